@@ -1,0 +1,161 @@
+#pragma once
+
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/simd.h>
+
+namespace halfgrad {
+
+/// A number and its derivative along one direction, a + b*e with e*e = 0 (forward-mode
+/// differentiation). Evaluating a formula on {x, 1} gives its value and its slope, so the second
+/// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> reaches one order more.
+/// T is float, double, a Pack of them, or a Dual. Comparisons look at the values only.
+template <class T>
+struct Dual {
+  T value{};
+  T derivative{};
+
+  Dual() = default;
+  HG_HD Dual(T v, T d = T(0)) : value(v), derivative(d) {}
+
+  /// A constant. Narrows without a warning, as Pack does.
+  template <class Scalar>
+    requires std::is_arithmetic_v<Scalar>
+  HG_HD Dual(Scalar constant) : value(static_cast<T>(constant)), derivative(0) {}
+
+  HG_HD friend Dual operator+(Dual a, Dual b) {
+    return {a.value + b.value, a.derivative + b.derivative};
+  }
+  HG_HD friend Dual operator-(Dual a, Dual b) {
+    return {a.value - b.value, a.derivative - b.derivative};
+  }
+  HG_HD friend Dual operator*(Dual a, Dual b) {
+    return {a.value * b.value, a.derivative * b.value + a.value * b.derivative};
+  }
+  HG_HD friend Dual operator/(Dual a, Dual b) {
+    const T quotient = a.value / b.value;
+    return {quotient, (a.derivative - quotient * b.derivative) / b.value};
+  }
+  HG_HD friend Dual operator+(Dual a) { return a; }
+  HG_HD friend Dual operator-(Dual a) { return {-a.value, -a.derivative}; }
+
+  HG_HD Dual& operator+=(Dual other) { return *this = *this + other; }
+  HG_HD Dual& operator-=(Dual other) { return *this = *this - other; }
+  HG_HD Dual& operator*=(Dual other) { return *this = *this * other; }
+  HG_HD Dual& operator/=(Dual other) { return *this = *this / other; }
+
+  HG_HD friend mask_t<T> operator<(Dual a, Dual b) { return a.value < b.value; }
+  HG_HD friend mask_t<T> operator<=(Dual a, Dual b) { return a.value <= b.value; }
+  HG_HD friend mask_t<T> operator>(Dual a, Dual b) { return a.value > b.value; }
+  HG_HD friend mask_t<T> operator>=(Dual a, Dual b) { return a.value >= b.value; }
+  HG_HD friend mask_t<T> operator==(Dual a, Dual b) { return a.value == b.value; }
+  HG_HD friend mask_t<T> operator!=(Dual a, Dual b) { return a.value != b.value; }
+
+  HG_HD friend Dual select(mask_t<T> mask, Dual a, Dual b) {
+    return {select(mask, a.value, b.value), select(mask, a.derivative, b.derivative)};
+  }
+};
+
+template <class T>
+struct ScalarOf<Dual<T>> {
+  using type = scalar_t<T>;
+};
+
+}  // namespace halfgrad
+
+/// math.h on duals: f(a + b*e) = f(a) + f'(a)*b*e. minimum, maximum, isnan, isinf and isfinite are
+/// math.h's own formulas.
+namespace halfgrad::math {
+
+template <class T>
+HG_HD Dual<T> exp(Dual<T> x) {
+  const T y = exp(x.value);
+  return {y, y * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> expm1(Dual<T> x) {
+  return {expm1(x.value), exp(x.value) * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> log(Dual<T> x) {
+  return {log(x.value), x.derivative / x.value};
+}
+
+template <class T>
+HG_HD Dual<T> log1p(Dual<T> x) {
+  return {log1p(x.value), x.derivative / (T(1) + x.value)};
+}
+
+template <class T>
+HG_HD Dual<T> sqrt(Dual<T> x) {
+  const T y = sqrt(x.value);
+  return {y, x.derivative / (y + y)};
+}
+
+template <class T>
+HG_HD Dual<T> rsqrt(Dual<T> x) {
+  const T y = rsqrt(x.value);
+  return {y, T(-0.5) * y / x.value * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> cos(Dual<T> x);
+
+template <class T>
+HG_HD Dual<T> sin(Dual<T> x) {
+  return {sin(x.value), cos(x.value) * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> cos(Dual<T> x) {
+  return {cos(x.value), -sin(x.value) * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> tanh(Dual<T> x) {
+  const T y = tanh(x.value);
+  return {y, (T(1) - y * y) * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> erf(Dual<T> x) {
+  constexpr double kTwoOverSqrtPi = 1.1283791670955126;
+  return {erf(x.value), T(kTwoOverSqrtPi) * exp(-x.value * x.value) * x.derivative};
+}
+
+/// d(x^p) = p x^(p-1) dx + x^p log(x) dp, where terms that vanish in the limit are 0 instead of
+/// 0 * inf, and a constant p costs no NaN for negative x.
+template <class T>
+HG_HD Dual<T> pow(Dual<T> x, Dual<T> exponent) {
+  const T base = x.value;
+  const T p = exponent.value;
+  const T y = pow(base, p);
+  const T by_base = p * pow(base, p - T(1)) * x.derivative;
+  const T by_exponent = y * log(base) * exponent.derivative;
+  const T at_zero = select(p == T(0), T(0), by_base);
+  const T above_zero = select(p >= T(0), T(0), by_exponent);
+  const T below_zero = select(exponent.derivative == T(0), T(0), by_exponent);
+  return {y, select(base == T(0), at_zero, by_base) +
+                 select(base == T(0), above_zero, select(base < T(0), below_zero, by_exponent))};
+}
+
+/// The slope at 0 is 0, as in PyTorch.
+template <class T>
+HG_HD Dual<T> abs(Dual<T> x) {
+  const T sign = select(x.value > T(0), T(1), select(x.value < T(0), T(-1), T(0)));
+  return {abs(x.value), sign * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> floor(Dual<T> x) {
+  return {floor(x.value), T(0)};
+}
+
+template <class T>
+HG_HD Dual<T> copysign(Dual<T> magnitude, Dual<T> sign) {
+  const T flip = copysign(T(1), magnitude.value) * copysign(T(1), sign.value);
+  return {copysign(magnitude.value, sign.value), flip * magnitude.derivative};
+}
+
+}  // namespace halfgrad::math

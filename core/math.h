@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+
+#include <halfgrad/core/pack_math.h>
+#include <halfgrad/core/simd.h>
+
+/// Elementary functions that stay in their argument's type: math::exp(float) is a float on every
+/// compiler, and the same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and
+/// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
+///
+/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). Pack<float> is our own
+/// (pack_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float and
+/// Pack<float> therefore differ in the last bit: what must not depend on an element's position has to
+/// go through packs throughout.
+namespace halfgrad::math {
+
+template <std::floating_point T>
+HG_HD T exp(T x) {
+  return std::exp(x);
+}
+template <std::floating_point T>
+HG_HD T expm1(T x) {
+  return std::expm1(x);
+}
+template <std::floating_point T>
+HG_HD T log(T x) {
+  return std::log(x);
+}
+template <std::floating_point T>
+HG_HD T log1p(T x) {
+  return std::log1p(x);
+}
+template <std::floating_point T>
+HG_HD T sin(T x) {
+  return std::sin(x);
+}
+template <std::floating_point T>
+HG_HD T cos(T x) {
+  return std::cos(x);
+}
+template <std::floating_point T>
+HG_HD T tanh(T x) {
+  return std::tanh(x);
+}
+template <std::floating_point T>
+HG_HD T erf(T x) {
+  return std::erf(x);
+}
+template <std::floating_point T>
+HG_HD T pow(T x, T exponent) {
+  return std::pow(x, exponent);
+}
+template <std::floating_point T>
+HG_HD T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <std::floating_point T>
+HG_HD T rsqrt(T x) {
+  return T(1) / std::sqrt(x);
+}
+template <std::floating_point T>
+HG_HD T floor(T x) {
+  return std::floor(x);
+}
+template <std::floating_point T>
+HG_HD T abs(T x) {
+  return std::fabs(x);
+}
+template <std::signed_integral T>
+HG_HD T abs(T x) {
+  return x < 0 ? -x : x;
+}
+template <std::floating_point T>
+HG_HD T copysign(T magnitude, T sign) {
+  return std::copysign(magnitude, sign);
+}
+
+/// As torch.minimum and torch.maximum: NaN on either side gives NaN.
+template <class T>
+HG_HD T minimum(T a, T b) {
+  return select(a < b, a, select(a != a, a, b));
+}
+template <class T>
+HG_HD T maximum(T a, T b) {
+  return select(a > b, a, select(a != a, a, b));
+}
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// bool for scalars, Mask for packs; of a dual, the value is asked.
+template <class T>
+HG_HD mask_t<T> isnan(T x) {
+  return x != x;
+}
+template <class T>
+HG_HD mask_t<T> isinf(T x) {
+  return select(x > T(0), x, -x) == T(kInfinity);
+}
+template <class T>
+HG_HD mask_t<T> isfinite(T x) {
+  return x - x == T(0);
+}
+
+}  // namespace halfgrad::math
