@@ -1,0 +1,315 @@
+#include <halfgrad/autograd/backward.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/precision.h>
+
+namespace halfgrad::autograd {
+namespace {
+
+using halfgrad::detail::Edge;
+using halfgrad::detail::gradient_edge;
+using halfgrad::detail::Node;
+using halfgrad::detail::OutputInfo;
+using halfgrad::detail::TensorImpl;
+
+// True when nobody else can see these numbers, so they may be overwritten.
+bool is_ours(const Tensor& tensor) {
+  return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
+}
+
+void accumulate(Tensor& total, Tensor gradient) {
+  if (!total.defined()) {
+    total = std::move(gradient);
+  } else if (!GradMode::is_enabled() && is_ours(total) && total.is_contiguous()) {
+    detail::add_into(total.array(), gradient.array());
+  } else {
+    total = add(total, gradient);
+  }
+}
+
+// Broadcasting and casts need no backward of their own: a gradient is summed to the shape, and cast
+// to the dtype, of what it is the gradient of.
+Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op) {
+  if (gradient.sizes() != sizes) {
+    const Shape common = broadcast_shapes(gradient.sizes(), sizes, op);
+    if (common != gradient.sizes()) {
+      throw std::logic_error(std::string(op) + " backward: expected a gradient of shape " +
+                             to_string(sizes) + ", got " + to_string(gradient.sizes()));
+    }
+    gradient = sum_to_size(gradient, sizes);
+  }
+  return gradient.dtype() == dtype ? gradient : gradient.to(dtype);
+}
+
+std::mutex& leaf_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
+  for (const auto& hook : leaf.hooks) {
+    Tensor replacement = hook.function(gradient);
+    if (replacement.defined()) gradient = std::move(replacement);
+  }
+  const std::lock_guard lock(leaf_mutex());
+  if (leaf.grad != nullptr) {
+    Tensor total(leaf.grad);
+    if (GradMode::is_enabled()) {
+      leaf.grad = add(total, gradient).impl();
+    } else {
+      detail::add_into(total.array(), gradient.array());
+      total.array().storage()->bump_version();
+    }
+  } else if (GradMode::is_enabled() || (is_ours(gradient) && gradient.is_contiguous())) {
+    leaf.grad = gradient.impl();
+  } else {
+    leaf.grad = Tensor(gradient.array().clone()).impl();
+  }
+}
+
+class Run {
+ public:
+  Run(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool retain_graph,
+      bool create_graph)
+      : retain_graph_(retain_graph || create_graph), grad_mode_(create_graph) {
+    if (!grads.empty() && grads.size() != roots.size()) {
+      throw std::invalid_argument("backward: expected one gradient per tensor, got " +
+                                  std::to_string(grads.size()) + " for " +
+                                  std::to_string(roots.size()));
+    }
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      add_root(roots[i], i < grads.size() ? grads[i] : Tensor());
+    }
+  }
+
+  // Collects instead of accumulating: gradients of these tensors.
+  void capture(const std::vector<Tensor>& inputs) {
+    captures_ = &inputs;
+    captured_.resize(inputs.size());
+    std::unordered_set<const Node*> targets;
+    for (const Tensor& input : inputs) {
+      if (input.impl()->grad_fn != nullptr) targets.insert(input.impl()->grad_fn.get());
+      target_leaves_.insert(input.impl().get());
+    }
+    find_needed(targets);
+  }
+
+  void run() {
+    while (!ready_.empty()) {
+      const auto next = ready_.begin();
+      const std::shared_ptr<Node> node = std::move(next->second.node);
+      std::vector<Tensor> more = std::move(next->second.more);
+      Tensor grad = std::move(next->second.grad);
+      ready_.erase(next);
+      if (more.empty()) {
+        evaluate(*node, std::span(&grad, 1));
+      } else {
+        more.front() = std::move(grad);
+        evaluate(*node, more);
+      }
+    }
+    for (auto& [leaf, gradient] : leaves_) deliver(leaf, std::move(gradient));
+  }
+
+  std::vector<Tensor> take_captured() { return std::move(captured_); }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Node> node;
+    Tensor grad;               // of output 0
+    std::vector<Tensor> more;  // of all outputs, when there are several; [0] unused until run
+  };
+
+  void add_root(const Tensor& root, Tensor grad) {
+    if (!root.requires_grad()) {
+      throw std::runtime_error(
+          "backward: expected a tensor that requires grad, got one that does not and has no "
+          "grad_fn");
+    }
+    if (!grad.defined()) {
+      if (root.numel() != 1) {
+        throw std::runtime_error("backward: expected a gradient argument for a tensor of shape " +
+                                 to_string(root.sizes()) +
+                                 ", got none; only a tensor of one element may go without");
+      }
+      grad = Tensor(Array::full(root.sizes(), 1, root.dtype(), root.device()));
+    } else if (grad.sizes() != root.sizes()) {
+      throw std::invalid_argument("backward: expected a gradient of shape " +
+                                  to_string(root.sizes()) + ", got " + to_string(grad.sizes()));
+    }
+    send(gradient_edge(root), std::move(grad), "backward");
+  }
+
+  void send(const Edge& edge, Tensor gradient, const char* op) {
+    if (edge.node != nullptr) {
+      const OutputInfo& info = edge.node->output(edge.output);
+      gradient = conform(std::move(gradient), info.sizes, info.dtype, op);
+      Entry& entry = ready_[edge.node->sequence()];
+      if (entry.node == nullptr) {
+        entry.node = edge.node;
+        if (edge.node->outputs() > 1) entry.more.resize(edge.node->outputs());
+      }
+      accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
+    } else if (edge.leaf != nullptr) {
+      const Array& leaf = edge.leaf->array;
+      gradient = conform(std::move(gradient), leaf.sizes(), leaf.dtype(), op);
+      accumulate(leaf_gradient(edge.leaf), std::move(gradient));
+    }
+  }
+
+  // Leaves are served in the order their first gradient arrived.
+  Tensor& leaf_gradient(const std::shared_ptr<TensorImpl>& leaf) {
+    constexpr std::size_t kFewLeaves = 16;
+    if (leaves_.size() <= kFewLeaves) {
+      for (auto& [known, gradient] : leaves_) {
+        if (known == leaf) return gradient;
+      }
+    }
+    if (leaves_.size() >= kFewLeaves) {
+      if (leaf_index_.empty()) {
+        for (std::size_t i = 0; i < leaves_.size(); ++i) leaf_index_[leaves_[i].first.get()] = i;
+      }
+      const auto [found, inserted] = leaf_index_.try_emplace(leaf.get(), leaves_.size());
+      if (!inserted) return leaves_[found->second].second;
+    }
+    return leaves_.emplace_back(leaf, Tensor()).second;
+  }
+
+  void evaluate(Node& node, std::span<Tensor> grads) {
+    if (!needed_.empty() && !needed_.contains(&node)) return;
+    for (const auto& hook : node.hooks) {
+      Tensor& grad = grads[hook.output];
+      if (!grad.defined()) continue;
+      Tensor replacement = hook.function(grad);
+      if (replacement.defined()) grad = std::move(replacement);
+    }
+    for (const auto& [output, weak] : node.retained) {
+      const auto tensor = weak.lock();
+      if (tensor != nullptr && grads[output].defined()) {
+        Tensor total = tensor->grad ? Tensor(tensor->grad) : Tensor();
+        tensor->grad = (total.defined() ? add(total, grads[output]) : grads[output]).impl();
+      }
+    }
+    if (captures_ != nullptr) {
+      for (std::size_t i = 0; i < captures_->size(); ++i) {
+        const auto& impl = *(*captures_)[i].impl();
+        if (impl.grad_fn.get() == &node) captured_[i] = grads[impl.output];
+      }
+    }
+    const auto edges = node.edges();
+    Tensor few[4];
+    std::vector<Tensor> many(edges.size() > std::size(few) ? edges.size() : 0);
+    const std::span<Tensor> grad_inputs(many.empty() ? few : many.data(), edges.size());
+    if (node.is_user_function()) {
+      node.backward(grads, grad_inputs);
+    } else {
+      const detail::CastRuleScope no_rule(nullptr);
+      node.backward(grads, grad_inputs);
+    }
+    if (!retain_graph_) node.release_saved();
+    if (detail::modes.anomaly) check_for_nan(node, grad_inputs);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (grad_inputs[i].defined()) send(edges[i], std::move(grad_inputs[i]), node.name());
+    }
+  }
+
+  static void check_for_nan(const Node& node, std::span<Tensor> gradients) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].defined()) continue;
+
+      if (detail::has_nan(gradients[i].array())) {
+        throw std::runtime_error(std::string("backward: expected finite gradients, got nan from "
+                                             "the derivative of '") +
+                                 node.name() + "' with respect to its input " + std::to_string(i));
+      }
+    }
+  }
+
+  void deliver(const std::shared_ptr<TensorImpl>& leaf, Tensor gradient) {
+    if (captures_ == nullptr) {
+      accumulate_into_leaf(*leaf, std::move(gradient));
+      return;
+    }
+    for (std::size_t i = 0; i < captures_->size(); ++i) {
+      if ((*captures_)[i].impl() == leaf) captured_[i] = gradient;
+    }
+  }
+
+  // Nodes from which a captured tensor can be reached; the others need not run.
+  void find_needed(const std::unordered_set<const Node*>& targets) {
+    std::map<std::uint64_t, Node*> reachable;  // in recording order: consumers after producers
+    std::vector<Node*> stack;
+    for (const auto& [sequence, entry] : ready_) stack.push_back(entry.node.get());
+    while (!stack.empty()) {
+      Node* const node = stack.back();
+      stack.pop_back();
+      if (!reachable.emplace(node->sequence(), node).second) continue;
+      for (const Edge& edge : node->edges()) {
+        if (edge.node != nullptr) stack.push_back(edge.node.get());
+      }
+    }
+    needed_.insert(nullptr);  // never empty once there are captures
+    for (const auto& [sequence, node] : reachable) {
+      const auto leads_there = [&](const Edge& edge) {
+        return edge.node != nullptr ? needed_.contains(edge.node.get())
+                                    : target_leaves_.contains(edge.leaf.get());
+      };
+      const auto edges = node->edges();
+      if (targets.contains(node) || std::any_of(edges.begin(), edges.end(), leads_there)) {
+        needed_.insert(node);
+      }
+    }
+  }
+
+  bool retain_graph_;
+  AutoGradMode grad_mode_;
+  // By falling sequence number: a node's consumers all come before it, so when it is first in line
+  // its gradient is complete.
+  std::map<std::uint64_t, Entry, std::greater<>> ready_;
+  std::vector<std::pair<std::shared_ptr<TensorImpl>, Tensor>> leaves_;
+  std::unordered_map<const TensorImpl*, std::size_t> leaf_index_;
+  const std::vector<Tensor>* captures_ = nullptr;
+  std::vector<Tensor> captured_;
+  std::unordered_set<const TensorImpl*> target_leaves_;
+  std::unordered_set<const Node*> needed_;
+};
+
+}  // namespace
+
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              BackwardOptions options) {
+  Run(tensors, grad_tensors, options.retain_graph, options.create_graph).run();
+}
+
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs, GradOptions options) {
+  for (const Tensor& input : inputs) {
+    if (!input.requires_grad()) {
+      throw std::runtime_error("grad: expected inputs that require grad, got one that does not");
+    }
+  }
+  std::vector<Tensor> gradients;
+  {
+    Run run(outputs, grad_outputs, options.retain_graph, options.create_graph);
+    run.capture(inputs);
+    run.run();
+    gradients = run.take_captured();
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined() && !options.allow_unused) {
+      throw std::runtime_error("grad: expected outputs that depend on every input, got none for "
+                               "input " + std::to_string(i) + "; pass allow_unused = true");
+    }
+  }
+  return gradients;
+}
+
+}  // namespace halfgrad::autograd

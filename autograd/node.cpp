@@ -1,0 +1,115 @@
+#include <halfgrad/autograd/node.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+namespace halfgrad::detail {
+namespace {
+
+std::uint64_t next_sequence() {
+  static std::atomic<std::uint64_t> counter{0};
+  return counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+struct Graveyard {
+  std::vector<std::shared_ptr<Node>> nodes;
+  bool draining = false;
+};
+
+}  // namespace
+
+Node::Node(std::span<Edge> edges) : edges_(edges), sequence_(next_sequence()) {}
+
+std::uint32_t Node::add_output(const Tensor& tensor) {
+  const OutputInfo info{tensor.sizes(), tensor.dtype(), tensor.device()};
+  if (!has_output_) {
+    output_ = info;
+    has_output_ = true;
+    return 0;
+  }
+  more_outputs_.push_back(info);
+  return static_cast<std::uint32_t>(more_outputs_.size());
+}
+
+void release(std::shared_ptr<Node> node) noexcept {
+  if (node == nullptr || node.use_count() > 1) return;
+  static thread_local Graveyard graveyard;
+  graveyard.nodes.push_back(std::move(node));
+  if (graveyard.draining) return;
+  graveyard.draining = true;
+  while (!graveyard.nodes.empty()) {
+    const std::shared_ptr<Node> last = std::move(graveyard.nodes.back());
+    graveyard.nodes.pop_back();
+    if (last.use_count() > 1) continue;
+    for (Edge& edge : last->edges()) release(std::move(edge.node));
+  }
+  graveyard.draining = false;
+}
+
+TensorImpl::~TensorImpl() { release(std::move(grad_fn)); }
+
+Edge gradient_edge(const Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const auto& impl = tensor.impl();
+  if (impl->grad_fn != nullptr) return {impl->grad_fn, nullptr, impl->output};
+  if (impl->requires_grad) return {nullptr, impl, 0};
+  return {};
+}
+
+SavedTensor SavedTensor::input(const Tensor& tensor) {
+  SavedTensor saved;
+  if (!tensor.defined()) return saved;
+  if (tensor.is_inference()) {
+    throw std::runtime_error(
+        "save for backward: expected a tensor made outside InferenceMode, got one made inside; "
+        "clone() it outside first");
+  }
+  saved.array_ = tensor.array();
+  saved.impl_ = tensor.impl();
+  saved.version_ = tensor._version();
+  saved.state_ = State::saved;
+  return saved;
+}
+
+SavedTensor SavedTensor::output(const Tensor& tensor) {
+  SavedTensor saved = input(tensor);
+  saved.impl_.reset();
+  saved.output_ = tensor.impl()->output;
+  return saved;
+}
+
+Tensor SavedTensor::unpack(Node& saver) const {
+  if (state_ == State::never) return {};
+  if (state_ == State::freed) {
+    throw std::runtime_error(
+        std::string("backward: expected the tensors saved by '") + saver.name() +
+        "', got a graph that an earlier backward has freed; pass retain_graph = true to the "
+        "earlier one");
+  }
+  const std::uint32_t version = array_.storage()->version();
+  if (version != version_) {
+    throw std::runtime_error(std::string("backward: expected the tensor of shape ") +
+                             to_string(array_.sizes()) + " that '" + saver.name() +
+                             "' saved at version " + std::to_string(version_) +
+                             ", got version " + std::to_string(version) +
+                             ": it has been modified by an in-place operation since");
+  }
+  if (impl_ != nullptr) {
+    if (impl_->array.storage() == array_.storage()) return Tensor(impl_);
+  }
+  Tensor tensor(array_);
+  if (impl_ == nullptr) {
+    tensor.impl()->grad_fn = saver.shared_from_this();
+    tensor.impl()->output = output_;
+  }
+  return tensor;
+}
+
+void SavedTensor::reset() {
+  if (state_ == State::never) return;
+  *this = SavedTensor();
+  state_ = State::freed;
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,42 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// The engine casts gradients to the dtype, and would move them to the device, of what they belong
+// to: the backward of a conversion has nothing left to do.
+struct Cast {
+  static constexpr auto name = "to";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesNothing;
+  DType dtype;
+
+  Array forward(const Array& x) const { return x.to(dtype); }
+  void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
+};
+
+struct Copy {
+  static constexpr auto name = "clone";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesNothing;
+  Device device;
+
+  Array forward(const Array& x) const { return device == x.device() ? x.clone() : x.to(device); }
+  void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor to(const Tensor& self, DType dtype) {
+  return dtype == self.dtype() ? self : detail::apply(detail::Cast{dtype}, self);
+}
+Tensor to(const Tensor& self, Device device) {
+  return device == self.device() ? self : detail::apply(detail::Copy{device}, self);
+}
+Tensor clone(const Tensor& self) { return detail::apply(detail::Copy{self.device()}, self); }
+Tensor contiguous(const Tensor& self) { return self.is_contiguous() ? self : clone(self); }
+
+}  // namespace halfgrad

@@ -1,0 +1,105 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct SumReduction {
+  static constexpr bool integers = true;
+
+  template <class T>
+  static T identity() {
+    return T(0);
+  }
+  template <class T>
+  T map(T x) const {
+    return x;
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+}  // namespace
+
+unsigned dims_mask(const Shape& dims, int ndim, const char* op) {
+  unsigned mask = 0;
+  for (const std::int64_t dim : dims) {
+    const unsigned bit = 1U << static_cast<unsigned>(wrap_dim(dim, ndim, op));
+    if ((mask & bit) != 0) {
+      throw std::invalid_argument(std::string(op) + ": expected each dimension once, got " +
+                                  to_string(dims));
+    }
+    mask |= bit;
+  }
+  return dims.empty() || ndim == 0 ? (1U << static_cast<unsigned>(ndim)) - 1 : mask;
+}
+
+Shape reduced_sizes(const Shape& sizes, unsigned mask, bool keepdim) {
+  Shape result;
+  for (int i = 0; i < sizes.size(); ++i) {
+    const bool reduced = (mask >> static_cast<unsigned>(i) & 1U) != 0;
+    if (!reduced) result.push_back(sizes[i]);
+    if (reduced && keepdim) result.push_back(1);
+  }
+  return result;
+}
+
+Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask) {
+  return expand(reshape(grad, reduced_sizes(sizes, mask, true)), sizes);
+}
+
+namespace {
+
+// y = sum_i x_i;  dx_i = dy
+struct Sum {
+  static constexpr auto name = "sum";
+  static constexpr auto precision = Precision::wide_accumulate;
+  static constexpr unsigned saves = kSavesNothing;
+  unsigned mask;
+  bool keepdim;
+  DType dtype;
+  Shape sizes = {};
+
+  Array forward(const Array& x) {
+    sizes = x.sizes();
+    const DType result = is_floating_point(dtype) && is_floating_point(x.dtype())
+                             ? promote_types(dtype, x.dtype())
+                             : dtype;
+    const Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), dtype, x.device());
+    reduce(SumReduction{}, result, out, x, mask);
+    return out;
+  }
+  void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {
+  const int ndim = static_cast<int>(self.dim());
+  const DType result = dtype.value_or(self.is_floating_point() ? self.dtype() : DType::i64);
+  return detail::apply(detail::Sum{detail::dims_mask(dim, ndim, "sum"), keepdim, result}, self);
+}
+
+Tensor sum(const Tensor& self, std::optional<DType> dtype) { return sum(self, {}, false, dtype); }
+
+Tensor sum_to_size(const Tensor& self, const Shape& sizes) {
+  const int added = static_cast<int>(self.dim()) - sizes.size();
+  Shape dims;
+  for (int i = 0; i < self.dim(); ++i) {
+    if (i < added || (sizes[i - added] == 1 && self.size(i) != 1)) dims.push_back(i);
+  }
+  if (dims.empty()) return reshape(self, sizes);
+  const detail::CastRuleScope no_rule(nullptr);
+  return reshape(sum(self, dims, true), sizes);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,116 @@
+#include <halfgrad/autograd/tensor.h>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  std::vector<T> values(static_cast<std::size_t>(numel()));
+  if constexpr (std::is_same_v<T, bool>) {
+    const Array flat = array().to(DType::boolean).contiguous();
+    std::copy_n(flat.data_as<bool>(), numel(), values.begin());
+  } else {
+    const Array flat = array().to(dtype_of<T>()).to(Device()).contiguous();
+    std::copy_n(flat.data_as<T>(), numel(), values.begin());
+  }
+  return values;
+}
+
+template std::vector<double> Tensor::to_vector() const;
+template std::vector<float> Tensor::to_vector() const;
+template std::vector<std::int64_t> Tensor::to_vector() const;
+template std::vector<std::int32_t> Tensor::to_vector() const;
+template std::vector<std::uint8_t> Tensor::to_vector() const;
+template std::vector<bool> Tensor::to_vector() const;
+
+Tensor& Tensor::requires_grad_(bool requires_grad) {
+  if (requires_grad && !is_floating_point()) {
+    throw std::invalid_argument("requires_grad_: expected a floating-point tensor, got " +
+                                std::string(name(dtype())));
+  }
+  if (!is_leaf() && !requires_grad) {
+    throw std::invalid_argument(
+        "requires_grad_: expected a leaf to switch off, got a tensor with history; use detach()");
+  }
+  if (is_leaf()) impl_->requires_grad = requires_grad;
+  return *this;
+}
+
+std::string Tensor::grad_fn_name() const { return is_leaf() ? "" : impl_->grad_fn->name(); }
+
+void Tensor::set_grad(const Tensor& grad) {
+  if (grad.defined() && (grad.sizes() != sizes() || grad.dtype() != dtype())) {
+    throw std::invalid_argument("set_grad: expected a gradient of shape " + to_string(sizes()) +
+                                " and dtype " + std::string(name(dtype())) + ", got " +
+                                to_string(grad.sizes()) + " and " + std::string(name(grad.dtype())));
+  }
+  impl_->grad = grad.impl();
+}
+
+void Tensor::retain_grad() {
+  if (!requires_grad()) {
+    throw std::runtime_error("retain_grad: expected a tensor that requires grad");
+  }
+  if (!is_leaf()) impl_->grad_fn->retained.emplace_back(impl_->output, impl_);
+}
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+  std::vector<Tensor> gradients;
+  if (gradient.defined()) gradients.push_back(gradient);
+  autograd::backward({*this}, gradients, {retain_graph, create_graph});
+}
+
+HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  if (!requires_grad()) {
+    throw std::runtime_error("register_hook: expected a tensor that requires grad");
+  }
+  static std::atomic<std::uint64_t> counter{0};
+  const std::uint64_t id = counter.fetch_add(1);
+  const auto remove_from = [id](auto& hooks) {
+    std::erase_if(hooks, [id](const auto& known) { return known.id == id; });
+  };
+  if (is_leaf()) {
+    impl_->hooks.push_back({id, std::move(hook)});
+    return HookHandle([weak = std::weak_ptr(impl_), remove_from] {
+      if (const auto impl = weak.lock()) remove_from(impl->hooks);
+    });
+  }
+  impl_->grad_fn->hooks.push_back({impl_->output, id, std::move(hook)});
+  return HookHandle([weak = std::weak_ptr(impl_->grad_fn), remove_from] {
+    if (const auto node = weak.lock()) remove_from(node->hooks);
+  });
+}
+
+Tensor Tensor::detach() const {
+  Tensor result(array());
+  result.impl_->is_view = impl_->is_view;
+  result.impl_->is_inference = impl_->is_inference;
+  return result;
+}
+
+Tensor& Tensor::detach_() {
+  if (impl_->is_view) {
+    throw std::runtime_error("detach_: expected a tensor that owns its numbers, got a view; use "
+                             "detach()");
+  }
+  detail::release(std::move(impl_->grad_fn));
+  impl_->grad_fn = nullptr;
+  impl_->requires_grad = false;
+  return *this;
+}
+
+void Tensor::check_dtype(DType wanted, const char* op) const {
+  if (wanted != dtype()) {
+    throw std::invalid_argument(std::string(op) + ": expected a tensor of " +
+                                std::string(name(wanted)) + ", got " + std::string(name(dtype())));
+  }
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/core/array.h>
+
+namespace halfgrad {
+
+class Tensor;
+
+/// A number given where a tensor could be. It takes part in type promotion by its kind (bool,
+/// integer, floating point) only: a float16 tensor times 2.0 stays float16.
+class Scalar {
+ public:
+  Scalar(double value) : value_(value), kind_(DType::f32) {}
+  Scalar(float value) : Scalar(static_cast<double>(value)) {}
+  Scalar(int value) : Scalar(static_cast<std::int64_t>(value)) {}
+  Scalar(std::int64_t value) : value_(static_cast<double>(value)), kind_(DType::i64) {}
+  Scalar(bool value) : value_(value ? 1 : 0), kind_(DType::boolean) {}
+
+  double value() const { return value_; }
+  /// float32, int64 or bool: what the number counts as in promotion.
+  DType kind() const { return kind_; }
+
+ private:
+  double value_;
+  DType kind_;
+};
+
+namespace detail {
+
+class Node;
+
+/// The numbers and their place in the graph.
+struct TensorImpl {
+  explicit TensorImpl(Array numbers) : array(std::move(numbers)) {}
+  ~TensorImpl();
+  TensorImpl(const TensorImpl&) = delete;
+  TensorImpl& operator=(const TensorImpl&) = delete;
+
+  Array array;
+  std::shared_ptr<Node> grad_fn;
+  std::uint32_t output = 0;  // which output of grad_fn this is
+  bool requires_grad = false;
+  bool is_inference = false;
+  bool is_view = false;
+  bool is_scalar = false;  // a wrapped Scalar; `scalar_kind` is what it counts as
+  DType scalar_kind = DType::f32;
+  std::shared_ptr<TensorImpl> grad;
+  struct Hook {
+    std::uint64_t id;
+    std::function<Tensor(const Tensor&)> function;
+  };
+  std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
+};
+
+}  // namespace detail
+
+/// Takes a hook away again.
+class HookHandle {
+ public:
+  explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
+  void remove() {
+    if (remove_) std::exchange(remove_, nullptr)();
+  }
+
+ private:
+  std::function<void()> remove_;
+};
+
+/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Array array) : impl_(std::make_shared<detail::TensorImpl>(std::move(array))) {
+    impl_->is_inference = detail::modes.inference;
+  }
+  explicit Tensor(std::shared_ptr<detail::TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  bool defined() const { return impl_ != nullptr; }
+  const Array& array() const { return impl_->array; }
+  const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+
+  const Shape& sizes() const { return array().sizes(); }
+  const Shape& strides() const { return array().strides(); }
+  std::int64_t size(std::int64_t dim) const { return array().size(dim); }
+  std::int64_t dim() const { return array().ndim(); }
+  std::int64_t numel() const { return array().numel(); }
+  DType dtype() const { return array().dtype(); }
+  DType scalar_type() const { return dtype(); }
+  Device device() const { return array().device(); }
+  bool is_contiguous() const { return array().is_contiguous(); }
+  bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
+
+  /// Address of the first element. Throws std::invalid_argument unless T stores this dtype.
+  template <class T>
+  T* data_ptr() const {
+    check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
+    return array().data_as<T>();
+  }
+  /// The only element, converted. Throws std::invalid_argument unless numel() is 1.
+  template <class T = double>
+  T item() const {
+    return static_cast<T>(array().item());
+  }
+  /// All elements in row-major order, converted.
+  template <class T>
+  std::vector<T> to_vector() const;
+
+  bool requires_grad() const { return impl_->requires_grad || impl_->grad_fn != nullptr; }
+  /// Throws std::invalid_argument for a dtype without gradients, or for false on a non-leaf.
+  Tensor& requires_grad_(bool requires_grad = true);
+  bool is_leaf() const { return impl_->grad_fn == nullptr; }
+  bool is_inference() const { return impl_->is_inference; }
+  /// Name of the op that made this tensor, "" for a leaf.
+  std::string grad_fn_name() const;
+  /// The accumulated gradient; undefined if there is none.
+  Tensor grad() const { return impl_->grad ? Tensor(impl_->grad) : Tensor(); }
+  void set_grad(const Tensor& grad);
+  /// Keeps the gradient of a non-leaf too.
+  void retain_grad();
+  /// Counts in-place changes of the storage.
+  std::uint32_t _version() const { return array().storage()->version(); }
+
+  /// Gradients of this tensor (scalar, or with `gradient` of the same shape) with respect to every
+  /// leaf that requires one, added to its grad(). See autograd::backward.
+  void backward(const Tensor& gradient = {}, bool retain_graph = false,
+                bool create_graph = false) const;
+  /// Calls `hook` with the complete gradient during backward; what it returns, if defined, replaces
+  /// the gradient.
+  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+
+  /// The same numbers (shared), outside the graph.
+  Tensor detach() const;
+  Tensor& detach_();
+
+  // The ops as methods; each does what the function of that name in ops.h does.
+  Tensor to(DType dtype) const;
+  Tensor to(Device device) const;
+  Tensor clone() const;
+  Tensor contiguous() const;
+  Tensor reshape(const Shape& sizes) const;
+  Tensor view(const Shape& sizes) const { return reshape(sizes); }
+  Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
+  Tensor t() const { return transpose(0, 1); }
+  Tensor permute(const Shape& dims) const;
+  Tensor squeeze() const;
+  Tensor squeeze(std::int64_t dim) const;
+  Tensor unsqueeze(std::int64_t dim) const;
+  Tensor expand(const Shape& sizes) const;
+  Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
+               std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1) const;
+  Tensor select(std::int64_t dim, std::int64_t index) const;
+  Tensor operator[](std::int64_t index) const { return select(0, index); }
+  Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+  Tensor sum(std::optional<DType> dtype = std::nullopt) const;
+  Tensor sum(const Shape& dim, bool keepdim = false,
+             std::optional<DType> dtype = std::nullopt) const;
+
+ private:
+  void check_dtype(DType dtype, const char* op) const;
+
+  std::shared_ptr<detail::TensorImpl> impl_;
+};
+
+/// As NumPy prints: numbers with their nesting, then shape and dtype where they do not show.
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace halfgrad

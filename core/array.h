@@ -1,0 +1,114 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/shape.h>
+
+namespace halfgrad {
+
+/// A block of memory on a device, shared by every view of it.
+class Storage {
+ public:
+  Storage(Device device, std::size_t bytes);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+  Device device() const { return device_; }
+
+  /// Counts in-place changes. Shared by all views, so that autograd notices when a tensor it has
+  /// saved is overwritten through any of them.
+  std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  Device device_;
+  std::size_t bytes_;
+  std::byte* data_;
+  std::atomic<std::uint32_t> version_{0};
+};
+
+/// Strided n-dimensional numbers on a device: a view (offset, sizes, strides) of a Storage.
+/// Copies share the storage. Knows nothing of gradients.
+class Array {
+ public:
+  Array() = default;  ///< undefined: no storage
+
+  /// Uninitialised, row-major.
+  static Array empty(const Shape& sizes, DType dtype, Device device = {});
+  /// Every element `value`, converted to `dtype`.
+  static Array full(const Shape& sizes, double value, DType dtype, Device device = {});
+
+  bool defined() const { return storage_ != nullptr; }
+  const Shape& sizes() const { return sizes_; }
+  const Shape& strides() const { return strides_; }
+  std::int64_t size(std::int64_t dim) const { return sizes_[wrap_dim(dim, ndim(), "size")]; }
+  int ndim() const { return sizes_.size(); }
+  std::int64_t numel() const { return numel_; }
+  DType dtype() const { return dtype_; }
+  Device device() const { return storage_->device(); }
+  std::int64_t storage_offset() const { return offset_; }
+  const std::shared_ptr<Storage>& storage() const { return storage_; }
+  bool is_contiguous() const { return contiguous_; }
+
+  /// Address of the first element.
+  std::byte* data() const {
+    return storage_->data() + offset_ * static_cast<std::int64_t>(item_size(dtype_));
+  }
+  template <class T>
+  T* data_as() const {
+    return reinterpret_cast<T*>(data());
+  }
+
+  /// Any view of the same storage; offset in elements from the storage's start.
+  /// Throws std::invalid_argument when it would reach outside the storage.
+  Array as_strided(const Shape& sizes, const Shape& strides, std::int64_t offset) const;
+
+  Array permute(const Shape& dims) const;
+  Array transpose(std::int64_t dim0, std::int64_t dim1) const;
+  /// Repeats dimensions of size 1 without copying (stride 0); -1 keeps a size.
+  Array expand(const Shape& sizes) const;
+  /// A view where the strides allow one, else a contiguous copy; one size may be -1.
+  Array reshape(const Shape& sizes) const;
+  Array slice(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step = 1) const;
+  Array select(std::int64_t dim, std::int64_t index) const;
+  Array unsqueeze(std::int64_t dim) const;
+  Array squeeze(std::int64_t dim) const;
+
+  /// This array if row-major already, else a row-major copy.
+  Array contiguous() const;
+  Array clone() const;
+  /// This array if it has that type or place already, else a converted copy.
+  Array to(DType dtype) const;
+  Array to(Device device) const;
+
+  /// Overwrites every element with `source`, broadcast and converted.
+  void copy_(const Array& source) const;
+  void fill_(double value) const;
+
+  /// The only element, as a double (exact for every dtype but large int64).
+  /// Throws std::invalid_argument unless numel() is 1.
+  double item() const;
+
+ private:
+  std::shared_ptr<Storage> storage_;
+  Shape sizes_;
+  Shape strides_;
+  std::int64_t offset_ = 0;
+  std::int64_t numel_ = 0;
+  DType dtype_ = DType::f32;
+  bool contiguous_ = true;
+};
+
+/// Replaces the one -1 in `sizes` by what `numel` elements require.
+/// Throws std::invalid_argument naming both when that is impossible.
+Shape infer_size(const Shape& sizes, std::int64_t numel);
+
+}  // namespace halfgrad

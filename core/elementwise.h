@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/simd.h>
+#include <halfgrad/core/tile.h>
+
+/// The elementwise engine: out[i] = f(a[i], b[i], ...) over operands that broadcast to `out`.
+///
+/// f is a functor with a templated call operator, `template <class T> HG_HD T operator()(T a, T b)
+/// const`, written once: T is a SIMD pack here. Operands of any dtype are widened on load and the
+/// result is rounded once on store.
+namespace halfgrad::detail {
+
+template <class T>
+using TileKernel = void (*)(const void* f, T* out, const T* const* in, std::int64_t n);
+
+/// Runs `kernel` over tiles, in parallel where there is enough work.
+template <class T>
+void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
+               int inputs);
+
+template <class T>
+Pack<T> load_up_to(const T* source, std::int64_t count) {
+  alignas(sizeof(Pack<T>)) T lanes[Pack<T>::size] = {};
+  std::memcpy(lanes, source, static_cast<std::size_t>(count) * sizeof(T));
+  return Pack<T>::load(lanes);
+}
+
+template <class T>
+void store_up_to(Pack<T> pack, T* target, std::int64_t count) {
+  alignas(sizeof(Pack<T>)) T lanes[Pack<T>::size];
+  pack.store(lanes);
+  std::memcpy(target, lanes, static_cast<std::size_t>(count) * sizeof(T));
+}
+
+template <class F, class T, std::size_t... I>
+void map_tile(const F& f, T* out, const T* const* in, std::int64_t n, std::index_sequence<I...>) {
+  constexpr std::int64_t kWidth = Pack<T>::size;
+  std::int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) f(Pack<T>::load(in[I] + i)...).store(out + i);
+  if (i < n) store_up_to(f(load_up_to(in[I] + i, n - i)...), out + i, n - i);
+}
+
+template <class T, class F, class... In>
+void elementwise_in(const F& f, const Array& out, const In&... in) {
+  const std::array<const Array*, sizeof...(In)> operands{&in...};
+  const TileKernel<T> kernel = [](const void* functor, T* o, const T* const* i, std::int64_t n) {
+    map_tile(*static_cast<const F*>(functor), o, i, n, std::index_sequence_for<In...>{});
+  };
+  run_tiles<T>(kernel, &f, out, operands.data(), sizeof...(In));
+}
+
+/// True for functors that also make sense on integers: `static constexpr bool integers = true`.
+template <class F>
+concept TakesIntegers = F::integers;
+
+/// Computes f in the compute type of `compute` and stores it in `out`. The operands' shapes must
+/// broadcast to out's; `out` may be one of them but not overlap them otherwise.
+template <class F, class... In>
+void elementwise(const F& f, DType compute, const Array& out, const In&... in) {
+  if (compute == DType::f64) {
+    elementwise_in<double>(f, out, in...);
+  } else if (is_floating_point(compute) || !TakesIntegers<F>) {
+    elementwise_in<float>(f, out, in...);
+  } else if constexpr (TakesIntegers<F>) {
+    elementwise_in<std::int64_t>(f, out, in...);
+  }
+}
+
+/// target[i] = source[i], converted; shapes equal.
+void copy(const Array& target, const Array& source);
+
+void fill(const Array& target, double value);
+
+}  // namespace halfgrad::detail

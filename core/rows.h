@@ -1,0 +1,153 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/simd.h>
+
+/// The row engine, for operations that need a whole row at a time (softmax, layer_norm, losses).
+///
+/// A row kernel is a functor `void operator()(Team& team, Row<const T> x, ..., Row<T> y, ...) const`
+/// that is handed one row of every operand and a Team to work on it with. It says what happens at
+/// an index and what is summed over the row; how many workers share the row is the Team's affair.
+namespace halfgrad::detail {
+
+/// Consecutive elements of a row that one SIMD instruction handles: the index type of SimdTeam.
+struct LaneRange {
+  std::int64_t begin;
+  std::int64_t count;  // less than the pack's size at the end of a row
+};
+
+/// One row of an operand, in the compute type.
+template <class T>
+class Row {
+  using Value = std::remove_const_t<T>;
+
+ public:
+  Row(T* data, std::int64_t size) : data_(data), size_(size) {}
+
+  T* data() const { return data_; }
+  std::int64_t size() const { return size_; }
+  Value operator()(std::int64_t i) const { return data_[i]; }
+  Pack<Value> operator()(LaneRange i) const {
+    return i.count == Pack<Value>::size ? Pack<Value>::load(data_ + i.begin)
+                                        : load_up_to<Value>(data_ + i.begin, i.count);
+  }
+  void set(std::int64_t i, Value value) const { data_[i] = value; }
+  void set(LaneRange i, Pack<Value> value) const {
+    if (i.count == Pack<Value>::size) {
+      value.store(data_ + i.begin);
+    } else {
+      store_up_to(value, data_ + i.begin, i.count);
+    }
+  }
+
+ private:
+  T* data_;
+  std::int64_t size_;
+};
+
+// Team's members hide the packs' sum and max from argument-dependent lookup; these do not.
+template <class T>
+T sum_of(Pack<T> x) {
+  return sum(x);
+}
+template <class T>
+T max_of(Pack<T> x) {
+  return max(x);
+}
+
+/// The CPU's Team: one thread, a pack at a time.
+template <class T>
+class SimdTeam {
+ public:
+  /// f(i) for every index of a row of n.
+  template <class F>
+  void each(std::int64_t n, const F& f) const {
+    for (std::int64_t i = 0; i < n; i += Pack<T>::size) f(lanes(i, n));
+  }
+  /// The sum of f(i); floats are added in float over a tile and in double from tile to tile.
+  template <class F>
+  T sum(std::int64_t n, const F& f) const {
+    double total = 0;
+    for (std::int64_t tile = 0; tile < n; tile += kTile) {
+      Pack<T> part(T(0));
+      for (std::int64_t i = tile; i < std::min(n, tile + kTile); i += Pack<T>::size) {
+        part = part + kept(f(lanes(i, n)), lanes(i, n), T(0));
+      }
+      total += static_cast<double>(sum_of(part));
+    }
+    return static_cast<T>(total);
+  }
+  /// The largest f(i), NaN if any is NaN; -inf when n is 0.
+  template <class F>
+  T max(std::int64_t n, const F& f) const {
+    constexpr T kLowest = -std::numeric_limits<T>::infinity();
+    Pack<T> largest(kLowest);
+    for (std::int64_t i = 0; i < n; i += Pack<T>::size) {
+      const Pack<T> x = kept(f(lanes(i, n)), lanes(i, n), kLowest);
+      largest = select((largest >= x) | (largest != largest), largest, x);
+    }
+    return max_of(largest);
+  }
+  /// f() by one worker.
+  template <class F>
+  void once(const F& f) const {
+    f();
+  }
+
+ private:
+  static LaneRange lanes(std::int64_t i, std::int64_t n) {
+    return {i, std::min<std::int64_t>(Pack<T>::size, n - i)};
+  }
+  static Pack<T> kept(Pack<T> x, LaneRange i, T otherwise) {
+    if (i.count == Pack<T>::size) return x;
+    alignas(sizeof(Pack<T>)) T values[Pack<T>::size];
+    x.store(values);
+    std::fill(values + i.count, values + Pack<T>::size, otherwise);
+    return Pack<T>::load(values);
+  }
+};
+
+template <class T>
+using RowKernel = void (*)(const void* f, const Row<const T>* in, const Row<T>* out);
+
+/// Runs `kernel` on every row; operands are matrices with the same number of rows, `in` then `out`.
+template <class T>
+void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array* const* in,
+              int inputs, const Array* const* out, int outputs);
+
+template <class T, class F, std::size_t... I, std::size_t... O>
+void rows_in(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+             std::index_sequence<I...>, std::index_sequence<O...>) {
+  const RowKernel<T> kernel = [](const void* functor, const Row<const T>* i, const Row<T>* o) {
+    SimdTeam<T> team;
+    (*static_cast<const F*>(functor))(team, i[I]..., o[O]...);
+  };
+  run_rows<T>(kernel, &f, rows, in, sizeof...(I), out, sizeof...(O));
+}
+
+/// f on every row of the matrices `in` and `out` (each [rows, its own number of columns]), computed
+/// in double if `compute` is f64, else in float. Rows may be views, e.g. expanded.
+template <class F, std::size_t I, std::size_t O>
+void parallel_rows(const F& f, DType compute, std::int64_t rows,
+                   const std::array<const Array*, I>& in, const std::array<const Array*, O>& out) {
+  const auto run = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    rows_in<T>(f, rows, in.data(), out.data(), std::make_index_sequence<I>{},
+               std::make_index_sequence<O>{});
+  };
+  if (compute == DType::f64) {
+    run(std::type_identity<double>{});
+  } else {
+    run(std::type_identity<float>{});
+  }
+}
+
+}  // namespace halfgrad::detail

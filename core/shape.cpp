@@ -1,0 +1,69 @@
+#include <halfgrad/core/shape.h>
+
+namespace halfgrad {
+
+void Shape::push_back(std::int64_t value) { insert(count_, value); }
+
+void Shape::insert(int position, std::int64_t value) {
+  if (count_ == kMaxDims) {
+    throw std::invalid_argument("Shape: expected at most " + std::to_string(kMaxDims) +
+                                " dimensions, got " + std::to_string(count_ + 1));
+  }
+  std::copy_backward(values_.begin() + position, values_.begin() + count_,
+                     values_.begin() + count_ + 1);
+  (*this)[position] = value;
+  ++count_;
+}
+
+void Shape::erase(int position) {
+  std::copy(values_.begin() + position + 1, values_.begin() + count_, values_.begin() + position);
+  --count_;
+  values_[static_cast<std::size_t>(count_)] = 0;
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (int i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  return text + "]";
+}
+
+Shape contiguous_strides(const Shape& sizes) {
+  Shape strides = sizes;
+  std::int64_t stride = 1;
+  for (int i = sizes.size() - 1; i >= 0; --i) {
+    strides[i] = stride;
+    stride *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return strides;
+}
+
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
+  if (a == b) return a;
+  Shape result = a.size() >= b.size() ? a : b;
+  const int shift_a = result.size() - a.size();
+  const int shift_b = result.size() - b.size();
+  for (int i = 0; i < result.size(); ++i) {
+    const std::int64_t size_a = i < shift_a ? 1 : a[i - shift_a];
+    const std::int64_t size_b = i < shift_b ? 1 : b[i - shift_b];
+    if (size_a != size_b && size_a != 1 && size_b != 1) {
+      throw std::invalid_argument(std::string(op) + ": expected shapes that broadcast, got " +
+                                  to_string(a) + " and " + to_string(b));
+    }
+    result[i] = size_a == 1 ? size_b : size_a;
+  }
+  return result;
+}
+
+int wrap_dim(std::int64_t dim, int ndim, const char* op) {
+  const int n = std::max(ndim, 1);
+  if (dim < -n || dim >= n) {
+    throw std::out_of_range(std::string(op) + ": expected a dimension in [" + std::to_string(-n) +
+                            ", " + std::to_string(n - 1) + "], got " + std::to_string(dim));
+  }
+  return static_cast<int>(dim < 0 ? dim + n : dim);
+}
+
+}  // namespace halfgrad

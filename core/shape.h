@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace halfgrad {
+
+inline constexpr int kMaxDims = 8;
+
+/// Sizes or strides of an array: up to kMaxDims integers, held in place (no allocation).
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> values) : Shape(values.begin(), values.size()) {}
+  Shape(const std::vector<std::int64_t>& values) : Shape(values.data(), values.size()) {}
+  Shape(std::span<const std::int64_t> values) : Shape(values.data(), values.size()) {}
+  Shape(const std::int64_t* values, std::size_t count) {
+    if (count > kMaxDims) {
+      throw std::invalid_argument("Shape: expected at most " + std::to_string(kMaxDims) +
+                                  " dimensions, got " + std::to_string(count));
+    }
+    std::copy_n(values, count, values_.begin());
+    count_ = static_cast<int>(count);
+  }
+
+  int size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
+  std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + count_; }
+  const std::int64_t* data() const { return values_.data(); }
+  std::int64_t back() const { return (*this)[count_ - 1]; }
+
+  void push_back(std::int64_t value);
+  void insert(int position, std::int64_t value);
+  void erase(int position);
+  std::vector<std::int64_t> vec() const { return {begin(), end()}; }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return a.count_ == b.count_ && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+ private:
+  std::array<std::int64_t, kMaxDims> values_{};
+  int count_ = 0;
+};
+
+/// "[2, 3]"
+std::string to_string(const Shape& shape);
+
+/// Product of the sizes; 1 for a 0-dimensional shape.
+inline std::int64_t numel(const Shape& sizes) {
+  std::int64_t n = 1;
+  for (const std::int64_t size : sizes) n *= size;
+  return n;
+}
+
+/// Strides, in elements, of a row-major array of these sizes.
+Shape contiguous_strides(const Shape& sizes);
+
+/// The common shape of two operands (right-aligned, sizes equal or 1), as NumPy and PyTorch
+/// define it. Throws std::invalid_argument naming `op` and both shapes when there is none.
+Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op);
+
+/// Maps a dimension in [-ndim, ndim) to [0, ndim). A 0-dimensional array is treated as having one
+/// dimension. Throws std::out_of_range (as PyTorch's IndexError) naming `op`.
+int wrap_dim(std::int64_t dim, int ndim, const char* op);
+
+}  // namespace halfgrad
