@@ -17,9 +17,6 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 # both let loops vectorise. -ffast-math would change results, and never appears here.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno;-fno-trapping-math>")
 
-# nvcc turns Eigen's vectorisation off; the definition must be the same in every file.
-add_compile_definitions(EIGEN_NO_CUDA)
-
 if(HALFGRAD_SANITIZE)
   set(sanitize "-fsanitize=${HALFGRAD_SANITIZE}" -fno-sanitize-recover=all)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${sanitize};-fno-omit-frame-pointer>")
