@@ -4,8 +4,6 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_COMPILE_WARNING_AS_ERROR ${HALFGRAD_WERROR})
 if(PROJECT_IS_TOP_LEVEL)
@@ -18,9 +16,6 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 # Nobody reads errno after exp or installs floating-point traps. Neither option changes a result, and
 # both let loops vectorise. -ffast-math would change results, and never appears here.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno;-fno-trapping-math>")
-
-# nvcc turns Eigen's vectorisation off; the definition must be the same in every file.
-add_compile_definitions(EIGEN_NO_CUDA)
 
 if(HALFGRAD_SANITIZE)
   set(sanitize "-fsanitize=${HALFGRAD_SANITIZE}" -fno-sanitize-recover=all)

@@ -15,7 +15,10 @@ endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-# CMake 3.25.1 knows no C++20 option for nvcc and would fail at generation.
+# CMake 3.25.1 knows no C++20 option for nvcc and would fail at generation, and in its own test of the
+# compiler above if the standard were set before that.
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 endif()

@@ -8,7 +8,8 @@ install(TARGETS halfgrad ${library_targets} EXPORT halfgrad-targets
 
 foreach(folder IN LISTS HALFGRAD_FOLDERS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad" FILES_MATCHING PATTERN "*.h")
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad"
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad")

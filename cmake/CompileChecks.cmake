@@ -1,6 +1,6 @@
-# Every public header compiles alone: one generated file each, in targets that only CI builds.
-#   header_check       as C++
-#   header_check_cuda  all headers in one file, as CUDA
+# Targets that only CI builds, from generated files that do nothing but include:
+#   header_check  every public header compiles alone
+#   cuda_check    nvcc compiles all public headers, and each operation's source
 
 set(public_headers halfgrad.h)
 foreach(folder IN LISTS HALFGRAD_FOLDERS)
@@ -31,6 +31,13 @@ target_link_libraries(header_check PRIVATE halfgrad::halfgrad)
 
 if(HALFGRAD_CUDA)
   file(CONFIGURE OUTPUT "${check_folder}/all_headers.cu" CONTENT "${includes}" @ONLY)
-  add_library(header_check_cuda OBJECT EXCLUDE_FROM_ALL "${check_folder}/all_headers.cu")
-  target_link_libraries(header_check_cuda PRIVATE halfgrad::halfgrad)
+  set(check_sources "${check_folder}/all_headers.cu")
+  file(GLOB operations CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/autograd/ops/*.cpp")
+  foreach(operation IN LISTS operations)
+    cmake_path(GET operation STEM name)
+    file(CONFIGURE OUTPUT "${check_folder}/${name}.cu" CONTENT "#include \"${operation}\"\n" @ONLY)
+    list(APPEND check_sources "${check_folder}/${name}.cu")
+  endforeach()
+  add_library(cuda_check OBJECT EXCLUDE_FROM_ALL ${check_sources})
+  target_link_libraries(cuda_check PRIVATE halfgrad::halfgrad)
 endif()
