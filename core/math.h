@@ -2,9 +2,8 @@
 
 #include <cmath>
 #include <concepts>
-#include <limits>
 
-#include <halfgrad/core/pack_math.h>
+#include <halfgrad/core/float_math.h>
 #include <halfgrad/core/simd.h>
 
 /// Elementary functions that stay in their argument's type: math::exp(float) is a float on every
@@ -12,7 +11,7 @@
 /// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
 ///
 /// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). Pack<float> is our own
-/// (pack_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float and
+/// (float_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float and
 /// Pack<float> therefore differ in the last bit: what must not depend on an element's position has to
 /// go through packs throughout.
 namespace halfgrad::math {
@@ -87,8 +86,6 @@ template <class T>
 HG_HD T maximum(T a, T b) {
   return select(a > b, a, select(a != a, a, b));
 }
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// bool for scalars, Mask for packs; of a dual, the value is asked.
 template <class T>
