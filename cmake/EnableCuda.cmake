@@ -1,0 +1,24 @@
+# CUDA as a language: finds nvcc where the toolkit installs it, chooses architectures, sets options.
+
+find_program(CMAKE_CUDA_COMPILER nvcc HINTS ENV CUDACXX ENV CUDA_PATH /usr/local/cuda
+             PATH_SUFFIXES bin DOC "The CUDA compiler")
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
+  if(no_gpu)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES native)
+  endif()
+endif()
+
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+
+# CMake 3.25.1 knows no C++20 option for nvcc and would fail at generation.
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+endif()
+
+# -Wconversion is left to the host compiler's own builds: nvcc hands its host pass rewritten code.
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")

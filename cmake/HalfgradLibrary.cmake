@@ -1,0 +1,47 @@
+# halfgrad_library(<folder> [USES <folder>...])
+#
+# Makes the library of one folder from all its sources: target halfgrad_<folder>, called
+# halfgrad::<folder> by everyone else. USES lists the folders that it may include; the layering test
+# reads the same lists. A folder that is headers alone becomes an INTERFACE library.
+function(halfgrad_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
+  set(target halfgrad_${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(HALFGRAD_CUDA)
+    file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cu")
+    list(APPEND sources ${cuda_sources})
+  endif()
+
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} ${sources})
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
+                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    add_dependencies(halfgrad_libraries ${target})
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(halfgrad::${folder} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${folder})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+                             "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>")
+
+  set(reachable ${folder} ${arg_USES})
+  foreach(used IN LISTS arg_USES)
+    target_link_libraries(${target} ${scope} halfgrad::${used})
+    get_property(further GLOBAL PROPERTY HALFGRAD_REACHABLE_${used})
+    list(APPEND reachable ${further})
+  endforeach()
+  list(REMOVE_DUPLICATES reachable)
+  set_property(GLOBAL PROPERTY HALFGRAD_REACHABLE_${folder} "${reachable}")
+endfunction()
+
+# halfgrad_link(<folder> <target>...): libraries that the folder's sources need and its headers do not.
+function(halfgrad_link folder)
+  get_target_property(type halfgrad_${folder} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    target_link_libraries(halfgrad_${folder} PRIVATE ${ARGN})
+  endif()
+endfunction()

@@ -1,0 +1,199 @@
+#pragma once
+// Philox4x32-10: random numbers as a pure function of a counter (Salmon, Moraes, Dror and Shaw,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). There is no state to advance, so the
+// numbers depend neither on the number of threads nor on the device.
+//
+// A random tensor is named by a RandomKey. Block k of that key holds four 32-bit words, from which
+// `uniform` and `normal` make 4 floats or 2 doubles: element i of n a block is out[i % n] of block
+// i / n. Only +, *, /, sqrt and explicit fma are used, each correctly rounded on every device, and
+// no product is added except inside std::fma, so a compiler that contracts a * b + c cannot change
+// a bit. (Flags that give up correct rounding, -ffast-math or --use_fast_math, would.)
+
+#include <halfgrad/core/hd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace halfgrad {
+
+/// Names one random tensor: the user's seed, and a number that differs for each tensor drawn.
+struct RandomKey {
+  uint64_t seed = 0;
+  uint64_t stream = 0;
+};
+
+/// Four independent, uniformly distributed words.
+struct PhiloxBlock {
+  uint32_t word[4];
+};
+
+/// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key, low words first.
+HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
+  auto& c = counter.word;
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t product0 = uint64_t{0xD2511F53} * c[0];
+    const uint64_t product1 = uint64_t{0xCD9E8D57} * c[2];
+    c[0] = static_cast<uint32_t>(product1 >> 32) ^ c[1] ^ key0;
+    c[1] = static_cast<uint32_t>(product1);
+    c[2] = static_cast<uint32_t>(product0 >> 32) ^ c[3] ^ key1;
+    c[3] = static_cast<uint32_t>(product0);
+    key0 += 0x9E3779B9;  // the golden ratio
+    key1 += 0xBB67AE85;  // sqrt(3) - 1
+  }
+  return counter;
+}
+
+/// Block `index` of the tensor `key`.
+HG_HD inline PhiloxBlock random_block(RandomKey key, uint64_t index) {
+  const auto low = [](uint64_t x) { return static_cast<uint32_t>(x); };
+  const auto high = [](uint64_t x) { return static_cast<uint32_t>(x >> 32); };
+  const PhiloxBlock counter{{low(index), high(index), low(key.stream), high(key.stream)}};
+  return philox4x32(counter, low(key.seed), high(key.seed));
+}
+
+namespace detail {
+
+HG_HD inline uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+
+template <class To, class From>
+HG_HD To same_bits(From from) {  // std::bit_cast is constexpr, which nvcc refuses in device code
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+/// What the formulas below need to know of a floating-point type: enough series terms that the
+/// remainder is below half a roundoff.
+template <class T>
+struct NormalTraits;
+
+template <>
+struct NormalTraits<float> {
+  using Signed = int32_t;
+  static constexpr int fraction_bits = 23, log_terms = 5, sine_terms = 6;
+  static constexpr uint32_t sqrt_half_bits = 0x3F3504F3;
+};
+
+template <>
+struct NormalTraits<double> {
+  using Signed = int64_t;
+  static constexpr int fraction_bits = 52, log_terms = 11, sine_terms = 10;
+  static constexpr uint64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
+};
+
+/// ln(u) for a normal u > 0. With u = 2^e m, sqrt(1/2) <= m < sqrt(2) and s = (m - 1) / (m + 1):
+/// ln(u) = e ln(2) + 2 s (1 + s^2/3 + s^4/5 + ...).
+template <class T, class Word>
+HG_HD T portable_log(T u) {
+  using Traits = NormalTraits<T>;
+  const Word bits = same_bits<Word>(u);
+  const auto exponent =
+      static_cast<typename Traits::Signed>(bits - Traits::sqrt_half_bits) >> Traits::fraction_bits;
+  const T m = same_bits<T>(bits - (static_cast<Word>(exponent) << Traits::fraction_bits));
+  const T s = (m - T(1)) / (m + T(1));
+  const T s2 = s * s;
+  T series = 0;
+  for (int k = Traits::log_terms; k >= 0; --k)
+    series = std::fma(series, s2, T(1) / static_cast<T>(2 * k + 1));
+  return std::fma(static_cast<T>(exponent), T(0.693147180559945309), T(2) * s * series);
+}
+
+/// cos and sin of `angle` / 2^bits(Word) turns. The nearest quarter turn is taken off in integers,
+/// which leaves |x| <= pi/4 for the series sin(x) = x (1 - x^2/(2*3) (1 - x^2/(4*5) (1 - ...))).
+template <class T, class Word>
+HG_HD void portable_cos_sin(Word angle, T& cosine, T& sine) {
+  using Traits = NormalTraits<T>;
+  constexpr int quarter_bits = static_cast<int>(sizeof(Word)) * 8 - 2;
+  constexpr T radians = T(1.57079632679489661923) / static_cast<T>(Word{1} << quarter_bits);
+  const Word quarter = (angle + (Word{1} << (quarter_bits - 1))) >> quarter_bits;
+  const auto rest = static_cast<typename Traits::Signed>(angle - (quarter << quarter_bits));
+  const T x = static_cast<T>(rest) * radians;
+  const T minus_x2 = -x * x;
+  T c = 1, s = 1;
+  for (int k = Traits::sine_terms; k > 0; --k) {
+    c = std::fma(minus_x2 * (T(1) / static_cast<T>((2 * k - 1) * (2 * k))), c, T(1));
+    s = std::fma(minus_x2 * (T(1) / static_cast<T>((2 * k) * (2 * k + 1))), s, T(1));
+  }
+  s *= x;
+  const bool swapped = quarter % 2 == 1;
+  cosine = swapped ? s : c;
+  sine = swapped ? c : s;
+  if (quarter == 1 || quarter == 2) cosine = -cosine;
+  if (quarter >= 2) sine = -sine;
+}
+
+/// Box and Muller's two independent normals: r cos(t), r sin(t) with r = sqrt(-2 ln(u)). u is the
+/// middle of one of 2^bits(Word) cells of (0, 1), so |normal| <= 6.8 in float, 9.5 in double.
+template <class T, class Word>
+HG_HD void box_muller(Word radius_word, Word angle_word, T* out) {
+  constexpr T cell = T(0.5) / static_cast<T>(Word{1} << (sizeof(Word) * 8 - 1));
+  const T u = std::fma(static_cast<T>(radius_word), cell, cell / T(2));
+  const T radius = std::sqrt(T(-2) * portable_log<T, Word>(u));
+  T cosine, sine;
+  portable_cos_sin<T, Word>(angle_word, cosine, sine);
+  out[0] = radius * cosine;
+  out[1] = radius * sine;
+}
+
+}  // namespace detail
+
+/// Uniform on [0, 1): multiples of 2^-24 (float) or 2^-53 (double), each equally likely.
+HG_HD inline void uniform(const PhiloxBlock& block, float (&out)[4]) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<float>(block.word[i] >> 8) * 0x1p-24f;
+}
+HG_HD inline void uniform(const PhiloxBlock& block, double (&out)[2]) {
+  for (int i = 0; i < 2; ++i) {
+    const uint64_t bits = detail::join(block.word[2 * i], block.word[2 * i + 1]);
+    out[i] = static_cast<double>(bits >> 11) * 0x1p-53;
+  }
+}
+
+/// Standard normal.
+HG_HD inline void normal(const PhiloxBlock& block, float (&out)[4]) {
+  detail::box_muller<float, uint32_t>(block.word[0], block.word[1], out);
+  detail::box_muller<float, uint32_t>(block.word[2], block.word[3], out + 2);
+}
+HG_HD inline void normal(const PhiloxBlock& block, double (&out)[2]) {
+  detail::box_muller<double, uint64_t>(detail::join(block.word[0], block.word[1]),
+                                       detail::join(block.word[2], block.word[3]), out);
+}
+
+/// floor(bits bound / 2^64): an integer on [0, bound) from 64 random bits. Always one draw, so
+/// that element i stays a function of i; a value's probability is off by at most 2^-64.
+HG_HD inline uint64_t bounded(uint64_t bits, uint64_t bound) {
+  const uint64_t low = (bits & 0xFFFFFFFF) * (bound & 0xFFFFFFFF);
+  const uint64_t cross0 = (bits >> 32) * (bound & 0xFFFFFFFF) + (low >> 32);
+  const uint64_t cross1 = (bits & 0xFFFFFFFF) * (bound >> 32) + (cross0 & 0xFFFFFFFF);
+  return (bits >> 32) * (bound >> 32) + (cross0 >> 32) + (cross1 >> 32);
+}
+
+/// Integers on [0, bound), bound > 0.
+HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint64_t (&out)[2]) {
+  for (int i = 0; i < 2; ++i)
+    out[i] = bounded(detail::join(block.word[2 * i], block.word[2 * i + 1]), bound);
+}
+
+/// 0 ... n-1 in random order: sorted by a random 64-bit key each (equal keys by index), which a
+/// device can do in parallel with the same result. Throws invalid_argument for n < 0.
+inline std::vector<int64_t> random_permutation(int64_t n, RandomKey key) {
+  if (n < 0)
+    throw std::invalid_argument("random_permutation: expected n >= 0, got " + std::to_string(n));
+  std::vector<std::pair<uint64_t, int64_t>> keyed(n);
+  for (int64_t i = 0; i < n; ++i) {
+    const PhiloxBlock block = random_block(key, static_cast<uint64_t>(i) / 2);
+    keyed[i] = {detail::join(block.word[i % 2 * 2], block.word[i % 2 * 2 + 1]), i};
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<int64_t> order(n);
+  for (int64_t i = 0; i < n; ++i) order[i] = keyed[i].second;
+  return order;
+}
+
+}  // namespace halfgrad

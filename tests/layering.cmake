@@ -1,0 +1,85 @@
+# Rules about the source text, checked by ctest:
+#   1. a folder includes only itself and the folders that its library links;
+#   2. no public header shows a type of Eigen, CUDA or cuBLAS;
+#   3. what depends on the compiler being nvcc stands in at most five files of core/, and kernels are
+#      launched there alone;
+#   4. nobody's home directory has slipped into the tree.
+# Run with -DFOLDERS=core,... -DREACHABLE_core=core,... as tests/CMakeLists.txt does.
+
+cmake_minimum_required(VERSION 3.24)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
+string(REPLACE "," ";" FOLDERS "${FOLDERS}")
+set(violations "")
+
+macro(violation file text)
+  list(APPEND violations "  ${file}: ${text}")
+endmacro()
+
+# Sets `lines` to the lines of `file` that match `pattern`.
+macro(matching_lines file pattern)
+  file(STRINGS "${root}/${file}" lines REGEX "${pattern}")
+endmacro()
+
+function(files_below variable)
+  file(GLOB_RECURSE found RELATIVE "${root}" ${ARGN})
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
+set(conditional_files "")
+foreach(folder IN LISTS FOLDERS)
+  string(REPLACE "," ";" allowed "${REACHABLE_${folder}}")
+  files_below(files "${root}/${folder}/*.h" "${root}/${folder}/*.cpp" "${root}/${folder}/*.cu")
+  foreach(file IN LISTS files)
+    matching_lines("${file}" "^ *# *include *<halfgrad/")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE ".*<halfgrad/([a-z_]+)/.*" "\\1" included "${line}")
+      if(NOT included IN_LIST allowed)
+        violation("${file}" "may not include from ${included}: ${line}")
+      endif()
+    endforeach()
+    matching_lines("${file}" "^ *# *include *\"")
+    if(lines)
+      violation("${file}" "expected <halfgrad/...>, got ${lines}")
+    endif()
+
+    if(file MATCHES "\\.h$")
+      matching_lines("${file}" "^ *# *include *<(Eigen|unsupported/Eigen|cuda|cublas)")
+      if(lines)
+        violation("${file}" "a public header may not include: ${lines}")
+      endif()
+    endif()
+
+    if(NOT file MATCHES "^core/cuda/")
+      matching_lines("${file}" "__CUDACC__|__CUDA_ARCH__|HALFGRAD_CUDA|<<<")
+      if(lines)
+        list(APPEND conditional_files "${file}")
+        if(NOT folder STREQUAL "core")
+          violation("${file}" "CUDA conditionals belong in core: ${lines}")
+        endif()
+      endif()
+    endif()
+  endforeach()
+endforeach()
+
+list(LENGTH conditional_files count)
+if(count GREATER 5)
+  violation("core" "expected CUDA conditionals in at most 5 files, got ${conditional_files}")
+endif()
+
+set(all_patterns "")
+foreach(folder IN ITEMS ${FOLDERS} .ci bench cmake docs examples tests tools)
+  list(APPEND all_patterns "${root}/${folder}/*")
+endforeach()
+files_below(all_files ${all_patterns})
+file(GLOB top_files RELATIVE "${root}" LIST_DIRECTORIES false "${root}/*")
+foreach(file IN LISTS all_files top_files)
+  matching_lines("${file}" "(^|[^A-Za-z0-9_.-])/(home|root|work|Users)/[a-z]")
+  if(lines)
+    violation("${file}" "names a path of one machine: ${lines}")
+  endif()
+endforeach()
+
+if(violations)
+  list(JOIN violations "\n" text)
+  message(FATAL_ERROR "layering: expected no violations, got\n${text}")
+endif()
