@@ -18,9 +18,8 @@ struct Dual {
   HG_HD Dual(T v, T d = T(0)) : value(v), derivative(d) {}
 
   /// A constant. Narrows without a warning, as Pack does.
-  template <class Scalar>
-  requires std::is_arithmetic_v<Scalar> HG_HD Dual(Scalar constant)
-      : value(static_cast<T>(constant)), derivative(0) {}
+  template <detail::Arithmetic Scalar>
+  HG_HD Dual(Scalar constant) : value(static_cast<T>(constant)), derivative(0) {}
 
   HG_HD friend Dual operator+(Dual a, Dual b) {
     return {a.value + b.value, a.derivative + b.derivative};

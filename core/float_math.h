@@ -126,7 +126,7 @@ inline Pack<float> tanh(Pack<float> x) {
                                            0.1333148499f, -0.3333329388f);
   const Pack<float> a = select(abs(x) > 10, 10, abs(x));
   const Pack<float> magnitude = 1 - 2 / (detail::exp_normal(2 * a) + 1);
-  return select(abs(x) < 0.65f, x + x * z * p, copysign(magnitude, x));
+  return copysign(select(abs(x) < 0.65f, x + x * z * p, magnitude), x);
 }
 
 /// 1 - e^p(|x|) with p approximating log(erfc), near zero x + x p(x^2).

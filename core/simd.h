@@ -33,6 +33,9 @@ struct Lanes {
 template <int bytes>
 using LaneInt = std::conditional_t<bytes == 4, std::int32_t, std::int64_t>;
 
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
 }  // namespace detail
 
 /// One truth value per lane of a Pack<T>, as comparisons return it. A scalar comparison returns
@@ -84,9 +87,8 @@ struct Pack {
   explicit Pack(Lanes values) { std::memcpy(storage_, &values, sizeof(values)); }
 
   /// Broadcast. Narrows without a warning, so that T(0.1) reads the same for every T.
-  template <class Scalar>
-  requires std::is_arithmetic_v<Scalar> Pack(Scalar value)
-      : Pack(static_cast<T>(value) - Lanes{}) {}
+  template <detail::Arithmetic Scalar>
+  Pack(Scalar value) : Pack(static_cast<T>(value) - Lanes{}) {}  // x - 0 is x, also for -0
 
   /// Reads and writes `size` elements; any alignment.
   static Pack load(const T* source) {
@@ -155,8 +157,8 @@ struct Pack {
 };
 
 // The same vocabulary for scalars.
-template <class T>
-requires std::is_arithmetic_v<T> HG_HD constexpr T select(bool mask, T a, T b) {
+template <detail::Arithmetic T>
+HG_HD constexpr T select(bool mask, T a, T b) {
   return mask ? a : b;
 }
 HG_HD constexpr bool any(bool mask) { return mask; }
