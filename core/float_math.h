@@ -98,7 +98,7 @@ inline Pack<float> expm1(Pack<float> x) {
 
 /// log(x) = n ln(2) + log(1 + f).
 inline Pack<float> log(Pack<float> x) {
-  const detail::Split split(x);
+  const detail::Split split(abs(x));
   const Pack<float> n = split.exponent;
   const Pack<float> f = split.mantissa - 1;
   const Pack<float> f2 = f * f;
@@ -165,7 +165,7 @@ Pack<float> in_double(Function function, Packs... x) {
       Halves{narrow(function(lower(x)...)), narrow(function(upper(x)...))});
 }
 
-/// sin(x + quarters * pi / 2) for |x| <= 1e7, by r = x - n pi / 2.
+/// sin(x + quarters pi / 2) for |x| <= 1e7, by r = x - n pi / 2.
 inline Pack<double> sine(Pack<double> x, int quarters) {
   constexpr double kPiOver2High = 0x1.921fb54p0;  // 30 bits: n * kPiOver2High is exact
   constexpr double kPiOver2Low = 9.9209357968054044e-10;
@@ -183,6 +183,14 @@ inline Pack<double> sine(Pack<double> x, int quarters) {
   return from_bits<double>(bits(y) ^ ((quadrant & 2) << 62));
 }
 
+/// The same in float. Where pi needs more digits the C library takes over, lane by lane.
+template <class Function>
+Pack<float> sine(Pack<float> x, int quarters, Function library) {
+  const Pack<float> y = in_double([&](Pack<double> z) { return sine(z, quarters); }, x);
+  const Mask<float> large = abs(x) > 1e7f;
+  return any(large) ? select(large, each_lane(x, library), y) : y;
+}
+
 /// |x|^p = 2^(p log2(m 2^e)).
 inline Pack<double> power(Pack<double> mantissa, Pack<double> exponent, Pack<double> p) {
   const Pack<double> s = (mantissa - 1) / (mantissa + 1);
@@ -196,14 +204,6 @@ inline Pack<double> power(Pack<double> mantissa, Pack<double> exponent, Pack<dou
       x - n.number(), 0.000153457011365415048, 0.00134000633928961019, 0.00961849038025890833,
       0.0555032845051129765, 0.240226468679223604, 0.693147205887142218, 1.00000000055860143);
   return exp2 * from_bits<double>((n.integer() + 1023) << 52);
-}
-
-/// The same in float. Where pi needs more digits the C library takes over, lane by lane.
-template <class Function>
-Pack<float> sine(Pack<float> x, int quarters, Function library) {
-  const Pack<float> y = in_double([&](Pack<double> z) { return sine(z, quarters); }, x);
-  const Mask<float> large = abs(x) > 1e7f;
-  return any(large) ? select(large, each_lane(x, library), y) : y;
 }
 
 }  // namespace detail

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <halfgrad/core/float_math.h>
-#include <halfgrad/core/simd.h>
-
 #include <cmath>
 #include <concepts>
+
+#include <halfgrad/core/float_math.h>
+#include <halfgrad/core/simd.h>
 
 /// Elementary functions that stay in their argument's type: math::exp(float) is a float on every
 /// compiler, and the same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and

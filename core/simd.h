@@ -1,12 +1,12 @@
 #pragma once
 
-#include <halfgrad/core/hd.h>
-
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+
+#include <halfgrad/core/hd.h>
 
 /// Fixed-width SIMD values. A formula written once as `template <class T> T f(T x)` runs on float,
 /// double, Pack<float>, Pack<double> and Dual of these: constants are spelled `T(0.5)`, branches
