@@ -7,8 +7,8 @@ namespace halfgrad {
 
 /// A number and its derivative along one direction, a + b*e with e*e = 0 (forward-mode
 /// differentiation). Evaluating a formula on {x, 1} gives its value and its slope, so the second
-/// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> reaches one order more.
-/// T is float, double, a Pack of them, or a Dual. Comparisons look at the values only.
+/// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> reaches one order
+/// more. T is float, double, a Pack of them, or a Dual. Comparisons look at the values only.
 template <class T>
 struct Dual {
   T value{};
@@ -18,8 +18,7 @@ struct Dual {
   HG_HD Dual(T v, T d = T(0)) : value(v), derivative(d) {}
 
   /// A constant. Narrows without a warning, as Pack does.
-  template <class Scalar>
-    requires std::is_arithmetic_v<Scalar>
+  template <detail::Arithmetic Scalar>
   HG_HD Dual(Scalar constant) : value(static_cast<T>(constant)), derivative(0) {}
 
   HG_HD friend Dual operator+(Dual a, Dual b) {

@@ -1,7 +1,7 @@
 #pragma once
+// HG_HD marks a function that runs on the host and, when nvcc compiles it, on the device too.
 
-/// Marks a function that runs on the host and, where a CUDA compiler reads it, on the device.
-#if defined(__CUDACC__)
+#ifdef __CUDACC__
 #define HG_HD __host__ __device__
 #else
 #define HG_HD

@@ -2,19 +2,18 @@
 
 #include <cmath>
 #include <concepts>
-#include <limits>
 
-#include <halfgrad/core/pack_math.h>
+#include <halfgrad/core/float_math.h>
 #include <halfgrad/core/simd.h>
 
 /// Elementary functions that stay in their argument's type: math::exp(float) is a float on every
 /// compiler, and the same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and
 /// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
 ///
-/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). Pack<float> is our own
-/// (pack_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float and
-/// Pack<float> therefore differ in the last bit: what must not depend on an element's position has to
-/// go through packs throughout.
+/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). Pack<float> is our
+/// own (float_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float
+/// and Pack<float> therefore differ in the last bit: what must not depend on an element's position
+/// has to go through packs throughout.
 namespace halfgrad::math {
 
 template <std::floating_point T>
@@ -87,8 +86,6 @@ template <class T>
 HG_HD T maximum(T a, T b) {
   return select(a > b, a, select(a != a, a, b));
 }
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// bool for scalars, Mask for packs; of a dual, the value is asked.
 template <class T>

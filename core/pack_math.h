@@ -9,10 +9,24 @@
 
 #include <halfgrad/core/simd.h>
 
-/// math.h's functions on packs.
+/// math.h's functions on packs. Those of Pack<double> serve references and checks and call the C
+/// library lane by lane; those of Pack<float> are in float_math.h.
 namespace halfgrad::math {
 
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 namespace detail {
+
+/// A pack's bits as a vector of integers, and back.
+template <class T>
+typename Mask<T>::Lanes bits(Pack<T> x) {
+  return reinterpret_cast<typename Mask<T>::Lanes>(x.lanes());
+}
+template <class T>
+Pack<T> from_bits(typename Mask<T>::Lanes bits) {
+  return Pack<T>(reinterpret_cast<typename Pack<T>::Lanes>(bits));
+}
 
 template <class T, class Function>
 Pack<T> each_lane(Pack<T> x, Function function) {
@@ -23,86 +37,68 @@ Pack<T> each_lane(Pack<T> x, Function function) {
 
 }  // namespace detail
 
-template <class T>
-Pack<T> exp(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::exp(lane); });
+inline Pack<double> exp(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::exp(lane); });
 }
-template <class T>
-Pack<T> expm1(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::expm1(lane); });
+inline Pack<double> expm1(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::expm1(lane); });
 }
-template <class T>
-Pack<T> log(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::log(lane); });
+inline Pack<double> log(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::log(lane); });
 }
-template <class T>
-Pack<T> log1p(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::log1p(lane); });
+inline Pack<double> log1p(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::log1p(lane); });
 }
-template <class T>
-Pack<T> sin(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::sin(lane); });
+inline Pack<double> sin(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::sin(lane); });
 }
-template <class T>
-Pack<T> cos(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::cos(lane); });
+inline Pack<double> cos(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::cos(lane); });
 }
-template <class T>
-Pack<T> tanh(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::tanh(lane); });
+inline Pack<double> tanh(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::tanh(lane); });
 }
-template <class T>
-Pack<T> erf(Pack<T> x) {
-  return detail::each_lane(x, [](T lane) { return std::erf(lane); });
+inline Pack<double> erf(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::erf(lane); });
 }
-template <class T>
-Pack<T> pow(Pack<T> x, Pack<T> exponent) {
-  typename Pack<T>::Lanes values = x.lanes();
-  for (int i = 0; i < Pack<T>::size; ++i) values[i] = std::pow(values[i], exponent[i]);
-  return Pack<T>(values);
+inline Pack<double> pow(Pack<double> x, Pack<double> exponent) {
+  typename Pack<double>::Lanes values = x.lanes();
+  for (int i = 0; i < Pack<double>::size; ++i) values[i] = std::pow(values[i], exponent[i]);
+  return Pack<double>(values);
 }
 
+#if defined(__AVX__)
+inline Pack<float> sqrt(Pack<float> x) { return Pack<float>(_mm256_sqrt_ps(x.lanes())); }
+inline Pack<double> sqrt(Pack<double> x) { return Pack<double>(_mm256_sqrt_pd(x.lanes())); }
+inline Pack<float> floor(Pack<float> x) { return Pack<float>(_mm256_floor_ps(x.lanes())); }
+inline Pack<double> floor(Pack<double> x) { return Pack<double>(_mm256_floor_pd(x.lanes())); }
+#else
 template <class T>
 Pack<T> sqrt(Pack<T> x) {
-#if defined(__AVX__)
-  if constexpr (sizeof(T) == 4) return Pack<T>(_mm256_sqrt_ps(x.lanes()));
-  if constexpr (sizeof(T) == 8) return Pack<T>(_mm256_sqrt_pd(x.lanes()));
-#else
   return detail::each_lane(x, [](T lane) { return std::sqrt(lane); });
-#endif
 }
+template <class T>
+Pack<T> floor(Pack<T> x) {
+  return detail::each_lane(x, [](T lane) { return std::floor(lane); });
+}
+#endif
 
 template <class T>
 Pack<T> rsqrt(Pack<T> x) {
-  return Pack<T>(1) / sqrt(x);
-}
-
-template <class T>
-Pack<T> floor(Pack<T> x) {
-#if defined(__AVX__)
-  if constexpr (sizeof(T) == 4) return Pack<T>(_mm256_floor_ps(x.lanes()));
-  if constexpr (sizeof(T) == 8) return Pack<T>(_mm256_floor_pd(x.lanes()));
-#else
-  return detail::each_lane(x, [](T lane) { return std::floor(lane); });
-#endif
+  return T(1) / sqrt(x);
 }
 
 template <class T>
 Pack<T> copysign(Pack<T> magnitude, Pack<T> sign) {
-  using Bits = typename Mask<T>::Lanes;
-  const Bits sign_bit = reinterpret_cast<Bits>(Pack<T>(-0.0).lanes());
-  const Bits bits = (reinterpret_cast<Bits>(magnitude.lanes()) & ~sign_bit) |
-                    (reinterpret_cast<Bits>(sign.lanes()) & sign_bit);
-  return Pack<T>(reinterpret_cast<typename Pack<T>::Lanes>(bits));
+  const auto sign_bit = detail::bits(Pack<T>(-0.0));
+  return detail::from_bits<T>((detail::bits(magnitude) & ~sign_bit) |
+                              (detail::bits(sign) & sign_bit));
 }
 
 template <class T>
 Pack<T> abs(Pack<T> x) {
-  if constexpr (std::is_integral_v<T>) {
-    return select(x < 0, -x, x);
-  } else {
-    return copysign(x, Pack<T>(0));
-  }
+  return detail::from_bits<T>(detail::bits(x) & ~detail::bits(Pack<T>(-0.0)));
 }
+inline Pack<std::int64_t> abs(Pack<std::int64_t> x) { return select(x < 0, -x, x); }
 
 }  // namespace halfgrad::math

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -7,12 +9,12 @@
 #include <halfgrad/core/hd.h>
 
 /// Fixed-width SIMD values. A formula written once as `template <class T> T f(T x)` runs on float,
-/// double, Pack<float>, Pack<double> and Dual of these: constants are spelled `T(0.5)`, branches are
-/// `select(x > 0, a, b)`, functions come from math.h.
+/// double, Pack<float>, Pack<double> and Dual of these: constants are spelled `T(0.5)`, branches
+/// are `select(x > 0, a, b)`, functions come from math.h.
 ///
-/// Every operation acts on each lane alone, so an element's result depends on its value and never on
-/// its position, provided that all elements of an array go through packs: engines pad the last pack
-/// instead of finishing with scalars, whose math functions are libm's and round differently.
+/// Every operation acts on each lane alone, so an element's result depends on its value and never
+/// on its position, provided that all elements of an array go through packs: engines pad the last
+/// pack instead of finishing with scalars, whose math functions are libm's and round differently.
 namespace halfgrad {
 
 namespace detail {
@@ -31,10 +33,13 @@ struct Lanes {
 template <int bytes>
 using LaneInt = std::conditional_t<bytes == 4, std::int32_t, std::int64_t>;
 
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
 }  // namespace detail
 
-/// One truth value per lane of a Pack<T>, as comparisons return it. A scalar comparison returns bool,
-/// which understands the same operators & | ! and the same any(), all() and select().
+/// One truth value per lane of a Pack<T>, as comparisons return it. A scalar comparison returns
+/// bool, which understands the same operators & | ! and the same any(), all() and select().
 template <class T>
 struct Mask {
   using Lanes = typename detail::Lanes<detail::LaneInt<sizeof(T)>>::type;
@@ -57,17 +62,19 @@ struct Mask {
 
   friend bool any(Mask mask) {
     std::int64_t result = 0;
-    for (int i = 0; i < size; ++i) result |= mask.lanes()[i];
+    for (std::int64_t word : std::bit_cast<Words>(mask)) result |= word;
     return result != 0;
   }
   friend bool all(Mask mask) { return !any(!mask); }
 
  private:
+  using Words = std::array<std::int64_t, detail::kPackBytes / sizeof(std::int64_t)>;
+
   alignas(detail::kPackBytes) detail::LaneInt<sizeof(T)> storage_[size];
 };
 
-/// One vector register of T (float, double, int32_t, int64_t): with AVX 8 floats, without it 4. Dividing
-/// an integer lane by zero traps as it does for scalars, so pad divisors with ones.
+/// One vector register of T (float, double, int32_t, int64_t): with AVX 8 floats, without it 4.
+/// Dividing an integer lane by zero traps as it does for scalars, so pad divisors with ones.
 ///
 /// The lanes are kept as an array, which compilers hold in a register all the same: nvcc accepts no
 /// variable that contains a vector in a __host__ __device__ formula.
@@ -80,9 +87,8 @@ struct Pack {
   explicit Pack(Lanes values) { std::memcpy(storage_, &values, sizeof(values)); }
 
   /// Broadcast. Narrows without a warning, so that T(0.1) reads the same for every T.
-  template <class Scalar>
-    requires std::is_arithmetic_v<Scalar>
-  Pack(Scalar value) : Pack(static_cast<T>(value) - Lanes{}) {}
+  template <detail::Arithmetic Scalar>
+  Pack(Scalar value) : Pack(static_cast<T>(value) - Lanes{}) {}  // x - 0 is x, also for -0
 
   /// Reads and writes `size` elements; any alignment.
   static Pack load(const T* source) {
@@ -151,8 +157,7 @@ struct Pack {
 };
 
 // The same vocabulary for scalars.
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <detail::Arithmetic T>
 HG_HD constexpr T select(bool mask, T a, T b) {
   return mask ? a : b;
 }

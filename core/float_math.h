@@ -1,0 +1,235 @@
+#pragma once
+
+#include <bit>
+
+#include <halfgrad/core/pack_math.h>
+
+/// math.h's functions on Pack<float>.
+///
+/// Each reduces its argument to a small interval and evaluates a polynomial there, without branches
+/// (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980). tools/minimax.py
+/// derives the coefficients, written highest power first. Where float arithmetic would lose bits
+/// (sin, cos and pow) the work is done in double.
+namespace halfgrad::math {
+
+namespace detail {
+
+/// Horner's rule, the highest power's coefficient first.
+template <class T, class... Rest>
+Pack<T> polynomial(Pack<T> x, T highest, Rest... rest) {
+  Pack<T> sum = highest;
+  ((sum = sum * x + Pack<T>(rest)), ...);
+  return sum;
+}
+
+/// x to the nearest integer, as a number and, in the low bits of an integer, as an exponent. Adding
+/// 1.5 * 2^(digits - 1) leaves no bits for a fraction.
+template <class T>
+struct Rounded {
+  static constexpr T kShift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+
+  Pack<T> shifted;
+
+  explicit Rounded(Pack<T> x) : shifted(x + kShift) {}
+  Pack<T> number() const { return shifted - kShift; }
+  typename Mask<T>::Lanes integer() const { return bits(shifted) - bits(Pack<T>(kShift)); }
+};
+
+/// 2^n for n in [-126, 127].
+inline Pack<float> power_of_two(Mask<float>::Lanes n) { return from_bits<float>((n + 127) << 23); }
+
+inline constexpr float kLog2E = 1.44269504f;
+inline constexpr float kLn2High = 0.693359375f;  // 9 bits: products with an exponent are exact
+inline constexpr float kLn2Low = -2.12194440e-4f;
+
+/// e^r - 1 for |r| <= ln(2) / 2.
+inline Pack<float> expm1_near_zero(Pack<float> r) {
+  const Pack<float> p = polynomial(r, 0.0001991430317f, 0.001394110223f, 0.008333272829f,
+                                   0.04166635354f, 0.1666666682f, 0.5000000047f);
+  return r * r * p + r;
+}
+
+inline Pack<float> subtract_ln2(Pack<float> x, Pack<float> n) {
+  return x - n * kLn2High - n * kLn2Low;
+}
+
+/// e^x = 2^n e^r with r = x - n ln(2), for results that are normal numbers.
+inline Pack<float> exp_normal(Pack<float> x) {
+  const Rounded n(x * kLog2E);
+  const Pack<float> r = subtract_ln2(x, n.number());
+  return (1 + expm1_near_zero(r)) * power_of_two(n.integer());
+}
+
+/// x = mantissa * 2^exponent with mantissa in [sqrt(1/2), sqrt(2)), for positive finite x.
+struct Split {
+  Pack<float> mantissa, exponent;
+
+  explicit Split(Pack<float> x) {
+    const Mask<float> subnormal = x < 0x1p-126f;
+    const auto whole = bits(select(subnormal, x * 0x1p23f, x));
+    const auto n = (whole - bits(Pack<float>(0.70710678f))) >> 23;
+    mantissa = from_bits<float>(whole - (n << 23));
+    exponent = Pack<float>(__builtin_convertvector(n, Pack<float>::Lanes)) -
+               select(subnormal, Pack<float>(23), Pack<float>(0));
+  }
+};
+
+}  // namespace detail
+
+/// As exp_normal, with 2^n in two factors: they reach from subnormal results to overflow.
+inline Pack<float> exp(Pack<float> x) {
+  x = select(x > 89, 89, select(x < -104, -104, x));
+  const detail::Rounded n(x * detail::kLog2E);
+  const Pack<float> r = detail::subtract_ln2(x, n.number());
+  const auto half = n.integer() >> 1;
+  return (1 + detail::expm1_near_zero(r)) * detail::power_of_two(half) *
+         detail::power_of_two(n.integer() - half);
+}
+
+/// 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)).
+inline Pack<float> expm1(Pack<float> x) {
+  const Pack<float> clamped = select(x > 89, 89, select(x < -18, -18, x));
+  const detail::Rounded n(clamped * detail::kLog2E);
+  const Pack<float> near_zero = detail::expm1_near_zero(detail::subtract_ln2(clamped, n.number()));
+  const Pack<float> half = detail::power_of_two(n.integer() - 1);
+  const Pack<float> y = 2 * (half * near_zero + (half - 0.5f));
+  return copysign(select(n.number() == 0, near_zero, y), x);
+}
+
+/// log(x) = n ln(2) + log(1 + f).
+inline Pack<float> log(Pack<float> x) {
+  const detail::Split split(abs(x));
+  const Pack<float> n = split.exponent;
+  const Pack<float> f = split.mantissa - 1;
+  const Pack<float> f2 = f * f;
+  const Pack<float> p =
+      detail::polynomial(f, -0.07859617842f, 0.1288165097f, -0.1312875442f, 0.1418119155f,
+                         -0.1662455401f, 0.2000228628f, -0.2500081041f, 0.3333331673f);
+  const Pack<float> low = f2 * f * p + n * detail::kLn2Low;
+  const Pack<float> y = low - 0.5f * f2 + f + n * detail::kLn2High;
+  const Pack<float> not_positive = select(x == 0, Pack<float>(-kInfinity), kNaN);
+  return select(x > 0, select(x < kInfinity, y, x), not_positive);
+}
+
+/// log(u) with u = 1 + x rounded, corrected for the rounding (x - (u - 1)) / u.
+inline Pack<float> log1p(Pack<float> x) {
+  const Pack<float> u = 1 + x;
+  const Pack<float> lost = (x - (u - 1)) / u;
+  const Pack<float> y = log(u) + select((u > 0) & (u < kInfinity), lost, 0);
+  return select(u == 1, x, y);
+}
+
+/// 1 - 2 / (e^2x + 1), near zero x + x^3 p(x^2).
+inline Pack<float> tanh(Pack<float> x) {
+  const Pack<float> z = x * x;
+  const Pack<float> p = detail::polynomial(z, -0.005615320639f, 0.02057854639f, -0.05372986428f,
+                                           0.1333148499f, -0.3333329388f);
+  const Pack<float> a = select(abs(x) > 10, 10, abs(x));
+  const Pack<float> magnitude = 1 - 2 / (detail::exp_normal(2 * a) + 1);
+  return copysign(select(abs(x) < 0.65f, x + x * z * p, magnitude), x);
+}
+
+/// 1 - e^p(|x|) with p approximating log(erfc), near zero x + x p(x^2).
+inline Pack<float> erf(Pack<float> x) {
+  const Pack<float> near =
+      detail::polynomial(x * x, 8.21542709e-5f, -0.0008105966032f, 0.00519779726f, -0.02685810433f,
+                         0.1128367255f, -0.3761263229f, 0.1283791665f);
+  const Pack<float> a = select(abs(x) > 4, 4, abs(x));
+  const Pack<float> far = detail::polynomial(
+      a, -7.374500387e-7f, -1.131144126e-5f, 0.0003788502354f, -0.003994102947f, 0.0247745162f,
+      -0.1078582174f, -0.6336633092f, -1.129381812f, 0.0001506139797f);
+  const Pack<float> magnitude = 1 - detail::exp_normal(far);
+  return select(abs(x) < 0.95f, x + x * near, copysign(magnitude, x));
+}
+
+namespace detail {
+
+/// As many floats as a Pack<double> has lanes.
+typedef float HalfPack __attribute__((vector_size(Pack<double>::size * sizeof(float))));
+
+struct Halves {
+  HalfPack lower, upper;
+};
+
+inline Pack<double> widen(HalfPack x) {
+  return Pack<double>(__builtin_convertvector(x, Pack<double>::Lanes));
+}
+inline HalfPack narrow(Pack<double> x) { return __builtin_convertvector(x.lanes(), HalfPack); }
+
+/// Applies a function of Pack<double>s to the lower and to the upper lanes.
+template <class Function, class... Packs>
+Pack<float> in_double(Function function, Packs... x) {
+  const auto lower = [](Pack<float> y) { return widen(std::bit_cast<Halves>(y).lower); };
+  const auto upper = [](Pack<float> y) { return widen(std::bit_cast<Halves>(y).upper); };
+  return std::bit_cast<Pack<float>>(
+      Halves{narrow(function(lower(x)...)), narrow(function(upper(x)...))});
+}
+
+/// sin(x + quarters pi / 2) for |x| <= 1e7, by r = x - n pi / 2.
+inline Pack<double> sine(Pack<double> x, int quarters) {
+  constexpr double kPiOver2High = 0x1.921fb54p0;  // 30 bits: n * kPiOver2High is exact
+  constexpr double kPiOver2Low = 9.9209357968054044e-10;
+  const Rounded n(x * 0.63661977236758134);
+  const Pack<double> r = x - n.number() * kPiOver2High - n.number() * kPiOver2Low;
+  const Pack<double> z = r * r;
+  const Pack<double> odd = polynomial(z, 2.71830421206591783e-6, -0.000198393340810798637,
+                                      0.00833332938357579135, -0.16666666641606946);
+  const Pack<double> even =
+      polynomial(z, 0.0000244383794818137768, -0.00138873669101632495, 0.0416666468546101537);
+  const Pack<double> sin_r = r * (1 + z * odd);
+  const Pack<double> cos_r = 1 - 0.5 * z + z * z * even;
+  const auto quadrant = n.integer() + quarters;
+  const Pack<double> y = select(Mask<double>((quadrant & 1) != 0), cos_r, sin_r);
+  return from_bits<double>(bits(y) ^ ((quadrant & 2) << 62));
+}
+
+/// The same in float. Where pi needs more digits the C library takes over, lane by lane.
+template <class Function>
+Pack<float> sine(Pack<float> x, int quarters, Function library) {
+  const Pack<float> y = in_double([&](Pack<double> z) { return sine(z, quarters); }, x);
+  const Mask<float> large = abs(x) > 1e7f;
+  return any(large) ? select(large, each_lane(x, library), y) : y;
+}
+
+/// |x|^p = 2^(p log2(m 2^e)).
+inline Pack<double> power(Pack<double> mantissa, Pack<double> exponent, Pack<double> p) {
+  const Pack<double> s = (mantissa - 1) / (mantissa + 1);
+  const Pack<double> log2 =
+      s * polynomial(s * s, 0.282929809974624777, 0.319903665884348059, 0.412209300807165643,
+                     0.577078041896447813, 0.961796694114916683, 2.88539008177784916);
+  const Pack<double> t = p * (exponent + log2);
+  const Pack<double> x = select(t > 200, 200, select(t < -200, -200, t));
+  const Rounded n(x);
+  const Pack<double> exp2 = polynomial(
+      x - n.number(), 0.000153457011365415048, 0.00134000633928961019, 0.00961849038025890833,
+      0.0555032845051129765, 0.240226468679223604, 0.693147205887142218, 1.00000000055860143);
+  return exp2 * from_bits<double>((n.integer() + 1023) << 52);
+}
+
+}  // namespace detail
+
+inline Pack<float> sin(Pack<float> x) {
+  return detail::sine(x, 0, [](float lane) { return std::sin(lane); });
+}
+
+inline Pack<float> cos(Pack<float> x) {
+  return detail::sine(x, 1, [](float lane) { return std::cos(lane); });
+}
+
+/// Edge values as IEEE 754's pow: x^0 = 1^p = (-1)^inf = 1, a negative x needs an integer p.
+inline Pack<float> pow(Pack<float> x, Pack<float> p) {
+  const Pack<float> size = abs(x);
+  const detail::Split split(size);
+  const Pack<float> exponent =
+      select(size == 0, -kInfinity, select(size < kInfinity, split.exponent, size));
+  const auto power = [](auto... y) { return detail::power(y...); };
+  const Pack<float> magnitude = detail::in_double(power, split.mantissa, exponent, p);
+  const Mask<float> integer = floor(p) == p;
+  const Mask<float> odd = integer & (2 * floor(0.5f * p) != p);
+  const Mask<float> no_real_root = (x < 0) & (x > -kInfinity) & !integer;
+  const Mask<float> one = (x == 1) | (p == 0) | ((x == -1) & (abs(p) == kInfinity));
+  const Pack<float> y = select(odd, copysign(magnitude, x), magnitude);
+  return select(one, 1, select(no_real_root, kNaN, y));
+}
+
+}  // namespace halfgrad::math
