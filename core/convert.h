@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
-
 #include <halfgrad/core/dtype.h>
+
+#include <cstdint>
 
 namespace halfgrad {
 
@@ -11,8 +11,8 @@ namespace halfgrad {
 void widen(const Half* in, float* out, int64_t n);
 void widen(const BFloat16* in, float* out, int64_t n);
 
-/// out[i] = Half(in[i]) or BFloat16(in[i]) for i < n, bit for bit: rounded to nearest, ties to even.
-/// The ranges must not overlap.
+/// out[i] = Half(in[i]) or BFloat16(in[i]) for i < n, bit for bit: rounded to nearest, ties to
+/// even. The ranges must not overlap.
 void narrow(const float* in, Half* out, int64_t n);
 void narrow(const float* in, BFloat16* out, int64_t n);
 

@@ -1,4 +1,7 @@
+#include <halfgrad/core/convert.h>
 #include <halfgrad/core/gemm.h>
+#include <halfgrad/core/gemm_kernel.h>
+#include <halfgrad/core/thread_pool.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -7,10 +10,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-
-#include <halfgrad/core/convert.h>
-#include <halfgrad/core/gemm_kernel.h>
-#include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad {
 namespace {
@@ -209,7 +208,8 @@ void finish_tile(const Tile& tile, T* sum, T beta, const MutableMatrixView& c) {
       T* in = sum + row * c.cols + tile.col;
       S* out = static_cast<S*>(c.data) + row * c.row_stride + tile.col * c.col_stride;
       if (beta != T(0)) {
-        for (int64_t i = 0; i < tile.cols; ++i) in[i] += beta * element<S, T>(out[i * c.col_stride]);
+        for (int64_t i = 0; i < tile.cols; ++i)
+          in[i] += beta * element<S, T>(out[i * c.col_stride]);
       }
       if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
         if (c.col_stride == 1) {

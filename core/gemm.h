@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cstdint>
-
 #include <halfgrad/core/dtype.h>
+
+#include <cstdint>
 
 namespace halfgrad {
 
@@ -32,13 +32,13 @@ struct RowBias {
 ///
 /// A and B have one floating dtype and C has the same, or f32 where A and B have 16 bits; bias any
 /// floating dtype. f64 is computed in f64 and all else in f32: 16-bit operands are widened exactly,
-/// products are accumulated in f32, and C is rounded to 16 bits once, after beta and bias. beta == 0
-/// does not read C. k == 0 gives beta C + bias.
+/// products are accumulated in f32, and C is rounded to 16 bits once, after beta and bias. beta ==
+/// 0 does not read C. k == 0 gives beta C + bias.
 ///
 /// Operands with a unit stride either way, so any transposed view, are used in place; others are
-/// copied. Each element is summed in an order that depends on k alone: not on the number of threads,
-/// and not on m, n or strides. Keeps scratch memory per calling thread, at most A, B and C once in
-/// the accumulating dtype.
+/// copied. Each element is summed in an order that depends on k alone: not on the number of
+/// threads, and not on m, n or strides. Keeps scratch memory per calling thread, at most A, B and C
+/// once in the accumulating dtype.
 ///
 /// Throws std::invalid_argument when shapes or dtypes do not fit.
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-// The innermost part of gemm: packing, and the product of one strip of A with one strip of B, kept in
-// registers. Vector extensions of the compiler, no instruction sets.
+// The innermost part of gemm: packing, and the product of one strip of A with one strip of B, kept
+// in registers. Vector extensions of the compiler, no instruction sets.
 namespace halfgrad::detail {
 
 // The accumulators, kStripRows x 2 vectors, must leave registers for two vectors of B and one of A.
@@ -76,12 +76,15 @@ void interleave(const Vector<T>& a, const Vector<T>& b, Vector<T>& low, Vector<T
 template <class T>
 void transpose(Vector<T> (&rows)[kLanes<T>]) {
   constexpr int kCount = kLanes<T>;
+#pragma GCC unroll 4
   for (int done = 1; done < kCount; done *= 2) {
     Vector<T> next[kCount];
+#pragma GCC unroll 8
     for (int i = 0; i < kCount / 2; ++i) {
       interleave<T>(rows[i], rows[i + kCount / 2], next[2 * i], next[2 * i + 1],
                     std::make_index_sequence<kCount>());
     }
+#pragma GCC unroll 16
     for (int i = 0; i < kCount; ++i) rows[i] = next[i];
   }
 }
@@ -95,8 +98,10 @@ void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, i
   for (; width == kWidth && k + kCount <= depth; k += kCount) {
     for (int half = 0; half < kWidth; half += kCount) {
       Vector<T> square[kCount];
+#pragma GCC unroll 16
       for (int i = 0; i < kCount; ++i) square[i] = load(lines + (half + i) * line_stride + k);
       transpose<T>(square);
+#pragma GCC unroll 16
       for (int i = 0; i < kCount; ++i) store<T>(square[i], packed + (k + i) * kWidth + half);
     }
   }
@@ -116,6 +121,25 @@ struct Destination {
   const T* bias;  // of the strip's columns, or null
 };
 
+template <class T>
+void store_whole(const Vector<T>& product, const Destination<T>& to, int64_t at, int column) {
+  T* out = to.out + at + column;
+  Vector<T> value = to.alpha * product;
+  if (to.beta != T(0)) value += to.beta * load(out);
+  if (to.bias != nullptr) value += load(to.bias + column);
+  store<T>(value, out);
+}
+
+template <class T>
+void store_first(int64_t columns, const T* product, const Destination<T>& to, int64_t at) {
+  for (int64_t column = 0; column < columns; ++column) {
+    T value = to.alpha * product[column];
+    if (to.beta != T(0)) value += to.beta * to.out[at + column];
+    if (to.bias != nullptr) value += to.bias[column];
+    to.out[at + column] = value;
+  }
+}
+
 // out (Rows x columns) from A (Rows x depth, any strides) and a packed strip of B.
 template <int Rows, class T>
 void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_depth_stride,
@@ -123,6 +147,7 @@ void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_
   Vector<T> sum[Rows][2] = {};
   for (int64_t k = 0; k < depth; ++k, a += a_depth_stride, b += kStripColumns<T>) {
     const Vector<T> b0 = load(b), b1 = load(b + kLanes<T>);
+#pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
       const T factor = a[row * a_row_stride];
       sum[row][0] += factor * b0;
@@ -130,26 +155,19 @@ void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_
     }
   }
   if (columns == kStripColumns<T>) {
+#pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
-      for (int half = 0; half < 2; ++half) {
-        const int at = half * kLanes<T>;
-        T* out = to.out + row * to.row_stride + at;
-        Vector<T> value = to.alpha * sum[row][half];
-        if (to.beta != T(0)) value += to.beta * load(out);
-        if (to.bias != nullptr) value += load(to.bias + at);
-        store<T>(value, out);
-      }
+      store_whole<T>(sum[row][0], to, row * to.row_stride, 0);
+      store_whole<T>(sum[row][1], to, row * to.row_stride, kLanes<T>);
     }
     return;
   }
+#pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
-    for (int64_t column = 0; column < columns; ++column) {
-      T& out = to.out[row * to.row_stride + column];
-      T value = to.alpha * sum[row][column / kLanes<T>][column % kLanes<T>];
-      if (to.beta != T(0)) value += to.beta * out;
-      if (to.bias != nullptr) value += to.bias[column];
-      out = value;
-    }
+    T product[kStripColumns<T>];
+    store<T>(sum[row][0], product);
+    store<T>(sum[row][1], product + kLanes<T>);
+    store_first(columns, product, to, row * to.row_stride);
   }
 }
 
@@ -163,7 +181,8 @@ template <class T>
 MultiplyStrips<T> multiply_strips_of(int64_t rows) {
   static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {
     return std::array<MultiplyStrips<T>, sizeof...(I)>{&multiply_strips<I + 1, T>...};
-  }(std::make_integer_sequence<int, kStripRows>());
+  }
+  (std::make_integer_sequence<int, kStripRows>());
   return table[static_cast<size_t>(rows - 1)];
 }
 

@@ -1,3 +1,4 @@
+#include <gtest/gtest.h>
 #include <halfgrad/core/convert.h>
 
 #include <algorithm>
@@ -5,8 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace halfgrad {
 namespace {

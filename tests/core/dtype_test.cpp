@@ -1,20 +1,26 @@
+#include <gtest/gtest.h>
 #include <halfgrad/core/dtype.h>
 
 #include <cstddef>
 #include <sstream>
 #include <string>
 
-#include <gtest/gtest.h>
-
 namespace halfgrad {
 namespace {
 
 template <class T>
-concept Arithmetic = requires(T a, T b) { a + b; } || requires(T a, T b) { a - b; } ||
-                     requires(T a, T b) { a * b; } || requires(T a, T b) { a / b; } ||
-                     requires(T a, T b) { a < b; } || requires(T a, T b) { a == b; } ||
-                     requires(T a, T b) { a += b; } || requires(T a) { -a; } ||
-                     requires(T a) { a + 1.0f; } || requires(T a) { a * 2; };
+concept Arithmetic = requires(T a, T b) {
+  a + b;
+}
+|| requires(T a, T b) { a - b; }
+|| requires(T a, T b) { a* b; }
+|| requires(T a, T b) { a / b; }
+|| requires(T a, T b) { a < b; }
+|| requires(T a, T b) { a == b; }
+|| requires(T a, T b) { a += b; }
+|| requires(T a) { -a; }
+|| requires(T a) { a + 1.0f; }
+|| requires(T a) { a * 2; };
 
 static_assert(Arithmetic<float>);
 static_assert(!Arithmetic<Half> && !Arithmetic<BFloat16>);
@@ -55,9 +61,8 @@ TEST(DType, FactsOfEach) {
     EXPECT_EQ(is_floating_point(facts.dtype), facts.floating_point);
     EXPECT_EQ(is_reduced(facts.dtype), facts.reduced);
     EXPECT_EQ(roundoff(facts.dtype), facts.roundoff);
-    visit(facts.dtype, [&](auto tag) {
-      EXPECT_EQ(dtype_of<typename decltype(tag)::type>(), facts.dtype);
-    });
+    visit(facts.dtype,
+          [&](auto tag) { EXPECT_EQ(dtype_of<typename decltype(tag)::type>(), facts.dtype); });
     std::ostringstream out;
     out << facts.dtype;
     EXPECT_EQ(out.str(), facts.name);

@@ -1,4 +1,6 @@
+#include <gtest/gtest.h>
 #include <halfgrad/core/gemm.h>
+#include <halfgrad/core/thread_pool.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +11,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
-
-#include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad {
 namespace {
@@ -30,15 +28,25 @@ class Matrix {
   Matrix(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows)
       : dtype_(dtype), rows_(rows), cols_(cols) {
     switch (layout) {
-      case Layout::rows: row_stride_ = cols, col_stride_ = 1; break;
-      case Layout::columns: row_stride_ = 1, col_stride_ = rows; break;
-      case Layout::padded_rows: row_stride_ = cols + 3, col_stride_ = 1; break;
-      case Layout::padded_columns: row_stride_ = 1, col_stride_ = rows + 5; break;
-      case Layout::scattered: row_stride_ = 2, col_stride_ = 2 * rows + 1; break;
+      case Layout::rows:
+        row_stride_ = cols, col_stride_ = 1;
+        break;
+      case Layout::columns:
+        row_stride_ = 1, col_stride_ = rows;
+        break;
+      case Layout::padded_rows:
+        row_stride_ = cols + 3, col_stride_ = 1;
+        break;
+      case Layout::padded_columns:
+        row_stride_ = 1, col_stride_ = rows + 5;
+        break;
+      case Layout::scattered:
+        row_stride_ = 2, col_stride_ = 2 * rows + 1;
+        break;
     }
-    bytes_.resize(static_cast<size_t>(
-        (1 + std::max<int64_t>(0, rows - 1) * row_stride_ +
-         std::max<int64_t>(0, cols - 1) * col_stride_) * item_size(dtype)));
+    bytes_.resize(static_cast<size_t>((1 + std::max<int64_t>(0, rows - 1) * row_stride_ +
+                                       std::max<int64_t>(0, cols - 1) * col_stride_) *
+                                      item_size(dtype)));
   }
 
   Matrix& fill(double value) {
@@ -98,8 +106,8 @@ class Matrix {
 
 // |error| <= 4 roundoffs of the accumulator times the sum of the terms' magnitudes (k roundoffs are
 // the bound of a sum in order, its random walk makes about one) and one rounding of the result.
-void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta, const Matrix& old_c,
-                    const Matrix* bias, const Matrix& c) {
+void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
+                    const Matrix& old_c, const Matrix* bias, const Matrix& c) {
   const double accumulator = roundoff(a.dtype() == kFloat64 ? kFloat64 : kFloat32);
   for (int64_t i = 0; i < c.rows(); ++i) {
     for (int64_t j = 0; j < c.cols(); ++j) {
@@ -129,7 +137,7 @@ void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
 struct Dtypes {
   DType operands, result;
 };
-constexpr Dtypes kDtypes[] = {{kFloat64, kFloat64},  {kFloat32, kFloat32},   {kFloat16, kFloat16},
+constexpr Dtypes kDtypes[] = {{kFloat64, kFloat64},   {kFloat32, kFloat32}, {kFloat16, kFloat16},
                               {kBFloat16, kBFloat16}, {kFloat16, kFloat32}, {kBFloat16, kFloat32}};
 
 std::ostream& operator<<(std::ostream& out, const Dtypes& dtypes) {
@@ -146,11 +154,9 @@ class Gemm : public testing::TestWithParam<Dtypes> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, testing::ValuesIn(kDtypes),
-                         [](const auto& info) {
-                           return std::string(name(info.param.operands)) + "_" +
-                                  std::string(name(info.param.result));
-                         });
+INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, testing::ValuesIn(kDtypes), [](const auto& info) {
+  return std::string(name(info.param.operands)) + "_" + std::string(name(info.param.result));
+});
 
 TEST_P(Gemm, EveryLayout) {
   for (const Layout la : kLayouts) {
@@ -287,14 +293,16 @@ TEST_P(Gemm, BatchesRepeatWhatHasStrideZero) {
   struct Case {
     int64_t count, m, k, n;
   };
-  for (const auto [count, m, k, n] : {Case{5, 7, 9, 18}, Case{3, 180, 160, 170}, Case{0, 2, 2, 2}}) {
+  for (const auto [count, m, k, n] :
+       {Case{5, 7, 9, 18}, Case{3, 180, 160, 170}, Case{0, 2, 2, 2}}) {
     for (const bool repeats_a : {false, true}) {
       for (const bool repeats_b : {false, true}) {
         const Matrix a = operand(m * (repeats_a ? 1 : count), k);
         const Matrix b = operand(k * (repeats_b ? 1 : count), n);
         Matrix c = result(m * count, n), expected = c;
         const auto part = [](auto view, int64_t rows, int64_t from) {
-          using Byte = std::conditional_t<std::is_same_v<decltype(view), MatrixView>, const char, char>;
+          using Byte =
+              std::conditional_t<std::is_same_v<decltype(view), MatrixView>, const char, char>;
           view.data = static_cast<Byte*>(view.data) + from * view.cols * item_size(view.dtype);
           view.rows = rows;
           return view;
@@ -302,8 +310,8 @@ TEST_P(Gemm, BatchesRepeatWhatHasStrideZero) {
         gemm_batched(count, 1, part(a.view(), m, 0), repeats_a ? 0 : m * k, part(b.view(), k, 0),
                      repeats_b ? 0 : k * n, 1, part(c.view(), m, 0), m * n);
         for (int64_t i = 0; i < count; ++i) {
-          gemm(1, part(a.view(), m, repeats_a ? 0 : i * m), part(b.view(), k, repeats_b ? 0 : i * k),
-               1, part(expected.view(), m, i * m));
+          gemm(1, part(a.view(), m, repeats_a ? 0 : i * m),
+               part(b.view(), k, repeats_b ? 0 : i * k), 1, part(expected.view(), m, i * m));
         }
         EXPECT_EQ(c.bytes(), expected.bytes());
       }
