@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <halfgrad/core/convert.h>
 
 #include <algorithm>
@@ -6,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace halfgrad {
 namespace {

@@ -1,9 +1,10 @@
-#include <gtest/gtest.h>
 #include <halfgrad/core/dtype.h>
 
 #include <cstddef>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace halfgrad {
 namespace {

@@ -1,6 +1,4 @@
-#include <gtest/gtest.h>
 #include <halfgrad/core/gemm.h>
-#include <halfgrad/core/thread_pool.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +9,10 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad {
 namespace {

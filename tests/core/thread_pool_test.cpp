@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <halfgrad/core/thread_pool.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace halfgrad {
 namespace {
