@@ -1,0 +1,189 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+// The innermost part of gemm: packing, and the product of one strip of A with one strip of B, kept
+// in registers. Vector extensions of the compiler, no instruction sets.
+namespace halfgrad::detail {
+
+// The accumulators, kStripRows x 2 vectors, must leave registers for two vectors of B and one of A.
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64, kStripRows = 12;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32, kStripRows = 6;
+#else
+inline constexpr int kVectorBytes = 16, kStripRows = 6;
+#endif
+
+template <class T>
+struct Simd {
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename Simd<T>::Vector;
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kStripColumns = 2 * kLanes<T>;
+
+template <class T>
+Vector<T> load(const T* from) {
+  Vector<T> vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+template <class T>
+void store(const Vector<T>& vector, T* to) {
+  std::memcpy(to, &vector, sizeof vector);
+}
+
+// Packs depth [begin, end) of an operand whose lines of `extent` numbers, one per depth, are
+// contiguous: strip s holds for each depth the numbers s * Width ... of its line, then zeros.
+template <int Width, class T>
+void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t begin, int64_t end,
+                int64_t depth, T* packed) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t block = begin; block < end; block += kBlock) {
+    const int64_t block_end = block + kBlock < end ? block + kBlock : end;
+    for (int64_t first = 0; first < extent; first += Width) {
+      T* to = packed + first * depth + block * Width;
+      for (int64_t k = block; k < block_end; ++k, to += Width) {
+        const T* from = lines + k * line_stride + first;
+        if (first + Width <= extent) {
+          std::memcpy(to, from, Width * sizeof(T));
+        } else {
+          for (int i = 0; i < Width; ++i) to[i] = first + i < extent ? from[i] : T(0);
+        }
+      }
+    }
+  }
+}
+
+template <class T, size_t... I>
+void interleave(const Vector<T>& a, const Vector<T>& b, Vector<T>& low, Vector<T>& high,
+                std::index_sequence<I...>) {
+  constexpr size_t kHalf = sizeof...(I) / 2, kCount = sizeof...(I);
+  low = __builtin_shufflevector(a, b, (I / 2 + I % 2 * kCount)...);
+  high = __builtin_shufflevector(a, b, (I / 2 + kHalf + I % 2 * kCount)...);
+}
+
+// Transposes a square of lanes: after log2(lanes) perfect shuffles of its rows.
+template <class T>
+void transpose(Vector<T> (&rows)[kLanes<T>]) {
+  constexpr int kCount = kLanes<T>;
+#pragma GCC unroll 4
+  for (int done = 1; done < kCount; done *= 2) {
+    Vector<T> next[kCount];
+#pragma GCC unroll 8
+    for (int i = 0; i < kCount / 2; ++i) {
+      interleave<T>(rows[i], rows[i + kCount / 2], next[2 * i], next[2 * i + 1],
+                    std::make_index_sequence<kCount>());
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+  }
+}
+
+// Packs one strip of an operand whose numbers are contiguous along the depth: `width` such lines.
+template <class T>
+void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, int64_t depth,
+                           T* packed) {
+  constexpr int kCount = kLanes<T>, kWidth = kStripColumns<T>;
+  int64_t k = 0;
+  for (; width == kWidth && k + kCount <= depth; k += kCount) {
+    for (int half = 0; half < kWidth; half += kCount) {
+      Vector<T> square[kCount];
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) square[i] = load(lines + (half + i) * line_stride + k);
+      transpose<T>(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) store<T>(square[i], packed + (k + i) * kWidth + half);
+    }
+  }
+  for (; k < depth; ++k) {
+    for (int i = 0; i < kWidth; ++i) {
+      packed[k * kWidth + i] = i < width ? lines[i * line_stride + k] : T(0);
+    }
+  }
+}
+
+// Where a product goes: out = alpha * product + beta * out + bias; beta 0 does not read out.
+template <class T>
+struct Destination {
+  T* out;
+  int64_t row_stride;
+  T alpha, beta;
+  const T* bias;  // of the strip's columns, or null
+};
+
+template <class T>
+void store_whole(const Vector<T>& product, const Destination<T>& to, int64_t at, int column) {
+  T* out = to.out + at + column;
+  Vector<T> value = to.alpha * product;
+  if (to.beta != T(0)) value += to.beta * load(out);
+  if (to.bias != nullptr) value += load(to.bias + column);
+  store<T>(value, out);
+}
+
+template <class T>
+void store_first(int64_t columns, const T* product, const Destination<T>& to, int64_t at) {
+  for (int64_t column = 0; column < columns; ++column) {
+    T value = to.alpha * product[column];
+    if (to.beta != T(0)) value += to.beta * to.out[at + column];
+    if (to.bias != nullptr) value += to.bias[column];
+    to.out[at + column] = value;
+  }
+}
+
+// out (Rows x columns) from A (Rows x depth, any strides) and a packed strip of B.
+template <int Rows, class T>
+void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_depth_stride,
+                     const T* b, const Destination<T>& to, int64_t columns) {
+  Vector<T> sum[Rows][2] = {};
+  for (int64_t k = 0; k < depth; ++k, a += a_depth_stride, b += kStripColumns<T>) {
+    const Vector<T> b0 = load(b), b1 = load(b + kLanes<T>);
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) {
+      const T factor = a[row * a_row_stride];
+      sum[row][0] += factor * b0;
+      sum[row][1] += factor * b1;
+    }
+  }
+  if (columns == kStripColumns<T>) {
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) {
+      store_whole<T>(sum[row][0], to, row * to.row_stride, 0);
+      store_whole<T>(sum[row][1], to, row * to.row_stride, kLanes<T>);
+    }
+    return;
+  }
+#pragma GCC unroll 16
+  for (int row = 0; row < Rows; ++row) {
+    T product[kStripColumns<T>];
+    store<T>(sum[row][0], product);
+    store<T>(sum[row][1], product + kLanes<T>);
+    store_first(columns, product, to, row * to.row_stride);
+  }
+}
+
+template <class T>
+using MultiplyStrips = void (*)(int64_t depth, const T* a, int64_t a_row_stride,
+                                int64_t a_depth_stride, const T* b, const Destination<T>& to,
+                                int64_t columns);
+
+// multiply_strips for 1 <= rows <= kStripRows.
+template <class T>
+MultiplyStrips<T> multiply_strips_of(int64_t rows) {
+  static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array<MultiplyStrips<T>, sizeof...(I)>{&multiply_strips<I + 1, T>...};
+  }
+  (std::make_integer_sequence<int, kStripRows>());
+  return table[static_cast<size_t>(rows - 1)];
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/gemm.h>
+#include <halfgrad/core/gemm_kernel.h>
+#include <halfgrad/core/thread_pool.h>
+
+// What gemm does to A and B before it multiplies: widens or copies them where it must, and packs
+// them into the strips that its kernel reads.
+namespace halfgrad::detail {
+
+constexpr int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+constexpr int64_t round_up(int64_t n, int64_t to) { return divide_up(n, to) * to; }
+
+// How many items make a chunk worth handing to another thread: some microseconds.
+inline int64_t grain_of(int64_t cost_of_one, int64_t worthwhile) {
+  return std::max<int64_t>(1, worthwhile / std::max<int64_t>(1, cost_of_one));
+}
+inline constexpr int64_t kCopies = 1 << 14, kProducts = 1 << 17;
+
+// Scratch memory of the calling thread, which grows and stays.
+class Workspace {
+ public:
+  Workspace() = default;
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  ~Workspace() { release(); }
+
+  void* at_least(int64_t bytes) {
+    if (bytes > size_) {
+      release();
+      data_ = ::operator new(static_cast<size_t>(bytes), kAlignment);
+      size_ = bytes;
+    }
+    return data_;
+  }
+
+ private:
+  static constexpr std::align_val_t kAlignment{64};
+
+  void release() {
+    if (data_ != nullptr) ::operator delete(data_, kAlignment);
+    data_ = nullptr;
+    size_ = 0;
+  }
+
+  void* data_ = nullptr;
+  int64_t size_ = 0;
+};
+
+// Parts of the calling thread's scratch memory, each aligned to a cache line.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::initializer_list<int64_t> counts) {
+    int64_t total = 0;
+    for (const int64_t count : counts) total += aligned(count);
+    static thread_local Workspace workspace;
+    next_ = static_cast<T*>(workspace.at_least(total * static_cast<int64_t>(sizeof(T))));
+  }
+
+  T* take(int64_t count) { return std::exchange(next_, next_ + aligned(count)); }
+
+ private:
+  static int64_t aligned(int64_t count) { return round_up(count, 64 / sizeof(T)); }
+
+  T* next_;
+};
+
+// A matrix in the accumulating type.
+template <class T>
+struct Operand {
+  const T* data;
+  int64_t rows, cols, row_stride, col_stride;
+
+  Operand transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+};
+
+template <class S, class T>
+T element(const S& stored) {
+  return static_cast<T>(static_cast<compute_t<S>>(stored));
+}
+
+template <class S, class T>
+void copy_line(const S* in, int64_t stride, T* out, int64_t n) {
+  if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
+    if (stride == 1) return widen(in, out, n);
+  }
+  for (int64_t i = 0; i < n; ++i) out[i] = element<S, T>(in[i * stride]);
+}
+
+template <class T>
+bool in_place(const MatrixView& view) {
+  return view.dtype == dtype_of<T>() && (view.row_stride == 1 || view.col_stride == 1);
+}
+
+// The matrix in T with a unit stride: itself where it is so, else a copy in `scratch`.
+template <class T>
+Operand<T> accumulating(const MatrixView& view, T* scratch) {
+  const auto [data, dtype, rows, cols, row_stride, col_stride] = view;
+  if (in_place<T>(view)) {
+    return {static_cast<const T*>(data), rows, cols, row_stride, col_stride};
+  }
+  const bool by_columns = row_stride == 1 && col_stride != 1;
+  const int64_t lines = by_columns ? cols : rows, length = by_columns ? rows : cols;
+  const int64_t line_stride = by_columns ? col_stride : row_stride;
+  const int64_t stride = by_columns ? row_stride : col_stride;
+  visit(dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    const S* in = static_cast<const S*>(view.data);
+    parallel_for(0, lines, grain_of(length, kCopies), [&](int64_t first, int64_t last) {
+      for (int64_t line = first; line < last; ++line) {
+        copy_line(in + line * line_stride, stride, scratch + line * length, length);
+      }
+    });
+  });
+  return by_columns ? Operand<T>{scratch, rows, cols, 1, rows}
+                    : Operand<T>{scratch, rows, cols, cols, 1};
+}
+
+// Packs an operand with a line of `extent` numbers for each depth into strips of Width.
+template <int Width, class T>
+void pack(const Operand<T>& lines, T* packed) {
+  const int64_t depth = lines.rows, extent = lines.cols;
+  const int64_t grain = round_up(grain_of(extent, kCopies), 16);
+  parallel_for(0, depth, grain, [&](int64_t begin, int64_t end) {
+    pack_lines<Width>(lines.data, lines.row_stride, extent, begin, end, depth, packed);
+  });
+}
+
+template <class T>
+void pack_b(const Operand<T>& b, T* packed) {
+  if (b.col_stride == 1) return pack<kStripColumns<T>>(b, packed);
+  constexpr int64_t kWidth = kStripColumns<T>;
+  const int64_t depth = b.rows, strips = divide_up(b.cols, kWidth);
+  parallel_for(0, strips, grain_of(depth * kWidth, kCopies), [&](int64_t begin, int64_t end) {
+    for (int64_t strip = begin; strip < end; ++strip) {
+      const int64_t first = strip * kWidth;
+      pack_strip_transposed(b.data + first * b.col_stride, b.col_stride,
+                            std::min(kWidth, b.cols - first), depth, packed + first * depth);
+    }
+  });
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,210 @@
+#include <halfgrad/core/thread_pool.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace halfgrad {
+namespace {
+
+thread_local bool in_chunk = false;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Waits for ready(value), at first busily: a sleeping thread takes about 50 us to wake.
+template <class Ready>
+uint32_t await(const std::atomic<uint32_t>& state, const Ready& ready) {
+  constexpr auto kSpin = std::chrono::microseconds(100);
+  while (true) {
+    uint32_t value = 0;
+    const auto deadline = std::chrono::steady_clock::now() + kSpin;
+    do {
+      for (int i = 0; i < 64; ++i) {
+        value = state.load(std::memory_order_acquire);
+        if (ready(value)) return value;
+        pause();
+      }
+    } while (std::chrono::steady_clock::now() < deadline);
+    state.wait(value, std::memory_order_acquire);
+  }
+}
+
+// The chunks of one parallel_for.
+struct Region {
+  int64_t begin = 0, end = 0, grain = 1, chunks = 0;
+  detail::ChunkFunction function = nullptr;
+  const void* functor = nullptr;
+  std::atomic<int64_t> next = 0;
+  std::atomic<bool> failed = false;
+  std::exception_ptr failure;
+
+  void run_one(int64_t chunk) const {
+    const int64_t first = begin + chunk * grain;
+    function(functor, first, chunk + 1 == chunks ? end : first + grain);
+  }
+
+  // Runs chunks until none is left to begin.
+  void work() {
+    int64_t chunk;
+    while ((chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks) {
+      try {
+        run_one(chunk);
+      } catch (...) {
+        if (!failed.exchange(true)) failure = std::current_exception();
+        next.store(chunks, std::memory_order_relaxed);
+      }
+    }
+  }
+};
+
+// Workers enter a region through a gate: one word that says whether it is open, how many are
+// inside, and which region it is, so that a sleeper sees a change. Whoever finds no chunk left
+// shuts it, and the caller leaves when nobody is inside: a worker that wakes late is never waited
+// for.
+class Pool {
+ public:
+  ~Pool() { stop(); }
+
+  void resize(int threads) {
+    const std::scoped_lock lock(busy_);
+    stop();
+    gate_ = 0;
+    threads_ = threads;
+  }
+
+  int threads() const { return threads_; }
+
+  // False, and nothing done, while another caller has the workers.
+  bool run(int64_t begin, int64_t end, int64_t grain, int64_t chunks,
+           detail::ChunkFunction function, const void* functor) {
+    const std::unique_lock lock(busy_, std::try_to_lock);
+    if (!lock) return false;
+    start();
+    region_.begin = begin;
+    region_.end = end;
+    region_.grain = grain;
+    region_.chunks = chunks;
+    region_.function = function;
+    region_.functor = functor;
+    region_.next.store(0, std::memory_order_relaxed);
+    gate_.store((gate_.load(std::memory_order_relaxed) & kRegion) + kNextRegion + kOpen,
+                std::memory_order_release);
+    gate_.notify_all();
+    in_chunk = true;
+    region_.work();
+    in_chunk = false;
+    gate_.fetch_and(~kOpen, std::memory_order_relaxed);
+    await(gate_, [](uint32_t gate) { return (gate & kInside) == 0; });
+    if (region_.failed.exchange(false)) {
+      std::rethrow_exception(std::exchange(region_.failure, nullptr));
+    }
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t kOpen = 1, kStop = 2, kOneInside = 4, kInside = 0xfffc;
+  static constexpr uint32_t kNextRegion = 0x10000, kRegion = 0xffff0000;
+
+  void start() {
+    while (static_cast<int>(workers_.size()) + 1 < threads_) {
+      workers_.emplace_back([this] { serve(); });
+    }
+  }
+
+  void stop() {
+    gate_ = kStop;
+    gate_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+    workers_.clear();
+  }
+
+  void serve() {
+    in_chunk = true;
+    while (true) {
+      uint32_t gate = await(gate_, [](uint32_t value) { return (value & (kOpen | kStop)) != 0; });
+      if ((gate & kStop) != 0) return;
+      if (!gate_.compare_exchange_strong(gate, gate + kOneInside, std::memory_order_acquire)) {
+        continue;
+      }
+      region_.work();
+      gate_.fetch_and(~kOpen, std::memory_order_relaxed);
+      gate_.fetch_sub(kOneInside, std::memory_order_release);
+      gate_.notify_all();
+    }
+  }
+
+  static int initial_threads() {
+    const char* text = std::getenv("HALFGRAD_NUM_THREADS");
+    if (text == nullptr) return std::max(1u, std::thread::hardware_concurrency());
+    const std::string_view digits(text);
+    int count = 0;
+    const auto [stop, error] = std::from_chars(digits.begin(), digits.end(), count);
+    if (error != std::errc{} || stop != digits.end() || count < 1) {
+      throw std::runtime_error("get_num_threads: expected a positive HALFGRAD_NUM_THREADS, got '" +
+                               std::string(digits) + "'");
+    }
+    return count;
+  }
+
+  std::mutex busy_;
+  std::atomic<int> threads_ = initial_threads();
+  Region region_;
+  alignas(64) std::atomic<uint32_t> gate_ = 0;
+  std::vector<std::thread> workers_;
+};
+
+Pool& pool() {
+  static Pool pool;
+  return pool;
+}
+
+}  // namespace
+
+void set_num_threads(int count) {
+  if (count < 1) {
+    throw std::invalid_argument("set_num_threads: expected at least 1, got " +
+                                std::to_string(count));
+  }
+  if (in_chunk) {
+    throw std::invalid_argument("set_num_threads: expected a call outside parallel_for");
+  }
+  if (count != pool().threads()) pool().resize(count);
+}
+
+int get_num_threads() { return pool().threads(); }
+
+void detail::run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction function,
+                        const void* functor) {
+  if (grain < 1) {
+    throw std::invalid_argument("parallel_for: expected a grain of at least 1, got " +
+                                std::to_string(grain));
+  }
+  if (begin >= end) return;
+  const int64_t chunks = (end - begin - 1) / grain + 1;
+  if (!in_chunk && chunks > 1 && pool().threads() > 1 &&
+      pool().run(begin, end, grain, chunks, function, functor)) {
+    return;
+  }
+  for (int64_t first = begin, last; first < end; first = last) {
+    last = end - first > grain ? first + grain : end;
+    function(functor, first, last);
+  }
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,359 @@
+#include <halfgrad/core/gemm.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <ostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/thread_pool.h>
+
+namespace halfgrad {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+enum class Layout { rows, columns, padded_rows, padded_columns, scattered };
+constexpr Layout kLayouts[] = {Layout::rows, Layout::columns, Layout::padded_rows,
+                               Layout::padded_columns, Layout::scattered};
+
+// A matrix in memory of its own, element by element accessible as double.
+class Matrix {
+ public:
+  Matrix(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows)
+      : dtype_(dtype), rows_(rows), cols_(cols) {
+    switch (layout) {
+      case Layout::rows:
+        row_stride_ = cols, col_stride_ = 1;
+        break;
+      case Layout::columns:
+        row_stride_ = 1, col_stride_ = rows;
+        break;
+      case Layout::padded_rows:
+        row_stride_ = cols + 3, col_stride_ = 1;
+        break;
+      case Layout::padded_columns:
+        row_stride_ = 1, col_stride_ = rows + 5;
+        break;
+      case Layout::scattered:
+        row_stride_ = 2, col_stride_ = 2 * rows + 1;
+        break;
+    }
+    bytes_.resize(static_cast<size_t>((1 + std::max<int64_t>(0, rows - 1) * row_stride_ +
+                                       std::max<int64_t>(0, cols - 1) * col_stride_) *
+                                      item_size(dtype)));
+  }
+
+  Matrix& fill(double value) {
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < cols_; ++j) set(i, j, value);
+    }
+    return *this;
+  }
+
+  Matrix& randomize(unsigned seed) {
+    std::mt19937 engine(seed);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < cols_; ++j) set(i, j, uniform(engine));
+    }
+    return *this;
+  }
+
+  double get(int64_t i, int64_t j) const {
+    return visit(dtype_, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T stored;
+      std::memcpy(&stored, bytes_.data() + offset(i, j), sizeof stored);
+      return static_cast<double>(static_cast<compute_t<T>>(stored));
+    });
+  }
+
+  void set(int64_t i, int64_t j, double value) {
+    visit(dtype_, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T stored = static_cast<T>(static_cast<compute_t<T>>(value));
+      std::memcpy(bytes_.data() + offset(i, j), &stored, sizeof stored);
+    });
+  }
+
+  MatrixView view() const {
+    return {bytes_.data(), dtype_, rows_, cols_, row_stride_, col_stride_};
+  }
+  MutableMatrixView view() {
+    return {bytes_.data(), dtype_, rows_, cols_, row_stride_, col_stride_};
+  }
+
+  int64_t rows() const { return rows_; }
+  int64_t cols() const { return cols_; }
+  DType dtype() const { return dtype_; }
+  const std::vector<char>& bytes() const { return bytes_; }
+
+ private:
+  int64_t offset(int64_t i, int64_t j) const {
+    return (i * row_stride_ + j * col_stride_) * item_size(dtype_);
+  }
+
+  DType dtype_;
+  int64_t rows_, cols_, row_stride_ = 0, col_stride_ = 0;
+  std::vector<char> bytes_;
+};
+
+// |error| <= 4 roundoffs of the accumulator times the sum of the terms' magnitudes (k roundoffs are
+// the bound of a sum in order, its random walk makes about one) and one rounding of the result.
+void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
+                    const Matrix& old_c, const Matrix* bias, const Matrix& c) {
+  const double accumulator = roundoff(a.dtype() == kFloat64 ? kFloat64 : kFloat32);
+  for (int64_t i = 0; i < c.rows(); ++i) {
+    for (int64_t j = 0; j < c.cols(); ++j) {
+      double sum = 0, magnitude = 0;
+      for (int64_t k = 0; k < a.cols(); ++k) {
+        sum += a.get(i, k) * b.get(k, j);
+        magnitude += std::abs(a.get(i, k) * b.get(k, j));
+      }
+      double expected = alpha * sum;
+      magnitude *= std::abs(alpha);
+      if (beta != 0) {
+        expected += beta * old_c.get(i, j);
+        magnitude += std::abs(beta * old_c.get(i, j));
+      }
+      if (bias != nullptr) {
+        expected += bias->get(0, j);
+        magnitude += std::abs(bias->get(0, j));
+      }
+      const double tolerance = 4 * accumulator * magnitude +
+                               (roundoff(c.dtype()) + accumulator) * std::abs(expected) +
+                               (c.dtype() == kFloat16 ? 0x1p-25 : 0);
+      ASSERT_NEAR(c.get(i, j), expected, tolerance) << "at " << i << ", " << j;
+    }
+  }
+}
+
+struct Dtypes {
+  DType operands, result;
+};
+constexpr Dtypes kDtypes[] = {{kFloat64, kFloat64},   {kFloat32, kFloat32}, {kFloat16, kFloat16},
+                              {kBFloat16, kBFloat16}, {kFloat16, kFloat32}, {kBFloat16, kFloat32}};
+
+std::ostream& operator<<(std::ostream& out, const Dtypes& dtypes) {
+  return out << dtypes.operands << " to " << dtypes.result;
+}
+
+class Gemm : public testing::TestWithParam<Dtypes> {
+ protected:
+  Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
+  }
+  Matrix result(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().result, rows, cols, layout).randomize(99);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, testing::ValuesIn(kDtypes), [](const auto& info) {
+  return std::string(name(info.param.operands)) + "_" + std::string(name(info.param.result));
+});
+
+TEST_P(Gemm, EveryLayout) {
+  for (const Layout la : kLayouts) {
+    for (const Layout lb : kLayouts) {
+      for (const Layout lc : kLayouts) {
+        const Matrix a = operand(19, 21, la), b = operand(21, 35, lb), before = result(19, 35, lc);
+        Matrix c = before;
+        gemm(0.5, a.view(), b.view(), 2, c.view());
+        expect_product(0.5, a, b, 2, before, nullptr, c);
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, EverySize) {
+  for (const int64_t m : {0, 1, 2, 6, 7, 13}) {
+    for (const int64_t n : {0, 1, 7, 8, 16, 17, 33}) {
+      for (const int64_t k : {0, 1, 2, 8, 9, 300}) {
+        for (const Layout layout : {Layout::rows, Layout::columns}) {
+          const Matrix a = operand(m, k, layout), b = operand(k, n, layout), before = result(m, n);
+          Matrix c = before;
+          gemm(1, a.view(), b.view(), -1, c.view());
+          expect_product(1, a, b, -1, before, nullptr, c);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, ManyTilesAndDepthBlocks) {
+  const Matrix a = operand(200, 600), b = operand(600, 131, Layout::columns);
+  const Matrix before = result(200, 131), bias = Matrix(kFloat32, 1, 131).randomize(5);
+  Matrix c = before;
+  gemm(1, a.view(), b.view(), 1, c.view(), {bias.view().data, kFloat32});
+  expect_product(1, a, b, 1, before, &bias, c);
+}
+
+TEST_P(Gemm, AlphaBetaBias) {
+  for (const double alpha : {0.0, 1.0, -2.5}) {
+    for (const double beta : {0.0, 1.0, 0.75}) {
+      for (const DType bias_dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+        for (const Layout layout : kLayouts) {
+          const Matrix a = operand(9, 11), b = operand(11, 18), before = result(9, 18, layout);
+          const Matrix bias = Matrix(bias_dtype, 1, 18).randomize(3);
+          Matrix c = before;
+          gemm(alpha, a.view(), b.view(), beta, c.view(), {bias.view().data, bias_dtype});
+          expect_product(alpha, a, b, beta, before, &bias, c);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, BetaZeroDoesNotReadC) {
+  for (const Layout layout : kLayouts) {
+    const Matrix a = operand(7, 5), b = operand(5, 19);
+    Matrix c = result(7, 19, layout).fill(kNaN);
+    gemm(1, a.view(), b.view(), 0, c.view());
+    expect_product(1, a, b, 0, c, nullptr, c);
+  }
+}
+
+TEST_P(Gemm, LeavesPaddingAlone) {
+  Matrix whole = result(10, 40).fill(7);
+  MutableMatrixView c = whole.view();
+  c.rows = 9, c.cols = 37;
+  const Matrix a = operand(9, 4), b = operand(4, 37);
+  gemm(1, a.view(), b.view(), 0, c);
+  for (int64_t i = 0; i < 10; ++i) {
+    for (int64_t j = 0; j < 40; ++j) {
+      const bool padding = i == 9 || j >= 37;
+      EXPECT_EQ(whole.get(i, j) == 7, padding) << i << ", " << j;
+    }
+  }
+}
+
+// A bad number spoils its own row or column of C, and only that.
+TEST_P(Gemm, InfAndNaNPropagate) {
+  for (const double bad : {kInf, -kInf, kNaN}) {
+    Matrix a = operand(8, 10), b = operand(10, 18).fill(1);
+    a.set(2, 3, bad);
+    Matrix c = result(8, 18);
+    gemm(1, a.view(), b.view(), 0, c.view());
+    for (int64_t i = 0; i < 8; ++i) {
+      for (int64_t j = 0; j < 18; ++j) {
+        if (i != 2) {
+          EXPECT_TRUE(std::isfinite(c.get(i, j)));
+        } else if (std::isnan(bad)) {
+          EXPECT_TRUE(std::isnan(c.get(i, j)));
+        } else {
+          EXPECT_EQ(c.get(i, j), bad);
+        }
+      }
+    }
+    b.set(3, 4, 0);
+    gemm(1, a.view(), b.view(), 0, c.view());
+    EXPECT_TRUE(std::isnan(c.get(2, 4)));
+  }
+}
+
+TEST_P(Gemm, ABroadcastOperandHasStrideZero) {
+  const Matrix row = operand(1, 12), b = operand(12, 20);
+  Matrix a(GetParam().operands, 9, 12), before = result(9, 20), c = before, expected = before;
+  for (int64_t i = 0; i < 9; ++i) {
+    for (int64_t k = 0; k < 12; ++k) a.set(i, k, row.get(0, k));
+  }
+  MatrixView repeated = row.view();
+  repeated.rows = 9, repeated.row_stride = 0;
+  gemm(1, repeated, b.view(), 0, c.view());
+  gemm(1, a.view(), b.view(), 0, expected.view());
+  EXPECT_EQ(c.bytes(), expected.bytes());
+}
+
+TEST_P(Gemm, BitsDependNeitherOnThreadsNorOnTheOtherRows) {
+  const Matrix a = operand(230, 520), b = operand(520, 300, Layout::columns);
+  Matrix reference = result(230, 300);
+  set_num_threads(1);
+  gemm(1, a.view(), b.view(), 0, reference.view());
+  for (const int threads : {2, 3, 5}) {
+    set_num_threads(threads);
+    Matrix c = result(230, 300);
+    gemm(1, a.view(), b.view(), 0, c.view());
+    EXPECT_EQ(c.bytes(), reference.bytes());
+  }
+  MatrixView some = a.view();
+  some.rows = 29;
+  Matrix c = result(29, 300);
+  gemm(1, some, b.view(), 0, c.view());
+  EXPECT_EQ(0, std::memcmp(c.bytes().data(), reference.bytes().data(),
+                           static_cast<size_t>(29 * 300 * item_size(GetParam().result))));
+}
+
+TEST_P(Gemm, BatchesRepeatWhatHasStrideZero) {
+  struct Case {
+    int64_t count, m, k, n;
+  };
+  for (const auto [count, m, k, n] :
+       {Case{5, 7, 9, 18}, Case{3, 180, 160, 170}, Case{0, 2, 2, 2}}) {
+    for (const bool repeats_a : {false, true}) {
+      for (const bool repeats_b : {false, true}) {
+        const Matrix a = operand(m * (repeats_a ? 1 : count), k);
+        const Matrix b = operand(k * (repeats_b ? 1 : count), n);
+        Matrix c = result(m * count, n), expected = c;
+        const auto part = [](auto view, int64_t rows, int64_t from) {
+          using Byte =
+              std::conditional_t<std::is_same_v<decltype(view), MatrixView>, const char, char>;
+          view.data = static_cast<Byte*>(view.data) + from * view.cols * item_size(view.dtype);
+          view.rows = rows;
+          return view;
+        };
+        gemm_batched(count, 1, part(a.view(), m, 0), repeats_a ? 0 : m * k, part(b.view(), k, 0),
+                     repeats_b ? 0 : k * n, 1, part(c.view(), m, 0), m * n);
+        for (int64_t i = 0; i < count; ++i) {
+          gemm(1, part(a.view(), m, repeats_a ? 0 : i * m),
+               part(b.view(), k, repeats_b ? 0 : i * k), 1, part(expected.view(), m, i * m));
+        }
+        EXPECT_EQ(c.bytes(), expected.bytes());
+      }
+    }
+  }
+}
+
+TEST(GemmAccumulation, IsInF32AndNarrowsOnce) {
+  // 2048 + 1 is a tie in binary16, which rounds to 2048: in f16 the sum would not move.
+  Matrix a = Matrix(kFloat16, 1, 2049).fill(1), b = Matrix(kFloat16, 2049, 1).fill(1);
+  a.set(0, 0, 2048);
+  Matrix c(kFloat16, 1, 1), wide(kFloat32, 1, 1);
+  gemm(1, a.view(), b.view(), 0, c.view());
+  gemm(1, a.view(), b.view(), 0, wide.view());
+  EXPECT_EQ(c.get(0, 0), 4096);
+  EXPECT_EQ(wide.get(0, 0), 4096);
+  // A sum beyond 65504 that a negative beta C brings back does not overflow on the way.
+  a.fill(32), b.fill(1), c.fill(32768);
+  gemm(1, a.view(), b.view(), -1, c.view());
+  EXPECT_EQ(c.get(0, 0), 32 * 2049 - 32768);
+}
+
+TEST(GemmErrors, NameWhatDoesNotFit) {
+  const auto message = [](const Matrix& a, const Matrix& b, Matrix c) -> std::string {
+    try {
+      gemm(1, a.view(), b.view(), 0, c.view());
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Matrix f32(kFloat32, 2, 3), f16(kFloat16, 3, 2), i32(kInt32, 2, 3);
+  EXPECT_EQ(message(f32, f32, f32),
+            "gemm: expected shapes (m, k), (k, n) and (m, n), got (2, 3), (2, 3) and (2, 3)");
+  EXPECT_EQ(message(f32, f16, Matrix(kFloat32, 2, 2)),
+            "gemm: expected one floating dtype, or a float32 result of 16-bit operands, got "
+            "float32, float16 and float32");
+  EXPECT_NE(message(i32, Matrix(kInt32, 3, 2), Matrix(kInt32, 2, 2)), "");
+  EXPECT_NE(message(f32, Matrix(kFloat32, 3, 2), Matrix(kFloat16, 2, 2)), "");
+}
+
+}  // namespace
+}  // namespace halfgrad
