@@ -18,9 +18,7 @@ from torch._subclasses import FakeTensorMode
 
 import expected
 
-DTYPES = dict(
-    h=torch.float16, b=torch.bfloat16, f=torch.float32, d=torch.float64, i=torch.int64
-)
+DTYPES = dict(h=torch.float16, b=torch.bfloat16, f=torch.float32, d=torch.float64, i=torch.int64)
 LETTERS = {dtype: letter for letter, dtype in DTYPES.items()} | {torch.bool: "?"}
 
 SINGLES = ["h", "b", "f", "d"]
@@ -207,9 +205,7 @@ def main():
     cases = [(name, op, letters) for name, op in UNARY.items() for letters in SINGLES]
     cases += [(name, UNARY[name], "i") for name in INTEGER]
     cases += [
-        (name, op, letters)
-        for name, op in BINARY.items()
-        for letters in PAIRS_OF.get(name, PAIRS)
+        (name, op, letters) for name, op in BINARY.items() for letters in PAIRS_OF.get(name, PAIRS)
     ]
     cases += [(name, op, letters) for name, op in TERNARY.items() for letters in TRIPLES]
     rows = [

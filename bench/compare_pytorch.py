@@ -1,0 +1,188 @@
+"""halfgrad's training steps beside PyTorch's on the CPU: one run, alternating rounds, medians.
+
+    python3 -m venv .venv && .venv/bin/pip install torch
+    .venv/bin/python bench/compare_pytorch.py build/cpu/bin/BENCHMARKS --threads 2
+
+A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its foreach
+or its fused one, whichever was faster. Each round times both libraries for --seconds per case. The
+machine must be idle otherwise: with another busy process a median can be five times too long.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import torch
+except ImportError:
+    sys.exit(
+        "compare_pytorch: PyTorch is missing: python3 -m pip install torch (see this file's head)"
+    )
+
+# name of our benchmark: layer sizes, batch, our time over PyTorch's may be at most
+STEPS = {
+    "train_step/784-128-10/64/f32": ((784, 128, 10), 64, 1 / 3),
+    "train_step/784-512-512-10/128/f32": ((784, 512, 512, 10), 128, 0.6),
+    "train_step/1024-1024-1024-1024/512/f32": ((1024, 1024, 1024, 1024), 512, 0.9),
+}
+WIDE_F32 = "train_step/1024-1024-1024-1024/512/f32"
+WIDE_F16 = "train_step/1024-1024-1024-1024/512/fp16"
+WIDE_F16_LIMIT = 1.3
+
+# one-element operations, at most so many seconds
+OVERHEADS = {"mul_forward_1_element": 0.3e-6, "mul_backward_1_element": 0.5e-6}
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def torch_step(sizes, batch, **adam):
+    layers = []
+    for fan_in, fan_out in zip(sizes, sizes[1:]):
+        layers += [torch.nn.Linear(fan_in, fan_out), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers[:-1])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, **adam)
+    inputs = torch.randn(batch, sizes[0])
+    labels = torch.randint(sizes[-1], (batch,))
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+    return step
+
+
+def sample(function, seconds):
+    """Seconds per call, in chunks long enough for the clock, until `seconds` have passed."""
+    for _ in range(3):
+        function()
+    start = time.perf_counter()
+    function()
+    calls = max(1, int(1e-3 / (time.perf_counter() - start)))
+    samples = []
+    end = time.perf_counter() + seconds
+    while not samples or time.perf_counter() < end:
+        start = time.perf_counter()
+        for _ in range(calls):
+            function()
+        samples.append((time.perf_counter() - start) / calls)
+    return samples
+
+
+def our_samples(binary, names, threads, seconds):
+    """Seconds per iteration of every repetition, by benchmark name."""
+    repetitions = 5
+    command = [
+        binary,
+        f"--benchmark_filter=^({'|'.join(names)})(/|$)",
+        f"--benchmark_min_time={seconds / repetitions}",
+        f"--benchmark_repetitions={repetitions}",
+        "--benchmark_format=json",
+    ]
+    environment = os.environ | {"HALFGRAD_NUM_THREADS": str(threads)}
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    samples = {name: [] for name in names}
+    for row in json.loads(run.stdout)["benchmarks"]:
+        name = next((name for name in names if row["run_name"].startswith(name)), None)
+        if name and row["run_type"] == "iteration":
+            samples[name].append(row["real_time"] * UNITS[row["time_unit"]])
+    missing = [name for name in names if not samples[name]]
+    if missing:
+        sys.exit(f"compare_pytorch: expected benchmarks {missing} in {binary}, got none")
+    return samples
+
+
+def measure(arguments):
+    """Medians in seconds, ours and PyTorch's, by benchmark name."""
+    cases = {
+        name: [torch_step(sizes, batch, foreach=True), torch_step(sizes, batch, fused=True)]
+        for name, (sizes, batch, _) in STEPS.items()
+    }
+    names = [*STEPS, WIDE_F16, *OVERHEADS]
+    ours = {name: [] for name in names}
+    theirs = {name: [[] for _ in variants] for name, variants in cases.items()}
+    for round_number in range(arguments.rounds):
+        print(f"round {round_number + 1} of {arguments.rounds}", file=sys.stderr)
+        for name, variants in cases.items():
+            for samples, variant in zip(theirs[name], variants):
+                samples += sample(variant, arguments.seconds / len(variants))
+        if arguments.binary:
+            measured = our_samples(arguments.binary, names, arguments.threads, arguments.seconds)
+            for name in names:
+                ours[name] += measured[name]
+    return (
+        {name: statistics.median(samples) for name, samples in ours.items() if samples},
+        {name: min(map(statistics.median, variants)) for name, variants in theirs.items()},
+    )
+
+
+def compare(ours, theirs):
+    """One row per requirement: both times in seconds, their ratio and what it may be at most."""
+    rows = []
+    for name, (_, _, limit) in STEPS.items():
+        rows.append((name, ours.get(name), "PyTorch", theirs[name], limit))
+    rows.append((WIDE_F16, ours.get(WIDE_F16), "our f32", ours.get(WIDE_F32), WIDE_F16_LIMIT))
+    for name, limit in OVERHEADS.items():
+        rows.append((name, ours.get(name), "requirement", limit, 1.0))
+    return [
+        dict(
+            benchmark=name,
+            ours=our_time,
+            against=against,
+            other=other,
+            ratio=our_time / other if our_time and other else None,
+            limit=limit,
+        )
+        for name, our_time, against, other, limit in rows
+    ]
+
+
+def microseconds(seconds):
+    return f"{seconds * 1e6:,.2f}" if seconds else "-"
+
+
+def markdown(rows):
+    lines = [
+        "| benchmark | ours, us | against | its us | ratio | at most | |",
+        "|---|---:|---|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else "-"
+        verdict = ("yes" if row["ratio"] <= row["limit"] else "no") if row["ratio"] else ""
+        lines.append(
+            f"| {row['benchmark']} | {microseconds(row['ours'])} | {row['against']} "
+            f"| {microseconds(row['other'])} | {ratio} | {row['limit']:.2f} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "binary", nargs="?", help="our benchmarks; without it PyTorch alone is timed"
+    )
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0, help="per case, library and round")
+    parser.add_argument("--json", default="compare_pytorch.json", help="file to write")
+    arguments = parser.parse_args()
+
+    load, _, _ = os.getloadavg()
+    torch.manual_seed(0)
+    torch.set_num_threads(arguments.threads)
+    rows = compare(*measure(arguments))
+    print(
+        f"PyTorch {torch.__version__}, {arguments.threads} threads, load {load:.1f} at the start, "
+        f"medians of {arguments.rounds} rounds\n\n{markdown(rows)}"
+    )
+    with open(arguments.json, "w") as file:
+        settings = dict(torch=torch.__version__, load=load, **vars(arguments))
+        json.dump(dict(settings=settings, rows=rows), file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
