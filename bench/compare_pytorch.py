@@ -4,8 +4,9 @@
     .venv/bin/python bench/compare_pytorch.py build/cpu/bin/BENCHMARKS --threads 2
 
 A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its foreach
-or its fused one, whichever was faster. Each round times both libraries for --seconds per case. The
-machine must be idle otherwise: with another busy process a median can be five times too long.
+or its fused one, whichever was faster. In each round every case is timed for --seconds in PyTorch,
+then in halfgrad. The machine must be idle otherwise: beside another busy process PyTorch's medians
+came out five times too long.
 """
 
 import argparse
@@ -73,50 +74,46 @@ def sample(function, seconds):
     return samples
 
 
-def our_samples(binary, names, threads, seconds):
-    """Seconds per iteration of every repetition, by benchmark name."""
+def our_samples(binary, name, threads, seconds):
+    """Seconds per iteration of every repetition of one benchmark."""
     repetitions = 5
     command = [
         binary,
-        f"--benchmark_filter=^({'|'.join(names)})(/|$)",
+        f"--benchmark_filter=^{name}(/|$)",
         f"--benchmark_min_time={seconds / repetitions}",
         f"--benchmark_repetitions={repetitions}",
         "--benchmark_format=json",
     ]
     environment = os.environ | {"HALFGRAD_NUM_THREADS": str(threads)}
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
-    samples = {name: [] for name in names}
-    for row in json.loads(run.stdout)["benchmarks"]:
-        name = next((name for name in names if row["run_name"].startswith(name)), None)
-        if name and row["run_type"] == "iteration":
-            samples[name].append(row["real_time"] * UNITS[row["time_unit"]])
-    missing = [name for name in names if not samples[name]]
-    if missing:
-        sys.exit(f"compare_pytorch: expected benchmarks {missing} in {binary}, got none")
-    return samples
+    rows = json.loads(run.stdout)["benchmarks"] if run.stdout.lstrip().startswith("{") else []
+    if not rows:
+        sys.exit(f"compare_pytorch: expected a benchmark {name} in {binary}, got none")
+    return [
+        row["real_time"] * UNITS[row["time_unit"]] for row in rows if row["run_type"] == "iteration"
+    ]
 
 
 def measure(arguments):
     """Medians in seconds, ours and PyTorch's, by benchmark name."""
-    cases = {
+    variants = {
         name: [torch_step(sizes, batch, foreach=True), torch_step(sizes, batch, fused=True)]
         for name, (sizes, batch, _) in STEPS.items()
     }
-    names = [*STEPS, WIDE_F16, *OVERHEADS]
-    ours = {name: [] for name in names}
-    theirs = {name: [[] for _ in variants] for name, variants in cases.items()}
+    theirs = {name: [[], []] for name in STEPS}
+    ours = {name: [] for name in [*STEPS, WIDE_F16, *OVERHEADS]}
     for round_number in range(arguments.rounds):
         print(f"round {round_number + 1} of {arguments.rounds}", file=sys.stderr)
-        for name, variants in cases.items():
-            for samples, variant in zip(theirs[name], variants):
-                samples += sample(variant, arguments.seconds / len(variants))
-        if arguments.binary:
-            measured = our_samples(arguments.binary, names, arguments.threads, arguments.seconds)
-            for name in names:
-                ours[name] += measured[name]
+        for name in ours:
+            for variant, samples in zip(variants.get(name, []), theirs.get(name, [])):
+                samples += sample(variant, arguments.seconds / 2)
+            if arguments.binary:
+                ours[name] += our_samples(
+                    arguments.binary, name, arguments.threads, arguments.seconds
+                )
     return (
         {name: statistics.median(samples) for name, samples in ours.items() if samples},
-        {name: min(map(statistics.median, variants)) for name, variants in theirs.items()},
+        {name: min(map(statistics.median, samples)) for name, samples in theirs.items()},
     )
 
 
