@@ -1,0 +1,185 @@
+"""halfgrad's training steps beside PyTorch's on the CPU: one run, alternating rounds, medians.
+
+    python3 -m venv .venv && .venv/bin/pip install torch
+    .venv/bin/python bench/compare_pytorch.py build/cpu/bin/BENCHMARKS --threads 2
+
+A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its foreach
+or its fused one, whichever was faster. In each round every case is timed for --seconds in PyTorch,
+then in halfgrad. The machine must be idle otherwise: beside another busy process PyTorch's medians
+came out five times too long.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+try:
+    import torch
+except ImportError:
+    sys.exit(
+        "compare_pytorch: PyTorch is missing: python3 -m pip install torch (see this file's head)"
+    )
+
+# name of our benchmark: layer sizes, batch, our time over PyTorch's may be at most
+STEPS = {
+    "train_step/784-128-10/64/f32": ((784, 128, 10), 64, 1 / 3),
+    "train_step/784-512-512-10/128/f32": ((784, 512, 512, 10), 128, 0.6),
+    "train_step/1024-1024-1024-1024/512/f32": ((1024, 1024, 1024, 1024), 512, 0.9),
+}
+WIDE_F32 = "train_step/1024-1024-1024-1024/512/f32"
+WIDE_F16 = "train_step/1024-1024-1024-1024/512/fp16"
+WIDE_F16_LIMIT = 1.3
+
+# one-element operations, at most so many seconds
+OVERHEADS = {"mul_forward_1_element": 0.3e-6, "mul_backward_1_element": 0.5e-6}
+
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def torch_step(sizes, batch, **adam):
+    layers = []
+    for fan_in, fan_out in zip(sizes, sizes[1:]):
+        layers += [torch.nn.Linear(fan_in, fan_out), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*layers[:-1])
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, **adam)
+    inputs = torch.randn(batch, sizes[0])
+    labels = torch.randint(sizes[-1], (batch,))
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(inputs), labels).backward()
+        optimizer.step()
+
+    return step
+
+
+def sample(function, seconds):
+    """Seconds per call, in chunks long enough for the clock, until `seconds` have passed."""
+    for _ in range(3):
+        function()
+    start = time.perf_counter()
+    function()
+    calls = max(1, int(1e-3 / (time.perf_counter() - start)))
+    samples = []
+    end = time.perf_counter() + seconds
+    while not samples or time.perf_counter() < end:
+        start = time.perf_counter()
+        for _ in range(calls):
+            function()
+        samples.append((time.perf_counter() - start) / calls)
+    return samples
+
+
+def our_samples(binary, name, threads, seconds):
+    """Seconds per iteration of every repetition of one benchmark."""
+    repetitions = 5
+    command = [
+        binary,
+        f"--benchmark_filter=^{name}(/|$)",
+        f"--benchmark_min_time={seconds / repetitions}",
+        f"--benchmark_repetitions={repetitions}",
+        "--benchmark_format=json",
+    ]
+    environment = os.environ | {"HALFGRAD_NUM_THREADS": str(threads)}
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    rows = json.loads(run.stdout)["benchmarks"] if run.stdout.lstrip().startswith("{") else []
+    if not rows:
+        sys.exit(f"compare_pytorch: expected a benchmark {name} in {binary}, got none")
+    return [
+        row["real_time"] * UNITS[row["time_unit"]] for row in rows if row["run_type"] == "iteration"
+    ]
+
+
+def measure(arguments):
+    """Medians in seconds, ours and PyTorch's, by benchmark name."""
+    variants = {
+        name: [torch_step(sizes, batch, foreach=True), torch_step(sizes, batch, fused=True)]
+        for name, (sizes, batch, _) in STEPS.items()
+    }
+    theirs = {name: [[], []] for name in STEPS}
+    ours = {name: [] for name in [*STEPS, WIDE_F16, *OVERHEADS]}
+    for round_number in range(arguments.rounds):
+        print(f"round {round_number + 1} of {arguments.rounds}", file=sys.stderr)
+        for name in ours:
+            for variant, samples in zip(variants.get(name, []), theirs.get(name, [])):
+                samples += sample(variant, arguments.seconds / 2)
+            if arguments.binary:
+                ours[name] += our_samples(
+                    arguments.binary, name, arguments.threads, arguments.seconds
+                )
+    return (
+        {name: statistics.median(samples) for name, samples in ours.items() if samples},
+        {name: min(map(statistics.median, samples)) for name, samples in theirs.items()},
+    )
+
+
+def compare(ours, theirs):
+    """One row per requirement: both times in seconds, their ratio and what it may be at most."""
+    rows = []
+    for name, (_, _, limit) in STEPS.items():
+        rows.append((name, ours.get(name), "PyTorch", theirs[name], limit))
+    rows.append((WIDE_F16, ours.get(WIDE_F16), "our f32", ours.get(WIDE_F32), WIDE_F16_LIMIT))
+    for name, limit in OVERHEADS.items():
+        rows.append((name, ours.get(name), "requirement", limit, 1.0))
+    return [
+        dict(
+            benchmark=name,
+            ours=our_time,
+            against=against,
+            other=other,
+            ratio=our_time / other if our_time and other else None,
+            limit=limit,
+        )
+        for name, our_time, against, other, limit in rows
+    ]
+
+
+def microseconds(seconds):
+    return f"{seconds * 1e6:,.2f}" if seconds else "-"
+
+
+def markdown(rows):
+    lines = [
+        "| benchmark | ours, us | against | its us | ratio | at most | |",
+        "|---|---:|---|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else "-"
+        verdict = ("yes" if row["ratio"] <= row["limit"] else "no") if row["ratio"] else ""
+        lines.append(
+            f"| {row['benchmark']} | {microseconds(row['ours'])} | {row['against']} "
+            f"| {microseconds(row['other'])} | {ratio} | {row['limit']:.2f} | {verdict} |"
+        )
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "binary", nargs="?", help="our benchmarks; without it PyTorch alone is timed"
+    )
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0, help="per case, library and round")
+    parser.add_argument("--json", default="compare_pytorch.json", help="file to write")
+    arguments = parser.parse_args()
+
+    load, _, _ = os.getloadavg()
+    torch.manual_seed(0)
+    torch.set_num_threads(arguments.threads)
+    rows = compare(*measure(arguments))
+    print(
+        f"PyTorch {torch.__version__}, {arguments.threads} threads, load {load:.1f} at the start, "
+        f"medians of {arguments.rounds} rounds\n\n{markdown(rows)}"
+    )
+    with open(arguments.json, "w") as file:
+        settings = dict(torch=torch.__version__, load=load, **vars(arguments))
+        json.dump(dict(settings=settings, rows=rows), file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Shared by the scripts of this folder: how expected values are written.
+
+One JSON object per file, one line per key (and per row of a list of objects). Every number has the
+digits it takes to read back the same bits: 9 for float32, repr for float64. JSON has no NaN and no
+infinities: they are the strings "nan", "inf" and "-inf".
+"""
+
+import json
+import math
+import pathlib
+
+import torch
+
+FOLDER = pathlib.Path(__file__).parent
+
+
+def numbers(values):
+    """A tensor, a list or a number as JSON can hold it; float32 tensors with 9 digits."""
+    if isinstance(values, torch.Tensor):
+        single = values.dtype in (torch.float32, torch.float16, torch.bfloat16)
+        return numbers(_nine_digits(values.tolist()) if single else values.tolist())
+    if isinstance(values, (list, tuple)):
+        return [numbers(value) for value in values]
+    if isinstance(values, float) and not math.isfinite(values):
+        return str(values)
+    return values
+
+
+def _nine_digits(values):
+    if isinstance(values, list):
+        return [_nine_digits(value) for value in values]
+    return float(f"{values:.9g}")
+
+
+def write(name, **content):
+    """Writes FOLDER/name: the PyTorch version, then `content`."""
+    lines = [f'"torch": {json.dumps(torch.__version__)}']
+    for key, value in content.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            rows = ",\n  ".join(json.dumps(row, allow_nan=False) for row in value)
+            lines.append(f"{json.dumps(key)}: [\n  {rows}\n]")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
+    (FOLDER / name).write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def read(name):
+    return json.loads((FOLDER / name).read_text())

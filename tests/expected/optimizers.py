@@ -1,0 +1,83 @@
+"""Six steps of SGD, Adam and AdamW over a grid of options: optimizers.json. PyTorch 2.15.0.
+
+    python optimizers.py
+
+f64, four parameters, stored start and gradients. Row k of `params` is what the parameters are after
+step k. In runs with `late_gradient` the parameter has no gradient in the first two steps.
+"""
+
+import torch
+
+import expected
+
+STEPS, SIZE = 6, 4
+
+SGD = [
+    dict(),
+    dict(momentum=0.9),
+    dict(momentum=0.9, dampening=0.5),
+    dict(momentum=1.5, dampening=-0.25),
+    dict(momentum=0.9, nesterov=True),
+    dict(weight_decay=0.1),
+    dict(weight_decay=0.1, maximize=True),
+    dict(momentum=0.9, weight_decay=0.1),
+    dict(momentum=0.9, dampening=0.1, weight_decay=0.01, maximize=True),
+    dict(momentum=0.9, weight_decay=0.1, nesterov=True, maximize=True),
+]
+
+ADAM = [
+    dict(),
+    dict(lr=1e-3, betas=(0.9, 0.95)),
+    dict(betas=(0.5, 0.75), eps=1e-2),
+    dict(betas=(0.0, 0.0)),
+    dict(weight_decay=0.1),
+    dict(weight_decay=0.1, maximize=True),
+    dict(amsgrad=True, betas=(0.5, 0.5)),
+    dict(amsgrad=True, weight_decay=0.5, maximize=True, betas=(0.3, 0.6), eps=1e-3),
+]
+
+GRID = [("sgd", torch.optim.SGD, dict(lr=0.1) | options) for options in SGD]
+GRID += [("adam", torch.optim.Adam, dict(lr=0.1) | options) for options in ADAM]
+GRID += [("adamw", torch.optim.AdamW, dict(lr=0.1) | options) for options in ADAM]
+
+
+def data():
+    """Gradients that shrink, so that amsgrad's maximum is not the latest value."""
+    random = torch.Generator().manual_seed(0)
+    start = torch.randn(SIZE, dtype=torch.float64, generator=random)
+    gradients = torch.randn(STEPS, SIZE, dtype=torch.float64, generator=random)
+    return start, gradients * 0.6 ** torch.arange(STEPS, dtype=torch.float64)[:, None]
+
+
+def run(make_optimizer, options, start, gradients):
+    parameter = torch.nn.Parameter(start.clone())
+    optimizer = make_optimizer([parameter], foreach=False, **options)
+    rows = []
+    for gradient in gradients:
+        parameter.grad = gradient.clone() if gradient is not None else None
+        optimizer.step()
+        rows.append(parameter.tolist())
+    return rows
+
+
+def main():
+    start, gradients = data()
+    runs = [
+        dict(optimizer=name, options=options, params=run(make, options, start, gradients))
+        for name, make, options in GRID
+    ]
+    late = [None, None, *gradients[2:]]
+    runs += [
+        dict(
+            optimizer=name,
+            options=options,
+            late_gradient=True,
+            params=run(make, options, start, late),
+        )
+        for name, make, options in (GRID[2], GRID[len(SGD)])
+    ]
+    expected.write("optimizers.json", start=start.tolist(), gradients=gradients.tolist(), runs=runs)
+
+
+if __name__ == "__main__":
+    main()
