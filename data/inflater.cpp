@@ -1,0 +1,63 @@
+#include <halfgrad/data/inflater.h>
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include <zlib.h>
+
+namespace halfgrad::data::detail {
+
+struct Inflater::Stream {
+  z_stream zlib{};
+  std::span<const std::byte> packed;  // not yet handed to zlib
+  bool ended = false;
+};
+
+namespace {
+
+constexpr int kGzipOnly = 15 + 16;  // the largest window, and gzip's header
+
+uInt limited(size_t n) { return static_cast<uInt>(std::min<size_t>(n, 1u << 30)); }
+
+}  // namespace
+
+Inflater::Inflater(std::span<const std::byte> packed) : stream_(std::make_unique<Stream>()) {
+  stream_->packed = packed;
+  if (inflateInit2(&stream_->zlib, kGzipOnly) != Z_OK) throw std::bad_alloc();
+}
+
+Inflater::~Inflater() { inflateEnd(&stream_->zlib); }
+
+bool Inflater::is_gzip(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1F} && bytes[1] == std::byte{0x8B};
+}
+
+size_t Inflater::read(std::span<std::byte> to) {
+  auto& [zlib, packed, ended] = *stream_;
+  if (to.empty()) return 0;  // zlib refuses a null pointer
+  size_t done = 0;
+  while (!ended) {
+    if (zlib.avail_in == 0) {
+      const uInt piece = limited(packed.size());
+      zlib.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data()));
+      zlib.avail_in = piece;
+      packed = packed.subspan(piece);
+    }
+    const uInt room = limited(to.size() - done);
+    zlib.next_out = reinterpret_cast<Bytef*>(to.data() + done);
+    zlib.avail_out = room;
+    const int status = inflate(&zlib, Z_NO_FLUSH);
+    done += room - zlib.avail_out;
+    ended = status == Z_STREAM_END;
+    if (ended || (status == Z_BUF_ERROR && done == to.size())) break;
+    if (status == Z_BUF_ERROR) throw std::runtime_error("a truncated one");
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    if (status != Z_OK) throw std::runtime_error(zlib.msg ? zlib.msg : "an unknown error");
+  }
+  return done;
+}
+
+size_t Inflater::unread() const { return stream_->zlib.avail_in + stream_->packed.size(); }
+
+}  // namespace halfgrad::data::detail

@@ -1,0 +1,61 @@
+#include <halfgrad/data/mnist.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/data/idx.h>
+
+namespace halfgrad::data {
+namespace {
+
+/// "images", 3 -> train-images-idx3-ubyte and its other spellings; the first that exists.
+std::filesystem::path find(const std::filesystem::path& folder, Split split,
+                           const std::string& what, int ndim) {
+  const std::string stem = (split == Split::train ? "train-" : "t10k-") + what;
+  const std::string ending = "idx" + std::to_string(ndim) + "-ubyte";
+  for (const char* separator : {"-", "."})
+    for (const char* packed : {"", ".gz"}) {
+      const auto path = folder / (stem + separator + ending + packed);
+      if (std::filesystem::exists(path)) return path;
+    }
+  throw std::runtime_error("load_mnist: expected " + stem + "-" + ending + " or ." + ending +
+                           ", plain or .gz, got neither in " + folder.string());
+}
+
+std::string text(const IdxFile& file) {
+  std::string dims;
+  for (int64_t dim : file.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
+  return std::string(name(file.dtype)) + " [" + dims + "]";
+}
+
+}  // namespace
+
+DigitImages load_mnist(const std::filesystem::path& folder, Split split) {
+  const auto images_path = find(folder, split, "images", 3);
+  const auto labels_path = find(folder, split, "labels", 1);
+  const IdxFile images = read_idx(images_path), labels = read_idx(labels_path);
+  constexpr int64_t side = DigitImages::kSide;
+  const bool are_images = images.dtype == DType::u8 && images.dims.size() == 3 &&
+                          images.dims[1] == side && images.dims[2] == side;
+  if (!are_images)
+    throw std::runtime_error("load_mnist: expected uint8 [count, 28, 28], got " + text(images) +
+                             " in " + images_path.string());
+  if (labels.dtype != DType::u8 || labels.dims != std::vector<int64_t>{images.dims[0]})
+    throw std::runtime_error("load_mnist: expected uint8 [" + std::to_string(images.dims[0]) +
+                             "], a label for each image, got " + text(labels) + " in " +
+                             labels_path.string());
+  DigitImages digits;
+  digits.pixels.resize(images.data.size());
+  std::memcpy(digits.pixels.data(), images.data.data(), images.data.size());
+  for (std::byte label : labels.data) {
+    if (label > std::byte{9})
+      throw std::runtime_error(
+          "load_mnist: expected labels 0 to 9, got " + std::to_string(std::to_integer<int>(label)) +
+          " for image " + std::to_string(digits.labels.size()) + " in " + labels_path.string());
+    digits.labels.push_back(std::to_integer<int64_t>(label));
+  }
+  return digits;
+}
+
+}  // namespace halfgrad::data

@@ -1,0 +1,17 @@
+// libFuzzer target: parse_idx must read or refuse any bytes, plain or gzipped.
+// Build with clang++ -fsanitize=fuzzer,address,undefined.
+
+#include <halfgrad/data/idx.h>
+
+#include <stdexcept>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  try {
+    const auto file = halfgrad::data::parse_idx(std::as_bytes(std::span(bytes, size)));
+    int64_t expected = halfgrad::item_size(file.dtype);
+    for (int64_t dim : file.dims) expected *= dim;
+    if (expected != static_cast<int64_t>(file.data.size())) __builtin_trap();
+  } catch (const std::runtime_error&) {
+  }
+  return 0;
+}
