@@ -224,8 +224,7 @@ class Run {
   static void check_for_nan(const Node& node, std::span<Tensor> gradients) {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) continue;
-
-      if (detail::has_nan(gradients[i].array())) {
+if (any(isnan(gradients[i])).item<bool>()) {
         throw std::runtime_error(std::string("backward: expected finite gradients, got nan from "
                                              "the derivative of '") +
                                  node.name() + "' with respect to its input " + std::to_string(i));

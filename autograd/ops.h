@@ -2,20 +2,35 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
 
 /// Every op, by kind; each lives in ops/<name>.cpp, where its formula, gradient and precision stand.
 /// Names, argument order and semantics are libtorch's. Operands broadcast and promote as in PyTorch.
+/// Every dim may be negative (counted from the end).
 namespace halfgrad {
 
-// --- Arithmetic (ops/arithmetic.cpp) ---
+// --- Arithmetic (ops/arithmetic.cpp, ops/pow.cpp) ---
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor div(const Tensor& self, const Tensor& other);
 Tensor neg(const Tensor& self);
+Tensor pow(const Tensor& self, const Tensor& exponent);
+Tensor pow(const Tensor& self, Scalar exponent);
+Tensor pow(Scalar self, const Tensor& exponent);
+Tensor maximum(const Tensor& self, const Tensor& other);
+Tensor minimum(const Tensor& self, const Tensor& other);
+Tensor clamp(const Tensor& self, std::optional<Scalar> min,
+             std::optional<Scalar> max = std::nullopt);
+/// start + weight * (end - start)
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
+Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
+/// `condition` is bool.
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
@@ -30,6 +45,58 @@ Tensor operator+(Scalar a, const Tensor& b);
 Tensor operator-(Scalar a, const Tensor& b);
 Tensor operator*(Scalar a, const Tensor& b);
 Tensor operator/(Scalar a, const Tensor& b);
+
+// --- Functions of one number (ops/exponential.cpp, trigonometric.cpp, roots.cpp, erf.cpp) ---
+Tensor abs(const Tensor& self);
+Tensor exp(const Tensor& self);
+Tensor expm1(const Tensor& self);
+Tensor log(const Tensor& self);
+Tensor log1p(const Tensor& self);
+Tensor sqrt(const Tensor& self);
+Tensor rsqrt(const Tensor& self);
+Tensor reciprocal(const Tensor& self);
+Tensor square(const Tensor& self);
+Tensor sin(const Tensor& self);
+Tensor cos(const Tensor& self);
+Tensor tanh(const Tensor& self);
+Tensor erf(const Tensor& self);
+
+// --- Activations (ops/<name>.cpp) ---
+Tensor sigmoid(const Tensor& self);
+Tensor relu(const Tensor& self);
+Tensor leaky_relu(const Tensor& self, Scalar negative_slope = 0.01);
+Tensor elu(const Tensor& self, Scalar alpha = 1.0);
+/// `approximate` is "none" (x Phi(x), exact) or "tanh".
+Tensor gelu(const Tensor& self, const std::string& approximate = "none");
+Tensor silu(const Tensor& self);
+Tensor softplus(const Tensor& self, Scalar beta = 1.0);
+
+// --- Comparisons and logic (ops/comparisons.cpp): bool results, no gradient ---
+Tensor eq(const Tensor& self, const Tensor& other);
+Tensor ne(const Tensor& self, const Tensor& other);
+Tensor lt(const Tensor& self, const Tensor& other);
+Tensor le(const Tensor& self, const Tensor& other);
+Tensor gt(const Tensor& self, const Tensor& other);
+Tensor ge(const Tensor& self, const Tensor& other);
+Tensor logical_and(const Tensor& self, const Tensor& other);
+Tensor logical_or(const Tensor& self, const Tensor& other);
+Tensor logical_xor(const Tensor& self, const Tensor& other);
+Tensor logical_not(const Tensor& self);
+Tensor isfinite(const Tensor& self);
+Tensor isinf(const Tensor& self);
+Tensor isnan(const Tensor& self);
+Tensor operator==(const Tensor& a, const Tensor& b);
+Tensor operator!=(const Tensor& a, const Tensor& b);
+Tensor operator<(const Tensor& a, const Tensor& b);
+Tensor operator<=(const Tensor& a, const Tensor& b);
+Tensor operator>(const Tensor& a, const Tensor& b);
+Tensor operator>=(const Tensor& a, const Tensor& b);
+Tensor operator==(const Tensor& a, Scalar b);
+Tensor operator!=(const Tensor& a, Scalar b);
+Tensor operator<(const Tensor& a, Scalar b);
+Tensor operator<=(const Tensor& a, Scalar b);
+Tensor operator>(const Tensor& a, Scalar b);
+Tensor operator>=(const Tensor& a, Scalar b);
 
 // --- Views (ops/views.cpp): share the storage ---
 Tensor reshape(const Tensor& self, const Shape& sizes);
@@ -52,17 +119,129 @@ Tensor to(const Tensor& self, Device device);
 Tensor clone(const Tensor& self);
 Tensor contiguous(const Tensor& self);
 
-// --- Reductions (ops/reductions.cpp); no dims: over all; result f32 or wider accumulates wide ---
+// --- Joining and indexing (ops/cat.cpp, ops/indexing.cpp); indices are int64 ---
+Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
+Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
+Tensor gather(const Tensor& self, std::int64_t dim, const Tensor& index);
+Tensor scatter_add(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
+Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index);
+Tensor masked_fill(const Tensor& self, const Tensor& mask, Scalar value);
+/// Rows of `weight` [n, d] picked by `indices` (any shape): [..., d].
+Tensor embedding(const Tensor& weight, const Tensor& indices,
+                 std::optional<std::int64_t> padding_idx = std::nullopt);
+/// int64 [..., num_classes]; num_classes -1 takes the largest index plus one.
+Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
+
+// --- Reductions (ops/<name>.cpp); no dims: over all ---
 Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt);
 /// Sums the dimensions along which `self` was broadcast from `sizes`.
 Tensor sum_to_size(const Tensor& self, const Shape& sizes);
+Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
+Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt);
+Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
+Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt);
+Tensor var(const Tensor& self, bool unbiased = true);
+Tensor var(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
+Tensor std(const Tensor& self, bool unbiased = true);
+Tensor std(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
+Tensor max(const Tensor& self);
+Tensor min(const Tensor& self);
+/// Values and indices (int64); of equal values the first.
+std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
+std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
+Tensor amax(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
+Tensor amin(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
+Tensor argmax(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
+              bool keepdim = false);
+Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
+              bool keepdim = false);
+Tensor norm(const Tensor& self, Scalar p = 2);
+Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
+Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
+Tensor all(const Tensor& self);
+Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
+Tensor any(const Tensor& self);
+Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
+
+// --- Products (ops/matmul.cpp, ops/linear.cpp) ---
+/// 1-D, 2-D and batched cases as torch.matmul.
+Tensor matmul(const Tensor& self, const Tensor& other);
+Tensor mm(const Tensor& self, const Tensor& mat2);
+Tensor bmm(const Tensor& self, const Tensor& mat2);
+Tensor mv(const Tensor& self, const Tensor& vec);
+Tensor dot(const Tensor& self, const Tensor& tensor);
+Tensor outer(const Tensor& self, const Tensor& vec2);
+/// beta * self + alpha * mat1 @ mat2
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
+             Scalar alpha = 1);
+/// input [..., in] @ weight [out, in]^T + bias [out]
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
+
+// --- Rows (ops/softmax.cpp, ops/layer_norm.cpp, ...) ---
+Tensor softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
+Tensor log_softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
+Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+/// eps: the machine epsilon of the input's compute type when not given.
+Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight = {},
+                std::optional<double> eps = std::nullopt);
+/// Over dimension 1 of [n, c] or [n, c, ...]; in training updates the running statistics in place
+/// (running = (1 - momentum) * running + momentum * batch, variance unbiased).
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum = 0.1, double eps = 1e-5);
+/// In training zeroes each element with probability p and divides the others by 1 - p.
+Tensor dropout(const Tensor& input, double p, bool train);
+
+// --- Losses (ops/cross_entropy.cpp, ops/losses.cpp) ---
+enum class Reduction : std::uint8_t { none, mean, sum };
+inline constexpr Reduction kNone = Reduction::none;
+inline constexpr Reduction kMean = Reduction::mean;
+inline constexpr Reduction kSum = Reduction::sum;
+
+/// input [n, c] (or [c]) logits; target: class indices int64 [n], or probabilities [n, c].
+struct CrossEntropyOptions {
+  Tensor weight = {};  ///< [c]
+  std::int64_t ignore_index = -100;
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0.0;
+};
+Tensor cross_entropy(const Tensor& input, const Tensor& target,
+                     const CrossEntropyOptions& options = {});
+/// input [n, c] log-probabilities; target int64 [n].
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
+                Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
+Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
+Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
+                      Reduction reduction = Reduction::mean, double beta = 1.0);
+Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
+                  double delta = 1.0);
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight = {},
+                            Reduction reduction = Reduction::mean);
+Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
+                                        const Tensor& weight = {}, const Tensor& pos_weight = {},
+                                        Reduction reduction = Reduction::mean);
+/// target * (log target - self), or exp(target) * (target - self) with log_target. Mean is over all
+/// elements.
+Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
+              bool log_target = false);
 
 namespace detail {
 
 /// target += source, in place, unrecorded; shapes broadcast to the target's.
 void add_into(const Array& target, const Array& source);
+
+// Shared by ops over some dimensions (ops/reductions.cpp).
+/// Bit d for every dimension to reduce; all of them for an empty list. Throws on repeats.
+unsigned dims_mask(const Shape& dims, int ndim, const char* op);
+Shape reduced_sizes(const Shape& sizes, unsigned mask, bool keepdim);
+/// A reduced gradient repeated over the dimensions that were reduced.
+Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask);
 
 }  // namespace detail
 

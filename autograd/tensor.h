@@ -145,7 +145,8 @@ class Tensor {
   Tensor detach() const;
   Tensor& detach_();
 
-  // The ops as methods; each does what the function of that name in ops.h does.
+  // The ops as methods: each does what the function of that name in ops.h does; a name ending in _
+  // works in place, keeps this tensor's dtype, and returns it.
   Tensor to(DType dtype) const;
   Tensor to(Device device) const;
   Tensor clone() const;
@@ -164,9 +165,56 @@ class Tensor {
   Tensor select(std::int64_t dim, std::int64_t index) const;
   Tensor operator[](std::int64_t index) const { return select(0, index); }
   Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+
   Tensor sum(std::optional<DType> dtype = std::nullopt) const;
   Tensor sum(const Shape& dim, bool keepdim = false,
              std::optional<DType> dtype = std::nullopt) const;
+  Tensor mean(std::optional<DType> dtype = std::nullopt) const;
+  Tensor mean(const Shape& dim, bool keepdim = false,
+              std::optional<DType> dtype = std::nullopt) const;
+  Tensor max() const;
+  Tensor min() const;
+  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor argmin(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor norm(Scalar p = 2) const;
+  Tensor all() const;
+  Tensor any() const;
+
+  Tensor abs() const;
+  Tensor exp() const;
+  Tensor log() const;
+  Tensor sqrt() const;
+  Tensor pow(Scalar exponent) const;
+  Tensor tanh() const;
+  Tensor sigmoid() const;
+  Tensor relu() const;
+  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
+  Tensor softmax(std::int64_t dim) const;
+  Tensor log_softmax(std::int64_t dim) const;
+  Tensor matmul(const Tensor& other) const;
+  Tensor mm(const Tensor& other) const;
+  Tensor eq(const Tensor& other) const;
+
+  Tensor& add_(const Tensor& other, Scalar alpha = 1);
+  Tensor& sub_(const Tensor& other, Scalar alpha = 1);
+  Tensor& mul_(const Tensor& other);
+  Tensor& div_(const Tensor& other);
+  Tensor& add_(Scalar other);
+  Tensor& sub_(Scalar other);
+  Tensor& mul_(Scalar other);
+  Tensor& div_(Scalar other);
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& exp_();
+  Tensor& relu_();
+  Tensor& sigmoid_();
+  Tensor& tanh_();
+  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
+  Tensor& copy_(const Tensor& source);
+  Tensor& fill_(Scalar value);
+  Tensor& zero_() { return fill_(0); }
 
  private:
   void check_dtype(DType dtype, const char* op) const;
