@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -102,8 +103,9 @@ class Optimizer {
   /// `defaults` holds the options that this optimizer has.
   Optimizer(std::string name, ParamGroup defaults);
 
-  /// For constructors. Throws std::invalid_argument when there are no groups.
+  /// For constructors. Throws std::invalid_argument when there is no group or no parameter.
   void add_param_groups(std::vector<ParamGroup> groups);
+  void add_params(std::vector<Tensor> params);
 
   /// Throws std::invalid_argument naming the option that is out of range.
   virtual void check_options(const ParamGroup& group) const = 0;
@@ -116,6 +118,8 @@ class Optimizer {
  private:
   using Hooks = std::map<std::uint64_t, StepHook>;
   HookHandle add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook);
+  void run_hooks(const Hooks& hooks);
+  void update_groups(const StepControl& control);
 
   std::string name_;
   ParamGroup defaults_;
