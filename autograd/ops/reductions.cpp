@@ -73,7 +73,7 @@ struct Sum {
     const DType result = is_floating_point(dtype) && is_floating_point(x.dtype())
                              ? promote_types(dtype, x.dtype())
                              : dtype;
-    const Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), dtype, x.device());
+    Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), dtype, x.device());
     reduce(SumReduction{}, result, out, x, mask);
     return out;
   }
