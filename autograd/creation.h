@@ -69,15 +69,9 @@ constexpr DType dtype_of_literal() {
   return std::is_integral_v<T> ? DType::i64 : DType::f32;
 }
 
-template <class T>
-struct NestedList {
-  Shape sizes;
-  std::vector<double> values;
-};
-
-/// Flattens a list of lists (of lists ...) of numbers; throws std::invalid_argument when ragged.
 [[noreturn]] void refuse_ragged_list(const Shape& first, const Shape& other);
 
+/// Appends the numbers of a list of lists (of lists ...) and tells its shape.
 template <class T>
 void flatten_list(T value, Shape& sizes, std::vector<double>& values) {
   sizes = {};
@@ -90,7 +84,7 @@ void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<doubl
   for (const T& item : list) {
     Shape found;
     flatten_list(item, found, values);
-    if (!first && !(found == inner)) refuse_ragged_list(inner, found);
+    if (!first && found != inner) refuse_ragged_list(inner, found);
     inner = found;
     first = false;
   }

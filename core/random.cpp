@@ -1,8 +1,10 @@
 #include <halfgrad/core/random.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
@@ -65,7 +67,7 @@ struct Uniform {
     halfgrad::uniform(block, out);
     const T count = static_cast<T>(steps);
     for (T& x : out) {
-      x = static_cast<T>(low) + static_cast<T>(range) * (std::floor(x * count) / count);
+      x = std::fma(static_cast<T>(range), std::floor(x * count) / count, static_cast<T>(low));
     }
   }
 };
@@ -76,7 +78,7 @@ struct Normal {
   template <class T>
   void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {
     halfgrad::normal(block, out);
-    for (T& x : out) x = static_cast<T>(mean) + static_cast<T>(deviation) * x;
+    for (T& x : out) x = std::fma(static_cast<T>(deviation), x, static_cast<T>(mean));
   }
 };
 
