@@ -85,6 +85,7 @@ class Run {
                                   std::to_string(grads.size()) + " for " +
                                   std::to_string(roots.size()));
     }
+    leaves_.reserve(kFewLeaves);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       add_root(roots[i], i < grads.size() ? grads[i] : Tensor());
     }
@@ -167,7 +168,6 @@ class Run {
 
   // Leaves are served in the order their first gradient arrived.
   Tensor& leaf_gradient(const std::shared_ptr<TensorImpl>& leaf) {
-    constexpr std::size_t kFewLeaves = 16;
     if (leaves_.size() <= kFewLeaves) {
       for (auto& [known, gradient] : leaves_) {
         if (known == leaf) return gradient;
@@ -267,6 +267,8 @@ if (any(isnan(gradients[i])).item<bool>()) {
       }
     }
   }
+
+  static constexpr std::size_t kFewLeaves = 16;  // found by looking at each, beyond by hashing
 
   bool retain_graph_;
   AutoGradMode grad_mode_;

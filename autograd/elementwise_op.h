@@ -185,7 +185,7 @@ struct Elementwise {
     Shape sizes = first.sizes();
     ((sizes = broadcast_shapes(sizes, rest.sizes(), name)), ...);
     const DType dtype = F::boolean_result ? DType::boolean : compute;
-    const Array out = Array::empty(sizes, dtype, first.device());
+    Array out = Array::empty(sizes, dtype, first.device());
     elementwise(ValueKernel<F>{f}, compute, out, first, rest...);
     return out;
   }

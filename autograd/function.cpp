@@ -44,8 +44,8 @@ void FunctionNode::finish(const variable_list& inputs, variable_list& outputs) {
   }
   context.node_ = this;
   for (const Tensor& tensor : context.to_save_) {
-    context.saved_.push_back(contains(outputs, tensor) ? SavedTensor::output(tensor)
-                                                       : SavedTensor::input(tensor));
+    SavedTensor& saved = context.saved_.emplace_back();
+    contains(outputs, tensor) ? saved.save_output(tensor) : saved.save_input(tensor);
   }
   context.to_save_.clear();
   context.non_differentiable_.clear();

@@ -74,11 +74,11 @@ class OpNode final : EdgeStore<N>, public Node {
       : Node(this->edge_store), op_(std::move(op)) {
     for (std::size_t i = 0; i < N; ++i) {
       this->edge_store[i] = gradient_edge(operands[i]);
-      if ((Op::saves >> i & 1U) != 0) inputs_[i] = SavedTensor::input(operands[i]);
+      if ((Op::saves >> i & 1U) != 0) inputs_[i].save_input(operands[i]);
     }
   }
   void save_output(const Tensor& output) {
-    if constexpr ((Op::saves & kSavesOutput) != 0) output_ = SavedTensor::output(output);
+    if constexpr ((Op::saves & kSavesOutput) != 0) output_.save_output(output);
   }
 
   const char* name() const override { return Op::name; }

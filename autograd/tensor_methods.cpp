@@ -26,6 +26,8 @@ Tensor Tensor::select(std::int64_t dim, std::int64_t index) const {
 Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
   return halfgrad::flatten(*this, start_dim, end_dim);
 }
+Tensor Tensor::matmul(const Tensor& other) const { return halfgrad::matmul(*this, other); }
+Tensor Tensor::mm(const Tensor& other) const { return halfgrad::mm(*this, other); }
 Tensor Tensor::sum(std::optional<DType> dtype) const { return halfgrad::sum(*this, dtype); }
 Tensor Tensor::sum(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
   return halfgrad::sum(*this, dim, keepdim, dtype);

@@ -65,16 +65,17 @@ struct Sum {
   static constexpr unsigned saves = kSavesNothing;
   unsigned mask;
   bool keepdim;
-  DType dtype;
+  std::optional<DType> dtype;
   Shape sizes = {};
 
   Array forward(const Array& x) {
     sizes = x.sizes();
-    const DType result = is_floating_point(dtype) && is_floating_point(x.dtype())
-                             ? promote_types(dtype, x.dtype())
-                             : dtype;
-    const Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), dtype, x.device());
-    reduce(SumReduction{}, result, out, x, mask);
+    const bool floating = is_floating_point(x.dtype());
+    const DType result = dtype.value_or(floating ? x.dtype() : DType::i64);
+    const DType compute =
+        floating && is_floating_point(result) ? promote_types(result, x.dtype()) : result;
+    Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
+    reduce(SumReduction{}, compute, out, x, mask);
     return out;
   }
   void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }
@@ -85,8 +86,7 @@ struct Sum {
 
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {
   const int ndim = static_cast<int>(self.dim());
-  const DType result = dtype.value_or(self.is_floating_point() ? self.dtype() : DType::i64);
-  return detail::apply(detail::Sum{detail::dims_mask(dim, ndim, "sum"), keepdim, result}, self);
+  return detail::apply(detail::Sum{detail::dims_mask(dim, ndim, "sum"), keepdim, dtype}, self);
 }
 
 Tensor sum(const Tensor& self, std::optional<DType> dtype) { return sum(self, {}, false, dtype); }
