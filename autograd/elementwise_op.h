@@ -185,7 +185,7 @@ struct Elementwise {
     Shape sizes = first.sizes();
     ((sizes = broadcast_shapes(sizes, rest.sizes(), name)), ...);
     const DType dtype = F::boolean_result ? DType::boolean : compute;
-    const Array out = Array::empty(sizes, dtype, first.device());
+    Array out = Array::empty(sizes, dtype, first.device());
     elementwise(ValueKernel<F>{f}, compute, out, first, rest...);
     return out;
   }
@@ -209,11 +209,11 @@ struct Elementwise {
       if constexpr (F::saves == kSavesNothing) {
         elementwise(kernel, compute, dx, dy);
       } else if constexpr (kFromOutput) {
-        elementwise(kernel, compute, dx, dy, b.output().array());
+        elementwise(kernel, compute, dx, dy, b.output_array());
       } else if constexpr ((F::saves & kSavesOutput) != 0) {
-        elementwise(kernel, compute, dx, dy, b.input(K).array()..., b.output().array());
+        elementwise(kernel, compute, dx, dy, b.input_array(K)..., b.output_array());
       } else {
-        elementwise(kernel, compute, dx, dy, b.input(K).array()...);
+        elementwise(kernel, compute, dx, dy, b.input_array(K)...);
       }
       return Tensor(dx);
     }(std::make_index_sequence<N>{});

@@ -57,58 +57,57 @@ Edge gradient_edge(const Tensor& tensor) {
   return {};
 }
 
-SavedTensor SavedTensor::input(const Tensor& tensor) {
-  SavedTensor saved;
-  if (!tensor.defined()) return saved;
+void SavedTensor::save_input(const Tensor& tensor) {
+  if (!tensor.defined()) return;
   if (tensor.is_inference()) {
     throw std::runtime_error(
         "save for backward: expected a tensor made outside InferenceMode, got one made inside; "
         "clone() it outside first");
   }
-  saved.array_ = tensor.array();
-  saved.impl_ = tensor.impl();
-  saved.version_ = tensor._version();
-  saved.state_ = State::saved;
-  return saved;
+  impl_ = tensor.impl();
+  storage_ = tensor.array().storage().get();
+  version_ = tensor._version();
+  state_ = State::input;
 }
 
-SavedTensor SavedTensor::output(const Tensor& tensor) {
-  SavedTensor saved = input(tensor);
-  saved.impl_.reset();
-  saved.output_ = tensor.impl()->output;
-  return saved;
+void SavedTensor::save_output(const Tensor& tensor) {
+  save_input(tensor);
+  impl_ = std::make_shared<TensorImpl>(tensor.array());
+  output_ = tensor.impl()->output;
+  state_ = State::output;
 }
 
-Tensor SavedTensor::unpack(Node& saver) const {
-  if (state_ == State::never) return {};
+const Array& SavedTensor::numbers(const Node& saver) const {
   if (state_ == State::freed) {
     throw std::runtime_error(
         std::string("backward: expected the tensors saved by '") + saver.name() +
         "', got a graph that an earlier backward has freed; pass retain_graph = true to the "
         "earlier one");
   }
-  const std::uint32_t version = array_.storage()->version();
-  if (version != version_) {
+  const Array& array = impl_->array;
+  if (array.storage().get() != storage_ || storage_->version() != version_) {
     throw std::runtime_error(std::string("backward: expected the tensor of shape ") +
-                             to_string(array_.sizes()) + " that '" + saver.name() +
-                             "' saved at version " + std::to_string(version_) +
-                             ", got version " + std::to_string(version) +
+                             to_string(array.sizes()) + " as '" + saver.name() +
+                             "' saved it at version " + std::to_string(version_) +
+                             ", got version " + std::to_string(array.storage()->version()) +
                              ": it has been modified by an in-place operation since");
   }
-  if (impl_ != nullptr) {
-    if (impl_->array.storage() == array_.storage()) return Tensor(impl_);
-  }
-  Tensor tensor(array_);
-  if (impl_ == nullptr) {
-    tensor.impl()->grad_fn = saver.shared_from_this();
-    tensor.impl()->output = output_;
-  }
+  return array;
+}
+
+Tensor SavedTensor::unpack(Node& saver) const {
+  if (state_ == State::never) return {};
+  const Array& array = numbers(saver);
+  if (state_ == State::input) return Tensor(impl_);
+  Tensor tensor(array);
+  tensor.impl()->grad_fn = saver.shared_from_this();
+  tensor.impl()->output = output_;
   return tensor;
 }
 
 void SavedTensor::reset() {
   if (state_ == State::never) return;
-  *this = SavedTensor();
+  impl_.reset();
   state_ = State::freed;
 }
 

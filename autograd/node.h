@@ -84,21 +84,21 @@ void release(std::shared_ptr<Node> node) noexcept;
 /// the graph, which would be a cycle). Notices in-place changes made since.
 class SavedTensor {
  public:
-  SavedTensor() = default;
-  static SavedTensor input(const Tensor& tensor);
-  static SavedTensor output(const Tensor& tensor);
+  void save_input(const Tensor& tensor);
+  void save_output(const Tensor& tensor);
 
-  /// The tensor, connected to the graph. Throws std::runtime_error naming the saving op when it was
-  /// changed in place or freed.
+  /// The tensor, connected to the graph; undefined if none was saved. Throws std::runtime_error
+  /// naming the saving op when it was changed in place or freed.
   Tensor unpack(Node& saver) const;
-  bool defined() const { return array_.defined(); }
+  /// Only its numbers, with the same checks.
+  const Array& numbers(const Node& saver) const;
   void reset();
 
  private:
-  enum class State : std::uint8_t { never, saved, freed };
+  enum class State : std::uint8_t { never, input, output, freed };
 
-  Array array_;
-  std::shared_ptr<TensorImpl> impl_;  // null for outputs
+  std::shared_ptr<TensorImpl> impl_;  // of an output: a copy without its place in the graph
+  const Storage* storage_ = nullptr;
   std::uint32_t version_ = 0;
   std::uint32_t output_ = 0;
   State state_ = State::never;

@@ -51,6 +51,9 @@ class Backward {
   const Tensor& grad() const { return grad_; }
   Tensor input(std::size_t i) const { return inputs_[i].unpack(node_); }
   Tensor output() const { return output_.unpack(node_); }
+  /// The numbers alone, for kernels.
+  const Array& input_array(std::size_t i) const { return inputs_[i].numbers(node_); }
+  const Array& output_array() const { return output_.numbers(node_); }
   bool needs(std::size_t i) const { return node_.edges()[i].defined(); }
   void set(std::size_t i, Tensor gradient) const { grad_inputs_[i] = std::move(gradient); }
 
@@ -74,11 +77,11 @@ class OpNode final : EdgeStore<N>, public Node {
       : Node(this->edge_store), op_(std::move(op)) {
     for (std::size_t i = 0; i < N; ++i) {
       this->edge_store[i] = gradient_edge(operands[i]);
-      if ((Op::saves >> i & 1U) != 0) inputs_[i] = SavedTensor::input(operands[i]);
+      if ((Op::saves >> i & 1U) != 0) inputs_[i].save_input(operands[i]);
     }
   }
   void save_output(const Tensor& output) {
-    if constexpr ((Op::saves & kSavesOutput) != 0) output_ = SavedTensor::output(output);
+    if constexpr ((Op::saves & kSavesOutput) != 0) output_.save_output(output);
   }
 
   const char* name() const override { return Op::name; }

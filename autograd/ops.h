@@ -167,7 +167,7 @@ Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);
 Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
 
-// --- Products (ops/matmul.cpp, ops/linear.cpp) ---
+// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp) ---
 /// 1-D, 2-D and batched cases as torch.matmul.
 Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor mm(const Tensor& self, const Tensor& mat2);

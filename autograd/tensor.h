@@ -217,7 +217,7 @@ class Tensor {
   Tensor& zero_() { return fill_(0); }
 
  private:
-  void check_dtype(DType dtype, const char* op) const;
+  void check_dtype(DType wanted, const char* op) const;
 
   std::shared_ptr<detail::TensorImpl> impl_;
 };

@@ -26,6 +26,25 @@ Tensor Tensor::select(std::int64_t dim, std::int64_t index) const {
 Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
   return halfgrad::flatten(*this, start_dim, end_dim);
 }
+Tensor Tensor::mean(std::optional<DType> dtype) const { return halfgrad::mean(*this, dtype); }
+Tensor Tensor::mean(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
+  return halfgrad::mean(*this, dim, keepdim, dtype);
+}
+Tensor Tensor::max() const { return halfgrad::max(*this); }
+Tensor Tensor::min() const { return halfgrad::min(*this); }
+Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const {
+  return halfgrad::argmax(*this, dim, keepdim);
+}
+Tensor Tensor::argmin(std::optional<std::int64_t> dim, bool keepdim) const {
+  return halfgrad::argmin(*this, dim, keepdim);
+}
+Tensor Tensor::norm(Scalar p) const { return halfgrad::norm(*this, p); }
+Tensor Tensor::all() const { return halfgrad::all(*this); }
+Tensor Tensor::any() const { return halfgrad::any(*this); }
+Tensor Tensor::softmax(std::int64_t dim) const { return halfgrad::softmax(*this, dim); }
+Tensor Tensor::log_softmax(std::int64_t dim) const { return halfgrad::log_softmax(*this, dim); }
+Tensor Tensor::matmul(const Tensor& other) const { return halfgrad::matmul(*this, other); }
+Tensor Tensor::mm(const Tensor& other) const { return halfgrad::mm(*this, other); }
 Tensor Tensor::sum(std::optional<DType> dtype) const { return halfgrad::sum(*this, dtype); }
 Tensor Tensor::sum(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
   return halfgrad::sum(*this, dim, keepdim, dtype);

@@ -3,10 +3,10 @@
     python3 -m venv .venv && .venv/bin/pip install torch
     .venv/bin/python bench/compare_pytorch.py build/cpu/bin/BENCHMARKS --threads 2
 
-A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its foreach
-or its fused one, whichever was faster. In each round every case is timed for --seconds in PyTorch,
-then in halfgrad. The machine must be idle otherwise: beside another busy process PyTorch's medians
-came out five times too long.
+A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its
+foreach or its fused one, whichever was faster. In each round every case is timed for --seconds
+in PyTorch, then in halfgrad. The machine must be idle otherwise: beside another busy process
+PyTorch's medians came out five times too long.
 """
 
 import argparse

@@ -3,8 +3,9 @@
     python3 -m venv .venv && .venv/bin/pip install torch numpy
     .venv/bin/python bench/pytorch_mnist.py --data DIR
 
-DIR holds t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz. The first 8,000 images train, the
-last 2,000 test; 784-512-512-10, batch 128 (last one incomplete), Adam 1e-3, pixels / 255, fp32.
+DIR holds t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz. The first 8,000 images train,
+the last 2,000 test; 784-512-512-10, batch 128 (last one incomplete), Adam 1e-3, pixels / 255,
+fp32.
 """
 
 import argparse

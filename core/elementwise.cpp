@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 #include <halfgrad/core/thread_pool.h>
 
@@ -35,22 +37,53 @@ void copy_as(const Array& target, const Array& source) {
   });
 }
 
+// Most operands of most ops: no larger than a tile, and in place as the kernel wants them.
+template <class T>
+bool run_in_place(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
+                  int inputs) {
+  const auto fits = [&](const Array& operand) {
+    return operand.dtype() == dtype_of<T>() && operand.is_contiguous();
+  };
+  if (out.numel() > kTile || !fits(out)) return false;
+  const T* operands[kMaxInputs];
+  for (int i = 0; i < inputs; ++i) {
+    if (!fits(*in[i]) || in[i]->sizes() != out.sizes()) return false;
+    operands[i] = in[i]->data_as<T>();
+  }
+  kernel(f, out.data_as<T>(), operands, out.numel());
+  return true;
+}
+
+template <class T, std::size_t... I>
+void run_all_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
+                   std::index_sequence<I...>) {
+  constexpr std::size_t kInputs = sizeof...(I);
+  const TileWriter writer(out);
+  const TileReader readers[] = {TileReader(*in[I], out.sizes())...};
+  for_each_tile(out.numel(), [&](std::int64_t at, std::int64_t n) {
+    alignas(64) T scratch[kInputs + 1][kTile];
+    const T* const operands[] = {readers[I].read(at, n, scratch[I])...};
+    T* const result = writer.target(at, scratch[kInputs]);
+    kernel(f, result, operands, n);
+    writer.commit(at, n, result);
+  });
+}
+
 }  // namespace
 
 template <class T>
 void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                int inputs) {
-  const TileWriter writer(out);
-  const auto reader = [&](int i) { return TileReader(*in[i < inputs ? i : 0], out.sizes()); };
-  const TileReader readers[kMaxInputs] = {reader(0), reader(1), reader(2), reader(3), reader(4)};
-  for_each_tile(out.numel(), [&](std::int64_t at, std::int64_t n) {
-    alignas(64) T scratch[kMaxInputs + 1][kTile];
-    const T* operands[kMaxInputs];
-    for (int i = 0; i < inputs; ++i) operands[i] = readers[i].read(at, n, scratch[i]);
-    T* const result = writer.target(at, scratch[kMaxInputs]);
-    kernel(f, result, operands, n);
-    writer.commit(at, n, result);
-  });
+  if (run_in_place(kernel, f, out, in, inputs)) return;
+  switch (inputs) {
+    case 1: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<1>{});
+    case 2: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<2>{});
+    case 3: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<3>{});
+    case 4: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<4>{});
+    case kMaxInputs:
+      return run_all_tiles(kernel, f, out, in, std::make_index_sequence<kMaxInputs>{});
+    default: throw std::logic_error("run_tiles: expected 1 to 5 operands");
+  }
 }
 
 template void run_tiles(TileKernel<double>, const void*, const Array&, const Array* const*, int);
@@ -71,13 +104,14 @@ void copy(const Array& target, const Array& source) {
 }
 
 void fill(const Array& target, double value) {
-  const TileWriter writer(target);
-  for_each_tile(target.numel(), [&](std::int64_t at, std::int64_t n) {
-    double scratch[kTile];
-    double* const out = writer.target(at, scratch);
-    std::fill_n(out, n, value);
-    writer.commit(at, n, out);
-  });
+  if (target.numel() == 0) return;
+  // One element converted, then repeated by the copy.
+  const Array one = target.numel() == 1 ? target : Array::empty({}, target.dtype(), target.device());
+  const TileWriter writer(one);
+  double* const element = writer.target(0, &value);
+  *element = value;
+  writer.commit(0, 1, element);
+  if (target.numel() > 1) copy(target, one.expand(target.sizes()));
 }
 
 }  // namespace halfgrad::detail

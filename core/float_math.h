@@ -135,9 +135,9 @@ inline Pack<float> erf(Pack<float> x) {
       detail::polynomial(x * x, 8.21542709e-5f, -0.0008105966032f, 0.00519779726f, -0.02685810433f,
                          0.1128367255f, -0.3761263229f, 0.1283791665f);
   const Pack<float> a = select(abs(x) > 4, 4, abs(x));
-  const Pack<float> far = detail::polynomial(
-      a, -7.374500387e-7f, -1.131144126e-5f, 0.0003788502354f, -0.003994102947f, 0.0247745162f,
-      -0.1078582174f, -0.6336633092f, -1.129381812f, 0.0001506139797f);
+  const Pack<float> far =
+      detail::polynomial(a, 0.0001982194835f, -0.003065488844f, 0.02231520804f, -0.1041136697f,
+                         -0.6369760923f, -1.127797238f, -0.0001664486328f);
   const Pack<float> magnitude = 1 - detail::exp_normal(far);
   return select(abs(x) < 0.95f, x + x * near, copysign(magnitude, x));
 }
@@ -186,8 +186,9 @@ inline Pack<double> sine(Pack<double> x, int quarters) {
 /// The same in float. Where pi needs more digits the C library takes over, lane by lane.
 template <class Function>
 Pack<float> sine(Pack<float> x, int quarters, Function library) {
-  const Pack<float> y = in_double([&](Pack<double> z) { return sine(z, quarters); }, x);
   const Mask<float> large = abs(x) > 1e7f;
+  const auto by_quadrant = [&](Pack<double> y) { return sine(y, quarters); };
+  const Pack<float> y = in_double(by_quadrant, select(large, 0, x));
   return any(large) ? select(large, each_lane(x, library), y) : y;
 }
 
@@ -196,7 +197,7 @@ inline Pack<double> power(Pack<double> mantissa, Pack<double> exponent, Pack<dou
   const Pack<double> s = (mantissa - 1) / (mantissa + 1);
   const Pack<double> log2 =
       s * polynomial(s * s, 0.282929809974624777, 0.319903665884348059, 0.412209300807165643,
-                     0.577078041896447813, 0.961796694114916683, 2.88539008177784916);
+                     0.577077941896447813, 0.961796694114916683, 2.88539008177784916);
   const Pack<double> t = p * (exponent + log2);
   const Pack<double> x = select(t > 200, 200, select(t < -200, -200, t));
   const Rounded n(x);

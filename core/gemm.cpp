@@ -7,6 +7,9 @@
 #include <utility>
 
 #include <halfgrad/core/convert.h>
+#ifdef HALFGRAD_BLAS
+#include <halfgrad/core/gemm_blas.h>
+#endif
 #include <halfgrad/core/gemm_kernel.h>
 #include <halfgrad/core/gemm_operand.h>
 #include <halfgrad/core/thread_pool.h>
@@ -130,16 +133,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});
 
   const Operand<T> wide_a = accumulating<T>(a, scratch.take(a_copy));
-  Strips<T> strips{wide_a.data, wide_a.row_stride, wide_a.row_stride, 1};
-  if (packs_a) {
-    T* packed = scratch.take(a_packed);
-    pack<kStripRows>(wide_a.transposed(), packed);
-    strips = {packed, depth, 1, kStripRows};
-  }
   const Operand<T> wide_b = accumulating<T>(b, scratch.take(b_copy));
-  T* const packed_b = scratch.take(b_packed);
-  pack_b(wide_b, packed_b);
-
   Destination<T> to{.out = static_cast<T*>(c.data),
                     .row_stride = c.row_stride,
                     .alpha = static_cast<T>(alpha),
@@ -158,6 +152,25 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     to.row_stride = n;
     to.beta = T(0);
   }
+
+#ifdef HALFGRAD_BLAS
+  if (multiply_by_blas<T>(to.alpha, wide_a, wide_b, to.beta, to.out, to.row_stride)) {
+    for (int64_t row = 0; to.bias != nullptr && row < m; ++row) {
+      for (int64_t i = 0; i < n; ++i) to.out[row * to.row_stride + i] += to.bias[i];
+    }
+    if (!direct) finish_tile({0, m, 0, n}, to.out, static_cast<T>(beta), c);
+    return;
+  }
+#endif
+
+  Strips<T> strips{wide_a.data, wide_a.row_stride, wide_a.row_stride, 1};
+  if (packs_a) {
+    T* packed = scratch.take(a_packed);
+    pack<kStripRows>(wide_a.transposed(), packed);
+    strips = {packed, depth, 1, kStripRows};
+  }
+  T* const packed_b = scratch.take(b_packed);
+  pack_b(wide_b, packed_b);
 
   const Tiling tiles(m, n, kStripColumns<T>);
   const int64_t grain = grain_of(tiles.area() * depth, kProducts);

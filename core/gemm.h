@@ -40,6 +40,8 @@ struct RowBias {
 /// threads, and not on m, n or strides. Keeps scratch memory per calling thread, at most A, B and C
 /// once in the accumulating dtype.
 ///
+/// Built with HALFGRAD_BLAS, an installed BLAS multiplies instead, in an order of its own.
+///
 /// Throws std::invalid_argument when shapes or dtypes do not fit.
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
           const MutableMatrixView& c, const RowBias& bias = {});

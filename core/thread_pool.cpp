@@ -27,19 +27,21 @@ void pause() {
 #endif
 }
 
-// Waits for ready(value), at first busily: a sleeping thread takes about 50 us to wake.
+// Waits for ready(value). To sleep and be woken costs both threads about 10 us and more, so first
+// it polls for longer than the pauses between the regions of a training step, and lets others run.
 template <class Ready>
 uint32_t await(const std::atomic<uint32_t>& state, const Ready& ready) {
-  constexpr auto kSpin = std::chrono::microseconds(100);
+  constexpr auto kPolling = std::chrono::milliseconds(1);
   while (true) {
     uint32_t value = 0;
-    const auto deadline = std::chrono::steady_clock::now() + kSpin;
+    const auto deadline = std::chrono::steady_clock::now() + kPolling;
     do {
       for (int i = 0; i < 64; ++i) {
         value = state.load(std::memory_order_acquire);
         if (ready(value)) return value;
         pause();
       }
+      std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < deadline);
     state.wait(value, std::memory_order_acquire);
   }

@@ -72,6 +72,7 @@ foreach(folder IN ITEMS ${FOLDERS} .ci bench cmake docs examples tests tools)
 endforeach()
 files_below(all_files ${all_patterns})
 file(GLOB top_files RELATIVE "${root}" LIST_DIRECTORIES false "${root}/*")
+list(REMOVE_ITEM top_files .git)  # a file in a linked worktree
 foreach(file IN LISTS all_files top_files)
   matching_lines("${file}" "(^|[^A-Za-z0-9_.-])/(home|root|work|Users)/[a-z]")
   if(lines)

@@ -1,34 +1,10 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
-namespace {
-
-struct SumReduction {
-  static constexpr bool integers = true;
-
-  template <class T>
-  static T identity() {
-    return T(0);
-  }
-  template <class T>
-  T map(T x) const {
-    return x;
-  }
-  template <class T>
-  T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
-
-}  // namespace
-
 unsigned dims_mask(const Shape& dims, int ndim, const char* op) {
   unsigned mask = 0;
   for (const std::int64_t dim : dims) {
@@ -65,16 +41,15 @@ struct Sum {
   static constexpr unsigned saves = kSavesNothing;
   unsigned mask;
   bool keepdim;
-  DType dtype;
+  std::optional<DType> dtype;
   Shape sizes = {};
 
   Array forward(const Array& x) {
     sizes = x.sizes();
-    const DType result = is_floating_point(dtype) && is_floating_point(x.dtype())
-                             ? promote_types(dtype, x.dtype())
-                             : dtype;
-    const Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), dtype, x.device());
-    reduce(SumReduction{}, result, out, x, mask);
+    const DType result = dtype.value_or(is_floating_point(x.dtype()) ? x.dtype() : DType::i64);
+    const bool floats = is_floating_point(result) && is_floating_point(x.dtype());
+    Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
+    reduce(Total{}, floats ? promote_types(result, x.dtype()) : result, out, x, mask);
     return out;
   }
   void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }
@@ -85,8 +60,7 @@ struct Sum {
 
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {
   const int ndim = static_cast<int>(self.dim());
-  const DType result = dtype.value_or(self.is_floating_point() ? self.dtype() : DType::i64);
-  return detail::apply(detail::Sum{detail::dims_mask(dim, ndim, "sum"), keepdim, result}, self);
+  return detail::apply(detail::Sum{detail::dims_mask(dim, ndim, "sum"), keepdim, dtype}, self);
 }
 
 Tensor sum(const Tensor& self, std::optional<DType> dtype) { return sum(self, {}, false, dtype); }

@@ -260,6 +260,9 @@ TEST_P(Gemm, InfAndNaNPropagate) {
 }
 
 TEST_P(Gemm, ABroadcastOperandHasStrideZero) {
+#ifdef HALFGRAD_BLAS
+  GTEST_SKIP() << "the order of sums is the BLAS's own";
+#endif
   const Matrix row = operand(1, 12), b = operand(12, 20);
   Matrix a(GetParam().operands, 9, 12), before = result(9, 20), c = before, expected = before;
   for (int64_t i = 0; i < 9; ++i) {
@@ -273,6 +276,9 @@ TEST_P(Gemm, ABroadcastOperandHasStrideZero) {
 }
 
 TEST_P(Gemm, BitsDependNeitherOnThreadsNorOnTheOtherRows) {
+#ifdef HALFGRAD_BLAS
+  GTEST_SKIP() << "the order of sums is the BLAS's own";
+#endif
   const Matrix a = operand(230, 520), b = operand(520, 300, Layout::columns);
   Matrix reference = result(230, 300);
   set_num_threads(1);

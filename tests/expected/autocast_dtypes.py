@@ -2,12 +2,12 @@
 
     python autocast_dtypes.py
 
-Needs no GPU: fake tensors go through PyTorch's CUDA dispatch, autocast included, without running a
-kernel. `inputs` has one letter per tensor, h f16, b bf16, f f32, d f64, i i64, in the order of the
-op's signature; `output` is such a letter, ? for bool, or "error".
+Needs no GPU: fake tensors go through PyTorch's CUDA dispatch, autocast included, without running
+a kernel. `inputs` has one letter per tensor, h f16, b bf16, f f32, d f64, i i64, in the order of
+the op's signature; `output` is such a letter, ? for bool, or "error".
 
-Fake kernels check less than real ones: where f64 is mixed with another dtype the op also runs on real
-CPU tensors without autocast (which leaves f64 alone), and an error there is the answer.
+Fake kernels check less than real ones: where f64 is mixed with another dtype the op also runs on
+real CPU tensors without autocast (which leaves f64 alone), and an error there is the answer.
 """
 
 import logging

@@ -2,8 +2,8 @@
 
     python clip.py
 
-`gradients` are those of separate parameters of `dtype`; `total` is what clip_grad_norm_ returns and
-`clipped` what it leaves behind.
+`gradients` are those of separate parameters of `dtype`; `total` is what clip_grad_norm_ returns
+and `clipped` what it leaves behind.
 """
 
 import torch

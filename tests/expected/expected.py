@@ -1,8 +1,8 @@
 """Shared by the scripts of this folder: how expected values are written.
 
-One JSON object per file, one line per key (and per row of a list of objects). Every number has the
-digits it takes to read back the same bits: 9 for float32, repr for float64. JSON has no NaN and no
-infinities: they are the strings "nan", "inf" and "-inf".
+One JSON object per file, one line per key (and per row of a list of objects). Every number has
+the digits it takes to read back the same bits: 9 for float32, repr for float64. JSON has no NaN
+and no infinities: they are the strings "nan", "inf" and "-inf".
 """
 
 import json

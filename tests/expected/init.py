@@ -2,10 +2,10 @@
 
     python init.py
 
-`gains`: calculate_gain. `cases`: fan_in and fan_out of a shape, and the bounds of the uniform or the
-mean and standard deviation of the normal each function draws from. `layers`: the same for the
-parameters and buffers of freshly built layers. All are read off by replacing the tensor's filling
-methods, so no random number is drawn.
+`gains`: calculate_gain. `cases`: fan_in and fan_out of a shape, and the bounds of the uniform or
+the mean and standard deviation of the normal each function draws from. `layers`: the same for
+the parameters and buffers of freshly built layers. All are read off by replacing the tensor's
+filling methods, so no random number is drawn.
 """
 
 import math

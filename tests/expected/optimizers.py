@@ -2,8 +2,8 @@
 
     python optimizers.py
 
-f64, four parameters, stored start and gradients. Row k of `params` is what the parameters are after
-step k. In runs with `late_gradient` the parameter has no gradient in the first two steps.
+f64, four parameters, stored start and gradients. Row k of `params` is what the parameters are
+after step k. In runs with `late_gradient` the parameter has no gradient in the first two steps.
 """
 
 import torch

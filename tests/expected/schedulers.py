@@ -2,8 +2,8 @@
 
     python schedulers.py
 
-Row k of `lr` is what the groups had in optimizer step k (0-based): the scheduler steps after each
-optimizer step. One-cycle rows also hold the momentum (SGD) or beta1 (Adam) it cycles.
+Row k of `lr` is what the groups had in optimizer step k (0-based): the scheduler steps after
+each optimizer step. One-cycle rows also hold the momentum (SGD) or beta1 (Adam) it cycles.
 """
 
 import math

@@ -2,8 +2,8 @@
 
     python trajectory_data.py && python trajectory.py
 
-Each file holds, per optimizer, the loss of every step (before its update) and the sum of the squares
-of all parameters at the end.
+Each file holds, per optimizer, the loss of every step (before its update) and the sum of the
+squares of all parameters at the end.
 """
 
 import torch

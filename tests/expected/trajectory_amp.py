@@ -6,8 +6,9 @@ The scale starts so high that the scaled fp16 gradients
 overflow, backs off, and grows every few good steps until they overflow again. Per step
 the file has the loss (unscaled), whether the step was skipped, and the scale after update().
 
-No decision is a close call, which the script asserts: every step decides the same with a loss that is
-MARGIN times larger or smaller, and runs whose activations carry 1 % of noise skip the same steps.
+No decision is a close call, which the script asserts: every step decides the same with a loss
+that is MARGIN times larger or smaller, and runs whose activations carry 1 % of noise skip the
+same steps.
 """
 
 import torch

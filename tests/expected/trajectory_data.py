@@ -2,9 +2,10 @@
 
     python trajectory_data.py
 
-The network is 16-32-32-10 (Linear, ReLU, Linear, ReLU, Linear); there are 50 batches of 8. Inputs are
-noisy class centres, and one label in five is random, so that the loss falls but never vanishes.
-Inputs are multiples of 1/64 and weights multiples of 1/1024: the same numbers in f16, f32 and f64.
+The network is 16-32-32-10 (Linear, ReLU, Linear, ReLU, Linear); there are 50 batches of 8.
+Inputs are noisy class centres, and one label in five is random, so that the loss falls but never
+vanishes. Inputs are multiples of 1/64 and weights multiples of 1/1024: the same numbers in f16,
+f32 and f64.
 """
 
 import torch

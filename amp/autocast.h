@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <halfgrad/autograd/precision.h>
+#include <halfgrad/autograd/tensor.h>
+
+namespace halfgrad::detail {
+class CastCache;
+}
+
+namespace halfgrad::amp {
+
+struct AutocastOptions {
+  std::optional<DType> dtype = {};         ///< the enclosing region's; float16 in the outermost
+  bool enabled = true;                     ///< false: no casts for this device type inside
+  std::optional<bool> cache_enabled = {};  ///< the enclosing region's; true in the outermost
+};
+
+/// A region of mixed precision, from construction to the end of the scope, on this thread:
+///
+///   {
+///     amp::Autocast autocast(kCUDA);              // float16
+///     loss = cross_entropy(model(x), y);          // linear in float16, the loss in float32
+///   }
+///   scaler.scale(loss).backward();                // outside: backward follows what forward did
+///
+/// Inside, each op's operands on that device type are cast as its Precision asks (amp/policy.h):
+/// float16 for matrix products, float32 where 16 bits overflow. float64 and integers are left
+/// alone. Casts are differentiable, so float32 weights get float32 gradients. The rules are those
+/// of torch.autocast for CUDA, on every device type.
+///
+/// Regions nest: the inner one decides for its device type, other device types keep their state.
+/// The cache of casts lives until the outermost region ends.
+class Autocast final : public CastRule {
+ public:
+  /// A dtype other than float16 and bfloat16, or a device type this machine lacks, gives a warning
+  /// and a disabled region.
+  explicit Autocast(DeviceType type, const AutocastOptions& options = {});
+  /// The arguments of torch.autocast, in its order.
+  Autocast(DeviceType type, DType dtype, bool enabled = true,
+           std::optional<bool> cache_enabled = std::nullopt)
+      : Autocast(type, AutocastOptions{dtype, enabled, cache_enabled}) {}
+  ~Autocast() override { detail::cast_rule = previous_; }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  friend bool is_autocast_enabled(DeviceType type);
+  friend DType get_autocast_dtype(DeviceType type);
+  friend bool is_autocast_cache_enabled();
+  friend void clear_autocast_cache();
+
+  struct Settings {
+    bool enabled = false;
+    DType dtype = kHalf;
+  };
+
+  static const Autocast* innermost();
+  void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
+  Tensor converted(const Tensor& source, DType dtype, DType fast) const;
+
+  CastRule* previous_;
+  std::array<Settings, 2> settings_;  // by device type
+  bool cache_enabled_ = true;
+  std::shared_ptr<detail::CastCache> cache_;
+};
+
+/// The state of this thread: that of the innermost region. Outside all regions, and while an op
+/// computes, casts are disabled, the dtype is float16 and the cache enabled.
+bool is_autocast_enabled(DeviceType type);
+DType get_autocast_dtype(DeviceType type);
+bool is_autocast_cache_enabled();
+/// Forgets the casts made so far in the regions this thread is in.
+void clear_autocast_cache();
+
+}  // namespace halfgrad::amp

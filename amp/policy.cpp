@@ -1,0 +1,58 @@
+#include <halfgrad/amp/policy.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace halfgrad::amp {
+namespace {
+
+// float32 if any operand is, else the region's type. The other 16-bit type has no common type with
+// it, so it is an error, unless a float32 before it has decided already.
+DType widest(const char* op, std::span<const Tensor> operands, DeviceType type, DType fast) {
+  for (const Tensor& operand : operands) {
+    if (!is_eligible(operand, type)) continue;
+    if (operand.dtype() == kFloat) return kFloat;
+    if (operand.dtype() != fast) {
+      throw std::runtime_error(std::string(op) + ": expected operands of float32 or " +
+                               std::string(name(fast)) + " in this autocast region, got " +
+                               std::string(name(operand.dtype())));
+    }
+  }
+  return fast;
+}
+
+[[noreturn]] void refuse(const char* op) {
+  throw std::runtime_error(std::string(op) +
+                           ": expected a call outside autocast, got one in an enabled region: its "
+                           "gradient may not fit 16 bits; use " +
+                           op + "_with_logits, which is safe");
+}
+
+}  // namespace
+
+bool is_eligible(const Tensor& tensor, DeviceType type) {
+  return tensor.defined() && tensor.is_floating_point() && tensor.dtype() != kDouble &&
+         tensor.device().type() == type;
+}
+
+Casts decide(const char* op, Precision precision, std::span<Tensor> operands, DeviceType type,
+             DType fast) {
+  switch (precision) {
+    case Precision::any:
+      return {};
+    case Precision::tensor_core:
+      return {operands, fast};
+    case Precision::wide_range:
+      return {operands, kFloat};
+    case Precision::wide_accumulate:
+      return {operands.first(1), kFloat};
+    case Precision::widest_operand:
+      return {operands, widest(op, operands, type, fast)};
+    case Precision::unsafe:
+      refuse(op);
+  }
+  throw std::logic_error("decide: expected a precision, got an unknown enumerator");
+}
+
+}  // namespace halfgrad::amp

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+
+#include <halfgrad/autograd/precision.h>
+#include <halfgrad/autograd/tensor.h>
+
+/// What autocast does about each fact of precision.h: the whole policy of this library.
+namespace halfgrad::amp {
+
+/// The operands to cast, and what to. Only eligible ones among them are.
+struct Casts {
+  std::span<Tensor> operands;
+  DType dtype = kFloat;
+};
+
+/// True for tensors that autocast may touch: floating point but not float64, on that device type.
+/// Undefined (omitted) operands, integers, bools, doubles and other devices' tensors pass through.
+bool is_eligible(const Tensor& tensor, DeviceType type);
+
+/// The decision for one call of `op` in a region of `type` whose 16-bit type is `fast`.
+/// Throws std::runtime_error for an op that is unsafe in 16 bits, naming its safe variant, and for
+/// 16-bit operands of both kinds where the widest operand decides.
+Casts decide(const char* op, Precision precision, std::span<Tensor> operands, DeviceType type,
+             DType fast);
+
+}  // namespace halfgrad::amp

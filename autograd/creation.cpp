@@ -1,0 +1,150 @@
+#include <halfgrad/autograd/creation.h>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/core/random.h>
+
+namespace halfgrad {
+namespace {
+
+Tensor with_options(const Array& array, const TensorOptions& options) {
+  Tensor result(array.to(options.device.value_or(Device())));
+  if (options.requires_grad) result.requires_grad_();
+  return result;
+}
+
+Array empty_array(const Shape& sizes, const TensorOptions& options, DType otherwise = kFloat) {
+  return Array::empty(sizes, options.dtype.value_or(otherwise));
+}
+
+// f(i) for every element i, computed in double.
+template <class F>
+Tensor tabulate(const Shape& sizes, const TensorOptions& options, DType otherwise, const F& f) {
+  const Array values = Array::empty(sizes, kDouble);
+  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_as<double>()[i] = f(i);
+  return with_options(values.to(options.dtype.value_or(otherwise)), options);
+}
+
+TensorOptions completed(TensorOptions options, const Tensor& like) {
+  if (!options.dtype) options.dtype = like.dtype();
+  if (!options.device) options.device = like.device();
+  return options;
+}
+
+}  // namespace
+
+Tensor empty(const Shape& sizes, const TensorOptions& options) {
+  return with_options(empty_array(sizes, options), options);
+}
+Tensor zeros(const Shape& sizes, const TensorOptions& options) {
+  return with_options(Array::full(sizes, 0, options.dtype.value_or(kFloat)), options);
+}
+Tensor ones(const Shape& sizes, const TensorOptions& options) {
+  return with_options(Array::full(sizes, 1, options.dtype.value_or(kFloat)), options);
+}
+Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options) {
+  const DType dtype = options.dtype.value_or(value.kind());
+  return with_options(Array::full(sizes, value.value(), dtype), options);
+}
+
+Tensor arange(Scalar end, const TensorOptions& options) { return arange(0, end, 1, options); }
+Tensor arange(Scalar start, Scalar end, const TensorOptions& options) {
+  return arange(start, end, 1, options);
+}
+Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
+  const double from = start.value();
+  const double by = step.value();
+  const double count = std::ceil((end.value() - from) / by);
+  if (!(count >= 0) || std::isinf(count)) {
+    throw std::invalid_argument("arange: expected a step that leads from start to end, got start " +
+                                std::to_string(from) + ", end " + std::to_string(end.value()) +
+                                ", step " + std::to_string(by));
+  }
+  const DType kind =
+      promote_types(promote_types(start.kind(), end.kind()), promote_types(step.kind(), kLong));
+  return tabulate({static_cast<std::int64_t>(count)}, options, kind,
+                  [=](std::int64_t i) { return from + static_cast<double>(i) * by; });
+}
+
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOptions& options) {
+  const double from = start.value();
+  const double to = end.value();
+  const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
+  // Counted from the nearer end, so that both ends are exact.
+  return tabulate({steps}, options, kFloat, [=](std::int64_t i) {
+    return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
+                                : to - by * static_cast<double>(steps - 1 - i);
+  });
+}
+
+Tensor eye(std::int64_t n, const TensorOptions& options) { return eye(n, n, options); }
+Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options) {
+  return tabulate({n, m}, options, kFloat, [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+}
+
+Tensor rand(const Shape& sizes, const TensorOptions& options) {
+  const Array numbers = empty_array(sizes, options);
+  random::uniform(numbers, 0, 1, default_generator().take());
+  return with_options(numbers, options);
+}
+Tensor randn(const Shape& sizes, const TensorOptions& options) {
+  const Array numbers = empty_array(sizes, options);
+  random::normal(numbers, 0, 1, default_generator().take());
+  return with_options(numbers, options);
+}
+Tensor randint(std::int64_t high, const Shape& sizes, const TensorOptions& options) {
+  return randint(0, high, sizes, options);
+}
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
+               const TensorOptions& options) {
+  const Array numbers = empty_array(sizes, options, kLong);
+  random::integer(numbers, low, high, default_generator().take());
+  return with_options(numbers, options);
+}
+Tensor randperm(std::int64_t n, const TensorOptions& options) {
+  const Array order = random::permutation(n, default_generator().take());
+  return with_options(order.to(options.dtype.value_or(kLong)), options);
+}
+
+Tensor empty_like(const Tensor& like, const TensorOptions& options) {
+  return empty(like.sizes(), completed(options, like));
+}
+Tensor zeros_like(const Tensor& like, const TensorOptions& options) {
+  return zeros(like.sizes(), completed(options, like));
+}
+Tensor ones_like(const Tensor& like, const TensorOptions& options) {
+  return ones(like.sizes(), completed(options, like));
+}
+Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options) {
+  return full(like.sizes(), value, completed(options, like));
+}
+Tensor rand_like(const Tensor& like, const TensorOptions& options) {
+  return rand(like.sizes(), completed(options, like));
+}
+Tensor randn_like(const Tensor& like, const TensorOptions& options) {
+  return randn(like.sizes(), completed(options, like));
+}
+
+namespace detail {
+
+Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
+               const TensorOptions& options) {
+  const Array values = Array::empty(sizes, dtype);
+  if (count != values.numel()) {
+    throw std::invalid_argument("tensor: expected numbers for a shape of " + to_string(sizes) +
+                                ", got " + std::to_string(count));
+  }
+  if (count > 0) std::memcpy(values.data(), data, static_cast<std::size_t>(count * item_size(dtype)));
+  return with_options(values.to(options.dtype.value_or(dtype)), options);
+}
+
+void refuse_ragged_list(const Shape& first, const Shape& other) {
+  throw std::invalid_argument("tensor: expected lists of one shape, got " + to_string(first) +
+                              " and " + to_string(other));
+}
+
+}  // namespace detail
+}  // namespace halfgrad

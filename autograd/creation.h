@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <halfgrad/autograd/tensor.h>
+
+/// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics are
+/// libtorch's; random ones draw from default_generator().
+namespace halfgrad {
+
+/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
+struct TensorOptions {
+  std::optional<DType> dtype = std::nullopt;    ///< when absent what the function says, else float32
+  std::optional<Device> device = std::nullopt;  ///< when absent the CPU
+  bool requires_grad = false;
+};
+
+Tensor empty(const Shape& sizes, const TensorOptions& options = {});
+Tensor zeros(const Shape& sizes, const TensorOptions& options = {});
+Tensor ones(const Shape& sizes, const TensorOptions& options = {});
+/// dtype when absent: float32, int64 or bool, as `value` is.
+Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options = {});
+
+/// start, start + step, ... before end; dtype when absent: int64 if all three are integers.
+/// Throws std::invalid_argument when step is 0 or leads away from end.
+Tensor arange(Scalar end, const TensorOptions& options = {});
+Tensor arange(Scalar start, Scalar end, const TensorOptions& options = {});
+Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options = {});
+/// `steps` evenly spaced numbers, both ends included.
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOptions& options = {});
+/// Ones on the diagonal of [n, m]; m is n when absent.
+Tensor eye(std::int64_t n, const TensorOptions& options = {});
+Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options = {});
+
+/// Uniform on [0, 1).
+Tensor rand(const Shape& sizes, const TensorOptions& options = {});
+/// Standard normal.
+Tensor randn(const Shape& sizes, const TensorOptions& options = {});
+/// Integers on [low, high); dtype when absent: int64. Throws std::invalid_argument for low >= high.
+Tensor randint(std::int64_t high, const Shape& sizes, const TensorOptions& options = {});
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
+               const TensorOptions& options = {});
+/// 0 ... n-1 in random order; dtype when absent: int64.
+Tensor randperm(std::int64_t n, const TensorOptions& options = {});
+
+/// As above with the shape of `like`, and its dtype and device when absent.
+Tensor empty_like(const Tensor& like, const TensorOptions& options = {});
+Tensor zeros_like(const Tensor& like, const TensorOptions& options = {});
+Tensor ones_like(const Tensor& like, const TensorOptions& options = {});
+Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options = {});
+Tensor rand_like(const Tensor& like, const TensorOptions& options = {});
+Tensor randn_like(const Tensor& like, const TensorOptions& options = {});
+
+namespace detail {
+
+/// A copy of numel(sizes) numbers at `data`. Throws std::invalid_argument if `count` is another.
+Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
+               const TensorOptions& options);
+
+/// What a literal of type T counts as: as in Python, every float is float32 and every int int64.
+template <class T>
+constexpr DType dtype_of_literal() {
+  if (std::is_same_v<T, bool>) return DType::boolean;
+  return std::is_integral_v<T> ? DType::i64 : DType::f32;
+}
+
+[[noreturn]] void refuse_ragged_list(const Shape& first, const Shape& other);
+
+/// Appends the numbers of a list of lists (of lists ...) and tells its shape.
+template <class T>
+void flatten_list(T value, Shape& sizes, std::vector<double>& values) {
+  sizes = {};
+  values.push_back(static_cast<double>(value));
+}
+template <class T>
+void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<double>& values) {
+  Shape inner;
+  bool first = true;
+  for (const T& item : list) {
+    Shape found;
+    flatten_list(item, found, values);
+    if (!first && found != inner) refuse_ragged_list(inner, found);
+    inner = found;
+    first = false;
+  }
+  inner.insert(0, static_cast<std::int64_t>(list.size()));
+  sizes = inner;
+}
+
+template <class T, class List>
+Tensor tensor_of_list(const List& list, TensorOptions options) {
+  Shape sizes;
+  std::vector<double> values;
+  flatten_list(list, sizes, values);
+  if (!options.dtype) options.dtype = dtype_of_literal<T>();
+  return copy_of(values.data(), static_cast<std::int64_t>(values.size()), DType::f64, sizes,
+                 options);
+}
+
+}  // namespace detail
+
+/// Literals: `tensor(2.5)`, `tensor({1, 2, 3})`, `tensor({{1.0, 2.0}, {3.0, 4.0}})`. dtype when
+/// absent: float32, int64 or bool. Throws std::invalid_argument for lists of unequal length.
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return detail::tensor_of_list<T>(value, options);
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+  return detail::tensor_of_list<T>(values, options);
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
+              const TensorOptions& options = {}) {
+  return detail::tensor_of_list<T>(values, options);
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+              const TensorOptions& options = {}) {
+  return detail::tensor_of_list<T>(values, options);
+}
+
+/// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent: that of T.
+/// Throws std::invalid_argument unless there are as many numbers as the sizes ask for.
+template <class T>
+Tensor tensor(std::span<const T> values, const Shape& sizes, const TensorOptions& options = {}) {
+  return detail::copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<T>(),
+                         sizes, options);
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values, const Shape& sizes, const TensorOptions& options = {}) {
+  return tensor(std::span<const T>(values), sizes, options);
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
+  return tensor(values, {static_cast<std::int64_t>(values.size())}, options);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,54 @@
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/product.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+void expect_vectors(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.dim() != 1 || b.dim() != 1) {
+    throw std::invalid_argument(std::string(op) + ": expected two vectors, got " +
+                                to_string(a.sizes()) + " and " + to_string(b.sizes()));
+  }
+}
+
+// c = sum_i a_i b_i;  da = dc b,  db = dc a
+struct Dot {
+  static constexpr auto name = "dot";
+  static constexpr auto precision = Precision::widest_operand;
+  static constexpr unsigned saves = kSavesInputs;
+
+  Array forward(const Array& a, const Array& b) const {
+    expect_one_floating_dtype(name, a, b);
+    const Array out = Array::empty({}, a.dtype(), a.device());
+    product(1, a.unsqueeze(0), b.unsqueeze(1), 0, out.reshape({1, 1}));
+    return out;
+  }
+  void backward(const Backward<2>& node) const {
+    if (node.needs(0)) node.set(0, node.grad() * node.input(1));
+    if (node.needs(1)) node.set(1, node.grad() * node.input(0));
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor dot(const Tensor& self, const Tensor& tensor) {
+  detail::expect_vectors("dot", self, tensor);
+  if (self.size(0) != tensor.size(0)) {
+    throw std::invalid_argument("dot: expected vectors of one length, got " +
+                                to_string(self.sizes()) + " and " + to_string(tensor.sizes()));
+  }
+  return detail::apply(detail::Dot{}, self, tensor);
+}
+
+Tensor outer(const Tensor& self, const Tensor& vec2) {
+  detail::expect_vectors("outer", self, vec2);
+  return mul(unsqueeze(self, 1), unsqueeze(vec2, 0));
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,62 @@
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/product.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+void expect_shapes(const Array& x, const Array& w, const Array& bias) {
+  if (x.ndim() == 0 || w.ndim() != 2 || x.size(-1) != w.size(1)) {
+    throw std::invalid_argument("linear: expected an input [..., in] and a weight [out, in], got " +
+                                to_string(x.sizes()) + " and " + to_string(w.sizes()));
+  }
+  if (bias.defined() && bias.sizes() != Shape{w.size(0)}) {
+    throw std::invalid_argument("linear: expected a bias [out] for a weight [out, in], got " +
+                                to_string(bias.sizes()) + " and " + to_string(w.sizes()));
+  }
+}
+
+// One row for each index of the leading dimensions.
+Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2); }
+
+// Y = X W^T + b, row by row;  dX = dY W,  dW = dY^T X,  db = sum over the rows of dY
+struct Linear {
+  static constexpr auto name = "linear";
+  static constexpr auto precision = Precision::tensor_core;
+  static constexpr unsigned saves = kSavesInputs;
+
+  Array forward(const Array& x, const Array& w, const Array& bias) const {
+    expect_shapes(x, w, bias);
+    expect_one_floating_dtype(name, x, w);
+    if (bias.defined()) expect_one_floating_dtype(name, x, bias);
+    Shape sizes = x.sizes();
+    sizes[x.ndim() - 1] = w.size(0);
+    const Array out = Array::empty(sizes, x.dtype(), x.device());
+    const bool one_row = x.ndim() == 1;
+    product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0,
+            one_row ? out.unsqueeze(0) : out, bias);
+    return out;
+  }
+
+  void backward(const Backward<3>& node) const {
+    const Tensor& dy = node.grad();
+    if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
+    if (!node.needs(1) && !node.needs(2)) return;
+    const Tensor dy_rows = as_rows(dy);
+    if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
+    if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  return detail::apply(detail::Linear{}, input, weight, bias);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/product.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+constexpr char kMatmul[] = "matmul";
+constexpr char kMm[] = "mm";
+constexpr char kBmm[] = "bmm";
+constexpr char kMv[] = "mv";
+
+[[noreturn]] void refuse_shapes(const char* op, const char* expected, const Shape& a,
+                                const Shape& b) {
+  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " +
+                              to_string(a) + " and " + to_string(b));
+}
+
+// [..., m, n] without the dimensions that a vector operand does not have.
+Shape product_sizes(const char* op, const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0 || a.size(-1) != b.size(b.ndim() == 1 ? 0 : -2)) {
+    refuse_shapes(op, "[..., m, k] and [..., k, n], or a vector [k] for either", a.sizes(),
+                  b.sizes());
+  }
+  const auto batch = [](const Array& x) {
+    return Shape(x.sizes().data(), static_cast<std::size_t>(std::max(0, x.ndim() - 2)));
+  };
+  Shape sizes = broadcast_shapes(batch(a), batch(b), op);
+  if (a.ndim() > 1) sizes.push_back(a.size(-2));
+  if (b.ndim() > 1) sizes.push_back(b.size(-1));
+  return sizes;
+}
+
+// C = A B;  dA = dC B^T,  dB = A^T dC. A vector is a matrix of one row on the left, of one column
+// on the right.
+template <const char* kName>
+struct Product {
+  static constexpr auto name = kName;
+  static constexpr auto precision = Precision::tensor_core;
+  static constexpr unsigned saves = kSavesInputs;
+  bool a_is_vector = false;
+  bool b_is_vector = false;
+  bool b_is_shared = false;  // one matrix for a whole batch of A's
+
+  Array forward(const Array& a, const Array& b) {
+    expect_one_floating_dtype(name, a, b);
+    const Array out = Array::empty(product_sizes(name, a, b), a.dtype(), a.device());
+    a_is_vector = a.ndim() == 1;
+    b_is_vector = b.ndim() == 1;
+    b_is_shared = a.ndim() > 2 && b.ndim() <= 2;
+    const Array columns = b_is_vector ? out.unsqueeze(-1) : out;
+    product(1, a_is_vector ? a.unsqueeze(0) : a, b_is_vector ? b.unsqueeze(1) : b, 0,
+            a_is_vector ? columns.unsqueeze(-2) : columns);
+    return out;
+  }
+
+  void backward(const Backward<2>& node) const {
+    Tensor dc = node.grad();
+    if (b_is_vector) dc = unsqueeze(dc, -1);
+    if (a_is_vector) dc = unsqueeze(dc, -2);
+    if (node.needs(0)) {
+      const Tensor b = b_is_vector ? unsqueeze(node.input(1), 1) : node.input(1);
+      const Tensor da = matmul(dc, transpose(b, -2, -1));
+      node.set(0, a_is_vector ? squeeze(da, -2) : da);
+    }
+    if (node.needs(1)) {
+      Tensor a = a_is_vector ? unsqueeze(node.input(0), 0) : node.input(0);
+      if (b_is_shared) {
+        a = flatten(a, 0, -2);
+        dc = flatten(dc, 0, -2);
+      }
+      const Tensor db = matmul(transpose(a, -2, -1), dc);
+      node.set(1, b_is_vector ? squeeze(db, -1) : db);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  return detail::apply(detail::Product<detail::kMatmul>{}, self, other);
+}
+
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  if (self.dim() != 2 || mat2.dim() != 2) {
+    detail::refuse_shapes("mm", "two matrices [m, k] and [k, n]", self.sizes(), mat2.sizes());
+  }
+  return detail::apply(detail::Product<detail::kMm>{}, self, mat2);
+}
+
+Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  if (self.dim() != 3 || mat2.dim() != 3 || self.size(0) != mat2.size(0)) {
+    detail::refuse_shapes("bmm", "[b, m, k] and [b, k, n]", self.sizes(), mat2.sizes());
+  }
+  return detail::apply(detail::Product<detail::kBmm>{}, self, mat2);
+}
+
+Tensor mv(const Tensor& self, const Tensor& vec) {
+  if (self.dim() != 2 || vec.dim() != 1) {
+    detail::refuse_shapes("mv", "[m, k] and [k]", self.sizes(), vec.sizes());
+  }
+  return detail::apply(detail::Product<detail::kMv>{}, self, vec);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,123 @@
+#include <halfgrad/autograd/ops/product.h>
+
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include <halfgrad/core/gemm.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// A dimension of the batch, with each operand's stride along it.
+struct BatchLoop {
+  std::int64_t count = 1, a = 0, b = 0, c = 0;
+};
+
+struct Matrices {
+  MatrixView a, b;
+  MutableMatrixView c;
+};
+
+template <class View>
+View last_two_dims(const Array& array) {
+  const int row = array.ndim() - 2;
+  return {array.data(),          array.dtype(),        array.sizes()[row], array.sizes()[row + 1],
+          array.strides()[row], array.strides()[row + 1]};
+}
+
+Array with_batch(const Array& matrices, const Shape& batch) {
+  Shape sizes = batch;
+  sizes.push_back(matrices.size(-2));
+  sizes.push_back(matrices.size(-1));
+  return matrices.expand(sizes);
+}
+
+bool continues(const BatchLoop& outer, const BatchLoop& inner) {
+  return outer.a == inner.a * inner.count && outer.b == inner.b * inner.count &&
+         outer.c == inner.c * inner.count;
+}
+
+// The dimensions of the batch, outermost first, those laid out evenly made one.
+std::span<BatchLoop> merged_loops(const Array& a, const Array& b, const Array& c,
+                                  std::array<BatchLoop, kMaxDims>& storage) {
+  std::size_t loops = 0;
+  for (int i = 0; i + 2 < c.ndim(); ++i) {
+    if (c.sizes()[i] == 1) continue;
+    BatchLoop next{c.sizes()[i], a.strides()[i], b.strides()[i], c.strides()[i]};
+    if (loops > 0 && continues(storage[loops - 1], next)) next.count *= storage[--loops].count;
+    storage[loops++] = next;
+  }
+  return std::span(storage).first(loops);
+}
+
+// Many matrices times the same one are one tall matrix, if their rows follow each other evenly.
+bool fold_into_rows(Matrices& m, const BatchLoop& loop) {
+  if (m.a.rows == 1) {
+    m.a.row_stride = loop.a;
+    m.c.row_stride = loop.c;
+  }
+  if (loop.b != 0 || loop.a != m.a.rows * m.a.row_stride || loop.c != m.c.rows * m.c.row_stride) {
+    return false;
+  }
+  m.a.rows *= loop.count;
+  m.c.rows *= loop.count;
+  return true;
+}
+
+template <class View>
+View advanced(View view, std::int64_t elements) {
+  const std::int64_t bytes = elements * item_size(view.dtype);
+  if constexpr (std::is_same_v<View, MatrixView>) {
+    view.data = static_cast<const std::byte*>(view.data) + bytes;
+  } else {
+    view.data = static_cast<std::byte*>(view.data) + bytes;
+  }
+  return view;
+}
+
+void run(std::span<const BatchLoop> loops, double alpha, const Matrices& m, double beta,
+         const RowBias& bias) {
+  const BatchLoop loop = loops.empty() ? BatchLoop() : loops.front();
+  if (loops.size() <= 1) {
+    gemm_batched(loop.count, alpha, m.a, loop.a, m.b, loop.b, beta, m.c, loop.c, bias);
+    return;
+  }
+  for (std::int64_t i = 0; i < loop.count; ++i) {
+    run(loops.subspan(1), alpha,
+        {advanced(m.a, i * loop.a), advanced(m.b, i * loop.b), advanced(m.c, i * loop.c)}, beta,
+        bias);
+  }
+}
+
+}  // namespace
+
+void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
+             const Array& bias) {
+  if (out.numel() == 0) return;
+  const Shape batch(out.sizes().data(), static_cast<std::size_t>(out.ndim() - 2));
+  const Array as = with_batch(a, batch);
+  const Array bs = with_batch(b, batch);
+  Matrices m{last_two_dims<MatrixView>(as), last_two_dims<MatrixView>(bs),
+             last_two_dims<MutableMatrixView>(out)};
+  std::array<BatchLoop, kMaxDims> storage;
+  std::span<BatchLoop> loops = merged_loops(as, bs, out, storage);
+  if (!loops.empty() && fold_into_rows(m, loops.back())) loops = loops.first(loops.size() - 1);
+  RowBias row;
+  const Array values = bias.defined() ? bias.contiguous() : bias;
+  if (values.defined()) row = {values.data(), values.dtype()};
+  run(loops, alpha, m, beta, row);
+}
+
+void expect_one_floating_dtype(const char* op, const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || !is_floating_point(a.dtype())) {
+    throw std::invalid_argument(std::string(op) +
+                                ": expected operands of one floating-point dtype, got " +
+                                std::string(name(a.dtype())) + " and " +
+                                std::string(name(b.dtype())));
+  }
+}
+
+}  // namespace halfgrad::detail

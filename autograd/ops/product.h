@@ -1,0 +1,18 @@
+#pragma once
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::detail {
+
+/// out = alpha a b + beta out + bias on matrices, or batches of them, in place.
+///
+/// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast to
+/// out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or repeated.
+/// One floating dtype; accumulation and rounding are gemm's.
+void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
+             const Array& bias = {});
+
+/// Throws std::invalid_argument naming both dtypes unless they are one floating dtype.
+void expect_one_floating_dtype(const char* op, const Array& a, const Array& b);
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
+#include <halfgrad/core/gemm_operand.h>
+
+// Lets an installed BLAS take the products, by the names every BLAS exports (BLAS Technical Forum
+// standard, section 2: xGEMM, column-major, arguments by address). Built with HALFGRAD_BLAS only.
+namespace halfgrad::detail {
+
+extern "C" {
+void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
+            const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
+            const float* beta, float* c, const int* ldc);
+void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
+            const double* alpha, const double* a, const int* lda, const double* b, const int* ldb,
+            const double* beta, double* c, const int* ldc);
+}
+
+inline constexpr auto xgemm(float) { return sgemm_; }
+inline constexpr auto xgemm(double) { return dgemm_; }
+
+// A row-major matrix as BLAS sees its memory: transposed, with lines `leading` apart.
+struct BlasOperand {
+  char trans;
+  int leading;
+  bool usable;
+};
+
+template <class T>
+BlasOperand blas_operand(const Operand<T>& x) {
+  const bool by_rows = x.col_stride == 1;
+  const int64_t length = by_rows ? x.cols : x.rows;
+  const int64_t leading = by_rows ? x.row_stride : x.col_stride;
+  const bool one_line = (by_rows ? x.rows : x.cols) == 1;
+  const bool usable = (one_line || leading >= length) && std::max(leading, length) <= INT_MAX;
+  return {by_rows ? 'N' : 'T', static_cast<int>(one_line ? std::max<int64_t>(length, 1) : leading),
+          usable};
+}
+
+// C = alpha A B + beta C for row-major C, that is C^T = alpha B^T A^T + beta C^T. False, and nothing
+// done, where the strides are not what BLAS takes.
+template <class T>
+bool multiply_by_blas(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
+                      int64_t row_stride) {
+  const BlasOperand blas_a = blas_operand(a), blas_b = blas_operand(b);
+  const bool fits = blas_a.usable && blas_b.usable && a.rows <= INT_MAX && b.cols <= INT_MAX &&
+                    a.cols > 0 && a.cols <= INT_MAX && row_stride >= b.cols &&
+                    row_stride <= INT_MAX;
+  if (!fits) return false;
+  const int m = static_cast<int>(a.rows), n = static_cast<int>(b.cols);
+  const int k = static_cast<int>(a.cols), leading_c = static_cast<int>(row_stride);
+  xgemm(T())(&blas_b.trans, &blas_a.trans, &n, &m, &k, &alpha, b.data, &blas_b.leading, a.data,
+             &blas_a.leading, &beta, c, &leading_c);
+  return true;
+}
+
+}  // namespace halfgrad::detail

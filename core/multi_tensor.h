@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/hd.h>
+#include <halfgrad/core/simd.h>
+#include <halfgrad/core/tile.h>
+
+/// The engine for lists of tensors: optimizers, unscaling, clipping. One pass over any number of
+/// tensors, cut into chunks of equal work, each operand read and written once.
+namespace halfgrad::detail {
+
+/// One tensor's part in a pass: arrays of one shape, and how to change them. `make()` is called for
+/// every chunk, on the arrays' device, where it may read other device memory; it returns the formula
+///
+///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
+///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
+///
+/// for elements of all operands, where T is a SIMD pack of double if the first operand is float64,
+/// else of float. Operands that are only read may be taken by value.
+template <class Update, std::size_t N>
+struct TensorUpdate {
+  Update update;
+  std::array<const Array*, N> operands;
+};
+
+/// Elements [begin, end) of the tensor at `index` in a list.
+struct Chunk {
+  std::size_t index;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// Cuts tensors of these sizes up, in order.
+std::vector<Chunk> chunks_of(std::span<const std::int64_t> sizes);
+
+/// Calls run(context, chunk) for each: in parallel where there is enough work.
+void run_chunk_list(const std::vector<Chunk>& chunks, void (*run)(const void*, const Chunk&),
+                    const void* context);
+
+template <class T, class Formula, std::size_t... I>
+void update_tile(const Formula formula, const std::array<const T*, sizeof...(I)>& in,
+                 const std::array<T*, sizeof...(I)>& out, std::int64_t n,
+                 std::index_sequence<I...>) {
+  constexpr std::int64_t kWidth = Pack<T>::size;
+  std::int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) {
+    std::array<Pack<T>, sizeof...(I)> x{Pack<T>::load(in[I] + i)...};
+    formula(x[I]...);
+    ((Formula::kWrites >> I & 1U ? x[I].store(out[I] + i) : void()), ...);
+  }
+  if (i < n) {
+    std::array<Pack<T>, sizeof...(I)> x{load_up_to(in[I] + i, n - i)...};
+    formula(x[I]...);
+    ((Formula::kWrites >> I & 1U ? store_up_to(x[I], out[I] + i, n - i) : void()), ...);
+  }
+}
+
+template <class T, class Formula, std::size_t N, std::size_t... I>
+void update_chunk(const Formula& formula, const std::array<const Array*, N>& operands,
+                  const Chunk& chunk, std::index_sequence<I...> indices) {
+  const Shape& sizes = operands[0]->sizes();
+  const std::array<TileReader, N> readers{TileReader(*operands[I], sizes)...};
+  const std::array<TileWriter, N> writers{TileWriter(*operands[I])...};
+  alignas(64) T scratch[N][kTile];
+  for (std::int64_t at = chunk.begin; at < chunk.end; at += kTile) {
+    const std::int64_t n = std::min(kTile, chunk.end - at);
+    const std::array<const T*, N> in{readers[I].read(at, n, scratch[I])...};
+    const std::array<T*, N> out{writers[I].target(at, scratch[I])...};
+    update_tile<T>(formula, in, out, n, indices);
+    ((Formula::kWrites >> I & 1U ? writers[I].commit(at, n, out[I]) : void()), ...);
+  }
+}
+
+/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. No two
+/// updates may write the same memory. The result does not depend on the number of threads.
+template <class Update, std::size_t N>
+void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
+                  const float* skip = nullptr) {
+  if (skip != nullptr && *skip != 0) return;
+  std::vector<std::int64_t> sizes;
+  sizes.reserve(updates.size());
+  for (const auto& update : updates) sizes.push_back(update.operands[0]->numel());
+  const auto run = [](const void* context, const Chunk& chunk) {
+    const auto& list = *static_cast<const std::vector<TensorUpdate<Update, N>>*>(context);
+    const TensorUpdate<Update, N>& tensor = list[chunk.index];
+    const auto formula = tensor.update.make();
+    if (tensor.operands[0]->dtype() == DType::f64) {
+      update_chunk<double>(formula, tensor.operands, chunk, std::make_index_sequence<N>());
+    } else {
+      update_chunk<float>(formula, tensor.operands, chunk, std::make_index_sequence<N>());
+    }
+  };
+  run_chunk_list(chunks_of(sizes), run, &updates);
+}
+
+}  // namespace halfgrad::detail

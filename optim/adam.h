@@ -1,0 +1,49 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::optim {
+
+struct AdamOptions {
+  double lr = 1e-3;
+  std::pair<double, double> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool amsgrad = false;
+  bool maximize = false;
+};
+
+/// Adam (Kingma and Ba 2015), as torch.optim.Adam:
+///
+///   g = gradient (negated if maximize) + weight_decay * p
+///   m = beta1 * m + (1 - beta1) * g
+///   v = beta2 * v + (1 - beta2) * g^2
+///   p = p - lr * (m / (1 - beta1^t)) / (sqrt(w / (1 - beta2^t)) + eps)
+///
+/// where w is v or, with amsgrad (Reddi et al. 2018), the largest v so far. t counts the parameter's
+/// own updates. Its state is "step" (t), "exp_avg" (m), "exp_avg_sq" (v), "max_exp_avg_sq".
+class Adam : public Optimizer {
+ public:
+  /// Throws std::invalid_argument when lr, eps or weight_decay is negative or NaN or a beta is
+  /// outside [0, 1); and as add_param_group().
+  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {});
+  explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {});
+
+ protected:
+  enum class Decay {
+    into_gradient,  ///< g + weight_decay * p
+    decoupled,      ///< p * (1 - lr * weight_decay)
+  };
+  Adam(std::string name, const AdamOptions& options, Decay decay);
+
+ private:
+  void check_options(const ParamGroup& group) const override;
+  void update(const ParamGroup& group, const StepControl& control) override;
+
+  Decay decay_;
+};
+
+}  // namespace halfgrad::optim

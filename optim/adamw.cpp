@@ -1,0 +1,27 @@
+#include <halfgrad/optim/adamw.h>
+
+namespace halfgrad::optim {
+namespace {
+
+AdamOptions adam_options(const AdamWOptions& options) {
+  return {.lr = options.lr,
+          .betas = options.betas,
+          .eps = options.eps,
+          .weight_decay = options.weight_decay,
+          .amsgrad = options.amsgrad,
+          .maximize = options.maximize};
+}
+
+}  // namespace
+
+AdamW::AdamW(std::vector<Tensor> params, const AdamWOptions& options)
+    : Adam("AdamW", adam_options(options), Decay::decoupled) {
+  add_params(std::move(params));
+}
+
+AdamW::AdamW(std::vector<ParamGroup> groups, const AdamWOptions& options)
+    : Adam("AdamW", adam_options(options), Decay::decoupled) {
+  add_param_groups(std::move(groups));
+}
+
+}  // namespace halfgrad::optim

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include <halfgrad/optim/adam.h>
+
+namespace halfgrad::optim {
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  std::pair<double, double> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 1e-2;
+  bool amsgrad = false;
+  bool maximize = false;
+};
+
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), as torch.optim.AdamW: the
+/// gradient is used as it is, and p * (1 - lr * weight_decay) takes the place of p.
+class AdamW : public Adam {
+ public:
+  explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {});
+  explicit AdamW(std::vector<ParamGroup> groups, const AdamWOptions& options = {});
+};
+
+}  // namespace halfgrad::optim

@@ -1,0 +1,270 @@
+#include <halfgrad/optim/optimizer.h>
+
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+#include <tuple>
+#include <unordered_set>
+
+#include <halfgrad/autograd/grad_mode.h>
+
+namespace halfgrad::optim {
+namespace {
+
+template <class T>
+struct Option {
+  const char* name;
+  std::optional<T> ParamGroup::*value;
+};
+template <class T>
+Option(const char*, std::optional<T> ParamGroup::*) -> Option<T>;
+
+constexpr std::tuple kOptions{
+    Option{"lr", &ParamGroup::lr},
+    Option{"momentum", &ParamGroup::momentum},
+    Option{"dampening", &ParamGroup::dampening},
+    Option{"nesterov", &ParamGroup::nesterov},
+    Option{"betas", &ParamGroup::betas},
+    Option{"eps", &ParamGroup::eps},
+    Option{"weight_decay", &ParamGroup::weight_decay},
+    Option{"amsgrad", &ParamGroup::amsgrad},
+    Option{"maximize", &ParamGroup::maximize},
+};
+
+template <class F>
+void for_each_option(const F& f) {
+  std::apply([&f](const auto&... option) { (f(option), ...); }, kOptions);
+}
+
+void fill_options(const std::string& optimizer, const ParamGroup& defaults, ParamGroup& group) {
+  for_each_option([&](const auto& option) {
+    auto& value = group.*option.value;
+    const auto& preset = defaults.*option.value;
+    if (value.has_value() && !preset.has_value()) {
+      throw std::invalid_argument(optimizer + ": expected options that it has, got " +
+                                  option.name);
+    }
+    if (!value.has_value()) value = preset;
+  });
+}
+
+void check_leaves(const std::string& optimizer, const std::vector<Tensor>& params) {
+  for (const Tensor& param : params) {
+    if (!param.defined()) {
+      throw std::invalid_argument(optimizer + ": expected parameters, got an undefined tensor");
+    }
+    if (!param.is_leaf()) {
+      throw std::invalid_argument(optimizer + ": expected leaf tensors, got the result of " +
+                                  param.grad_fn_name());
+    }
+  }
+}
+
+using OptionMap = std::map<std::string, double>;
+
+void write_option(OptionMap& options, const char* name, const std::optional<double>& value) {
+  if (value.has_value()) options[name] = *value;
+}
+void write_option(OptionMap& options, const char* name, const std::optional<bool>& value) {
+  if (value.has_value()) options[name] = *value ? 1 : 0;
+}
+void write_option(OptionMap& options, const char*,
+                  const std::optional<std::pair<double, double>>& betas) {
+  if (betas.has_value()) options.insert({{"beta1", betas->first}, {"beta2", betas->second}});
+}
+
+// An option that was not saved keeps its value.
+double saved(const OptionMap& options, const char* name, double otherwise) {
+  const auto found = options.find(name);
+  return found != options.end() ? found->second : otherwise;
+}
+void read_option(const OptionMap& options, const char* name, std::optional<double>& value) {
+  if (value.has_value()) value = saved(options, name, *value);
+}
+void read_option(const OptionMap& options, const char* name, std::optional<bool>& value) {
+  if (value.has_value()) value = saved(options, name, *value ? 1 : 0) != 0;
+}
+void read_option(const OptionMap& options, const char*,
+                 std::optional<std::pair<double, double>>& betas) {
+  if (!betas.has_value()) return;
+  betas->first = saved(options, "beta1", betas->first);
+  betas->second = saved(options, "beta2", betas->second);
+}
+
+// The saved state of one parameter as that parameter needs it: its own dtype and device, but for
+// the step count.
+ParamState converted(const std::string& optimizer, const ParamState& saved, const Tensor& param) {
+  ParamState state;
+  for (const auto& [name, array] : saved) {
+    const bool is_step = name == "step";
+    const Shape sizes = is_step ? Shape() : param.sizes();
+    if (array.sizes() != sizes) {
+      throw std::invalid_argument(optimizer + ": expected " + name + " of shape " +
+                                  to_string(sizes) + ", got " + to_string(array.sizes()));
+    }
+    const DType dtype = is_step || !param.is_floating_point() ? array.dtype() : param.dtype();
+    state[name] = array.clone().to(dtype).to(param.device());
+  }
+  return state;
+}
+
+}  // namespace
+
+Optimizer::Optimizer(std::string name, ParamGroup defaults)
+    : name_(std::move(name)), defaults_(std::move(defaults)) {}
+
+void Optimizer::add_param_groups(std::vector<ParamGroup> groups) {
+  if (groups.empty()) {
+    throw std::invalid_argument(name_ + ": expected at least one parameter, got an empty list");
+  }
+  for (ParamGroup& group : groups) add_param_group(std::move(group));
+}
+
+void Optimizer::add_params(std::vector<Tensor> params) {
+  std::vector<ParamGroup> groups;
+  if (!params.empty()) groups.push_back({.params = std::move(params)});
+  add_param_groups(std::move(groups));
+}
+
+void Optimizer::add_param_group(ParamGroup group) {
+  check_leaves(name_, group.params);
+  fill_options(name_, defaults_, group);
+  check_options(group);
+
+  std::unordered_set<const detail::TensorImpl*> known;
+  for (const ParamGroup& other : groups_) {
+    for (const Tensor& param : other.params) known.insert(param.impl().get());
+  }
+  std::unordered_set<const detail::TensorImpl*> listed;
+  std::vector<Tensor> params;
+  for (const Tensor& param : group.params) {
+    if (known.contains(param.impl().get())) {
+      throw std::invalid_argument(name_ + ": expected each parameter in one group, got parameter " +
+                                  std::to_string(params.size()) + " of shape " +
+                                  to_string(param.sizes()) + " in a second one");
+    }
+    if (listed.insert(param.impl().get()).second) params.push_back(param);
+  }
+  if (params.size() < group.params.size()) {
+    std::cerr << "halfgrad: " << name_ << ": a parameter is listed twice in one group; kept once\n";
+  }
+  group.params = std::move(params);
+  groups_.push_back(std::move(group));
+}
+
+std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
+  run_hooks(*pre_hooks_);
+  const NoGradGuard no_grad;
+  std::optional<Tensor> loss;
+  if (closure) {
+    const EnableGradGuard enable_grad;
+    loss = closure();
+  }
+  update_groups({});
+  run_hooks(*post_hooks_);
+  return loss;
+}
+
+void Optimizer::step(const StepControl& control) {
+  run_hooks(*pre_hooks_);
+  const NoGradGuard no_grad;
+  update_groups(control);
+  run_hooks(*post_hooks_);
+}
+
+void Optimizer::update_groups(const StepControl& control) {
+  for (const ParamGroup& group : groups_) update(group, control);
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (const ParamGroup& group : groups_) {
+    for (Tensor param : group.params) {
+      if (!param.grad().defined()) continue;
+      if (set_to_none) {
+        param.set_grad({});
+      } else {
+        const Tensor zeros = param.grad().detach();
+        zeros.array().fill_(0);
+        zeros.array().storage()->bump_version();
+        param.set_grad(zeros);
+      }
+    }
+  }
+}
+
+const ParamState& Optimizer::state(const Tensor& param) const {
+  static const ParamState nothing;
+  const auto found = state_.find(param.impl().get());
+  return found != state_.end() ? found->second : nothing;
+}
+
+OptimizerState Optimizer::state_dict() const {
+  OptimizerState saved;
+  std::int64_t index = 0;
+  for (const ParamGroup& group : groups_) {
+    OptimizerState::Group& entry = saved.param_groups.emplace_back();
+    for_each_option([&](const auto& option) {
+      write_option(entry.options, option.name, group.*option.value);
+    });
+    write_option(entry.options, "initial_lr", group.initial_lr);
+    for (const Tensor& param : group.params) {
+      for (const auto& [name, array] : state(param)) saved.state[index][name] = array.clone();
+      entry.params.push_back(index++);
+    }
+  }
+  return saved;
+}
+
+void Optimizer::load_state_dict(const OptimizerState& saved) {
+  if (saved.param_groups.size() != groups_.size()) {
+    throw std::invalid_argument(name_ + ": expected a state of " + std::to_string(groups_.size()) +
+                                " parameter groups, got " +
+                                std::to_string(saved.param_groups.size()));
+  }
+  std::vector<ParamGroup> groups = groups_;
+  std::unordered_map<const detail::TensorImpl*, ParamState> state;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    ParamGroup& group = groups[i];
+    const OptimizerState::Group& entry = saved.param_groups[i];
+    if (entry.params.size() != group.params.size()) {
+      throw std::invalid_argument(name_ + ": expected " + std::to_string(group.params.size()) +
+                                  " parameters in group " + std::to_string(i) + ", got " +
+                                  std::to_string(entry.params.size()));
+    }
+    for_each_option([&](const auto& option) {
+      read_option(entry.options, option.name, group.*option.value);
+    });
+    const auto initial_lr = entry.options.find("initial_lr");
+    if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
+    check_options(group);
+    for (std::size_t k = 0; k < group.params.size(); ++k) {
+      const auto found = saved.state.find(entry.params[k]);
+      if (found == saved.state.end()) continue;
+      state[group.params[k].impl().get()] = converted(name_, found->second, group.params[k]);
+    }
+  }
+  groups_ = std::move(groups);
+  state_ = std::move(state);
+}
+
+HookHandle Optimizer::register_step_pre_hook(StepHook hook) {
+  return add_hook(pre_hooks_, std::move(hook));
+}
+
+HookHandle Optimizer::register_step_post_hook(StepHook hook) {
+  return add_hook(post_hooks_, std::move(hook));
+}
+
+HookHandle Optimizer::add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook) {
+  const std::uint64_t id = next_hook_++;
+  hooks->emplace(id, std::move(hook));
+  return HookHandle([id, weak = std::weak_ptr(hooks)] {
+    if (const auto alive = weak.lock()) alive->erase(id);
+  });
+}
+
+void Optimizer::run_hooks(const Hooks& hooks) {
+  for (const auto& [id, hook] : Hooks(hooks)) hook(*this);  // a copy: hooks may remove themselves
+}
+
+}  // namespace halfgrad::optim

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/autograd/tensor.h>
+
+namespace halfgrad::optim {
+
+/// Parameters that share options, as in torch.optim. Options left empty take the optimizer's own
+/// values when the group is added; an optimizer keeps empty those it does not have.
+struct ParamGroup {
+  std::vector<Tensor> params{};
+  std::optional<double> lr{};
+  std::optional<double> momentum{};
+  std::optional<double> dampening{};
+  std::optional<bool> nesterov{};
+  std::optional<std::pair<double, double>> betas{};
+  std::optional<double> eps{};
+  std::optional<double> weight_decay{};
+  std::optional<bool> amsgrad{};
+  std::optional<bool> maximize{};
+  std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler
+};
+
+/// What a GradScaler tells a step, as 0-dim float32 arrays on the parameters' device. The kernels
+/// read them there: the host neither waits nor learns the outcome.
+struct StepControl {
+  /// Gradients are multiplied by it and stay so.
+  const Array* inv_scale = nullptr;
+  /// Not zero (NaN and negative included): parameters, gradients, moments and step counts keep
+  /// every bit.
+  const Array* found_inf = nullptr;
+};
+
+/// What an optimizer remembers of one parameter: "step" (0-dim float32, the number of updates made)
+/// and moments of the parameter's shape and dtype.
+using ParamState = std::map<std::string, Array>;
+
+/// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
+/// order, from one group to the next. Truth values are 0 and 1; betas are "beta1" and "beta2".
+struct OptimizerState {
+  struct Group {
+    std::vector<std::int64_t> params;
+    std::map<std::string, double> options;
+  };
+  std::map<std::int64_t, ParamState> state;
+  std::vector<Group> param_groups;
+};
+
+/// Updates parameters in place from their gradients. Parameters without a gradient are left alone
+/// and get no state.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// One update. `closure`, if given, is called first, with gradients enabled, to compute the loss
+  /// and its gradients; its result is returned.
+  std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
+
+  /// One update under a GradScaler's control.
+  void step(const StepControl& control);
+
+  /// Drops the gradients, or overwrites them with zeros.
+  void zero_grad(bool set_to_none = true);
+
+  /// Options may be changed between steps.
+  std::vector<ParamGroup>& param_groups() { return groups_; }
+  const std::vector<ParamGroup>& param_groups() const { return groups_; }
+
+  /// A parameter listed twice in the group is kept once, with a warning on stderr. Throws
+  /// std::invalid_argument for a tensor that is not a leaf or is in another group already, and for
+  /// an option that is out of range or that this optimizer does not have.
+  void add_param_group(ParamGroup group);
+
+  /// Empty for a parameter that has not been updated yet. The arrays are the optimizer's own.
+  const ParamState& state(const Tensor& param) const;
+
+  OptimizerState state_dict() const;
+
+  /// Takes over a state_dict(): options as they are, moments converted to each parameter's dtype
+  /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
+  /// parameters or shapes differ.
+  void load_state_dict(const OptimizerState& state);
+
+  using StepHook = std::function<void(Optimizer&)>;
+  HookHandle register_step_pre_hook(StepHook hook);
+  HookHandle register_step_post_hook(StepHook hook);
+
+  /// "SGD", "Adam", "AdamW".
+  const std::string& name() const { return name_; }
+
+ protected:
+  /// `defaults` holds the options that this optimizer has.
+  Optimizer(std::string name, ParamGroup defaults);
+
+  /// For constructors. Throws std::invalid_argument when there is no group or no parameter.
+  void add_param_groups(std::vector<ParamGroup> groups);
+  void add_params(std::vector<Tensor> params);
+
+  /// Throws std::invalid_argument naming the option that is out of range.
+  virtual void check_options(const ParamGroup& group) const = 0;
+
+  /// Updates the group's parameters that have a gradient.
+  virtual void update(const ParamGroup& group, const StepControl& control) = 0;
+
+  ParamState& state_of(const Tensor& param) { return state_[param.impl().get()]; }
+
+ private:
+  using Hooks = std::map<std::uint64_t, StepHook>;
+  HookHandle add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook);
+  void run_hooks(const Hooks& hooks);
+  void update_groups(const StepControl& control);
+
+  std::string name_;
+  ParamGroup defaults_;
+  std::vector<ParamGroup> groups_;
+  std::unordered_map<const detail::TensorImpl*, ParamState> state_;
+  std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
+  std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
+  std::uint64_t next_hook_ = 0;
+};
+
+}  // namespace halfgrad::optim

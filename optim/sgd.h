@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::optim {
+
+struct SGDOptions {
+  double lr = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+  bool maximize = false;
+};
+
+/// Stochastic gradient descent with momentum, as torch.optim.SGD:
+///
+///   g = gradient (negated if maximize) + weight_decay * p
+///   b = momentum * b + (1 - dampening) * g            b = g in a parameter's first update
+///   p = p - lr * (nesterov ? g + momentum * b : b)    p = p - lr * g without momentum
+///
+/// With momentum the state of a parameter is "step" and "momentum_buffer" (b); else it has none.
+class SGD : public Optimizer {
+ public:
+  /// Throws std::invalid_argument when lr, momentum or weight_decay is negative or NaN, or for
+  /// nesterov without momentum or with dampening; and as add_param_group().
+  explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {});
+  explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& options = {});
+
+ private:
+  void check_options(const ParamGroup& group) const override;
+  void update(const ParamGroup& group, const StepControl& control) override;
+};
+
+}  // namespace halfgrad::optim

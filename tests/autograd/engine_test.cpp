@@ -1,0 +1,337 @@
+#include <halfgrad/autograd/backward.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include <halfgrad/autograd/function.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace {
+
+Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) {
+  Tensor tensor(Array::full(sizes, value, dtype));
+  return tensor.requires_grad_();
+}
+
+// The message of the exception `f` throws, or "" if it throws none.
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "in: " << text;
+}
+
+TEST(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
+  const Tensor x = leaf({2, 3}, 2);
+  const Tensor b = leaf({3}, 5);
+  sum(x * b).backward();
+  sum(x * b).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), std::vector<double>(6, 10));
+  EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(3, 8));
+}
+
+TEST(Backward, SumsTheGradientsOfAllUsesBeforePassingThemOn) {
+  const Tensor x = leaf({}, 3);
+  const Tensor y = x * x;   // used twice below
+  (y * y + y).backward();   // d/dx (x^4 + x^2) = 4 x^3 + 2 x
+  EXPECT_EQ(x.grad().item<double>(), 4 * 27 + 6);
+}
+
+TEST(Backward, TwoLeavesDoNotShareOneGradient) {
+  const Tensor a = leaf({2}, 1);
+  const Tensor b = leaf({2}, 1);
+  sum(a + b).backward();
+  a.grad().fill_(7);
+  EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(2, 1));
+}
+
+TEST(Backward, NeedsAGradientForMoreThanOneElement) {
+  const Tensor y = leaf({2}, 1) * 2;
+  expect_contains(message_of([&] { y.backward(); }), "[2]");
+  y.backward(Tensor(Array::full({2}, 1, kFloat)));
+}
+
+TEST(Backward, RefusesATensorOutsideAnyGraph) {
+  const Tensor x(Array::full({}, 1, kFloat));
+  expect_contains(message_of([&] { x.backward(); }), "requires grad");
+}
+
+TEST(Backward, NamesTheOpWhoseGraphWasFreed) {
+  const Tensor x = leaf({}, 3);
+  const Tensor y = x * x;
+  y.backward();
+  const std::string message = message_of([&] { y.backward(); });
+  expect_contains(message, "mul");
+  expect_contains(message, "retain_graph");
+}
+
+TEST(Backward, RetainedGraphsCanBeUsedAgain) {
+  const Tensor x = leaf({}, 3);
+  const Tensor y = x * x;
+  y.backward({}, true);
+  y.backward();
+  EXPECT_EQ(x.grad().item<double>(), 12);
+}
+
+TEST(Backward, CreateGraphGivesHigherDerivatives) {
+  const Tensor x = leaf({}, 2, kDouble);
+  const Tensor y = x * x * x;
+  const Tensor first = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
+  const Tensor second = autograd::grad({first}, {x}, {}, {.create_graph = true})[0];
+  const Tensor third = autograd::grad({second}, {x})[0];
+  EXPECT_EQ(first.item<double>(), 12);
+  EXPECT_EQ(second.item<double>(), 12);
+  EXPECT_EQ(third.item<double>(), 6);
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(Backward, CreateGraphMakesLeafGradientsDifferentiable) {
+  const Tensor x = leaf({}, 3);
+  (x * x).backward({}, false, true);
+  EXPECT_TRUE(x.grad().requires_grad());
+}
+
+TEST(Backward, AHundredThousandOpsDeep) {
+  const Tensor x = leaf({}, 1);
+  {
+    Tensor y = x;
+    for (int i = 0; i < 100'000; ++i) y = y * 1.0;
+    y.backward();
+  }
+  EXPECT_EQ(x.grad().item<double>(), 1);
+  {
+    Tensor never_run = x;
+    for (int i = 0; i < 100'000; ++i) never_run = never_run * x;
+  }
+}
+
+TEST(Backward, TwoThreadsOnSeparateGraphsWithSharedLeaves) {
+  const Tensor w = leaf({64}, 2);
+  constexpr int kSteps = 50;
+  const auto work = [&] {
+    for (int i = 0; i < kSteps; ++i) sum(w * w).backward();
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(64, 2 * kSteps * 4.0));
+}
+
+TEST(Grad, ReturnsGradientsOfLeavesAndIntermediates) {
+  const Tensor x = leaf({}, 3);
+  const Tensor y = x * x;
+  const Tensor z = y * 5;
+  const auto gradients = autograd::grad({z}, {x, y});
+  EXPECT_EQ(gradients[0].item<double>(), 30);
+  EXPECT_EQ(gradients[1].item<double>(), 5);
+}
+
+TEST(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
+  const Tensor x = leaf({}, 3);
+  const Tensor unused = leaf({}, 3);
+  expect_contains(
+      message_of([&] { autograd::grad({x * x}, {x, unused}); }), "allow_unused");
+  const auto gradients = autograd::grad({x * x}, {x, unused}, {}, {.allow_unused = true});
+  EXPECT_FALSE(gradients[1].defined());
+}
+
+TEST(Grad, LeavesTheRestOfTheGraphAlone) {
+  const Tensor x = leaf({}, 3);
+  const Tensor w = leaf({}, 2);
+  const Tensor h = w * w;
+  const Tensor y = x * h;
+  autograd::grad({y}, {x}, {}, {.retain_graph = false});
+  h.backward();  // not on the way to x: its saved tensors are still there
+  EXPECT_EQ(w.grad().item<double>(), 4);
+}
+
+TEST(Hooks, SeeAndReplaceTheCompleteGradient) {
+  const Tensor x = leaf({}, 3);
+  const Tensor y = x * 2;
+  double seen = 0;
+  HookHandle on_y = y.register_hook([&](const Tensor& g) {
+    seen = g.item();
+    return g * 10;
+  });
+  HookHandle on_x = x.register_hook([](const Tensor& g) { return g + 1; });
+  (y * y).backward({}, true);
+  EXPECT_EQ(seen, 12);
+  EXPECT_EQ(x.grad().item<double>(), 12 * 10 * 2 + 1);
+  on_y.remove();
+  on_x.remove();
+  x.set_grad({});
+  (y * y).backward();
+  EXPECT_EQ(x.grad().item<double>(), 24);
+}
+
+TEST(Hooks, RetainGradKeepsTheGradientOfAnIntermediate) {
+  const Tensor x = leaf({}, 3);
+  Tensor y = x * 2;
+  y.retain_grad();
+  (y * y).backward();
+  EXPECT_EQ(y.grad().item<double>(), 12);
+}
+
+TEST(Modes, NoGradAndEnableGradNest) {
+  const Tensor x = leaf({}, 3);
+  const NoGradGuard off;
+  EXPECT_FALSE((x * x).requires_grad());
+  {
+    const EnableGradGuard on;
+    EXPECT_TRUE((x * x).requires_grad());
+  }
+  EXPECT_FALSE(GradMode::is_enabled());
+}
+
+TEST(Modes, BelongToTheirThread) {
+  const NoGradGuard off;
+  bool enabled_there = false;
+  std::thread([&] { enabled_there = GradMode::is_enabled(); }).join();
+  EXPECT_TRUE(enabled_there);
+}
+
+TEST(Modes, InferenceTensorsCannotBeSavedForBackward) {
+  Tensor made_inside;
+  {
+    const InferenceMode inference;
+    made_inside = Tensor(Array::full({}, 2, kFloat));
+    EXPECT_FALSE((leaf({}, 1) * 2).requires_grad());
+  }
+  EXPECT_TRUE(made_inside.is_inference());
+  expect_contains(message_of([&] { leaf({}, 3) * made_inside; }), "InferenceMode");
+  EXPECT_TRUE((leaf({}, 3) + made_inside).requires_grad());
+}
+
+TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
+  const Tensor x = leaf({}, 3);
+  Tensor y = x * 2;
+  const Tensor z = y * y;
+  y.add_(1);
+  const std::string message = message_of([&] { z.backward(); });
+  expect_contains(message, "mul");
+  expect_contains(message, "in-place");
+}
+
+TEST(InPlace, IsNoticedThroughViewsAndDetachedCopies) {
+  const Tensor x = leaf({2}, 3);
+  Tensor y = x * 2;
+  const Tensor z = sum(y * y);
+  y.detach().mul_(5);
+  expect_contains(message_of([&] { z.backward(); }), "in-place");
+}
+
+TEST(InPlace, BecomesPartOfTheGraph) {
+  const Tensor x = leaf({}, 3);
+  Tensor y = x * 2;
+  y.mul_(x);  // 2 x^2
+  y.add_(x);  // + x
+  y.backward();
+  EXPECT_EQ(y.item<double>(), 21);
+  EXPECT_EQ(x.grad().item<double>(), 13);
+}
+
+TEST(InPlace, LeavesThatRequireGradAreProtected) {
+  Tensor x = leaf({}, 3);
+  expect_contains(message_of([&] { x.add_(1); }), "NoGradGuard");
+  const NoGradGuard off;
+  x.add_(1);
+  EXPECT_EQ(x.item<double>(), 4);
+}
+
+TEST(Views, PassGradientsBackToTheirBase) {
+  const Tensor x = leaf({2, 3}, 1);
+  const Tensor y = x.t().slice(0, 1, 3).select(1, 0).unsqueeze(0).expand({4, 2});
+  sum(y * 2).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{0, 8, 8, 0, 0, 0}));
+}
+
+TEST(Leaf, OnlyFloatingPointCanRequireGrad) {
+  Tensor x(Array::full({}, 3, kLong));
+  expect_contains(message_of([&] { x.requires_grad_(); }), "int64");
+}
+
+struct Cube : autograd::Function<Cube> {
+  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, double factor) {
+    ctx->save_for_backward({x});
+    ctx->saved_data["factor"] = factor;
+    return x * x * x * factor;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* ctx,
+                                          autograd::variable_list grads) {
+    const Tensor x = ctx->get_saved_variables()[0];
+    return {grads[0] * x * x * (3 * std::any_cast<double>(ctx->saved_data["factor"]))};
+  }
+};
+
+TEST(Function, DifferentiatesTwice) {
+  const Tensor x = leaf({}, 2, kDouble);
+  const Tensor y = Cube::apply(x, 5.0);
+  EXPECT_EQ(y.item<double>(), 40);
+  const Tensor first = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(first.item<double>(), 60);
+  EXPECT_EQ(autograd::grad({first}, {x})[0].item<double>(), 60);
+  expect_contains(y.grad_fn_name(), "Cube");
+}
+
+struct SumAndDifference : autograd::Function<SumAndDifference> {
+  static autograd::variable_list forward(autograd::AutogradContext*, const Tensor& a,
+                                         const Tensor& b) {
+    return {a + b, a - b};
+  }
+  static autograd::variable_list backward(autograd::AutogradContext*,
+                                          autograd::variable_list grads) {
+    return {grads[0] + grads[1], grads[0] - grads[1]};
+  }
+};
+
+TEST(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
+  const Tensor a = leaf({}, 5);
+  const Tensor b = leaf({}, 3);
+  const auto both = SumAndDifference::apply(a, b);
+  (both[1] * 4).backward();
+  EXPECT_EQ(a.grad().item<double>(), 4);
+  EXPECT_EQ(b.grad().item<double>(), -4);
+}
+
+struct WrongCount : autograd::Function<WrongCount> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 2; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
+    return {};
+  }
+};
+
+TEST(Function, AWrongNumberOfGradientsIsAnError) {
+  const Tensor y = WrongCount::apply(leaf({}, 1));
+  expect_contains(message_of([&] { y.backward(); }), "WrongCount");
+}
+
+struct NanBackward : autograd::Function<NanBackward> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 2; }
+  static autograd::variable_list backward(autograd::AutogradContext*,
+                                          autograd::variable_list grads) {
+    return {grads[0] * std::nan("")};
+  }
+};
+
+TEST(Anomaly, NamesTheForwardOp) {
+  const Tensor x = leaf({}, 1);
+  NanBackward::apply(x).backward();
+  EXPECT_TRUE(std::isnan(x.grad().item<double>()));
+  const Tensor y = NanBackward::apply(x);
+  const autograd::DetectAnomalyGuard detect;
+  expect_contains(message_of([&] { y.backward(); }), "NanBackward");
+}
+
+}  // namespace
+}  // namespace halfgrad

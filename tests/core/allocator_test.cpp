@@ -1,0 +1,102 @@
+#include <halfgrad/core/allocator.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad {
+namespace {
+
+class Allocator : public testing::Test {
+ protected:
+  void SetUp() override { allocator::empty_cache(Device()); }
+  void TearDown() override {
+    allocator::set_limit(Device(), 0);
+    allocator::fail_allocation(Device(), 0);
+  }
+};
+
+TEST_F(Allocator, CountsWhatIsHeldAndWhatIsKept) {
+  const auto before = allocator::stats(Device());
+  allocator::reset_peak(Device());
+  {
+    const Array x = Array::empty({1024}, kFloat);
+    EXPECT_EQ(allocator::stats(Device()).current, before.current + 4096);
+  }
+  const auto after = allocator::stats(Device());
+  EXPECT_EQ(after.current, before.current);
+  EXPECT_EQ(after.peak, before.current + 4096);
+  EXPECT_EQ(after.cached, 4096);
+  EXPECT_EQ(after.allocations, before.allocations + 1);
+}
+
+TEST_F(Allocator, ReusesWhatWasFreed) {
+  const void* first = Array::empty({1000}, kFloat).data();
+  const auto requests = allocator::stats(Device()).system_requests;
+  const Array again = Array::empty({1020}, kFloat);
+  EXPECT_EQ(again.data(), first);
+  EXPECT_EQ(allocator::stats(Device()).system_requests, requests);
+}
+
+TEST_F(Allocator, BlocksAreAlignedAndLargeEnough) {
+  for (std::size_t bytes = 1; bytes < 70'000; bytes += bytes / 7 + 1) {
+    void* const block = allocator::allocate(Device(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0U);
+    static_cast<char*>(block)[0] = 1;
+    static_cast<char*>(block)[bytes - 1] = 1;
+    allocator::deallocate(Device(), block, bytes);
+  }
+  EXPECT_EQ(allocator::allocate(Device(), 0), nullptr);
+}
+
+TEST_F(Allocator, RoundsUpByAQuarterAtMost) {
+  for (std::size_t bytes = 257; bytes < (1U << 20U); bytes += bytes / 5) {
+    const auto before = allocator::stats(Device()).current;
+    void* const block = allocator::allocate(Device(), bytes);
+    const auto held = allocator::stats(Device()).current - before;
+    EXPECT_GE(held, static_cast<std::int64_t>(bytes));
+    EXPECT_LE(held, static_cast<std::int64_t>(bytes + bytes / 4));
+    allocator::deallocate(Device(), block, bytes);
+  }
+}
+
+TEST_F(Allocator, TheLimitRefusesAndNamesItself) {
+  const auto held = static_cast<std::size_t>(allocator::stats(Device()).current);
+  allocator::set_limit(Device(), held + 1000);
+  try {
+    Array::empty({1024}, kFloat);
+    FAIL() << "expected a refusal";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("limit"), std::string::npos);
+  }
+  EXPECT_EQ(static_cast<std::size_t>(allocator::stats(Device()).current), held);
+}
+
+TEST_F(Allocator, FaultInjectionFailsTheChosenAllocationOnce) {
+  allocator::fail_allocation(Device(), 3);
+  const Array first = Array::empty({1}, kFloat);
+  const Array second = Array::empty({1}, kFloat);
+  EXPECT_THROW(Array::empty({1}, kFloat), std::runtime_error);
+  EXPECT_NO_THROW(Array::empty({1}, kFloat));
+}
+
+TEST_F(Allocator, SaysThatThereIsNoCudaBackend) {
+  if (cuda::is_available()) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_THROW(Array::empty({1}, kFloat, Device(kCUDA)), std::runtime_error);
+}
+
+TEST(DeviceNames, ParseOrExplain) {
+  EXPECT_EQ(Device("cpu"), Device());
+  EXPECT_EQ(Device("cuda:3").index(), 3);
+  EXPECT_EQ(Device("cuda").str(), "cuda:0");
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cpu:0"}) {
+    EXPECT_THROW(Device{std::string_view(bad)}, std::invalid_argument) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad

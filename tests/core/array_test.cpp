@@ -1,0 +1,124 @@
+#include <halfgrad/core/array.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace halfgrad {
+namespace {
+
+// 0, 1, 2, ... in row-major order.
+Array counting(const Shape& sizes, DType dtype = kFloat) {
+  const Array source = Array::empty(sizes, kDouble);
+  std::iota(source.data_as<double>(), source.data_as<double>() + source.numel(), 0.0);
+  return source.to(dtype);
+}
+
+std::vector<double> values(const Array& array) {
+  const Array flat = array.to(kDouble).contiguous();
+  return {flat.data_as<double>(), flat.data_as<double>() + flat.numel()};
+}
+
+TEST(Array, ViewsShareTheStorage) {
+  const Array x = counting({2, 3, 4});
+  EXPECT_EQ(values(x.transpose(0, 2).select(0, 1)), (std::vector<double>{1, 13, 5, 17, 9, 21}));
+  EXPECT_EQ(values(x.slice(2, 1, 4, 2).select(0, 0)), (std::vector<double>{1, 3, 5, 7, 9, 11}));
+  EXPECT_EQ(values(x.permute({2, 0, 1}).select(0, -1)),
+            (std::vector<double>{3, 7, 11, 15, 19, 23}));
+  x.select(0, 1).fill_(-1);
+  EXPECT_EQ(values(x)[12], -1);
+  EXPECT_EQ(values(x)[11], 11);
+}
+
+TEST(Array, ReshapeIsAViewWhereStridesAllow) {
+  const Array x = counting({2, 3, 4});
+  struct Case {
+    Array array;
+    Shape sizes;
+    bool is_view;
+  };
+  const Case cases[] = {
+      {x, {6, 4}, true},
+      {x, {-1}, true},
+      {x.transpose(0, 1), {3, 2, 2, 2}, true},
+      {x.transpose(0, 1), {6, 4}, false},
+      {x.slice(2, 0, 2), {6, 2}, true},
+      {x.slice(2, 0, 2), {12}, false},
+      {x.unsqueeze(1), {2, 12}, true},
+      {x.select(1, 0).expand({5, 2, 4}), {5, 8}, false},
+      {x.select(0, 0).select(0, 0).expand({2, 3, 4}), {2, 3, 2, 2}, true},
+  };
+  for (const Case& c : cases) {
+    const Array y = c.array.reshape(c.sizes);
+    EXPECT_EQ(values(y), values(c.array)) << to_string(c.sizes);
+    EXPECT_EQ(y.storage() == c.array.storage(), c.is_view) << to_string(c.sizes);
+  }
+}
+
+TEST(Array, BadShapesAreRefused) {
+  const Array x = counting({2, 3});
+  EXPECT_THROW(x.reshape({4}), std::invalid_argument);
+  EXPECT_THROW(x.reshape({-1, -1}), std::invalid_argument);
+  EXPECT_THROW(x.expand({2, 4}), std::invalid_argument);
+  EXPECT_THROW(x.permute({0, 0}), std::invalid_argument);
+  EXPECT_THROW(x.select(0, 2), std::out_of_range);
+  EXPECT_THROW(x.select(2, 0), std::out_of_range);
+  EXPECT_THROW(x.as_strided({4}, {2}, 0), std::invalid_argument);
+  EXPECT_THROW(Array::empty({-1}, kFloat), std::invalid_argument);
+  EXPECT_THROW(Array::empty({1LL << 40, 1LL << 40}, kFloat), std::invalid_argument);
+  EXPECT_THROW(x.item(), std::invalid_argument);
+  EXPECT_THROW(broadcast_shapes({2, 3}, {4}, "add"), std::invalid_argument);
+}
+
+TEST(Array, SlicesClampAsPythonDoes) {
+  const Array x = counting({5});
+  EXPECT_EQ(values(x.slice(0, -2, 100)), (std::vector<double>{3, 4}));
+  EXPECT_EQ(x.slice(0, 4, 2).numel(), 0);
+  EXPECT_EQ(values(x.slice(0, -100, 1)), (std::vector<double>{0}));
+}
+
+TEST(Array, EveryPairOfDtypesConverts) {
+  for (const DType from : kAllDTypes) {
+    for (const DType to : kAllDTypes) {
+      const Array x = counting({3, 700}, from).transpose(0, 1);
+      const Array y = x.to(to);
+      for (const std::int64_t i : {0, 1, 2, 3}) {
+        const double expected = x.select(0, i).select(0, 0).item();
+        const double got = y.select(0, i).select(0, 0).item();
+        EXPECT_EQ(got, to == kBool ? double(expected != 0) : expected) << from << " to " << to;
+      }
+    }
+  }
+}
+
+TEST(Array, DoublesAreRoundedToSixteenBitsOnce) {
+  // Just above the middle between 1 and the next half: rounded to float first, it would be the
+  // middle itself and go to even, down to 1.
+  const double above_middle = 1 + 0x1p-11 + 0x1p-40;
+  EXPECT_EQ(Array::full({1}, above_middle, kHalf).item(), 1 + 0x1p-10);
+  EXPECT_EQ(Array::full({1}, 1 + 0x1p-8 + 0x1p-40, kBFloat16).item(), 1 + 0x1p-7);
+  EXPECT_EQ(Array::full({1}, 1 + 0x1p-11, kHalf).item(), 1);
+  EXPECT_TRUE(std::isinf(Array::full({1}, 1e300, kHalf).item()));
+  EXPECT_TRUE(std::isnan(Array::full({1}, std::nan(""), kBFloat16).item()));
+}
+
+TEST(Array, NumbersNoIntegerHoldsBecomeTheSmallest) {
+  const double lowest = static_cast<double>(std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(Array::full({1}, 1e30, kLong).item(), lowest);
+  EXPECT_EQ(Array::full({1}, std::nan(""), kLong).item(), lowest);
+}
+
+TEST(Array, EmptyArraysGoThroughEverything) {
+  const Array x = Array::empty({0, 3}, kFloat);
+  EXPECT_EQ(x.numel(), 0);
+  EXPECT_EQ(x.transpose(0, 1).clone().numel(), 0);
+  EXPECT_EQ(x.to(kHalf).numel(), 0);
+  EXPECT_EQ(x.reshape({3, 0}).numel(), 0);
+  x.fill_(1);
+}
+
+}  // namespace
+}  // namespace halfgrad
