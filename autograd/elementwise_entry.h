@@ -83,9 +83,8 @@ std::vector<OpExample> elementwise_examples(const F& f, const Run& run,
   constexpr std::size_t kCount = operand_count<Run>();
   OpExample example;
   example.run = [run](const std::vector<Tensor>& in) {
-    return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      return run(in[K]...);
-    }(std::make_index_sequence<kCount>{});
+    return [&]<std::size_t... K>(std::index_sequence<K...>) { return run(in[K]...); }
+    (std::make_index_sequence<kCount>{});
   };
   example.reference = [f](const std::vector<Values>& in) {
     return elementwise_reference<kCount>(f, in);
@@ -109,8 +108,8 @@ std::vector<OpExample> elementwise_examples(const F& f, const Run& run,
 
 template <Tested F, class Run>
 OpEntry elementwise_entry(const F& f, const Run& run) {
-  return {F::name, F::precision, F::roundoffs, F::differentiable, true,
-          elementwise_examples(f, run)};
+  return {F::name,           F::precision, F::roundoffs,
+          F::differentiable, true,         elementwise_examples(f, run)};
 }
 
 /// Further examples: the same op with other parameters.

@@ -72,6 +72,12 @@ Tensor& in_place(Tensor& target, const char* op, const F& compute) {
   return detail::assign_in_place(target, compute(), op);
 }
 
+// `self`, or a copy if backward will ask for the numbers that are about to be overwritten.
+Tensor kept(const Tensor& self, bool other_requires_grad = false) {
+  const bool recorded = GradMode::is_enabled() && (self.requires_grad() || other_requires_grad);
+  return recorded ? self.clone() : self;
+}
+
 }  // namespace
 
 Tensor& Tensor::add_(const Tensor& other, Scalar alpha) {
@@ -81,10 +87,10 @@ Tensor& Tensor::sub_(const Tensor& other, Scalar alpha) {
   return in_place(*this, "sub_", [&] { return halfgrad::sub(*this, other, alpha); });
 }
 Tensor& Tensor::mul_(const Tensor& other) {
-  return in_place(*this, "mul_", [&] { return *this * other; });
+  return in_place(*this, "mul_", [&] { return kept(*this, other.requires_grad()) * other; });
 }
 Tensor& Tensor::div_(const Tensor& other) {
-  return in_place(*this, "div_", [&] { return *this / other; });
+  return in_place(*this, "div_", [&] { return kept(*this, other.requires_grad()) / other; });
 }
 Tensor& Tensor::add_(Scalar other) {
   return in_place(*this, "add_", [&] { return *this + other; });
@@ -93,10 +99,10 @@ Tensor& Tensor::sub_(Scalar other) {
   return in_place(*this, "sub_", [&] { return *this - other; });
 }
 Tensor& Tensor::mul_(Scalar other) {
-  return in_place(*this, "mul_", [&] { return *this * other; });
+  return in_place(*this, "mul_", [&] { return kept(*this) * other; });
 }
 Tensor& Tensor::div_(Scalar other) {
-  return in_place(*this, "div_", [&] { return *this / other; });
+  return in_place(*this, "div_", [&] { return kept(*this) / other; });
 }
 Tensor& Tensor::exp_() {
   return in_place(*this, "exp_", [&] { return halfgrad::exp(*this); });
@@ -111,12 +117,11 @@ Tensor& Tensor::tanh_() {
   return in_place(*this, "tanh_", [&] { return halfgrad::tanh(*this); });
 }
 Tensor& Tensor::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) {
-  return in_place(*this, "clamp_", [&] { return halfgrad::clamp(*this, min, max); });
+  return in_place(*this, "clamp_", [&] { return halfgrad::clamp(kept(*this), min, max); });
 }
 Tensor& Tensor::copy_(const Tensor& source) {
-  return in_place(*this, "copy_", [&] {
-    return halfgrad::expand(source.to(device()).to(dtype()), sizes());
-  });
+  return in_place(*this, "copy_",
+                  [&] { return halfgrad::expand(source.to(device()).to(dtype()), sizes()); });
 }
 Tensor& Tensor::fill_(Scalar value) {
   return in_place(*this, "fill_", [&] {

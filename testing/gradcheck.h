@@ -12,7 +12,7 @@
 /// hide the error of any op whose outputs have a constant sum, such as softmax. The gradient of L
 /// that backward computes is compared, element by element, with
 ///
-///   (L(x + eps e_i) - L(x - eps e_i)) / (2 eps).
+///   (L(x + eps e_i) - L(x - eps e_i)) / (2 eps).   (e_i: the i-th unit vector)
 namespace halfgrad::autograd {
 
 struct GradcheckOptions {
@@ -30,8 +30,8 @@ using GradcheckFunction = std::function<std::vector<Tensor>(const std::vector<Te
 using GradcheckSingleFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 /// True if the gradient of `function` is right for every input that requires one. Outputs that are
-/// not differentiable are ignored. Throws std::invalid_argument unless at least one input requires a
-/// gradient, and all that do are float64.
+/// not differentiable are ignored. Throws std::invalid_argument unless at least one input requires
+/// a gradient, and all that do are float64.
 bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
                const GradcheckOptions& options = {});
 bool gradcheck(const GradcheckSingleFunction& function, const std::vector<Tensor>& inputs,

@@ -22,10 +22,14 @@ std::int64_t position(Stored x) {
 
 std::int64_t position_in(double x, DType dtype) {
   switch (dtype) {
-    case DType::f64: return position<std::uint64_t>(x);
-    case DType::f32: return position<std::uint32_t>(static_cast<float>(x));
-    case DType::f16: return position<std::uint16_t>(Half(static_cast<float>(x)).bits);
-    case DType::bf16: return position<std::uint16_t>(BFloat16(static_cast<float>(x)).bits);
+    case DType::f64:
+      return position<std::uint64_t>(x);
+    case DType::f32:
+      return position<std::uint32_t>(static_cast<float>(x));
+    case DType::f16:
+      return position<std::uint16_t>(Half(static_cast<float>(x)).bits);
+    case DType::bf16:
+      return position<std::uint16_t>(BFloat16(static_cast<float>(x)).bits);
     default:
       throw std::invalid_argument("ulps_between: expected a floating-point dtype, got " +
                                   std::string(name(dtype)));

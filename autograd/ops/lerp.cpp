@@ -9,7 +9,8 @@ namespace {
 // dy/da = 1 - w, dy/db = w, dy/dw = b - a
 struct Lerp : ElementwiseDefaults {
   static constexpr auto name = "lerp";
-  static constexpr double low = -2, high = 2, roundoffs = 16;
+  static constexpr double low = -2, high = 2;
+  static constexpr double roundoffs = 16;  // two of w (b - a), which reaches 8 where y is small
 
   template <class T>
   HG_HD T value(T a, T b, T w) const {
@@ -36,9 +37,8 @@ struct Lerp : ElementwiseDefaults {
 }  // namespace
 
 OpEntry lerp_entry() {
-  return elementwise_entry(Lerp{}, [](const Tensor& a, const Tensor& b, const Tensor& w) {
-    return lerp(a, b, w);
-  });
+  return elementwise_entry(
+      Lerp{}, [](const Tensor& a, const Tensor& b, const Tensor& w) { return lerp(a, b, w); });
 }
 
 }  // namespace detail

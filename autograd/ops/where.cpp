@@ -51,8 +51,8 @@ struct Where {
 
 OpEntry where_entry() {
   OpEntry entry{Where::name, Where::precision, Choose::roundoffs, true, true, {}};
-  entry.examples = elementwise_examples(
-      Choose{}, [](const Tensor& condition, const Tensor& a, const Tensor& b) {
+  entry.examples =
+      elementwise_examples(Choose{}, [](const Tensor& condition, const Tensor& a, const Tensor& b) {
         return where(condition, a, b);
       });
   for (OpExample& example : entry.examples) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <string>
 
 #include <halfgrad/autograd/backward.h>
@@ -15,6 +16,9 @@
 
 // What every op of the table must do. A failure names the op, its example and the dtype.
 namespace halfgrad {
+
+void PrintTo(const OpEntry& op, std::ostream* out) { *out << op.name; }
+
 namespace {
 
 constexpr DType kFloatingDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
@@ -57,8 +61,8 @@ std::vector<Tensor> run_and_differentiate(const OpEntry& op, const OpExample& ex
   for (const Tensor& operand : operands) {
     if (operand.requires_grad()) inputs.push_back(operand);
   }
-  for (const Tensor& gradient : autograd::grad({result}, inputs, {cotangent},
-                                               {.create_graph = create_graph})) {
+  for (const Tensor& gradient :
+       autograd::grad({result}, inputs, {cotangent}, {.create_graph = create_graph})) {
     all.push_back(gradient);
   }
   return all;
@@ -124,8 +128,8 @@ TEST_P(OpSuite, SixteenBitGradientIsNearTheFloat64Gradient) {
         const auto wanted = expected[i].to_vector<double>();
         double scale = 1;
         for (const double gradient : wanted) scale = std::fmax(scale, std::fabs(gradient));
-        const double repeats = std::fmax(
-            1, static_cast<double>(got[0].numel()) / static_cast<double>(got[i].numel()));
+        const double repeats =
+            std::fmax(1, static_cast<double>(got[0].numel()) / static_cast<double>(got[i].numel()));
         const auto values = got[i].to_vector<double>();
         for (std::size_t k = 0; k < wanted.size(); ++k) {
           EXPECT_LE(std::fabs(values[k] - wanted[k]) / roundoff(dtype),
@@ -162,8 +166,7 @@ Tensor every_second_element(const Tensor& x) {
   if (x.dim() == 0) return x;
   Shape sizes = x.sizes();
   sizes[sizes.size() - 1] *= 2;
-  const Array spaced =
-      Array::full(sizes, 1, x.dtype()).slice(-1, 0, sizes[sizes.size() - 1], 2);
+  const Array spaced = Array::full(sizes, 1, x.dtype()).slice(-1, 0, sizes[sizes.size() - 1], 2);
   spaced.copy_(x.array());
   return Tensor(spaced);
 }
@@ -226,8 +229,18 @@ std::vector<double> edge_values(DType dtype) {
                          : dtype == kFloat16 ? 65504
                          : dtype == kFloat32 ? std::numeric_limits<float>::max()
                                              : 0x1.fep127;
-  return {0,        -0.0,  1,     -1,        tiny,      -tiny,
-          largest,  -largest, 65519, 65520, infinity, -infinity,
+  return {0,
+          -0.0,
+          1,
+          -1,
+          tiny,
+          -tiny,
+          largest,
+          -largest,
+          65519,
+          65520,
+          infinity,
+          -infinity,
           std::numeric_limits<double>::quiet_NaN()};
 }
 
