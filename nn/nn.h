@@ -1,0 +1,12 @@
+#pragma once
+
+/// All modules, losses and init functions; functional.h has the same as functions.
+#include <halfgrad/nn/activation.h>
+#include <halfgrad/nn/dropout.h>
+#include <halfgrad/nn/embedding.h>
+#include <halfgrad/nn/init.h>
+#include <halfgrad/nn/linear.h>
+#include <halfgrad/nn/loss.h>
+#include <halfgrad/nn/module.h>
+#include <halfgrad/nn/norm.h>
+#include <halfgrad/nn/sequential.h>
