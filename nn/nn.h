@@ -1,10 +1,9 @@
 #pragma once
 
-/// All modules.
+/// All modules, losses and init functions; functional.h has the same as functions.
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/dropout.h>
 #include <halfgrad/nn/embedding.h>
-#include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/init.h>
 #include <halfgrad/nn/linear.h>
 #include <halfgrad/nn/loss.h>
