@@ -4,6 +4,10 @@ namespace halfgrad {
 namespace detail {
 
 // Each stands on its op's page.
+OpEntry add_entry();
+OpEntry mul_entry();
+OpEntry div_entry();
+OpEntry neg_entry();
 OpEntry pow_entry();
 OpEntry maximum_entry();
 OpEntry minimum_entry();
@@ -49,6 +53,10 @@ OpEntry isnan_entry();
 const std::vector<OpEntry>& all_ops() {
   static const std::vector<OpEntry> ops = {
       // Arithmetic
+      detail::add_entry(),
+      detail::mul_entry(),
+      detail::div_entry(),
+      detail::neg_entry(),
       detail::pow_entry(),
       detail::maximum_entry(),
       detail::minimum_entry(),
