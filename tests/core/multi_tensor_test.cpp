@@ -66,7 +66,8 @@ TEST(MultiTensor, TakesAnySizesAndDtypesInOnePass) {
     }
   }
   for (const Array& source : sources) {
-    if (source.numel() > 5) EXPECT_EQ(element(source, 5), 5) << "operands read stay as they are";
+    if (source.numel() <= 5) continue;
+    EXPECT_EQ(element(source, 5), 5) << "operands read stay as they are";
   }
 }
 
