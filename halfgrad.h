@@ -1,6 +1,6 @@
 #pragma once
 
-/// Everything. `namespace hg = halfgrad;` is the customary short name.
+/// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short name.
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/backward.h>
@@ -11,6 +11,5 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/thread_pool.h>
-#include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/optim/optim.h>

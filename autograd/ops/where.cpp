@@ -16,7 +16,7 @@ struct Choose {
 
   template <class T>
   HG_HD T operator()(T condition, T a, T b) const {
-    return halfgrad::select(condition != T(0), a, b);
+    return select(condition != T(0), a, b);
   }
   static double reference(double condition, double a, double b) { return condition != 0 ? a : b; }
 };
