@@ -1,9 +1,10 @@
 #pragma once
 
-/// All modules, losses and init functions; functional.h has the same as functions.
+/// All modules.
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/dropout.h>
 #include <halfgrad/nn/embedding.h>
+#include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/init.h>
 #include <halfgrad/nn/linear.h>
 #include <halfgrad/nn/loss.h>
