@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
@@ -77,7 +78,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
 
 class Run {
  public:
-  Run(const std::vector<Tensor>& roots, const std::vector<Tensor>& grads, bool retain_graph,
+  Run(std::span<const Tensor> roots, std::span<const Tensor> grads, bool retain_graph,
       bool create_graph)
       : retain_graph_(retain_graph || create_graph), grad_mode_(create_graph) {
     if (!grads.empty() && grads.size() != roots.size()) {
@@ -93,14 +94,14 @@ class Run {
 
   // Collects instead of accumulating: gradients of these tensors.
   void capture(const std::vector<Tensor>& inputs) {
-    captures_ = &inputs;
-    captured_.resize(inputs.size());
-    std::unordered_set<const Node*> targets;
+    capture_ = std::make_unique<Capture>();
+    capture_->inputs = &inputs;
+    capture_->gradients.resize(inputs.size());
     for (const Tensor& input : inputs) {
-      if (input.impl()->grad_fn != nullptr) targets.insert(input.impl()->grad_fn.get());
-      target_leaves_.insert(input.impl().get());
+      if (input.impl()->grad_fn != nullptr) capture_->nodes.insert(input.impl()->grad_fn.get());
+      capture_->leaves.insert(input.impl().get());
     }
-    find_needed(targets);
+    find_needed();
   }
 
   void run() {
@@ -120,13 +121,22 @@ class Run {
     for (auto& [leaf, gradient] : leaves_) deliver(leaf, std::move(gradient));
   }
 
-  std::vector<Tensor> take_captured() { return std::move(captured_); }
+  std::vector<Tensor> take_captured() { return std::move(capture_->gradients); }
 
  private:
   struct Entry {
     std::shared_ptr<Node> node;
     Tensor grad;               // of output 0
     std::vector<Tensor> more;  // of all outputs, when there are several; [0] unused until run
+  };
+
+  // What grad() asks for: the tensors, and the nodes that lie on the way to them.
+  struct Capture {
+    const std::vector<Tensor>* inputs = nullptr;
+    std::vector<Tensor> gradients;
+    std::unordered_set<const Node*> nodes;
+    std::unordered_set<const TensorImpl*> leaves;
+    std::unordered_set<const Node*> needed;
   };
 
   void add_root(const Tensor& root, Tensor grad) {
@@ -184,7 +194,7 @@ class Run {
   }
 
   void evaluate(Node& node, std::span<Tensor> grads) {
-    if (!needed_.empty() && !needed_.contains(&node)) return;
+    if (capture_ != nullptr && !capture_->needed.contains(&node)) return;
     for (const auto& hook : node.hooks) {
       Tensor& grad = grads[hook.output];
       if (!grad.defined()) continue;
@@ -198,10 +208,10 @@ class Run {
         tensor->grad = (total.defined() ? add(total, grads[output]) : grads[output]).impl();
       }
     }
-    if (captures_ != nullptr) {
-      for (std::size_t i = 0; i < captures_->size(); ++i) {
-        const auto& impl = *(*captures_)[i].impl();
-        if (impl.grad_fn.get() == &node) captured_[i] = grads[impl.output];
+    if (capture_ != nullptr) {
+      for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
+        const auto& impl = *(*capture_->inputs)[i].impl();
+        if (impl.grad_fn.get() == &node) capture_->gradients[i] = grads[impl.output];
       }
     }
     const auto edges = node.edges();
@@ -233,17 +243,17 @@ if (any(isnan(gradients[i])).item<bool>()) {
   }
 
   void deliver(const std::shared_ptr<TensorImpl>& leaf, Tensor gradient) {
-    if (captures_ == nullptr) {
+    if (capture_ == nullptr) {
       accumulate_into_leaf(*leaf, std::move(gradient));
       return;
     }
-    for (std::size_t i = 0; i < captures_->size(); ++i) {
-      if ((*captures_)[i].impl() == leaf) captured_[i] = gradient;
+    for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
+      if ((*capture_->inputs)[i].impl() == leaf) capture_->gradients[i] = gradient;
     }
   }
 
   // Nodes from which a captured tensor can be reached; the others need not run.
-  void find_needed(const std::unordered_set<const Node*>& targets) {
+  void find_needed() {
     std::map<std::uint64_t, Node*> reachable;  // in recording order: consumers after producers
     std::vector<Node*> stack;
     for (const auto& [sequence, entry] : ready_) stack.push_back(entry.node.get());
@@ -255,15 +265,15 @@ if (any(isnan(gradients[i])).item<bool>()) {
         if (edge.node != nullptr) stack.push_back(edge.node.get());
       }
     }
-    needed_.insert(nullptr);  // never empty once there are captures
     for (const auto& [sequence, node] : reachable) {
       const auto leads_there = [&](const Edge& edge) {
-        return edge.node != nullptr ? needed_.contains(edge.node.get())
-                                    : target_leaves_.contains(edge.leaf.get());
+        return edge.node != nullptr ? capture_->needed.contains(edge.node.get())
+                                    : capture_->leaves.contains(edge.leaf.get());
       };
       const auto edges = node->edges();
-      if (targets.contains(node) || std::any_of(edges.begin(), edges.end(), leads_there)) {
-        needed_.insert(node);
+      if (capture_->nodes.contains(node) ||
+          std::any_of(edges.begin(), edges.end(), leads_there)) {
+        capture_->needed.insert(node);
       }
     }
   }
@@ -277,15 +287,17 @@ if (any(isnan(gradients[i])).item<bool>()) {
   std::map<std::uint64_t, Entry, std::greater<>> ready_;
   std::vector<std::pair<std::shared_ptr<TensorImpl>, Tensor>> leaves_;
   std::unordered_map<const TensorImpl*, std::size_t> leaf_index_;
-  const std::vector<Tensor>* captures_ = nullptr;
-  std::vector<Tensor> captured_;
-  std::unordered_set<const TensorImpl*> target_leaves_;
-  std::unordered_set<const Node*> needed_;
+  std::unique_ptr<Capture> capture_;
 };
 
 }  // namespace
 
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              BackwardOptions options) {
+  backward(std::span(tensors), std::span(grad_tensors), options);
+}
+
+void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
               BackwardOptions options) {
   Run(tensors, grad_tensors, options.retain_graph, options.create_graph).run();
 }

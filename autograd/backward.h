@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
@@ -18,6 +19,8 @@ struct BackwardOptions {
 /// std::runtime_error when a graph was freed, or a saved tensor was changed in place.
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
               BackwardOptions options = {});
+void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
+              BackwardOptions options);
 
 struct GradOptions {
   bool retain_graph = false;

@@ -209,11 +209,11 @@ struct Elementwise {
       if constexpr (F::saves == kSavesNothing) {
         elementwise(kernel, compute, dx, dy);
       } else if constexpr (kFromOutput) {
-        elementwise(kernel, compute, dx, dy, b.output().array());
+        elementwise(kernel, compute, dx, dy, b.output_array());
       } else if constexpr ((F::saves & kSavesOutput) != 0) {
-        elementwise(kernel, compute, dx, dy, b.input(K).array()..., b.output().array());
+        elementwise(kernel, compute, dx, dy, b.input_array(K)..., b.output_array());
       } else {
-        elementwise(kernel, compute, dx, dy, b.input(K).array()...);
+        elementwise(kernel, compute, dx, dy, b.input_array(K)...);
       }
       return Tensor(dx);
     }(std::make_index_sequence<N>{});

@@ -77,8 +77,7 @@ void SavedTensor::save_output(const Tensor& tensor) {
   state_ = State::output;
 }
 
-Tensor SavedTensor::unpack(Node& saver) const {
-  if (state_ == State::never) return {};
+const Array& SavedTensor::numbers(const Node& saver) const {
   if (state_ == State::freed) {
     throw std::runtime_error(
         std::string("backward: expected the tensors saved by '") + saver.name() +
@@ -93,6 +92,12 @@ Tensor SavedTensor::unpack(Node& saver) const {
                              ", got version " + std::to_string(array.storage()->version()) +
                              ": it has been modified by an in-place operation since");
   }
+  return array;
+}
+
+Tensor SavedTensor::unpack(Node& saver) const {
+  if (state_ == State::never) return {};
+  const Array& array = numbers(saver);
   if (state_ == State::input) return Tensor(impl_);
   Tensor tensor(array);
   tensor.impl()->grad_fn = saver.shared_from_this();

@@ -90,6 +90,8 @@ class SavedTensor {
   /// The tensor, connected to the graph; undefined if none was saved. Throws std::runtime_error
   /// naming the saving op when it was changed in place or freed.
   Tensor unpack(Node& saver) const;
+  /// Only its numbers, with the same checks.
+  const Array& numbers(const Node& saver) const;
   void reset();
 
  private:

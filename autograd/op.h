@@ -51,6 +51,9 @@ class Backward {
   const Tensor& grad() const { return grad_; }
   Tensor input(std::size_t i) const { return inputs_[i].unpack(node_); }
   Tensor output() const { return output_.unpack(node_); }
+  /// The numbers alone, for kernels.
+  const Array& input_array(std::size_t i) const { return inputs_[i].numbers(node_); }
+  const Array& output_array() const { return output_.numbers(node_); }
   bool needs(std::size_t i) const { return node_.edges()[i].defined(); }
   void set(std::size_t i, Tensor gradient) const { grad_inputs_[i] = std::move(gradient); }
 

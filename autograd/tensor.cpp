@@ -62,9 +62,8 @@ void Tensor::retain_grad() {
 }
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
-  std::vector<Tensor> gradients;
-  if (gradient.defined()) gradients.push_back(gradient);
-  autograd::backward({*this}, gradients, {retain_graph, create_graph});
+  const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
+  autograd::backward(std::span(this, 1), gradients, {retain_graph, create_graph});
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {

@@ -1,34 +1,10 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
-namespace {
-
-struct SumReduction {
-  static constexpr bool integers = true;
-
-  template <class T>
-  static T identity() {
-    return T(0);
-  }
-  template <class T>
-  T map(T x) const {
-    return x;
-  }
-  template <class T>
-  T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
-
-}  // namespace
-
 unsigned dims_mask(const Shape& dims, int ndim, const char* op) {
   unsigned mask = 0;
   for (const std::int64_t dim : dims) {
@@ -70,12 +46,10 @@ struct Sum {
 
   Array forward(const Array& x) {
     sizes = x.sizes();
-    const bool floating = is_floating_point(x.dtype());
-    const DType result = dtype.value_or(floating ? x.dtype() : DType::i64);
-    const DType compute =
-        floating && is_floating_point(result) ? promote_types(result, x.dtype()) : result;
+    const DType result = dtype.value_or(is_floating_point(x.dtype()) ? x.dtype() : DType::i64);
+    const bool floats = is_floating_point(result) && is_floating_point(x.dtype());
     Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
-    reduce(SumReduction{}, compute, out, x, mask);
+    reduce(Total{}, floats ? promote_types(result, x.dtype()) : result, out, x, mask);
     return out;
   }
   void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <halfgrad/amp/grad_scaler_options.h>
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::detail {
+
+/// What a GradScaler knows, on the device where the first loss was. The host writes and reads it
+/// only where the user asks: an iteration never waits for the device.
+struct ScaleState {
+  enum Counter : std::uint8_t { steps, skipped_steps, growths, backoffs, kCounters };
+
+  ScaleState() = default;
+  ScaleState(double init_scale, std::int32_t init_growth_tracker, Device device);
+
+  bool initialized() const { return scale.defined(); }
+  /// From one number; stored in float32.
+  void set_scale(const Array& value) const;
+
+  Array scale;           ///< float32, 0-dim
+  Array inv_scale;       ///< float32, 0-dim: 1 / scale, computed in double
+  Array growth_tracker;  ///< int32, 0-dim: good steps since the scale last grew or a step was bad
+  Array bad_steps;       ///< int32, 0-dim: bad steps in a row, counted up to the hysteresis
+  Array counters;        ///< int64 [kCounters]
+};
+
+/// Which numbers must be finite: gradients as they are, or as they will be once unscaled.
+enum class Check : std::uint8_t { scaled, unscaled };
+
+/// Sets found_inf (float32, 0-dim) to 1 if a gradient holds an inf or a NaN; else leaves it alone.
+/// Gradients are floating point, of any strides.
+void check_finite(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,
+                  Check check);
+
+/// The same, and multiplies the gradients by inv_scale in place, finite or not.
+void unscale(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,
+             Check check);
+
+/// Counts a step as executed or skipped.
+void count_step(const ScaleState& state, const Array& found_inf);
+
+/// One iteration's verdict:
+///
+///   bad (any found_inf is not 0, NaN included):
+///     tracker = 0;  after `hysteresis` in a row: scale = max(scale * backoff_factor, min_scale)
+///   good, for the growth_interval-th time in a row:
+///     tracker = 0;  scale = min(scale * growth_factor, max_scale), unless that is infinite
+void update_scale(const ScaleState& state, std::span<const Array> found_infs,
+                  const amp::GradScalerOptions& options);
+
+}  // namespace halfgrad::detail

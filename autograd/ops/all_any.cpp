@@ -1,0 +1,65 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// Of truth values as 0 and 1; NaN is true. `all` is their minimum, `any` their maximum.
+template <bool kAll>
+struct TruthReduction {
+  static constexpr bool integers = true;
+
+  template <class T>
+  static T identity() {
+    return T(kAll ? 1 : 0);
+  }
+  template <class T>
+  T map(T x) const {
+    return select(x != T(0), T(1), T(0));
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return select(kAll ? a < b : b < a, a, b);
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+template <bool kAll>
+struct Truth {
+  static constexpr auto name = kAll ? "all" : "any";
+  static constexpr auto precision = Precision::any;
+  unsigned mask;
+  bool keepdim;
+
+  Array forward(const Array& x) const {
+    Array out =
+        Array::empty(reduced_sizes(x.sizes(), mask, keepdim), DType::boolean, x.device());
+    reduce(TruthReduction<kAll>{}, x.dtype(), out, x, mask);
+    return out;
+  }
+};
+
+template <bool kAll>
+Tensor truth(const Tensor& self, const Shape& dims, bool keepdim) {
+  const unsigned mask = dims_mask(dims, static_cast<int>(self.dim()), Truth<kAll>::name);
+  return apply(Truth<kAll>{mask, keepdim}, self);
+}
+
+}  // namespace
+}  // namespace detail
+
+Tensor all(const Tensor& self) { return detail::truth<true>(self, {}, false); }
+Tensor all(const Tensor& self, std::int64_t dim, bool keepdim) {
+  return detail::truth<true>(self, {dim}, keepdim);
+}
+Tensor any(const Tensor& self) { return detail::truth<false>(self, {}, false); }
+Tensor any(const Tensor& self, std::int64_t dim, bool keepdim) {
+  return detail::truth<false>(self, {dim}, keepdim);
+}
+
+}  // namespace halfgrad

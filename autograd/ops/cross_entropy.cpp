@@ -1,0 +1,210 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/class_targets.h>
+#include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/rows.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// log(sum_j exp(x_j)), m the largest taken out first.
+template <class Team, class T>
+T log_sum_exp(Team& team, Row<const T> x) {
+  const T largest = team.max(x.size(), [&](auto i) { return x(i); });
+  return largest +
+         math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
+}
+
+// For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
+struct ClassLossRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
+    const ClassTarget<T> row(target);
+    const T log_total = log_sum_exp(team, x);
+    team.once([&] {
+      lse.set(std::int64_t{0}, log_total);
+      loss.set(std::int64_t{0}, row.ignored() ? T(0) : row.weight * (log_total - x(row.index)));
+    });
+  }
+};
+
+// dx_i = dloss w (exp(x_i - lse) - [i = t]) / divisor
+struct ClassGradientRow {
+  double divisor;
+
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
+                  Row<const T> lse, Row<T> dx) const {
+    const ClassTarget<T> row(target);
+    if (row.ignored()) {
+      team.each(x.size(), [&](auto i) { dx.set(i, T(0)); });
+      return;
+    }
+    const T factor = dloss(std::int64_t{0}) * row.weight / static_cast<T>(divisor);
+    const T log_total = lse(std::int64_t{0});
+    team.each(x.size(), [&](auto i) { dx.set(i, factor * math::exp(x(i) - log_total)); });
+    team.once([&] { dx.set(row.index, dx(row.index) - factor); });
+  }
+};
+
+// For target probabilities q_i: loss = sum_i q_i (lse - x_i), where q_i = 0 counts nothing.
+struct SoftLossRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
+    const T log_total = log_sum_exp(team, x);
+    const T total = team.sum(x.size(), [&](auto i) {
+      const auto p = q(i);
+      return select(p == T(0), p, p * (log_total - x(i)));
+    });
+    team.once([&] {
+      lse.set(std::int64_t{0}, log_total);
+      loss.set(std::int64_t{0}, total);
+    });
+  }
+};
+
+// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i) / divisor
+struct SoftGradientRow {
+  double divisor;
+
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
+                  Row<T> dx) const {
+    const T factor = dloss(std::int64_t{0}) / static_cast<T>(divisor);
+    const T log_total = lse(std::int64_t{0});
+    const T mass = team.sum(q.size(), [&](auto i) { return q(i); });
+    team.each(x.size(), [&](auto i) {
+      dx.set(i, mass == T(0) ? T(0) : factor * (math::exp(x(i) - log_total) * mass - q(i)));
+    });
+  }
+};
+
+// One op for both kinds of target; Rows names its kernels. The second operand says row by row what
+// the target is: an encoded class (class_targets.h) or the probabilities.
+template <class Rows>
+struct CrossEntropy {
+  static constexpr auto name = "cross_entropy";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesInputs;
+  Reduction reduction;
+  double divisor;
+  Array lse = {};
+
+  Array forward(const Array& x, const Array& target) {
+    const std::int64_t rows = x.sizes()[0];
+    const DType compute = promote_types(x.dtype(), DType::f32);
+    lse = Array::empty({rows, 1}, compute, x.device());
+    const bool each = reduction == Reduction::none;
+    Array losses = Array::empty({rows, 1}, each ? x.dtype() : compute, x.device());
+    parallel_rows(typename Rows::Loss{}, compute, rows, std::array<const Array*, 2>{&x, &target},
+                  std::array<const Array*, 2>{&losses, &lse});
+    if (each) return losses.reshape({rows});
+    Array loss = Array::empty({}, x.dtype(), x.device());
+    reduce(Total{divisor}, compute, loss, losses, 3);
+    return loss;
+  }
+
+  void backward(const Backward<2>& b) const {
+    const Tensor x = b.input(0);
+    const Tensor target = b.input(1);
+    const Shape column{x.size(0), 1};
+    const Tensor dloss = b.grad().dim() == 0 ? b.grad() : reshape(b.grad(), column);
+    if (b.needs(0)) b.set(0, GradMode::is_enabled() ? composed(dloss, x, target)
+                                                     : fused(dloss, x, target, column));
+    if (b.needs(1)) b.set(1, dloss * log_softmax(x, 1) / Scalar(-divisor));
+  }
+
+ private:
+  Tensor fused(const Tensor& dloss, const Tensor& x, const Tensor& target,
+               const Shape& column) const {
+    const Array grad = dloss.array().expand(column);
+    Array dx = Array::empty(x.sizes(), x.dtype(), x.device());
+    parallel_rows(typename Rows::Gradient{divisor}, lse.dtype(), x.size(0),
+                  std::array<const Array*, 4>{&grad, &x.array(), &target.array(), &lse},
+                  std::array<const Array*, 1>{&dx});
+    return Tensor(std::move(dx));
+  }
+  Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
+    const Tensor q = Rows::probabilities(target, x);
+    return dloss * (softmax(x, 1) * sum(q, {1}, true) - q) / Scalar(divisor);
+  }
+};
+
+struct ClassRows {
+  using Loss = ClassLossRow;
+  using Gradient = ClassGradientRow;
+  static Tensor probabilities(const Tensor& target, const Tensor& x) {
+    return Tensor(class_probabilities(target.array(), x.size(1), Array(), 0));
+  }
+};
+struct SoftRows {
+  using Loss = SoftLossRow;
+  using Gradient = SoftGradientRow;
+  static Tensor probabilities(const Tensor& target, const Tensor&) { return target; }
+};
+
+void check_smoothing(double smoothing) {
+  if (smoothing >= 0 && smoothing <= 1) return;
+  throw std::invalid_argument("cross_entropy: expected label_smoothing from 0 to 1, got " +
+                              std::to_string(smoothing));
+}
+
+Tensor cross_entropy_with_probabilities(const Tensor& input, const Tensor& target,
+                                        const CrossEntropyOptions& options) {
+  if (target.sizes() != input.sizes()) {
+    throw std::invalid_argument("cross_entropy: expected target probabilities of shape " +
+                                to_string(input.sizes()) + ", got " + to_string(target.sizes()));
+  }
+  const double smoothing = options.label_smoothing;
+  Tensor q = target;
+  if (smoothing > 0) {
+    q = q * Scalar(1 - smoothing) + Scalar(smoothing / static_cast<double>(input.size(1)));
+  }
+  if (options.weight.defined()) q = q * options.weight;
+  const bool mean = options.reduction == Reduction::mean;
+  const double divisor = mean ? static_cast<double>(input.size(0)) : 1;
+  return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, input, q);
+}
+
+Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
+                                  const CrossEntropyOptions& options) {
+  const Array weight = array_of(options.weight);
+  const ClassTargets targets("cross_entropy", input.array(), target.array(), weight,
+                             options.ignore_index);
+  const double divisor = options.reduction == Reduction::mean ? targets.total_weight : 1;
+  if (options.label_smoothing == 0) {
+    return apply(CrossEntropy<ClassRows>{options.reduction, divisor}, input,
+                 Tensor(targets.encoded));
+  }
+  const Tensor q(
+      class_probabilities(targets.encoded, input.size(1), weight, options.label_smoothing));
+  return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, input, q);
+}
+
+}  // namespace
+}  // namespace detail
+
+Tensor cross_entropy(const Tensor& input, const Tensor& target,
+                     const CrossEntropyOptions& options) {
+  if (!input.is_floating_point()) {
+    throw std::invalid_argument("cross_entropy: expected floating point logits, got " +
+                                std::string(name(input.dtype())));
+  }
+  if (input.dim() == 1) {
+    const Tensor loss = cross_entropy(unsqueeze(input, 0), unsqueeze(target, 0), options);
+    return loss.dim() == 0 ? loss : reshape(loss, {});
+  }
+  if (input.dim() != 2 || input.size(1) == 0) {
+    throw std::invalid_argument("cross_entropy: expected logits of shape [n, c] or [c], got " +
+                                to_string(input.sizes()));
+  }
+  detail::check_smoothing(options.label_smoothing);
+  return target.is_floating_point()
+             ? detail::cross_entropy_with_probabilities(input, target, options)
+             : detail::cross_entropy_with_classes(input, target, options);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,49 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = (sum_i x_i) / n;  dx_i = dy / n
+struct Mean {
+  static constexpr auto name = "mean";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesNothing;
+  unsigned mask;
+  bool keepdim;
+  std::optional<DType> dtype;
+  Shape sizes = {};
+  double count = 1;
+
+  Array forward(const Array& x) {
+    const DType result = dtype.value_or(x.dtype());
+    if (!is_floating_point(result)) {
+      throw std::invalid_argument("mean: expected a floating point dtype, got " +
+                                  std::string(halfgrad::name(result)));
+    }
+    sizes = x.sizes();
+    Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
+    count = static_cast<double>(numel(sizes)) /
+            static_cast<double>(std::max<std::int64_t>(1, out.numel()));
+    reduce(Total{count}, promote_types(result, x.dtype()), out, x, mask);
+    return out;
+  }
+  void backward(const Backward<1>& b) const {
+    b.set(0, spread(b.grad() / Scalar(count), sizes, mask));
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor mean(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {
+  const int ndim = static_cast<int>(self.dim());
+  return detail::apply(detail::Mean{detail::dims_mask(dim, ndim, "mean"), keepdim, dtype}, self);
+}
+
+Tensor mean(const Tensor& self, std::optional<DType> dtype) { return mean(self, {}, false, dtype); }
+
+}  // namespace halfgrad

@@ -1,0 +1,129 @@
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/rows.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y_i = exp(x_i - m) / sum_j exp(x_j - m), m the largest: no exponential exceeds 1.
+struct SoftmaxRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+    const std::int64_t n = x.size();
+    const T largest = team.max(n, [&](auto i) { return x(i); });
+    team.each(n, [&](auto i) { y.set(i, math::exp(x(i) - largest)); });
+    const T total = team.sum(n, [&](auto i) { return y(i); });
+    team.each(n, [&](auto i) { y.set(i, y(i) / total); });
+  }
+};
+
+// dx_i = y_i (dy_i - sum_j dy_j y_j)
+struct SoftmaxGradientRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
+    const T mean = team.sum(y.size(), [&](auto i) { return dy(i) * y(i); });
+    team.each(y.size(), [&](auto i) { dx.set(i, y(i) * (dy(i) - mean)); });
+  }
+};
+
+// y_i = x_i - m - log(sum_j exp(x_j - m))
+struct LogSoftmaxRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+    const std::int64_t n = x.size();
+    const T largest = team.max(n, [&](auto i) { return x(i); });
+    const T total = team.sum(n, [&](auto i) { return math::exp(x(i) - largest); });
+    const T log_total = math::log(total);
+    team.each(n, [&](auto i) { y.set(i, (x(i) - largest) - log_total); });
+  }
+};
+
+// dx_i = dy_i - exp(y_i) sum_j dy_j
+struct LogSoftmaxGradientRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
+    const T total = team.sum(y.size(), [&](auto i) { return dy(i); });
+    team.each(y.size(), [&](auto i) { dx.set(i, dy(i) - math::exp(y(i)) * total); });
+  }
+};
+
+Tensor softmax_gradient(const Tensor& dy, const Tensor& y, int dim) {
+  return y * (dy - sum(dy * y, Shape{dim}, true));
+}
+Tensor log_softmax_gradient(const Tensor& dy, const Tensor& y, int dim) {
+  return dy - exp(y) * sum(dy, Shape{dim}, true);
+}
+
+// A view whose rows run along `dim`.
+Array rows_along(const Array& x, int dim) {
+  return x.ndim() == 0 ? x.reshape({1}) : x.transpose(dim, -1);
+}
+
+struct SoftmaxRows {
+  static constexpr auto name = "softmax";
+  using Forward = SoftmaxRow;
+  using Gradient = SoftmaxGradientRow;
+  static constexpr auto gradient = softmax_gradient;
+};
+struct LogSoftmaxRows {
+  static constexpr auto name = "log_softmax";
+  using Forward = LogSoftmaxRow;
+  using Gradient = LogSoftmaxGradientRow;
+  static constexpr auto gradient = log_softmax_gradient;
+};
+
+template <class Rows>
+struct AlongDimension {
+  static constexpr auto name = Rows::name;
+  static constexpr auto precision = Precision::wide_accumulate;
+  static constexpr unsigned saves = kSavesOutput;
+  int dim;
+  std::optional<DType> dtype;
+
+  Array forward(const Array& x) const {
+    const DType result = dtype.value_or(x.dtype());
+    if (!is_floating_point(result)) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": expected a floating point dtype, got " +
+                                  std::string(halfgrad::name(result)));
+    }
+    Array y = Array::empty(x.sizes(), result, x.device());
+    run(typename Rows::Forward{}, promote_types(result, x.dtype()), y, x);
+    return y;
+  }
+  void backward(const Backward<1>& b) const {
+    if (GradMode::is_enabled()) return b.set(0, Rows::gradient(b.grad(), b.output(), dim));
+    const Array y = b.output().array();
+    const Array dx = Array::empty(y.sizes(), y.dtype(), y.device());
+    run(typename Rows::Gradient{}, y.dtype(), dx, b.grad().array(), y);
+    b.set(0, Tensor(dx));
+  }
+
+ private:
+  template <class Kernel, class... In>
+  void run(const Kernel& kernel, DType compute, const Array& out, const In&... in) const {
+    if (out.numel() == 0) return;
+    const std::array<Array, sizeof...(In)> views{rows_along(in, dim)...};
+    const Array target = rows_along(out, dim);
+    std::array<const Array*, sizeof...(In)> operands;
+    for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = &views[i];
+    parallel_rows(kernel, compute, out.numel() / target.sizes().back(), operands,
+                  std::array{&target});
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype) {
+  const int d = wrap_dim(dim, static_cast<int>(self.dim()), "softmax");
+  return detail::apply(detail::AlongDimension<detail::SoftmaxRows>{d, dtype}, self);
+}
+Tensor log_softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype) {
+  const int d = wrap_dim(dim, static_cast<int>(self.dim()), "log_softmax");
+  return detail::apply(detail::AlongDimension<detail::LogSoftmaxRows>{d, dtype}, self);
+}
+
+}  // namespace halfgrad

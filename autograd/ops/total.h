@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+/// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
+namespace halfgrad::detail {
+
+struct Total {
+  static constexpr bool integers = true;
+  double divisor = 1;
+
+  template <class T>
+  static T identity() {
+    return T(0);
+  }
+  template <class T>
+  T map(T x) const {
+    return x;
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    if constexpr (std::is_floating_point_v<T>) total /= static_cast<T>(divisor);
+    return total;
+  }
+};
+
+}  // namespace halfgrad::detail

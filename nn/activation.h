@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/nn/module.h>
+
+/// The activations of ops.h as modules, with its defaults; shapes stay as they are.
+namespace halfgrad::nn {
+
+/// Returns its input.
+class Identity : public Callable<Identity> {
+ public:
+  Identity() : Callable("Identity") {}
+  Tensor forward(const Tensor& input) const { return input; }
+};
+
+class ReLU : public Callable<ReLU> {
+ public:
+  ReLU() : Callable("ReLU") {}
+  Tensor forward(const Tensor& input) const { return relu(input); }
+};
+
+class Sigmoid : public Callable<Sigmoid> {
+ public:
+  Sigmoid() : Callable("Sigmoid") {}
+  Tensor forward(const Tensor& input) const { return sigmoid(input); }
+};
+
+class Tanh : public Callable<Tanh> {
+ public:
+  Tanh() : Callable("Tanh") {}
+  Tensor forward(const Tensor& input) const { return tanh(input); }
+};
+
+class SiLU : public Callable<SiLU> {
+ public:
+  SiLU() : Callable("SiLU") {}
+  Tensor forward(const Tensor& input) const { return silu(input); }
+};
+
+class LeakyReLU : public Callable<LeakyReLU> {
+ public:
+  explicit LeakyReLU(double negative_slope = 0.01)
+      : Callable("LeakyReLU", detail::text("negative_slope=", negative_slope)),
+        negative_slope_(negative_slope) {}
+  Tensor forward(const Tensor& input) const { return leaky_relu(input, negative_slope_); }
+
+ private:
+  double negative_slope_;
+};
+
+class ELU : public Callable<ELU> {
+ public:
+  explicit ELU(double alpha = 1.0)
+      : Callable("ELU", detail::text("alpha=", alpha)), alpha_(alpha) {}
+  Tensor forward(const Tensor& input) const { return elu(input, alpha_); }
+
+ private:
+  double alpha_;
+};
+
+class GELU : public Callable<GELU> {
+ public:
+  /// "none" (exact) or "tanh".
+  explicit GELU(const std::string& approximate = "none")
+      : Callable("GELU", detail::text("approximate='", approximate, "'")),
+        approximate_(approximate) {}
+  Tensor forward(const Tensor& input) const { return gelu(input, approximate_); }
+
+ private:
+  std::string approximate_;
+};
+
+class Softplus : public Callable<Softplus> {
+ public:
+  explicit Softplus(double beta = 1.0)
+      : Callable("Softplus", detail::text("beta=", beta)), beta_(beta) {}
+  Tensor forward(const Tensor& input) const { return softplus(input, beta_); }
+
+ private:
+  double beta_;
+};
+
+class Softmax : public Callable<Softmax> {
+ public:
+  explicit Softmax(std::int64_t dim) : Callable("Softmax", detail::text("dim=", dim)), dim_(dim) {}
+  Tensor forward(const Tensor& input) const { return softmax(input, dim_); }
+
+ private:
+  std::int64_t dim_;
+};
+
+class LogSoftmax : public Callable<LogSoftmax> {
+ public:
+  explicit LogSoftmax(std::int64_t dim)
+      : Callable("LogSoftmax", detail::text("dim=", dim)), dim_(dim) {}
+  Tensor forward(const Tensor& input) const { return log_softmax(input, dim_); }
+
+ private:
+  std::int64_t dim_;
+};
+
+/// [n, ...] to [n, the product of the others], or whichever dimensions are asked for.
+class Flatten : public Callable<Flatten> {
+ public:
+  explicit Flatten(std::int64_t start_dim = 1, std::int64_t end_dim = -1)
+      : Callable("Flatten", detail::text("start_dim=", start_dim, ", end_dim=", end_dim)),
+        start_dim_(start_dim),
+        end_dim_(end_dim) {}
+  Tensor forward(const Tensor& input) const { return flatten(input, start_dim_, end_dim_); }
+
+ private:
+  std::int64_t start_dim_;
+  std::int64_t end_dim_;
+};
+
+}  // namespace halfgrad::nn

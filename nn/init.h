@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <halfgrad/autograd/tensor.h>
+
+namespace halfgrad {
+
+enum class FanMode : std::uint8_t { fan_in, fan_out };
+inline constexpr FanMode kFanIn = FanMode::fan_in;
+inline constexpr FanMode kFanOut = FanMode::fan_out;
+
+enum class Nonlinearity : std::uint8_t { linear, sigmoid, tanh, relu, leaky_relu, selu };
+inline constexpr Nonlinearity kLinear = Nonlinearity::linear;
+inline constexpr Nonlinearity kSigmoid = Nonlinearity::sigmoid;
+inline constexpr Nonlinearity kTanh = Nonlinearity::tanh;
+inline constexpr Nonlinearity kReLU = Nonlinearity::relu;
+inline constexpr Nonlinearity kLeakyReLU = Nonlinearity::leaky_relu;
+inline constexpr Nonlinearity kSELU = Nonlinearity::selu;
+
+}  // namespace halfgrad
+
+/// Fill a floating-point tensor in place, unrecorded, and return it; formulas and defaults are
+/// those of torch.nn.init. Random numbers come from default_generator().
+namespace halfgrad::nn::init {
+
+/// What keeps the variance of activations across the nonlinearity: 1 for linear and sigmoid, 5/3
+/// for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for leaky_relu of slope param, 3/4 for selu.
+double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
+
+/// Inputs and outputs of one unit: of [out, in, ...] in and out times the product of what follows.
+/// Throws std::invalid_argument for fewer than two dimensions.
+std::pair<std::int64_t, std::int64_t> calculate_fan_in_and_fan_out(const Tensor& tensor);
+
+Tensor uniform_(Tensor tensor, double a = 0, double b = 1);
+Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
+Tensor constant_(Tensor tensor, double value);
+Tensor zeros_(Tensor tensor);
+Tensor ones_(Tensor tensor);
+/// Ones on the diagonal. Throws std::invalid_argument unless two-dimensional.
+Tensor eye_(Tensor tensor);
+
+/// Standard deviation gain / sqrt(fan), gain = calculate_gain(nonlinearity, a) (He et al., 2015).
+/// The uniform one has the bounds +-sqrt(3) times that.
+Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
+                        Nonlinearity nonlinearity = kLeakyReLU);
+Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
+                       Nonlinearity nonlinearity = kLeakyReLU);
+
+/// Standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010). The uniform
+/// one has the bounds +-sqrt(3) times that.
+Tensor xavier_uniform_(Tensor tensor, double gain = 1);
+Tensor xavier_normal_(Tensor tensor, double gain = 1);
+
+/// `gain` times a random matrix with orthonormal rows or columns, whichever are fewer, drawn
+/// uniformly; further dimensions count as columns. Throws std::invalid_argument for fewer than two
+/// dimensions. Computed in double on the CPU.
+Tensor orthogonal_(Tensor tensor, double gain = 1);
+
+}  // namespace halfgrad::nn::init

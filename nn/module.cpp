@@ -1,0 +1,231 @@
+#include <halfgrad/nn/module.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <stdexcept>
+
+namespace halfgrad::nn {
+
+struct Module::State {
+  std::string name;
+  std::string extra;
+  TensorList parameters = {};
+  TensorList buffers = {};
+  ModuleList children = {};
+  bool training = true;
+};
+
+namespace {
+
+std::string join(const std::string& prefix, const std::string& name) {
+  return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
+}
+
+/// Gives the tensor other numbers; the handles stay.
+template <class Target>
+void convert(Tensor tensor, Target target) {
+  tensor.impl()->array = tensor.array().to(target);
+  if (tensor.grad().defined()) tensor.set_grad(Tensor(tensor.grad().array().to(target)));
+}
+
+void append_names(std::string& text, const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  text += std::string("\n  ") + what + ":";
+  for (const std::string& name : names) text += " \"" + name + "\"";
+}
+
+}  // namespace
+
+Module::Module(std::string name, std::string extra)
+    : state_(std::make_shared<State>(State{std::move(name), std::move(extra)})) {}
+
+const std::string& Module::name() const { return state_->name; }
+
+void Module::check_name(const std::string& name, const char* op) const {
+  const auto has_name = [&](const auto& item) { return item.first == name; };
+  if (name.empty() || name.find('.') != std::string::npos ||
+      std::ranges::any_of(state_->parameters, has_name) ||
+      std::ranges::any_of(state_->buffers, has_name) ||
+      std::ranges::any_of(state_->children, has_name)) {
+    throw std::invalid_argument(std::string(op) + ": expected a new name without dots, got \"" +
+                                name + "\" in " + state_->name);
+  }
+}
+
+Tensor Module::register_parameter(const std::string& name, Tensor tensor, bool requires_grad) {
+  check_name(name, "register_parameter");
+  if (!tensor.defined()) return tensor;
+  if (!tensor.is_leaf()) {
+    throw std::invalid_argument("register_parameter: expected a leaf, got \"" + name +
+                                "\", the result of " + tensor.grad_fn_name());
+  }
+  tensor.requires_grad_(requires_grad);
+  state_->parameters.emplace_back(name, tensor);
+  return tensor;
+}
+
+Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
+  check_name(name, "register_buffer");
+  if (tensor.defined()) state_->buffers.emplace_back(name, tensor);
+  return tensor;
+}
+
+void Module::add_child(const std::string& name, const Module& module) {
+  check_name(name, "register_module");
+  state_->children.emplace_back(name, module);
+}
+
+Module::ModuleList Module::paths(bool recurse) const {
+  ModuleList result{{"", *this}};
+  if (!recurse) return result;
+  for (const auto& [name, child] : state_->children) {
+    for (const auto& [path, module] : child.paths()) result.emplace_back(join(name, path), module);
+  }
+  return result;
+}
+
+OrderedDict<Tensor> Module::distinct(TensorList State::*list, bool recurse) const {
+  OrderedDict<Tensor> result;
+  std::set<const halfgrad::detail::TensorImpl*> seen;
+  for (const auto& [path, module] : paths(recurse)) {
+    for (const auto& [name, tensor] : module.state_.get()->*list) {
+      if (seen.insert(tensor.impl().get()).second) result.insert(join(path, name), tensor);
+    }
+  }
+  return result;
+}
+
+std::vector<Tensor> Module::parameters(bool recurse) const {
+  return named_parameters(recurse).values();
+}
+OrderedDict<Tensor> Module::named_parameters(bool recurse) const {
+  return distinct(&State::parameters, recurse);
+}
+std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+OrderedDict<Tensor> Module::named_buffers(bool recurse) const {
+  return distinct(&State::buffers, recurse);
+}
+
+std::vector<Module> Module::children() const { return named_children().values(); }
+OrderedDict<Module> Module::named_children() const {
+  OrderedDict<Module> result;
+  std::set<const State*> seen;
+  for (const auto& [name, child] : state_->children) {
+    if (seen.insert(child.state_.get()).second) result.insert(name, child);
+  }
+  return result;
+}
+
+std::vector<Module> Module::modules() const { return named_modules().values(); }
+OrderedDict<Module> Module::named_modules() const {
+  OrderedDict<Module> result;
+  std::set<const State*> seen;
+  for (const auto& [path, module] : paths()) {
+    if (seen.insert(module.state_.get()).second) result.insert(path, module);
+  }
+  return result;
+}
+
+void Module::train(bool on) {
+  for (const Module& module : modules()) module.state_->training = on;
+}
+bool Module::is_training() const { return state_->training; }
+
+void Module::to(Device device) {
+  for (const Tensor& tensor : parameters()) convert(tensor, device);
+  for (const Tensor& tensor : buffers()) convert(tensor, device);
+}
+
+void Module::to(DType dtype) {
+  if (!is_floating_point(dtype)) {
+    throw std::invalid_argument("Module::to: expected a floating-point dtype, got " +
+                                std::string(halfgrad::name(dtype)));
+  }
+  for (const Tensor& tensor : parameters()) convert(tensor, dtype);
+  for (const Tensor& tensor : buffers()) {
+    if (tensor.is_floating_point()) convert(tensor, dtype);
+  }
+}
+
+void Module::zero_grad(bool set_to_none) {
+  for (Tensor& parameter : parameters()) {
+    if (!parameter.grad().defined()) continue;
+    if (set_to_none) {
+      parameter.set_grad({});
+    } else {
+      parameter.set_grad(
+          Tensor(Array::full(parameter.sizes(), 0, parameter.dtype(), parameter.device())));
+    }
+  }
+}
+
+void Module::apply(const std::function<void(Module&)>& function) {
+  for (auto& child : children()) child.apply(function);
+  function(*this);
+}
+
+StateDict Module::state_dict() const {
+  StateDict result;
+  for (const auto& [path, module] : paths()) {
+    for (const TensorList* list : {&module.state_->parameters, &module.state_->buffers}) {
+      for (const auto& [name, tensor] : *list) result.insert(join(path, name), tensor.detach());
+    }
+  }
+  return result;
+}
+
+IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOptions options) {
+  const StateDict own = state_dict();
+  IncompatibleKeys keys;
+  std::string mismatches;
+  std::vector<std::pair<Array, Array>> copies;  // converted first: from then on nothing can throw
+  for (const auto& [name, target] : own) {
+    const Tensor* source = state.find(name);
+    if (source == nullptr || !source->defined()) {
+      keys.missing_keys.push_back(name);
+    } else if (source->sizes() != target.sizes()) {
+      mismatches += "\n  size mismatch for \"" + name + "\": expected " +
+                    to_string(target.sizes()) + ", got " + to_string(source->sizes());
+    } else {
+      const Array converted = source->array().to(target.device()).to(target.dtype());
+      copies.emplace_back(target.array(), converted);
+    }
+  }
+  for (const auto& [name, tensor] : state) {
+    if (!own.contains(name)) keys.unexpected_keys.push_back(name);
+  }
+
+  std::string errors;
+  if (options.strict) {
+    append_names(errors, "missing", keys.missing_keys);
+    append_names(errors, "unexpected", keys.unexpected_keys);
+  }
+  errors += mismatches;
+  if (!errors.empty()) {
+    throw std::invalid_argument("load_state_dict: expected the state of this " + state_->name +
+                                ", got" + errors);
+  }
+  for (const auto& [target, source] : copies) {
+    target.copy_(source);
+    target.storage()->bump_version();
+  }
+  return keys;
+}
+
+void Module::print(std::ostream& out, int depth) const {
+  out << state_->name << '(' << state_->extra;
+  for (const auto& [name, child] : state_->children) {
+    out << '\n' << std::string(2 * depth + 2, ' ') << '(' << name << "): ";
+    child.print(out, depth + 1);
+  }
+  if (!state_->children.empty()) out << '\n' << std::string(2 * depth, ' ');
+  out << ')';
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module) {
+  module.print(out, 0);
+  return out;
+}
+
+}  // namespace halfgrad::nn

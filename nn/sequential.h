@@ -1,0 +1,64 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/nn/module.h>
+
+namespace halfgrad::nn {
+
+/// Layers applied one after the other, named "0", "1", ... unless given names. A layer is anything
+/// that can be called with a Tensor and returns one: a module, or a plain function.
+class Sequential : public Callable<Sequential> {
+ public:
+  template <class... Layers>
+  explicit Sequential(Layers... layers) : Callable("Sequential") {
+    (push_back(std::move(layers)), ...);
+  }
+
+  template <std::invocable<const Tensor&> Layer>
+  void push_back(Layer layer) {
+    push_back(std::to_string(size()), std::move(layer));
+  }
+  /// Throws std::invalid_argument as register_module.
+  template <std::invocable<const Tensor&> Layer>
+  void push_back(const std::string& name, Layer layer) {
+    Module module("Function");
+    if constexpr (std::is_base_of_v<Module, Layer>) module = layer;
+    layers_->push_back({register_module(name, module), std::move(layer)});
+  }
+
+  Tensor forward(Tensor x) const {
+    for (const Entry& layer : *layers_) x = layer.function(x);
+    return x;
+  }
+
+  std::size_t size() const { return layers_->size(); }
+  /// Layer i as a module; a plain function shows as one without contents. Throws std::out_of_range.
+  Module operator[](std::size_t i) const { return layers_->at(i).module; }
+  /// Layer i as what it is: `model.at<Linear>(0).weight`. Throws std::out_of_range, or
+  /// std::invalid_argument when it is something else.
+  template <class Layer>
+  Layer& at(std::size_t i) {
+    if (auto* layer = layers_->at(i).function.template target<Layer>()) return *layer;
+    throw std::invalid_argument("Sequential::at: expected a layer of the type asked for, got " +
+                                (*this)[i].name());
+  }
+
+ private:
+  struct Entry {
+    Module module;
+    std::function<Tensor(const Tensor&)> function;
+  };
+
+  std::shared_ptr<std::vector<Entry>> layers_ = std::make_shared<std::vector<Entry>>();
+};
+
+}  // namespace halfgrad::nn
