@@ -55,8 +55,8 @@ void mul_forward(benchmark::State& state) {
 // Many graphs are recorded before the clock starts: it would cost more than one backward.
 void mul_backward(benchmark::State& state) {
   constexpr std::size_t kGraphs = 1000;
-  const Tensor x = one_element(2);
-  const Tensor y = one_element(3);
+  Tensor x = one_element(2);
+  Tensor y = one_element(3);
   std::vector<Tensor> products;
   for (auto _ : state) {
     products.clear();

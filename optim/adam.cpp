@@ -14,11 +14,11 @@ struct Formula {
   static constexpr unsigned kWrites = 0b11101;
 
   double gradient_sign;
-  double weight_decay;   // into the gradient
-  double keep;           // what decoupled decay leaves of the parameter
+  double weight_decay;  // into the gradient
+  double keep;          // what decoupled decay leaves of the parameter
   double beta1, beta2;
-  double step_size;      // lr / (1 - beta1^t)
-  double correction;     // 1 / sqrt(1 - beta2^t)
+  double step_size;   // lr / (1 - beta1^t)
+  double correction;  // 1 / sqrt(1 - beta2^t)
   double eps;
 
   template <class T>

@@ -148,13 +148,11 @@ double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
 }
 
 LambdaLR::LambdaLR(Optimizer& optimizer, Function lr_lambda)
-    : LambdaLR(optimizer,
-               std::vector(optimizer.param_groups().size(), std::move(lr_lambda))) {}
+    : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), std::move(lr_lambda))) {}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
     : LRScheduler(optimizer), lr_lambdas_(std::move(lr_lambdas)) {
-  check_count("LambdaLR: number of functions", optimizer.param_groups().size(),
-              lr_lambdas_.size());
+  check_count("LambdaLR: number of functions", optimizer.param_groups().size(), lr_lambdas_.size());
   start();
 }
 

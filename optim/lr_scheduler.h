@@ -7,10 +7,10 @@
 
 #include <halfgrad/optim/optimizer.h>
 
-/// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch (or
-/// optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step() calls.
-/// All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that
-/// several of them may act on one optimizer.
+/// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
+/// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
+/// calls. All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment,
+/// so that several of them may act on one optimizer.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -131,9 +131,9 @@ struct LinearLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// base_lr times a factor that goes evenly from start_factor to end_factor over `total_iters` epochs
-/// and stays there: a warm-up. Throws std::invalid_argument unless start_factor is in (0, 1],
-/// end_factor in [0, 1] and total_iters > 0.
+/// base_lr times a factor that goes evenly from start_factor to end_factor over `total_iters`
+/// epochs and stays there: a warm-up. Throws std::invalid_argument unless start_factor is in (0,
+/// 1], end_factor in [0, 1] and total_iters > 0.
 class LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, const LinearLROptions& options = {});

@@ -67,7 +67,8 @@ double OneCycleLR::next_lr(ParamGroup& group, std::size_t index) {
   const auto step = static_cast<double>(last_epoch());
   double start_step = 0;
   std::size_t i = 0;
-  for (; i + 1 < phases_.size() && step > phases_[i].end_step; ++i) start_step = phases_[i].end_step;
+  for (; i + 1 < phases_.size() && step > phases_[i].end_step; ++i)
+    start_step = phases_[i].end_step;
   const Phase& phase = phases_[i];
   const double length = phase.end_step - start_step;
   const double fraction = length != 0 ? (step - start_step) / length : 1;

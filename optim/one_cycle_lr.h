@@ -21,7 +21,7 @@ struct OneCycleLROptions {
   bool cycle_momentum = true;
   double base_momentum = 0.85;
   double max_momentum = 0.95;
-  double div_factor = 25;        ///< max_lr / lr at the start
+  double div_factor = 25;         ///< max_lr / lr at the start
   double final_div_factor = 1e4;  ///< lr at the start / lr at the end
   bool three_phase = false;
 };
@@ -32,16 +32,17 @@ struct OneCycleLROptions {
 /// the first beta (Adam) moves the other way between max_momentum and base_momentum. To be stepped
 /// after every optimizer step.
 ///
-/// The constructor throws std::invalid_argument when the number of steps is missing or not positive,
-/// pct_start is outside [0, 1], max_lr does not fit the groups, or cycle_momentum is asked of an
-/// optimizer without momentum or betas. step() throws std::runtime_error after total_steps.
+/// The constructor throws std::invalid_argument when the number of steps is missing or not
+/// positive, pct_start is outside [0, 1], max_lr does not fit the groups, or cycle_momentum is
+/// asked of an optimizer without momentum or betas. step() throws std::runtime_error after
+/// total_steps.
 class OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
 
  private:
   struct Phase {
-    double end_step;  // it starts where the one before ends
+    double end_step;          // it starts where the one before ends
     double start_lr, end_lr;  // as fractions of max_lr
     double start_momentum, end_momentum;
   };
