@@ -47,6 +47,23 @@ OpEntry logical_not_entry();
 OpEntry isfinite_entry();
 OpEntry isinf_entry();
 OpEntry isnan_entry();
+OpEntry cat_entry();
+OpEntry stack_entry();
+OpEntry gather_entry();
+OpEntry scatter_add_entry();
+OpEntry index_select_entry();
+OpEntry masked_fill_entry();
+OpEntry embedding_entry();
+OpEntry one_hot_entry();
+OpEntry matmul_entry();
+OpEntry mm_entry();
+OpEntry bmm_entry();
+OpEntry mv_entry();
+OpEntry dot_entry();
+OpEntry outer_entry();
+OpEntry addmm_entry();
+OpEntry linear_entry();
+OpEntry dropout_entry();
 
 }  // namespace detail
 
@@ -99,6 +116,26 @@ const std::vector<OpEntry>& all_ops() {
       detail::isfinite_entry(),
       detail::isinf_entry(),
       detail::isnan_entry(),
+      // Joining and indexing
+      detail::cat_entry(),
+      detail::stack_entry(),
+      detail::gather_entry(),
+      detail::scatter_add_entry(),
+      detail::index_select_entry(),
+      detail::masked_fill_entry(),
+      detail::embedding_entry(),
+      detail::one_hot_entry(),
+      // Products
+      detail::matmul_entry(),
+      detail::mm_entry(),
+      detail::bmm_entry(),
+      detail::mv_entry(),
+      detail::dot_entry(),
+      detail::outer_entry(),
+      detail::addmm_entry(),
+      detail::linear_entry(),
+      // Rows
+      detail::dropout_entry(),
   };
   return ops;
 }

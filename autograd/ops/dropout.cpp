@@ -69,8 +69,8 @@ struct Dropout {
 }  // namespace
 
 OpEntry dropout_entry() {
-  constexpr double kP = 0.3;
-  constexpr RandomKey kKey{7, 0};
+  static constexpr double kP = 0.3;
+  static constexpr RandomKey kKey{7, 0};
   const auto run = [](const std::vector<Tensor>& in) {
     Generator& generator = default_generator();
     const RandomKey state = generator.get_state();
