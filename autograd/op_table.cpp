@@ -47,6 +47,7 @@ OpEntry logical_not_entry();
 OpEntry isfinite_entry();
 OpEntry isinf_entry();
 OpEntry isnan_entry();
+<<<<<<< HEAD
 OpEntry mean_entry();
 OpEntry prod_entry();
 OpEntry var_entry();
@@ -73,6 +74,25 @@ OpEntry huber_loss_entry();
 OpEntry binary_cross_entropy_entry();
 OpEntry binary_cross_entropy_with_logits_entry();
 OpEntry kl_div_entry();
+=======
+OpEntry cat_entry();
+OpEntry stack_entry();
+OpEntry gather_entry();
+OpEntry scatter_add_entry();
+OpEntry index_select_entry();
+OpEntry masked_fill_entry();
+OpEntry embedding_entry();
+OpEntry one_hot_entry();
+OpEntry matmul_entry();
+OpEntry mm_entry();
+OpEntry bmm_entry();
+OpEntry mv_entry();
+OpEntry dot_entry();
+OpEntry outer_entry();
+OpEntry addmm_entry();
+OpEntry linear_entry();
+OpEntry dropout_entry();
+>>>>>>> refs/heads/prod
 
 }  // namespace detail
 
@@ -125,6 +145,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::isfinite_entry(),
       detail::isinf_entry(),
       detail::isnan_entry(),
+<<<<<<< HEAD
       // Reductions
       detail::mean_entry(),
       detail::prod_entry(),
@@ -154,6 +175,28 @@ const std::vector<OpEntry>& all_ops() {
       detail::binary_cross_entropy_entry(),
       detail::binary_cross_entropy_with_logits_entry(),
       detail::kl_div_entry(),
+=======
+      // Joining and indexing
+      detail::cat_entry(),
+      detail::stack_entry(),
+      detail::gather_entry(),
+      detail::scatter_add_entry(),
+      detail::index_select_entry(),
+      detail::masked_fill_entry(),
+      detail::embedding_entry(),
+      detail::one_hot_entry(),
+      // Products
+      detail::matmul_entry(),
+      detail::mm_entry(),
+      detail::bmm_entry(),
+      detail::mv_entry(),
+      detail::dot_entry(),
+      detail::outer_entry(),
+      detail::addmm_entry(),
+      detail::linear_entry(),
+      // Rows
+      detail::dropout_entry(),
+>>>>>>> refs/heads/prod
   };
   return ops;
 }
