@@ -47,7 +47,6 @@ OpEntry logical_not_entry();
 OpEntry isfinite_entry();
 OpEntry isinf_entry();
 OpEntry isnan_entry();
-<<<<<<< HEAD
 OpEntry mean_entry();
 OpEntry prod_entry();
 OpEntry var_entry();
@@ -74,7 +73,6 @@ OpEntry huber_loss_entry();
 OpEntry binary_cross_entropy_entry();
 OpEntry binary_cross_entropy_with_logits_entry();
 OpEntry kl_div_entry();
-=======
 OpEntry cat_entry();
 OpEntry stack_entry();
 OpEntry gather_entry();
@@ -92,7 +90,6 @@ OpEntry outer_entry();
 OpEntry addmm_entry();
 OpEntry linear_entry();
 OpEntry dropout_entry();
->>>>>>> refs/heads/prod
 
 }  // namespace detail
 
@@ -145,7 +142,6 @@ const std::vector<OpEntry>& all_ops() {
       detail::isfinite_entry(),
       detail::isinf_entry(),
       detail::isnan_entry(),
-<<<<<<< HEAD
       // Reductions
       detail::mean_entry(),
       detail::prod_entry(),
@@ -175,7 +171,6 @@ const std::vector<OpEntry>& all_ops() {
       detail::binary_cross_entropy_entry(),
       detail::binary_cross_entropy_with_logits_entry(),
       detail::kl_div_entry(),
-=======
       // Joining and indexing
       detail::cat_entry(),
       detail::stack_entry(),
@@ -196,7 +191,6 @@ const std::vector<OpEntry>& all_ops() {
       detail::linear_entry(),
       // Rows
       detail::dropout_entry(),
->>>>>>> refs/heads/prod
   };
   return ops;
 }
