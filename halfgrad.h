@@ -1,8 +1,15 @@
 #pragma once
 
-/// Everything. `namespace hg = halfgrad;` is the customary short name.
+/// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short name.
+#include <halfgrad/amp/autocast.h>
+#include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/nn/nn.h>
+#include <halfgrad/optim/optim.h>

@@ -222,7 +222,15 @@ class Tensor {
   std::shared_ptr<detail::TensorImpl> impl_;
 };
 
-/// As NumPy prints: numbers with their nesting, then shape and dtype where they do not show.
+/// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what they
+/// do not show: the dtype unless it is float32, int64 or bool, the shape if elements are missing,
+/// requires_grad, and the op that made them:
+///
+///   [[1.0000, 2.5000],
+///    [3.0000, 4.0000]] (dtype=float16, grad_fn=<mul>)
+///
+/// Of more than 1000 elements the first and last three along each dimension are shown, with "..."
+/// between.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace halfgrad

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 
@@ -48,6 +49,79 @@ Tensor Tensor::mm(const Tensor& other) const { return halfgrad::mm(*this, other)
 Tensor Tensor::sum(std::optional<DType> dtype) const { return halfgrad::sum(*this, dtype); }
 Tensor Tensor::sum(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
   return halfgrad::sum(*this, dim, keepdim, dtype);
+}
+Tensor Tensor::abs() const { return halfgrad::abs(*this); }
+Tensor Tensor::exp() const { return halfgrad::exp(*this); }
+Tensor Tensor::log() const { return halfgrad::log(*this); }
+Tensor Tensor::sqrt() const { return halfgrad::sqrt(*this); }
+Tensor Tensor::pow(Scalar exponent) const { return halfgrad::pow(*this, exponent); }
+Tensor Tensor::tanh() const { return halfgrad::tanh(*this); }
+Tensor Tensor::sigmoid() const { return halfgrad::sigmoid(*this); }
+Tensor Tensor::relu() const { return halfgrad::relu(*this); }
+Tensor Tensor::clamp(std::optional<Scalar> min, std::optional<Scalar> max) const {
+  return halfgrad::clamp(*this, min, max);
+}
+Tensor Tensor::eq(const Tensor& other) const { return halfgrad::eq(*this, other); }
+
+namespace {
+
+// In place there is no choice of dtype, so the cast rule has no say.
+template <class F>
+Tensor& in_place(Tensor& target, const char* op, const F& compute) {
+  const detail::CastRuleScope no_rule(nullptr);
+  return detail::assign_in_place(target, compute(), op);
+}
+
+}  // namespace
+
+Tensor& Tensor::add_(const Tensor& other, Scalar alpha) {
+  return in_place(*this, "add_", [&] { return halfgrad::add(*this, other, alpha); });
+}
+Tensor& Tensor::sub_(const Tensor& other, Scalar alpha) {
+  return in_place(*this, "sub_", [&] { return halfgrad::sub(*this, other, alpha); });
+}
+Tensor& Tensor::mul_(const Tensor& other) {
+  return in_place(*this, "mul_", [&] { return *this * other; });
+}
+Tensor& Tensor::div_(const Tensor& other) {
+  return in_place(*this, "div_", [&] { return *this / other; });
+}
+Tensor& Tensor::add_(Scalar other) {
+  return in_place(*this, "add_", [&] { return *this + other; });
+}
+Tensor& Tensor::sub_(Scalar other) {
+  return in_place(*this, "sub_", [&] { return *this - other; });
+}
+Tensor& Tensor::mul_(Scalar other) {
+  return in_place(*this, "mul_", [&] { return *this * other; });
+}
+Tensor& Tensor::div_(Scalar other) {
+  return in_place(*this, "div_", [&] { return *this / other; });
+}
+Tensor& Tensor::exp_() {
+  return in_place(*this, "exp_", [&] { return halfgrad::exp(*this); });
+}
+Tensor& Tensor::relu_() {
+  return in_place(*this, "relu_", [&] { return halfgrad::relu(*this); });
+}
+Tensor& Tensor::sigmoid_() {
+  return in_place(*this, "sigmoid_", [&] { return halfgrad::sigmoid(*this); });
+}
+Tensor& Tensor::tanh_() {
+  return in_place(*this, "tanh_", [&] { return halfgrad::tanh(*this); });
+}
+Tensor& Tensor::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) {
+  return in_place(*this, "clamp_", [&] { return halfgrad::clamp(*this, min, max); });
+}
+Tensor& Tensor::copy_(const Tensor& source) {
+  return in_place(*this, "copy_", [&] {
+    return halfgrad::expand(source.to(device()).to(dtype()), sizes());
+  });
+}
+Tensor& Tensor::fill_(Scalar value) {
+  return in_place(*this, "fill_", [&] {
+    return halfgrad::expand(detail::wrap(value, device()).to(dtype()), sizes());
+  });
 }
 
 }  // namespace halfgrad

@@ -1,7 +1,7 @@
 """halfgrad's training steps beside PyTorch's on the CPU: one run, alternating rounds, medians.
 
     python3 -m venv .venv && .venv/bin/pip install torch
-    .venv/bin/python bench/compare_pytorch.py build/cpu/bin/BENCHMARKS --threads 2
+    .venv/bin/python bench/compare_pytorch.py build/cpu/bin/bench_training_step --threads 2
 
 A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its
 foreach or its fused one, whichever was faster. In each round every case is timed for --seconds

@@ -17,8 +17,9 @@
 /// tensors, cut into chunks of equal work, each operand read and written once.
 namespace halfgrad::detail {
 
-/// One tensor's part in a pass: arrays of one shape, and how to change them. `make()` is called for
-/// every chunk, on the arrays' device, where it may read other device memory; it returns the formula
+/// One tensor's part in a pass: arrays that broadcast to the shape of the first, and how to change
+/// them. `make()` is called for every chunk, on the arrays' device, where it may read other device
+/// memory; it returns the formula
 ///
 ///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;

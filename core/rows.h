@@ -106,12 +106,15 @@ class SimdTeam {
   static LaneRange lanes(std::int64_t i, std::int64_t n) {
     return {i, std::min<std::int64_t>(Pack<T>::size, n - i)};
   }
+  // x in the lanes that lie in the row, `otherwise` beyond its end.
   static Pack<T> kept(Pack<T> x, LaneRange i, T otherwise) {
     if (i.count == Pack<T>::size) return x;
-    alignas(sizeof(Pack<T>)) T values[Pack<T>::size];
-    x.store(values);
-    std::fill(values + i.count, values + Pack<T>::size, otherwise);
-    return Pack<T>::load(values);
+    alignas(sizeof(Pack<T>)) static constexpr auto kLanes = [] {
+      std::array<T, Pack<T>::size> lanes{};
+      for (std::size_t k = 0; k < lanes.size(); ++k) lanes[k] = static_cast<T>(k);
+      return lanes;
+    }();
+    return select(Pack<T>::load(kLanes.data()) < Pack<T>(i.count), x, Pack<T>(otherwise));
   }
 };
 

@@ -23,8 +23,9 @@ struct AdamOptions {
 ///   v = beta2 * v + (1 - beta2) * g^2
 ///   p = p - lr * (m / (1 - beta1^t)) / (sqrt(w / (1 - beta2^t)) + eps)
 ///
-/// where w is v or, with amsgrad (Reddi et al. 2018), the largest v so far. t counts the parameter's
-/// own updates. Its state is "step" (t), "exp_avg" (m), "exp_avg_sq" (v), "max_exp_avg_sq".
+/// where w is v or, with amsgrad (Reddi et al. 2018), the largest v so far. t counts the
+/// parameter's own updates. Its state is "step" (t), "exp_avg" (m), "exp_avg_sq" (v),
+/// "max_exp_avg_sq".
 class Adam : public Optimizer {
  public:
   /// Throws std::invalid_argument when lr, eps or weight_decay is negative or NaN or a beta is

@@ -41,8 +41,7 @@ void fill_options(const std::string& optimizer, const ParamGroup& defaults, Para
     auto& value = group.*option.value;
     const auto& preset = defaults.*option.value;
     if (value.has_value() && !preset.has_value()) {
-      throw std::invalid_argument(optimizer + ": expected options that it has, got " +
-                                  option.name);
+      throw std::invalid_argument(optimizer + ": expected options that it has, got " + option.name);
     }
     if (!value.has_value()) value = preset;
   });
@@ -203,9 +202,8 @@ OptimizerState Optimizer::state_dict() const {
   std::int64_t index = 0;
   for (const ParamGroup& group : groups_) {
     OptimizerState::Group& entry = saved.param_groups.emplace_back();
-    for_each_option([&](const auto& option) {
-      write_option(entry.options, option.name, group.*option.value);
-    });
+    for_each_option(
+        [&](const auto& option) { write_option(entry.options, option.name, group.*option.value); });
     write_option(entry.options, "initial_lr", group.initial_lr);
     for (const Tensor& param : group.params) {
       for (const auto& [name, array] : state(param)) saved.state[index][name] = array.clone();
@@ -231,9 +229,8 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
                                   " parameters in group " + std::to_string(i) + ", got " +
                                   std::to_string(entry.params.size()));
     }
-    for_each_option([&](const auto& option) {
-      read_option(entry.options, option.name, group.*option.value);
-    });
+    for_each_option(
+        [&](const auto& option) { read_option(entry.options, option.name, group.*option.value); });
     const auto initial_lr = entry.options.find("initial_lr");
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
     check_options(group);

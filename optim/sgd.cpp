@@ -105,8 +105,8 @@ void SGD::update(const ParamGroup& group, const StepControl& control) {
       ParamState& state = state_of(param);
       const Array& buffer = detail::moment(state, "momentum_buffer", param);
       steps.push_back(&detail::step_count(state, param));
-      with_momentum.push_back({{options, steps.back()->data_as<float>()},
-                               {&param.array(), gradient, &buffer}});
+      with_momentum.push_back(
+          {{options, steps.back()->data_as<float>()}, {&param.array(), gradient, &buffer}});
     }
   }
   detail::count_steps(steps, control);

@@ -67,7 +67,6 @@ ClassTargets::ClassTargets(const char* op, const Array& input, const Array& targ
 
 namespace {
 
-// q_i = w_i ((1 - e) [i = t] + e / c), or w_t [i = t] without weights of the classes.
 struct ProbabilitiesRow {
   double smoothing;
 

@@ -31,8 +31,8 @@ struct ClassTarget {
   T weight;
 };
 
-/// The targets as rows of probabilities [n, classes]: with e for `smoothing`,
-/// q_i = w_t [i = t] without weight, and w_i ((1 - e) [i = t] + e / classes) otherwise; 0 if ignored.
+/// The targets as rows of probabilities [n, classes], e being `smoothing`:
+/// q_i = (1 - e) w_t [i = t] + e w_i / classes; all 0 where ignored. w_i is 1 without `weight`.
 Array class_probabilities(const Array& encoded, std::int64_t classes, const Array& weight,
                           double smoothing);
 

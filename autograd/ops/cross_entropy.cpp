@@ -82,7 +82,7 @@ struct SoftGradientRow {
   }
 };
 
-// One op for both kinds of target; Rows names its kernels. Its second operand holds, row by row, what
+// One op for both kinds of target; Rows names its kernels. The second operand says row by row what
 // the target is: an encoded class (class_targets.h) or the probabilities.
 template <class Rows>
 struct CrossEntropy {

@@ -67,7 +67,7 @@ struct Extreme {
   }
 };
 
-// The first index of the largest (smallest) element of each row; NaN is larger and smaller than all.
+// The first index of a row's largest (smallest) element; NaN counts as larger (smaller) than all.
 template <bool kMax, class T>
 std::int64_t first_extreme(const T* row, std::int64_t n) {
   std::int64_t best = 0;

@@ -1,0 +1,80 @@
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace {
+
+[[noreturn]] void refuse_shapes(const char* op, const char* expected, const Tensor& a,
+                                const Tensor& b) {
+  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " +
+                              to_string(a.sizes()) + " and " + to_string(b.sizes()));
+}
+
+void expect_tensors(const char* op, const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) {
+    throw std::invalid_argument(std::string(op) + ": expected at least one tensor, got none");
+  }
+}
+
+// As in PyTorch, a tensor of shape [0] fits anywhere and adds nothing.
+bool adds_nothing(const Tensor& t) { return t.sizes() == Shape{0}; }
+
+Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& model) {
+  Shape sizes = model.sizes();
+  sizes[dim] = 0;
+  for (const Tensor& t : tensors) {
+    if (adds_nothing(t)) continue;
+    Shape others = t.sizes();
+    if (others.size() == sizes.size()) others[dim] = sizes[dim];
+    if (others != sizes) refuse_shapes("cat", "shapes equal but for the dimension joined", model, t);
+    sizes[dim] += t.size(dim);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+// y = (x_0, x_1, ...);  dx_i = its part of dy
+Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
+  expect_tensors("cat", tensors);
+  std::vector<Tensor> operands = tensors;
+  detail::cast_operands("cat", Precision::widest_operand, operands);
+  Tensor model = operands.front();
+  for (const Tensor& t : operands) {
+    if (adds_nothing(model)) model = t;
+  }
+  if (model.dim() == 0) refuse_shapes("cat", "at least one dimension", model, operands.back());
+  const int d = wrap_dim(dim, static_cast<int>(model.dim()), "cat");
+  Array out = Array::empty(joined_sizes(operands, d, model), detail::result_type(operands),
+                           model.device());
+  std::vector<std::int64_t> ends{0};
+  for (const Tensor& t : operands) {
+    const std::int64_t begin = ends.back();
+    ends.push_back(adds_nothing(t) ? begin : begin + t.size(d));
+    if (!adds_nothing(t)) out.slice(d, begin, ends.back()).copy_(t.array());
+  }
+  return detail::record("cat", std::move(out), operands,
+                        [d, ends](const Tensor& grad, std::span<Tensor> grad_inputs) {
+                          for (std::size_t i = 0; i < grad_inputs.size(); ++i) {
+                            if (ends[i] == ends[i + 1]) continue;
+                            grad_inputs[i] = slice(grad, d, ends[i], ends[i + 1]);
+                          }
+                        });
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
+  expect_tensors("stack", tensors);
+  std::vector<Tensor> rows;
+  for (const Tensor& t : tensors) {
+    if (t.sizes() != tensors.front().sizes()) {
+      refuse_shapes("stack", "tensors of one shape", tensors.front(), t);
+    }
+    rows.push_back(unsqueeze(t, dim));
+  }
+  return cat(rows, wrap_dim(dim, static_cast<int>(rows.front().dim()), "stack"));
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,42 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = x for x > 0, else alpha (e^x - 1);  dy/dx = 1, alpha e^x
+struct Elu : ElementwiseDefaults {
+  static constexpr auto name = "elu";
+  static constexpr double low = -8, high = 8, roundoffs = 4;
+  double alpha = 1;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return select(x > T(0), x, T(alpha) * math::expm1(x));
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return select(x > T(0), T(1), T(alpha) * math::exp(x));
+  }
+  double reference(double x) const { return x > 0 ? x : alpha * std::expm1(x); }
+};
+
+}  // namespace
+
+OpEntry elu_entry() {
+  OpEntry entry = elementwise_entry(Elu{}, [](const Tensor& x) { return elu(x); });
+  add_examples(
+      entry, Elu{{}, 1.5}, [](const Tensor& x) { return elu(x, 1.5); }, "alpha 1.5");
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor elu(const Tensor& self, Scalar alpha) {
+  return detail::apply_elementwise(detail::Elu{{}, alpha.value()}, self);
+}
+
+}  // namespace halfgrad

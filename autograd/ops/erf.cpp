@@ -1,0 +1,37 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// dy/dx = 2 / sqrt(pi) e^(-x^2)
+struct Erf : ElementwiseDefaults {
+  static constexpr auto name = "erf";
+  static constexpr double low = -4, high = 4, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::erf(x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    constexpr double kTwoOverSqrtPi = 1.1283791670955126;
+    return T(kTwoOverSqrtPi) * math::exp(-x * x);
+  }
+  static double reference(double x) { return std::erf(x); }
+};
+
+}  // namespace
+
+OpEntry erf_entry() {
+  return elementwise_entry(Erf{}, [](const Tensor& x) { return erf(x); });
+}
+
+}  // namespace detail
+
+Tensor erf(const Tensor& self) { return detail::apply_elementwise(detail::Erf{}, self); }
+
+}  // namespace halfgrad

@@ -1,0 +1,40 @@
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct LeakyRelu : ElementwiseDefaults {
+  static constexpr auto name = "leaky_relu";
+  static constexpr double low = -4, high = 4, roundoffs = 2;
+  double negative_slope = 0.01;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return select(x > T(0), x, T(negative_slope) * x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return select(x > T(0), T(1), T(negative_slope));
+  }
+  double reference(double x) const { return x > 0 ? x : negative_slope * x; }
+};
+
+}  // namespace
+
+OpEntry leaky_relu_entry() {
+  OpEntry entry = elementwise_entry(LeakyRelu{}, [](const Tensor& x) { return leaky_relu(x); });
+  add_examples(
+      entry, LeakyRelu{{}, -0.5}, [](const Tensor& x) { return leaky_relu(x, -0.5); },
+      "slope -0.5");
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor leaky_relu(const Tensor& self, Scalar negative_slope) {
+  return detail::apply_elementwise(detail::LeakyRelu{{}, negative_slope.value()}, self);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,53 @@
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = a + w (b - a), from the nearer end, so that w = 1 gives exactly b;
+// dy/da = 1 - w, dy/db = w, dy/dw = b - a
+struct Lerp : ElementwiseDefaults {
+  static constexpr auto name = "lerp";
+  static constexpr double low = -2, high = 2, roundoffs = 16;
+
+  template <class T>
+  HG_HD T value(T a, T b, T w) const {
+    const T distance = b - a;
+    return select(w < T(0.5), a + w * distance, b - (T(1) - w) * distance);
+  }
+  template <class T>
+  HG_HD T slope_a(T, T, T w, T) const {
+    return T(1) - w;
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T w, T) const {
+    return w;
+  }
+  template <class T>
+  HG_HD T slope_c(T a, T b, T, T) const {
+    return b - a;
+  }
+  static double reference(double a, double b, double w) {
+    return w < 0.5 ? a + w * (b - a) : b - (1 - w) * (b - a);
+  }
+};
+
+}  // namespace
+
+OpEntry lerp_entry() {
+  return elementwise_entry(Lerp{}, [](const Tensor& a, const Tensor& b, const Tensor& w) {
+    return lerp(a, b, w);
+  });
+}
+
+}  // namespace detail
+
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  return detail::apply_elementwise(detail::Lerp{}, start, end, weight);
+}
+Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight) {
+  return lerp(start, end, detail::wrap(weight, start.device()));
+}
+
+}  // namespace halfgrad

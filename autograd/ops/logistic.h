@@ -1,0 +1,14 @@
+#pragma once
+
+#include <halfgrad/core/math.h>
+
+namespace halfgrad::detail {
+
+/// 1 / (1 + e^-x), without overflow for any x, nor for a Dual's derivative.
+template <class T>
+HG_HD T logistic(T x) {
+  const T e = math::exp(-math::abs(x));
+  return select(x >= T(0), T(1), e) / (T(1) + e);
+}
+
+}  // namespace halfgrad::detail

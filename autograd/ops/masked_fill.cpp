@@ -1,0 +1,51 @@
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/elementwise.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct FillWhere {
+  static constexpr bool integers = true;
+  double fill;
+
+  template <class T>
+  T operator()(T x, T mask) const {
+    return select(mask != T(0), T(fill), x);
+  }
+};
+
+// y = mask ? fill : x;  dx = mask ? 0 : dy
+struct MaskedFill {
+  static constexpr auto name = "masked_fill";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesInput << 1;
+  double fill;
+
+  Array forward(const Array& x, const Array& mask) const {
+    if (mask.dtype() != DType::boolean) {
+      throw std::invalid_argument("masked_fill: expected a mask of bool, got " +
+                                  std::string(halfgrad::name(mask.dtype())));
+    }
+    const Array out =
+        Array::empty(broadcast_shapes(x.sizes(), mask.sizes(), name), x.dtype(), x.device());
+    elementwise(FillWhere{fill}, x.dtype(), out, x, mask);
+    return out;
+  }
+  void backward(const Backward<2>& node) const {
+    node.set(0, masked_fill(node.grad(), node.input(1), 0));
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor masked_fill(const Tensor& self, const Tensor& mask, Scalar value) {
+  return detail::apply(detail::MaskedFill{value.value()}, self, mask);
+}
+
+}  // namespace halfgrad

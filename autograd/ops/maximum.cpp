@@ -1,0 +1,75 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// The gradient goes to the larger operand, half to each of two equal ones.
+struct Maximum : ElementwiseDefaults {
+  static constexpr auto name = "maximum";
+  static constexpr bool integers = true;
+  static constexpr double low = -2, high = 2, roundoffs = 0;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return math::maximum(a, b);
+  }
+  template <class T>
+  HG_HD T slope_a(T a, T b, T) const {
+    return select(a == b, T(0.5), select(a < b, T(0), T(1)));
+  }
+  template <class T>
+  HG_HD T slope_b(T a, T b, T y) const {
+    return slope_a(b, a, y);
+  }
+  static double reference(double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b);
+  }
+};
+
+struct Minimum : ElementwiseDefaults {
+  static constexpr auto name = "minimum";
+  static constexpr bool integers = true;
+  static constexpr double low = -2, high = 2, roundoffs = 0;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return math::minimum(a, b);
+  }
+  template <class T>
+  HG_HD T slope_a(T a, T b, T) const {
+    return select(a == b, T(0.5), select(a > b, T(0), T(1)));
+  }
+  template <class T>
+  HG_HD T slope_b(T a, T b, T y) const {
+    return slope_a(b, a, y);
+  }
+  static double reference(double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b);
+  }
+};
+
+}  // namespace
+
+OpEntry maximum_entry() {
+  return elementwise_entry(Maximum{},
+                           [](const Tensor& a, const Tensor& b) { return maximum(a, b); });
+}
+OpEntry minimum_entry() {
+  return elementwise_entry(Minimum{},
+                           [](const Tensor& a, const Tensor& b) { return minimum(a, b); });
+}
+
+}  // namespace detail
+
+Tensor maximum(const Tensor& self, const Tensor& other) {
+  return detail::apply_elementwise(detail::Maximum{}, self, other);
+}
+Tensor minimum(const Tensor& self, const Tensor& other) {
+  return detail::apply_elementwise(detail::Minimum{}, self, other);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,68 @@
+#include <halfgrad/autograd/composite_op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops/class_targets.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y_r = -w_r x_r,t for a row r of class t and weight w;  dx_r,i = -dy_r w_r [i = t]
+struct PickedLossRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss) const {
+    const ClassTarget<T> row(target);
+    team.once([&] {
+      loss.set(std::int64_t{0}, row.ignored() ? T(0) : -row.weight * x(row.index));
+    });
+  }
+};
+
+struct PickedLoss {
+  static constexpr auto name = "nll_loss";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesNothing;
+  Array encoded;
+  std::int64_t classes = 0;
+
+  Array forward(const Array& x) {
+    const std::int64_t rows = x.sizes()[0];
+    classes = x.sizes()[1];
+    Array losses = Array::empty({rows, 1}, x.dtype(), x.device());
+    parallel_rows(PickedLossRow{}, encoded.dtype(), rows, std::array<const Array*, 2>{&x, &encoded},
+                  std::array<const Array*, 1>{&losses});
+    return losses.reshape({rows});
+  }
+  void backward(const Backward<1>& b) const {
+    const Tensor picked(class_probabilities(encoded, classes, Array(), 0));
+    b.set(0, unsqueeze(neg(b.grad()), 1) * picked);
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
+                Reduction reduction, std::int64_t ignore_index) {
+  if (input.dim() == 1) {
+    const Tensor loss =
+        nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, reduction, ignore_index);
+    return reshape(loss, {});
+  }
+  if (input.dim() != 2 || !input.is_floating_point()) {
+    throw std::invalid_argument("nll_loss: expected log-probabilities of shape [n, c] or [c], got " +
+                                to_string(input.sizes()) + " of " +
+                                std::string(name(input.dtype())));
+  }
+  const detail::ClassTargets targets("nll_loss", input.array(), target.array(),
+                                     detail::array_of(weight), ignore_index);
+  const auto compute = [&](const Tensor& x) {
+    const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);
+    return reduction == Reduction::none  ? losses
+           : reduction == Reduction::sum ? sum(losses)
+                                         : sum(losses) / Scalar(targets.total_weight);
+  };
+  return detail::composite("nll_loss", Precision::wide_range, compute, input);
+}
+
+}  // namespace halfgrad

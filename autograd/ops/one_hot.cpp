@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <stdexcept>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/indices.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y[..., c] = (x == c)
+struct OneHot {
+  static constexpr auto name = "one_hot";
+  static constexpr auto precision = Precision::any;
+  std::int64_t classes;
+
+  Array forward(const Array& index) const {
+    const Array indices = checked_indices(name, index, classes);
+    Shape sizes = index.sizes();
+    sizes.push_back(classes);
+    const Array out = Array::full(sizes, 0, DType::i64, index.device());
+    for (std::int64_t i = 0; i < index.numel(); ++i) {
+      out.data_as<std::int64_t>()[i * classes + indices.data_as<std::int64_t>()[i]] = 1;
+    }
+    return out;
+  }
+};
+
+}  // namespace
+}  // namespace detail
+
+Tensor one_hot(const Tensor& self, std::int64_t num_classes) {
+  if (num_classes == -1) {
+    const std::vector<std::int64_t> values = self.to_vector<std::int64_t>();
+    if (values.empty()) {
+      throw std::invalid_argument("one_hot: expected num_classes for an empty tensor, got none");
+    }
+    num_classes = *std::max_element(values.begin(), values.end()) + 1;
+  }
+  return detail::apply(detail::OneHot{num_classes}, self);
+}
+
+}  // namespace halfgrad

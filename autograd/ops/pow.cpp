@@ -1,0 +1,70 @@
+#include <cmath>
+#include <type_traits>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+/// By repeated squaring. A negative power of anything but 1 and -1 is 0, as in integer division.
+template <class T>
+HG_HD T integer_power(T base, T exponent) {
+  const auto negative = exponent < T(0);
+  const auto unit = base * base == T(1);
+  T square = select(negative, select(unit, base, T(0)), base);
+  T result = T(1);
+  for (T rest = math::abs(exponent); any(rest > T(0)); rest = rest / T(2)) {
+    result = select(rest / T(2) * T(2) != rest, result * square, result);
+    square = square * square;
+  }
+  return result;
+}
+
+// y = a^b;  dy/da = b a^(b-1), 0 for b = 0;  dy/db = y log(a), 0 for a = 0 and b >= 0
+struct Pow : ElementwiseDefaults {
+  static constexpr auto name = "pow";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesInputs | kSavesOutput;
+  static constexpr bool integers = true;
+  static constexpr double low = 0.25, high = 3, low_b = -2, high_b = 2, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    if constexpr (std::is_integral_v<scalar_t<T>>) {
+      return integer_power(a, b);
+    } else {
+      return math::pow(a, b);
+    }
+  }
+  template <class T>
+  HG_HD T slope_a(T a, T b, T) const {
+    return select(b == T(0), T(0), b * math::pow(a, b - T(1)));
+  }
+  template <class T>
+  HG_HD T slope_b(T a, T b, T y) const {
+    return select((a == T(0)) & (b >= T(0)), T(0), y * math::log(a));
+  }
+  static double reference(double a, double b) { return std::pow(a, b); }
+};
+
+}  // namespace
+
+OpEntry pow_entry() {
+  return elementwise_entry(Pow{}, [](const Tensor& a, const Tensor& b) { return pow(a, b); });
+}
+
+}  // namespace detail
+
+Tensor pow(const Tensor& self, const Tensor& exponent) {
+  return detail::apply_elementwise(detail::Pow{}, self, exponent);
+}
+Tensor pow(const Tensor& self, Scalar exponent) {
+  return pow(self, detail::wrap(exponent, self.device()));
+}
+Tensor pow(Scalar self, const Tensor& exponent) {
+  return pow(detail::wrap(self, exponent.device()), exponent);
+}
+
+}  // namespace halfgrad

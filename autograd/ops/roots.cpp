@@ -1,0 +1,104 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Sqrt : ElementwiseDefaults {
+  static constexpr auto name = "sqrt";
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = 0.1, high = 10, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::sqrt(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return T(0.5) / y;
+  }
+  static double reference(double x) { return std::sqrt(x); }
+};
+
+// y = x^(-1/2);  dy/dx = -1/2 x^(-3/2) = -1/2 y^3
+struct Rsqrt : ElementwiseDefaults {
+  static constexpr auto name = "rsqrt";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = 0.1, high = 10, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::rsqrt(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return T(-0.5) * y * y * y;
+  }
+  static double reference(double x) {
+    return static_cast<double>(1 / std::sqrt(static_cast<long double>(x)));
+  }
+};
+
+struct Reciprocal : ElementwiseDefaults {
+  static constexpr auto name = "reciprocal";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = 0.25, high = 4, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return T(1) / x;
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return -y * y;
+  }
+  static double reference(double x) { return 1 / x; }
+};
+
+struct Square : ElementwiseDefaults {
+  static constexpr auto name = "square";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return x * x;
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return x + x;
+  }
+  static double reference(double x) { return x * x; }
+};
+
+}  // namespace
+
+OpEntry sqrt_entry() {
+  return elementwise_entry(Sqrt{}, [](const Tensor& x) { return sqrt(x); });
+}
+OpEntry rsqrt_entry() {
+  return elementwise_entry(Rsqrt{}, [](const Tensor& x) { return rsqrt(x); });
+}
+OpEntry reciprocal_entry() {
+  return elementwise_entry(Reciprocal{}, [](const Tensor& x) { return reciprocal(x); });
+}
+OpEntry square_entry() {
+  return elementwise_entry(Square{}, [](const Tensor& x) { return square(x); });
+}
+
+}  // namespace detail
+
+Tensor sqrt(const Tensor& self) { return detail::apply_elementwise(detail::Sqrt{}, self); }
+Tensor rsqrt(const Tensor& self) { return detail::apply_elementwise(detail::Rsqrt{}, self); }
+Tensor reciprocal(const Tensor& self) {
+  return detail::apply_elementwise(detail::Reciprocal{}, self);
+}
+Tensor square(const Tensor& self) { return detail::apply_elementwise(detail::Square{}, self); }
+
+}  // namespace halfgrad

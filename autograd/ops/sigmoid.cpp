@@ -1,0 +1,38 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/logistic.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = 1 / (1 + e^-x);  dy/dx = y (1 - y)
+struct Sigmoid : ElementwiseDefaults {
+  static constexpr auto name = "sigmoid";
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -8, high = 8, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return logistic(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return y * (T(1) - y);
+  }
+  static double reference(double x) { return 1 / (1 + std::exp(-x)); }
+};
+
+}  // namespace
+
+OpEntry sigmoid_entry() {
+  return elementwise_entry(Sigmoid{}, [](const Tensor& x) { return sigmoid(x); });
+}
+
+}  // namespace detail
+
+Tensor sigmoid(const Tensor& self) { return detail::apply_elementwise(detail::Sigmoid{}, self); }
+
+}  // namespace halfgrad

@@ -1,0 +1,49 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/logistic.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = log(1 + e^(beta x)) / beta = max(x, 0) + log(1 + e^-|beta x|) / beta;
+// dy/dx = 1 / (1 + e^(-beta x)). The second form never overflows and needs no cut-off.
+struct Softplus : ElementwiseDefaults {
+  static constexpr auto name = "softplus";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr double low = -8, high = 30, roundoffs = 4;
+  double beta = 1;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    const T tail = math::log1p(math::exp(-math::abs(T(beta) * x)));
+    return math::maximum(x, T(0)) + tail / T(beta);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return logistic(T(beta) * x);
+  }
+  double reference(double x) const {
+    const long double e = std::exp(static_cast<long double>(beta) * x);  // its range holds e^1e4
+    return std::isinf(e) ? x : static_cast<double>(std::log1p(e) / beta);
+  }
+};
+
+}  // namespace
+
+OpEntry softplus_entry() {
+  OpEntry entry = elementwise_entry(Softplus{}, [](const Tensor& x) { return softplus(x); });
+  add_examples(
+      entry, Softplus{{}, 2.5}, [](const Tensor& x) { return softplus(x, 2.5); }, "beta 2.5");
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor softplus(const Tensor& self, Scalar beta) {
+  return detail::apply_elementwise(detail::Softplus{{}, beta.value()}, self);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,36 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Tanh : ElementwiseDefaults {
+  static constexpr auto name = "tanh";
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -4, high = 4, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::tanh(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return T(1) - y * y;
+  }
+  static double reference(double x) { return std::tanh(x); }
+};
+
+}  // namespace
+
+OpEntry tanh_entry() {
+  return elementwise_entry(Tanh{}, [](const Tensor& x) { return tanh(x); });
+}
+
+}  // namespace detail
+
+Tensor tanh(const Tensor& self) { return detail::apply_elementwise(detail::Tanh{}, self); }
+
+}  // namespace halfgrad

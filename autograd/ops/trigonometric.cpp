@@ -1,0 +1,54 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Sin : ElementwiseDefaults {
+  static constexpr auto name = "sin";
+  static constexpr double low = -10, high = 10, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::sin(x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return math::cos(x);
+  }
+  static double reference(double x) { return std::sin(x); }
+};
+
+struct Cos : ElementwiseDefaults {
+  static constexpr auto name = "cos";
+  static constexpr double low = -10, high = 10, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::cos(x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return -math::sin(x);
+  }
+  static double reference(double x) { return std::cos(x); }
+};
+
+}  // namespace
+
+OpEntry sin_entry() {
+  return elementwise_entry(Sin{}, [](const Tensor& x) { return sin(x); });
+}
+OpEntry cos_entry() {
+  return elementwise_entry(Cos{}, [](const Tensor& x) { return cos(x); });
+}
+
+}  // namespace detail
+
+Tensor sin(const Tensor& self) { return detail::apply_elementwise(detail::Sin{}, self); }
+Tensor cos(const Tensor& self) { return detail::apply_elementwise(detail::Cos{}, self); }
+
+}  // namespace halfgrad

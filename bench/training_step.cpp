@@ -1,0 +1,94 @@
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <halfgrad/halfgrad.h>
+
+// What bench/compare_pytorch.py times beside PyTorch: whole training steps of small MLPs, and what one
+// op costs beyond its arithmetic.
+namespace halfgrad {
+namespace {
+
+nn::Sequential mlp(const std::vector<std::int64_t>& sizes) {
+  nn::Sequential model;
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    if (i > 0) model.push_back(nn::ReLU());
+    model.push_back(nn::Linear(sizes[i], sizes[i + 1]));
+  }
+  return model;
+}
+
+// zero_grad, forward, cross entropy, backward, Adam: what the script has PyTorch do.
+void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes, std::int64_t batch,
+                bool fp16) {
+  manual_seed(0);
+  auto model = mlp(sizes);
+  optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
+  amp::GradScaler scaler({.enabled = fp16});
+  const Tensor x = randn({batch, sizes.front()});
+  const Tensor y = randint(sizes.back(), {batch});
+  for (auto _ : state) {
+    optimizer.zero_grad();
+    Tensor loss;
+    {
+      const amp::Autocast autocast(kCPU, kHalf, fp16);
+      loss = nn::functional::cross_entropy(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
+  }
+}
+
+Tensor one_element(double value) { return full({1}, value, {.requires_grad = true}); }
+
+void mul_forward(benchmark::State& state) {
+  const Tensor x = one_element(2);
+  const Tensor y = one_element(3);
+  for (auto _ : state) benchmark::DoNotOptimize(x * y);
+}
+
+// Many graphs are recorded before the clock starts: it would cost more than one backward.
+void mul_backward(benchmark::State& state) {
+  constexpr std::size_t kGraphs = 1000;
+  Tensor x = one_element(2);
+  Tensor y = one_element(3);
+  std::vector<Tensor> products;
+  for (auto _ : state) {
+    products.clear();
+    for (std::size_t i = 0; i < kGraphs; ++i) products.push_back(x * y);
+    x.set_grad({});
+    y.set_grad({});
+    const auto start = std::chrono::steady_clock::now();
+    for (const Tensor& product : products) product.backward();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    state.SetIterationTime(elapsed.count() / kGraphs);
+  }
+}
+
+void add_train_step(const std::vector<std::int64_t>& sizes, std::int64_t batch, bool fp16) {
+  std::string name = "train_step/" + std::to_string(sizes[0]);
+  for (std::size_t i = 1; i < sizes.size(); ++i) name += "-" + std::to_string(sizes[i]);
+  name += "/" + std::to_string(batch) + (fp16 ? "/fp16" : "/f32");
+  benchmark::RegisterBenchmark(name.c_str(), train_step, sizes, batch, fp16)
+      ->UseRealTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+const bool registered = [] {
+  add_train_step({784, 128, 10}, 64, false);
+  add_train_step({784, 512, 512, 10}, 128, false);
+  add_train_step({784, 512, 512, 10}, 128, true);
+  add_train_step({1024, 1024, 1024, 1024}, 512, false);
+  add_train_step({1024, 1024, 1024, 1024}, 512, true);
+  benchmark::RegisterBenchmark("mul_forward_1_element", mul_forward);
+  benchmark::RegisterBenchmark("mul_backward_1_element", mul_backward)->UseManualTime();
+  return true;
+}();
+
+}  // namespace
+}  // namespace halfgrad

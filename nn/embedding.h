@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <halfgrad/nn/module.h>
+
+namespace halfgrad::nn {
+
+struct EmbeddingOptions {
+  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< a row of zeros that is not trained
+  DType dtype = kFloat32;
+  Device device = {};
+};
+
+/// A table of vectors: int64 indices of any shape to [..., embedding_dim].
+class Embedding : public Callable<Embedding> {
+ public:
+  /// A negative padding_idx counts from the end. Throws std::invalid_argument when there is no such
+  /// row.
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, EmbeddingOptions options = {});
+
+  Tensor forward(const Tensor& indices) const;
+  /// Standard normal; the padding row zero.
+  void reset_parameters();
+
+  Tensor weight;  ///< [num_embeddings, embedding_dim]
+
+ private:
+  std::optional<std::int64_t> padding_idx_;
+};
+
+}  // namespace halfgrad::nn

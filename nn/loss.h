@@ -1,0 +1,167 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/nn/module.h>
+
+/// The losses of ops.h as modules: `criterion(input, target)`. Weights are buffers, so that they
+/// follow the module to another device. Shapes and formulas stand in ops.h.
+namespace halfgrad::nn {
+
+class CrossEntropyLoss : public Callable<CrossEntropyLoss> {
+ public:
+  explicit CrossEntropyLoss(CrossEntropyOptions options = {})
+      : Callable("CrossEntropyLoss"), options_(std::move(options)) {
+    register_buffer("weight", options_.weight);
+  }
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return cross_entropy(input, target, options_);
+  }
+
+ private:
+  CrossEntropyOptions options_;
+};
+
+struct NLLLossOptions {
+  Tensor weight = {};  ///< [c]
+  std::int64_t ignore_index = -100;
+  Reduction reduction = kMean;
+};
+
+class NLLLoss : public Callable<NLLLoss> {
+ public:
+  explicit NLLLoss(NLLLossOptions options = {})
+      : Callable("NLLLoss"), options_(std::move(options)) {
+    register_buffer("weight", options_.weight);
+  }
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return nll_loss(input, target, options_.weight, options_.reduction, options_.ignore_index);
+  }
+
+ private:
+  NLLLossOptions options_;
+};
+
+struct MSELossOptions {
+  Reduction reduction = kMean;
+};
+
+class MSELoss : public Callable<MSELoss> {
+ public:
+  explicit MSELoss(MSELossOptions options = {}) : Callable("MSELoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return mse_loss(input, target, options_.reduction);
+  }
+
+ private:
+  MSELossOptions options_;
+};
+
+struct L1LossOptions {
+  Reduction reduction = kMean;
+};
+
+class L1Loss : public Callable<L1Loss> {
+ public:
+  explicit L1Loss(L1LossOptions options = {}) : Callable("L1Loss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return l1_loss(input, target, options_.reduction);
+  }
+
+ private:
+  L1LossOptions options_;
+};
+
+struct SmoothL1LossOptions {
+  Reduction reduction = kMean;
+  double beta = 1.0;
+};
+
+class SmoothL1Loss : public Callable<SmoothL1Loss> {
+ public:
+  explicit SmoothL1Loss(SmoothL1LossOptions options = {})
+      : Callable("SmoothL1Loss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return smooth_l1_loss(input, target, options_.reduction, options_.beta);
+  }
+
+ private:
+  SmoothL1LossOptions options_;
+};
+
+struct HuberLossOptions {
+  Reduction reduction = kMean;
+  double delta = 1.0;
+};
+
+class HuberLoss : public Callable<HuberLoss> {
+ public:
+  explicit HuberLoss(HuberLossOptions options = {}) : Callable("HuberLoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return huber_loss(input, target, options_.reduction, options_.delta);
+  }
+
+ private:
+  HuberLossOptions options_;
+};
+
+struct BCELossOptions {
+  Tensor weight = {};  ///< broadcasts to the input
+  Reduction reduction = kMean;
+};
+
+class BCELoss : public Callable<BCELoss> {
+ public:
+  explicit BCELoss(BCELossOptions options = {})
+      : Callable("BCELoss"), options_(std::move(options)) {
+    register_buffer("weight", options_.weight);
+  }
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return binary_cross_entropy(input, target, options_.weight, options_.reduction);
+  }
+
+ private:
+  BCELossOptions options_;
+};
+
+struct BCEWithLogitsLossOptions {
+  Tensor weight = {};      ///< broadcasts to the input
+  Tensor pos_weight = {};  ///< of the positive examples
+  Reduction reduction = kMean;
+};
+
+class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
+ public:
+  explicit BCEWithLogitsLoss(BCEWithLogitsLossOptions options = {})
+      : Callable("BCEWithLogitsLoss"), options_(std::move(options)) {
+    register_buffer("weight", options_.weight);
+    register_buffer("pos_weight", options_.pos_weight);
+  }
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return binary_cross_entropy_with_logits(input, target, options_.weight, options_.pos_weight,
+                                            options_.reduction);
+  }
+
+ private:
+  BCEWithLogitsLossOptions options_;
+};
+
+struct KLDivLossOptions {
+  Reduction reduction = kMean;
+  bool log_target = false;
+};
+
+class KLDivLoss : public Callable<KLDivLoss> {
+ public:
+  explicit KLDivLoss(KLDivLossOptions options = {}) : Callable("KLDivLoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target) const {
+    return kl_div(input, target, options_.reduction, options_.log_target);
+  }
+
+ private:
+  KLDivLossOptions options_;
+};
+
+}  // namespace halfgrad::nn

@@ -1,0 +1,13 @@
+#pragma once
+
+/// All modules.
+#include <halfgrad/nn/activation.h>
+#include <halfgrad/nn/dropout.h>
+#include <halfgrad/nn/embedding.h>
+#include <halfgrad/nn/functional.h>
+#include <halfgrad/nn/init.h>
+#include <halfgrad/nn/linear.h>
+#include <halfgrad/nn/loss.h>
+#include <halfgrad/nn/module.h>
+#include <halfgrad/nn/norm.h>
+#include <halfgrad/nn/sequential.h>

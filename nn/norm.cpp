@@ -1,0 +1,104 @@
+#include <halfgrad/nn/norm.h>
+
+#include <stdexcept>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/nn/init.h>
+
+namespace halfgrad::nn {
+
+LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormOptions options)
+    : Callable("LayerNorm", detail::text(to_string(normalized_shape), ", eps=", options.eps,
+                                         ", elementwise_affine=", options.elementwise_affine)),
+      normalized_shape_(normalized_shape),
+      eps_(options.eps) {
+  if (!options.elementwise_affine) return;
+  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  weight = register_parameter("weight", ones(normalized_shape, kind));
+  if (options.bias) bias = register_parameter("bias", zeros(normalized_shape, kind));
+}
+
+Tensor LayerNorm::forward(const Tensor& input) const {
+  return layer_norm(input, normalized_shape_, weight, bias, eps_);
+}
+
+void LayerNorm::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+  if (bias.defined()) init::zeros_(bias);
+}
+
+RMSNorm::RMSNorm(const Shape& normalized_shape, RMSNormOptions options)
+    : Callable("RMSNorm",
+               detail::text(to_string(normalized_shape), ", eps=",
+                            options.eps ? detail::text(*options.eps) : std::string("none"),
+                            ", elementwise_affine=", options.elementwise_affine)),
+      normalized_shape_(normalized_shape),
+      eps_(options.eps) {
+  if (!options.elementwise_affine) return;
+  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  weight = register_parameter("weight", ones(normalized_shape, kind));
+}
+
+Tensor RMSNorm::forward(const Tensor& input) const {
+  return rms_norm(input, normalized_shape_, weight, eps_);
+}
+
+void RMSNorm::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+}
+
+BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
+    : Callable("BatchNorm1d",
+               detail::text(num_features, ", eps=", options.eps, ", momentum=",
+                            options.momentum ? detail::text(*options.momentum) : "none",
+                            ", affine=", options.affine,
+                            ", track_running_stats=", options.track_running_stats)),
+      num_features_(num_features),
+      momentum_(options.momentum),
+      eps_(options.eps) {
+  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  if (options.affine) {
+    weight = register_parameter("weight", ones({num_features}, kind));
+    bias = register_parameter("bias", zeros({num_features}, kind));
+  }
+  if (options.track_running_stats) {
+    running_mean = register_buffer("running_mean", zeros({num_features}, kind));
+    running_var = register_buffer("running_var", ones({num_features}, kind));
+    num_batches_tracked = register_buffer("num_batches_tracked",
+                                          zeros({}, {.dtype = kInt64, .device = options.device}));
+  }
+}
+
+Tensor BatchNorm1d::forward(const Tensor& input) const {
+  if ((input.dim() != 2 && input.dim() != 3) || input.size(1) != num_features_) {
+    const std::string channels = std::to_string(num_features_);
+    throw std::invalid_argument("BatchNorm1d: expected shape [n, " + channels + "] or [n, " +
+                                channels + ", l], got " + to_string(input.sizes()));
+  }
+  const bool tracked = running_mean.defined();
+  if (is_training() && tracked) {
+    const NoGradGuard no_grad;
+    Tensor count = num_batches_tracked;
+    count.add_(1);
+  }
+  double momentum = momentum_.value_or(0);
+  if (is_training() && tracked && !momentum_) momentum = 1 / num_batches_tracked.item();
+  return batch_norm(input, weight, bias, running_mean, running_var, is_training() || !tracked,
+                    momentum, eps_);
+}
+
+void BatchNorm1d::reset_parameters() {
+  if (weight.defined()) {
+    init::ones_(weight);
+    init::zeros_(bias);
+  }
+  if (running_mean.defined()) {
+    init::zeros_(running_mean);
+    init::ones_(running_var);
+    init::zeros_(num_batches_tracked);
+  }
+}
+
+}  // namespace halfgrad::nn

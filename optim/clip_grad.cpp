@@ -1,0 +1,219 @@
+#include <halfgrad/optim/clip_grad.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/multi_tensor.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad::nn::utils {
+namespace {
+
+// (sum |x|^p)^(1/p)
+struct PNorm {
+  double p;
+
+  template <class T>
+  HG_HD static T identity() {
+    return T(0);
+  }
+  template <class T>
+  HG_HD T map(T x) const {
+    if (p == 2) return x * x;
+    const T magnitude = math::abs(x);
+    return p == 1 ? magnitude : math::pow(magnitude, T(p));
+  }
+  template <class T>
+  HG_HD T combine(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  HG_HD T finish(T total, std::int64_t) const {
+    if (p == 2) return math::sqrt(total);
+    return p == 1 ? total : math::pow(total, T(1 / p));
+  }
+};
+
+struct NonZeros {
+  template <class T>
+  HG_HD static T identity() {
+    return T(0);
+  }
+  template <class T>
+  HG_HD T map(T x) const {
+    return select(x == T(0), T(0), T(1));
+  }
+  template <class T>
+  HG_HD T combine(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  HG_HD T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+struct Largest {
+  template <class T>
+  HG_HD static T identity() {
+    return T(0);
+  }
+  template <class T>
+  HG_HD T map(T x) const {
+    return math::abs(x);
+  }
+  template <class T>
+  HG_HD T combine(T a, T b) const {
+    return math::maximum(a, b);
+  }
+  template <class T>
+  HG_HD T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+struct Smallest {
+  template <class T>
+  HG_HD static T identity() {
+    return T(math::kInfinity);
+  }
+  template <class T>
+  HG_HD T map(T x) const {
+    return math::abs(x);
+  }
+  template <class T>
+  HG_HD T combine(T a, T b) const {
+    return math::minimum(a, b);
+  }
+  template <class T>
+  HG_HD T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+void store_norm(const Array& out, const Array& in, double norm_type) {
+  const DType dtype = in.dtype();
+  const unsigned all_dims = (1U << static_cast<unsigned>(in.ndim())) - 1;
+  if (norm_type == math::kInfinity) {
+    detail::reduce(Largest(), dtype, out, in, all_dims);
+  } else if (norm_type == -math::kInfinity) {
+    detail::reduce(Smallest(), dtype, out, in, all_dims);
+  } else if (norm_type == 0) {
+    detail::reduce(NonZeros(), dtype, out, in, all_dims);
+  } else {
+    detail::reduce(PNorm{norm_type}, dtype, out, in, all_dims);
+  }
+}
+
+struct ClipCoefficient {
+  double max_norm;
+
+  template <class T>
+  HG_HD T operator()(T total_norm) const {
+    return math::minimum(T(max_norm) / (total_norm + T(1e-6)), T(1));
+  }
+};
+
+struct Scale {
+  static constexpr unsigned kWrites = 1;
+
+  HG_HD Scale make() const { return {}; }
+
+  template <class T>
+  HG_HD void operator()(T& gradient, T coefficient) const {
+    gradient = gradient * coefficient;
+  }
+};
+
+struct Clamp {
+  static constexpr unsigned kWrites = 1;
+
+  double limit;
+
+  HG_HD Clamp make() const { return *this; }
+
+  template <class T>
+  HG_HD void operator()(T& gradient) const {
+    gradient = select(gradient < T(-limit), T(-limit), gradient);
+    gradient = select(gradient > T(limit), T(limit), gradient);
+  }
+};
+
+std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> gradients;
+  for (const Tensor& parameter : parameters) {
+    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+  }
+  return gradients;
+}
+
+void bump_versions(const std::vector<Tensor>& gradients) {
+  for (const Tensor& gradient : gradients) gradient.array().storage()->bump_version();
+}
+
+}  // namespace
+
+Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
+                      bool error_if_nonfinite) {
+  if (tensors.empty()) return Tensor(Array::full({}, 0, DType::f32));
+  DType dtype = tensors[0].dtype();
+  for (const Tensor& tensor : tensors) dtype = promote_types(dtype, tensor.dtype());
+  const Device device = tensors[0].device();
+
+  const Array norms = Array::empty({static_cast<std::int64_t>(tensors.size())}, dtype, device);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Array norm = Array::empty({}, tensors[i].dtype(), tensors[i].device());
+    store_norm(norm, tensors[i].array(), norm_type);
+    norms.select(0, static_cast<std::int64_t>(i)).copy_(norm);
+  }
+  const Array total = Array::empty({}, dtype, device);
+  store_norm(total, norms, norm_type);
+  if (error_if_nonfinite && !std::isfinite(total.item())) {
+    throw std::runtime_error("clip_grad_norm_: expected gradients with a finite norm, got " +
+                             std::to_string(total.item()));
+  }
+  return Tensor(total);
+}
+
+void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                           const Tensor& total_norm) {
+  const Array coefficient = Array::empty({}, total_norm.dtype(), total_norm.device());
+  detail::elementwise(ClipCoefficient{max_norm}, total_norm.dtype(), coefficient,
+                      total_norm.array());
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  std::vector<detail::TensorUpdate<Scale, 2>> updates;
+  for (const Tensor& gradient : gradients) {
+    updates.push_back({{}, {&gradient.array(), &coefficient}});
+  }
+  detail::multi_tensor(updates);
+  bump_versions(gradients);
+}
+
+Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  const Tensor total = get_total_norm(gradients_of(parameters), norm_type, error_if_nonfinite);
+  clip_grads_with_norm_(parameters, max_norm, total);
+  return total;
+}
+
+Tensor clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  return clip_grad_norm_(std::vector{parameter}, max_norm, norm_type, error_if_nonfinite);
+}
+
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  const std::vector<Tensor> gradients = gradients_of(parameters);
+  std::vector<detail::TensorUpdate<Clamp, 1>> updates;
+  for (const Tensor& gradient : gradients) updates.push_back({{clip_value}, {&gradient.array()}});
+  detail::multi_tensor(updates);
+  bump_versions(gradients);
+}
+
+void clip_grad_value_(const Tensor& parameter, double clip_value) {
+  clip_grad_value_(std::vector{parameter}, clip_value);
+}
+
+}  // namespace halfgrad::nn::utils

@@ -1,0 +1,163 @@
+#include <halfgrad/optim/lr_scheduler.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/optim/check_option.h>
+
+namespace halfgrad::optim {
+namespace {
+
+using halfgrad::detail::check_option;
+
+void check_count(const std::string& what, std::size_t expected, std::size_t got) {
+  if (expected == got) return;
+  throw std::invalid_argument(what + ", expected " + std::to_string(expected) + ", got " +
+                              std::to_string(got));
+}
+
+}  // namespace
+
+LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
+  for (ParamGroup& group : optimizer.param_groups()) {
+    if (!group.initial_lr.has_value()) group.initial_lr = group.lr;
+    base_lrs_.push_back(group.initial_lr.value());
+  }
+  last_lr_ = base_lrs_;
+}
+
+void LRScheduler::start() { set_rates(); }
+
+void LRScheduler::step() {
+  ++last_epoch_;
+  set_rates();
+}
+
+void LRScheduler::restart() {
+  last_epoch_ = 0;
+  for (std::size_t i = 0; i < base_lrs_.size(); ++i) optimizer_.param_groups()[i].lr = base_lrs_[i];
+  set_rates();
+}
+
+void LRScheduler::set_rates() {
+  for (std::size_t i = 0; i < base_lrs_.size(); ++i) {
+    ParamGroup& group = optimizer_.param_groups()[i];
+    last_lr_[i] = next_lr(group, i);
+    group.lr = last_lr_[i];
+  }
+}
+
+LRSchedulerState LRScheduler::state_dict() const { return {last_epoch_, base_lrs_, last_lr_, {}}; }
+
+void LRScheduler::load_state_dict(const LRSchedulerState& state) {
+  check_count("LRScheduler: number of groups", base_lrs_.size(), state.base_lrs.size());
+  check_count("LRScheduler: number of rates", base_lrs_.size(), state.last_lr.size());
+  last_epoch_ = state.last_epoch;
+  base_lrs_ = state.base_lrs;
+  last_lr_ = state.last_lr;
+}
+
+StepLR::StepLR(Optimizer& optimizer, const StepLROptions& options)
+    : LRScheduler(optimizer), options_(options) {
+  check_option(options.step_size > 0, "StepLR", "step_size > 0",
+               static_cast<double>(options.step_size));
+  start();
+}
+
+double StepLR::next_lr(ParamGroup& group, std::size_t) {
+  const bool drop = last_epoch() > 0 && last_epoch() % options_.step_size == 0;
+  return drop ? *group.lr * options_.gamma : *group.lr;
+}
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
+    : LRScheduler(optimizer), options_(std::move(options)) {
+  start();
+}
+
+double MultiStepLR::next_lr(ParamGroup& group, std::size_t) {
+  const auto& milestones = options_.milestones;
+  const auto drops = std::count(milestones.begin(), milestones.end(), last_epoch());
+  return *group.lr * std::pow(options_.gamma, static_cast<double>(drops));
+}
+
+ExponentialLR::ExponentialLR(Optimizer& optimizer, const ExponentialLROptions& options)
+    : LRScheduler(optimizer), options_(options) {
+  start();
+}
+
+double ExponentialLR::next_lr(ParamGroup& group, std::size_t) {
+  return last_epoch() == 0 ? *group.lr : *group.lr * options_.gamma;
+}
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, const CosineAnnealingLROptions& options)
+    : LRScheduler(optimizer), options_(options) {
+  check_option(options.T_max > 0, "CosineAnnealingLR", "T_max > 0",
+               static_cast<double>(options.T_max));
+  start();
+}
+
+// The ratio of two neighbours, but for the epochs after a minimum, where it would divide by zero.
+double CosineAnnealingLR::next_lr(ParamGroup& group, std::size_t index) {
+  const double lr = *group.lr;
+  if (last_epoch() == 0) return lr;
+  const double angle = std::numbers::pi / static_cast<double>(options_.T_max);
+  if ((last_epoch() - 1 - options_.T_max) % (2 * options_.T_max) == 0) {
+    return lr + (base_lr(index) - options_.eta_min) * (1 - std::cos(angle)) / 2;
+  }
+  const auto height = [angle](std::int64_t epoch) {
+    return 1 + std::cos(angle * static_cast<double>(epoch));
+  };
+  return height(last_epoch()) / height(last_epoch() - 1) * (lr - options_.eta_min) +
+         options_.eta_min;
+}
+
+LinearLR::LinearLR(Optimizer& optimizer, const LinearLROptions& options)
+    : LRScheduler(optimizer), options_(options) {
+  const auto& [start_factor, end_factor, total_iters] = options;
+  check_option(start_factor > 0 && start_factor <= 1, "LinearLR", "start_factor in (0, 1]",
+               start_factor);
+  check_option(end_factor >= 0 && end_factor <= 1, "LinearLR", "end_factor in [0, 1]", end_factor);
+  check_option(total_iters > 0, "LinearLR", "total_iters > 0", static_cast<double>(total_iters));
+  start();
+}
+
+double LinearLR::next_lr(ParamGroup& group, std::size_t) {
+  const auto& [start_factor, end_factor, total_iters] = options_;
+  if (last_epoch() == 0) return *group.lr * start_factor;
+  if (last_epoch() > total_iters) return *group.lr;
+  const double change = end_factor - start_factor;
+  const double previous = static_cast<double>(total_iters) * start_factor +
+                          static_cast<double>(last_epoch() - 1) * change;
+  return *group.lr * (1 + change / previous);
+}
+
+ConstantLR::ConstantLR(Optimizer& optimizer, const ConstantLROptions& options)
+    : LRScheduler(optimizer), options_(options) {
+  check_option(options.factor > 0 && options.factor <= 1, "ConstantLR", "factor in (0, 1]",
+               options.factor);
+  start();
+}
+
+double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
+  if (last_epoch() == 0) return *group.lr * options_.factor;
+  return last_epoch() == options_.total_iters ? *group.lr * (1 / options_.factor) : *group.lr;
+}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, Function lr_lambda)
+    : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), std::move(lr_lambda))) {}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
+    : LRScheduler(optimizer), lr_lambdas_(std::move(lr_lambdas)) {
+  check_count("LambdaLR: number of functions", optimizer.param_groups().size(), lr_lambdas_.size());
+  start();
+}
+
+double LambdaLR::next_lr(ParamGroup&, std::size_t index) {
+  return base_lr(index) * lr_lambdas_[index](last_epoch());
+}
+
+}  // namespace halfgrad::optim

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <halfgrad/optim/optimizer.h>
+
+/// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
+/// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
+/// calls. All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment,
+/// so that several of them may act on one optimizer.
+namespace halfgrad::optim {
+
+/// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
+struct LRSchedulerState {
+  std::int64_t last_epoch = 0;
+  std::vector<double> base_lrs;
+  std::vector<double> last_lr;
+  std::vector<LRSchedulerState> schedulers;  ///< of a SequentialLR
+};
+
+class LRScheduler {
+ public:
+  virtual ~LRScheduler() = default;
+  LRScheduler(const LRScheduler&) = delete;
+  LRScheduler& operator=(const LRScheduler&) = delete;
+
+  virtual void step();
+
+  /// What the last step() set, by group.
+  const std::vector<double>& get_last_lr() const { return last_lr_; }
+
+  std::int64_t last_epoch() const { return last_epoch_; }
+  Optimizer& optimizer() const { return optimizer_; }
+
+  virtual LRSchedulerState state_dict() const;
+
+  /// Continues from a state_dict(); the optimizer's own state has to be loaded too.
+  /// Throws std::invalid_argument when the number of groups differs.
+  virtual void load_state_dict(const LRSchedulerState& state);
+
+ protected:
+  /// The groups' initial_lr, set here to lr when empty, are the base rates.
+  explicit LRScheduler(Optimizer& optimizer);
+
+  /// lr of `group` in epoch last_epoch(), given the lr it has now. May change other options.
+  virtual double next_lr(ParamGroup& group, std::size_t index) = 0;
+
+  /// Sets the rates of epoch 0: for constructors.
+  void start();
+
+  double base_lr(std::size_t index) const { return base_lrs_[index]; }
+
+ private:
+  friend class SequentialLR;
+  void restart();
+  void set_rates();
+
+  Optimizer& optimizer_;
+  std::int64_t last_epoch_ = 0;
+  std::vector<double> base_lrs_;
+  std::vector<double> last_lr_;
+};
+
+struct StepLROptions {
+  std::int64_t step_size;
+  double gamma = 0.1;
+};
+
+/// lr *= gamma every `step_size` epochs. Throws std::invalid_argument unless step_size > 0.
+class StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, const StepLROptions& options);
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  StepLROptions options_;
+};
+
+struct MultiStepLROptions {
+  std::vector<std::int64_t> milestones;
+  double gamma = 0.1;
+};
+
+/// lr *= gamma in each epoch of `milestones`, as often as it is listed.
+class MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options);
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  MultiStepLROptions options_;
+};
+
+struct ExponentialLROptions {
+  double gamma;
+};
+
+/// lr *= gamma in every epoch.
+class ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, const ExponentialLROptions& options);
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  ExponentialLROptions options_;
+};
+
+struct CosineAnnealingLROptions {
+  std::int64_t T_max;
+  double eta_min = 0;
+};
+
+/// lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * k / T_max)) / 2, in recursive form
+/// (Loshchilov and Hutter 2017, without restarts: after T_max it rises again).
+/// Throws std::invalid_argument unless T_max > 0.
+class CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, const CosineAnnealingLROptions& options);
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  CosineAnnealingLROptions options_;
+};
+
+struct LinearLROptions {
+  double start_factor = 1.0 / 3;
+  double end_factor = 1;
+  std::int64_t total_iters = 5;
+};
+
+/// base_lr times a factor that goes evenly from start_factor to end_factor over `total_iters`
+/// epochs and stays there: a warm-up. Throws std::invalid_argument unless start_factor is in (0,
+/// 1], end_factor in [0, 1] and total_iters > 0.
+class LinearLR : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, const LinearLROptions& options = {});
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  LinearLROptions options_;
+};
+
+struct ConstantLROptions {
+  double factor = 1.0 / 3;
+  std::int64_t total_iters = 5;
+};
+
+/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back.
+/// Throws std::invalid_argument unless factor is in (0, 1].
+class ConstantLR : public LRScheduler {
+ public:
+  ConstantLR(Optimizer& optimizer, const ConstantLROptions& options = {});
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  ConstantLROptions options_;
+};
+
+/// lr = base_lr * lr_lambda(k), with one function for all groups or one for each.
+/// Throws std::invalid_argument for another number of functions.
+class LambdaLR : public LRScheduler {
+ public:
+  using Function = std::function<double(std::int64_t epoch)>;
+  LambdaLR(Optimizer& optimizer, Function lr_lambda);
+  LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas);
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  std::vector<Function> lr_lambdas_;
+};
+
+struct SequentialLROptions {
+  std::vector<std::int64_t> milestones;  ///< the epochs in which the next scheduler takes over
+};
+
+/// One scheduler after another, each counting its epochs from 0 and starting from the base rates.
+/// Throws std::invalid_argument unless there are one more schedulers than milestones, milestones
+/// increase, and all schedulers are of `optimizer`.
+class SequentialLR : public LRScheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+               SequentialLROptions options);
+
+  void step() override;
+  LRSchedulerState state_dict() const override;
+  void load_state_dict(const LRSchedulerState& state) override;
+
+ private:
+  double next_lr(ParamGroup& group, std::size_t index) override;
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+  SequentialLROptions options_;
+};
+
+}  // namespace halfgrad::optim

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/optim/lr_scheduler.h>
+
+namespace halfgrad::optim {
+
+SequentialLR::SequentialLR(Optimizer& optimizer,
+                           std::vector<std::shared_ptr<LRScheduler>> schedulers,
+                           SequentialLROptions options)
+    : LRScheduler(optimizer), schedulers_(std::move(schedulers)), options_(std::move(options)) {
+  const auto& milestones = options_.milestones;
+  if (schedulers_.size() != milestones.size() + 1) {
+    throw std::invalid_argument("SequentialLR: expected one more schedulers than milestones, got " +
+                                std::to_string(schedulers_.size()) + " and " +
+                                std::to_string(milestones.size()));
+  }
+  if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal()) !=
+      milestones.end()) {
+    throw std::invalid_argument("SequentialLR: expected increasing milestones");
+  }
+  for (const auto& scheduler : schedulers_) {
+    if (&scheduler->optimizer() != &optimizer) {
+      throw std::invalid_argument("SequentialLR: expected schedulers of one optimizer, got others");
+    }
+  }
+  schedulers_[0]->restart();
+  last_lr_ = schedulers_[0]->get_last_lr();
+}
+
+void SequentialLR::step() {
+  ++last_epoch_;
+  const auto& milestones = options_.milestones;
+  const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch_);
+  LRScheduler& scheduler = *schedulers_[static_cast<std::size_t>(next - milestones.begin())];
+  if (next != milestones.begin() && *(next - 1) == last_epoch_) {
+    scheduler.restart();
+  } else {
+    scheduler.step();
+  }
+  last_lr_ = scheduler.get_last_lr();
+}
+
+LRSchedulerState SequentialLR::state_dict() const {
+  LRSchedulerState state = LRScheduler::state_dict();
+  for (const auto& scheduler : schedulers_) state.schedulers.push_back(scheduler->state_dict());
+  return state;
+}
+
+void SequentialLR::load_state_dict(const LRSchedulerState& state) {
+  if (state.schedulers.size() != schedulers_.size()) {
+    throw std::invalid_argument("SequentialLR: expected a state of " +
+                                std::to_string(schedulers_.size()) + " schedulers, got " +
+                                std::to_string(state.schedulers.size()));
+  }
+  LRScheduler::load_state_dict(state);
+  for (std::size_t i = 0; i < schedulers_.size(); ++i) {
+    schedulers_[i]->load_state_dict(state.schedulers[i]);
+  }
+}
+
+double SequentialLR::next_lr(ParamGroup& group, std::size_t) { return *group.lr; }
+
+}  // namespace halfgrad::optim

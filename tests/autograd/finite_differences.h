@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
+
+namespace halfgrad {
+
+using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// A float64 leaf with standard normal numbers that depend on `stream` alone.
+inline Tensor random_leaf(const Shape& sizes, std::uint64_t stream) {
+  const Array numbers = Array::empty(sizes, kDouble);
+  random::normal(numbers, 0, 1, {42, stream});
+  return Tensor(numbers).requires_grad_();
+}
+
+/// sum_i t_i c_i with a fixed random c: a loss that no gradient can hide from.
+inline Tensor weighted_sum(const Tensor& t) {
+  return sum(t * random_leaf(t.sizes(), 1000).detach());
+}
+
+/// Compares the gradients of <f(inputs), c>, c random, with central differences, in float64.
+///
+/// A step of h = 2^-17 costs h^2 in truncation and 2^-53 / h in roundoff, each times the size of
+/// the function's numbers; 2^-26 leaves a factor of 2^8 for that.
+inline void expect_gradients(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  constexpr double kStep = 0x1p-17;
+  constexpr double kTolerance = 0x1p-26;
+  const std::vector<Tensor> gradients = autograd::grad({weighted_sum(f(inputs))}, inputs);
+  const auto loss = [&] {
+    const NoGradGuard no_grad;
+    return weighted_sum(f(inputs)).item<double>();
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    ASSERT_EQ(gradients[k].sizes(), inputs[k].sizes());
+    const std::vector<double> gradient = gradients[k].to_vector<double>();
+    for (std::int64_t i = 0; i < inputs[k].numel(); ++i) {
+      double& x = inputs[k].data_ptr<double>()[i];
+      const double before = x;
+      x = before + kStep;
+      const double above = loss();
+      x = before - kStep;
+      const double below = loss();
+      x = before;
+      const double expected = (above - below) / (2 * kStep);
+      EXPECT_NEAR(gradient[static_cast<std::size_t>(i)], expected,
+                  kTolerance * std::max(1.0, std::abs(expected)))
+          << "input " << k << ", element " << i;
+    }
+  }
+}
+
+/// The same for the gradients themselves, as create_graph records them.
+inline void expect_second_gradients(const TensorFunction& f, const std::vector<Tensor>& inputs) {
+  const TensorFunction gradient = [&f](const std::vector<Tensor>& at) {
+    const EnableGradGuard recording;
+    Tensor total = tensor(0.0, {.dtype = kDouble});
+    for (const Tensor& g :
+         autograd::grad({weighted_sum(f(at) * f(at))}, at, {}, {.create_graph = true})) {
+      total = total + weighted_sum(g);
+    }
+    return total;
+  };
+  expect_gradients(gradient, inputs);
+}
+
+}  // namespace halfgrad
