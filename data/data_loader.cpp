@@ -1,0 +1,167 @@
+#include <halfgrad/data/data_loader.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <halfgrad/core/philox.h>
+
+namespace halfgrad::data {
+
+namespace detail {
+namespace {
+
+/// Orders are drawn from streams with this bit; those of random tensors count up from 0.
+constexpr std::uint64_t kOrderStream = std::uint64_t{1} << 63;
+
+std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOptions& options,
+                                       std::int64_t epoch) {
+  if (options.shuffle)
+    return random_permutation(
+        size, {.seed = options.seed, .stream = kOrderStream | static_cast<std::uint64_t>(epoch)});
+  std::vector<std::int64_t> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::int64_t batch_count(std::int64_t size, const DataLoaderOptions& options) {
+  return (size + (options.drop_last ? 0 : options.batch_size - 1)) / options.batch_size;
+}
+
+}  // namespace
+
+/// One pass over the data. The caller's side is current() and advance(); with prefetching, a thread
+/// fills `ready_`, and the end of the epoch or an exception is the last thing it leaves there.
+class Epoch {
+ public:
+  Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderOptions& options,
+        std::int64_t epoch)
+      : source_(std::move(source)),
+        options_(options),
+        order_(sample_order(source_->size, options, epoch)),
+        remaining_(batch_count(source_->size, options)) {
+    if (options_.prefetch > 0) worker_ = std::thread([this] { work(); });
+    try {
+      advance();
+    } catch (...) {
+      stop();
+      throw;
+    }
+  }
+  ~Epoch() { stop(); }
+  Epoch(const Epoch&) = delete;
+  Epoch& operator=(const Epoch&) = delete;
+
+  const std::optional<Batch>& current() const { return current_; }
+
+  void advance() {
+    current_.reset();  // its memory can serve the batch being prepared
+    current_ = options_.prefetch > 0 ? take() : next();
+  }
+
+ private:
+  /// The next batch in order, or nothing at the end.
+  std::optional<Batch> next() {
+    if (remaining_ == 0) return std::nullopt;
+    --remaining_;
+    const auto all = std::span(order_).subspan(first_);
+    const auto indices = all.first(std::min<std::size_t>(all.size(), options_.batch_size));
+    first_ += indices.size();
+    return source_->get_batch(indices);
+  }
+
+  void work() {
+    bool at_end = false;
+    while (!at_end) {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [this] { return stopping_ || std::ssize(ready_) < options_.prefetch; });
+      if (stopping_) return;
+      lock.unlock();
+      std::optional<Batch> batch;
+      std::exception_ptr failure;
+      try {
+        batch = next();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      at_end = !batch;
+      lock.lock();
+      failure_ = failure;
+      ready_.push_back(std::move(batch));
+      filled_.notify_one();
+    }
+  }
+
+  std::optional<Batch> take() {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [this] { return !ready_.empty(); });
+    if (!ready_.front() && failure_) std::rethrow_exception(failure_);
+    if (!ready_.front()) return std::nullopt;  // stays there for whoever asks again
+    std::optional<Batch> batch = std::move(ready_.front());
+    ready_.pop_front();
+    room_.notify_one();
+    return batch;
+  }
+
+  void stop() {
+    if (!worker_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    room_.notify_one();
+    worker_.join();
+  }
+
+  std::shared_ptr<const BatchSource> source_;
+  const DataLoaderOptions options_;
+  const std::vector<std::int64_t> order_;
+  std::int64_t remaining_;  // batches
+  std::size_t first_ = 0;   // position in order_ of the next batch
+  std::optional<Batch> current_;
+
+  std::mutex mutex_;
+  std::condition_variable room_, filled_;
+  std::deque<std::optional<Batch>> ready_;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  std::thread worker_;
+};
+
+}  // namespace detail
+
+DataLoader::DataLoader(detail::BatchSource source, DataLoaderOptions options)
+    : source_(std::make_shared<detail::BatchSource>(std::move(source))), options_(options) {
+  const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
+    if (value < least)
+      throw std::invalid_argument("DataLoader: expected " + std::string(name) + " >= " +
+                                  std::to_string(least) + ", got " + std::to_string(value));
+  };
+  check("batch_size", options.batch_size, 1);
+  check("prefetch", options.prefetch, 0);
+}
+
+std::int64_t DataLoader::size() const { return detail::batch_count(source_->size, options_); }
+
+DataLoader::Iterator DataLoader::begin() {
+  return Iterator(std::make_shared<detail::Epoch>(source_, options_, epoch_++));
+}
+
+const Batch& DataLoader::Iterator::operator*() const { return *epoch_->current(); }
+
+DataLoader::Iterator& DataLoader::Iterator::operator++() {
+  epoch_->advance();
+  return *this;
+}
+
+bool DataLoader::Iterator::at_end() const { return !epoch_->current(); }
+
+}  // namespace halfgrad::data

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include <halfgrad/data/dataset.h>
+
+namespace halfgrad::data {
+
+namespace detail {
+
+class Epoch;
+
+struct BatchSource {
+  std::int64_t size;
+  std::function<Batch(std::span<const std::int64_t>)> get_batch;
+};
+
+}  // namespace detail
+
+struct DataLoaderOptions {
+  std::int64_t batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;  ///< leave out a last batch that is shorter than the others
+  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e) alone
+  int prefetch = 2;        ///< batches that a thread prepares ahead; 0: no thread
+};
+
+/// The batches of a dataset, epoch after epoch:
+///
+///   DataLoader loader(TensorDataset(x, y), {.batch_size = 128, .shuffle = true});
+///   for (auto [x, y] : loader) { ... }
+///
+/// Each range-for runs one epoch, numbered 0, 1, ...; leaving it early is fine. What the dataset
+/// throws reaches the caller in place of the batch, and ends the epoch.
+class DataLoader {
+ public:
+  /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.
+  template <Dataset D>
+  explicit DataLoader(D dataset, DataLoaderOptions options = {})
+      : DataLoader(detail::BatchSource{dataset.size(),
+                                       [dataset](std::span<const std::int64_t> indices) -> Batch {
+                                         return dataset.get_batch(indices);
+                                       }},
+                   options) {}
+
+  class Iterator;
+
+  /// Starts the next epoch.
+  Iterator begin();
+  std::default_sentinel_t end() const { return {}; }
+
+  /// Number of batches in an epoch.
+  std::int64_t size() const;
+
+  /// The number of the epoch that the next begin() starts: to resume where training stopped.
+  void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
+
+ private:
+  DataLoader(detail::BatchSource source, DataLoaderOptions options);
+
+  std::shared_ptr<const detail::BatchSource> source_;
+  DataLoaderOptions options_;
+  std::int64_t epoch_ = 0;
+};
+
+/// An input iterator; copies share their position. May outlive the loader.
+class DataLoader::Iterator {
+ public:
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+
+  const Batch& operator*() const;
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& iterator, std::default_sentinel_t) {
+    return iterator.at_end();
+  }
+
+ private:
+  friend class DataLoader;
+  explicit Iterator(std::shared_ptr<detail::Epoch> epoch) : epoch_(std::move(epoch)) {}
+  bool at_end() const;
+
+  std::shared_ptr<detail::Epoch> epoch_;
+};
+
+}  // namespace halfgrad::data

@@ -1,0 +1,111 @@
+#include "options.h"
+
+#include <cstdlib>
+
+#include <fmt/core.h>
+#include <halfgrad/core/thread_pool.h>
+#include <CLI/CLI.hpp>
+
+namespace hg = halfgrad;
+
+namespace {
+
+hg::Device choose_device(const std::string& name) {
+  if (name == "cpu" || (name == "auto" && !hg::cuda::is_available())) return hg::kCPU;
+  if (!hg::cuda::is_available())
+    throw CLI::ValidationError(
+        "--device cuda: this build or this machine has no CUDA; use --device cpu");
+  return hg::kCUDA;
+}
+
+std::vector<std::string> precision_names() {
+  std::vector<std::string> names;
+  for (const Precision& precision : kPrecisions) names.emplace_back(precision.name);
+  names.emplace_back("all");
+  return names;
+}
+
+std::string positive(const std::string& text) {
+  double value = 0;
+  const bool is_positive = CLI::detail::lexical_cast(text, value) && value > 0;
+  return is_positive ? "" : "expected a number above 0, got " + text;
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  std::string precision = "all", device = "auto";
+  int threads = hg::get_num_threads();
+  CLI::App app(
+      "Trains a multilayer perceptron on handwritten digits in several precisions, side by side,\n"
+      "and then a network whose gradients underflow in fp16.");
+  const auto one_of = [](const std::vector<std::string>& names, const std::string& chosen) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : "|") + name;
+    return text + " [" + chosen + "]";
+  };
+  const auto add_choice = [&](const std::string& name, std::string& chosen,
+                              const std::vector<std::string>& names, const std::string& meaning) {
+    return app.add_option(name, chosen, meaning)
+        ->check(CLI::IsMember(names))
+        ->option_text(one_of(names, chosen));
+  };
+  add_choice("--task", options.task, {"digits", "underflow", "all"}, "What to train on");
+  add_choice("--precision", precision, precision_names(), "How to train");
+  add_choice("--device", device, {"auto", "cpu", "cuda"}, "Where to compute");
+  app.add_option("--threads", threads, "Threads on the CPU")
+      ->check(CLI::Range(1, 1024))
+      ->option_text(fmt::format("N [{}]", threads));
+  app.add_option("--steps", options.steps, "End each training after N steps")
+      ->check(positive)
+      ->option_text("N");
+  app.add_option("--seed", options.seed, "Of the weights and of the order of samples")
+      ->option_text("N [0]");
+  app.add_option("--json", options.json, "Write the results to this file, too")
+      ->option_text("FILE");
+
+  const std::string digits = "Digits task";
+  app.add_option("--data", options.data,
+                 "Folder of MNIST's IDX files, plain or .gz; else digits drawn in code")
+      ->check(CLI::ExistingDirectory)
+      ->option_text("DIR")
+      ->group(digits);
+  app.add_option("--hidden", options.hidden, "Sizes of the hidden layers")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->option_text("N,... [512,512]")
+      ->group(digits);
+  app.add_option("--epochs", options.epochs, "Times that each image is seen")
+      ->check(positive)
+      ->option_text(fmt::format("N [{}]", options.epochs))
+      ->group(digits);
+  app.add_option("--batch", options.batch, "Images in a batch")
+      ->check(positive)
+      ->option_text("N [128]")
+      ->group(digits);
+  app.add_option("--lr", options.lr, "Learning rate")
+      ->check(positive)
+      ->option_text("X [1e-3]")
+      ->group(digits);
+  add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
+      ->group(digits);
+  app.add_option("--seeds", options.seeds, "Train with N seeds and report means")
+      ->check(CLI::Range(1, 1000))
+      ->option_text("N [1]")
+      ->group(digits);
+
+  try {
+    app.parse(argc, argv);
+    options.device = choose_device(device);
+    const auto folder = options.json.parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+      throw CLI::ValidationError("--json: create the folder " + folder.string() + " first");
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  for (const Precision& known : kPrecisions)
+    if (precision == known.name || precision == "all") options.precisions.push_back(known);
+  hg::set_num_threads(threads);
+  return options;
+}

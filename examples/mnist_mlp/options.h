@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <halfgrad/core/device.h>
+
+#include "precision.h"
+
+/// What the command line says.
+struct Options {
+  std::string task = "all";
+  std::filesystem::path data;  ///< empty: the digits drawn in code
+  std::vector<Precision> precisions;
+  std::vector<std::int64_t> hidden = {512, 512};
+  std::int64_t epochs = 5;
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();  ///< of each training, at most
+  std::int64_t batch = 128;
+  double lr = 1e-3;
+  std::string optimizer = "adam";
+  halfgrad::Device device;
+  std::uint64_t seed = 0;
+  int seeds = 1;
+  std::filesystem::path json;  ///< empty: none
+
+  bool runs(const std::string& name) const { return task == name || task == "all"; }
+};
+
+/// Ends the program after --help, or with status 2 after saying what is wrong with an argument.
+Options parse_options(int argc, char** argv);

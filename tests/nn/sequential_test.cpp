@@ -1,0 +1,81 @@
+#include <halfgrad/nn/sequential.h>
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/nn/activation.h>
+#include <halfgrad/nn/functional.h>
+#include <halfgrad/nn/linear.h>
+
+namespace halfgrad::nn {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Sequential, AppliesItsLayersInOrder) {
+  auto model = Sequential(Linear(784, 512), ReLU(), Linear(512, 10));
+  EXPECT_EQ(model(zeros({3, 784})).sizes(), Shape({3, 10}));
+  EXPECT_EQ(model.named_parameters().keys(), (Names{"0.weight", "0.bias", "2.weight", "2.bias"}));
+  std::ostringstream out;
+  out << model;
+  EXPECT_EQ(out.str(),
+            "Sequential(\n"
+            "  (0): Linear(in_features=784, out_features=512, bias=true)\n"
+            "  (1): ReLU()\n"
+            "  (2): Linear(in_features=512, out_features=10, bias=true)\n"
+            ")");
+  const Tensor x = ones({1});
+  EXPECT_TRUE(Sequential()(x).is_same(x));
+}
+
+TEST(Sequential, GivesItsLayersBack) {
+  const Linear linear(2, 2);
+  auto model = Sequential(linear, ReLU(), linear);
+  EXPECT_EQ(model.size(), 3);
+  EXPECT_TRUE(model[2].is_same(linear));
+  EXPECT_TRUE(model.at<Linear>(2).weight.is_same(linear.weight));
+  EXPECT_THROW(model.at<Linear>(1), std::invalid_argument);
+  EXPECT_THROW(model[3], std::out_of_range);
+}
+
+TEST(Sequential, GrowsThroughAnyCopy) {
+  Sequential model;
+  Sequential copy = model;
+  copy.push_back("first", Linear(1, 1, {.bias = false}));
+  copy.push_back([](const Tensor& x) { return x + 1; });
+  model.at<Linear>(0).weight.array().fill_(3);
+  EXPECT_EQ(model(full({1}, 2.0)).item(), 7);
+  EXPECT_EQ(model.named_children().keys(), (Names{"first", "1"}));
+}
+
+TEST(Sequential, Nests) {
+  auto model = Sequential(Sequential(Linear(1, 2), Tanh()), Linear(2, 1));
+  EXPECT_EQ(model.named_parameters().keys(),
+            (Names{"0.0.weight", "0.0.bias", "1.weight", "1.bias"}));
+  model.eval();
+  EXPECT_FALSE(model.at<Sequential>(0).at<Linear>(0).is_training());
+}
+
+TEST(Sequential, LearnsExclusiveOr) {
+  manual_seed(1);
+  auto model = Sequential(Linear(2, 16), Tanh(), Linear(16, 2));
+  const Tensor x = tensor({{0.0, 0.0}, {0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}});
+  const Tensor y = tensor({0, 1, 1, 0});
+  const auto loss = [&] { return functional::cross_entropy(model(x), y); };
+  const double before = loss().item();
+  for (int step = 0; step < 500; ++step) {
+    model.zero_grad();
+    loss().backward();
+    const NoGradGuard no_grad;
+    for (Tensor& parameter : model.parameters()) parameter.add_(parameter.grad(), -0.5);
+  }
+  EXPECT_GT(before, 0.5);
+  EXPECT_LT(loss().item(), 0.1);
+  EXPECT_EQ(model(x).argmax(1).to_vector<std::int64_t>(), y.to_vector<std::int64_t>());
+}
+
+}  // namespace
+}  // namespace halfgrad::nn
