@@ -15,9 +15,9 @@ Written by the target `ops_doc` from `all_ops()`; a test checks that it is not s
 * **Tolerance** is how many roundoffs of max(1, |expected|) a value may be off: the roundoff is
   2^-53 in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
 * The other columns are the worst error measured over the op's examples against an independent
-  float64 reference, in roundoffs, rounded up. They differ a little between instruction sets. 16-bit results
-  are computed in float32 and rounded once, which costs at most 1. A 0 in float64 means that op and
-  reference end in the same call of the C library.
+  float64 reference, in roundoffs, rounded up. They differ a little between instruction sets.
+  16-bit results are computed in float32 and rounded once, which costs at most 1. A 0 in float64
+  means that op and reference end in the same call of the C library.
 
 | Op | Class | Gradient | Tolerance | float64 | float32 | float16 | bfloat16 |
 |---|---|---|---|---|---|---|---|
