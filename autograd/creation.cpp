@@ -82,7 +82,8 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOption
 
 Tensor eye(std::int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options) {
-  return tabulate({n, m}, options, kFloat, [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+  return tabulate({n, m}, options, kFloat,
+                  [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
 }
 
 Tensor rand(const Shape& sizes, const TensorOptions& options) {
@@ -137,7 +138,9 @@ Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& s
     throw std::invalid_argument("tensor: expected numbers for a shape of " + to_string(sizes) +
                                 ", got " + std::to_string(count));
   }
-  if (count > 0) std::memcpy(values.data(), data, static_cast<std::size_t>(count * item_size(dtype)));
+  if (count > 0) {
+    std::memcpy(values.data(), data, static_cast<std::size_t>(count * item_size(dtype)));
+  }
   return with_options(values.to(options.dtype.value_or(dtype)), options);
 }
 

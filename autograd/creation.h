@@ -9,13 +9,13 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics are
-/// libtorch's; random ones draw from default_generator().
+/// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics
+/// are libtorch's; random ones draw from default_generator().
 namespace halfgrad {
 
 /// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
 struct TensorOptions {
-  std::optional<DType> dtype = std::nullopt;    ///< when absent what the function says, else float32
+  std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
   std::optional<Device> device = std::nullopt;  ///< when absent the CPU
   bool requires_grad = false;
 };
@@ -62,6 +62,9 @@ namespace detail {
 Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
                const TensorOptions& options);
 
+template <class T>
+concept Literal = std::is_arithmetic_v<T>;
+
 /// What a literal of type T counts as: as in Python, every float is float32 and every int int64.
 template <class T>
 constexpr DType dtype_of_literal() {
@@ -106,8 +109,7 @@ Tensor tensor_of_list(const List& list, TensorOptions options) {
 
 /// Literals: `tensor(2.5)`, `tensor({1, 2, 3})`, `tensor({{1.0, 2.0}, {3.0, 4.0}})`. dtype when
 /// absent: float32, int64 or bool. Throws std::invalid_argument for lists of unequal length.
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <detail::Literal T>
 Tensor tensor(T value, const TensorOptions& options = {}) {
   return detail::tensor_of_list<T>(value, options);
 }

@@ -47,10 +47,11 @@ class Printer {
   }
 
   std::string text(std::int64_t at) const {
-    if (dtype_ == DType::boolean) return numbers_.data_as<std::int64_t>()[at] != 0 ? "true" : "false";
     std::ostringstream stream;
     stream << std::setprecision(4) << (scientific_ ? std::scientific : std::fixed);
-    if (is_floating_point(dtype_)) {
+    if (dtype_ == DType::boolean) {
+      stream << std::boolalpha << (numbers_.data_as<std::int64_t>()[at] != 0);
+    } else if (is_floating_point(dtype_)) {
       stream << numbers_.data_as<double>()[at];
     } else {
       stream << numbers_.data_as<std::int64_t>()[at];
@@ -73,9 +74,8 @@ class Printer {
   template <class F>
   void visit_shown(int dim, std::int64_t at, const F& f) const {
     if (dim == numbers_.ndim()) return f(at);
-    for_each_index(dim, [&](std::int64_t i) {
-      visit_shown(dim + 1, at + i * numbers_.strides()[dim], f);
-    });
+    for_each_index(
+        dim, [&](std::int64_t i) { visit_shown(dim + 1, at + i * numbers_.strides()[dim], f); });
   }
 
   void print(int dim, std::int64_t at) {

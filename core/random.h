@@ -41,8 +41,8 @@ void manual_seed(std::uint64_t seed);
 /// same numbers as f32, rounded once.
 namespace random {
 
-/// low + u (high - low) with u on [0, 1) in steps of one roundoff of out's dtype, so that u < 1 also
-/// in 16 bits. `out` is floating point. Throws std::invalid_argument unless low <= high.
+/// low + u (high - low) with u on [0, 1) in steps of one roundoff of out's dtype, so that u < 1
+/// also in 16 bits. `out` is floating point. Throws std::invalid_argument unless low <= high.
 void uniform(const Array& out, double low, double high, RandomKey key);
 
 /// `out` is floating point. Throws std::invalid_argument unless std >= 0.

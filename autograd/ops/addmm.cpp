@@ -52,18 +52,19 @@ OpEntry addmm_entry() {
   const auto reference = [](const std::vector<Values>& in) {
     return tabulated({3, 4}, [&](const Shape& i) {
       return kBeta * at(in[0], i) + kAlpha * sum_over(kDepth, [&](std::int64_t k) {
-               return at(in[1], {i[0], k}) * at(in[2], {k, i[1]});
-             });
+                                      return at(in[1], {i[0], k}) * at(in[2], {k, i[1]});
+                                    });
     });
   };
   const auto operand = [](const Shape& sizes) {
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
   const auto example = [&](const char* what, const Shape& self) {
-    return OpExample{what, {operand(self), operand({3, kDepth}), operand({kDepth, 4})}, run,
-                     reference};
+    return OpExample{
+        what, {operand(self), operand({3, kDepth}), operand({kDepth, 4})}, run, reference};
   };
-  // 5 terms of at most 2 and one of 0.5: each of 7 additions and roundings loses a roundoff of 10.5.
+  // 5 terms of at most 2 and one of 0.5: each of 7 additions and roundings loses a roundoff
+  // of 10.5.
   return {.name = AddMm::name,
           .precision = AddMm::precision,
           .roundoffs = 7 * 10.5,

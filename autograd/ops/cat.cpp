@@ -30,7 +30,7 @@ Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& mo
     if (adds_nothing(t)) continue;
     Shape others = t.sizes();
     if (others.size() == sizes.size()) others[dim] = sizes[dim];
-    if (others != sizes) refuse_shapes("cat", "shapes equal but for the dimension joined", model, t);
+    if (others != sizes) refuse_shapes("cat", "shapes equal but for one dimension", model, t);
     sizes[dim] += t.size(dim);
   }
   return sizes;
@@ -49,8 +49,8 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   }
   if (model.dim() == 0) refuse_shapes("cat", "at least one dimension", model, operands.back());
   const int d = wrap_dim(dim, static_cast<int>(model.dim()), "cat");
-  Array out = Array::empty(joined_sizes(operands, d, model), detail::result_type(operands),
-                           model.device());
+  Array out =
+      Array::empty(joined_sizes(operands, d, model), detail::result_type(operands), model.device());
   std::vector<std::int64_t> ends{0};
   for (const Tensor& t : operands) {
     const std::int64_t begin = ends.back();
@@ -81,28 +81,26 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
 namespace detail {
 
 OpEntry cat_entry() {
-  const OpExample example{
-      "dim 1",
-      {{.sizes = {3, 4}}, {.sizes = {3, 2}}},
-      [](const std::vector<Tensor>& in) { return cat(in, 1); },
-      [](const std::vector<Values>& in) {
-        return tabulated({3, 6}, [&](const Shape& i) {
-          return i[1] < 4 ? at(in[0], i) : at(in[1], {i[0], i[1] - 4});
-        });
-      }};
+  const OpExample example{"dim 1",
+                          {{.sizes = {3, 4}}, {.sizes = {3, 2}}},
+                          [](const std::vector<Tensor>& in) { return cat(in, 1); },
+                          [](const std::vector<Values>& in) {
+                            return tabulated({3, 6}, [&](const Shape& i) {
+                              return i[1] < 4 ? at(in[0], i) : at(in[1], {i[0], i[1] - 4});
+                            });
+                          }};
   return {.name = "cat", .precision = Precision::widest_operand, .examples = {example}};
 }
 
 OpEntry stack_entry() {
-  const OpExample example{
-      "dim 1",
-      {{.sizes = {3, 4}}, {.sizes = {3, 4}}},
-      [](const std::vector<Tensor>& in) { return stack(in, 1); },
-      [](const std::vector<Values>& in) {
-        return tabulated({3, 2, 4}, [&](const Shape& i) {
-          return at(in[static_cast<std::size_t>(i[1])], {i[0], i[2]});
-        });
-      }};
+  const OpExample example{"dim 1",
+                          {{.sizes = {3, 4}}, {.sizes = {3, 4}}},
+                          [](const std::vector<Tensor>& in) { return stack(in, 1); },
+                          [](const std::vector<Values>& in) {
+                            return tabulated({3, 2, 4}, [&](const Shape& i) {
+                              return at(in[static_cast<std::size_t>(i[1])], {i[0], i[2]});
+                            });
+                          }};
   return {.name = "stack", .precision = Precision::widest_operand, .examples = {example}};
 }
 

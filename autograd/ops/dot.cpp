@@ -42,9 +42,8 @@ OpEntry dot_entry() {
   const OperandSpec operand{.sizes = {kLength}, .low = -1, .high = 1};
   const auto run = [](const std::vector<Tensor>& in) { return dot(in[0], in[1]); };
   const auto reference = [](const std::vector<Values>& in) {
-    return Values{{}, {sum_over(kLength, [&](std::int64_t k) {
-                    return at(in[0], {k}) * at(in[1], {k});
-                  })}};
+    return Values{
+        {}, {sum_over(kLength, [&](std::int64_t k) { return at(in[0], {k}) * at(in[1], {k}); })}};
   };
   // 5 terms of at most 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
   return {.name = Dot::name,
@@ -56,9 +55,7 @@ OpEntry dot_entry() {
 OpEntry outer_entry() {
   const auto run = [](const std::vector<Tensor>& in) { return outer(in[0], in[1]); };
   const auto reference = [](const std::vector<Values>& in) {
-    return tabulated({3, 4}, [&](const Shape& i) {
-      return at(in[0], {i[0]}) * at(in[1], {i[1]});
-    });
+    return tabulated({3, 4}, [&](const Shape& i) { return at(in[0], {i[0]}) * at(in[1], {i[1]}); });
   };
   return {.name = "outer",
           .precision = Precision::any,

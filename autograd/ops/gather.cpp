@@ -33,9 +33,7 @@ void expect_shapes(const char* op, const Array& self, const Array& index, int di
 class Target {
  public:
   Target(const Array& self, const Array& index, int dim)
-      : sizes_(index.sizes()),
-        strides_(self.strides()),
-        values_(index.data_as<std::int64_t>()) {
+      : sizes_(index.sizes()), strides_(self.strides()), values_(index.data_as<std::int64_t>()) {
     if (self.ndim() > 0) {
       step_ = strides_[dim];
       strides_[dim] = 0;
@@ -125,15 +123,14 @@ struct ScatterAdd {
 
 OpEntry gather_entry() {
   const auto example = [](const char* what, int along, const Shape& index) {
-    return OpExample{
-        what,
-        {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4)},
-        [along](const std::vector<Tensor>& in) { return gather(in[0], along, in[1]); },
-        [along](const std::vector<Values>& in) {
-          return tabulated(in[1].sizes, [&](const Shape& i) {
-            return at(in[0], replaced(i, along, at(in[1], i)));
-          });
-        }};
+    return OpExample{what,
+                     {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4)},
+                     [along](const std::vector<Tensor>& in) { return gather(in[0], along, in[1]); },
+                     [along](const std::vector<Values>& in) {
+                       return tabulated(in[1].sizes, [&](const Shape& i) {
+                         return at(in[0], replaced(i, along, at(in[1], i)));
+                       });
+                     }};
   };
   return {.name = Gather::name,
           .precision = Gather::precision,
@@ -146,9 +143,7 @@ OpEntry scatter_add_entry() {
     return OpExample{
         what,
         {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4), {.sizes = index}},
-        [along](const std::vector<Tensor>& in) {
-          return scatter_add(in[0], along, in[1], in[2]);
-        },
+        [along](const std::vector<Tensor>& in) { return scatter_add(in[0], along, in[1], in[2]); },
         [along](const std::vector<Values>& in) {
           Values sums = in[0];
           tabulated(in[1].sizes, [&](const Shape& i) {

@@ -147,9 +147,8 @@ OpEntry embedding_entry() {
           return at(in[0], {static_cast<std::int64_t>(at(in[1], {i[0], i[1]})), i[2]});
         });
       }};
-  return {.name = kEmbedding,
-          .precision = IndexSelect<kEmbedding>::precision,
-          .examples = {example}};
+  return {
+      .name = kEmbedding, .precision = IndexSelect<kEmbedding>::precision, .examples = {example}};
 }
 
 }  // namespace detail

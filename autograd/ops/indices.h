@@ -26,9 +26,8 @@ inline DType accumulator_of(DType dtype) {
 /// Calls f with std::type_identity of the accumulator's type.
 template <class F>
 void visit_accumulator(DType dtype, const F& f) {
-  visit(dtype, [&f](auto tag) {
-    f(std::type_identity<compute_t<typename decltype(tag)::type>>{});
-  });
+  visit(dtype,
+        [&f](auto tag) { f(std::type_identity<compute_t<typename decltype(tag)::type>>{}); });
 }
 
 }  // namespace halfgrad::detail

@@ -38,8 +38,8 @@ struct Linear {
     sizes[x.ndim() - 1] = w.size(0);
     const Array out = Array::empty(sizes, x.dtype(), x.device());
     const bool one_row = x.ndim() == 1;
-    product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0,
-            one_row ? out.unsqueeze(0) : out, bias);
+    product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0, one_row ? out.unsqueeze(0) : out,
+            bias);
     return out;
   }
 
@@ -69,7 +69,8 @@ OpEntry linear_entry() {
     return tabulated(replaced(in[0].sizes, last, kOut), [&](const Shape& i) {
       const double bias = in.size() > 2 ? at(in[2], {i[last]}) : 0;
       return bias + sum_over(kIn, [&](std::int64_t k) {
-               return at(in[0], replaced(i, last, static_cast<double>(k))) * at(in[1], {i[last], k});
+               return at(in[0], replaced(i, last, static_cast<double>(k))) *
+                      at(in[1], {i[last], k});
              });
     });
   };

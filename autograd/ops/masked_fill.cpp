@@ -46,16 +46,15 @@ struct MaskedFill {
 
 OpEntry masked_fill_entry() {
   const auto example = [](const char* what, const Shape& mask) {
-    return OpExample{
-        what,
-        {{.sizes = {3, 4}},
-         {.sizes = mask, .kind = OperandSpec::Kind::boolean, .differentiable = false}},
-        [](const std::vector<Tensor>& in) { return masked_fill(in[0], in[1], 0.5); },
-        [](const std::vector<Values>& in) {
-          return tabulated(in[0].sizes, [&](const Shape& i) {
-            return at(in[1], i) != 0 ? 0.5 : at(in[0], i);
-          });
-        }};
+    return OpExample{what,
+                     {{.sizes = {3, 4}},
+                      {.sizes = mask, .kind = OperandSpec::Kind::boolean, .differentiable = false}},
+                     [](const std::vector<Tensor>& in) { return masked_fill(in[0], in[1], 0.5); },
+                     [](const std::vector<Values>& in) {
+                       return tabulated(in[0].sizes, [&](const Shape& i) {
+                         return at(in[1], i) != 0 ? 0.5 : at(in[0], i);
+                       });
+                     }};
   };
   return {.name = MaskedFill::name,
           .precision = MaskedFill::precision,

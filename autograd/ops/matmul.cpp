@@ -18,8 +18,8 @@ constexpr char kMv[] = "mv";
 
 [[noreturn]] void refuse_shapes(const char* op, const char* expected, const Shape& a,
                                 const Shape& b) {
-  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " +
-                              to_string(a) + " and " + to_string(b));
+  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " + to_string(a) +
+                              " and " + to_string(b));
 }
 
 // [..., m, n] without the dimensions that a vector operand does not have.

@@ -24,8 +24,8 @@ struct Matrices {
 template <class View>
 View last_two_dims(const Array& array) {
   const int row = array.ndim() - 2;
-  return {array.data(),          array.dtype(),        array.sizes()[row], array.sizes()[row + 1],
-          array.strides()[row], array.strides()[row + 1]};
+  return {array.data(),           array.dtype(),        array.sizes()[row],
+          array.sizes()[row + 1], array.strides()[row], array.strides()[row + 1]};
 }
 
 Array with_batch(const Array& matrices, const Shape& batch) {
@@ -113,10 +113,9 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 
 void expect_one_floating_dtype(const char* op, const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || !is_floating_point(a.dtype())) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected operands of one floating-point dtype, got " +
-                                std::string(name(a.dtype())) + " and " +
-                                std::string(name(b.dtype())));
+    throw std::invalid_argument(
+        std::string(op) + ": expected operands of one floating-point dtype, got " +
+        std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())));
   }
 }
 

@@ -6,9 +6,9 @@ namespace halfgrad::detail {
 
 /// out = alpha a b + beta out + bias on matrices, or batches of them, in place.
 ///
-/// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast to
-/// out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or repeated.
-/// One floating dtype; accumulation and rounding are gemm's.
+/// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast
+/// to out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or
+/// repeated. One floating dtype; accumulation and rounding are gemm's.
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
 

@@ -62,8 +62,11 @@ TEST(Stack, AddsADimension) {
   EXPECT_EQ(numbers(stack({a, b}, 1)), (Doubles{1, 3, 2, 4}));
   EXPECT_EQ(stack({a, b, a}, -1).sizes(), (Shape{2, 3}));
   EXPECT_EQ(stack({tensor(1), tensor(2)}).sizes(), Shape{2});
-  expect_gradients([](const auto& in) { return stack({in[0], in[1]}, -1); },
-                   {random_leaf({2, 3}, 1), random_leaf({2, 3}, 2)});
+  expect_gradients(
+      [](const auto& in) {
+        return stack({in[0], in[1]}, -1);
+      },
+      {random_leaf({2, 3}, 1), random_leaf({2, 3}, 2)});
 }
 
 TEST(Gather, PicksAlongADimension) {
@@ -156,8 +159,8 @@ TEST(MaskedFill, ReplacesWhereTheMaskIsTrue) {
   EXPECT_EQ(numbers(masked_fill(x, tensor({true, false}), 9)), (Doubles{9, 2, 9, 4}));
   EXPECT_EQ(masked_fill(x, tensor({true, false}), 9).dtype(), kLong);
   EXPECT_EQ(masked_fill(tensor(1.0), tensor({true, false}), 9).sizes(), Shape{2});
-  const Tensor half = masked_fill(x.to(kHalf), tensor({true, false}),
-                                  -std::numeric_limits<double>::infinity());
+  const Tensor half =
+      masked_fill(x.to(kHalf), tensor({true, false}), -std::numeric_limits<double>::infinity());
   EXPECT_EQ(half.select(0, 0).select(0, 0).item<double>(),
             -std::numeric_limits<double>::infinity());
   EXPECT_THROW(masked_fill(x, x, 0), std::invalid_argument);
@@ -168,8 +171,8 @@ TEST(MaskedFill, StopsEvenInfiniteGradients) {
   expect_gradients(f, {random_leaf({2, 3}, 1)});
   expect_second_gradients(f, {random_leaf({2, 3}, 1)});
   const Tensor x = ones({2}, {.requires_grad = true});
-  masked_fill(x, tensor({true, false}), 0).backward(
-      tensor({std::numeric_limits<double>::infinity(), 3.0}));
+  masked_fill(x, tensor({true, false}), 0)
+      .backward(tensor({std::numeric_limits<double>::infinity(), 3.0}));
   EXPECT_EQ(numbers(x.grad()), (Doubles{0, 3}));
 }
 
@@ -198,8 +201,9 @@ TEST(Indices, OutsideTheSizeAreNamed) {
   const Tensor x = zeros({2, 3});
   expect_out_of_range("gather", "3", "3", [&] { gather(x, 1, tensor({{3}})); });
   expect_out_of_range("gather", "-1", "2", [&] { gather(x, 0, tensor({{-1}})); });
-  expect_out_of_range("scatter_add", "5", "3",
-                      [&] { scatter_add(x, 1, tensor({{5}}), ones({1, 1})); });
+  expect_out_of_range("scatter_add", "5", "3", [&] {
+    scatter_add(x, 1, tensor({{5}}), ones({1, 1}));
+  });
   expect_out_of_range("index_select", "2", "2", [&] { index_select(x, 0, tensor({0, 2})); });
   expect_out_of_range("embedding", "7", "2", [&] { embedding(x, tensor({{7}})); });
   expect_out_of_range("embedding", "4", "2", [&] { embedding(x, tensor({1}), 4); });

@@ -68,8 +68,8 @@ TEST(Linear, TakesViews) {
   const std::vector<Tensor> inputs{random_leaf({4, 2, 3}, 1).detach().requires_grad_(),
                                    random_leaf({3, 3}, 2), random_leaf({6}, 3)};
   expect_gradients(f, inputs);
-  const Tensor copied = linear(inputs[0].transpose(0, 1).contiguous(),
-                               inputs[1].t().contiguous(), inputs[2].slice(0, 0, 6, 2).contiguous());
+  const Tensor copied = linear(inputs[0].transpose(0, 1).contiguous(), inputs[1].t().contiguous(),
+                               inputs[2].slice(0, 0, 6, 2).contiguous());
   EXPECT_EQ(f(inputs).to_vector<double>(), copied.to_vector<double>());
 }
 

@@ -260,7 +260,9 @@ TEST(Products, NameWhatTheyRefuse) {
   expect_names(refusal_of([&] { mv(t({2, 3}), t({2})); }), {"mv", "[2, 3]", "[2]"});
   expect_names(refusal_of([&] { dot(t({3}), t({2})); }), {"dot", "[3]", "[2]"});
   expect_names(refusal_of([&] { outer(t({3, 1}), t({2})); }), {"outer", "[3, 1]", "[2]"});
-  expect_names(refusal_of([&] { addmm(t({3}), t({2, 2}), t({3, 3})); }),
+  expect_names(refusal_of([&] {
+                 addmm(t({3}), t({2, 2}), t({3, 3}));
+               }),
                {"addmm", "[2, 2]", "[3, 3]"});
   expect_names(refusal_of([&] { addmm(t({3}), t({2, 2}), t({2, 2})); }), {"[3]", "[2, 2]"});
   expect_names(refusal_of([&] { mm(t({2, 2}, kHalf), t({2, 2})); }), {"mm", "float16", "float32"});
