@@ -82,6 +82,13 @@ TEST(CrossEntropy, TakesOneRowAndLargeLogits) {
   EXPECT_EQ(cross_entropy(x, tensor(std::int64_t{2}, {.dtype = DType::i64})).item(), 1000);
 }
 
+TEST(NllLoss, IsNanWithZeroGradientWhenAllAreIgnored) {
+  const Tensor x = random_leaf({2, 3}, 1);
+  const Tensor loss = nll_loss(x, tensor({-100, -100}, {.dtype = DType::i64}));
+  EXPECT_TRUE(std::isnan(loss.item()));
+  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), std::vector<double>(6, 0.0));
+}
+
 TEST(BinaryCrossEntropy, StaysFiniteAtTheEnds) {
   const Tensor p = tensor({0.0F, 1.0F}).requires_grad_();
   const Tensor loss = binary_cross_entropy(p, tensor({1.0F, 0.0F}), {}, kSum);
