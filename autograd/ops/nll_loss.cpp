@@ -37,7 +37,7 @@ struct PickedLoss {
   }
   void backward(const Backward<1>& b) const {
     const Tensor picked(class_probabilities(encoded, classes, Array(), 0));
-    b.set(0, unsqueeze(neg(b.grad()), 1) * picked);
+    b.set(0, masked_fill(unsqueeze(neg(b.grad()), 1) * picked, picked == Scalar(0), 0));
   }
 };
 

@@ -101,11 +101,11 @@ OpEntry variance_entry() {
         // The mean of (x_i - x_j)^2 / 2 over all pairs.
         [unbiased](const std::vector<double>& row) {
           const auto n = static_cast<double>(row.size());
-          double total = 0;
-          for (const double a : row) {
-            for (const double b : row) total += (a - b) * (a - b) / 2;
+          long double total = 0;
+          for (const long double a : row) {
+            for (const long double b : row) total += (a - b) * (a - b) / 2;
           }
-          const double v = total / n / (unbiased ? n - 1 : n);
+          const auto v = static_cast<double>(total / n / (unbiased ? n - 1 : n));
           return std::vector{kRoot ? std::sqrt(v) : v};
         });
   }

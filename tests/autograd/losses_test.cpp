@@ -1,0 +1,102 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/autograd/finite_differences.h>
+
+namespace halfgrad {
+namespace {
+
+const std::vector<std::int64_t> kClasses{2, 0, -100, 1, 2};
+
+Tensor classes() { return tensor(kClasses, {5}, {.dtype = DType::i64}); }
+
+TEST(CrossEntropy, IgnoredRowsCountNothing) {
+  const Tensor x = random_leaf({5, 3}, 1);
+  const Tensor kept = tensor({0, 1, 3, 4}, {.dtype = DType::i64});
+  const Tensor others = tensor({2, 0, 1, 2}, {.dtype = DType::i64});
+  for (const double smoothing : {0.0, 0.1}) {
+    const Tensor loss = cross_entropy(x, classes(), {.label_smoothing = smoothing});
+    const Tensor expected =
+        cross_entropy(index_select(x, 0, kept), others, {.label_smoothing = smoothing});
+    EXPECT_NEAR(loss.item(), expected.item(), 16 * roundoff(kDouble));
+    const Tensor gradient = autograd::grad({loss}, {x})[0];
+    EXPECT_EQ(gradient[2].to_vector<double>(), std::vector<double>(3, 0.0));
+  }
+}
+
+TEST(CrossEntropy, IsNanWithZeroGradientWhenAllAreIgnored) {
+  const Tensor x = random_leaf({2, 3}, 1);
+  const Tensor loss = cross_entropy(x, tensor({-100, -100}, {.dtype = DType::i64}));
+  EXPECT_TRUE(std::isnan(loss.item()));
+  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), std::vector<double>(6, 0.0));
+}
+
+TEST(CrossEntropy, RefusesWrongTargets) {
+  const Tensor x = random_leaf({2, 3}, 1);
+  EXPECT_THROW(cross_entropy(x, tensor({0, 3}, {.dtype = DType::i64})), std::out_of_range);
+  EXPECT_THROW(cross_entropy(x, tensor({0, -1}, {.dtype = DType::i64})), std::out_of_range);
+  EXPECT_THROW(cross_entropy(x, tensor({0}, {.dtype = DType::i64})), std::invalid_argument);
+  EXPECT_THROW(cross_entropy(x, tensor({0, 1}, {.dtype = DType::i32})), std::invalid_argument);
+  EXPECT_THROW(cross_entropy(x, random_leaf({2, 2}, 2)), std::invalid_argument);
+  EXPECT_THROW(cross_entropy(x, classes(), {.label_smoothing = 2}), std::invalid_argument);
+}
+
+TEST(CrossEntropy, FusedAndComposedGradientsAgree) {
+  const Tensor x = random_leaf({5, 3}, 1);
+  const Tensor weight = tensor({0.5, 1.0, 2.0}, {.dtype = kDouble});
+  for (const double smoothing : {0.0, 0.2}) {
+    for (const Reduction reduction : {kNone, kMean, kSum}) {
+      const Tensor loss = weighted_sum(cross_entropy(
+          x, classes(), {.weight = weight, .reduction = reduction, .label_smoothing = smoothing}));
+      const auto composed = autograd::grad({loss}, {x}, {}, {.create_graph = true});
+      const auto fused = autograd::grad({loss}, {x});
+      const std::vector<double> a = fused[0].to_vector<double>();
+      const std::vector<double> b = composed[0].to_vector<double>();
+      for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 32 * roundoff(kDouble));
+    }
+  }
+}
+
+TEST(CrossEntropy, IsTheSameForAnyNumberOfThreads) {
+  const Tensor x = random_leaf({5000, 40}, 1).detach().requires_grad_();
+  const Tensor target = randint(40, {5000}, {.dtype = DType::i64});
+  const auto run = [&](int threads) {
+    set_num_threads(threads);
+    const Tensor loss = cross_entropy(x, target);
+    std::vector<double> numbers = autograd::grad({loss}, {x})[0].to_vector<double>();
+    numbers.push_back(loss.item());
+    return numbers;
+  };
+  const int before = get_num_threads();
+  EXPECT_EQ(run(1), run(2));
+  set_num_threads(before);
+}
+
+TEST(CrossEntropy, TakesOneRowAndLargeLogits) {
+  const Tensor x = tensor({1000.0F, -1000.0F, 0.0F});
+  EXPECT_EQ(cross_entropy(x, tensor(std::int64_t{0}, {.dtype = DType::i64})).item(), 0);
+  EXPECT_EQ(cross_entropy(x, tensor(std::int64_t{2}, {.dtype = DType::i64})).item(), 1000);
+}
+
+TEST(NllLoss, IsNanWithZeroGradientWhenAllAreIgnored) {
+  const Tensor x = random_leaf({2, 3}, 1);
+  const Tensor loss = nll_loss(x, tensor({-100, -100}, {.dtype = DType::i64}));
+  EXPECT_TRUE(std::isnan(loss.item()));
+  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), std::vector<double>(6, 0.0));
+}
+
+TEST(BinaryCrossEntropy, StaysFiniteAtTheEnds) {
+  const Tensor p = tensor({0.0F, 1.0F}).requires_grad_();
+  const Tensor loss = binary_cross_entropy(p, tensor({1.0F, 0.0F}), {}, kSum);
+  EXPECT_EQ(loss.item(), 200);
+  EXPECT_TRUE(all(isfinite(autograd::grad({loss}, {p})[0])).item<bool>());
+  const Tensor x = tensor({-1000.0F, 1000.0F});
+  EXPECT_EQ(binary_cross_entropy_with_logits(x, tensor({1.0F, 0.0F}), {}, {}, kSum).item(), 2000);
+}
+
+}  // namespace
+}  // namespace halfgrad

@@ -1,0 +1,105 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/tests/autograd/finite_differences.h>
+
+namespace halfgrad {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> gradient_of(const Tensor& y, const Tensor& x) {
+  return autograd::grad({y}, {x})[0].to_vector<double>();
+}
+
+TEST(Reductions, ResultTypesOfIntegers) {
+  const Tensor x = tensor({2, 3}, {.dtype = DType::i32});
+  EXPECT_EQ(sum(x).dtype(), DType::i64);
+  EXPECT_EQ(prod(x).dtype(), DType::i64);
+  EXPECT_EQ(prod(x).item(), 6);
+  EXPECT_THROW(mean(x), std::invalid_argument);
+  EXPECT_EQ(mean(x, kFloat).item(), 2.5);
+  EXPECT_THROW(var(x), std::invalid_argument);
+}
+
+TEST(Reductions, TiesShareTheGradientOfMaxAndTheFirstHasThatOfMaxAlong) {
+  const Tensor x = tensor({1.0, 3.0, 3.0, 2.0}, {.dtype = kDouble}).requires_grad_();
+  EXPECT_EQ(gradient_of(max(x), x), (std::vector{0.0, 0.5, 0.5, 0.0}));
+  const auto [value, index] = max(x, 0);
+  EXPECT_EQ(index.item<std::int64_t>(), 1);
+  EXPECT_EQ(gradient_of(value, x), (std::vector{0.0, 1.0, 0.0, 0.0}));
+}
+
+TEST(Reductions, NanIsTheLargestAndTheSmallest) {
+  const Tensor x = tensor({1.0, kNan, 3.0, kNan}, {.dtype = kDouble});
+  EXPECT_TRUE(std::isnan(max(x).item()));
+  EXPECT_TRUE(std::isnan(min(x).item()));
+  EXPECT_EQ(argmax(x).item(), 1);
+  EXPECT_EQ(argmin(x).item(), 1);
+}
+
+TEST(Reductions, ProductsWithZerosHaveTheGradientOfTheOthers) {
+  const Tensor one = tensor({2.0, 0.0, 3.0}, {.dtype = kDouble}).requires_grad_();
+  EXPECT_EQ(gradient_of(prod(one), one), (std::vector{0.0, 6.0, 0.0}));
+  const Tensor two = tensor({0.0, 0.0, 3.0}, {.dtype = kDouble}).requires_grad_();
+  EXPECT_EQ(gradient_of(prod(two), two), (std::vector{0.0, 0.0, 0.0}));
+  const auto product = [](const std::vector<Tensor>& in) { return prod(in[0]); };
+  expect_second_gradients(product, {one});
+}
+
+TEST(Reductions, NormsHaveNoGradientAtZero) {
+  const Tensor x = tensor({0.0, 0.0}, {.dtype = kDouble}).requires_grad_();
+  for (const double p : {0.0, 1.0, 1.5, 2.0, 3.0, kInf}) {
+    EXPECT_EQ(gradient_of(norm(x, p), x), (std::vector{0.0, 0.0})) << p;
+  }
+}
+
+TEST(Reductions, LogSumExpOfInfinities) {
+  const Tensor x = tensor({{-kInf, -kInf}, {kInf, 1.0}, {-kInf, 2.0}}, {.dtype = kDouble});
+  EXPECT_EQ(logsumexp(x, {1}).to_vector<double>(), (std::vector{-kInf, kInf, 2.0}));
+  const Tensor low = tensor({-kInf, -kInf}, {.dtype = kDouble}).requires_grad_();
+  EXPECT_EQ(gradient_of(logsumexp(low, {0}), low), (std::vector{0.0, 0.0}));
+}
+
+TEST(Reductions, OfNothing) {
+  const Tensor x = zeros({0, 3});
+  EXPECT_EQ(prod(x).item(), 1);
+  EXPECT_TRUE(std::isnan(mean(x).item()));
+  EXPECT_TRUE(all(x).item<bool>());
+  EXPECT_FALSE(any(x).item<bool>());
+  EXPECT_THROW(max(x), std::invalid_argument);
+  EXPECT_THROW(argmax(x, 0), std::invalid_argument);
+  EXPECT_EQ(softmax(x, 0).sizes(), x.sizes());
+}
+
+TEST(BatchNorm, UpdatesRunningStatisticsInPlace) {
+  const Tensor x = tensor({{1.0, 2.0}, {3.0, 6.0}}, {.dtype = kDouble});
+  const Tensor mu = zeros({2}, {.dtype = kDouble});
+  const Tensor variance = ones({2}, {.dtype = kDouble});
+  batch_norm(x, {}, {}, mu, variance, true, 0.5);
+  EXPECT_EQ(mu.to_vector<double>(), (std::vector{1.0, 2.0}));
+  EXPECT_EQ(variance.to_vector<double>(), (std::vector{1.5, 4.5}));
+  const Tensor y = batch_norm(x, {}, {}, mu, variance, false, 0.5, 0);
+  EXPECT_EQ(y.to_vector<double>()[1], 0);
+  EXPECT_THROW(batch_norm(x, {}, {}, {}, {}, false), std::invalid_argument);
+  EXPECT_THROW(batch_norm(x.slice(0, 0, 1), {}, {}, {}, {}, true), std::invalid_argument);
+}
+
+TEST(LayerNorm, FusedAndComposedGradientsAgree) {
+  const std::vector<Tensor> in{random_leaf({4, 9}, 1), random_leaf({9}, 2), random_leaf({9}, 3)};
+  const Tensor loss = weighted_sum(layer_norm(in[0], {9}, in[1], in[2]));
+  const auto composed = autograd::grad({loss}, in, {}, {.create_graph = true});
+  const auto fused = autograd::grad({loss}, in);
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const std::vector<double> a = fused[k].to_vector<double>();
+    const std::vector<double> b = composed[k].to_vector<double>();
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 64 * roundoff(kDouble));
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad
