@@ -1,6 +1,5 @@
 #include <halfgrad/optim/optimizer.h>
 
-#include <algorithm>
 #include <iostream>
 #include <stdexcept>
 #include <tuple>

@@ -107,6 +107,7 @@ TEST(Optimizer, RejectsWhatItCannotOptimize) {
   EXPECT_EQ(message_of([&] { SGD({{.params = {leaf}, .lr = -1.0}}); }),
             "SGD: expected lr >= 0, got -1");
   EXPECT_EQ(message_of([&] { SGD({tensor_of({1})}); }), "no error");
+  EXPECT_EQ(message_of([&] { SGD({tensor_of({1}, DType::i64)}); }), "no error");
 }
 
 TEST(Optimizer, KeepsAParameterListedTwiceOnce) {
