@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 
 namespace halfgrad {
 namespace detail {
@@ -45,6 +48,31 @@ void check(const Tensor& input, std::initializer_list<const Tensor*> of_channels
 }
 
 }  // namespace
+
+OpEntry batch_norm_entry() {
+  OpEntry entry{.name = "batch_norm", .precision = Precision::any, .roundoffs = 32, .examples = {}};
+  entry.examples.push_back({"in training",
+                            {{.sizes = {6, 3, 4}}, {.sizes = {3}}, {.sizes = {3}}},
+                            [](const std::vector<Tensor>& in) {
+                              return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-3);
+                            },
+                            [](const std::vector<Values>& in) {
+                              Values out = along(in[0], 5, true, [](std::vector<double> row) {
+                                double mu = 0, squares = 0;
+                                for (const double x : row) mu += x / 24;
+                                for (const double x : row) squares += std::pow(x - mu, 2);
+                                for (double& x : row) x = (x - mu) / std::sqrt(squares / 24 + 1e-3);
+                                return row;
+                              });
+                              for (std::size_t i = 0; i < out.data.size(); ++i) {
+                                const std::size_t c = i / 4 % 3;
+                                out.data[i] = out.data[i] * in[1].data[c] + in[2].data[c];
+                              }
+                              return out;
+                            }});
+  return entry;
+}
+
 }  // namespace detail
 
 // y = (x - mean) / sqrt(variance + eps) weight + bias, in the compute type, per channel.

@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
@@ -44,9 +47,8 @@ struct NormalizeGradientRow {
     team.each(n, [&](auto i) { dw.set(i, dy(i) * ((x(i) - mu) * r)); });
     const T mean = kCentred ? team.sum(n, [&](auto i) { return dy(i) * weight(i); }) / count : T(0);
     const T slope = team.sum(n, [&](auto i) { return dw(i) * weight(i); }) / count;
-    team.each(n, [&](auto i) {
-      dx.set(i, r * (dy(i) * weight(i) - mean - (x(i) - mu) * r * slope));
-    });
+    team.each(n,
+              [&](auto i) { dx.set(i, r * (dy(i) * weight(i) - mean - (x(i) - mu) * r * slope)); });
   }
 };
 
@@ -126,13 +128,14 @@ struct Normalize {
   }
 };
 
-void check_normalized(const char* op, const Tensor& input, const Shape& shape,
-                      const Tensor& weight, const Tensor& bias) {
+void check_normalized(const char* op, const Tensor& input, const Shape& shape, const Tensor& weight,
+                      const Tensor& bias) {
   const int first = static_cast<int>(input.dim()) - shape.size();
   bool fits = !shape.empty() && first >= 0 && input.is_floating_point();
   for (int d = 0; fits && d < shape.size(); ++d) fits = input.size(first + d) == shape[d];
   if (!fits) {
-    throw std::invalid_argument(std::string(op) + ": expected a floating point input of shape [..., " +
+    throw std::invalid_argument(std::string(op) +
+                                ": expected a floating point input of shape [..., " +
                                 to_string(shape).substr(1) + ", got " + to_string(input.sizes()) +
                                 " of " + std::string(name(input.dtype())));
   }
@@ -144,6 +147,55 @@ void check_normalized(const char* op, const Tensor& input, const Shape& shape,
 }
 
 }  // namespace
+
+namespace {
+
+// Of a row x, then w and b: every number must vary, or the example proves nothing.
+template <bool kCentred>
+Values normalize_reference(const std::vector<Values>& in) {
+  const std::size_t n = in[1].data.size();
+  Values out = in[0];
+  for (std::size_t begin = 0; begin < out.data.size(); begin += n) {
+    double mu = 0, squares = 0;
+    for (std::size_t i = 0; i < n && kCentred; ++i)
+      mu += out.data[begin + i] / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) squares += std::pow(out.data[begin + i] - mu, 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(n) + 1e-3);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double bias = in.size() > 2 ? in[2].data[i] : 0;
+      double& x = out.data[begin + i];
+      x = (x - mu) / deviation * in[1].data[i] + bias;
+    }
+  }
+  return out;
+}
+
+template <bool kCentred>
+OpEntry normalize_entry() {
+  OpEntry entry{.name = Normalize<kCentred>::name,
+                .precision = Normalize<kCentred>::precision,
+                .roundoffs = 32,
+                .examples = {}};
+  for (const Shape& row : {Shape{7}, Shape{3, 4}}) {
+    Shape sizes{5};
+    for (const std::int64_t size : row) sizes.push_back(size);
+    std::vector<OperandSpec> operands{{.sizes = sizes}, {.sizes = row}};
+    if (kCentred) operands.push_back({.sizes = row});
+    entry.examples.push_back({"over " + to_string(row), operands,
+                              [row](const std::vector<Tensor>& in) {
+                                return kCentred ? layer_norm(in[0], row, in[1], in[2], 1e-3)
+                                                : rms_norm(in[0], row, in[1], 1e-3);
+                              },
+                              normalize_reference<kCentred>});
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry layer_norm_entry() { return normalize_entry<true>(); }
+OpEntry rms_norm_entry() { return normalize_entry<false>(); }
+
 }  // namespace detail
 
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight,

@@ -1,8 +1,10 @@
+#include <cmath>
 #include <limits>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/rows_of.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
@@ -52,6 +54,21 @@ struct LogSumExp {
 };
 
 }  // namespace
+
+OpEntry logsumexp_entry() {
+  OpEntry entry{
+      .name = LogSumExp::name, .precision = LogSumExp::precision, .roundoffs = 16, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) { return logsumexp(x, dims, keepdim); },
+      [](const std::vector<double>& row) {
+        double total = 0;
+        for (const double x : row) total += std::exp(x);
+        return std::vector{std::log(total)};
+      });
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim) {

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
 
@@ -139,6 +141,29 @@ struct Norm {
 };
 
 }  // namespace
+
+OpEntry norm_entry() {
+  OpEntry entry{.name = Norm::name, .precision = Norm::precision, .roundoffs = 16, .examples = {}};
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const double p : {2.0, 1.0, 3.0, 0.0, kInf, -kInf}) {
+    add_reduction_examples(
+        entry, "p " + std::to_string(p) + ", ",
+        [p](const Tensor& x, const Shape& dims, bool keepdim) { return norm(x, p, dims, keepdim); },
+        [p](const std::vector<double>& row) {
+          double total = p < 0 ? kInf : 0;
+          for (const double x : row) {
+            const double size = std::abs(x);
+            total = p == kInf    ? std::max(total, size)
+                    : p == -kInf ? std::min(total, size)
+                    : p == 0     ? total + (size > 0 ? 1 : 0)
+                                 : total + std::pow(size, p);
+          }
+          return std::vector{p == 0 || std::isinf(p) ? total : std::pow(total, 1 / p)};
+        });
+  }
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim) {

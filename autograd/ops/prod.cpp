@@ -1,6 +1,9 @@
+#include <vector>
+
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/reduce.h>
 #include <halfgrad/core/rows.h>
 
@@ -94,6 +97,24 @@ struct Product {
 };
 
 }  // namespace
+
+OpEntry prod_entry() {
+  OpEntry entry{
+      .name = Product::name, .precision = Product::precision, .roundoffs = 16, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) {
+        return dims.empty() ? prod(x) : prod(x, dims[0], keepdim);
+      },
+      [](const std::vector<double>& row) {
+        double total = 1;
+        for (const double x : row) total *= x;
+        return std::vector{total};
+      },
+      {.sizes = {}, .low = -1.2, .high = 1.2}, {{}, {0}, {1}, {-1}});
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim, std::optional<DType> dtype) {

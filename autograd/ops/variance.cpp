@@ -1,6 +1,9 @@
+#include <cmath>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/rows_of.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
@@ -80,6 +83,40 @@ Tensor variance(const Tensor& self, const Shape& dim, bool unbiased, bool keepdi
 }
 
 }  // namespace
+
+namespace {
+
+template <bool kRoot>
+OpEntry variance_entry() {
+  OpEntry entry{.name = Variance<kRoot>::name,
+                .precision = Variance<kRoot>::precision,
+                .roundoffs = 16,
+                .examples = {}};
+  for (const bool unbiased : {true, false}) {
+    add_reduction_examples(
+        entry, unbiased ? "" : "biased, ",
+        [unbiased](const Tensor& x, const Shape& dims, bool keepdim) {
+          return variance<kRoot>(x, dims, unbiased, keepdim);
+        },
+        // The mean of (x_i - x_j)^2 / 2 over all pairs.
+        [unbiased](const std::vector<double>& row) {
+          const auto n = static_cast<double>(row.size());
+          double total = 0;
+          for (const double a : row) {
+            for (const double b : row) total += (a - b) * (a - b) / 2;
+          }
+          const double v = total / n / (unbiased ? n - 1 : n);
+          return std::vector{kRoot ? std::sqrt(v) : v};
+        });
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry var_entry() { return variance_entry<false>(); }
+OpEntry std_entry() { return variance_entry<true>(); }
+
 }  // namespace detail
 
 Tensor var(const Tensor& self, bool unbiased) {

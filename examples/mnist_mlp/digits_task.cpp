@@ -92,7 +92,7 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .make_model = [&] { return make_mlp(options.hidden); },
       .loss = [](const auto& logits, const auto& y) { return hg::cross_entropy(logits, y); },
       .score = accuracy,
-      .score_name = "accuracy",
+      .score_text = [](double score) { return fmt::format("accuracy {:>6.2f} %", 100 * score); },
       .optimizer = options.optimizer,
       .lr = options.lr,
       .batch = options.batch,

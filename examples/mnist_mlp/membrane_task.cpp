@@ -53,7 +53,7 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
                   .make_model = make_model,
                   .loss = loss,
                   .score = r_squared,
-                  .score_name = "R²",
+                  .score_text = [](double score) { return fmt::format("R² {:>7.3f}", score); },
                   .lr = 1e-4,
                   .epochs = 20,
                   .steps = options.steps,

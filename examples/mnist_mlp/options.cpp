@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
 #include <CLI/CLI.hpp>
 
@@ -13,8 +14,7 @@ hg::Device choose_device(const std::string& name) {
   if (name == "cpu" || (name == "auto" && !hg::cuda::is_available())) return hg::kCPU;
   if (!hg::cuda::is_available())
     throw CLI::ValidationError(
-        "--device cuda: this build or this machine has no CUDA; use "
-        "--device cpu");
+        "--device cuda: this build or this machine has no CUDA; use --device cpu");
   return hg::kCUDA;
 }
 
@@ -25,6 +25,12 @@ std::vector<std::string> precision_names() {
   return names;
 }
 
+std::string positive(const std::string& text) {
+  double value = 0;
+  const bool is_positive = CLI::detail::lexical_cast(text, value) && value > 0;
+  return is_positive ? "" : "expected a number above 0, got " + text;
+}
+
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
@@ -32,44 +38,61 @@ Options parse_options(int argc, char** argv) {
   std::string precision = "all", device = "auto";
   int threads = hg::get_num_threads();
   CLI::App app(
-      "Trains a multilayer perceptron on handwritten digits in several precisions, side by side, "
-      "and then one whose gradients underflow in fp16.");
-  app.option_defaults()->always_capture_default();
-  app.add_option("--task", options.task, "What to train on")
-      ->check(CLI::IsMember({"digits", "underflow", "all"}));
-  app.add_option("--precision", precision, "How to train")->check(CLI::IsMember(precision_names()));
-  app.add_option("--steps", options.steps, "End each training after so many steps")
-      ->check(CLI::PositiveNumber)
-      ->always_capture_default(false);
-  app.add_option("--device", device, "Where to compute")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));
-  app.add_option("--seed", options.seed, "Of weights and order");
+      "Trains a multilayer perceptron on handwritten digits in several precisions, side by side,\n"
+      "and then a network whose gradients underflow in fp16.");
+  const auto one_of = [](const std::vector<std::string>& names, const std::string& chosen) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : "|") + name;
+    return text + " [" + chosen + "]";
+  };
+  const auto add_choice = [&](const std::string& name, std::string& chosen,
+                              const std::vector<std::string>& names, const std::string& meaning) {
+    return app.add_option(name, chosen, meaning)
+        ->check(CLI::IsMember(names))
+        ->option_text(one_of(names, chosen));
+  };
+  add_choice("--task", options.task, {"digits", "underflow", "all"}, "What to train on");
+  add_choice("--precision", precision, precision_names(), "How to train");
+  add_choice("--device", device, {"auto", "cpu", "cuda"}, "Where to compute");
+  app.add_option("--threads", threads, "Threads on the CPU")
+      ->check(CLI::Range(1, 1024))
+      ->option_text(fmt::format("N [{}]", threads));
+  app.add_option("--steps", options.steps, "End each training after N steps")
+      ->check(positive)
+      ->option_text("N");
+  app.add_option("--seed", options.seed, "Of the weights and of the order of samples")
+      ->option_text("N [0]");
   app.add_option("--json", options.json, "Write the results to this file, too")
-      ->type_name("FILE")
-      ->always_capture_default(false);
+      ->option_text("FILE");
 
   const std::string digits = "Digits task";
   app.add_option("--data", options.data,
-                 "Folder of MNIST's IDX files, gzipped or not, instead of digits drawn in code")
+                 "Folder of MNIST's IDX files, plain or .gz; else digits drawn in code")
       ->check(CLI::ExistingDirectory)
-      ->type_name("DIR")
-      ->always_capture_default(false)
+      ->option_text("DIR")
       ->group(digits);
   app.add_option("--hidden", options.hidden, "Sizes of the hidden layers")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20))
+      ->option_text("N,... [512,512]")
       ->group(digits);
-  app.add_option("--epochs", options.epochs)->check(CLI::PositiveNumber)->group(digits);
+  app.add_option("--epochs", options.epochs, "Times that each image is seen")
+      ->check(positive)
+      ->option_text(fmt::format("N [{}]", options.epochs))
+      ->group(digits);
   app.add_option("--batch", options.batch, "Images in a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(positive)
+      ->option_text("N [128]")
       ->group(digits);
-  app.add_option("--lr", options.lr, "Learning rate")->check(CLI::PositiveNumber)->group(digits);
-  app.add_option("--optimizer", options.optimizer)
-      ->check(CLI::IsMember({"sgd", "adam", "adamw"}))
+  app.add_option("--lr", options.lr, "Learning rate")
+      ->check(positive)
+      ->option_text("X [1e-3]")
       ->group(digits);
-  app.add_option("--seeds", options.seeds, "Train with so many seeds and report means")
+  add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
+      ->group(digits);
+  app.add_option("--seeds", options.seeds, "Train with N seeds and report means")
       ->check(CLI::Range(1, 1000))
+      ->option_text("N [1]")
       ->group(digits);
 
   try {

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -8,17 +9,16 @@
 
 #include "training.h"
 
-Progress::Progress(std::string label, std::string score_name, std::int64_t epochs,
-                   std::int64_t steps)
+Progress::Progress(std::string label, ScoreText score_text, std::int64_t epochs, std::int64_t steps)
     : label_(std::move(label)),
-      score_name_(std::move(score_name)),
+      score_text_(score_text),
       epochs_(epochs),
       steps_(steps),
       is_terminal_(isatty(STDOUT_FILENO) == 1) {}
 
 std::string Progress::figures(std::int64_t epoch, const EpochReport& report) const {
-  return fmt::format("epoch {:>2}/{}  loss {:<9.3g} {} {:>6.2f} %  scale {:<6g} skipped {}", epoch,
-                     epochs_, report.loss, score_name_, 100 * report.score, report.scale,
+  return fmt::format("epoch {:>2}/{}  loss {:<9.3g} {}  scale {:<6g} skipped {}", epoch, epochs_,
+                     std::abs(report.loss), score_text_(report.score), report.scale,
                      report.skipped);
 }
 

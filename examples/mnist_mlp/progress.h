@@ -10,7 +10,8 @@ struct EpochReport;
 /// each epoch.
 class Progress {
  public:
-  Progress(std::string label, std::string score_name, std::int64_t epochs, std::int64_t steps);
+  using ScoreText = std::string (*)(double);
+  Progress(std::string label, ScoreText score_text, std::int64_t epochs, std::int64_t steps);
 
   void show(std::int64_t epoch, std::int64_t step, const EpochReport& report);
   void end_epoch(std::int64_t epoch, const EpochReport& report);
@@ -19,7 +20,8 @@ class Progress {
  private:
   std::string figures(std::int64_t epoch, const EpochReport& report) const;
 
-  std::string label_, score_name_;
+  std::string label_;
+  ScoreText score_text_;
   std::int64_t epochs_, steps_;
   bool is_terminal_;
   std::chrono::steady_clock::time_point next_show_{};

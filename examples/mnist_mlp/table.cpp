@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -41,13 +42,33 @@ std::string of_scaler(Reports reports, const std::function<double(const Training
 void print_row(Reports reports) {
   fmt::print(
       "  {:<13} {:>15} {:>12.4g} {:>13} {:>9} {:>10.2f} ms {:>9.1f} MiB\n", reports[0].precision,
-      accuracy(reports), mean(reports, [](const auto& report) { return report.last().loss; }),
+      accuracy(reports),
+      mean(reports, [](const auto& report) { return std::abs(report.last().loss); }),
       of_scaler(reports, [](const auto& report) { return report.last().scale; }),
       of_scaler(reports,
                 [](const auto& report) { return static_cast<double>(report.last().skipped); }),
       1e3 * mean(reports, [](const auto& report) { return report.median_step; }),
       mean(reports, [](const auto& report) { return static_cast<double>(report.peak_bytes); }) /
           (1 << 20));
+}
+
+/// What the weights of the first training in that precision did in its last update.
+std::optional<double> unmoved(Reports reports, const std::string& precision) {
+  for (const TrainingReport& report : reports)
+    if (report.precision == precision) return 100 * (1 - report.moved_weights);
+  return std::nullopt;
+}
+
+void explain_pure(Reports reports) {
+  const auto pure = unmoved(reports, "fp16-pure"), fp32 = unmoved(reports, "fp32");
+  if (!pure) return;
+  fmt::print(
+      "\n  fp16-pure has no fp32 master weights. In its last update {:.0f} % of its weights did "
+      "not move{}:\n"
+      "  an update below half the spacing of fp16 numbers is lost. And its Adam needs eps 1e-4: "
+      "with\n"
+      "  1e-8, squared gradients that fp16 rounds to zero make the loss NaN within an epoch.\n",
+      *pure, fp32 ? fmt::format(" (fp32: {:.0f} %)", *fp32) : "");
 }
 
 }  // namespace
@@ -62,14 +83,7 @@ void print_digits_table(const std::vector<TrainingReport>& reports) {
     print_row({first, last});
     first = last;
   }
-  for (const TrainingReport& report : reports)
-    if (report.precision == "fp16-pure" && report.seed == reports[0].seed)
-      fmt::print(
-          "\n  fp16-pure keeps its weights in fp16, with no fp32 master copy: in its last update "
-          "{:.0f} %\n"
-          "  of them did not move, since an update below half the spacing of fp16 numbers is "
-          "lost.\n",
-          100 * (1 - report.moved_weights));
+  explain_pure(reports);
 }
 
 void print_underflow_table(const std::vector<UnderflowReport>& reports) {

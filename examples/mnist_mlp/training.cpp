@@ -13,16 +13,19 @@ namespace hg = halfgrad;
 
 namespace {
 
-std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task,
-                                                     std::vector<hg::Tensor> parameters) {
+/// Adam's eps is 1e-4 for 16-bit weights: their moments are in 16 bits as well, a squared gradient
+/// below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
+std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, hg::DType weights,
+                                                     const std::vector<hg::Tensor>& parameters) {
+  const double eps = weights == hg::kHalf ? 1e-4 : 1e-8;
   if (task.optimizer == "sgd")
-    return std::make_unique<hg::optim::SGD>(std::move(parameters),
+    return std::make_unique<hg::optim::SGD>(parameters,
                                             hg::optim::SGDOptions{.lr = task.lr, .momentum = 0.9});
   if (task.optimizer == "adamw")
-    return std::make_unique<hg::optim::AdamW>(std::move(parameters),
-                                              hg::optim::AdamWOptions{.lr = task.lr});
-  return std::make_unique<hg::optim::Adam>(std::move(parameters),
-                                           hg::optim::AdamOptions{.lr = task.lr});
+    return std::make_unique<hg::optim::AdamW>(parameters,
+                                              hg::optim::AdamWOptions{.lr = task.lr, .eps = eps});
+  return std::make_unique<hg::optim::Adam>(parameters,
+                                           hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
 }
 
 /// A model being trained in one precision.
@@ -32,7 +35,7 @@ class Trainer {
       : task_(task), precision_(precision), model_(task.make_model()) {
     model_.to(task.device);
     model_.to(precision.weights);
-    optimizer_ = make_optimizer(task, model_.parameters());
+    optimizer_ = make_optimizer(task, precision.weights, model_.parameters());
   }
 
   struct Step {
@@ -101,7 +104,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   hg::data::DataLoader loader(task.train,
                               {.batch_size = task.batch, .shuffle = true, .seed = seed});
   const std::int64_t steps = std::min(task.steps, task.epochs * loader.size());
-  Progress progress(std::string(precision.name), task.score_name, task.epochs, steps);
+  Progress progress(std::string(precision.name), task.score_text, task.epochs, steps);
   TrainingReport report;
   report.precision = precision.name;
   report.seed = seed;

@@ -19,8 +19,8 @@ struct Task {
   halfgrad::data::Batch test;
   std::function<halfgrad::nn::Sequential()> make_model;
   Comparison loss;
-  Comparison score;  ///< accuracy or R^2: 1 is perfect
-  std::string score_name;
+  Comparison score;                   ///< 1 is perfect
+  std::string (*score_text)(double);  ///< for people
   std::string optimizer = "adam";
   double lr = 1e-3;
   std::int64_t batch = 128;

@@ -62,7 +62,8 @@ void expect_gradients(const std::vector<Tensor>& params, const nlohmann::json& r
 }
 
 TEST(ClipGradNorm, MatchesPyTorch) {
-  for (const auto& row : expected_values("clip.json")["norms"]) {
+  const auto file = expected_values("clip.json");
+  for (const auto& row : file["norms"]) {
     const std::vector<Tensor> params = with_gradients(row);
     const Tensor total = clip_grad_norm_(params, number(row["max_norm"]), number(row["norm_type"]));
     EXPECT_EQ(total.dtype(), params[0].dtype());
@@ -159,7 +160,8 @@ TEST(ClipGradNorm, SameBitsForAnyNumberOfThreads) {
 }
 
 TEST(ClipGradValue, MatchesPyTorch) {
-  for (const auto& row : expected_values("clip.json")["values"]) {
+  const auto file = expected_values("clip.json");
+  for (const auto& row : file["values"]) {
     const std::vector<Tensor> params = with_gradients(row);
     clip_grad_value_(params, row["clip_value"]);
     expect_gradients(params, row);
