@@ -1,0 +1,43 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/op_table.h>
+
+/// PyTorch's op lists for CUDA autocast, read as facts. Ops in no list are Precision::any.
+namespace halfgrad {
+namespace {
+
+const std::map<Precision, std::vector<std::string>> kLists{
+    {Precision::tensor_core, {"addmm", "bmm", "linear", "matmul", "mm", "mv"}},
+    {Precision::wide_range,
+     {"exp", "expm1", "log", "log1p", "reciprocal", "rsqrt", "pow", "square", "softplus",
+      "layer_norm", "rms_norm", "nll_loss", "kl_div", "l1_loss", "smooth_l1_loss", "huber_loss",
+      "mse_loss", "binary_cross_entropy_with_logits", "logsumexp"}},
+    {Precision::wide_accumulate, {"prod", "softmax", "log_softmax", "sum", "norm"}},
+    {Precision::widest_operand, {"dot", "scatter_add"}},
+    {Precision::unsafe, {"binary_cross_entropy"}},
+};
+
+// One fused op here, log_softmax and nll_loss in PyTorch: float32 from the logits on.
+const std::map<std::string, Precision> kComposedInPyTorch{{"cross_entropy", Precision::wide_range}};
+
+Precision expected(const std::string& op) {
+  for (const auto& [precision, names] : kLists) {
+    if (std::find(names.begin(), names.end(), op) != names.end()) return precision;
+  }
+  const auto composed = kComposedInPyTorch.find(op);
+  return composed == kComposedInPyTorch.end() ? Precision::any : composed->second;
+}
+
+TEST(OpClasses, AreThoseOfPyTorch) {
+  ASSERT_GT(all_ops().size(), 40);
+  for (const OpEntry& op : all_ops()) {
+    EXPECT_EQ(static_cast<int>(op.precision), static_cast<int>(expected(op.name))) << op.name;
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad
