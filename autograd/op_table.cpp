@@ -4,6 +4,10 @@ namespace halfgrad {
 namespace detail {
 
 // Each stands on its op's page.
+OpEntry add_entry();
+OpEntry mul_entry();
+OpEntry div_entry();
+OpEntry neg_entry();
 OpEntry pow_entry();
 OpEntry maximum_entry();
 OpEntry minimum_entry();
@@ -43,12 +47,59 @@ OpEntry logical_not_entry();
 OpEntry isfinite_entry();
 OpEntry isinf_entry();
 OpEntry isnan_entry();
+OpEntry mean_entry();
+OpEntry prod_entry();
+OpEntry var_entry();
+OpEntry std_entry();
+OpEntry amax_entry();
+OpEntry amin_entry();
+OpEntry argmax_entry();
+OpEntry argmin_entry();
+OpEntry norm_entry();
+OpEntry logsumexp_entry();
+OpEntry all_entry();
+OpEntry any_entry();
+OpEntry softmax_entry();
+OpEntry log_softmax_entry();
+OpEntry layer_norm_entry();
+OpEntry rms_norm_entry();
+OpEntry batch_norm_entry();
+OpEntry cross_entropy_entry();
+OpEntry nll_loss_entry();
+OpEntry mse_loss_entry();
+OpEntry l1_loss_entry();
+OpEntry smooth_l1_loss_entry();
+OpEntry huber_loss_entry();
+OpEntry binary_cross_entropy_entry();
+OpEntry binary_cross_entropy_with_logits_entry();
+OpEntry kl_div_entry();
+OpEntry cat_entry();
+OpEntry stack_entry();
+OpEntry gather_entry();
+OpEntry scatter_add_entry();
+OpEntry index_select_entry();
+OpEntry masked_fill_entry();
+OpEntry embedding_entry();
+OpEntry one_hot_entry();
+OpEntry matmul_entry();
+OpEntry mm_entry();
+OpEntry bmm_entry();
+OpEntry mv_entry();
+OpEntry dot_entry();
+OpEntry outer_entry();
+OpEntry addmm_entry();
+OpEntry linear_entry();
+OpEntry dropout_entry();
 
 }  // namespace detail
 
 const std::vector<OpEntry>& all_ops() {
   static const std::vector<OpEntry> ops = {
       // Arithmetic
+      detail::add_entry(),
+      detail::mul_entry(),
+      detail::div_entry(),
+      detail::neg_entry(),
       detail::pow_entry(),
       detail::maximum_entry(),
       detail::minimum_entry(),
@@ -91,6 +142,55 @@ const std::vector<OpEntry>& all_ops() {
       detail::isfinite_entry(),
       detail::isinf_entry(),
       detail::isnan_entry(),
+      // Reductions
+      detail::mean_entry(),
+      detail::prod_entry(),
+      detail::var_entry(),
+      detail::std_entry(),
+      detail::amax_entry(),
+      detail::amin_entry(),
+      detail::argmax_entry(),
+      detail::argmin_entry(),
+      detail::norm_entry(),
+      detail::logsumexp_entry(),
+      detail::all_entry(),
+      detail::any_entry(),
+      // Rows
+      detail::softmax_entry(),
+      detail::log_softmax_entry(),
+      detail::layer_norm_entry(),
+      detail::rms_norm_entry(),
+      detail::batch_norm_entry(),
+      // Losses
+      detail::cross_entropy_entry(),
+      detail::nll_loss_entry(),
+      detail::mse_loss_entry(),
+      detail::l1_loss_entry(),
+      detail::smooth_l1_loss_entry(),
+      detail::huber_loss_entry(),
+      detail::binary_cross_entropy_entry(),
+      detail::binary_cross_entropy_with_logits_entry(),
+      detail::kl_div_entry(),
+      // Joining and indexing
+      detail::cat_entry(),
+      detail::stack_entry(),
+      detail::gather_entry(),
+      detail::scatter_add_entry(),
+      detail::index_select_entry(),
+      detail::masked_fill_entry(),
+      detail::embedding_entry(),
+      detail::one_hot_entry(),
+      // Products
+      detail::matmul_entry(),
+      detail::mm_entry(),
+      detail::bmm_entry(),
+      detail::mv_entry(),
+      detail::dot_entry(),
+      detail::outer_entry(),
+      detail::addmm_entry(),
+      detail::linear_entry(),
+      // Rows
+      detail::dropout_entry(),
   };
   return ops;
 }

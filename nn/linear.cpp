@@ -1,6 +1,7 @@
 #include <halfgrad/nn/linear.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/nn/init.h>

@@ -13,7 +13,7 @@ namespace {
 struct Formula {
   static constexpr unsigned kWrites = 0b11101;
 
-  double gradient_sign;
+  bool maximize;
   double weight_decay;  // into the gradient
   double keep;          // what decoupled decay leaves of the parameter
   double beta1, beta2;
@@ -23,7 +23,7 @@ struct Formula {
 
   template <class T>
   HG_HD T direction(T parameter, T gradient) const {
-    const T g = T(gradient_sign) * gradient;
+    const T g = maximize ? -gradient : gradient;
     return weight_decay != 0 ? g + T(weight_decay) * parameter : g;
   }
 
@@ -65,7 +65,7 @@ struct Update {
   HG_HD Formula make() const {
     const auto [beta1, beta2] = options.betas;
     const auto t = static_cast<double>(*step);
-    return {.gradient_sign = options.maximize ? -1.0 : 1.0,
+    return {.maximize = options.maximize,
             .weight_decay = decoupled ? 0 : options.weight_decay,
             .keep = decoupled ? 1 - options.lr * options.weight_decay : 1,
             .beta1 = beta1,

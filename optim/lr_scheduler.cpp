@@ -30,8 +30,6 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
   last_lr_ = base_lrs_;
 }
 
-void LRScheduler::start() { set_rates(); }
-
 void LRScheduler::step() {
   ++last_epoch_;
   set_rates();
@@ -65,7 +63,7 @@ StepLR::StepLR(Optimizer& optimizer, const StepLROptions& options)
     : LRScheduler(optimizer), options_(options) {
   check_option(options.step_size > 0, "StepLR", "step_size > 0",
                static_cast<double>(options.step_size));
-  start();
+  set_rates();
 }
 
 double StepLR::next_lr(ParamGroup& group, std::size_t) {
@@ -75,7 +73,7 @@ double StepLR::next_lr(ParamGroup& group, std::size_t) {
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
     : LRScheduler(optimizer), options_(std::move(options)) {
-  start();
+  set_rates();
 }
 
 double MultiStepLR::next_lr(ParamGroup& group, std::size_t) {
@@ -86,7 +84,7 @@ double MultiStepLR::next_lr(ParamGroup& group, std::size_t) {
 
 ExponentialLR::ExponentialLR(Optimizer& optimizer, const ExponentialLROptions& options)
     : LRScheduler(optimizer), options_(options) {
-  start();
+  set_rates();
 }
 
 double ExponentialLR::next_lr(ParamGroup& group, std::size_t) {
@@ -97,7 +95,7 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, const CosineAnnealing
     : LRScheduler(optimizer), options_(options) {
   check_option(options.T_max > 0, "CosineAnnealingLR", "T_max > 0",
                static_cast<double>(options.T_max));
-  start();
+  set_rates();
 }
 
 // The ratio of two neighbours, but for the epochs after a minimum, where it would divide by zero.
@@ -122,7 +120,7 @@ LinearLR::LinearLR(Optimizer& optimizer, const LinearLROptions& options)
                start_factor);
   check_option(end_factor >= 0 && end_factor <= 1, "LinearLR", "end_factor in [0, 1]", end_factor);
   check_option(total_iters > 0, "LinearLR", "total_iters > 0", static_cast<double>(total_iters));
-  start();
+  set_rates();
 }
 
 double LinearLR::next_lr(ParamGroup& group, std::size_t) {
@@ -139,7 +137,7 @@ ConstantLR::ConstantLR(Optimizer& optimizer, const ConstantLROptions& options)
     : LRScheduler(optimizer), options_(options) {
   check_option(options.factor > 0 && options.factor <= 1, "ConstantLR", "factor in (0, 1]",
                options.factor);
-  start();
+  set_rates();
 }
 
 double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
@@ -153,7 +151,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, Function lr_lambda)
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
     : LRScheduler(optimizer), lr_lambdas_(std::move(lr_lambdas)) {
   check_count("LambdaLR: number of functions", optimizer.param_groups().size(), lr_lambdas_.size());
-  start();
+  set_rates();
 }
 
 double LambdaLR::next_lr(ParamGroup&, std::size_t index) {

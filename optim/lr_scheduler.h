@@ -48,15 +48,14 @@ class LRScheduler {
   /// lr of `group` in epoch last_epoch(), given the lr it has now. May change other options.
   virtual double next_lr(ParamGroup& group, std::size_t index) = 0;
 
-  /// Sets the rates of epoch 0: for constructors.
-  void start();
+  /// Sets the groups' rates for last_epoch(). Constructors call it for epoch 0.
+  void set_rates();
 
   double base_lr(std::size_t index) const { return base_lrs_[index]; }
 
  private:
   friend class SequentialLR;
   void restart();
-  void set_rates();
 
   Optimizer& optimizer_;
   std::int64_t last_epoch_ = 0;

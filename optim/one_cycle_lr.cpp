@@ -51,7 +51,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   } else {
     phases_.push_back({last, 1, final, o.base_momentum, o.max_momentum});
   }
-  start();
+  set_rates();
 }
 
 double OneCycleLR::anneal(double start, double end, double fraction) const {

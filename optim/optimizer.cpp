@@ -193,7 +193,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 const ParamState& Optimizer::state(const Tensor& param) const {
   static const ParamState nothing;
-  const auto found = state_.find(param.impl().get());
+  const auto found = state_.find(param.impl());
   return found != state_.end() ? found->second : nothing;
 }
 
@@ -220,7 +220,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
                                 std::to_string(saved.param_groups.size()));
   }
   std::vector<ParamGroup> groups = groups_;
-  std::unordered_map<const detail::TensorImpl*, ParamState> state;
+  std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     ParamGroup& group = groups[i];
     const OptimizerState::Group& entry = saved.param_groups[i];
@@ -237,7 +237,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     for (std::size_t k = 0; k < group.params.size(); ++k) {
       const auto found = saved.state.find(entry.params[k]);
       if (found == saved.state.end()) continue;
-      state[group.params[k].impl().get()] = converted(name_, found->second, group.params[k]);
+      state[group.params[k].impl()] = converted(name_, found->second, group.params[k]);
     }
   }
   groups_ = std::move(groups);

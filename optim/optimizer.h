@@ -113,7 +113,7 @@ class Optimizer {
   /// Updates the group's parameters that have a gradient.
   virtual void update(const ParamGroup& group, const StepControl& control) = 0;
 
-  ParamState& state_of(const Tensor& param) { return state_[param.impl().get()]; }
+  ParamState& state_of(const Tensor& param) { return state_[param.impl()]; }
 
  private:
   using Hooks = std::map<std::uint64_t, StepHook>;
@@ -124,7 +124,7 @@ class Optimizer {
   std::string name_;
   ParamGroup defaults_;
   std::vector<ParamGroup> groups_;
-  std::unordered_map<const detail::TensorImpl*, ParamState> state_;
+  std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
   std::uint64_t next_hook_ = 0;

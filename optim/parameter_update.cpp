@@ -20,8 +20,7 @@ void count_steps(const std::vector<const Array*>& steps, const optim::StepContro
   std::vector<TensorUpdate<AddOne, 1>> updates;
   updates.reserve(steps.size());
   for (const Array* step : steps) updates.push_back({{}, {step}});
-  multi_tensor(updates,
-               control.found_inf != nullptr ? control.found_inf->data_as<float>() : nullptr);
+  multi_tensor(updates, skip_flag(control));
 }
 
 const Array& step_count(optim::ParamState& state, const Tensor& param) {

@@ -36,23 +36,26 @@ struct Unscaled {
   }
 };
 
+inline const float* skip_flag(const optim::StepControl& control) {
+  return control.found_inf != nullptr ? control.found_inf->data_as<float>() : nullptr;
+}
+
 /// Adds one to each step count, before the updates read them.
 void count_steps(const std::vector<const Array*>& steps, const optim::StepControl& control);
 
 template <class Update, std::size_t N>
 void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates,
                        const optim::StepControl& control) {
-  const float* const skip =
-      control.found_inf != nullptr ? control.found_inf->data_as<float>() : nullptr;
   if (control.inv_scale == nullptr) {
-    multi_tensor(updates, skip);
+    multi_tensor(updates, skip_flag(control));
   } else {
     std::vector<TensorUpdate<Unscaled<Update>, N>> unscaled;
     unscaled.reserve(updates.size());
     for (const auto& [update, operands] : updates) {
       unscaled.push_back({{update, control.inv_scale->data_as<float>()}, operands});
     }
-    multi_tensor(unscaled, skip);
+    multi_tensor(unscaled, skip_flag(control));
+    for (const auto& tensor : updates) tensor.operands[1]->storage()->bump_version();
   }
   for (const auto& tensor : updates) tensor.operands[0]->storage()->bump_version();
 }

@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace detail {
@@ -40,6 +41,35 @@ struct AddMm {
 };
 
 }  // namespace
+
+OpEntry addmm_entry() {
+  constexpr std::int64_t kDepth = 5;
+  constexpr double kBeta = 0.5;
+  constexpr double kAlpha = -2;
+  const auto run = [](const std::vector<Tensor>& in) {
+    return addmm(in[0], in[1], in[2], kBeta, kAlpha);
+  };
+  const auto reference = [](const std::vector<Values>& in) {
+    return tabulated({3, 4}, [&](const Shape& i) {
+      return kBeta * at(in[0], i) + kAlpha * sum_over(kDepth, [&](std::int64_t k) {
+               return at(in[1], {i[0], k}) * at(in[2], {k, i[1]});
+             });
+    });
+  };
+  const auto operand = [](const Shape& sizes) {
+    return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
+  };
+  const auto example = [&](const char* what, const Shape& self) {
+    return OpExample{what, {operand(self), operand({3, kDepth}), operand({kDepth, 4})}, run,
+                     reference};
+  };
+  // 5 terms of at most 2 and one of 0.5: each of 7 additions and roundings loses a roundoff of 10.5.
+  return {.name = AddMm::name,
+          .precision = AddMm::precision,
+          .roundoffs = 7 * 10.5,
+          .examples = {example("matrix", {3, 4}), example("row", {4}), example("column", {3, 1})}};
+}
+
 }  // namespace detail
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,

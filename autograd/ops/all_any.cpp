@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
@@ -37,8 +40,7 @@ struct Truth {
   bool keepdim;
 
   Array forward(const Array& x) const {
-    Array out =
-        Array::empty(reduced_sizes(x.sizes(), mask, keepdim), DType::boolean, x.device());
+    Array out = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), DType::boolean, x.device());
     reduce(TruthReduction<kAll>{}, x.dtype(), out, x, mask);
     return out;
   }
@@ -51,6 +53,34 @@ Tensor truth(const Tensor& self, const Shape& dims, bool keepdim) {
 }
 
 }  // namespace
+
+namespace {
+
+template <bool kAll>
+OpEntry truth_entry() {
+  OpEntry entry{.name = Truth<kAll>::name,
+                .precision = Truth<kAll>::precision,
+                .differentiable = false,
+                .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) {
+        return truth<kAll>(x, dims, keepdim);
+      },
+      [](const std::vector<double>& row) {
+        const auto count = std::count(row.begin(), row.end(), 0.0);
+        const bool holds = kAll ? count == 0 : count < static_cast<std::ptrdiff_t>(row.size());
+        return std::vector{holds ? 1.0 : 0.0};
+      },
+      {.sizes = {}, .kind = OperandSpec::Kind::boolean, .differentiable = false});
+  return entry;
+}
+
+}  // namespace
+
+OpEntry all_entry() { return truth_entry<true>(); }
+OpEntry any_entry() { return truth_entry<false>(); }
+
 }  // namespace detail
 
 Tensor all(const Tensor& self) { return detail::truth<true>(self, {}, false); }

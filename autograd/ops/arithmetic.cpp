@@ -1,7 +1,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {
@@ -12,6 +12,7 @@ struct Add : ElementwiseDefaults {
   static constexpr auto name = "add";
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 4;
   double alpha = 1;
 
   template <class T>
@@ -26,11 +27,13 @@ struct Add : ElementwiseDefaults {
   HG_HD T slope_b(T, T, T) const {
     return T(alpha);
   }
+  double reference(double a, double b) const { return a + alpha * b; }
 };
 
 struct Mul : ElementwiseDefaults {
   static constexpr auto name = "mul";
   static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 1;
 
   template <class T>
   HG_HD T value(T a, T b) const {
@@ -44,10 +47,12 @@ struct Mul : ElementwiseDefaults {
   HG_HD T slope_b(T a, T, T) const {
     return a;
   }
+  static double reference(double a, double b) { return a * b; }
 };
 
 struct Div : ElementwiseDefaults {
   static constexpr auto name = "div";
+  static constexpr double low = -4, high = 4, low_b = 0.25, high_b = 4, roundoffs = 2;
 
   template <class T>
   HG_HD T value(T a, T b) const {
@@ -61,12 +66,14 @@ struct Div : ElementwiseDefaults {
   HG_HD T slope_b(T a, T b, T) const {
     return -a / (b * b);
   }
+  static double reference(double a, double b) { return a / b; }
 };
 
 struct Neg : ElementwiseDefaults {
   static constexpr auto name = "neg";
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 0;
 
   template <class T>
   HG_HD T value(T x) const {
@@ -76,9 +83,28 @@ struct Neg : ElementwiseDefaults {
   HG_HD T slope(T, T) const {
     return T(-1);
   }
+  static double reference(double x) { return -x; }
 };
 
 }  // namespace
+
+OpEntry add_entry() {
+  OpEntry entry =
+      elementwise_entry(Add{}, [](const Tensor& a, const Tensor& b) { return add(a, b); });
+  add_examples(
+      entry, Add{{}, -0.3}, [](const Tensor& a, const Tensor& b) { return add(a, b, -0.3); },
+      "alpha -0.3");
+  return entry;
+}
+OpEntry mul_entry() {
+  return elementwise_entry(Mul{}, [](const Tensor& a, const Tensor& b) { return mul(a, b); });
+}
+OpEntry div_entry() {
+  return elementwise_entry(Div{}, [](const Tensor& a, const Tensor& b) { return div(a, b); });
+}
+OpEntry neg_entry() {
+  return elementwise_entry(Neg{}, [](const Tensor& x) { return neg(x); });
+}
 
 Tensor multiply(const Tensor& a, const Tensor& b) { return mul(a, b); }
 

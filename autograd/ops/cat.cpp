@@ -3,6 +3,7 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace {
@@ -77,4 +78,33 @@ Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   return cat(rows, wrap_dim(dim, static_cast<int>(rows.front().dim()), "stack"));
 }
 
+namespace detail {
+
+OpEntry cat_entry() {
+  const OpExample example{
+      "dim 1",
+      {{.sizes = {3, 4}}, {.sizes = {3, 2}}},
+      [](const std::vector<Tensor>& in) { return cat(in, 1); },
+      [](const std::vector<Values>& in) {
+        return tabulated({3, 6}, [&](const Shape& i) {
+          return i[1] < 4 ? at(in[0], i) : at(in[1], {i[0], i[1] - 4});
+        });
+      }};
+  return {.name = "cat", .precision = Precision::widest_operand, .examples = {example}};
+}
+
+OpEntry stack_entry() {
+  const OpExample example{
+      "dim 1",
+      {{.sizes = {3, 4}}, {.sizes = {3, 4}}},
+      [](const std::vector<Tensor>& in) { return stack(in, 1); },
+      [](const std::vector<Values>& in) {
+        return tabulated({3, 2, 4}, [&](const Shape& i) {
+          return at(in[static_cast<std::size_t>(i[1])], {i[0], i[2]});
+        });
+      }};
+  return {.name = "stack", .precision = Precision::widest_operand, .examples = {example}};
+}
+
+}  // namespace detail
 }  // namespace halfgrad

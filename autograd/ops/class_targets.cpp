@@ -76,9 +76,7 @@ struct ProbabilitiesRow {
     const T share = static_cast<T>(smoothing / static_cast<double>(q.size()));
     team.each(q.size(), [&](auto i) { q.set(i, row.ignored() ? T(0) : share * weight(i)); });
     if (row.ignored()) return;
-    team.once([&] {
-      q.set(row.index, q(row.index) + static_cast<T>(1 - smoothing) * row.weight);
-    });
+    team.once([&] { q.set(row.index, q(row.index) + static_cast<T>(1 - smoothing) * row.weight); });
   }
 };
 

@@ -1,7 +1,10 @@
+#include <cmath>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
 #include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
 #include <halfgrad/core/rows.h>
@@ -14,8 +17,7 @@ namespace {
 template <class Team, class T>
 T log_sum_exp(Team& team, Row<const T> x) {
   const T largest = team.max(x.size(), [&](auto i) { return x(i); });
-  return largest +
-         math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
+  return largest + math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
 }
 
 // For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
@@ -112,8 +114,9 @@ struct CrossEntropy {
     const Tensor target = b.input(1);
     const Shape column{x.size(0), 1};
     const Tensor dloss = b.grad().dim() == 0 ? b.grad() : reshape(b.grad(), column);
-    if (b.needs(0)) b.set(0, GradMode::is_enabled() ? composed(dloss, x, target)
-                                                     : fused(dloss, x, target, column));
+    if (b.needs(0))
+      b.set(0,
+            GradMode::is_enabled() ? composed(dloss, x, target) : fused(dloss, x, target, column));
     if (b.needs(1)) b.set(1, dloss * log_softmax(x, 1) / Scalar(-divisor));
   }
 
@@ -185,6 +188,72 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
 }
 
 }  // namespace
+
+namespace {
+
+// -sum_i w_i q_i log_softmax(x)_i for every row.
+Values cross_entropy_reference(const Values& x, const std::vector<double>& q,
+                               const std::vector<double>& weight, double divisor, bool each) {
+  const auto classes = static_cast<std::size_t>(x.sizes.back());
+  Values losses{{}, {}};
+  for (std::size_t begin = 0; begin < x.data.size(); begin += classes) {
+    double total = 0, loss = 0;
+    for (std::size_t i = 0; i < classes; ++i) total += std::exp(x.data[begin + i]);
+    for (std::size_t i = 0; i < classes; ++i) {
+      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - std::log(total));
+    }
+    losses.data.push_back(loss);
+  }
+  if (each) return {{x.sizes[0]}, losses.data};
+  double sum = 0;
+  for (const double loss : losses.data) sum += loss;
+  return {{}, {sum / divisor}};
+}
+
+OpExample class_example(const std::string& name, double smoothing, Reduction reduction) {
+  return {name,
+          {{.sizes = {5, 4}},
+           {{5}, 0, 3, OperandSpec::Kind::index, false},
+           {.sizes = {4}, .low = 0.5, .differentiable = false}},
+          [=](const std::vector<Tensor>& in) {
+            return cross_entropy(
+                in[0], in[1],
+                {.weight = in[2], .reduction = reduction, .label_smoothing = smoothing});
+          },
+          [=](const std::vector<Values>& in) {
+            std::vector<double> q(20, smoothing / 4);
+            double divisor = 0;
+            for (std::size_t r = 0; r < 5; ++r) {
+              const auto target = static_cast<std::size_t>(in[1].data[r]);
+              q[r * 4 + target] += 1 - smoothing;
+              divisor += in[2].data[target];
+            }
+            return cross_entropy_reference(in[0], q, in[2].data,
+                                           reduction == Reduction::mean ? divisor : 1,
+                                           reduction == Reduction::none);
+          }};
+}
+
+}  // namespace
+
+OpEntry cross_entropy_entry() {
+  OpEntry entry{
+      .name = "cross_entropy",
+      .precision = Precision::wide_range,
+      .roundoffs = 16,
+      .examples = {class_example("classes", 0, kMean), class_example("classes, each", 0, kNone),
+                   class_example("smoothed", 0.1, kMean),
+                   class_example("smoothed, each", 0.1, kNone)}};
+  entry.examples.push_back(
+      {"probabilities",
+       {{.sizes = {5, 4}}, {.sizes = {5, 4}, .low = 0, .high = 1}},
+       [](const std::vector<Tensor>& in) { return cross_entropy(in[0], in[1]); },
+       [](const std::vector<Values>& in) {
+         return cross_entropy_reference(in[0], in[1].data, {1, 1, 1, 1}, 5, false);
+       }});
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor cross_entropy(const Tensor& input, const Tensor& target,

@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace detail {
@@ -35,6 +36,35 @@ struct Dot {
 };
 
 }  // namespace
+
+OpEntry dot_entry() {
+  constexpr std::int64_t kLength = 5;
+  const OperandSpec operand{.sizes = {kLength}, .low = -1, .high = 1};
+  const auto run = [](const std::vector<Tensor>& in) { return dot(in[0], in[1]); };
+  const auto reference = [](const std::vector<Values>& in) {
+    return Values{{}, {sum_over(kLength, [&](std::int64_t k) {
+                    return at(in[0], {k}) * at(in[1], {k});
+                  })}};
+  };
+  // 5 terms of at most 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+  return {.name = Dot::name,
+          .precision = Dot::precision,
+          .roundoffs = kLength * kLength + 1,
+          .examples = {{"plain", {operand, operand}, run, reference}}};
+}
+
+OpEntry outer_entry() {
+  const auto run = [](const std::vector<Tensor>& in) { return outer(in[0], in[1]); };
+  const auto reference = [](const std::vector<Values>& in) {
+    return tabulated({3, 4}, [&](const Shape& i) {
+      return at(in[0], {i[0]}) * at(in[1], {i[1]});
+    });
+  };
+  return {.name = "outer",
+          .precision = Precision::any,
+          .examples = {{"plain", {{.sizes = {3}}, {.sizes = {4}}}, run, reference}}};
+}
+
 }  // namespace detail
 
 Tensor dot(const Tensor& self, const Tensor& tensor) {

@@ -5,6 +5,7 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
@@ -20,7 +21,7 @@ void drop(const Array& out, const Array& x, double p, RandomKey key) {
   static_assert(kTile % kWords == 0);
   const TileReader reader(x, out.sizes());
   const TileWriter writer(out);
-  const auto threshold = static_cast<std::uint64_t>(std::ldexp(p, 32));
+  const auto threshold = static_cast<std::uint64_t>(std::ceil(std::ldexp(p, 32)));
   const T scale = static_cast<T>(1 / (1 - p));
   const auto drop_tile = [&](std::int64_t begin, std::int64_t n) {
     T in_scratch[kTile];
@@ -66,6 +67,31 @@ struct Dropout {
 };
 
 }  // namespace
+
+OpEntry dropout_entry() {
+  static constexpr double kP = 0.3;
+  static constexpr RandomKey kKey{7, 0};
+  const auto run = [](const std::vector<Tensor>& in) {
+    Generator& generator = default_generator();
+    const RandomKey state = generator.get_state();
+    generator.set_state(kKey);
+    Tensor result = dropout(in[0], kP, true);
+    generator.set_state(state);
+    return result;
+  };
+  const auto reference = [](const std::vector<Values>& in) {
+    Values out = in[0];
+    for (std::size_t i = 0; i < out.data.size(); ++i) {
+      const double u = random_block(kKey, i / 4).word[i % 4] * 0x1p-32;
+      out.data[i] = u < kP ? 0 : out.data[i] / (1 - kP);
+    }
+    return out;
+  };
+  return {.name = Dropout::name,
+          .precision = Dropout::precision,
+          .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, reference}}};
+}
+
 }  // namespace detail
 
 Tensor dropout(const Tensor& input, double p, bool train) {

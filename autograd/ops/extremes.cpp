@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <limits>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
 
@@ -106,8 +108,7 @@ struct ExtremeIndex {
     order[order.size() - 1] = 1;
     const Array found = Array::empty(order, DType::i64, out.device());
     for (std::int64_t i = 0; i < count; ++i) {
-      found.data_as<std::int64_t>()[i] =
-          first_extreme<kMax>(rows.data_as<T>() + i * n, n);
+      found.data_as<std::int64_t>()[i] = first_extreme<kMax>(rows.data_as<T>() + i * n, n);
     }
     out.copy_(found.transpose(dim, -1).reshape(out.sizes()));
   }
@@ -140,6 +141,52 @@ std::tuple<Tensor, Tensor> extreme_along(const Tensor& self, std::int64_t dim, b
 }
 
 }  // namespace
+
+namespace {
+
+template <bool kMax>
+OpEntry extreme_entry() {
+  OpEntry entry{.name = Extreme<kMax>::name, .precision = Extreme<kMax>::precision, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) {
+        return extreme<kMax>(x, dims, keepdim);
+      },
+      [](const std::vector<double>& row) {
+        return std::vector{kMax ? *std::max_element(row.begin(), row.end())
+                                : *std::min_element(row.begin(), row.end())};
+      });
+  return entry;
+}
+
+template <bool kMax>
+OpEntry extreme_index_entry() {
+  OpEntry entry{.name = ExtremeIndex<kMax>::name,
+                .precision = ExtremeIndex<kMax>::precision,
+                .differentiable = false,
+                .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) {
+        if (dims.empty()) return extreme_index<kMax>(x, std::nullopt, keepdim);
+        return extreme_index<kMax>(x, dims[0], keepdim);
+      },
+      [](const std::vector<double>& row) {
+        const auto best = kMax ? std::max_element(row.begin(), row.end())
+                               : std::min_element(row.begin(), row.end());
+        return std::vector{static_cast<double>(best - row.begin())};
+      },
+      {.sizes = {}, .differentiable = false}, {{}, {0}, {1}, {-1}});
+  return entry;
+}
+
+}  // namespace
+
+OpEntry amax_entry() { return extreme_entry<true>(); }
+OpEntry amin_entry() { return extreme_entry<false>(); }
+OpEntry argmax_entry() { return extreme_index_entry<true>(); }
+OpEntry argmin_entry() { return extreme_index_entry<false>(); }
+
 }  // namespace detail
 
 Tensor max(const Tensor& self) { return detail::extreme<true>(self, {}, false); }

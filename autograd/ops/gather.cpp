@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
 
@@ -121,6 +122,49 @@ struct ScatterAdd {
 };
 
 }  // namespace
+
+OpEntry gather_entry() {
+  const auto example = [](const char* what, int along, const Shape& index) {
+    return OpExample{
+        what,
+        {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4)},
+        [along](const std::vector<Tensor>& in) { return gather(in[0], along, in[1]); },
+        [along](const std::vector<Values>& in) {
+          return tabulated(in[1].sizes, [&](const Shape& i) {
+            return at(in[0], replaced(i, along, at(in[1], i)));
+          });
+        }};
+  };
+  return {.name = Gather::name,
+          .precision = Gather::precision,
+          .examples = {example("dim 0", 0, {5, 4}), example("dim 1", 1, {3, 6}),
+                       example("smaller index", 1, {2, 2})}};
+}
+
+OpEntry scatter_add_entry() {
+  const auto example = [](const char* what, int along, const Shape& index) {
+    return OpExample{
+        what,
+        {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4), {.sizes = index}},
+        [along](const std::vector<Tensor>& in) {
+          return scatter_add(in[0], along, in[1], in[2]);
+        },
+        [along](const std::vector<Values>& in) {
+          Values sums = in[0];
+          tabulated(in[1].sizes, [&](const Shape& i) {
+            return at(sums, replaced(i, along, at(in[1], i))) += at(in[2], i);
+          });
+          return sums;
+        }};
+  };
+  // At most 1 + 6 terms of at most 2 meet: each addition loses a roundoff of 14.
+  return {.name = ScatterAdd::name,
+          .precision = ScatterAdd::precision,
+          .roundoffs = 7 * 14,
+          .examples = {example("dim 0", 0, {5, 4}), example("dim 1", 1, {3, 6}),
+                       example("smaller index", 1, {2, 2})}};
+}
+
 }  // namespace detail
 
 Tensor gather(const Tensor& self, std::int64_t dim, const Tensor& index) {

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
 
@@ -118,6 +119,39 @@ struct IndexSelect {
 };
 
 }  // namespace
+
+OpEntry index_select_entry() {
+  const auto example = [](const char* what, int along) {
+    return OpExample{
+        what,
+        {{.sizes = {3, 4}}, indices({5}, along == 0 ? 3 : 4)},
+        [along](const std::vector<Tensor>& in) { return index_select(in[0], along, in[1]); },
+        [along](const std::vector<Values>& in) {
+          return tabulated(replaced(in[0].sizes, along, 5), [&](const Shape& i) {
+            return at(in[0], replaced(i, along, at(in[1], {i[along]})));
+          });
+        }};
+  };
+  return {.name = kIndexSelect,
+          .precision = IndexSelect<kIndexSelect>::precision,
+          .examples = {example("dim 0", 0), example("dim 1", 1)}};
+}
+
+OpEntry embedding_entry() {
+  const OpExample example{
+      "2-D indices",
+      {{.sizes = {4, 3}}, indices({2, 5}, 4)},
+      [](const std::vector<Tensor>& in) { return embedding(in[0], in[1]); },
+      [](const std::vector<Values>& in) {
+        return tabulated({2, 5, 3}, [&](const Shape& i) {
+          return at(in[0], {static_cast<std::int64_t>(at(in[1], {i[0], i[1]})), i[2]});
+        });
+      }};
+  return {.name = kEmbedding,
+          .precision = IndexSelect<kEmbedding>::precision,
+          .examples = {example}};
+}
+
 }  // namespace detail
 
 Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {

@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace detail {
@@ -53,6 +54,38 @@ struct Linear {
 };
 
 }  // namespace
+
+OpEntry linear_entry() {
+  constexpr std::int64_t kIn = 5;
+  constexpr std::int64_t kOut = 3;
+  const auto operand = [](const Shape& sizes) {
+    return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
+  };
+  const auto run = [](const std::vector<Tensor>& in) {
+    return linear(in[0], in[1], in.size() > 2 ? in[2] : Tensor());
+  };
+  const auto reference = [](const std::vector<Values>& in) {
+    const int last = in[0].sizes.size() - 1;
+    return tabulated(replaced(in[0].sizes, last, kOut), [&](const Shape& i) {
+      const double bias = in.size() > 2 ? at(in[2], {i[last]}) : 0;
+      return bias + sum_over(kIn, [&](std::int64_t k) {
+               return at(in[0], replaced(i, last, static_cast<double>(k))) * at(in[1], {i[last], k});
+             });
+    });
+  };
+  const auto example = [&](const char* what, const Shape& x, bool with_bias) {
+    OpExample made{what, {operand(x), operand({kOut, kIn})}, run, reference};
+    if (with_bias) made.operands.push_back(operand({kOut}));
+    return made;
+  };
+  // 6 terms of at most 1: their sum loses at most 6 roundoffs of at most 6, and one at the end.
+  return {.name = Linear::name,
+          .precision = Linear::precision,
+          .roundoffs = (kIn + 1) * (kIn + 1) + 1,
+          .examples = {example("2-D", {4, kIn}, true), example("no bias", {4, kIn}, false),
+                       example("vector", {kIn}, true), example("3-D", {2, 4, kIn}, true)}};
+}
+
 }  // namespace detail
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {

@@ -1,6 +1,11 @@
+#include <cmath>
+#include <functional>
+
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/logistic.h>
+#include <halfgrad/autograd/rows_entry.h>
 
 namespace halfgrad {
 namespace detail {
@@ -193,11 +198,6 @@ template <class T>
 HG_HD T softplus_of_minus(T x) {
   return math::log1p(math::exp(-math::abs(x))) + math::maximum(-x, T(0));
 }
-template <class T>
-HG_HD T logistic(T x) {
-  const T e = math::exp(-math::abs(x));
-  return select(x >= T(0), T(1), e) / (T(1) + e);
-}
 
 // With the positive weight w: (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x))
 struct LogitsCrossEntropy : LossDefaults {
@@ -226,6 +226,107 @@ Tensor weighted(const Tensor& losses, const Tensor& weight) {
 }
 
 }  // namespace
+
+namespace {
+
+using LossFunction = std::function<Tensor(const Tensor&, const Tensor&, Reduction)>;
+using LossReference = std::function<double(double x, double target)>;
+
+OpEntry loss_entry(const char* name, Precision precision, const LossFunction& run,
+                   const LossReference& f, double low = -2, double high = 2) {
+  OpEntry entry{.name = name, .precision = precision, .roundoffs = 8, .examples = {}};
+  for (const Reduction reduction : {kNone, kMean, kSum}) {
+    entry.examples.push_back(
+        {"reduction " + std::to_string(static_cast<int>(reduction)),
+         {{.sizes = {3, 4}, .low = low, .high = high}, {.sizes = {3, 4}, .low = low, .high = high}},
+         [=](const std::vector<Tensor>& in) { return run(in[0], in[1], reduction); },
+         [=](const std::vector<Values>& in) {
+           Values losses{{3, 4}, {}};
+           double sum = 0;
+           for (std::size_t i = 0; i < 12; ++i) {
+             losses.data.push_back(f(in[0].data[i], in[1].data[i]));
+             sum += losses.data.back();
+           }
+           if (reduction == kNone) return losses;
+           return Values{{}, {reduction == kMean ? sum / 12 : sum}};
+         }});
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry mse_loss_entry() {
+  return loss_entry(
+      SquaredError::name, SquaredError::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return mse_loss(x, t, r); },
+      [](double x, double t) { return std::pow(x - t, 2); });
+}
+
+OpEntry l1_loss_entry() {
+  return loss_entry(
+      AbsoluteError::name, AbsoluteError::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return l1_loss(x, t, r); },
+      [](double x, double t) { return std::abs(x - t); });
+}
+
+OpEntry smooth_l1_loss_entry() {
+  return loss_entry(
+      SmoothL1::name, SmoothL1::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return smooth_l1_loss(x, t, r, 0.75); },
+      [](double x, double t) {
+        const double d = std::abs(x - t);
+        return d < 0.75 ? d * d / 1.5 : d - 0.375;
+      });
+}
+
+OpEntry huber_loss_entry() {
+  return loss_entry(
+      Huber::name, Huber::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return huber_loss(x, t, r, 0.75); },
+      [](double x, double t) {
+        const double d = std::abs(x - t);
+        return d < 0.75 ? d * d / 2 : 0.75 * d - 0.28125;
+      });
+}
+
+OpEntry kl_div_entry() {
+  OpEntry entry = loss_entry(
+      KullbackLeibler::name, KullbackLeibler::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r); },
+      [](double x, double t) { return t * (std::log(t) - x); }, 0.1, 2);
+  const OpEntry of_log = loss_entry(
+      KullbackLeiblerOfLog::name, KullbackLeiblerOfLog::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r, true); },
+      [](double x, double t) { return std::exp(t) * (t - x); });
+  for (OpExample example : of_log.examples) {
+    example.name = "of logarithms, " + example.name;
+    entry.examples.push_back(std::move(example));
+  }
+  return entry;
+}
+
+OpEntry binary_cross_entropy_entry() {
+  return loss_entry(
+      BinaryCrossEntropy::name, BinaryCrossEntropy::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) {
+        return binary_cross_entropy(x, t, {}, r);
+      },
+      [](double p, double t) { return -t * std::log(p) - (1 - t) * std::log(1 - p); }, 0.1, 0.9);
+}
+
+OpEntry binary_cross_entropy_with_logits_entry() {
+  return loss_entry(
+      LogitsCrossEntropy::name, LogitsCrossEntropy::precision,
+      [](const Tensor& x, const Tensor& t, Reduction r) {
+        return binary_cross_entropy_with_logits(x, t, {}, Tensor(Array::full({}, 3, x.dtype())), r);
+      },
+      [](double x, double t) {
+        const double p = 1 / (1 + std::exp(-x));
+        return -3 * t * std::log(p) - (1 - t) * std::log(1 - p);
+      });
+}
+
 }  // namespace detail
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
@@ -261,8 +362,8 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   using detail::BinaryCrossEntropy;
   detail::check_same_shape(BinaryCrossEntropy::name, self, target);
   const auto compute = [&](const Tensor& p, const Tensor& t, const Tensor& w) {
-    return detail::reduced(detail::weighted(detail::apply_elementwise(BinaryCrossEntropy{}, p, t), w),
-                           reduction);
+    return detail::reduced(
+        detail::weighted(detail::apply_elementwise(BinaryCrossEntropy{}, p, t), w), reduction);
   };
   return detail::composite(BinaryCrossEntropy::name, BinaryCrossEntropy::precision, compute, self,
                            target, weight);

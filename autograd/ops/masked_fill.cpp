@@ -3,6 +3,7 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/elementwise.h>
 
 namespace halfgrad {
@@ -42,6 +43,25 @@ struct MaskedFill {
 };
 
 }  // namespace
+
+OpEntry masked_fill_entry() {
+  const auto example = [](const char* what, const Shape& mask) {
+    return OpExample{
+        what,
+        {{.sizes = {3, 4}},
+         {.sizes = mask, .kind = OperandSpec::Kind::boolean, .differentiable = false}},
+        [](const std::vector<Tensor>& in) { return masked_fill(in[0], in[1], 0.5); },
+        [](const std::vector<Values>& in) {
+          return tabulated(in[0].sizes, [&](const Shape& i) {
+            return at(in[1], i) != 0 ? 0.5 : at(in[0], i);
+          });
+        }};
+  };
+  return {.name = MaskedFill::name,
+          .precision = MaskedFill::precision,
+          .examples = {example("plain", {3, 4}), example("broadcast", {4})}};
+}
+
 }  // namespace detail
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, Scalar value) {

@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace detail {
@@ -81,6 +82,89 @@ struct Product {
 };
 
 }  // namespace
+
+namespace {
+
+// k = 5 terms of at most 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+constexpr std::int64_t kDepth = 5;
+constexpr double kRoundoffs = kDepth * kDepth + 1;
+
+OperandSpec operand(const Shape& sizes) { return {.sizes = sizes, .low = -1, .high = 1}; }
+
+using Operands = std::vector<Values>;
+
+Values reference_mm(const Operands& in) {
+  return tabulated({in[0].sizes[0], in[1].sizes[1]}, [&](const Shape& i) {
+    return sum_over(kDepth, [&](std::int64_t k) {
+      return at(in[0], {i[0], k}) * at(in[1], {k, i[1]});
+    });
+  });
+}
+
+Values reference_mv(const Operands& in) {
+  return tabulated({in[0].sizes[0]}, [&](const Shape& i) {
+    return sum_over(kDepth, [&](std::int64_t k) { return at(in[0], {i[0], k}) * at(in[1], {k}); });
+  });
+}
+
+Values reference_vector_by_matrix(const Operands& in) {
+  return tabulated({in[1].sizes[1]}, [&](const Shape& i) {
+    return sum_over(kDepth, [&](std::int64_t k) { return at(in[0], {k}) * at(in[1], {k, i[0]}); });
+  });
+}
+
+// Batches of three dimensions after broadcasting; `at` broadcasts.
+Values reference_batched(const Operands& in) {
+  const std::int64_t batch = std::max(in[0].sizes.size() == 3 ? in[0].sizes[0] : 1,
+                                      in[1].sizes.size() == 3 ? in[1].sizes[0] : 1);
+  const Shape sizes{batch, in[0].sizes[in[0].sizes.size() - 2], in[1].sizes.back()};
+  return tabulated(sizes, [&](const Shape& i) {
+    return sum_over(kDepth, [&](std::int64_t k) {
+      return at(in[0], {i[0], i[1], k}) * at(in[1], {i[0], k, i[2]});
+    });
+  });
+}
+
+template <const char* kName>
+OpEntry product_entry(const std::vector<OpExample>& examples) {
+  return {.name = kName,
+          .precision = Product<kName>::precision,
+          .roundoffs = kRoundoffs,
+          .examples = examples};
+}
+
+template <class F>
+OpExample example(const char* what, const Shape& a, const Shape& b, F run,
+                  Values (*reference)(const Operands&)) {
+  return {what,
+          {operand(a), operand(b)},
+          [run](const std::vector<Tensor>& in) { return run(in[0], in[1]); },
+          reference};
+}
+
+}  // namespace
+
+OpEntry matmul_entry() {
+  return product_entry<kMatmul>({
+      example("2-D by 2-D", {3, kDepth}, {kDepth, 4}, matmul, reference_mm),
+      example("2-D by vector", {3, kDepth}, {kDepth}, matmul, reference_mv),
+      example("vector by 2-D", {kDepth}, {kDepth, 4}, matmul, reference_vector_by_matrix),
+      example("batch by batch", {2, 3, kDepth}, {2, kDepth, 4}, matmul, reference_batched),
+      example("batch by one", {2, 3, kDepth}, {kDepth, 4}, matmul, reference_batched),
+      example("one by batch", {1, 3, kDepth}, {2, kDepth, 4}, matmul, reference_batched),
+  });
+}
+OpEntry mm_entry() {
+  return product_entry<kMm>({example("plain", {3, kDepth}, {kDepth, 4}, mm, reference_mm)});
+}
+OpEntry bmm_entry() {
+  return product_entry<kBmm>(
+      {example("plain", {2, 3, kDepth}, {2, kDepth, 4}, bmm, reference_batched)});
+}
+OpEntry mv_entry() {
+  return product_entry<kMv>({example("plain", {3, kDepth}, {kDepth}, mv, reference_mv)});
+}
+
 }  // namespace detail
 
 Tensor matmul(const Tensor& self, const Tensor& other) {

@@ -1,6 +1,9 @@
+#include <vector>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
@@ -37,6 +40,20 @@ struct Mean {
 };
 
 }  // namespace
+
+OpEntry mean_entry() {
+  OpEntry entry{.name = Mean::name, .precision = Mean::precision, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) { return mean(x, dims, keepdim); },
+      [](const std::vector<double>& row) {
+        double total = 0;
+        for (const double x : row) total += x;
+        return std::vector{total / static_cast<double>(row.size())};
+      });
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor mean(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {

@@ -1,7 +1,10 @@
+#include <vector>
+
 #include <halfgrad/autograd/composite_op.h>
-#include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
+#include <halfgrad/autograd/rows_entry.h>
 
 namespace halfgrad {
 namespace detail {
@@ -12,9 +15,8 @@ struct PickedLossRow {
   template <class Team, class T>
   void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss) const {
     const ClassTarget<T> row(target);
-    team.once([&] {
-      loss.set(std::int64_t{0}, row.ignored() ? T(0) : -row.weight * x(row.index));
-    });
+    team.once(
+        [&] { loss.set(std::int64_t{0}, row.ignored() ? T(0) : -row.weight * x(row.index)); });
   }
 };
 
@@ -40,6 +42,28 @@ struct PickedLoss {
 };
 
 }  // namespace
+
+OpEntry nll_loss_entry() {
+  OpEntry entry{.name = PickedLoss::name, .precision = PickedLoss::precision, .examples = {}};
+  for (const Reduction reduction : {kNone, kMean, kSum}) {
+    entry.examples.push_back(
+        {"reduction " + std::to_string(static_cast<int>(reduction)),
+         {{.sizes = {5, 4}}, {{5}, 0, 3, OperandSpec::Kind::index, false}},
+         [=](const std::vector<Tensor>& in) { return nll_loss(in[0], in[1], {}, reduction); },
+         [=](const std::vector<Values>& in) {
+           Values losses{{5}, {}};
+           double sum = 0;
+           for (std::size_t r = 0; r < 5; ++r) {
+             losses.data.push_back(-in[0].data[r * 4 + static_cast<std::size_t>(in[1].data[r])]);
+             sum += losses.data.back();
+           }
+           if (reduction == kNone) return losses;
+           return Values{{}, {reduction == kMean ? sum / 5 : sum}};
+         }});
+  }
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
@@ -50,9 +74,9 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
     return reshape(loss, {});
   }
   if (input.dim() != 2 || !input.is_floating_point()) {
-    throw std::invalid_argument("nll_loss: expected log-probabilities of shape [n, c] or [c], got " +
-                                to_string(input.sizes()) + " of " +
-                                std::string(name(input.dtype())));
+    throw std::invalid_argument(
+        "nll_loss: expected log-probabilities of shape [n, c] or [c], got " +
+        to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
   }
   const detail::ClassTargets targets("nll_loss", input.array(), target.array(),
                                      detail::array_of(weight), ignore_index);

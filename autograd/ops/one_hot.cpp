@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/autograd/reference.h>
 
 namespace halfgrad {
 namespace detail {
@@ -28,6 +29,23 @@ struct OneHot {
 };
 
 }  // namespace
+
+OpEntry one_hot_entry() {
+  const OpExample example{
+      "4 classes",
+      {indices({2, 3}, 4)},
+      [](const std::vector<Tensor>& in) { return one_hot(in[0], 4); },
+      [](const std::vector<Values>& in) {
+        return tabulated({2, 3, 4}, [&](const Shape& i) {
+          return at(in[0], {i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
+        });
+      }};
+  return {.name = OneHot::name,
+          .precision = OneHot::precision,
+          .differentiable = false,
+          .examples = {example}};
+}
+
 }  // namespace detail
 
 Tensor one_hot(const Tensor& self, std::int64_t num_classes) {

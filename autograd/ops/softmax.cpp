@@ -1,5 +1,8 @@
+#include <cmath>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
@@ -85,8 +88,7 @@ struct AlongDimension {
   Array forward(const Array& x) const {
     const DType result = dtype.value_or(x.dtype());
     if (!is_floating_point(result)) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": expected a floating point dtype, got " +
+      throw std::invalid_argument(std::string(name) + ": expected a floating point dtype, got " +
                                   std::string(halfgrad::name(result)));
     }
     Array y = Array::empty(x.sizes(), result, x.device());
@@ -115,6 +117,39 @@ struct AlongDimension {
 };
 
 }  // namespace
+
+OpEntry softmax_entry() {
+  OpEntry entry{.name = SoftmaxRows::name,
+                .precision = Precision::wide_accumulate,
+                .roundoffs = 16,
+                .examples = {}};
+  add_row_examples(
+      entry, [](const Tensor& x, std::int64_t dim) { return softmax(x, dim); },
+      [](std::vector<double> row) {
+        double total = 0;
+        for (const double x : row) total += std::exp(x);
+        for (double& x : row) x = std::exp(x) / total;
+        return row;
+      });
+  return entry;
+}
+
+OpEntry log_softmax_entry() {
+  OpEntry entry{.name = LogSoftmaxRows::name,
+                .precision = Precision::wide_accumulate,
+                .roundoffs = 16,
+                .examples = {}};
+  add_row_examples(
+      entry, [](const Tensor& x, std::int64_t dim) { return log_softmax(x, dim); },
+      [](std::vector<double> row) {
+        double total = 0;
+        for (const double x : row) total += std::exp(x);
+        for (double& x : row) x -= std::log(total);
+        return row;
+      });
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype) {

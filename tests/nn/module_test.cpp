@@ -1,6 +1,5 @@
 #include <halfgrad/nn/module.h>
 
-#include <cmath>
 #include <sstream>
 #include <stdexcept>
 

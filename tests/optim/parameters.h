@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <halfgrad/autograd/tensor.h>
+#include <halfgrad/autograd/ops.h>
 
 /// Parameters with given gradients, and the files of expected values.
 namespace halfgrad::testing {

@@ -1,0 +1,108 @@
+#include <cmath>
+
+#include <halfgrad/autograd/composite_op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// A vector of channels as [1, c, 1, ...], to broadcast along dimension 1.
+Tensor along_channels(const Tensor& channels, std::int64_t ndim) {
+  Shape sizes;
+  for (std::int64_t d = 0; d < ndim; ++d) sizes.push_back(d == 1 ? -1 : 1);
+  return reshape(channels, sizes);
+}
+
+// running = (1 - momentum) running + momentum batch
+void update(const Tensor& running, const Tensor& batch, double momentum) {
+  if (!running.defined()) return;
+  const NoGradGuard no_grad;
+  const Tensor mixed = running * Scalar(1 - momentum) + batch * Scalar(momentum);
+  running.array().copy_(mixed.array());
+  running.array().storage()->bump_version();
+}
+
+void check(const Tensor& input, std::initializer_list<const Tensor*> of_channels, bool training,
+           bool has_statistics) {
+  if (input.dim() < 2 || !input.is_floating_point()) {
+    throw std::invalid_argument(
+        "batch_norm: expected a floating point input of shape [n, c, ...], got " +
+        to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
+  }
+  for (const Tensor* tensor : of_channels) {
+    if (!tensor->defined() || tensor->sizes() == Shape{input.size(1)}) continue;
+    throw std::invalid_argument("batch_norm: expected parameters and statistics of shape " +
+                                to_string(Shape{input.size(1)}) + ", got " +
+                                to_string(tensor->sizes()));
+  }
+  if (training && input.numel() <= input.size(1)) {
+    throw std::invalid_argument(
+        "batch_norm: expected more than one value per channel in training, got " +
+        to_string(input.sizes()));
+  }
+  if (!training && !has_statistics) {
+    throw std::invalid_argument("batch_norm: expected running statistics in evaluation, got none");
+  }
+}
+
+}  // namespace
+
+OpEntry batch_norm_entry() {
+  OpEntry entry{.name = "batch_norm", .precision = Precision::any, .roundoffs = 32, .examples = {}};
+  entry.examples.push_back({"in training",
+                            {{.sizes = {6, 3, 4}}, {.sizes = {3}}, {.sizes = {3}}},
+                            [](const std::vector<Tensor>& in) {
+                              return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-3);
+                            },
+                            [](const std::vector<Values>& in) {
+                              Values out = along(in[0], 5, true, [](std::vector<double> row) {
+                                double mu = 0, squares = 0;
+                                for (const double x : row) mu += x / 24;
+                                for (const double x : row) squares += std::pow(x - mu, 2);
+                                for (double& x : row) x = (x - mu) / std::sqrt(squares / 24 + 1e-3);
+                                return row;
+                              });
+                              for (std::size_t i = 0; i < out.data.size(); ++i) {
+                                const std::size_t c = i / 4 % 3;
+                                out.data[i] = out.data[i] * in[1].data[c] + in[2].data[c];
+                              }
+                              return out;
+                            }});
+  return entry;
+}
+
+}  // namespace detail
+
+// y = (x - mean) / sqrt(variance + eps) weight + bias, in the compute type, per channel.
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum, double eps) {
+  detail::check(input, {&weight, &bias, &running_mean, &running_var}, training,
+                running_mean.defined() && running_var.defined());
+  const auto compute = [&](const Tensor& narrow, const Tensor& w, const Tensor& b) {
+    const Tensor x = narrow.to(promote_types(narrow.dtype(), DType::f32));
+    const std::int64_t ndim = x.dim();
+    Tensor mu = running_mean;
+    Tensor variance = running_var;
+    if (training) {
+      Shape others{0};
+      for (std::int64_t d = 2; d < ndim; ++d) others.push_back(d);
+      mu = mean(x, others);
+      const Tensor centred = x - detail::along_channels(mu, ndim);
+      variance = mean(centred * centred, others);
+      const double count = static_cast<double>(x.numel() / x.size(1));
+      detail::update(running_mean, mu, momentum);
+      detail::update(running_var, variance * Scalar(count / (count - 1)), momentum);
+    }
+    Tensor scale = rsqrt(variance + Scalar(eps));
+    if (w.defined()) scale = scale * w;
+    Tensor y = (x - detail::along_channels(mu, ndim)) * detail::along_channels(scale, ndim);
+    if (b.defined()) y = y + detail::along_channels(b, ndim);
+    return y.to(narrow.dtype());
+  };
+  return detail::composite("batch_norm", Precision::any, compute, input, weight, bias);
+}
+
+}  // namespace halfgrad

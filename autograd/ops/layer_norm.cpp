@@ -1,0 +1,214 @@
+#include <cmath>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/rows.h>
+
+/// layer_norm and rms_norm: rows scaled to unit variance, the first after taking out their mean.
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// y_i = n_i w_i + b_i, n_i = (x_i - mu) r, r = 1 / sqrt(mean((x - mu)^2) + eps);
+// mu is the row's mean, or 0 for rms_norm. `statistics` receives mu and r.
+template <bool kCentred>
+struct NormalizeRow {
+  double eps;
+
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias, Row<T> y,
+                  Row<T> statistics) const {
+    const std::int64_t n = x.size();
+    const T count = static_cast<T>(n);
+    const T mu = kCentred ? team.sum(n, [&](auto i) { return x(i); }) / count : T(0);
+    const T variance = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); }) / count;
+    const T r = math::rsqrt(variance + static_cast<T>(eps));
+    team.each(n, [&](auto i) { y.set(i, (x(i) - mu) * r * weight(i) + bias(i)); });
+    team.once([&] {
+      statistics.set(std::int64_t{0}, mu);
+      statistics.set(std::int64_t{1}, r);
+    });
+  }
+};
+
+// dx_i = r (g_i - mean(g) - n_i mean(g n)), g = dy w, without mean(g) for rms_norm;
+// dw_i = dy_i n_i, still to be summed over the rows.
+template <bool kCentred>
+struct NormalizeGradientRow {
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<const T> weight,
+                  Row<const T> statistics, Row<T> dx, Row<T> dw) const {
+    const std::int64_t n = x.size();
+    const T count = static_cast<T>(n);
+    const T mu = statistics(std::int64_t{0});
+    const T r = statistics(std::int64_t{1});
+    team.each(n, [&](auto i) { dw.set(i, dy(i) * ((x(i) - mu) * r)); });
+    const T mean = kCentred ? team.sum(n, [&](auto i) { return dy(i) * weight(i); }) / count : T(0);
+    const T slope = team.sum(n, [&](auto i) { return dw(i) * weight(i); }) / count;
+    team.each(n,
+              [&](auto i) { dx.set(i, r * (dy(i) * weight(i) - mean - (x(i) - mu) * r * slope)); });
+  }
+};
+
+template <bool kCentred>
+struct Normalize {
+  static constexpr auto name = kCentred ? "layer_norm" : "rms_norm";
+  static constexpr auto precision = kCentred ? Precision::wide_range : Precision::any;
+  static constexpr unsigned saves = 3;  // x and weight
+  int dims;                             // the last so many are one row
+  std::optional<double> eps;
+  double used_eps = 0;
+  Array statistics = {};
+
+  Array forward(const Array& x, const Array& weight, const Array& bias) {
+    const DType compute = promote_types(x.dtype(), DType::f32);
+    used_eps = eps.value_or(compute == DType::f64 ? 0x1p-52 : 0x1p-23);
+    const Shape matrix = matrix_sizes(x.sizes());
+    statistics = Array::empty({matrix[0], 2}, compute, x.device());
+    Array y = Array::empty(x.sizes(), x.dtype(), x.device());
+    if (y.numel() == 0) return y;
+    const Array rows = x.reshape(matrix);
+    const Array out = y.reshape(matrix);
+    const Array w = repeated(weight, 1, x, matrix);
+    const Array b = repeated(bias, 0, x, matrix);
+    parallel_rows(NormalizeRow<kCentred>{used_eps}, compute, matrix[0],
+                  std::array<const Array*, 3>{&rows, &w, &b},
+                  std::array<const Array*, 2>{&out, &statistics});
+    return y;
+  }
+
+  void backward(const Backward<3>& b) const {
+    if (b.needs(2)) b.set(2, b.grad());
+    if (!b.needs(0) && !b.needs(1)) return;
+    GradMode::is_enabled() ? composed(b) : fused(b);
+  }
+
+ private:
+  Shape matrix_sizes(const Shape& sizes) const {
+    std::int64_t columns = 1;
+    for (int d = sizes.size() - dims; d < sizes.size(); ++d) columns *= sizes[d];
+    return {numel(sizes) / std::max<std::int64_t>(1, columns), columns};
+  }
+  static Array repeated(const Array& row, double otherwise, const Array& x, const Shape& matrix) {
+    return (row.defined() ? row.reshape({-1}) : Array::full({1}, otherwise, x.dtype(), x.device()))
+        .expand(matrix);
+  }
+
+  void fused(const Backward<3>& b) const {
+    const Array x = b.input(0).array();
+    const Shape matrix = matrix_sizes(x.sizes());
+    const Array w = repeated(array_of(b.input(1)), 1, x, matrix);
+    const Array rows = x.reshape(matrix);
+    const Array dy = b.grad().array().reshape(matrix);
+    const Array dx = Array::empty(matrix, x.dtype(), x.device());
+    const Array dw = Array::empty(matrix, statistics.dtype(), x.device());
+    if (x.numel() > 0) {
+      parallel_rows(NormalizeGradientRow<kCentred>{}, statistics.dtype(), matrix[0],
+                    std::array<const Array*, 4>{&dy, &rows, &w, &statistics},
+                    std::array<const Array*, 2>{&dx, &dw});
+    }
+    if (b.needs(0)) b.set(0, Tensor(dx.reshape(x.sizes())));
+    if (b.needs(1)) b.set(1, Tensor(dw.reshape(x.sizes())));
+  }
+
+  void composed(const Backward<3>& b) const {
+    const Tensor x = b.input(0).to(statistics.dtype());
+    const Tensor weight = b.input(1);
+    Shape row;
+    for (int d = 1; d <= dims; ++d) row.push_back(-d);
+    const Tensor centred = kCentred ? x - mean(x, row, true) : x;
+    const Tensor r = rsqrt(mean(centred * centred, row, true) + Scalar(used_eps));
+    const Tensor normalized = centred * r;
+    const Tensor g = weight.defined() ? b.grad() * weight : b.grad();
+    const Tensor varying = g - normalized * mean(g * normalized, row, true);
+    if (b.needs(0)) b.set(0, r * (kCentred ? varying - mean(g, row, true) : varying));
+    if (b.needs(1)) b.set(1, b.grad() * normalized);
+  }
+};
+
+void check_normalized(const char* op, const Tensor& input, const Shape& shape, const Tensor& weight,
+                      const Tensor& bias) {
+  const int first = static_cast<int>(input.dim()) - shape.size();
+  bool fits = !shape.empty() && first >= 0 && input.is_floating_point();
+  for (int d = 0; fits && d < shape.size(); ++d) fits = input.size(first + d) == shape[d];
+  if (!fits) {
+    throw std::invalid_argument(std::string(op) +
+                                ": expected a floating point input of shape [..., " +
+                                to_string(shape).substr(1) + ", got " + to_string(input.sizes()) +
+                                " of " + std::string(name(input.dtype())));
+  }
+  for (const Tensor& parameter : {weight, bias}) {
+    if (!parameter.defined() || parameter.sizes() == shape) continue;
+    throw std::invalid_argument(std::string(op) + ": expected weight and bias of shape " +
+                                to_string(shape) + ", got " + to_string(parameter.sizes()));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Of a row x, then w and b: every number must vary, or the example proves nothing.
+template <bool kCentred>
+Values normalize_reference(const std::vector<Values>& in) {
+  const std::size_t n = in[1].data.size();
+  Values out = in[0];
+  for (std::size_t begin = 0; begin < out.data.size(); begin += n) {
+    double mu = 0, squares = 0;
+    for (std::size_t i = 0; i < n && kCentred; ++i)
+      mu += out.data[begin + i] / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) squares += std::pow(out.data[begin + i] - mu, 2);
+    const double deviation = std::sqrt(squares / static_cast<double>(n) + 1e-3);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double bias = in.size() > 2 ? in[2].data[i] : 0;
+      double& x = out.data[begin + i];
+      x = (x - mu) / deviation * in[1].data[i] + bias;
+    }
+  }
+  return out;
+}
+
+template <bool kCentred>
+OpEntry normalize_entry() {
+  OpEntry entry{.name = Normalize<kCentred>::name,
+                .precision = Normalize<kCentred>::precision,
+                .roundoffs = 32,
+                .examples = {}};
+  for (const Shape& row : {Shape{7}, Shape{3, 4}}) {
+    Shape sizes{5};
+    for (const std::int64_t size : row) sizes.push_back(size);
+    std::vector<OperandSpec> operands{{.sizes = sizes}, {.sizes = row}};
+    if (kCentred) operands.push_back({.sizes = row});
+    entry.examples.push_back({"over " + to_string(row), operands,
+                              [row](const std::vector<Tensor>& in) {
+                                return kCentred ? layer_norm(in[0], row, in[1], in[2], 1e-3)
+                                                : rms_norm(in[0], row, in[1], 1e-3);
+                              },
+                              normalize_reference<kCentred>});
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry layer_norm_entry() { return normalize_entry<true>(); }
+OpEntry rms_norm_entry() { return normalize_entry<false>(); }
+
+}  // namespace detail
+
+Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  detail::check_normalized("layer_norm", input, normalized_shape, weight, bias);
+  return detail::apply(detail::Normalize<true>{normalized_shape.size(), eps}, input, weight, bias);
+}
+
+Tensor rms_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight,
+                std::optional<double> eps) {
+  detail::check_normalized("rms_norm", input, normalized_shape, weight, {});
+  return detail::apply(detail::Normalize<false>{normalized_shape.size(), eps}, input, weight,
+                       Tensor());
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// The p-norm's reductions: finish(combine(map(x_0), map(x_1), ...)).
+struct AddedUp {
+  static constexpr bool integers = false;
+  template <class T>
+  static T identity() {
+    return T(0);
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return a + b;
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+struct NonZeros : AddedUp {  // p = 0
+  template <class T>
+  T map(T x) const {
+    return select(x != T(0), T(1), T(0));
+  }
+};
+
+struct Magnitudes : AddedUp {  // p = 1
+  template <class T>
+  T map(T x) const {
+    return math::abs(x);
+  }
+};
+
+struct Squares : AddedUp {  // p = 2
+  template <class T>
+  T map(T x) const {
+    return x * x;
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return math::sqrt(total);
+  }
+};
+
+struct Powers : AddedUp {
+  double p;
+
+  explicit Powers(double exponent) : p(exponent) {}
+  template <class T>
+  T map(T x) const {
+    return math::pow(math::abs(x), T(p));
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return math::pow(total, T(1 / p));
+  }
+};
+
+template <bool kMax>
+struct ExtremeMagnitude : AddedUp {  // p = inf, -inf
+  template <class T>
+  static T identity() {
+    return T(kMax ? 0 : std::numeric_limits<double>::infinity());
+  }
+  template <class T>
+  T map(T x) const {
+    return math::abs(x);
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return kMax ? math::maximum(a, b) : math::minimum(a, b);
+  }
+};
+
+Tensor sign_of(const Tensor& x) {
+  return (x > Scalar(0)).to(x.dtype()) - (x < Scalar(0)).to(x.dtype());
+}
+
+// y = (sum_i |x_i|^p)^(1/p);  dx_i = dy sign(x_i) |x_i|^(p-1) / y^(p-1), 0 where y or x_i is 0.
+struct Norm {
+  static constexpr auto name = "norm";
+  static constexpr auto precision = Precision::wide_accumulate;
+  static constexpr unsigned saves = kSavesInput | kSavesOutput;
+  double p;
+  unsigned mask;
+  bool keepdim;
+
+  Array forward(const Array& x) const {
+    if (!is_floating_point(x.dtype())) {
+      throw std::invalid_argument("norm: expected a floating point tensor, got " +
+                                  std::string(halfgrad::name(x.dtype())));
+    }
+    Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
+    const auto run = [&](const auto& reduction) { reduce(reduction, x.dtype(), y, x, mask); };
+    if (p == 2) {
+      run(Squares{});
+    } else if (p == 1) {
+      run(Magnitudes{});
+    } else if (p == 0) {
+      run(NonZeros{});
+    } else if (std::isinf(p)) {
+      p > 0 ? run(ExtremeMagnitude<true>{}) : run(ExtremeMagnitude<false>{});
+    } else {
+      run(Powers(p));
+    }
+    return y;
+  }
+
+  void backward(const Backward<1>& b) const {
+    const Tensor x = b.input(0);
+    const Shape kept = reduced_sizes(x.sizes(), mask, true);
+    b.set(0, gradient(reshape(b.grad(), kept), x, reshape(b.output(), kept), kept));
+  }
+
+ private:
+  Tensor gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& kept) const {
+    if (p == 0) return dy * (x * Scalar(0));
+    if (p == 1) return dy * sign_of(x);
+    if (std::isinf(p)) {
+      const Tensor chosen = (abs(x) == y).to(x.dtype());
+      return dy * sign_of(x) * chosen / sum_to_size(chosen, kept);
+    }
+    const Tensor divisor = masked_fill(y, y == Scalar(0), 1);
+    if (p == 2) return dy * (x / divisor);
+    const Tensor ratio = abs(x) / divisor;
+    const Tensor nowhere = x == Scalar(0);
+    return dy * sign_of(x) * pow(masked_fill(ratio, nowhere, 1), Scalar(p - 1));
+  }
+};
+
+}  // namespace
+
+OpEntry norm_entry() {
+  OpEntry entry{.name = Norm::name, .precision = Norm::precision, .roundoffs = 16, .examples = {}};
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const double p : {2.0, 1.0, 3.0, 0.0, kInf, -kInf}) {
+    add_reduction_examples(
+        entry, "p " + std::to_string(p) + ", ",
+        [p](const Tensor& x, const Shape& dims, bool keepdim) { return norm(x, p, dims, keepdim); },
+        [p](const std::vector<double>& row) {
+          double total = p < 0 ? kInf : 0;
+          for (const double x : row) {
+            const double size = std::abs(x);
+            total = p == kInf    ? std::max(total, size)
+                    : p == -kInf ? std::min(total, size)
+                    : p == 0     ? total + (size > 0 ? 1 : 0)
+                                 : total + std::pow(size, p);
+          }
+          return std::vector{p == 0 || std::isinf(p) ? total : std::pow(total, 1 / p)};
+        });
+  }
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim) {
+  const unsigned mask = detail::dims_mask(dim, static_cast<int>(self.dim()), "norm");
+  return detail::apply(detail::Norm{p.value(), mask, keepdim}, self);
+}
+Tensor norm(const Tensor& self, Scalar p) { return norm(self, p, {}, false); }
+
+}  // namespace halfgrad

@@ -1,0 +1,135 @@
+#include <cmath>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/rows_of.h>
+#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/rows.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// v = sum_i (x_i - mean(x))^2 / (n - correction), in two passes; the deviation is its root.
+template <bool kRoot>
+struct SpreadRow {
+  double correction;
+
+  template <class Team, class T>
+  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+    const std::int64_t n = x.size();
+    const T mu = team.sum(n, [&](auto i) { return x(i); }) / static_cast<T>(n);
+    const T squares = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); });
+    const double freedom = std::max(0.0, static_cast<double>(n) - correction);
+    const T variance = squares / static_cast<T>(freedom);
+    team.once([&] { y.set(std::int64_t{0}, kRoot ? math::sqrt(variance) : variance); });
+  }
+};
+
+// dx_i = 2 dv (x_i - mean(x)) / (n - correction);  dv = dy / (2 y) for the deviation, 0 where y is.
+template <bool kRoot>
+struct Variance {
+  static constexpr auto name = kRoot ? "std" : "var";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kRoot ? kSavesInput | kSavesOutput : kSavesInput;
+  unsigned mask;
+  bool keepdim;
+  double correction;
+
+  Array forward(const Array& x) const {
+    if (!is_floating_point(x.dtype())) {
+      throw std::invalid_argument(std::string(name) + ": expected a floating point tensor, got " +
+                                  std::string(halfgrad::name(x.dtype())));
+    }
+    Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
+    const Array rows = rows_of(x, mask);
+    const Array out = y.reshape({y.numel(), 1});
+    if (rows.numel() == 0) {
+      y.fill_(std::numeric_limits<double>::quiet_NaN());
+    } else {
+      parallel_rows(SpreadRow<kRoot>{correction}, x.dtype(), y.numel(),
+                    std::array<const Array*, 1>{&rows}, std::array<const Array*, 1>{&out});
+    }
+    return y;
+  }
+  void backward(const Backward<1>& b) const {
+    const Tensor x = b.input(0);
+    const Shape kept = reduced_sizes(x.sizes(), mask, true);
+    const double count = static_cast<double>(x.numel()) / static_cast<double>(numel(kept));
+    Shape dims;
+    for (int d = 0; d < x.dim(); ++d) {
+      if ((mask >> static_cast<unsigned>(d) & 1U) != 0) dims.push_back(d);
+    }
+    const Tensor scale = Scalar(2 / std::max(0.0, count - correction)) * variance_gradient(b);
+    b.set(0, reshape(scale, kept) * (x - mean(x, dims, true)));
+  }
+
+ private:
+  static Tensor variance_gradient(const Backward<1>& b) {
+    if constexpr (kRoot) {
+      const Tensor y = b.output();
+      return masked_fill(b.grad() / (Scalar(2) * y), y == Scalar(0), 0);
+    } else {
+      return b.grad();
+    }
+  }
+};
+
+template <bool kRoot>
+Tensor variance(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
+  const unsigned mask = dims_mask(dim, static_cast<int>(self.dim()), Variance<kRoot>::name);
+  return apply(Variance<kRoot>{mask, keepdim, unbiased ? 1.0 : 0.0}, self);
+}
+
+}  // namespace
+
+namespace {
+
+template <bool kRoot>
+OpEntry variance_entry() {
+  OpEntry entry{.name = Variance<kRoot>::name,
+                .precision = Variance<kRoot>::precision,
+                .roundoffs = 16,
+                .examples = {}};
+  for (const bool unbiased : {true, false}) {
+    add_reduction_examples(
+        entry, unbiased ? "" : "biased, ",
+        [unbiased](const Tensor& x, const Shape& dims, bool keepdim) {
+          return variance<kRoot>(x, dims, unbiased, keepdim);
+        },
+        // The mean of (x_i - x_j)^2 / 2 over all pairs.
+        [unbiased](const std::vector<double>& row) {
+          const auto n = static_cast<double>(row.size());
+          double total = 0;
+          for (const double a : row) {
+            for (const double b : row) total += (a - b) * (a - b) / 2;
+          }
+          const double v = total / n / (unbiased ? n - 1 : n);
+          return std::vector{kRoot ? std::sqrt(v) : v};
+        });
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry var_entry() { return variance_entry<false>(); }
+OpEntry std_entry() { return variance_entry<true>(); }
+
+}  // namespace detail
+
+Tensor var(const Tensor& self, bool unbiased) {
+  return detail::variance<false>(self, {}, unbiased, false);
+}
+Tensor var(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
+  return detail::variance<false>(self, dim, unbiased, keepdim);
+}
+Tensor std(const Tensor& self, bool unbiased) {
+  return detail::variance<true>(self, {}, unbiased, false);
+}
+Tensor std(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
+  return detail::variance<true>(self, dim, unbiased, keepdim);
+}
+
+}  // namespace halfgrad

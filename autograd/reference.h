@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <halfgrad/autograd/op_table.h>
+
+/// What references of the table's examples are written with: plain numbers, one index at a time.
+namespace halfgrad::detail {
+
+/// Row-major numbers f(index) for every index of an array of these sizes.
+template <class F>
+Values tabulated(const Shape& sizes, const F& f) {
+  Values values{sizes, {}};
+  for (std::int64_t flat = 0; flat < numel(sizes); ++flat) {
+    Shape index = sizes;
+    std::int64_t rest = flat;
+    for (int i = sizes.size() - 1; i >= 0; --i) {
+      index[i] = rest % sizes[i];
+      rest /= sizes[i];
+    }
+    values.data.push_back(f(index));
+  }
+  return values;
+}
+
+/// The number at an index, which may have more dimensions (on the left) and be beyond those of size
+/// 1: as broadcasting reads it.
+inline double& at(Values& values, const Shape& index) {
+  const int added = index.size() - values.sizes.size();
+  std::int64_t flat = 0;
+  for (int i = 0; i < values.sizes.size(); ++i) {
+    flat = flat * values.sizes[i] + (values.sizes[i] == 1 ? 0 : index[added + i]);
+  }
+  return values.data[static_cast<std::size_t>(flat)];
+}
+inline double at(const Values& values, const Shape& index) {
+  return at(const_cast<Values&>(values), index);
+}
+
+/// `index` with one component replaced by a number that is an index itself.
+inline Shape replaced(Shape index, int dim, double component) {
+  index[dim] = static_cast<std::int64_t>(component);
+  return index;
+}
+
+/// An operand of indices into a dimension of this size.
+inline OperandSpec indices(const Shape& sizes, double size) {
+  return {.sizes = sizes,
+          .low = 0,
+          .high = size - 1,
+          .kind = OperandSpec::Kind::index,
+          .differentiable = false};
+}
+
+/// sum_k f(k) for k < n
+template <class F>
+double sum_over(std::int64_t n, const F& f) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < n; ++k) sum += f(k);
+  return sum;
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <halfgrad/autograd/tensor.h>
+
+namespace halfgrad {
+
+struct AssertCloseOptions {
+  double roundoffs = 4;  ///< allowed per element, of max(1, |expected|); see ulp.h
+};
+
+/// Throws std::runtime_error unless every element of `actual` is within the given number of
+/// roundoffs of `expected`, in the dtype of `actual`. The message says how many are not, and where
+/// the worst one is. `expected` may be of a wider dtype: a reference in float64. NaN equals NaN.
+/// Throws std::invalid_argument for different shapes.
+void assert_close(const Tensor& actual, const Tensor& expected,
+                  const AssertCloseOptions& options = {});
+
+}  // namespace halfgrad

@@ -1,0 +1,134 @@
+#include <halfgrad/testing/gradcheck.h>
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/testing/random_tensor.h>
+
+namespace halfgrad::autograd {
+namespace {
+
+std::vector<Tensor> requiring_grad(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.defined() && tensor.requires_grad()) result.push_back(tensor);
+  }
+  return result;
+}
+
+/// Leaves with the same numbers in memory of their own, and the same requires_grad.
+std::vector<Tensor> copies(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> result;
+  for (const Tensor& input : inputs) {
+    result.emplace_back(input.array().clone());
+    if (input.requires_grad()) result.back().requires_grad_();
+  }
+  return result;
+}
+
+std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, std::uint64_t seed) {
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const RandomKey key{seed, i};
+    result.push_back(random_tensor(outputs[i].sizes(), -1, 1, key).to(outputs[i].dtype()));
+  }
+  return result;
+}
+
+double projection(const std::vector<Tensor>& outputs, const std::vector<Tensor>& cotangents) {
+  double sum = 0;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const auto values = outputs[k].to_vector<double>();
+    const auto weights = cotangents[k].to_vector<double>();
+    for (std::size_t i = 0; i < values.size(); ++i) sum += weights[i] * values[i];
+  }
+  return sum;
+}
+
+void check_inputs(const char* op, const std::vector<Tensor>& inputs) {
+  const auto differentiable = requiring_grad(inputs);
+  if (differentiable.empty()) {
+    throw std::invalid_argument(std::string(op) + ": expected an input that requires grad, got none");
+  }
+  for (const Tensor& input : differentiable) {
+    if (input.dtype() != kFloat64) {
+      throw std::invalid_argument(std::string(op) + ": expected inputs of float64, got " +
+                                  std::string(name(input.dtype())));
+    }
+  }
+}
+
+/// Zeros where the input is not used.
+std::vector<double> numbers_of(const Tensor& gradient, std::int64_t count) {
+  if (gradient.defined()) return gradient.to_vector<double>();
+  return std::vector<double>(static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
+               const GradcheckOptions& options) {
+  check_inputs("gradcheck", inputs);
+  const std::vector<Tensor> at = copies(inputs);
+  const std::vector<Tensor> outputs = requiring_grad(function(at));
+  if (outputs.empty()) {
+    throw std::invalid_argument("gradcheck: expected an output that requires grad, got none");
+  }
+  const std::vector<Tensor> cotangents = cotangents_for(outputs, options.seed);
+  const auto gradients =
+      grad(outputs, requiring_grad(at), cotangents, {.retain_graph = true, .allow_unused = true});
+
+  for (std::size_t k = 0, nth = 0; k < inputs.size(); ++k) {
+    if (!inputs[k].requires_grad()) continue;
+    const auto analytic = numbers_of(gradients[nth++], inputs[k].numel());
+    for (std::size_t i = 0; i < analytic.size(); ++i) {
+      const auto moved = [&](double distance) {
+        const std::vector<Tensor> there = copies(inputs);
+        there[k].data_ptr<double>()[i] += distance;
+        return projection(requiring_grad(function(there)), cotangents);
+      };
+      const double numeric = (moved(options.eps) - moved(-options.eps)) / (2 * options.eps);
+      const double allowed = options.atol + options.rtol * std::fabs(numeric);
+      if (std::fabs(numeric - analytic[i]) <= allowed) continue;
+      if (!options.raise_exception) return false;
+      std::ostringstream message;
+      message.precision(12);
+      message << "gradcheck: expected a gradient of " << numeric << " for element " << i
+              << " of input " << k << " by finite differences, got " << analytic[i];
+      throw std::runtime_error(message.str());
+    }
+  }
+  return true;
+}
+
+bool gradgradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
+                   const GradcheckOptions& options) {
+  check_inputs("gradgradcheck", inputs);
+  std::vector<Tensor> arguments = inputs;
+  for (Tensor& v : cotangents_for(requiring_grad(function(copies(inputs))), options.seed + 1)) {
+    arguments.push_back(v.requires_grad_());
+  }
+  const GradcheckFunction gradient = [&](const std::vector<Tensor>& in) {
+    const auto middle = in.begin() + static_cast<std::ptrdiff_t>(inputs.size());
+    const std::vector<Tensor> x(in.begin(), middle);
+    return grad(requiring_grad(function(x)), requiring_grad(x), {middle, in.end()},
+                {.create_graph = true, .allow_unused = true});
+  };
+  return gradcheck(gradient, arguments, options);
+}
+
+bool gradcheck(const GradcheckSingleFunction& function, const std::vector<Tensor>& inputs,
+               const GradcheckOptions& options) {
+  return gradcheck([&](const std::vector<Tensor>& in) { return std::vector{function(in)}; }, inputs,
+                   options);
+}
+
+bool gradgradcheck(const GradcheckSingleFunction& function, const std::vector<Tensor>& inputs,
+                   const GradcheckOptions& options) {
+  return gradgradcheck([&](const std::vector<Tensor>& in) { return std::vector{function(in)}; },
+                       inputs, options);
+}
+
+}  // namespace halfgrad::autograd

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/philox.h>
+
+namespace halfgrad {
+
+/// A float64 tensor with the given numbers in row-major order.
+Tensor tensor_of(const std::vector<double>& values, const Shape& sizes);
+
+/// A float64 tensor of numbers drawn uniformly from [low, high).
+Tensor random_tensor(const Shape& sizes, double low, double high, RandomKey key);
+
+}  // namespace halfgrad

@@ -1,0 +1,138 @@
+#include <halfgrad/autograd/creation.h>
+
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
+
+namespace halfgrad {
+namespace {
+
+using Doubles = std::vector<double>;
+
+Doubles numbers(const Tensor& t) { return t.to_vector<double>(); }
+
+TEST(Creation, FillsWithConstants) {
+  EXPECT_EQ(numbers(zeros({2, 2})), Doubles(4, 0));
+  EXPECT_EQ(numbers(ones({3})), Doubles(3, 1));
+  EXPECT_EQ(numbers(full({2}, 2.5)), Doubles(2, 2.5));
+  EXPECT_EQ(empty({2, 3}).sizes(), (Shape{2, 3}));
+  EXPECT_EQ(zeros({}).dim(), 0);
+  EXPECT_EQ(zeros({0, 3}).numel(), 0);
+}
+
+TEST(Creation, ChoosesPyTorchsDTypes) {
+  const Tensor like = zeros({2}, {.dtype = kBFloat16});
+  const std::pair<Tensor, DType> cases[] = {
+      {zeros({1}), kFloat},
+      {empty({1}), kFloat},
+      {full({1}, 1.0), kFloat},
+      {full({1}, 1), kLong},
+      {full({1}, true), kBool},
+      {arange(3), kLong},
+      {arange(3.0), kFloat},
+      {arange(0, 3, 0.5), kFloat},
+      {linspace(0, 1, 3), kFloat},
+      {eye(2), kFloat},
+      {rand({1}), kFloat},
+      {randn({1}), kFloat},
+      {randint(3, {1}), kLong},
+      {randperm(3), kLong},
+      {tensor(1), kLong},
+      {tensor(1.5), kFloat},
+      {tensor(true), kBool},
+      {tensor({1, 2}), kLong},
+      {tensor({1.5, 2.0}), kFloat},
+      {tensor({true, false}), kBool},
+      {tensor(Doubles{1.5}), kDouble},
+      {tensor(std::vector<std::int32_t>{1}), kInt},
+      {zeros_like(like), kBFloat16},
+      {empty_like(like), kBFloat16},
+      {ones_like(like), kBFloat16},
+      {full_like(like, 1), kBFloat16},
+      {rand_like(like), kBFloat16},
+      {randn_like(like), kBFloat16},
+      {randn_like(like, {.dtype = kHalf}), kHalf},
+      {randn({2, 3}, {.dtype = kHalf}), kHalf},
+      {randint(3, {1}, {.dtype = kFloat}), kFloat},
+      {arange(3, {.dtype = kHalf}), kHalf},
+  };
+  for (std::size_t i = 0; i < std::size(cases); ++i) {
+    EXPECT_EQ(cases[i].first.dtype(), cases[i].second) << "case " << i;
+  }
+}
+
+TEST(Creation, ObeysRequiresGrad) {
+  const Tensor x = randn({2, 3}, {.requires_grad = true});
+  EXPECT_TRUE(x.requires_grad());
+  EXPECT_TRUE(x.is_leaf());
+  EXPECT_FALSE(zeros_like(x).requires_grad());
+  EXPECT_TRUE(zeros_like(x, {.requires_grad = true}).requires_grad());
+  EXPECT_THROW(tensor({1, 2}, {.requires_grad = true}), std::invalid_argument);
+}
+
+TEST(Creation, CountsAsNumPyDoes) {
+  EXPECT_EQ(numbers(arange(4)), (Doubles{0, 1, 2, 3}));
+  EXPECT_EQ(numbers(arange(1, 7, 2)), (Doubles{1, 3, 5}));
+  EXPECT_EQ(numbers(arange(3, 0, -1)), (Doubles{3, 2, 1}));
+  EXPECT_EQ(numbers(arange(0, 1, 0.25)), (Doubles{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(arange(2, 2).numel(), 0);
+  EXPECT_THROW(arange(0, 3, 0), std::invalid_argument);
+  EXPECT_THROW(arange(0, 3, -1), std::invalid_argument);
+  EXPECT_EQ(numbers(linspace(0, 1, 5)), (Doubles{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(numbers(linspace(2, 9, 1)), (Doubles{2}));
+  EXPECT_EQ(linspace(0, 0.1, 7, {.dtype = kDouble}).select(0, -1).item<double>(), 0.1);
+  EXPECT_EQ(linspace(0, 1, 0).numel(), 0);
+  EXPECT_EQ(numbers(eye(2, 3)), (Doubles{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(numbers(eye(2)), (Doubles{1, 0, 0, 1}));
+}
+
+TEST(Creation, TakesNestedLists) {
+  EXPECT_EQ(tensor(7).sizes(), Shape{});
+  EXPECT_EQ(tensor({1, 2, 3}).sizes(), Shape{3});
+  EXPECT_EQ(tensor({{1, 2, 3}, {4, 5, 6}}).sizes(), (Shape{2, 3}));
+  EXPECT_EQ(numbers(tensor({{1, 2, 3}, {4, 5, 6}})), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(tensor({{{1.0}, {2.0}}}).sizes(), (Shape{1, 2, 1}));
+  EXPECT_THROW(tensor({{1, 2}, {3}}), std::invalid_argument);
+  EXPECT_EQ(numbers(tensor({1.5, 0.1}, {.dtype = kDouble})), (Doubles{1.5, 0.1}));
+}
+
+TEST(Creation, CopiesTheCallersNumbers) {
+  std::vector<float> values{1, 2, 3, 4, 5, 6};
+  const Tensor a = tensor(std::span<const float>(values), {2, 3});
+  const Tensor b = tensor(values, {3, 2}, {.dtype = kHalf});
+  values[0] = 9;
+  EXPECT_EQ(numbers(a), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(b.dtype(), kHalf);
+  EXPECT_EQ(b.sizes(), (Shape{3, 2}));
+  EXPECT_EQ(tensor(values).sizes(), Shape{6});
+  EXPECT_THROW(tensor(values, {2, 2}), std::invalid_argument);
+  EXPECT_EQ(tensor(std::vector<float>{}).sizes(), Shape{0});
+}
+
+TEST(Creation, RepeatsRandomNumbersFromASeed) {
+  const auto draw = [] {
+    manual_seed(11);
+    const Tensor numbers_of[] = {rand({5}), randn({5}), randint(2, 9, {5}).to(kFloat),
+                                 randperm(5).to(kFloat)};
+    return cat({numbers_of[0], numbers_of[1], numbers_of[2], numbers_of[3]});
+  };
+  const Doubles first = numbers(draw());
+  EXPECT_EQ(numbers(draw()), first);
+  manual_seed(12);
+  EXPECT_NE(numbers(rand({5})), Doubles(first.begin(), first.begin() + 5));
+}
+
+TEST(Creation, DrawsIntegersInTheirRange) {
+  const Doubles drawn = numbers(randint(-1, 2, {200}));
+  EXPECT_EQ(std::set<double>(drawn.begin(), drawn.end()), (std::set<double>{-1, 0, 1}));
+  EXPECT_THROW(randint(0, {2}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halfgrad

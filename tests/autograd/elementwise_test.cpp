@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/testing/ulp.h>
+
+namespace halfgrad {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor numbers(const std::vector<double>& values, DType dtype = kFloat64) {
+  return tensor_of(values, {static_cast<std::int64_t>(values.size())}).to(dtype);
+}
+
+/// NaN equals NaN here.
+void expect_numbers(const Tensor& actual, const std::vector<double>& expected) {
+  EXPECT_EQ(worst_error(actual.to(kFloat64), numbers(expected)).roundoffs, 0)
+      << ::testing::PrintToString(actual.to_vector<double>()) << ", expected "
+      << ::testing::PrintToString(expected);
+}
+
+struct Convention {
+  std::string name;
+  std::function<Tensor(const Tensor&)> function;
+  std::vector<double> at;
+  std::vector<double> gradient;
+};
+
+// Where a derivative does not exist or a formula would give NaN, ours is PyTorch's.
+TEST(Elementwise, GradientsAtKinksArePyTorchs) {
+  const Tensor one = numbers({1, 1, 1});
+  const Convention conventions[] = {
+      {"abs", [](const Tensor& x) { return abs(x); }, {-1, 0, 2}, {-1, 0, 1}},
+      {"relu", [](const Tensor& x) { return relu(x); }, {-1, 0, 2, kNan}, {0, 0, 1, 1}},
+      {"leaky_relu", [](const Tensor& x) { return leaky_relu(x, 0.25); }, {-1, 0, 2}, {.25, .25, 1}},
+      {"clamp", [](const Tensor& x) { return clamp(x, -1, 1); }, {-2, -1, 0, 1, 2}, {0, 1, 1, 1, 0}},
+      {"maximum", [&](const Tensor& x) { return maximum(x, one); }, {0, 1, 2}, {0, 0.5, 1}},
+      {"minimum", [&](const Tensor& x) { return minimum(one, x); }, {0, 1, 2}, {1, 0.5, 0}},
+      {"x^0", [](const Tensor& x) { return pow(x, 0); }, {-1, 0, 2}, {0, 0, 0}},
+      {"x^1", [](const Tensor& x) { return pow(x, 1); }, {-1, 0, 2}, {1, 1, 1}},
+      {"x^2", [](const Tensor& x) { return pow(x, 2); }, {-1, 0, 2}, {-2, 0, 4}},
+      {"0^x", [](const Tensor& x) { return pow(0, x); }, {0, 1, 2}, {0, 0, 0}},
+      {"sqrt", [](const Tensor& x) { return sqrt(x); }, {0, 4}, {kInf, 0.25}},
+      {"gelu tanh", [](const Tensor& x) { return gelu(x, "tanh"); }, {-1e200, 1e200}, {0, 1}},
+      {"silu", [](const Tensor& x) { return silu(x); }, {-1e200, 1e200}, {0, 1}},
+      {"softplus", [](const Tensor& x) { return softplus(x); }, {-1e200, 1e200}, {0, 1}},
+      {"elu", [](const Tensor& x) { return elu(x); }, {-1e200, 0, 1e200}, {0, 1, 1}},
+  };
+  for (const Convention& convention : conventions) {
+    SCOPED_TRACE(convention.name);
+    const Tensor x = numbers(convention.at).requires_grad_();
+    convention.function(x).backward(Tensor(Array::full(x.sizes(), 1, kFloat64)));
+    expect_numbers(x.grad(), convention.gradient);
+  }
+}
+
+TEST(Elementwise, WhatWhereDidNotChooseHasNoGradient) {
+  const Tensor x = numbers({0, 4}).requires_grad_();
+  where(x > 0, sqrt(x), x).backward(numbers({1, 1}));
+  EXPECT_TRUE(std::isnan(x.grad().to_vector<double>()[0])) << "0 * inf inside sqrt, as in PyTorch";
+
+  const Tensor a = numbers({1, 2}).requires_grad_();
+  const Tensor b = numbers({3, 4}).requires_grad_();
+  where(numbers({1, 0}).to(kBool), a, b).backward(numbers({kInf, kNan}));
+  expect_numbers(a.grad(), {kInf, 0});
+  expect_numbers(b.grad(), {0, kNan});
+}
+
+// A cut-off at 20, usual in float32, would be 5000 roundoffs off here.
+TEST(Elementwise, SoftplusKeepsItsTail) {
+  const double tail = std::log1p(std::exp(-21.0));
+  EXPECT_EQ(softplus(numbers({21})).item(), 21 + tail);
+  EXPECT_EQ(softplus(numbers({-21})).item(), tail);
+}
+
+TEST(Elementwise, IntegersStayIntegers) {
+  const Tensor base = numbers({-2, -1, 0, 1, 3}, kInt64);
+  const Tensor cubes = pow(base, 3);
+  EXPECT_EQ(cubes.dtype(), kInt64);
+  expect_numbers(cubes, {-8, -1, 0, 1, 27});
+  expect_numbers(pow(numbers({-2, -1, -1, 1, 3}, kInt64), numbers({-1, -1, -2, -5, 0}, kInt64)),
+                 {0, -1, 1, 1, 1});
+  expect_numbers(clamp(base, 0, 1), {0, 0, 0, 1, 1});
+  EXPECT_EQ(clamp(base, 0.5).dtype(), kFloat32);
+  EXPECT_EQ(exp(base).dtype(), kFloat32);
+  EXPECT_EQ(abs(base).dtype(), kInt64);
+}
+
+TEST(Elementwise, AScalarIsComparedAsTheTensorsDType) {
+  EXPECT_TRUE((numbers({0.1}, kFloat16) == 0.1).item<bool>());
+  EXPECT_FALSE((numbers({0.1}, kFloat16) == numbers({0.1}, kFloat32)).item<bool>());
+  EXPECT_TRUE((numbers({1}, kInt64) < 1.5).item<bool>());
+}
+
+TEST(Elementwise, LerpReachesItsEnd) {
+  expect_numbers(lerp(numbers({1e20}), numbers({1}), 1.0), {1});
+  expect_numbers(lerp(numbers({1}), numbers({1e20}), 0.0), {1});
+}
+
+struct InPlace {
+  std::string name;
+  std::function<void(Tensor&)> change;
+  std::vector<double> expected;
+};
+
+TEST(InPlace, KeepsDTypeAndCountsVersions) {
+  const Tensor two = numbers({2, 2}, kFloat64);
+  const InPlace changes[] = {
+      {"add_", [&](Tensor& x) { x.add_(two, 3); }, {7, 2}},
+      {"sub_", [&](Tensor& x) { x -= two; }, {-1, -6}},
+      {"mul_", [&](Tensor& x) { x *= two; }, {2, -8}},
+      {"div_", [&](Tensor& x) { x /= two; }, {0.5, -2}},
+      {"add_ number", [](Tensor& x) { x.add_(0.5); }, {1.5, -3.5}},
+      {"sub_ number", [](Tensor& x) { x.sub_(0.5); }, {0.5, -4.5}},
+      {"mul_ number", [](Tensor& x) { x.mul_(0.5); }, {0.5, -2}},
+      {"div_ number", [](Tensor& x) { x.div_(2); }, {0.5, -2}},
+      {"relu_", [](Tensor& x) { x.relu_(); }, {1, 0}},
+      {"clamp_", [](Tensor& x) { x.clamp_(-2, 0); }, {0, -2}},
+      {"copy_", [&](Tensor& x) { x.copy_(numbers({5})); }, {5, 5}},
+      {"fill_", [](Tensor& x) { x.fill_(3); }, {3, 3}},
+      {"zero_", [](Tensor& x) { x.zero_(); }, {0, 0}},
+  };
+  for (const InPlace& change : changes) {
+    SCOPED_TRACE(change.name);
+    Tensor x = numbers({1, -4}, kFloat16);
+    const auto version = x._version();
+    change.change(x);
+    expect_numbers(x, change.expected);
+    EXPECT_EQ(x.dtype(), kFloat16);
+    EXPECT_GT(x._version(), version);
+  }
+}
+
+TEST(InPlace, FunctionsAreThoseOutOfPlace) {
+  const Tensor x = numbers({0.5, -1}, kFloat32);
+  Tensor y = x.clone();
+  expect_numbers(y.exp_(), exp(x).to_vector<double>());
+  y = x.clone();
+  expect_numbers(y.sigmoid_(), sigmoid(x).to_vector<double>());
+  y = x.clone();
+  expect_numbers(y.tanh_(), tanh(x).to_vector<double>());
+}
+
+TEST(InPlace, GradientsFlowThroughChanges) {
+  const Tensor x = numbers({2, 3}).requires_grad_();
+  Tensor y = x * 2;
+  y.mul_(x);
+  y.backward(numbers({1, 1}));
+  expect_numbers(x.grad(), {8, 12});
+
+  const Tensor source = numbers({5}).requires_grad_();
+  Tensor target = numbers({0, 0});
+  target.copy_(source);
+  target.backward(numbers({1, 2}));
+  expect_numbers(source.grad(), {3});
+}
+
+TEST(InPlace, RefusesWhatItCannotHold) {
+  Tensor integers = numbers({1, 2}, kInt64);
+  EXPECT_THROW(integers.add_(0.5), std::invalid_argument);
+  EXPECT_THROW(integers.add_(Tensor(Array::full({3, 2}, 1, kInt64))), std::invalid_argument);
+  Tensor leaf = numbers({1}).requires_grad_();
+  EXPECT_THROW(leaf.mul_(2), std::runtime_error);
+}
+
+TEST(Elementwise, ArgumentsAreChecked) {
+  EXPECT_THROW(gelu(numbers({1}), "sigmoid"), std::invalid_argument);
+  EXPECT_THROW(clamp(numbers({1}), std::nullopt), std::invalid_argument);
+  EXPECT_THROW(where(numbers({1}), numbers({1}), numbers({1})), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halfgrad

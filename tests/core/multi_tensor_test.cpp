@@ -1,0 +1,100 @@
+#include <halfgrad/core/multi_tensor.h>
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// a = a + factor * b, with the factor in memory.
+struct AddScaled {
+  static constexpr unsigned kWrites = 1;
+
+  double factor;
+
+  template <class T>
+  HG_HD void operator()(T& a, T b) const {
+    a = a + T(factor) * b;
+  }
+};
+
+struct AddScaledFrom {
+  const float* factor;
+
+  HG_HD AddScaled make() const { return {*factor}; }
+};
+
+using Updates = std::vector<TensorUpdate<AddScaledFrom, 2>>;
+
+Array counting(std::int64_t size, DType dtype) {
+  const Array array = Array::empty({size}, DType::f64);
+  for (std::int64_t i = 0; i < size; ++i) array.data_as<double>()[i] = static_cast<double>(i % 64);
+  return array.to(dtype);
+}
+
+double element(const Array& array, std::int64_t index) { return array.select(0, index).item(); }
+
+TEST(MultiTensor, ChunksCoverEveryElementOnce) {
+  const std::vector<std::int64_t> sizes{0, 1, 3 * 16 * kTile, 16 * kTile + 1, 5};
+  std::vector<std::int64_t> covered(sizes.size());
+  for (const Chunk& chunk : chunks_of(sizes)) {
+    EXPECT_EQ(chunk.begin, covered[chunk.index]);
+    EXPECT_LT(chunk.begin, chunk.end);
+    covered[chunk.index] = chunk.end;
+  }
+  EXPECT_EQ(covered, sizes);
+}
+
+TEST(MultiTensor, TakesAnySizesAndDtypesInOnePass) {
+  const float factor = 2;
+  std::vector<Array> targets, sources;
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (const std::int64_t size : {0, 1, 7, 64, 1000, 40001}) {
+      targets.push_back(counting(size, dtype));
+      sources.push_back(counting(size, DType::f32));
+    }
+  }
+  Updates updates;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    updates.push_back({{&factor}, {&targets[i], &sources[i]}});
+  }
+  multi_tensor(updates);
+  for (const Array& target : targets) {
+    for (std::int64_t i = 0; i < target.numel(); ++i) {
+      ASSERT_EQ(element(target, i), 3.0 * static_cast<double>(i % 64)) << target.dtype();
+    }
+  }
+  for (const Array& source : sources) {
+    if (source.numel() <= 5) continue;
+    EXPECT_EQ(element(source, 5), 5) << "operands read stay as they are";
+  }
+}
+
+TEST(MultiTensor, OperandsBroadcastAndMayBeStrided) {
+  const float factor = 1;
+  const Array target = counting(12, DType::f32).reshape({3, 4}).transpose(0, 1);
+  const Array ten = Array::full({}, 10, DType::f64);
+  multi_tensor(Updates{{{&factor}, {&target, &ten}}});
+  for (std::int64_t i = 0; i < 4; ++i) {
+    for (std::int64_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(target.select(0, i).select(0, k).item(), static_cast<double>(4 * k + i + 10));
+    }
+  }
+}
+
+TEST(MultiTensor, SkipsOnTheFlag) {
+  const float factor = 1;
+  const Array target = counting(9, DType::f32);
+  const Updates updates{{{&factor}, {&target, &target}}};
+  for (const float skip : {1.0F, -1.0F, 1e-30F, __builtin_nanf("")}) {
+    multi_tensor(updates, &skip);
+    EXPECT_EQ(element(target, 3), 3) << skip;
+  }
+  const float go = 0;
+  multi_tensor(updates, &go);
+  EXPECT_EQ(element(target, 3), 6);
+}
+
+}  // namespace
+}  // namespace halfgrad::detail

@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/optim/adam.h>
+#include <halfgrad/optim/adamw.h>
+#include <halfgrad/optim/sgd.h>
+
+#include "parameters.h"
+
+namespace halfgrad::optim {
+namespace {
+
+using testing::parameter;
+using testing::tensor_of;
+using Bytes = std::vector<std::byte>;
+using Values = std::vector<double>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr DType kFloatingTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
+
+struct Case {
+  const char* name;
+  std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>)> make;
+};
+
+template <class T, class Options>
+auto make(const Options& options) {
+  return [options](std::vector<Tensor> params) { return std::make_unique<T>(params, options); };
+}
+
+std::vector<Case> cases() {
+  return {
+      {"sgd", make<SGD>(SGDOptions{.lr = 0.1})},
+      {"sgd momentum", make<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
+      {"adam", make<Adam>(AdamOptions{.lr = 0.1, .weight_decay = 0.1})},
+      {"adamw amsgrad", make<AdamW>(AdamWOptions{.lr = 0.1, .amsgrad = true})},
+  };
+}
+
+// 40 elements: whole SIMD registers and a rest, which D8 of the contract got wrong.
+Values ramp(double scale) {
+  Values values;
+  for (int i = 0; i < 40; ++i) values.push_back(scale * (i - 17) / 8);
+  return values;
+}
+
+Bytes bytes_of(const Array& array) {
+  const auto* const data = array.data();
+  return Bytes(data, data + array.numel() * item_size(array.dtype()));
+}
+
+std::vector<Bytes> everything(const Tensor& param, const Optimizer& optimizer) {
+  std::vector<Bytes> all{bytes_of(param.array()), bytes_of(param.grad().array())};
+  for (const auto& [name, array] : optimizer.state(param)) all.push_back(bytes_of(array));
+  return all;
+}
+
+// Two compilations of one formula may contract different products and sums: a few roundoffs.
+void expect_near(const Array& actual, const Array& expected, const char* what) {
+  const Values a = Tensor(actual).to_vector<double>();
+  const Values e = Tensor(expected).to_vector<double>();
+  const double tolerance = 4 * roundoff(expected.dtype());
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    EXPECT_NEAR(a[i], e[i], tolerance * std::max(1.0, std::abs(e[i]))) << what;
+  }
+}
+
+Array flag(double value) { return Array::full({}, value, DType::f32); }
+
+TEST(StepControl, FoundInfLeavesEveryBit) {
+  for (const Case& c : cases()) {
+    for (const DType dtype : kFloatingTypes) {
+      for (const double bad : {1.0, 2.0, -1.0, 1e-30, kNaN}) {
+        Tensor param = parameter(ramp(1), dtype);
+        const auto optimizer = c.make({param});
+        param.set_grad(tensor_of(ramp(0.5), dtype));
+        optimizer->step();
+        Values gradient = ramp(0.25);
+        gradient[3] = kNaN;
+        param.set_grad(tensor_of(gradient, dtype));
+        const auto before = everything(param, *optimizer);
+        const Array found_inf = flag(bad);
+        const Array inv_scale = flag(0.5);
+        optimizer->step({.inv_scale = &inv_scale, .found_inf = &found_inf});
+        EXPECT_EQ(everything(param, *optimizer), before) << c.name << " " << dtype << " " << bad;
+      }
+    }
+  }
+}
+
+// A skipped first step is as if it had not been: the next one is the first.
+TEST(StepControl, SkippedFirstStepIsForgotten) {
+  for (const Case& c : cases()) {
+    for (const DType dtype : kFloatingTypes) {
+      Tensor skipped = parameter(ramp(1), dtype);
+      Tensor plain = parameter(ramp(1), dtype);
+      const auto with_skip = c.make({skipped});
+      const auto without = c.make({plain});
+      const Array found_inf = flag(1);
+      skipped.set_grad(tensor_of(Values(40, kNaN), dtype));
+      with_skip->step({.found_inf = &found_inf});
+      found_inf.fill_(0);
+      for (const double scale : {0.5, 0.25}) {
+        skipped.set_grad(tensor_of(ramp(scale), dtype));
+        plain.set_grad(tensor_of(ramp(scale), dtype));
+        with_skip->step({.found_inf = &found_inf});
+        without->step();
+      }
+      EXPECT_EQ(everything(skipped, *with_skip), everything(plain, *without))
+          << c.name << " " << dtype;
+    }
+  }
+}
+
+TEST(StepControl, UnscalesGradientsAndKeepsThemSo) {
+  for (const Case& c : cases()) {
+    for (const DType dtype : kFloatingTypes) {
+      Tensor scaled = parameter(ramp(1), dtype);
+      Tensor plain = parameter(ramp(1), dtype);
+      const auto optimizer = c.make({scaled});
+      const auto reference = c.make({plain});
+      const Array inv_scale = flag(1.0 / 1024);
+      for (const double scale : {0.5, 0.25}) {
+        scaled.set_grad(tensor_of(ramp(scale * 1024), dtype));
+        plain.set_grad(tensor_of(ramp(scale), dtype));
+        optimizer->step({.inv_scale = &inv_scale});
+        reference->step();
+      }
+      EXPECT_EQ(bytes_of(scaled.grad().array()), bytes_of(plain.grad().array()));
+      expect_near(scaled.array(), plain.array(), c.name);
+      for (const auto& [name, array] : reference->state(plain)) {
+        expect_near(optimizer->state(scaled).at(name), array, c.name);
+      }
+    }
+  }
+}
+
+// What a 16-bit parameter becomes is what the float formula gives, rounded.
+TEST(StepControl, SixteenBitIsComputedInFloat) {
+  for (const Case& c : cases()) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      Tensor low = parameter(ramp(1), dtype);
+      Tensor high = parameter(low.to_vector<double>(), DType::f32);
+      const auto optimizer = c.make({low});
+      const auto reference = c.make({high});
+      low.set_grad(tensor_of(ramp(0.5), dtype));
+      high.set_grad(tensor_of(ramp(0.5), DType::f32));
+      optimizer->step();
+      reference->step();
+      EXPECT_EQ(bytes_of(low.array()), bytes_of(high.array().to(dtype))) << c.name << " " << dtype;
+      for (const auto& [name, array] : reference->state(high)) {
+        const Array& moment = optimizer->state(low).at(name);
+        EXPECT_EQ(bytes_of(moment), bytes_of(array.to(moment.dtype()))) << c.name << " " << name;
+      }
+    }
+  }
+}
+
+TEST(StepControl, StridedGradientsAndParametersAreReadInPlace) {
+  for (const Case& c : cases()) {
+    const auto run = [&c](bool strided) {
+      const auto matrix = [strided](double scale) {
+        const Array rows = tensor_of(ramp(scale), DType::f32).array().reshape({5, 8});
+        return strided ? rows.transpose(0, 1).contiguous().transpose(0, 1) : rows;
+      };
+      Tensor param = Tensor(matrix(1)).requires_grad_();
+      param.set_grad(Tensor(matrix(0.5)));
+      EXPECT_EQ(param.is_contiguous(), !strided);
+      const auto optimizer = c.make({param});
+      optimizer->step();
+      optimizer->step();
+      return bytes_of(param.array().contiguous());
+    };
+    EXPECT_EQ(run(true), run(false)) << c.name;
+  }
+}
+
+TEST(StepControl, SameBitsForAnyNumberOfThreads) {
+  const int before = get_num_threads();
+  for (const Case& c : cases()) {
+    const auto run = [&c](int threads) {
+      set_num_threads(threads);
+      std::vector<Tensor> params;
+      for (const std::int64_t size : {70000, 3, 0, 16385}) {
+        Tensor param(Array::empty({size}, DType::f32));
+        Tensor gradient(Array::empty({size}, DType::f32));
+        for (std::int64_t i = 0; i < size; ++i) {
+          param.data_ptr<float>()[i] = std::sin(static_cast<float>(i));
+          gradient.data_ptr<float>()[i] = std::cos(static_cast<float>(i));
+        }
+        param.requires_grad_().set_grad(gradient);
+        params.push_back(param);
+      }
+      const auto optimizer = c.make(params);
+      for (int step = 0; step < 3; ++step) optimizer->step();
+      std::vector<Bytes> result;
+      for (const Tensor& param : params) result.push_back(bytes_of(param.array()));
+      return result;
+    };
+    const auto one = run(1);
+    EXPECT_EQ(run(2), one) << c.name;
+    EXPECT_EQ(run(3), one) << c.name;
+  }
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace halfgrad::optim

@@ -1,0 +1,43 @@
+#include <cmath>
+#include <iostream>
+
+#include <halfgrad/testing/op_example.h>
+#include <halfgrad/tests/tools/ops_doc.h>
+
+// Prints docs/ops.md:  ops_doc > docs/ops.md
+namespace {
+
+constexpr auto kIntroduction = R"(# Ops
+
+Written by the target `ops_doc` from `all_ops()`; a test checks that it is not stale.
+
+* **Class** is what 16-bit numbers do to the op (`autograd/precision.h`), by which autocast decides.
+* **Tolerance** is how many roundoffs of max(1, |expected|) a value may be off: the roundoff is 2^-53
+  in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
+* The other columns are the worst error measured over the op's examples against an independent float64
+  reference, in roundoffs, rounded up. They differ a little between instruction sets. 16-bit results
+  are computed in float32 and rounded once, which costs at most 1.
+
+| Op | Class | Gradient | Tolerance | float64 | float32 | float16 | bfloat16 |
+|---|---|---|---|---|---|---|---|
+)";
+
+/// Rounded up to two significant digits.
+double rounded_up(double x) {
+  if (x == 0 || !std::isfinite(x)) return x;
+  const double unit = std::pow(10, std::floor(std::log10(x)) - 1);
+  return std::ceil(x / unit) * unit;
+}
+
+}  // namespace
+
+int main() {
+  std::cout << kIntroduction;
+  for (const halfgrad::OpEntry& op : halfgrad::all_ops()) {
+    std::cout << halfgrad::ops_doc::row_start(op);
+    for (const halfgrad::DType dtype : halfgrad::ops_doc::kMeasuredDTypes) {
+      std::cout << ' ' << rounded_up(halfgrad::measured_roundoffs(op, dtype)) << " |";
+    }
+    std::cout << '\n';
+  }
+}
