@@ -2,6 +2,7 @@
 // task whose gradients underflow in fp16. See --help.
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <span>
 
 #include <fmt/core.h>
@@ -16,18 +17,22 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json number(std::optional<double> value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
 ordered_json to_json(const TrainingReport& report) {
   ordered_json epochs = ordered_json::array();
   for (const EpochReport& epoch : report.epochs)
     epochs.push_back({{"loss", epoch.loss},
                       {"score", epoch.score},
-                      {"scale", epoch.scale},
+                      {"scale", number(epoch.scale)},
                       {"skipped_steps", epoch.skipped}});
   return {{"precision", report.precision},
           {"seed", report.seed},
           {"test_score", report.test_score},
           {"final_loss", report.last().loss},
-          {"final_scale", report.last().scale},
+          {"final_scale", number(report.last().scale)},
           {"skipped_steps", report.last().skipped},
           {"median_step_seconds", report.median_step},
           {"peak_memory_bytes", report.peak_bytes},
@@ -50,7 +55,7 @@ ordered_json to_json(const std::vector<Report>& reports) {
 }
 
 void run(const Options& options) {
-  fmt::print("Device: {}, {} threads. ", options.device.str(), halfgrad::get_num_threads());
+  fmt::print("Device: {}, {} threads.\n", options.device.str(), halfgrad::get_num_threads());
   ordered_json results{{"device", options.device.str()}, {"threads", halfgrad::get_num_threads()}};
   if (options.runs("digits")) results["digits"] = to_json(run_digits(options));
   if (options.task == "all") fmt::print("\n\n");

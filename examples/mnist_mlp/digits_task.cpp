@@ -109,6 +109,6 @@ std::vector<TrainingReport> run_digits(const Options& options) {
   for (const Precision& precision : options.precisions)
     for (int i = 0; i < options.seeds; ++i)
       reports.push_back(train(task, precision, options.seed + static_cast<std::uint64_t>(i)));
-  print_digits_table(reports);
+  print_digits_table(reports, options);
   return reports;
 }

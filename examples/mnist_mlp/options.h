@@ -16,7 +16,7 @@ struct Options {
   std::filesystem::path data;  ///< empty: the digits drawn in code
   std::vector<Precision> precisions;
   std::vector<std::int64_t> hidden = {512, 512};
-  std::int64_t epochs = 5;
+  std::int64_t epochs = 10;
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();  ///< of each training, at most
   std::int64_t batch = 128;
   double lr = 1e-3;

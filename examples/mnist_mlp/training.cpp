@@ -131,7 +131,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       ++batches;
       epoch.loss += (loss_value - epoch.loss) / static_cast<double>(batches);
       epoch.score += (task.score(output, y).item() - epoch.score) / static_cast<double>(batches);
-      epoch.scale = trainer.scale();
+      if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
       progress.show(std::ssize(report.epochs), std::ssize(seconds), epoch);
       if (is_last) break;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,9 @@ struct Task {
 };
 
 struct EpochReport {
-  double loss = 0, score = 0;  ///< means over the batches
-  double scale = 1;
-  std::int64_t skipped = 0;  ///< since the training began
+  double loss = 0, score = 0;   ///< means over the batches
+  std::optional<double> scale;  ///< of a GradScaler
+  std::int64_t skipped = 0;     ///< steps since the training began
 };
 
 struct TrainingReport {
