@@ -157,7 +157,7 @@ TEST(Grad, LeavesTheRestOfTheGraphAlone) {
 }
 
 TEST(Hooks, SeeAndReplaceTheCompleteGradient) {
-  const Tensor x = leaf({}, 3);
+  Tensor x = leaf({}, 3);
   const Tensor y = x * 2;
   double seen = 0;
   HookHandle on_y = y.register_hook([&](const Tensor& g) {
