@@ -1,6 +1,7 @@
 #pragma once
 
-/// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short name.
+/// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short
+/// name.
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/backward.h>

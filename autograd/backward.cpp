@@ -234,7 +234,7 @@ class Run {
   static void check_for_nan(const Node& node, std::span<Tensor> gradients) {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) continue;
-if (any(isnan(gradients[i])).item<bool>()) {
+      if (any(isnan(gradients[i])).item<bool>()) {
         throw std::runtime_error(std::string("backward: expected finite gradients, got nan from "
                                              "the derivative of '") +
                                  node.name() + "' with respect to its input " + std::to_string(i));
@@ -271,8 +271,7 @@ if (any(isnan(gradients[i])).item<bool>()) {
                                     : capture_->leaves.contains(edge.leaf.get());
       };
       const auto edges = node->edges();
-      if (capture_->nodes.contains(node) ||
-          std::any_of(edges.begin(), edges.end(), leads_there)) {
+      if (capture_->nodes.contains(node) || std::any_of(edges.begin(), edges.end(), leads_there)) {
         capture_->needed.insert(node);
       }
     }
@@ -318,8 +317,10 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined() && !options.allow_unused) {
-      throw std::runtime_error("grad: expected outputs that depend on every input, got none for "
-                               "input " + std::to_string(i) + "; pass allow_unused = true");
+      throw std::runtime_error(
+          "grad: expected outputs that depend on every input, got none for "
+          "input " +
+          std::to_string(i) + "; pass allow_unused = true");
     }
   }
   return gradients;

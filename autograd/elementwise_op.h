@@ -12,7 +12,8 @@
 ///
 ///   template <class T> HG_HD T value(T x) const;             // or value(a, b), value(a, b, c)
 ///   template <class T> HG_HD T slope(T x, T y) const;        // dy/dx; y is the value
-///   template <class T> HG_HD T slope_a(T a, T b, T y) const; // two operands: slope_a, slope_b, ...
+///   template <class T> HG_HD T slope_a(T a, T b, T y) const; // two operands: slope_a, slope_b,
+///   ...
 ///
 /// and gets its kernels for every dtype, its gradient, and its second derivative (from the same
 /// slope, evaluated on dual numbers).
@@ -97,11 +98,13 @@ struct GradientKernel {
     } else if constexpr (kOutput) {
       return [&]<std::size_t... K>(std::index_sequence<K...>) {
         return times_slope(dy, (static_cast<void>(K), T(0))..., saved...);
-      }(std::make_index_sequence<N>{});
+      }
+      (std::make_index_sequence<N>{});
     } else {
       return [&]<std::size_t... K>(std::index_sequence<K...>) {
         return times_slope(dy, (static_cast<void>(K), T(0))..., T(0));
-      }(std::make_index_sequence<N>{});
+      }
+      (std::make_index_sequence<N>{});
     }
   }
 };
@@ -193,7 +196,8 @@ struct Elementwise {
   void backward(const Backward<N>& b) const {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((b.needs(I) ? b.set(I, gradient<I>(b)) : void()), ...);
-    }(std::make_index_sequence<N>{});
+    }
+    (std::make_index_sequence<N>{});
   }
 
  private:
@@ -216,7 +220,8 @@ struct Elementwise {
         elementwise(kernel, compute, dx, dy, b.input_array(K)...);
       }
       return Tensor(dx);
-    }(std::make_index_sequence<N>{});
+    }
+    (std::make_index_sequence<N>{});
   }
 
   template <std::size_t I, class... In>

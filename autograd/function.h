@@ -63,8 +63,7 @@ class AutogradContext {
 
  private:
   friend class FunctionNode;
-  friend std::shared_ptr<FunctionNode> detail::make_function_node(const char*,
-                                                                  const variable_list&,
+  friend std::shared_ptr<FunctionNode> detail::make_function_node(const char*, const variable_list&,
                                                                   detail::UserBackward);
 
   variable_list to_save_;
@@ -78,7 +77,8 @@ class AutogradContext {
 /// The node of a user-defined function.
 class FunctionNode final : public halfgrad::detail::Node {
  public:
-  FunctionNode(std::string name, std::vector<halfgrad::detail::Edge> edges, detail::UserBackward backward)
+  FunctionNode(std::string name, std::vector<halfgrad::detail::Edge> edges,
+               detail::UserBackward backward)
       : Node(edges), name_(std::move(name)), edges_store_(std::move(edges)), backward_(backward) {}
 
   AutogradContext context;
@@ -111,9 +111,9 @@ struct Function {
       }
     };
     (collect(args), ...);
-    const auto node = detail::make_function_node(typeid(Derived).name(), inputs, [](auto* c, auto g) {
-      return Derived::backward(c, std::move(g));
-    });
+    const auto node = detail::make_function_node(
+        typeid(Derived).name(), inputs,
+        [](auto* c, auto g) { return Derived::backward(c, std::move(g)); });
     const auto run = [&] {
       const NoGradGuard no_grad;
       return Derived::forward(&node->context, std::forward<Args>(args)...);

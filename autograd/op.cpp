@@ -56,7 +56,8 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
     throw std::invalid_argument(std::string(op) + ": expected a result of the target's shape " +
                                 to_string(target.sizes()) + ", got " + to_string(result.sizes()));
   }
-  const bool recorded = GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
+  const bool recorded =
+      GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
   if (recorded && target.impl()->requires_grad && target.is_leaf()) {
     throw std::runtime_error(std::string(op) +
                              ": expected a tensor that is not a leaf requiring grad, got one; "

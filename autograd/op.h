@@ -132,7 +132,8 @@ Tensor apply(Op op, const In&... inputs) {
   if constexpr (requires { op.prepare(operands); }) op.prepare(operands);
   Tensor result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return Tensor(op.forward(array_of(operands[I])...));
-  }(std::make_index_sequence<kCount>{});
+  }
+  (std::make_index_sequence<kCount>{});
   if constexpr (is_differentiable<Op>()) {
     if (GradMode::is_enabled() && any_requires_grad(operands) && result.is_floating_point()) {
       auto node = std::make_shared<OpNode<Op, kCount>>(std::move(op), operands);
@@ -145,8 +146,8 @@ Tensor apply(Op op, const In&... inputs) {
   return result;
 }
 
-/// A recorded op with any number of operands, its backward a function of the gradient. For ops whose
-/// operands are a list, and for views.
+/// A recorded op with any number of operands, its backward a function of the gradient. For ops
+/// whose operands are a list, and for views.
 using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;
 Tensor record(const char* name, Array result, std::span<const Tensor> operands,
               BackwardFunction backward);

@@ -41,9 +41,9 @@ struct OpExample {
 struct OpEntry {
   std::string name;
   Precision precision = Precision::any;
-  double roundoffs = 4;        ///< how many roundoffs of max(1, |expected|) the value may be off
+  double roundoffs = 4;  ///< how many roundoffs of max(1, |expected|) the value may be off
   bool differentiable = true;
-  bool elementwise = false;    ///< also tested on edge values, strides and broadcasting
+  bool elementwise = false;  ///< also tested on edge values, strides and broadcasting
   std::vector<OpExample> examples;
 };
 

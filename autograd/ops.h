@@ -8,9 +8,9 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind; each lives in ops/<name>.cpp, where its formula, gradient and precision stand.
-/// Names, argument order and semantics are libtorch's. Operands broadcast and promote as in PyTorch.
-/// Every dim may be negative (counted from the end).
+/// Every op, by kind; each lives in ops/<name>.cpp, where its formula, gradient and precision
+/// stand. Names, argument order and semantics are libtorch's. Operands broadcast and promote as in
+/// PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (ops/arithmetic.cpp, ops/pow.cpp) ---

@@ -49,7 +49,8 @@ void Tensor::set_grad(const Tensor& grad) {
   if (grad.defined() && (grad.sizes() != sizes() || grad.dtype() != dtype())) {
     throw std::invalid_argument("set_grad: expected a gradient of shape " + to_string(sizes()) +
                                 " and dtype " + std::string(name(dtype())) + ", got " +
-                                to_string(grad.sizes()) + " and " + std::string(name(grad.dtype())));
+                                to_string(grad.sizes()) + " and " +
+                                std::string(name(grad.dtype())));
   }
   impl_->grad = grad.impl();
 }
@@ -96,8 +97,9 @@ Tensor Tensor::detach() const {
 
 Tensor& Tensor::detach_() {
   if (impl_->is_view) {
-    throw std::runtime_error("detach_: expected a tensor that owns its numbers, got a view; use "
-                             "detach()");
+    throw std::runtime_error(
+        "detach_: expected a tensor that owns its numbers, got a view; use "
+        "detach()");
   }
   detail::release(std::move(impl_->grad_fn));
   impl_->grad_fn = nullptr;

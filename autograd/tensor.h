@@ -222,9 +222,9 @@ class Tensor {
   std::shared_ptr<detail::TensorImpl> impl_;
 };
 
-/// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what they
-/// do not show: the dtype unless it is float32, int64 or bool, the shape if elements are missing,
-/// requires_grad, and the op that made them:
+/// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what
+/// they do not show: the dtype unless it is float32, int64 or bool, the shape if elements are
+/// missing, requires_grad, and the op that made them:
 ///
 ///   [[1.0000, 2.5000],
 ///    [3.0000, 4.0000]] (dtype=float16, grad_fn=<mul>)

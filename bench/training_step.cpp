@@ -8,8 +8,8 @@
 
 #include <halfgrad/halfgrad.h>
 
-// What bench/compare_pytorch.py times beside PyTorch: whole training steps of small MLPs, and what one
-// op costs beyond its arithmetic.
+// What bench/compare_pytorch.py times beside PyTorch: whole training steps of small MLPs, and what
+// one op costs beyond its arithmetic.
 namespace halfgrad {
 namespace {
 

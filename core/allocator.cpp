@@ -91,7 +91,7 @@ class HostAllocator {
 
  private:
   static void release(void* block) noexcept {
-    ::operator delete(block, std::align_val_t{kAlignment});
+    ::operator delete (block, std::align_val_t{kAlignment});
   }
 
   void* take_cached(SizeClass wanted) {
@@ -105,10 +105,10 @@ class HostAllocator {
 
   void* request(std::size_t bytes) {
     ++stats_.system_requests;
-    void* block = ::operator new(bytes, std::align_val_t{kAlignment}, std::nothrow);
+    void* block = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
     if (block == nullptr) {
       drop_cache();
-      block = ::operator new(bytes, std::align_val_t{kAlignment}, std::nothrow);
+      block = ::operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
     }
     if (block == nullptr) refuse("the system", bytes);
     return block;
@@ -123,11 +123,10 @@ class HostAllocator {
   }
 
   [[noreturn]] void refuse(const char* who, std::size_t bytes) const {
-    throw std::runtime_error("allocate: expected " + std::to_string(bytes) +
-                             " bytes on cpu, got a refusal from " + who + " (held " +
-                             std::to_string(stats_.current) + ", peak " +
-                             std::to_string(stats_.peak) + ", limit " + std::to_string(limit_) +
-                             " bytes)");
+    throw std::runtime_error(
+        "allocate: expected " + std::to_string(bytes) + " bytes on cpu, got a refusal from " + who +
+        " (held " + std::to_string(stats_.current) + ", peak " + std::to_string(stats_.peak) +
+        ", limit " + std::to_string(limit_) + " bytes)");
   }
 
   static constexpr std::size_t kClasses = 4 * (64 - 8) + 8;

@@ -11,11 +11,11 @@ namespace halfgrad::allocator {
 
 /// All figures in bytes, after rounding up to the size class, except the counters.
 struct Stats {
-  std::int64_t current = 0;         ///< held by live arrays
-  std::int64_t peak = 0;            ///< highest `current` since start or reset_peak()
-  std::int64_t cached = 0;          ///< freed, kept for reuse
-  std::int64_t allocations = 0;     ///< calls to allocate() that succeeded
-  std::int64_t system_requests = 0; ///< of these, how many had to ask the system
+  std::int64_t current = 0;          ///< held by live arrays
+  std::int64_t peak = 0;             ///< highest `current` since start or reset_peak()
+  std::int64_t cached = 0;           ///< freed, kept for reuse
+  std::int64_t allocations = 0;      ///< calls to allocate() that succeeded
+  std::int64_t system_requests = 0;  ///< of these, how many had to ask the system
 };
 
 /// A block of at least `bytes` bytes, aligned to 64. Zero bytes give nullptr.

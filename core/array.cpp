@@ -43,8 +43,8 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
   if (array.is_contiguous() || array.numel() == 0) return contiguous_strides(sizes);
   Shape strides = sizes;
   int target = sizes.size() - 1;
-  std::int64_t run = 1;     // elements of the current run not yet given to a new dimension
-  std::int64_t step = 0;    // stride of the next new dimension
+  std::int64_t run = 1;       // elements of the current run not yet given to a new dimension
+  std::int64_t step = 0;      // stride of the next new dimension
   std::int64_t expected = 0;  // stride with which an old dimension continues the run
   const auto cut = [&] {
     while (target >= 0 && (run > 1 || sizes[target] == 1) && run % sizes[target] == 0) {
@@ -103,8 +103,8 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
   if (count < 0 || (count > 0 && (first < 0 || last >= capacity))) {
     throw std::invalid_argument("as_strided: expected a view inside the storage's " +
                                 std::to_string(capacity) + " elements, got sizes " +
-                                to_string(sizes) + ", strides " + to_string(strides) +
-                                ", offset " + std::to_string(offset));
+                                to_string(sizes) + ", strides " + to_string(strides) + ", offset " +
+                                std::to_string(offset));
   }
   Array result = *this;
   result.sizes_ = sizes;

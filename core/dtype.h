@@ -55,7 +55,8 @@ struct Half {
       const uint32_t just_below_half_ulp = 0x0fffu + (magnitude >> 13 & 1u);
       return uint16_t(sign | (magnitude - kRebias + just_below_half_ulp) >> 13);
     }
-    // A float in [0.5, 1) has the spacing 2^-24 of binary16's subnormals: the sum does the rounding.
+    // A float in [0.5, 1) has the spacing 2^-24 of binary16's subnormals: the sum does the
+    // rounding.
     const float aligned = detail::float_from_bits(magnitude) + 0.5f;
     return uint16_t(sign | (detail::bits_of_float(aligned) - detail::bits_of_float(0.5f)));
   }
@@ -105,14 +106,22 @@ inline constexpr DType kAllDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16,
 template <class F>
 constexpr decltype(auto) visit(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::f64: return std::forward<F>(f)(std::type_identity<double>{});
-    case DType::f32: return std::forward<F>(f)(std::type_identity<float>{});
-    case DType::f16: return std::forward<F>(f)(std::type_identity<Half>{});
-    case DType::bf16: return std::forward<F>(f)(std::type_identity<BFloat16>{});
-    case DType::i64: return std::forward<F>(f)(std::type_identity<int64_t>{});
-    case DType::i32: return std::forward<F>(f)(std::type_identity<int32_t>{});
-    case DType::u8: return std::forward<F>(f)(std::type_identity<uint8_t>{});
-    case DType::boolean: return std::forward<F>(f)(std::type_identity<bool>{});
+    case DType::f64:
+      return std::forward<F>(f)(std::type_identity<double>{});
+    case DType::f32:
+      return std::forward<F>(f)(std::type_identity<float>{});
+    case DType::f16:
+      return std::forward<F>(f)(std::type_identity<Half>{});
+    case DType::bf16:
+      return std::forward<F>(f)(std::type_identity<BFloat16>{});
+    case DType::i64:
+      return std::forward<F>(f)(std::type_identity<int64_t>{});
+    case DType::i32:
+      return std::forward<F>(f)(std::type_identity<int32_t>{});
+    case DType::u8:
+      return std::forward<F>(f)(std::type_identity<uint8_t>{});
+    case DType::boolean:
+      return std::forward<F>(f)(std::type_identity<bool>{});
   }
   throw std::logic_error("visit: expected a dtype, got an unknown enumerator");
 }
@@ -121,8 +130,8 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
 template <class T>
 constexpr DType dtype_of() {
   for (const DType dtype : kAllDTypes) {
-    const bool found = visit(
-        dtype, [](auto tag) { return std::is_same_v<typename decltype(tag)::type, T>; });
+    const bool found =
+        visit(dtype, [](auto tag) { return std::is_same_v<typename decltype(tag)::type, T>; });
     if (found) return dtype;
   }
   throw std::logic_error("dtype_of: expected a type that a DType stores");
@@ -182,11 +191,16 @@ constexpr bool is_reduced(DType dtype) { return dtype == DType::f16 || dtype == 
 /// nearest. Zero for integers and bool.
 constexpr double roundoff(DType dtype) {
   switch (dtype) {
-    case DType::f64: return 0x1p-53;
-    case DType::f32: return 0x1p-24;
-    case DType::f16: return 0x1p-11;
-    case DType::bf16: return 0x1p-8;
-    default: return 0;
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f32:
+      return 0x1p-24;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    default:
+      return 0;
   }
 }
 

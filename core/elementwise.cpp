@@ -76,13 +76,18 @@ void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Arra
                int inputs) {
   if (run_in_place(kernel, f, out, in, inputs)) return;
   switch (inputs) {
-    case 1: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<1>{});
-    case 2: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<2>{});
-    case 3: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<3>{});
-    case 4: return run_all_tiles(kernel, f, out, in, std::make_index_sequence<4>{});
+    case 1:
+      return run_all_tiles(kernel, f, out, in, std::make_index_sequence<1>{});
+    case 2:
+      return run_all_tiles(kernel, f, out, in, std::make_index_sequence<2>{});
+    case 3:
+      return run_all_tiles(kernel, f, out, in, std::make_index_sequence<3>{});
+    case 4:
+      return run_all_tiles(kernel, f, out, in, std::make_index_sequence<4>{});
     case kMaxInputs:
       return run_all_tiles(kernel, f, out, in, std::make_index_sequence<kMaxInputs>{});
-    default: throw std::logic_error("run_tiles: expected 1 to 5 operands");
+    default:
+      throw std::logic_error("run_tiles: expected 1 to 5 operands");
   }
 }
 
@@ -98,15 +103,15 @@ void copy(const Array& target, const Array& source) {
                  static_cast<std::size_t>(target.numel() * item_size(target.dtype())));
     return;
   }
-  visit(source.dtype(), [&](auto tag) {
-    copy_as<compute_t<typename decltype(tag)::type>>(target, source);
-  });
+  visit(source.dtype(),
+        [&](auto tag) { copy_as<compute_t<typename decltype(tag)::type>>(target, source); });
 }
 
 void fill(const Array& target, double value) {
   if (target.numel() == 0) return;
   // One element converted, then repeated by the copy.
-  const Array one = target.numel() == 1 ? target : Array::empty({}, target.dtype(), target.device());
+  const Array one =
+      target.numel() == 1 ? target : Array::empty({}, target.dtype(), target.device());
   const TileWriter writer(one);
   double* const element = writer.target(0, &value);
   *element = value;

@@ -40,8 +40,8 @@ BlasOperand blas_operand(const Operand<T>& x) {
           usable};
 }
 
-// C = alpha A B + beta C for row-major C, that is C^T = alpha B^T A^T + beta C^T. False, and nothing
-// done, where the strides are not what BLAS takes.
+// C = alpha A B + beta C for row-major C, that is C^T = alpha B^T A^T + beta C^T. False, and
+// nothing done, where the strides are not what BLAS takes.
 template <class T>
 bool multiply_by_blas(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
                       int64_t row_stride) {

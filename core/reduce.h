@@ -7,7 +7,8 @@
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/simd.h>
 
-/// The reduction engine: out = finish(combine(map(x_0), map(x_1), ...), count) over some dimensions.
+/// The reduction engine: out = finish(combine(map(x_0), map(x_1), ...), count) over some
+/// dimensions.
 ///
 /// R is a small struct, its members written once for packs and scalars:
 ///
@@ -27,7 +28,7 @@ using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 template <class T>
 struct ReduceKernels {
   const void* reduction;
-  T (*row)(const void* r, const T* x, std::int64_t n);              // one tile to one number
+  T (*row)(const void* r, const T* x, std::int64_t n);                    // one tile to one number
   void (*columns)(const void* r, const T* x, T* totals, std::int64_t n);  // totals[i] with x[i]
   total_t<T> (*combine)(const void* r, total_t<T> a, total_t<T> b);
   total_t<T> (*finish)(const void* r, total_t<T> total, std::int64_t count);

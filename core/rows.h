@@ -13,9 +13,10 @@
 
 /// The row engine, for operations that need a whole row at a time (softmax, layer_norm, losses).
 ///
-/// A row kernel is a functor `void operator()(Team& team, Row<const T> x, ..., Row<T> y, ...) const`
-/// that is handed one row of every operand and a Team to work on it with. It says what happens at
-/// an index and what is summed over the row; how many workers share the row is the Team's affair.
+/// A row kernel is a functor `void operator()(Team& team, Row<const T> x, ..., Row<T> y, ...)
+/// const` that is handed one row of every operand and a Team to work on it with. It says what
+/// happens at an index and what is summed over the row; how many workers share the row is the
+/// Team's affair.
 namespace halfgrad::detail {
 
 /// Consecutive elements of a row that one SIMD instruction handles: the index type of SimdTeam.

@@ -147,10 +147,11 @@ const T* TileReader::read(std::int64_t begin, std::int64_t n, T* scratch) const 
   visit(dtype_, [&](auto tag) {
     using S = typename decltype(tag)::type;
     const auto* const source = reinterpret_cast<const S*>(data_);
-    layout_.for_each_run(begin, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t at,
-                                       std::int64_t count) {
-      load_run(source + offset, stride, scratch + (at - begin), count);
-    });
+    layout_.for_each_run(
+        begin, n,
+        [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t count) {
+          load_run(source + offset, stride, scratch + (at - begin), count);
+        });
   });
   return scratch;
 }
@@ -161,10 +162,11 @@ void TileWriter::commit(std::int64_t begin, std::int64_t n, const T* values) con
   visit(dtype_, [&](auto tag) {
     using D = typename decltype(tag)::type;
     auto* const target = reinterpret_cast<D*>(data_);
-    layout_.for_each_run(begin, n, [&](std::int64_t offset, std::int64_t stride, std::int64_t at,
-                                       std::int64_t count) {
-      store_run(values + (at - begin), target + offset, stride, count);
-    });
+    layout_.for_each_run(
+        begin, n,
+        [&](std::int64_t offset, std::int64_t stride, std::int64_t at, std::int64_t count) {
+          store_run(values + (at - begin), target + offset, stride, count);
+        });
   });
 }
 

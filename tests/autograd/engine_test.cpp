@@ -43,8 +43,8 @@ TEST(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
 
 TEST(Backward, SumsTheGradientsOfAllUsesBeforePassingThemOn) {
   const Tensor x = leaf({}, 3);
-  const Tensor y = x * x;   // used twice below
-  (y * y + y).backward();   // d/dx (x^4 + x^2) = 4 x^3 + 2 x
+  const Tensor y = x * x;  // used twice below
+  (y * y + y).backward();  // d/dx (x^4 + x^2) = 4 x^3 + 2 x
   EXPECT_EQ(x.grad().item<double>(), 4 * 27 + 6);
 }
 
@@ -140,8 +140,7 @@ TEST(Grad, ReturnsGradientsOfLeavesAndIntermediates) {
 TEST(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
   const Tensor x = leaf({}, 3);
   const Tensor unused = leaf({}, 3);
-  expect_contains(
-      message_of([&] { autograd::grad({x * x}, {x, unused}); }), "allow_unused");
+  expect_contains(message_of([&] { autograd::grad({x * x}, {x, unused}); }), "allow_unused");
   const auto gradients = autograd::grad({x * x}, {x, unused}, {}, {.allow_unused = true});
   EXPECT_FALSE(gradients[1].defined());
 }
