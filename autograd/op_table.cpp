@@ -47,6 +47,7 @@ OpEntry logical_not_entry();
 OpEntry isfinite_entry();
 OpEntry isinf_entry();
 OpEntry isnan_entry();
+OpEntry sum_entry();
 OpEntry mean_entry();
 OpEntry prod_entry();
 OpEntry var_entry();
@@ -143,6 +144,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::isinf_entry(),
       detail::isnan_entry(),
       // Reductions
+      detail::sum_entry(),
       detail::mean_entry(),
       detail::prod_entry(),
       detail::var_entry(),

@@ -55,7 +55,7 @@ struct NormalizeGradientRow {
 template <bool kCentred>
 struct Normalize {
   static constexpr auto name = kCentred ? "layer_norm" : "rms_norm";
-  static constexpr auto precision = kCentred ? Precision::wide_range : Precision::any;
+  static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = 3;  // x and weight
   int dims;                             // the last so many are one row
   std::optional<double> eps;

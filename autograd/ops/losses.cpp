@@ -234,7 +234,7 @@ using LossReference = std::function<double(double x, double target)>;
 
 OpEntry loss_entry(const char* name, Precision precision, const LossFunction& run,
                    const LossReference& f, double low = -2, double high = 2) {
-  OpEntry entry{.name = name, .precision = precision, .roundoffs = 8, .examples = {}};
+  OpEntry entry{.name = name, .precision = precision, .roundoffs = 16, .examples = {}};
   for (const Reduction reduction : {kNone, kMean, kSum}) {
     entry.examples.push_back(
         {"reduction " + std::to_string(static_cast<int>(reduction)),

@@ -1,6 +1,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
@@ -56,6 +57,20 @@ struct Sum {
 };
 
 }  // namespace
+
+OpEntry sum_entry() {
+  OpEntry entry{.name = Sum::name, .precision = Sum::precision, .roundoffs = 16, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) { return sum(x, dims, keepdim); },
+      [](const std::vector<double>& row) {
+        double total = 0;
+        for (const double x : row) total += x;
+        return std::vector{total};
+      });
+  return entry;
+}
+
 }  // namespace detail
 
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DType> dtype) {
