@@ -145,8 +145,8 @@ double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
   return last_epoch() == options_.total_iters ? *group.lr * (1 / options_.factor) : *group.lr;
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, Function lr_lambda)
-    : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), std::move(lr_lambda))) {}
+LambdaLR::LambdaLR(Optimizer& optimizer, const Function& lr_lambda)
+    : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), lr_lambda)) {}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
     : LRScheduler(optimizer), lr_lambdas_(std::move(lr_lambdas)) {

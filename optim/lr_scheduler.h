@@ -163,7 +163,7 @@ class ConstantLR : public LRScheduler {
 class LambdaLR : public LRScheduler {
  public:
   using Function = std::function<double(std::int64_t epoch)>;
-  LambdaLR(Optimizer& optimizer, Function lr_lambda);
+  LambdaLR(Optimizer& optimizer, const Function& lr_lambda);
   LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas);
 
  private:

@@ -90,7 +90,7 @@ class Optimizer {
   /// Takes over a state_dict(): options as they are, moments converted to each parameter's dtype
   /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
   /// parameters or shapes differ.
-  void load_state_dict(const OptimizerState& state);
+  void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;
   HookHandle register_step_pre_hook(StepHook hook);
