@@ -11,7 +11,7 @@ endforeach()
 
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
-set(host_only core/gemm_kernel.h core/gemm_operand.h)
+set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_blas.h)
 set(includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)
