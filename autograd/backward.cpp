@@ -98,7 +98,7 @@ class Run {
     capture_->inputs = &inputs;
     capture_->gradients.resize(inputs.size());
     for (const Tensor& input : inputs) {
-      if (input.impl()->grad_fn != nullptr) capture_->nodes.insert(input.impl()->grad_fn.get());
+      if (!input.is_leaf()) capture_->nodes.insert(input.grad_fn().get());
       capture_->leaves.insert(input.impl().get());
     }
     find_needed();

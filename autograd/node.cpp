@@ -52,7 +52,7 @@ TensorImpl::~TensorImpl() { release(std::move(grad_fn)); }
 Edge gradient_edge(const Tensor& tensor) {
   if (!tensor.defined()) return {};
   const auto& impl = tensor.impl();
-  if (impl->grad_fn != nullptr) return {impl->grad_fn, nullptr, impl->output};
+  if (tensor.grad_fn() != nullptr) return {impl->grad_fn, nullptr, impl->output};
   if (impl->requires_grad) return {nullptr, impl, 0};
   return {};
 }

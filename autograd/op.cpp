@@ -31,10 +31,6 @@ class RecordedNode final : public Node {
   BackwardFunction backward_;
 };
 
-int kind_rank(DType dtype) {
-  return is_floating_point(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
-}
-
 }  // namespace
 
 Tensor record(const char* name, Array result, std::span<const Tensor> operands,
@@ -49,39 +45,6 @@ Tensor record(const char* name, Array result, std::span<const Tensor> operands,
   }
   if (op_observer != nullptr) op_observer->ran(name, operands, output);
   return output;
-}
-
-Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
-  if (result.sizes() != target.sizes()) {
-    throw std::invalid_argument(std::string(op) + ": expected a result of the target's shape " +
-                                to_string(target.sizes()) + ", got " + to_string(result.sizes()));
-  }
-  const bool recorded =
-      GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
-  if (recorded && target.impl()->requires_grad && target.is_leaf()) {
-    throw std::runtime_error(std::string(op) +
-                             ": expected a tensor that is not a leaf requiring grad, got one; "
-                             "change leaves inside NoGradGuard only");
-  }
-  if (recorded && target.impl()->is_view) {
-    throw std::runtime_error(std::string(op) +
-                             ": expected a tensor that owns its numbers, got a view, whose base "
-                             "autograd could not follow; clone() it first, or use NoGradGuard");
-  }
-  if (kind_rank(result.dtype()) > kind_rank(target.dtype())) {
-    throw std::invalid_argument(std::string(op) + ": expected a result that " +
-                                std::string(name(target.dtype())) + " can hold, got " +
-                                std::string(name(result.dtype())));
-  }
-  const Tensor converted = result.to(target.dtype());
-  target.array().copy_(converted.array());
-  target.array().storage()->bump_version();
-  if (recorded) {
-    release(std::move(target.impl()->grad_fn));
-    target.impl()->grad_fn = converted.impl()->grad_fn;
-    target.impl()->output = converted.impl()->output;
-  }
-  return target;
 }
 
 DType result_type(std::span<const Tensor> operands) {

@@ -103,11 +103,12 @@ class OpNode final : EdgeStore<N>, public Node {
 /// Makes `output` the next output of `node`.
 void set_history(const Tensor& output, std::shared_ptr<Node> node);
 
+// Asks every tensor: a view that must look at its base again has to do so before a node that
+// consumes it is made.
 inline bool any_requires_grad(std::span<const Tensor> tensors) {
-  for (const Tensor& tensor : tensors) {
-    if (tensor.defined() && tensor.requires_grad()) return true;
-  }
-  return false;
+  bool any = false;
+  for (const Tensor& tensor : tensors) any |= tensor.defined() && tensor.requires_grad();
+  return any;
 }
 
 inline const Array& array_of(const Tensor& tensor) {
@@ -153,7 +154,8 @@ Tensor record(const char* name, Array result, std::span<const Tensor> operands,
               BackwardFunction backward);
 
 /// Replaces the numbers of `target` by those of `result`, computed from it, and gives it the
-/// result's place in the graph. Throws for a leaf or a view that autograd could not follow.
+/// result's place in the graph; of a view, gives its base a place that knows what was overwritten.
+/// Throws for leaves that require grad, views of them, and expanded tensors.
 Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op);
 
 /// The dtype of an op on these operands by PyTorch's rules: tensors with dimensions count before

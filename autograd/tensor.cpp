@@ -43,7 +43,7 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
   return *this;
 }
 
-std::string Tensor::grad_fn_name() const { return is_leaf() ? "" : impl_->grad_fn->name(); }
+std::string Tensor::grad_fn_name() const { return is_leaf() ? "" : grad_fn()->name(); }
 
 void Tensor::set_grad(const Tensor& grad) {
   if (grad.defined() && (grad.sizes() != sizes() || grad.dtype() != dtype())) {

@@ -40,6 +40,15 @@ class Scalar {
 namespace detail {
 
 class Node;
+struct TensorImpl;
+
+/// What a view shows of its base. An in-place op on either gives the base a new place in the graph;
+/// the view then takes its own from the base again.
+struct ViewOf {
+  std::shared_ptr<TensorImpl> base;             // itself not a view
+  std::function<Tensor(const Tensor&)> replay;  // the view of a tensor of the base's shape
+  std::uint32_t rebased;                        // what base->rebased was when last looked at
+};
 
 /// The numbers and their place in the graph.
 struct TensorImpl {
@@ -54,7 +63,9 @@ struct TensorImpl {
   bool requires_grad = false;
   bool is_inference = false;
   bool is_view = false;
-  bool is_scalar = false;  // a wrapped Scalar; `scalar_kind` is what it counts as
+  std::unique_ptr<ViewOf> view_of;  // of a view that autograd follows
+  std::uint32_t rebased = 0;        // how often an in-place op gave this base a new place
+  bool is_scalar = false;           // a wrapped Scalar; `scalar_kind` is what it counts as
   DType scalar_kind = DType::f32;
   std::shared_ptr<TensorImpl> grad;
   struct Hook {
@@ -63,6 +74,9 @@ struct TensorImpl {
   };
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
+
+/// Brings a view's place in the graph up to date.
+void follow_base(TensorImpl& view);
 
 }  // namespace detail
 
@@ -118,10 +132,15 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const;
 
-  bool requires_grad() const { return impl_->requires_grad || impl_->grad_fn != nullptr; }
+  bool requires_grad() const { return impl_->requires_grad || grad_fn() != nullptr; }
   /// Throws std::invalid_argument for a dtype without gradients, or for false on a non-leaf.
   Tensor& requires_grad_(bool requires_grad = true);
-  bool is_leaf() const { return impl_->grad_fn == nullptr; }
+  bool is_leaf() const { return grad_fn() == nullptr; }
+  /// The node of the graph that made this tensor, null for a leaf.
+  const std::shared_ptr<detail::Node>& grad_fn() const {
+    if (impl_->view_of != nullptr) detail::follow_base(*impl_);
+    return impl_->grad_fn;
+  }
   bool is_inference() const { return impl_->is_inference; }
   /// Name of the op that made this tensor, "" for a leaf.
   std::string grad_fn_name() const;

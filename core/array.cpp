@@ -225,6 +225,13 @@ Array Array::squeeze(std::int64_t dim) const {
   return as_strided(sizes, strides, offset_);
 }
 
+bool Array::repeats_elements() const {
+  for (int i = 0; i < ndim(); ++i) {
+    if (strides_[i] == 0 && sizes_[i] > 1) return true;
+  }
+  return false;
+}
+
 Array Array::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Array Array::clone() const {

@@ -57,6 +57,8 @@ class Array {
   std::int64_t storage_offset() const { return offset_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   bool is_contiguous() const { return contiguous_; }
+  /// True of an expanded array: some of its elements are one and the same number.
+  bool repeats_elements() const;
 
   /// Address of the first element.
   std::byte* data() const {

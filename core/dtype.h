@@ -204,6 +204,11 @@ constexpr double roundoff(DType dtype) {
   }
 }
 
+/// Kinds in the order in which one holds another: bool 0, integer 1, floating point 2.
+constexpr int kind_rank(DType dtype) {
+  return is_floating_point(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
+}
+
 /// The dtype of an operation on both, as torch.promote_types: any floating type wins over any
 /// integer, a longer type over a shorter one, bool over nothing; f16 with bf16 gives f32.
 constexpr DType promote_types(DType a, DType b) {

@@ -212,42 +212,6 @@ TEST(Modes, InferenceTensorsCannotBeSavedForBackward) {
   EXPECT_TRUE((leaf({}, 3) + made_inside).requires_grad());
 }
 
-TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
-  const Tensor x = leaf({}, 3);
-  Tensor y = x * 2;
-  const Tensor z = y * y;
-  y.add_(1);
-  const std::string message = message_of([&] { z.backward(); });
-  expect_contains(message, "mul");
-  expect_contains(message, "in-place");
-}
-
-TEST(InPlace, IsNoticedThroughViewsAndDetachedCopies) {
-  const Tensor x = leaf({2}, 3);
-  Tensor y = x * 2;
-  const Tensor z = sum(y * y);
-  y.detach().mul_(5);
-  expect_contains(message_of([&] { z.backward(); }), "in-place");
-}
-
-TEST(InPlace, BecomesPartOfTheGraph) {
-  const Tensor x = leaf({}, 3);
-  Tensor y = x * 2;
-  y.mul_(x);  // 2 x^2
-  y.add_(x);  // + x
-  y.backward();
-  EXPECT_EQ(y.item<double>(), 21);
-  EXPECT_EQ(x.grad().item<double>(), 13);
-}
-
-TEST(InPlace, LeavesThatRequireGradAreProtected) {
-  Tensor x = leaf({}, 3);
-  expect_contains(message_of([&] { x.add_(1); }), "NoGradGuard");
-  const NoGradGuard off;
-  x.add_(1);
-  EXPECT_EQ(x.item<double>(), 4);
-}
-
 TEST(Views, PassGradientsBackToTheirBase) {
   const Tensor x = leaf({2, 3}, 1);
   const Tensor y = x.t().slice(0, 1, 3).select(1, 0).unsqueeze(0).expand({4, 2});

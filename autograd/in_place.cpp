@@ -1,0 +1,97 @@
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// True where `view` of a tensor of these sizes shows an element.
+Tensor part_seen(const std::function<Tensor(const Tensor&)>& view, const Tensor& whole) {
+  const NoGradGuard no_grad;
+  const Tensor mask(Array::full(whole.sizes(), 0, DType::boolean, whole.device()));
+  view(mask).array().fill_(1);
+  return mask;
+}
+
+// The base after the part of it that `view` shows was overwritten by `result`. A gradient's part
+// there belongs to the result, the rest to the base as it was.
+Tensor overwritten(const Tensor& base, const Tensor& result,
+                   const std::function<Tensor(const Tensor&)>& view) {
+  const Tensor operands[] = {base, result};
+  return record("overwrite_part", base.array(), operands,
+                [view](const Tensor& grad, std::span<Tensor> grad_inputs) {
+                  grad_inputs[0] = masked_fill(grad, part_seen(view, grad), 0);
+                  grad_inputs[1] = view(grad);
+                });
+}
+
+void check_target(const Tensor& target, const Tensor& result, const std::string& op) {
+  if (result.sizes() != target.sizes()) {
+    throw std::invalid_argument(op + ": expected a result of the target's shape " +
+                                to_string(target.sizes()) + ", got " + to_string(result.sizes()));
+  }
+  if (kind_rank(result.dtype()) > kind_rank(target.dtype())) {
+    throw std::invalid_argument(op + ": expected a result that " +
+                                std::string(name(target.dtype())) + " can hold, got " +
+                                std::string(name(result.dtype())));
+  }
+  if (target.array().repeats_elements()) {
+    throw std::invalid_argument(op + ": expected a target whose elements lie apart, got one of " +
+                                "shape " + to_string(target.sizes()) +
+                                " that expand() made of fewer numbers; clone() it first");
+  }
+}
+
+// Where autograd writes down the change: the target, or what it is a view of.
+Tensor recordable(const Tensor& target, const std::string& op) {
+  const TensorImpl& impl = *target.impl();
+  if (impl.is_view && (impl.view_of == nullptr || !impl.view_of->base->array.is_contiguous())) {
+    throw std::runtime_error(op +
+                             ": expected a tensor that owns its numbers, got a view, whose base "
+                             "autograd could not follow; clone() it first, or use NoGradGuard");
+  }
+  const Tensor base = impl.view_of != nullptr ? Tensor(impl.view_of->base) : target;
+  if (base.impl()->requires_grad && base.is_leaf()) {
+    throw std::runtime_error(op + ": expected a tensor that is not a leaf requiring grad" +
+                             (impl.is_view ? ", nor a view of one" : "") +
+                             ", got one; change leaves inside NoGradGuard only");
+  }
+  return base;
+}
+
+void set_place(TensorImpl& impl, const Tensor& like) {
+  release(std::exchange(impl.grad_fn, like.impl()->grad_fn));
+  impl.output = like.impl()->output;
+}
+
+}  // namespace
+
+Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
+  check_target(target, result, op);
+  const bool recorded =
+      GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
+  const Tensor base = recorded ? recordable(target, op) : Tensor();
+  const Tensor converted = result.to(target.dtype());
+  target.array().copy_(converted.array());
+  target.array().storage()->bump_version();
+  if (!recorded) return target;
+  set_place(*base.impl(), base.is_same(target)
+                              ? converted
+                              : overwritten(base, converted, target.impl()->view_of->replay));
+  ++base.impl()->rebased;
+  return target;
+}
+
+void follow_base(TensorImpl& view) {
+  ViewOf& of = *view.view_of;
+  if (of.rebased == of.base->rebased) return;
+  of.rebased = of.base->rebased;
+  const EnableGradGuard record;
+  set_place(view, of.replay(Tensor(of.base)));
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/gradcheck.h>
+#include <halfgrad/testing/random_tensor.h>
+
+// In-place changes of tensors, of views and of what is seen through views.
+namespace halfgrad {
+namespace {
+
+Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) {
+  Tensor tensor(Array::full(sizes, value, dtype));
+  return tensor.requires_grad_();
+}
+
+// The message of the exception `f` throws, or "" if it throws none.
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void expect_contains(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "in: " << text;
+}
+
+TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
+  const Tensor x = leaf({}, 3);
+  Tensor y = x * 2;
+  const Tensor z = y * y;
+  y.add_(1);
+  const std::string message = message_of([&] { z.backward(); });
+  expect_contains(message, "mul");
+  expect_contains(message, "in-place");
+}
+
+TEST(InPlace, IsNoticedThroughViewsAndDetachedCopies) {
+  const Tensor x = leaf({2}, 3);
+  Tensor y = x * 2;
+  const Tensor z = sum(y * y);
+  y.detach().mul_(5);
+  expect_contains(message_of([&] { z.backward(); }), "in-place");
+}
+
+TEST(InPlace, BecomesPartOfTheGraph) {
+  const Tensor x = leaf({}, 3);
+  Tensor y = x * 2;
+  y.mul_(x);  // 2 x^2
+  y.add_(x);  // + x
+  y.backward();
+  EXPECT_EQ(y.item<double>(), 21);
+  EXPECT_EQ(x.grad().item<double>(), 13);
+}
+
+TEST(InPlace, LeavesThatRequireGradAreProtected) {
+  Tensor x = leaf({}, 3);
+  expect_contains(message_of([&] { x.add_(1); }), "NoGradGuard");
+  const NoGradGuard off;
+  x.add_(1);
+  EXPECT_EQ(x.item<double>(), 4);
+}
+
+using Numbers = std::vector<double>;
+
+TEST(InPlaceOnViews, GiveTheBaseItsGradient) {
+  const Tensor x = leaf({3}, 2);
+  Tensor base = x * 1;
+  base.select(0, 1).mul_(5);
+  EXPECT_EQ(base.to_vector<double>(), (Numbers{2, 10, 2}));
+  EXPECT_EQ(base.grad_fn_name(), "overwrite_part");
+  sum(base * base).backward();  // 2 x, but 2 (5 x) 5 where it was multiplied
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 100, 4}));
+}
+
+TEST(InPlaceOnViews, ViewsFollowTheirBase) {
+  const Tensor x = leaf({2}, 3);
+  Tensor base = x * 1;
+  const Tensor before = base.slice(0, 0, 1);
+  base.mul_(4);
+  EXPECT_EQ(before.grad_fn_name(), "slice");
+  before.backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 0}));
+}
+
+TEST(InPlaceOnViews, ViewsFollowEachOther) {
+  const Tensor x = leaf({2, 2}, 3);
+  Tensor base = x * 1;
+  const Tensor row = base.select(0, 0);
+  Tensor column = base.t().select(0, 1);
+  column.exp_();
+  column.zero_();
+  column.add_(x.select(1, 0) * 7);
+  sum(row).backward();  // x_00 + 7 x_00
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{8, 0, 0, 0}));
+}
+
+TEST(InPlaceOnViews, FillABufferThatHadNoGradient) {
+  const Tensor x = leaf({2}, 3);
+  Tensor buffer(Array::full({2, 2}, 0, kFloat));
+  const Tensor early = buffer.select(0, 1);
+  EXPECT_FALSE(early.requires_grad());
+  buffer.select(0, 1).copy_(x * x);
+  EXPECT_TRUE(buffer.requires_grad());
+  EXPECT_TRUE(early.requires_grad());
+  // An operand in front that requires a gradient must not hide a view that is out of date.
+  const Tensor weight = leaf({2}, 10);
+  const Tensor again = buffer.select(0, 1);
+  buffer.select(0, 0).copy_(x);
+  sum(weight * again).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{60, 60}));
+  EXPECT_EQ(weight.grad().to_vector<double>(), (Numbers{9, 9}));
+}
+
+TEST(InPlaceOnViews, OverwrittenPartsGetNoGradientNotEvenNaN) {
+  const Tensor x = leaf({2}, 0);
+  Tensor z = x * 1;
+  z.slice(0, 0, 1).fill_(9);
+  sum(z / Tensor(Array::full({2}, 0, kFloat))).backward();  // an infinite gradient
+  EXPECT_EQ(x.grad().to_vector<double>()[0], 0);
+}
+
+TEST(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
+  struct Case {
+    const char* name;
+    std::function<Tensor(const Tensor&, const Tensor&)> function;
+  };
+  const Case cases[] = {
+      {"select",
+       [](const Tensor& x, const Tensor& w) {
+         Tensor y = x * x;
+         y.select(1, -1).mul_(w);
+         return y * y;
+       }},
+      {"a view of a view",
+       [](const Tensor& x, const Tensor& w) {
+         Tensor y = exp(x);
+         y.t().slice(0, 0, 3, 2).select(1, 0).copy_(w * w);
+         return y * x;
+       }},
+      {"reshape and permute",
+       [](const Tensor& x, const Tensor& w) {
+         Tensor y = x * 2;
+         Tensor seen = y.reshape({2, 3, 1}).permute({2, 0, 1}).squeeze(0).unsqueeze(-1);
+         seen.select(2, 0).select(1, 1).add_(w * w).mul_(w);
+         return y * seen.squeeze();
+       }},
+      {"changes through the base and through the view",
+       [](const Tensor& x, const Tensor& w) {
+         Tensor y = x * x;
+         Tensor row = y.select(1, 0);
+         y.mul_(3);
+         row.add_(w);
+         y.sigmoid_();
+         return y * row.unsqueeze(1);
+       }},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const std::vector<Tensor> inputs{random_tensor({2, 3}, -2, 2, {.seed = 1}).requires_grad_(),
+                                     random_tensor({2}, -2, 2, {.seed = 2}).requires_grad_()};
+    const auto f = [&](const std::vector<Tensor>& in) { return c.function(in[0], in[1]); };
+    EXPECT_TRUE(autograd::gradcheck(f, inputs));
+    EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
+  }
+}
+
+TEST(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
+  const Tensor x = leaf({2}, 3);
+  Tensor of_leaf = x.select(0, 0);
+  expect_contains(message_of([&] { of_leaf.mul_(2); }), "view of one");
+  Tensor expanded = (x * 1).unsqueeze(0).expand({3, 2});
+  expect_contains(message_of([&] { expanded.mul_(2); }), "lie apart");
+  Tensor y = x * 1;
+  Tensor unseen;
+  {
+    const NoGradGuard no_grad;
+    unseen = y.select(0, 0);
+  }
+  expect_contains(message_of([&] { unseen.copy_(x.select(0, 0)); }), "could not follow");
+  EXPECT_EQ(y.to_vector<double>(), (Numbers{3, 3}));
+}
+
+}  // namespace
+}  // namespace halfgrad
