@@ -98,10 +98,14 @@ const std::map<std::string, Op> kOps{
     {"any", unary([](X x) { return any(x); })},
     {"reshape", unary([](X x) { return x.reshape({-1}); })},
     {"transpose", unary([](X x) { return x.transpose(0, 1); })},
-    {"permute", unary([](X x) { return x.permute({1, 0}); })},
+    {"permute", unary([](X x) {
+       return x.permute({1, 0});
+     })},
     {"squeeze", unary([](X x) { return x.squeeze(); })},
     {"unsqueeze", unary([](X x) { return x.unsqueeze(0); })},
-    {"expand", unary([](X x) { return x.unsqueeze(0).expand({2, 4, 4}); })},
+    {"expand", unary([](X x) {
+       return x.unsqueeze(0).expand({2, 4, 4});
+     })},
     {"slice", unary([](X x) { return x.slice(0, 1, 3); })},
     {"select", unary([](X x) { return x[0]; })},
     {"gather", unary([](X x) { return gather(x, 1, kIndices); })},
@@ -137,8 +141,12 @@ const std::map<std::string, Op> kOps{
     {"eq", binary(eq)},
     {"lt", binary(lt)},
     {"logical_and", binary(logical_and)},
-    {"cat", binary([](X x, X y) { return cat({x, y}); })},
-    {"stack", binary([](X x, X y) { return stack({x, y}); })},
+    {"cat", binary([](X x, X y) {
+       return cat({x, y});
+     })},
+    {"stack", binary([](X x, X y) {
+       return stack({x, y});
+     })},
     {"scatter_add", binary([](X x, X y) { return scatter_add(x, 1, kIndices, y); })},
     {"mm", binary(mm)},
     {"matmul", binary(matmul)},
