@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <halfgrad/autograd/function.h>
 #include <halfgrad/tests/amp/casts.h>
 
 /// Regions: their state, their nesting, and gradients through what they cast.
@@ -171,6 +172,104 @@ TEST(Autocast, BackwardInsideTheRegionGivesTheSame) {
   (cast * cast).sum().backward();
   EXPECT_EQ(leaf.grad().dtype(), kFloat);
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{4, 4}));
+}
+
+// A listed op keeps what it multiplied: fp32 operands may change before backward.
+TEST(Autocast, OpsSaveTheCastOperands) {
+  for (const bool enabled : {true, false}) {
+    const Tensor x = full({2, 2}, 3).requires_grad_();
+    Tensor w = full({2, 2}, 2).requires_grad_();
+    Tensor loss;
+    {
+      const Autocast autocast(kCPU, kBFloat16, enabled);
+      loss = linear(x, w).sum();
+    }
+    {
+      const NoGradGuard no_grad;
+      w.fill_(5);
+    }
+    if (enabled) {
+      loss.backward();
+      EXPECT_EQ(x.grad().to_vector<double>(), std::vector<double>(4, 4));
+    } else {
+      EXPECT_THROW(loss.backward(), std::runtime_error);
+    }
+  }
+}
+
+// Each node computes in the dtype of its forward op, whatever gradient it is given.
+TEST(Autocast, BackwardRunsInTheForwardsDType) {
+  const Tensor x = full({1, 2}, 3).requires_grad_();
+  const Tensor w = full({1, 2}, 2).requires_grad_();
+  Tensor hidden, y;
+  {
+    const Autocast autocast(kCPU, kBFloat16);
+    hidden = linear(x, w);
+    y = hidden * 1.0;
+  }
+  DType arrived = kFloat;
+  hidden.register_hook([&](const Tensor& gradient) {
+    arrived = gradient.dtype();
+    return Tensor();
+  });
+  y.backward(full({1, 1}, 1 + 0x1p-10));  // not a bfloat16
+  EXPECT_EQ(arrived, kBFloat16);
+  EXPECT_EQ(w.grad().dtype(), kFloat);
+  EXPECT_EQ(w.grad().to_vector<double>(), (std::vector<double>{3, 3}));
+}
+
+/// y = x x, whose backward is a listed op and notes the state it runs in.
+struct Square : autograd::Function<Square> {
+  static inline State state_in_backward;
+  static inline DType product;
+
+  static Tensor forward(autograd::AutogradContext* ctx, Tensor x) {
+    ctx->save_for_backward({x});
+    return x * x;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* ctx,
+                                          autograd::variable_list grads) {
+    state_in_backward = state();
+    const Tensor gradient = mm(grads[0], ctx->get_saved_variables()[0]) * 2;
+    product = gradient.dtype();
+    return {gradient};
+  }
+};
+
+TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
+  for (const bool inside : {false, true}) {
+    const Tensor x = full({1, 1}, 3).requires_grad_();
+    Tensor y;
+    {
+      const Autocast forward(kCPU, kHalf);
+      y = Square::apply(x);
+    }
+    const Autocast autocast(kCPU, kBFloat16, inside);
+    y.backward();
+    EXPECT_EQ(Square::state_in_backward, (State{inside, kBFloat16, true}));
+    EXPECT_EQ(Square::product, inside ? kBFloat16 : kFloat);
+    EXPECT_EQ(x.grad().item(), 6);
+  }
+}
+
+TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
+  const Autocast autocast(kCPU);
+  const Tensor half = full({2, 2}, 1, kHalf);
+  const struct {
+    const char* what;
+    Tensor result;
+    DType dtype;
+  } cases[] = {
+      {"exp_", half.clone().exp_(), kHalf},
+      {"mul_", half.clone().mul_(full({2, 2}, 1)), kHalf},
+      {"float mul_", full({2, 2}, 1).mul_(half), kFloat},
+      {"sum", sum(half, kHalf), kHalf},
+      {"sum over a dimension", sum(half, {1}, false, kHalf), kHalf},
+      {"prod", prod(half, kBFloat16), kBFloat16},
+      {"log_softmax", log_softmax(half, 1, kHalf), kHalf},
+      {"softmax to double", softmax(half, 1, kDouble), kDouble},
+  };
+  for (const auto& c : cases) EXPECT_EQ(c.result.dtype(), c.dtype) << c.what;
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ TEST(CastCache, CanBeSwitchedOff) {
 TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
   const Tensor leaf = weight();
   Tensor first;
-  {
-    const Autocast outer(kCPU, kHalf, false);  // disabled regions count
+  for (const DeviceType type : {kCPU, kCUDA}) {
+    const Autocast outer(type, kHalf, false);  // disabled regions and other device types count
     {
       const Autocast inner(kCPU);
       first = to_fast(leaf);
@@ -136,6 +136,12 @@ TEST(CastCache, TwoLossesThroughOneCast) {
   first.backward();
   second.backward();
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{8, 8}));
+}
+
+// The next tensor may lie at a dead one's address.
+TEST(CastCache, ForgetsTheDead) {
+  const Autocast autocast(kCPU);
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(to_fast(weight(k)).to_vector<double>()[0], k);
 }
 
 }  // namespace

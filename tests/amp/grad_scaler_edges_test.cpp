@@ -125,5 +125,27 @@ TEST(GradScaler, MomentumOfParametersThatJoinLater) {
   EXPECT_EQ(b.item(), 0);
 }
 
+// Backed off to zero, which no constructor accepts: a zero gradient turns the parameter into NaN,
+// and the scale never recovers.
+TEST(GradScaler, ZeroScale) {
+  const struct {
+    Values gradient;
+    bool skipped;
+    Values value;
+  } cases[] = {{{0, 0}, false, {kNaN, kNaN}}, {{kNaN, 0}, true, {1, 1}}};
+  for (const auto& c : cases) {
+    GradScaler scaler = started({.init_scale = 0x1p-149, .growth_interval = 1});
+    Trained trained({kNaN, 0});
+    scaler.step(trained.optimizer);
+    scaler.update();
+    ASSERT_EQ(scaler.get_scale(), 0);
+    trained.set(c.gradient);
+    EXPECT_EQ(scaler.step(trained.optimizer).skipped(), c.skipped);
+    expect_same(trained.value(), c.value);
+    scaler.update();
+    EXPECT_EQ(scaler.get_scale(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

@@ -107,5 +107,30 @@ TEST(GradScaler, RefusesGradientsThatRepeatElements) {
   EXPECT_THROW(scaler.step(trained.optimizer), std::invalid_argument);
 }
 
+TEST(GradScaler, ParameterOfTwoOptimizersIsUnscaledTwice) {
+  GradScaler scaler = started();
+  Trained trained({16});
+  optim::SGD other({trained.param}, {.lr = 1});
+  scaler.unscale_(trained.optimizer);
+  scaler.unscale_(other);
+  EXPECT_EQ(trained.gradient(), Values{1});
+}
+
+// As backward with create_graph leaves them.
+TEST(GradScaler, GradientsMayHaveAHistory) {
+  for (const bool explicitly : {false, true}) {
+    GradScaler scaler = started();
+    Trained trained({0});
+    scaler.scale(sum(trained.param * trained.param))
+        .backward({}, /*retain_graph=*/true, /*create_graph=*/true);
+    trained.param.set_grad(trained.param.grad() * full({1}, 0.5).requires_grad_());
+    ASSERT_TRUE(trained.param.grad().requires_grad());
+    if (explicitly) scaler.unscale_(trained.optimizer);
+    scaler.step(trained.optimizer);
+    EXPECT_EQ(trained.gradient(), Values{1});
+    EXPECT_EQ(trained.value(), Values{0});
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

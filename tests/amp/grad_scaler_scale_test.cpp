@@ -66,5 +66,24 @@ TEST(GradScaler, NeedsAScaledLossFirst) {
   EXPECT_EQ(trained.gradient(), Values{1});
 }
 
+TEST(GradScaler, ScaleNeedsNoGradient) {
+  GradScaler scaler;
+  EXPECT_FALSE(scaler.scale(full({}, 1)).requires_grad());
+  EXPECT_TRUE(scaler.scale(full({}, 1).requires_grad_()).requires_grad());
+}
+
+// The scale is one array for the scaler's life, so that captured graphs stay valid: a loss scaled
+// before it changed can no longer be differentiated.
+TEST(GradScaler, ChangesItsScaleInPlace) {
+  GradScaler scaler = started();
+  const Tensor x = full({}, 1).requires_grad_();
+  const Tensor before = scaler.scale(x * x);
+  scaler.update(2.0);
+  const std::string text = message<std::runtime_error>([&] { before.backward(); });
+  EXPECT_NE(text.find("mul"), std::string::npos) << text;
+  scaler.scale(x * x).backward();
+  EXPECT_EQ(x.grad().item(), 4);
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

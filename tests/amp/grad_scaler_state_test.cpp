@@ -1,5 +1,6 @@
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <halfgrad/tests/amp/trained.h>
@@ -13,6 +14,8 @@ TEST(GradScaler, DisabledIsAPassThrough) {
   Trained trained({2});
   const Tensor loss = full({}, 1, kHalf);
   EXPECT_TRUE(scaler.scale(loss).is_same(loss));
+  EXPECT_TRUE(scaler.scale(std::vector{loss})[0].is_same(loss));
+  EXPECT_FALSE(scaler.scale(Tensor()).defined());
   EXPECT_NO_THROW(scaler.unscale_(trained.optimizer));
   EXPECT_NO_THROW(scaler.unscale_(trained.optimizer));
   EXPECT_FALSE(scaler.step(trained.optimizer).skipped());
@@ -26,6 +29,8 @@ TEST(GradScaler, DisabledIsAPassThrough) {
   EXPECT_FALSE(scaler.is_enabled());
   EXPECT_TRUE(scaler.state_dict().empty());
   EXPECT_NO_THROW(scaler.load_state_dict({}));
+  EXPECT_NO_THROW(scaler.load_state_dict({{"scale", -1}}));
+  EXPECT_NO_THROW(scaler.set_growth_factor(0.5));
 }
 
 TEST(GradScaler, ClosuresNeedADisabledScaler) {
@@ -39,8 +44,11 @@ TEST(GradScaler, ClosuresNeedADisabledScaler) {
   ASSERT_TRUE(outcome.loss().has_value());
   EXPECT_EQ(outcome.loss()->item(), 7);
   EXPECT_EQ(trained.value(), Values{0});
-  GradScaler enabled = started();
-  EXPECT_THROW(enabled.step(trained.optimizer, closure), std::runtime_error);
+  GradScaler enabled;  // asked before whether it has a scale
+  const std::string text =
+      message<std::runtime_error>([&] { enabled.step(trained.optimizer, closure); });
+  EXPECT_NE(text.find("closure"), std::string::npos) << text;
+  EXPECT_EQ(trained.value(), Values{0});
 }
 
 // --- State ---

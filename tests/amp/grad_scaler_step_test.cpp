@@ -135,5 +135,39 @@ TEST(GradScaler, OutcomesStayReadable) {
   EXPECT_FALSE(second.skipped());
 }
 
+// An optimizer that skips by itself is always called: hooks run and schedulers count.
+TEST(GradScaler, SkippedStepsRunHooks) {
+  GradScaler scaler = started();
+  Trained trained({kNaN});
+  int before = 0, after = 0;
+  trained.optimizer.register_step_pre_hook([&](optim::Optimizer&) { ++before; });
+  trained.optimizer.register_step_post_hook([&](optim::Optimizer&) { ++after; });
+  EXPECT_TRUE(scaler.step(trained.optimizer).skipped());
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(after, 1);
+}
+
+TEST(GradScaler, RefusedUpdateKeepsTheIteration) {
+  GradScaler scaler = started();
+  Trained trained({kInfinite});
+  scaler.step(trained.optimizer);
+  EXPECT_THROW(scaler.update(-1.0), std::invalid_argument);
+  EXPECT_THROW(scaler.update(full({2}, 8)), std::invalid_argument);
+  EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 2);
+}
+
+TEST(GradScaler, OptimizerWithoutGradientsDoesNotHoldUpOthers) {
+  GradScaler scaler = started();
+  Trained trained({4});
+  Trained empty({4});
+  empty.param.set_grad(Tensor());
+  scaler.step(trained.optimizer);
+  EXPECT_THROW(scaler.step(empty.optimizer), std::runtime_error);
+  scaler.update();
+  EXPECT_EQ(scaler.get_growth_tracker(), 1);
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

@@ -49,7 +49,9 @@ const UpdateCase kUpdates[] = {
     {"smallest subnormal reached", 0x1p-148, 0, {}, 1, 0x1p-149, 0},
     {"underflow to zero", 0x1p-149, 0, {}, 1, 0, 0},
     {"zero never recovers", 0, 0, {.growth_interval = 1}, 0, 0, 0},
-    {"inf stays", kInfinite, 0, {}, 1, kInfinite, 0},
+    {"inf stays, bad", kInfinite, 0, {}, 1, kInfinite, 0},
+    {"inf stays, good", kInfinite, 0, {.growth_interval = 1}, 0, kInfinite, 0},
+    {"zero stays, bad", 0, 1, {}, 1, 0, 0},
     {"NaN stays", kNaN, 0, {.growth_interval = 1}, 0, kNaN, 0},
     {"products in double", 3, 0, {.backoff_factor = 0.1}, 1, 0.30000001192092896, 0},
     // Options PyTorch lacks.
@@ -175,6 +177,7 @@ const UnscaleCase kUnscales[] = {
     {"f16 overflow by unscaling", kHalf, {6e4}, 2, {kInfinite}, 0, 1},
     {"f16 just fits", kHalf, {32752}, 2, {65504}, 0, 0},
     {"bf16 overflow by unscaling", kBFloat16, {0x1.fep127}, 1.004, {kInfinite}, 0, 1},
+    {"inverse of an infinite scale", kFloat, {1, kInfinite}, 0, {0, kNaN}, 1, 1},
     {"inverse of a zero scale", kFloat, {0, 0}, kInfinite, {kNaN, kNaN}, 0, 1},
     {"no elements", kFloat, {}, 0.5, {}, 0, 0},
 };
@@ -277,6 +280,22 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
       EXPECT_EQ(state.growth_tracker.item(), 7);
     }
   }
+}
+
+// What a captured graph holds on to.
+TEST(ScaleState, ChangesInPlace) {
+  const ScaleState state(4, 0, {});
+  const Array scale = state.scale, inv_scale = state.inv_scale, tracker = state.growth_tracker;
+  const std::vector<Array> good{zero()};
+  update_scale(state, good, {.growth_interval = 2});
+  EXPECT_EQ(tracker.item(), 1);
+  update_scale(state, good, {.growth_interval = 2});
+  EXPECT_EQ(scale.item(), 8);
+  EXPECT_EQ(inv_scale.item(), 0.125);
+  EXPECT_EQ(tracker.item(), 0);
+  state.set_scale(Array::full({1}, 2, kDouble));
+  EXPECT_EQ(scale.item(), 2);
+  EXPECT_EQ(inv_scale.item(), 0.5);
 }
 
 }  // namespace
