@@ -14,14 +14,20 @@ TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
   const Tensor bfloat = full({2}, 1, kBFloat16).requires_grad_();
   const Tensor product = leaf * leaf;
   const Tensor transposed = matrix.t();
+  Tensor leaf_view = full({2, 2}, 1).t();
+  leaf_view.requires_grad_();
   const struct {
     const char* what;
     Tensor tensor;
     bool cached;
   } cases[] = {
-      {"leaf", leaf, true},         {"no grad", input, false},
-      {"bf16 leaf", bfloat, false}, {"not a leaf", product, false},
-      {"view", transposed, false},  {"detached", leaf.detach(), false},
+      {"leaf", leaf, true},
+      {"no grad", input, false},
+      {"bf16 leaf", bfloat, false},
+      {"not a leaf", product, false},
+      {"view", transposed, false},
+      {"leaf that is a view", leaf_view, false},
+      {"detached", leaf.detach(), false},
   };
   const Autocast autocast(kCPU);
   for (const auto& c : cases) {

@@ -105,6 +105,11 @@ TEST(GradScaler, RefusesGradientsThatRepeatElements) {
   trained.param.set_grad(Tensor(Array::full({1}, 1, kFloat).expand({3})));
   EXPECT_THROW(scaler.unscale_(trained.optimizer), std::invalid_argument);
   EXPECT_THROW(scaler.step(trained.optimizer), std::invalid_argument);
+
+  Trained single({1});
+  single.param.set_grad(Tensor(Array::full({}, 4, kFloat).expand({1})));  // stride 0, one element
+  scaler.step(single.optimizer);
+  EXPECT_EQ(single.value(), Values{0});
 }
 
 TEST(GradScaler, ParameterOfTwoOptimizersIsUnscaledTwice) {

@@ -9,7 +9,7 @@
 namespace halfgrad::amp {
 namespace {
 
-enum class Call { unscale, step, update, update_to };
+enum class Call { unscale, step, update, update_to, update_to_tensor };
 
 struct Transition {
   std::vector<Call> calls;
@@ -35,6 +35,7 @@ const Transition kTransitions[] = {
     {{Call::step, Call::update, Call::step}, false},
     {{Call::step, Call::update, Call::unscale}, false},
     {{Call::step, Call::update_to, Call::step}, false},
+    {{Call::step, Call::update_to_tensor, Call::step}, false},
     {{Call::step, Call::update, Call::update}, true},
 };
 
@@ -54,6 +55,8 @@ TEST(GradScaler, StateMachine) {
           return scaler.update();
         case Call::update_to:
           return scaler.update(8.0);
+        case Call::update_to_tensor:
+          return scaler.update(full({}, 8));
       }
     };
     const auto& [calls, last_throws] = kTransitions[row];

@@ -122,6 +122,14 @@ TEST(UpdateScale, PermanentOverflow) {
   EXPECT_EQ(backoffs, 166);
 }
 
+TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
+  const ScaleState state(6, 0, {});
+  const std::vector<Array> good{zero()};
+  for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1, .max_scale = 16});
+  EXPECT_EQ(state.scale.item(), 16);
+  EXPECT_EQ(state.counters.data_as<std::int64_t>()[ScaleState::growths], 2);
+}
+
 TEST(UpdateScale, Counts) {
   const ScaleState state(0x1p126, 0, {});
   const std::vector<Array> good{zero()};
@@ -176,6 +184,9 @@ const UnscaleCase kUnscales[] = {
     {"overflow by unscaling", kFloat, {1e30}, 1e20, {kInfinite}, 0, 1},
     {"f16 overflow by unscaling", kHalf, {6e4}, 2, {kInfinite}, 0, 1},
     {"f16 just fits", kHalf, {32752}, 2, {65504}, 0, 0},
+    {"f16 rounds to infinity", kHalf, {52416}, 1.25, {kInfinite}, 0, 1},  // 65520
+    {"bf16 rounds to infinity", kBFloat16, {0x1p127}, 0x1.ffp0, {kInfinite}, 0, 1},
+    {"bf16 just fits", kBFloat16, {0x1p127}, 0x1.fep0, {0x1.fep127}, 0, 0},
     {"bf16 overflow by unscaling", kBFloat16, {0x1.fep127}, 1.004, {kInfinite}, 0, 1},
     {"inverse of an infinite scale", kFloat, {1, kInfinite}, 0, {0, kNaN}, 1, 1},
     {"inverse of a zero scale", kFloat, {0, 0}, kInfinite, {kNaN, kNaN}, 0, 1},
