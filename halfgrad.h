@@ -3,6 +3,7 @@
 /// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short
 /// name.
 #include <halfgrad/amp/autocast.h>
+#include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>

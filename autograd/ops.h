@@ -26,7 +26,7 @@ Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, std::optional<Scalar> min,
              std::optional<Scalar> max = std::nullopt);
-/// start + weight * (end - start)
+/// start + weight * (end - start); all of one dtype, but for a weight without dimensions.
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
 /// `condition` is bool.

@@ -69,6 +69,11 @@ struct Div : ElementwiseDefaults {
   static double reference(double a, double b) { return a / b; }
 };
 
+// A number over a tensor, such as 1 / x: overflows as reciprocal does.
+struct NumberOver : Div {
+  static constexpr auto precision = Precision::wide_range;
+};
+
 struct Neg : ElementwiseDefaults {
   static constexpr auto name = "neg";
   static constexpr unsigned saves = kSavesNothing;
@@ -146,6 +151,8 @@ Tensor operator/(const Tensor& a, Scalar b) { return div(a, detail::wrap(b, a.de
 Tensor operator+(Scalar a, const Tensor& b) { return add(detail::wrap(a, b.device()), b); }
 Tensor operator-(Scalar a, const Tensor& b) { return sub(detail::wrap(a, b.device()), b); }
 Tensor operator*(Scalar a, const Tensor& b) { return mul(detail::wrap(a, b.device()), b); }
-Tensor operator/(Scalar a, const Tensor& b) { return div(detail::wrap(a, b.device()), b); }
+Tensor operator/(Scalar a, const Tensor& b) {
+  return detail::apply_elementwise(detail::NumberOver{}, detail::wrap(a, b.device()), b);
+}
 
 }  // namespace halfgrad

@@ -25,6 +25,10 @@ void check(const char* op, const Array& input, const Array& target, const Array&
   if (weight.defined() && weight.sizes() != Shape{classes}) {
     expected(op, "weights of shape " + to_string(Shape{classes}), to_string(weight.sizes()));
   }
+  if (weight.defined() && (weight.dtype() == DType::f64) != (input.dtype() == DType::f64)) {
+    expected(op, "float64 weights for float64 input only",
+             std::string(name(weight.dtype())) + " for " + std::string(name(input.dtype())));
+  }
   if (classes > kMaxClasses) {
     expected(op, "at most " + std::to_string(kMaxClasses) + " classes", std::to_string(classes));
   }

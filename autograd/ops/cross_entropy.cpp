@@ -169,7 +169,8 @@ Tensor cross_entropy_with_probabilities(const Tensor& input, const Tensor& targe
   if (options.weight.defined()) q = q * options.weight;
   const bool mean = options.reduction == Reduction::mean;
   const double divisor = mean ? static_cast<double>(input.size(0)) : 1;
-  return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, input, q);
+  const Tensor x = to(input, promote_types(input.dtype(), q.dtype()));
+  return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, x, q);
 }
 
 Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,

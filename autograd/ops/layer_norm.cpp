@@ -146,6 +146,13 @@ void check_normalized(const char* op, const Tensor& input, const Shape& shape, c
   }
 }
 
+void check_float64(const Tensor& input, const Tensor& parameter) {
+  if (!parameter.defined() || (parameter.dtype() == kDouble) == (input.dtype() == kDouble)) return;
+  throw std::invalid_argument(
+      "layer_norm: expected float64 weight and bias for float64 input only, got " +
+      std::string(name(parameter.dtype())) + " for " + std::string(name(input.dtype())));
+}
+
 }  // namespace
 
 namespace {
@@ -201,6 +208,8 @@ OpEntry rms_norm_entry() { return normalize_entry<false>(); }
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
   detail::check_normalized("layer_norm", input, normalized_shape, weight, bias);
+  detail::check_float64(input, weight);
+  detail::check_float64(input, bias);
   return detail::apply(detail::Normalize<true>{normalized_shape.size(), eps}, input, weight, bias);
 }
 

@@ -1,3 +1,6 @@
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -44,6 +47,12 @@ OpEntry lerp_entry() {
 }  // namespace detail
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  const bool weight_fits = weight.dtype() == start.dtype() || weight.dim() == 0;
+  if (end.dtype() != start.dtype() || !weight_fits) {
+    throw std::invalid_argument(
+        "lerp: expected operands of one dtype, got " + std::string(name(start.dtype())) + ", " +
+        std::string(name(end.dtype())) + " and " + std::string(name(weight.dtype())));
+  }
   return detail::apply_elementwise(detail::Lerp{}, start, end, weight);
 }
 Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight) {

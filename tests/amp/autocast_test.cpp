@@ -1,8 +1,5 @@
 #include <halfgrad/amp/autocast.h>
 
-#include <bit>
-#include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -10,24 +7,12 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/function.h>
+#include <halfgrad/tests/amp/casts.h>
 
+/// Regions: their state, their nesting, and gradients through what they cast.
 namespace halfgrad::amp {
 namespace {
-
-// A matrix product as autocast sees it, with one operand: the operand after the cast.
-Tensor cast_as(Precision precision, Tensor operand) {
-  halfgrad::detail::cast_operands("op", precision, std::span(&operand, 1));
-  return operand;
-}
-Tensor to_fast(const Tensor& operand) { return cast_as(Precision::tensor_core, operand); }
-
-Tensor full(const Shape& sizes, double value, DType dtype = kFloat) {
-  return Tensor(Array::full(sizes, value, dtype));
-}
-Tensor weight(double value = 2) { return full({2}, value).requires_grad_(); }
-
-// --- State ---
 
 struct State {
   bool enabled;
@@ -161,8 +146,6 @@ TEST(Autocast, IsOffInsideOps) {
   EXPECT_EQ(to_fast(weight()).dtype(), kFloat);
 }
 
-// --- Casts are recorded ---
-
 TEST(Autocast, GradientsReturnInTheLeafsDType) {
   for (const DType fast : {kHalf, kBFloat16}) {
     for (const DType leaf_dtype : {kFloat, kHalf, kBFloat16}) {
@@ -191,180 +174,102 @@ TEST(Autocast, BackwardInsideTheRegionGivesTheSame) {
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{4, 4}));
 }
 
-// --- The cache of casts ---
-
-TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
-  const Tensor leaf = weight();
-  const Tensor matrix = full({2, 2}, 1).requires_grad_();
-  const Tensor input = full({2}, 1);
-  const Tensor bfloat = full({2}, 1, kBFloat16).requires_grad_();
-  const Tensor product = leaf * leaf;
-  const Tensor transposed = matrix.t();
-  const struct {
-    const char* what;
-    Tensor tensor;
-    bool cached;
-  } cases[] = {
-      {"leaf", leaf, true},         {"no grad", input, false},
-      {"bf16 leaf", bfloat, false}, {"not a leaf", product, false},
-      {"view", transposed, false},  {"detached", leaf.detach(), false},
-  };
-  const Autocast autocast(kCPU);
-  for (const auto& c : cases) {
-    EXPECT_EQ(to_fast(c.tensor).is_same(to_fast(c.tensor)), c.cached) << c.what;
-  }
-}
-
-TEST(CastCache, NotForCastsToFloat32) {
-  const Tensor leaf = full({2}, 1, kHalf).requires_grad_();
-  const Autocast autocast(kCPU);
-  EXPECT_FALSE(cast_as(Precision::wide_range, leaf).is_same(cast_as(Precision::wide_range, leaf)));
-}
-
-TEST(CastCache, CanBeSwitchedOff) {
-  const Tensor leaf = weight();
-  const Autocast autocast(kCPU, kHalf, true, false);
-  EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
-}
-
-TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
-  const Tensor leaf = weight();
-  Tensor first;
-  {
-    const Autocast outer(kCPU, kHalf, false);  // disabled regions count
-    {
-      const Autocast inner(kCPU);
-      first = to_fast(leaf);
-    }
-    {
-      const Autocast inner(kCPU);
-      EXPECT_TRUE(to_fast(leaf).is_same(first));
-      clear_autocast_cache();
-      const Tensor second = to_fast(leaf);
-      EXPECT_FALSE(second.is_same(first));
-      first = second;
-    }
-  }
-  const Autocast next(kCPU);
-  EXPECT_FALSE(to_fast(leaf).is_same(first));
-}
-
-// Section 4.2: "no stale casts after an in-place update, no wrong dtype in a nested region".
-TEST(CastCache, SeesInPlaceUpdates) {
-  Tensor leaf = weight(2);
-  const Autocast autocast(kCPU);
-  EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{2, 2}));
-  {
-    const NoGradGuard no_grad;
-    leaf.array().fill_(20);
-    leaf.array().storage()->bump_version();
-  }
-  EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{20, 20}));
-}
-
-TEST(CastCache, KeepsDTypesApart) {
-  const Tensor leaf = weight();
-  const Autocast outer(kCPU, kHalf);
-  const Tensor half = to_fast(leaf);
-  {
-    const Autocast inner(kCPU, kBFloat16);
-    EXPECT_EQ(to_fast(leaf).dtype(), kBFloat16);
-  }
-  EXPECT_TRUE(to_fast(leaf).is_same(half));
-}
-
-// "A cached cast is always created with grad mode forced on".
-TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
-  const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
-  {
-    const NoGradGuard no_grad;
-    EXPECT_FALSE((to_fast(leaf) * full({2}, 1, kHalf)).requires_grad());
-  }
-  EXPECT_TRUE(to_fast(leaf).requires_grad());
-}
-
-TEST(CastCache, NothingIsCachedInInferenceMode) {
-  const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
-  {
-    const InferenceMode inference;
-    EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
-  }
-  const Tensor cast = to_fast(leaf);
-  EXPECT_FALSE(cast.is_inference());
-  EXPECT_TRUE(cast.requires_grad());
-}
-
-// bfloat16 has 8 bits: 256 + 1 = 256. "The low-precision sum of gradients through a shared cast is
-// kept, and cache_enabled = false gives 257."
-TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
-  for (const bool cache_enabled : {true, false}) {
-    const Tensor leaf = full({1}, 1).requires_grad_();
+// A listed op keeps what it multiplied: fp32 operands may change before backward.
+TEST(Autocast, OpsSaveTheCastOperands) {
+  for (const bool enabled : {true, false}) {
+    const Tensor x = full({2, 2}, 3).requires_grad_();
+    Tensor w = full({2, 2}, 2).requires_grad_();
     Tensor loss;
     {
-      const Autocast autocast(kCPU, kBFloat16, true, cache_enabled);
-      const Tensor large = to_fast(leaf) * full({1}, 256, kBFloat16);
-      const Tensor small = to_fast(leaf) * full({1}, 1, kBFloat16);
-      loss = large.sum() + small.sum();
+      const Autocast autocast(kCPU, kBFloat16, enabled);
+      loss = linear(x, w).sum();
     }
-    loss.backward();
-    EXPECT_EQ(leaf.grad().item(), cache_enabled ? 256 : 257);
+    {
+      const NoGradGuard no_grad;
+      w.fill_(5);
+    }
+    if (enabled) {
+      loss.backward();
+      EXPECT_EQ(x.grad().to_vector<double>(), std::vector<double>(4, 4));
+    } else {
+      EXPECT_THROW(loss.backward(), std::runtime_error);
+    }
   }
 }
 
-// The cast saves nothing, so that its node outlives the first backward.
-TEST(CastCache, TwoLossesThroughOneCast) {
-  const Tensor leaf = weight();
+// Each node computes in the dtype of its forward op, whatever gradient it is given.
+TEST(Autocast, BackwardRunsInTheForwardsDType) {
+  const Tensor x = full({1, 2}, 3).requires_grad_();
+  const Tensor w = full({1, 2}, 2).requires_grad_();
+  Tensor hidden, y;
+  {
+    const Autocast autocast(kCPU, kBFloat16);
+    hidden = linear(x, w);
+    y = hidden * 1.0;
+  }
+  DType arrived = kFloat;
+  hidden.register_hook([&](const Tensor& gradient) {
+    arrived = gradient.dtype();
+    return Tensor();
+  });
+  y.backward(full({1, 1}, 1 + 0x1p-10));  // not a bfloat16
+  EXPECT_EQ(arrived, kBFloat16);
+  EXPECT_EQ(w.grad().dtype(), kFloat);
+  EXPECT_EQ(w.grad().to_vector<double>(), (std::vector<double>{3, 3}));
+}
+
+/// y = x x, whose backward is a listed op and notes the state it runs in.
+struct Square : autograd::Function<Square> {
+  static inline State state_in_backward;
+  static inline DType product;
+
+  static Tensor forward(autograd::AutogradContext* ctx, Tensor x) {
+    ctx->save_for_backward({x});
+    return x * x;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext* ctx,
+                                          autograd::variable_list grads) {
+    state_in_backward = state();
+    const Tensor gradient = mm(grads[0], ctx->get_saved_variables()[0]) * 2;
+    product = gradient.dtype();
+    return {gradient};
+  }
+};
+
+TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
+  for (const bool inside : {false, true}) {
+    const Tensor x = full({1, 1}, 3).requires_grad_();
+    Tensor y;
+    {
+      const Autocast forward(kCPU, kHalf);
+      y = Square::apply(x);
+    }
+    const Autocast autocast(kCPU, kBFloat16, inside);
+    y.backward();
+    EXPECT_EQ(Square::state_in_backward, (State{inside, kBFloat16, true}));
+    EXPECT_EQ(Square::product, inside ? kBFloat16 : kFloat);
+    EXPECT_EQ(x.grad().item(), 6);
+  }
+}
+
+TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
   const Autocast autocast(kCPU);
-  const Tensor first = (to_fast(leaf) * full({2}, 3, kHalf)).sum();
-  const Tensor second = (to_fast(leaf) * full({2}, 5, kHalf)).sum();
-  first.backward();
-  second.backward();
-  EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{8, 8}));
-}
-
-// --- Section 2.10: casts round to nearest, ties to even ---
-
-TEST(Autocast, CastGoldens) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Tensor half = full({2, 2}, 1, kHalf);
   const struct {
+    const char* what;
+    Tensor result;
     DType dtype;
-    double from, to;
   } cases[] = {
-      {kHalf, 65519.99, 65504},
-      {kHalf, 65520, kInf},
-      {kHalf, 0x1p-24, 0x1p-24},
-      {kHalf, 0x1p-25, 0},
-      {kHalf, 0x1p-25 * 1.001, 0x1p-24},
-      {kHalf, 6.1e-5, 6.097555160522461e-05},
-      {kHalf, 1 + 0x1p-11, 1},
-      {kHalf, 1 + 0x1p-11 + 0x1p-20, 1.0009765625},
-      {kHalf, 1 + 3 * 0x1p-11, 1.001953125},
-      {kHalf, 2049, 2048},
-      {kHalf, 2051, 2052},
-      {kHalf, 0.1, 0.0999755859375},
-      {kHalf, 1.0 / 3, 0.333251953125},
-      {kHalf, 1e-8, 0},
-      {kBFloat16, 1 + 0x1p-8, 1},
-      {kBFloat16, 1 + 3 * 0x1p-8, 1.015625},
-      {kBFloat16, 1 + 0x1p-8 + 0x1p-16, 1.0078125},
-      {kBFloat16, 0.1, 0.10009765625},
-      {kBFloat16, 1.0 / 3, 0.333984375},
-      {kBFloat16, 257, 256},
-      {kBFloat16, 259, 260},
-      {kBFloat16, 65504, 65536},
-      {kBFloat16, 3.4e38, kInf},
-      {kBFloat16, 1e-40, 9.183549615799121e-41},
+      {"exp_", half.clone().exp_(), kHalf},
+      {"mul_", half.clone().mul_(full({2, 2}, 1)), kHalf},
+      {"float mul_", full({2, 2}, 1).mul_(half), kFloat},
+      {"sum", sum(half, kHalf), kHalf},
+      {"sum over a dimension", sum(half, {1}, false, kHalf), kHalf},
+      {"prod", prod(half, kBFloat16), kBFloat16},
+      {"log_softmax", log_softmax(half, 1, kHalf), kHalf},
+      {"softmax to double", softmax(half, 1, kDouble), kDouble},
   };
-  for (const auto& c : cases) {
-    const Autocast autocast(kCPU, c.dtype);
-    const double cast = to_fast(full({1}, c.from)).item();
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(cast), std::bit_cast<std::uint64_t>(c.to))
-        << c.from << " in " << name(c.dtype);
-    const double nan = to_fast(full({1}, std::numeric_limits<double>::quiet_NaN())).item();
-    EXPECT_NE(nan, nan);
-  }
+  for (const auto& c : cases) EXPECT_EQ(c.result.dtype(), c.dtype) << c.what;
 }
 
 }  // namespace

@@ -114,5 +114,15 @@ TEST(Policy, RefusalNamesTheSafeVariant) {
   }
 }
 
+TEST(Policy, OtherDeviceTypesAreNobodysBusiness) {
+  for (const Precision precision :
+       {Precision::tensor_core, Precision::wide_range, Precision::wide_accumulate,
+        Precision::widest_operand, Precision::unsafe}) {
+    std::vector<Tensor> operands = operands_of({b, h});
+    const Casts casts = decide("op", precision, operands, kCUDA, h);
+    for (const Tensor& operand : casts.operands) EXPECT_FALSE(is_eligible(operand, kCUDA));
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

@@ -2,12 +2,9 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/autograd/tensor.h>
-#include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -16,8 +13,6 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Array zero() { return Array::full({}, 0, kFloat); }
-
-// --- Scale update ---
 
 struct UpdateCase {
   const char* what;
@@ -49,9 +44,19 @@ const UpdateCase kUpdates[] = {
     {"smallest subnormal reached", 0x1p-148, 0, {}, 1, 0x1p-149, 0},
     {"underflow to zero", 0x1p-149, 0, {}, 1, 0, 0},
     {"zero never recovers", 0, 0, {.growth_interval = 1}, 0, 0, 0},
-    {"inf stays", kInfinite, 0, {}, 1, kInfinite, 0},
+    {"inf stays, bad", kInfinite, 0, {}, 1, kInfinite, 0},
+    {"inf stays, good", kInfinite, 0, {.growth_interval = 1}, 0, kInfinite, 0},
+    {"zero stays, bad", 0, 1, {}, 1, 0, 0},
     {"NaN stays", kNaN, 0, {.growth_interval = 1}, 0, kNaN, 0},
-    {"products in double", 3, 0, {.backoff_factor = 0.1}, 1, 0.30000001192092896, 0},
+    // 0.3 and 1.1 rounded to float32 first would give other last bits.
+    {"back-off in double", 3, 0, {.backoff_factor = 0.3}, 1, 0.8999999761581421, 0},
+    {"growth in double",
+     3,
+     0,
+     {.growth_factor = 1.1, .growth_interval = 1},
+     0,
+     3.299999952316284,
+     0},
     // Options PyTorch lacks.
     {"min_scale", 4, 0, {.min_scale = 3}, 1, 3, 0},
     {"max_scale", 4, 0, {.growth_interval = 1, .max_scale = 6}, 0, 6, 0},
@@ -120,6 +125,14 @@ TEST(UpdateScale, PermanentOverflow) {
   EXPECT_EQ(backoffs, 166);
 }
 
+TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
+  const ScaleState state(6, 0, {});
+  const std::vector<Array> good{zero()};
+  for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1, .max_scale = 16});
+  EXPECT_EQ(state.scale.item(), 16);
+  EXPECT_EQ(state.counters.data_as<std::int64_t>()[ScaleState::growths], 2);
+}
+
 TEST(UpdateScale, Counts) {
   const ScaleState state(0x1p126, 0, {});
   const std::vector<Array> good{zero()};
@@ -137,136 +150,6 @@ TEST(UpdateScale, Counts) {
   EXPECT_EQ(count[ScaleState::skipped_steps], 2);
 }
 
-// --- Check and unscale ---
-
-Array array(const std::vector<double>& values, DType dtype) {
-  const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
-  std::copy(values.begin(), values.end(), result.data_as<double>());
-  return result.to(dtype).clone();
-}
-
-std::vector<double> values(const Array& array) { return Tensor(array).to_vector<double>(); }
-
-struct UnscaleCase {
-  const char* what;
-  DType dtype;
-  std::vector<double> before;
-  double inv_scale;
-  std::vector<double> after;
-  double found_inf;           // by the gradients as they are
-  double found_inf_unscaled;  // by the gradients as they become
-};
-
-const UnscaleCase kUnscales[] = {
-    {"f32", kFloat, {1, -2, 0.5}, 0.5, {0.5, -1, 0.25}, 0, 0},
-    {"f64 by the float32 inverse", kDouble, {1}, 1.0 / 3, {0.3333333432674408}, 0, 0},
-    {"bf16 rounds once", kBFloat16, {3}, 1.0 / 3, {1}, 0, 0},
-    {"f16", kHalf, {3}, 0.5, {1.5}, 0, 0},
-    {"inf", kFloat, {1, kInfinite}, 0.5, {0.5, kInfinite}, 1, 1},
-    {"-inf", kFloat, {-kInfinite, 4}, 0.5, {-kInfinite, 2}, 1, 1},
-    {"NaN", kFloat, {kNaN, 4}, 0.5, {kNaN, 2}, 1, 1},
-    {"NaN with inverse 1", kFloat, {kNaN, 4}, 1, {kNaN, 4}, 1, 1},
-    {"f16 inf", kHalf, {kInfinite}, 0.5, {kInfinite}, 1, 1},
-    {"bf16 NaN", kBFloat16, {kNaN}, 0.5, {kNaN}, 1, 1},
-    {"f64 beyond float is finite", kDouble, {1e300}, 0.5, {5e299}, 0, 0},
-    // "The check is on the scaled value. Overflow created by the unscaling itself is not noticed",
-    // unless asked for by check_after_unscale.
-    {"overflow by unscaling", kFloat, {1e30}, 1e20, {kInfinite}, 0, 1},
-    {"f16 overflow by unscaling", kHalf, {6e4}, 2, {kInfinite}, 0, 1},
-    {"f16 just fits", kHalf, {32752}, 2, {65504}, 0, 0},
-    {"bf16 overflow by unscaling", kBFloat16, {0x1.fep127}, 1.004, {kInfinite}, 0, 1},
-    {"inverse of a zero scale", kFloat, {0, 0}, kInfinite, {kNaN, kNaN}, 0, 1},
-    {"no elements", kFloat, {}, 0.5, {}, 0, 0},
-};
-
-void expect_same(const std::vector<double>& got, const std::vector<double>& expected) {
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i])))
-        << "element " << i << ": " << got[i] << ", expected " << expected[i];
-  }
-}
-
-TEST(Unscale, ChecksAndMultiplies) {
-  for (const UnscaleCase& c : kUnscales) {
-    for (const Check check : {Check::scaled, Check::unscaled}) {
-      SCOPED_TRACE(std::string(c.what) + (check == Check::unscaled ? ", unscaled" : ""));
-      const double verdict = check == Check::scaled ? c.found_inf : c.found_inf_unscaled;
-      const Array inv_scale = Array::full({}, c.inv_scale, kFloat);
-      const std::vector<Array> grads{array(c.before, c.dtype)};
-
-      const Array only_checked = zero();
-      check_finite(grads, inv_scale, only_checked, check);
-      EXPECT_EQ(only_checked.item(), verdict);
-      expect_same(values(grads[0]), values(array(c.before, c.dtype)));
-
-      const Array found_inf = zero();
-      unscale(grads, inv_scale, found_inf, check);
-      EXPECT_EQ(found_inf.item(), verdict);
-      expect_same(values(grads[0]), c.after);
-    }
-  }
-}
-
-TEST(Unscale, NeverClearsAVerdict) {
-  const Array found_inf = Array::full({}, 1, kFloat);
-  const std::vector<Array> grads{array({1, 2}, kFloat)};
-  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
-  EXPECT_EQ(found_inf.item(), 1);
-}
-
-TEST(Unscale, ListsOfSeveralDTypes) {
-  const std::vector<Array> grads{array({2}, kFloat), array({4}, kDouble), array({6}, kBFloat16)};
-  const Array found_inf = zero();
-  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
-  EXPECT_EQ(grads[0].item(), 1);
-  EXPECT_EQ(grads[1].item(), 2);
-  EXPECT_EQ(grads[2].item(), 3);
-  unscale({}, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
-  EXPECT_EQ(found_inf.item(), 0);
-}
-
-TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
-  const Array whole = Array::full({4, 6}, 8, kFloat);
-  const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
-  unscale(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
-  for (std::int64_t i = 0; i < whole.numel(); ++i) {
-    EXPECT_EQ(whole.data_as<float>()[i], i % 2 == 0 ? 4 : 8);
-  }
-}
-
-TEST(Unscale, IsAnInPlaceChange) {
-  const std::vector<Array> grads{array({1}, kFloat)};
-  const std::uint32_t before = grads[0].storage()->version();
-  check_finite(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
-  EXPECT_EQ(grads[0].storage()->version(), before);
-  unscale(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
-  EXPECT_NE(grads[0].storage()->version(), before);
-}
-
-// One bad element anywhere in an array longer than a tile, a task of the pool and a pack.
-TEST(Unscale, FindsASingleBadElement) {
-  constexpr std::int64_t kSize = 3 * 32768 + 1024 + 13;
-  const Array inv_scale = Array::full({}, 0.5, kFloat);
-  for (const DType dtype : {kFloat, kDouble, kBFloat16}) {
-    const std::vector<Array> grads{Array::full({kSize}, 2, dtype)};
-    for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1023}, std::int64_t{32768},
-                                  std::int64_t{65535}, kSize - 1}) {
-      const Array element = grads[0].select(0, at);
-      element.fill_(kNaN);
-      const Array found_inf = zero();
-      check_finite(grads, inv_scale, found_inf, Check::scaled);
-      EXPECT_EQ(found_inf.item(), 1) << name(dtype) << " at " << at;
-      element.fill_(2);
-      const Array good = zero();
-      check_finite(grads, inv_scale, good, Check::scaled);
-      EXPECT_EQ(good.item(), 0);
-    }
-    unscale(grads, inv_scale, zero(), Check::scaled);
-    EXPECT_EQ(values(grads[0]), std::vector<double>(kSize, 1));
-  }
-}
-
 TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
   for (const DType dtype : kAllDTypes) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {
@@ -277,6 +160,22 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
       EXPECT_EQ(state.growth_tracker.item(), 7);
     }
   }
+}
+
+// What a captured graph holds on to.
+TEST(ScaleState, ChangesInPlace) {
+  const ScaleState state(4, 0, {});
+  const Array scale = state.scale, inv_scale = state.inv_scale, tracker = state.growth_tracker;
+  const std::vector<Array> good{zero()};
+  update_scale(state, good, {.growth_interval = 2});
+  EXPECT_EQ(tracker.item(), 1);
+  update_scale(state, good, {.growth_interval = 2});
+  EXPECT_EQ(scale.item(), 8);
+  EXPECT_EQ(inv_scale.item(), 0.125);
+  EXPECT_EQ(tracker.item(), 0);
+  state.set_scale(Array::full({1}, 2, kDouble));
+  EXPECT_EQ(scale.item(), 2);
+  EXPECT_EQ(inv_scale.item(), 0.5);
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/tests/amp/casts.h>
+
+/// Which casts are kept, for how long, and what sharing one does to gradients.
+namespace halfgrad::amp {
+namespace {
+
+TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
+  const Tensor leaf = weight();
+  const Tensor matrix = full({2, 2}, 1).requires_grad_();
+  const Tensor input = full({2}, 1);
+  const Tensor bfloat = full({2}, 1, kBFloat16).requires_grad_();
+  const Tensor product = leaf * leaf;
+  const Tensor transposed = matrix.t();
+  Tensor leaf_view = full({2, 2}, 1).t();
+  leaf_view.requires_grad_();
+  const struct {
+    const char* what;
+    Tensor tensor;
+    bool cached;
+  } cases[] = {
+      {"leaf", leaf, true},
+      {"no grad", input, false},
+      {"bf16 leaf", bfloat, false},
+      {"not a leaf", product, false},
+      {"view", transposed, false},
+      {"leaf that is a view", leaf_view, false},
+      {"detached", leaf.detach(), false},
+  };
+  const Autocast autocast(kCPU);
+  for (const auto& c : cases) {
+    EXPECT_EQ(to_fast(c.tensor).is_same(to_fast(c.tensor)), c.cached) << c.what;
+  }
+}
+
+TEST(CastCache, NotForCastsToFloat32) {
+  const Tensor leaf = full({2}, 1, kHalf).requires_grad_();
+  const Autocast autocast(kCPU);
+  EXPECT_FALSE(cast_as(Precision::wide_range, leaf).is_same(cast_as(Precision::wide_range, leaf)));
+}
+
+TEST(CastCache, CanBeSwitchedOff) {
+  const Tensor leaf = weight();
+  const Autocast autocast(kCPU, kHalf, true, false);
+  EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
+}
+
+TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
+  const Tensor leaf = weight();
+  Tensor first;
+  for (const DeviceType type : {kCPU, kCUDA}) {
+    const Autocast outer(type, kHalf, false);  // disabled regions and other device types count
+    {
+      const Autocast inner(kCPU);
+      first = to_fast(leaf);
+    }
+    {
+      const Autocast inner(kCPU);
+      EXPECT_TRUE(to_fast(leaf).is_same(first));
+      clear_autocast_cache();
+      const Tensor second = to_fast(leaf);
+      EXPECT_FALSE(second.is_same(first));
+      first = second;
+    }
+  }
+  const Autocast next(kCPU);
+  EXPECT_FALSE(to_fast(leaf).is_same(first));
+}
+
+// Section 4.2: "no stale casts after an in-place update, no wrong dtype in a nested region".
+TEST(CastCache, SeesInPlaceUpdates) {
+  Tensor leaf = weight(2);
+  const Autocast autocast(kCPU);
+  EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{2, 2}));
+  {
+    const NoGradGuard no_grad;
+    leaf.array().fill_(20);
+    leaf.array().storage()->bump_version();
+  }
+  EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{20, 20}));
+}
+
+TEST(CastCache, KeepsDTypesApart) {
+  const Tensor leaf = weight();
+  const Autocast outer(kCPU, kHalf);
+  const Tensor half = to_fast(leaf);
+  {
+    const Autocast inner(kCPU, kBFloat16);
+    EXPECT_EQ(to_fast(leaf).dtype(), kBFloat16);
+  }
+  EXPECT_TRUE(to_fast(leaf).is_same(half));
+}
+
+// "A cached cast is always created with grad mode forced on".
+TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
+  const Tensor leaf = weight();
+  const Autocast autocast(kCPU);
+  {
+    const NoGradGuard no_grad;
+    EXPECT_FALSE((to_fast(leaf) * full({2}, 1, kHalf)).requires_grad());
+  }
+  EXPECT_TRUE(to_fast(leaf).requires_grad());
+}
+
+TEST(CastCache, NothingIsCachedInInferenceMode) {
+  const Tensor leaf = weight();
+  const Autocast autocast(kCPU);
+  {
+    const InferenceMode inference;
+    EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
+  }
+  const Tensor cast = to_fast(leaf);
+  EXPECT_FALSE(cast.is_inference());
+  EXPECT_TRUE(cast.requires_grad());
+}
+
+// bfloat16 has 8 bits: 256 + 1 = 256. "The low-precision sum of gradients through a shared cast is
+// kept, and cache_enabled = false gives 257."
+TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
+  for (const bool cache_enabled : {true, false}) {
+    const Tensor leaf = full({1}, 1).requires_grad_();
+    Tensor loss;
+    {
+      const Autocast autocast(kCPU, kBFloat16, true, cache_enabled);
+      const Tensor large = to_fast(leaf) * full({1}, 256, kBFloat16);
+      const Tensor small = to_fast(leaf) * full({1}, 1, kBFloat16);
+      loss = large.sum() + small.sum();
+    }
+    loss.backward();
+    EXPECT_EQ(leaf.grad().item(), cache_enabled ? 256 : 257);
+  }
+}
+
+// The cast saves nothing, so that its node outlives the first backward.
+TEST(CastCache, TwoLossesThroughOneCast) {
+  const Tensor leaf = weight();
+  const Autocast autocast(kCPU);
+  const Tensor first = (to_fast(leaf) * full({2}, 3, kHalf)).sum();
+  const Tensor second = (to_fast(leaf) * full({2}, 5, kHalf)).sum();
+  first.backward();
+  second.backward();
+  EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{8, 8}));
+}
+
+// The next tensor may lie at a dead one's address.
+TEST(CastCache, ForgetsTheDead) {
+  const Autocast autocast(kCPU);
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(to_fast(weight(k)).to_vector<double>()[0], k);
+}
+
+}  // namespace
+}  // namespace halfgrad::amp

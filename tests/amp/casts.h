@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+
+#include <halfgrad/amp/autocast.h>
+#include <halfgrad/autograd/ops.h>
+
+/// Casts as autocast makes them, without an op around them.
+namespace halfgrad::amp {
+
+/// The operand of an op of this fact, after the cast.
+inline Tensor cast_as(Precision precision, Tensor operand) {
+  halfgrad::detail::cast_operands("op", precision, std::span(&operand, 1));
+  return operand;
+}
+inline Tensor to_fast(const Tensor& operand) { return cast_as(Precision::tensor_core, operand); }
+
+inline Tensor full(const Shape& sizes, double value, DType dtype = kFloat) {
+  return Tensor(Array::full(sizes, value, dtype));
+}
+inline Tensor weight(double value = 2) { return full({2}, value).requires_grad_(); }
+
+}  // namespace halfgrad::amp

@@ -1,0 +1,176 @@
+#include <halfgrad/amp/custom_function.h>
+
+#include <map>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad::amp {
+namespace {
+
+using autograd::AutogradContext;
+using autograd::variable_list;
+
+Tensor full(double value, DType dtype) { return Tensor(Array::full({1, 1}, value, dtype)); }
+
+/// What a function sees: the state of autocast and the dtype of its first tensor.
+struct View {
+  bool enabled = false;
+  DType fast = kHalf;
+  DType tensor = kFloat;
+  friend bool operator==(const View&, const View&) = default;
+};
+View view(const Tensor& tensor) {
+  return {is_autocast_enabled(kCPU), get_autocast_dtype(kCPU), tensor.dtype()};
+}
+std::ostream& operator<<(std::ostream& out, const View& v) {
+  return out << (v.enabled ? "enabled " : "disabled ") << name(v.fast) << ", " << name(v.tensor);
+}
+
+/// y = x w, which needs operands of one dtype wherever autocast does not see to it.
+struct Product : autograd::Function<Product> {
+  static inline View forward_saw, backward_saw;
+
+  static Tensor forward(AutogradContext* ctx, Tensor x, Tensor w, std::optional<DType> cast) {
+    if (!cast) {
+      custom_fwd(ctx, kCPU);
+      return multiply(ctx, x, w);
+    }
+    const auto autocast = custom_fwd(ctx, kCPU, *cast, x, w);
+    return multiply(ctx, x, w);
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const auto autocast = custom_bwd(ctx, kCPU);
+    backward_saw = view(grads[0]);
+    const variable_list saved = ctx->get_saved_variables();
+    return {mm(grads[0], saved[1]), mm(saved[0], grads[0])};
+  }
+
+ private:
+  static Tensor multiply(AutogradContext* ctx, const Tensor& x, const Tensor& w) {
+    forward_saw = view(x);
+    ctx->save_for_backward({x, w});
+    return mm(x, w);
+  }
+};
+
+struct Case {
+  const char* what;
+  std::optional<DType> cast;
+  bool in_region;
+  DType input;
+  View forward;
+  DType output;
+  View backward;
+};
+
+constexpr DType h = kHalf, b = kBFloat16, f = kFloat, d = kDouble;
+
+const Case kCases[] = {
+    {"cast none, in region", {}, true, f, {true, h, f}, h, {true, h, h}},
+    {"cast none, outside", {}, false, f, {false, h, f}, f, {false, h, f}},
+    {"cast fp32, in region", f, true, f, {false, h, f}, f, {false, h, f}},
+    {"cast bf16, in region", b, true, f, {false, h, b}, b, {false, h, b}},
+    {"cast fp32, fp16 inputs", f, true, h, {false, h, f}, f, {false, h, f}},
+    {"cast bf16, outside", b, false, f, {false, h, f}, f, {false, h, f}},
+    {"cast fp32, fp64 inputs", f, true, d, {false, h, d}, d, {false, h, d}},
+};
+
+// y = 3 * 5, exact in every dtype; backward called outside and inside another region.
+TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
+  for (const Case& c : kCases) {
+    for (const bool backward_in_region : {false, true}) {
+      SCOPED_TRACE(std::string(c.what) + (backward_in_region ? ", backward inside" : ""));
+      const Tensor x = full(3, c.input).requires_grad_();
+      const Tensor w = full(5, c.input).requires_grad_();
+      Tensor y;
+      {
+        const Autocast autocast(kCPU, kHalf, c.in_region);
+        y = Product::apply(x, w, c.cast);
+        EXPECT_EQ(is_autocast_enabled(kCPU), c.in_region);  // the guard has gone
+      }
+      EXPECT_EQ(Product::forward_saw, c.forward);
+      EXPECT_EQ(y.dtype(), c.output);
+      EXPECT_EQ(y.item(), 15);
+      {
+        const Autocast autocast(kCPU, kBFloat16, backward_in_region);
+        y.backward();
+        EXPECT_EQ(is_autocast_enabled(kCPU), backward_in_region);
+      }
+      EXPECT_EQ(Product::backward_saw, c.backward);
+      EXPECT_EQ(x.grad().dtype(), c.input);
+      EXPECT_EQ(x.grad().item(), 5);
+      EXPECT_EQ(w.grad().item(), 3);
+    }
+  }
+}
+
+TEST(CustomFunction, BackwardHasTheDTypeOfForward) {
+  const Tensor x = full(3, f).requires_grad_();
+  Tensor y;
+  {
+    const Autocast autocast(kCPU, kBFloat16);
+    y = Product::apply(x, x, std::nullopt);
+  }
+  y.backward();
+  EXPECT_EQ(Product::backward_saw, (View{true, b, b}));
+}
+
+TEST(CustomFunction, CastsTensorsInContainersAndNothingElse) {
+  AutogradContext ctx;
+  Tensor tensor = full(1, f), integer = full(1, kLong), omitted;
+  std::vector<std::vector<Tensor>> lists{{full(1, f), full(1, d)}, {full(1, h)}};
+  std::map<std::string, Tensor> named{{"a", full(1, f)}};
+  const std::string text = "text";
+  double number = 0.1;
+  const Autocast autocast(kCPU);
+  const auto disabled =
+      custom_fwd(&ctx, kCPU, kBFloat16, tensor, integer, omitted, lists, named, text, number);
+  EXPECT_EQ(tensor.dtype(), b);
+  EXPECT_EQ(integer.dtype(), kLong);
+  EXPECT_FALSE(omitted.defined());
+  EXPECT_EQ(lists[0][0].dtype(), b);
+  EXPECT_EQ(lists[0][1].dtype(), d);
+  EXPECT_EQ(lists[1][0].dtype(), b);
+  EXPECT_EQ(named["a"].dtype(), b);
+  EXPECT_EQ(number, 0.1);
+}
+
+TEST(CustomFunction, LeavesOtherDeviceTypesAlone) {
+  AutogradContext ctx;
+  Tensor x = full(1, f);
+  const Autocast autocast(kCPU, kBFloat16);
+  const auto region = custom_fwd(&ctx, kCUDA, kHalf, x);
+  EXPECT_EQ(view(x), (View{true, b, f}));
+  const auto backward = custom_bwd(&ctx, kCUDA);
+  EXPECT_EQ(view(x), (View{true, b, f}));
+}
+
+struct Throws : autograd::Function<Throws> {
+  static Tensor forward(AutogradContext* ctx, Tensor x) {
+    const auto autocast = custom_fwd(ctx, kCPU, kFloat, x);
+    throw std::domain_error("forward");
+  }
+  static variable_list backward(AutogradContext*, variable_list grads) { return grads; }
+};
+
+TEST(CustomFunction, AnExceptionRestoresTheRegion) {
+  const Autocast autocast(kCPU);
+  EXPECT_THROW(Throws::apply(full(1, f)), std::domain_error);
+  EXPECT_TRUE(is_autocast_enabled(kCPU));
+}
+
+TEST(CustomFunction, BackwardNeedsItsForward) {
+  AutogradContext ctx;
+  custom_fwd(&ctx, kCUDA);
+  EXPECT_NO_THROW((void)custom_bwd(&ctx, kCUDA));
+  EXPECT_THROW((void)custom_bwd(&ctx, kCPU), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halfgrad::amp

@@ -1,0 +1,77 @@
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <halfgrad/tests/amp/trained.h>
+
+/// GradScaler::update, with several optimizers and with a new scale.
+namespace halfgrad::amp {
+namespace {
+
+TEST(GradScaler, OneBadOptimizerBacksOffOnceForAll) {
+  for (int bad = 0; bad < 3; ++bad) {
+    GradScaler scaler = started();
+    Trained first({bad >= 1 ? kInfinite : 4});
+    Trained second({bad >= 2 ? kInfinite : 4});
+    scaler.unscale_(second.optimizer);
+    EXPECT_EQ(scaler.step(first.optimizer).skipped(), bad >= 1);
+    EXPECT_EQ(scaler.step(second.optimizer).skipped(), bad >= 2);
+    scaler.update();
+    EXPECT_EQ(scaler.get_scale(), bad == 0 ? 4 : 2);
+    EXPECT_EQ(first.value(), Values{bad >= 1 ? 1.0 : 0.0});
+    EXPECT_EQ(second.value(), Values{bad >= 2 ? 1.0 : 0.0});
+  }
+}
+
+TEST(GradScaler, ReadyOptimizersDoNotVote) {
+  GradScaler scaler = started();
+  Trained stepped({4});
+  Trained ready({kInfinite});
+  scaler.step(stepped.optimizer);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 4);
+  EXPECT_EQ(scaler.get_growth_tracker(), 1);
+}
+
+// --- update(new_scale) ---
+
+TEST(GradScaler, UpdateToANumber) {
+  GradScaler scaler = started();
+  Trained trained({4});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  scaler.update(3.0);
+  EXPECT_EQ(scaler.get_scale(), 3);
+  EXPECT_EQ(scaler.get_growth_tracker(), 1);  // not reset
+  scaler.update(16);
+  EXPECT_EQ(scaler.get_scale(), 16);
+  for (const double bad : {0.0, -1.0, kNaN, kInfinite, 1e39}) {
+    EXPECT_THROW(scaler.update(bad), std::invalid_argument) << bad;
+    EXPECT_EQ(scaler.get_scale(), 16);
+  }
+}
+
+TEST(GradScaler, UpdateToATensor) {
+  GradScaler scaler = started();
+  for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt}) {
+    for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {  // D11: any shape
+      const Tensor new_scale = full(shape, 32, dtype);
+      scaler.update(new_scale);
+      new_scale.array().fill_(5);  // copied
+      EXPECT_EQ(scaler.get_scale(), 32);
+      scaler.update(4.0);
+    }
+  }
+  const Tensor refused[] = {full({2}, 8),  full({}, 8).requires_grad_(),
+                            full({0}, 8),  Tensor(),
+                            full({}, 0),   full({}, -1),
+                            full({}, kNaN)};
+  for (const Tensor& bad : refused) {
+    const std::string text = message<std::invalid_argument>([&] { scaler.update(bad); });
+    EXPECT_EQ(text.find("update: expected"), 0) << text;
+    EXPECT_EQ(scaler.get_scale(), 4);
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::amp
