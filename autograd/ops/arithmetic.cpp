@@ -1,6 +1,3 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -104,13 +101,6 @@ OpEntry div_entry() {
 }
 OpEntry neg_entry() {
   return elementwise_entry(Neg{}, [](const Tensor& x) { return neg(x); });
-}
-
-Tensor multiply(const Tensor& a, const Tensor& b) { return mul(a, b); }
-
-void refuse_derivative(const char* op) {
-  throw std::runtime_error(std::string("backward: expected at most third derivatives of '") + op +
-                           "', got a graph that asks for more");
 }
 
 void add_into(const Array& target, const Array& source) {
