@@ -1,9 +1,11 @@
 #pragma once
 
-#include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/dual.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
@@ -23,34 +25,11 @@ namespace halfgrad::detail {
 struct ElementwiseDefaults {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesInputs;  // what `slope` looks at
+  static constexpr bool masks_gradient = false;    // a slope of 0 stops even an infinite gradient
   static constexpr bool integers = false;          // also defined on integers
   static constexpr bool boolean_result = false;    // yields bool: comparisons
   static constexpr bool differentiable = true;
 };
-
-/// The partial derivative of f with respect to operand I.
-template <std::size_t I, class F, class T>
-T partial(const F& f, T x, T y) {
-  return f.slope(x, y);
-}
-template <std::size_t I, class F, class T>
-T partial(const F& f, T a, T b, T y) {
-  if constexpr (I == 0) {
-    return f.slope_a(a, b, y);
-  } else {
-    return f.slope_b(a, b, y);
-  }
-}
-template <std::size_t I, class F, class T>
-T partial(const F& f, T a, T b, T c, T y) {
-  if constexpr (I == 0) {
-    return f.slope_a(a, b, c, y);
-  } else if constexpr (I == 1) {
-    return f.slope_b(a, b, c, y);
-  } else {
-    return f.slope_c(a, b, c, y);
-  }
-}
 
 /// f itself, as the engine calls it.
 template <class F>
@@ -63,113 +42,128 @@ struct ValueKernel {
   }
 };
 
-/// dy * (partial derivative), in one pass over dy and what was saved. An op may define
-/// `gradient(dy, x, y)` where the product is wrong at the edges (0 * inf).
+/// The partial derivative of F, an op of N operands, with respect to operand I: a function of the
+/// kOperands numbers that F saves for backward.
 template <class F, std::size_t I, std::size_t N>
-struct GradientKernel {
-  static constexpr bool integers = false;
+struct Slope {
+  static constexpr auto name = F::name;
+  static constexpr bool masks_gradient = F::masks_gradient;
+  static constexpr std::size_t kInputs = (F::saves & kSavesInputs) != 0 ? N : 0;
+  static constexpr std::size_t kOutputs = (F::saves & kSavesOutput) != 0 ? 1 : 0;
+  static constexpr std::size_t kOperands = kInputs + kOutputs;
   F f;
 
-  template <class T>
-  T times_slope(T dy, T x, T y) const {
-    if constexpr (requires { f.gradient(dy, x, y); }) {
-      return f.gradient(dy, x, y);
+  template <class T, std::same_as<T>... Saved>
+  T at(Saved... saved) const {
+    if constexpr (kInputs == 0) {
+      return with_zeros<T>(std::make_index_sequence<N + 1 - kOutputs>{}, saved...);
+    } else if constexpr (kOutputs == 0) {
+      return partial(saved..., T(0));
     } else {
-      return dy * partial<I>(f, x, y);
+      return partial(saved...);
     }
   }
-  template <class T>
-  T times_slope(T dy, T a, T b, T y) const {
-    return dy * partial<I>(f, a, b, y);
+
+ private:
+  /// Zeros for what f does not look at.
+  template <class T, std::size_t... K, class... Saved>
+  T with_zeros(std::index_sequence<K...>, Saved... saved) const {
+    return partial((static_cast<void>(K), T(0))..., saved...);
   }
-  template <class T>
-  T times_slope(T dy, T a, T b, T c, T y) const {
-    return dy * partial<I>(f, a, b, c, y);
+
+  /// Of the operands and, last, the output.
+  template <class... T>
+  auto partial(T... x) const {
+    if constexpr (N == 1) {
+      return f.slope(x...);
+    } else if constexpr (I == 0) {
+      return f.slope_a(x...);
+    } else if constexpr (I == 1) {
+      return f.slope_b(x...);
+    } else {
+      return f.slope_c(x...);
+    }
   }
+};
+
+/// The derivative of a slope needs no formula: it is that of the slope on dual numbers.
+template <class F, std::size_t I, std::size_t N, std::size_t K, std::size_t M>
+struct Slope<Slope<F, I, N>, K, M> {
+  static constexpr auto name = F::name;
+  static constexpr bool masks_gradient = F::masks_gradient;
+  static constexpr std::size_t kOperands = M;
+  Slope<F, I, N> f;
+
+  template <class T, std::same_as<T>... Saved>
+  T at(Saved... saved) const {
+    return [&]<std::size_t... J>(std::index_sequence<J...>) {
+      return f.template at<Dual<T>>(Dual<T>{saved, T(J == K ? 1 : 0)}...).derivative;
+    }
+    (std::make_index_sequence<M>{});
+  }
+};
+
+/// dy * slope, in one pass over dy and what was saved.
+template <class S>
+struct GradientKernel {
+  static constexpr bool integers = false;
+  S slope;
 
   template <class T, class... Saved>
   T operator()(T dy, Saved... saved) const {
-    constexpr bool kInputs = (F::saves & kSavesInputs) != 0;
-    constexpr bool kOutput = (F::saves & kSavesOutput) != 0;
-    if constexpr (kInputs && kOutput) {
-      return times_slope(dy, saved...);
-    } else if constexpr (kInputs) {
-      return times_slope(dy, saved..., T(0));
-    } else if constexpr (kOutput) {
-      return [&]<std::size_t... K>(std::index_sequence<K...>) {
-        return times_slope(dy, (static_cast<void>(K), T(0))..., saved...);
-      }
-      (std::make_index_sequence<N>{});
+    const T s = slope.template at<T>(saved...);
+    if constexpr (S::masks_gradient) {
+      return select(s == T(0), T(0), dy * s);
     } else {
-      return [&]<std::size_t... K>(std::index_sequence<K...>) {
-        return times_slope(dy, (static_cast<void>(K), T(0))..., T(0));
-      }
-      (std::make_index_sequence<N>{});
+      return dy * s;
     }
   }
 };
 
-template <class F, std::size_t N, int kOrder>
-struct Elementwise;
+/// Derivatives of an op are compiled up to this order.
+inline constexpr int kMaxOrder = 3;
 
-/// The partial derivative as an op of its own, so that it can be differentiated again.
-/// kFromOutput: its operand is the output of f, for ops that save nothing else.
-template <class F, std::size_t I, std::size_t N, bool kFromOutput>
-struct Slope : ElementwiseDefaults {
-  static constexpr auto name = F::name;
-  F f;
+/// The gradient of an op, dx = dy s(x), as an op of its own, so that it can be differentiated
+/// again. Its operands are dy and those of the slope s.
+template <class S, int kOrder = 1>
+struct Gradient {
+  static constexpr auto name = S::name;
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = S::kOperands == 0 ? kSavesNothing : kSavesInputs;
+  S slope;
+  DType compute;
 
-  template <class T>
-  T value(T x) const {
-    if constexpr (kFromOutput) {
-      return partial<I>(f, T(0), x);
-    } else {
-      return partial<I>(f, x, f.value(x));
+  template <class... Saved>
+  Array forward(const Array& dy, const Saved&... saved) const {
+    Array dx = Array::empty(dy.sizes(), compute, dy.device());
+    elementwise(GradientKernel<S>{slope}, compute, dx, dy, saved...);
+    return dx;
+  }
+
+  // With the cotangent c: by dy it is c s(x), by x_k it is (c dy) ds/dx_k, each a gradient again.
+  void backward(const Backward<1 + S::kOperands>& b) const {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      if (b.needs(0)) b.set(0, apply(*this, b.grad(), b.input(1 + K)...));
+      ((b.needs(1 + K) ? b.set(1 + K, by_operand<K>(b, b.input(1 + K)...)) : void()), ...);
     }
-  }
-  template <class T>
-  T value(T a, T b) const {
-    return partial<I>(f, a, b, f.value(a, b));
-  }
-  template <class T>
-  T value(T a, T b, T c) const {
-    return partial<I>(f, a, b, c, f.value(a, b, c));
+    (std::make_index_sequence<S::kOperands>{});
   }
 
-  template <class T>
-  T slope(T x, T) const {
-    return value(Dual<T>{x, T(1)}).derivative;
-  }
-  template <class T>
-  T slope_a(T a, T b, T) const {
-    return value(Dual<T>{a, T(1)}, Dual<T>{b, T(0)}).derivative;
-  }
-  template <class T>
-  T slope_b(T a, T b, T) const {
-    return value(Dual<T>{a, T(0)}, Dual<T>{b, T(1)}).derivative;
-  }
-  template <class T>
-  T slope_a(T a, T b, T c, T) const {
-    return value(Dual<T>{a, T(1)}, Dual<T>{b, T(0)}, Dual<T>{c, T(0)}).derivative;
-  }
-  template <class T>
-  T slope_b(T a, T b, T c, T) const {
-    return value(Dual<T>{a, T(0)}, Dual<T>{b, T(1)}, Dual<T>{c, T(0)}).derivative;
-  }
-  template <class T>
-  T slope_c(T a, T b, T c, T) const {
-    return value(Dual<T>{a, T(0)}, Dual<T>{b, T(0)}, Dual<T>{c, T(1)}).derivative;
+ private:
+  template <std::size_t K, class... Saved>
+  Tensor by_operand(const Backward<1 + S::kOperands>& b, const Saved&... saved) const {
+    if constexpr (kOrder == kMaxOrder) {
+      throw std::runtime_error("backward: expected at most third derivatives of '" +
+                               std::string(name) + "', got a graph that asks for more");
+    } else {
+      using Derivative = Gradient<Slope<S, K, S::kOperands>, kOrder + 1>;
+      return apply(Derivative{{slope}, compute}, mul(b.grad(), b.input(0)), saved...);
+    }
   }
 };
 
-/// Derivatives of a derivative are compiled up to this order.
-inline constexpr int kMaxOrder = 1;
-
-Tensor multiply(const Tensor& a, const Tensor& b);
-[[noreturn]] void refuse_derivative(const char* op);
-
-/// The op for `apply`. kOrder counts how often it was differentiated.
-template <class F, std::size_t N, int kOrder = 0>
+/// The op for `apply`.
+template <class F, std::size_t N>
 struct Elementwise {
   static constexpr auto name = F::name;
   static constexpr auto precision = F::precision;
@@ -201,60 +195,19 @@ struct Elementwise {
   }
 
  private:
-  static constexpr bool kFromOutput = F::saves == kSavesOutput;
-
   template <std::size_t I>
   Tensor gradient(const Backward<N>& b) const {
+    using S = Slope<F, I, N>;
+    const Gradient<S> op{{f}, compute};
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
-      if (GradMode::is_enabled()) return differentiable_gradient<I>(b, b.input(K)...);
-      const Array& dy = b.grad().array();
-      const Array dx = Array::empty(dy.sizes(), compute, dy.device());
-      const GradientKernel<F, I, N> kernel{f};
-      if constexpr (F::saves == kSavesNothing) {
-        elementwise(kernel, compute, dx, dy);
-      } else if constexpr (kFromOutput) {
-        elementwise(kernel, compute, dx, dy, b.output_array());
-      } else if constexpr ((F::saves & kSavesOutput) != 0) {
-        elementwise(kernel, compute, dx, dy, b.input_array(K)..., b.output_array());
-      } else {
-        elementwise(kernel, compute, dx, dy, b.input_array(K)...);
+      if (GradMode::is_enabled()) {
+        return apply(op, b.grad(), (K < S::kInputs ? b.input(K) : b.output())...);
       }
-      return Tensor(dx);
+      return Tensor(
+          op.forward(b.grad().array(), (K < S::kInputs ? b.input_array(K) : b.output_array())...));
     }
-    (std::make_index_sequence<N>{});
+    (std::make_index_sequence<S::kOperands>{});
   }
-
-  template <std::size_t I, class... In>
-  Tensor differentiable_gradient(const Backward<N>& b, const In&... in) const {
-    if constexpr (kOrder > kMaxOrder) {
-      refuse_derivative(name);
-    } else if constexpr (kFromOutput) {
-      using Derivative = Elementwise<Slope<F, I, N, true>, 1, kOrder + 1>;
-      return multiply(b.grad(), apply(Derivative{{{}, f}}, b.output()));
-    } else if constexpr (F::saves == kSavesNothing) {
-      // A constant slope: the kernel's product is all there is, and it is linear in the gradient.
-      return apply(ConstantSlope<I>{f, compute}, b.grad());
-    } else {
-      using Derivative = Elementwise<Slope<F, I, N, false>, N, kOrder + 1>;
-      return multiply(b.grad(), apply(Derivative{{{}, f}}, in...));
-    }
-  }
-
-  template <std::size_t I>
-  struct ConstantSlope {
-    static constexpr auto name = F::name;
-    static constexpr auto precision = Precision::any;
-    static constexpr unsigned saves = kSavesNothing;
-    F f;
-    DType compute;
-
-    Array forward(const Array& dy) const {
-      const Array dx = Array::empty(dy.sizes(), compute, dy.device());
-      elementwise(GradientKernel<F, I, N>{f}, compute, dx, dy);
-      return dx;
-    }
-    void backward(const Backward<1>& b) const { b.set(0, apply(*this, b.grad())); }
-  };
 };
 
 /// Runs f on tensors that broadcast, in their promoted dtype.

@@ -5,6 +5,7 @@ namespace detail {
 
 // Each stands on its op's page.
 OpEntry add_entry();
+OpEntry sub_entry();
 OpEntry mul_entry();
 OpEntry div_entry();
 OpEntry neg_entry();
@@ -65,6 +66,7 @@ OpEntry log_softmax_entry();
 OpEntry layer_norm_entry();
 OpEntry rms_norm_entry();
 OpEntry batch_norm_entry();
+OpEntry dropout_entry();
 OpEntry cross_entropy_entry();
 OpEntry nll_loss_entry();
 OpEntry mse_loss_entry();
@@ -74,6 +76,15 @@ OpEntry huber_loss_entry();
 OpEntry binary_cross_entropy_entry();
 OpEntry binary_cross_entropy_with_logits_entry();
 OpEntry kl_div_entry();
+OpEntry reshape_entry();
+OpEntry flatten_entry();
+OpEntry squeeze_entry();
+OpEntry unsqueeze_entry();
+OpEntry transpose_entry();
+OpEntry permute_entry();
+OpEntry expand_entry();
+OpEntry slice_entry();
+OpEntry select_entry();
 OpEntry cat_entry();
 OpEntry stack_entry();
 OpEntry gather_entry();
@@ -90,7 +101,6 @@ OpEntry dot_entry();
 OpEntry outer_entry();
 OpEntry addmm_entry();
 OpEntry linear_entry();
-OpEntry dropout_entry();
 
 }  // namespace detail
 
@@ -98,6 +108,7 @@ const std::vector<OpEntry>& all_ops() {
   static const std::vector<OpEntry> ops = {
       // Arithmetic
       detail::add_entry(),
+      detail::sub_entry(),
       detail::mul_entry(),
       detail::div_entry(),
       detail::neg_entry(),
@@ -163,6 +174,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::layer_norm_entry(),
       detail::rms_norm_entry(),
       detail::batch_norm_entry(),
+      detail::dropout_entry(),
       // Losses
       detail::cross_entropy_entry(),
       detail::nll_loss_entry(),
@@ -173,6 +185,16 @@ const std::vector<OpEntry>& all_ops() {
       detail::binary_cross_entropy_entry(),
       detail::binary_cross_entropy_with_logits_entry(),
       detail::kl_div_entry(),
+      // Views
+      detail::reshape_entry(),
+      detail::flatten_entry(),
+      detail::squeeze_entry(),
+      detail::unsqueeze_entry(),
+      detail::transpose_entry(),
+      detail::permute_entry(),
+      detail::expand_entry(),
+      detail::slice_entry(),
+      detail::select_entry(),
       // Joining and indexing
       detail::cat_entry(),
       detail::stack_entry(),
@@ -191,8 +213,6 @@ const std::vector<OpEntry>& all_ops() {
       detail::outer_entry(),
       detail::addmm_entry(),
       detail::linear_entry(),
-      // Rows
-      detail::dropout_entry(),
   };
   return ops;
 }

@@ -47,7 +47,7 @@ struct OpEntry {
   std::vector<OpExample> examples;
 };
 
-/// Every op that goes through the op function, in the order of ops.h.
+/// Every op, in the order of ops.h; what is composed of them is left out.
 const std::vector<OpEntry>& all_ops();
 
 }  // namespace halfgrad

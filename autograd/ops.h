@@ -8,12 +8,13 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind; each lives in ops/<name>.cpp, where its formula, gradient and precision
-/// stand. Names, argument order and semantics are libtorch's. Operands broadcast and promote as in
-/// PyTorch. Every dim may be negative (counted from the end).
+/// Every op, by kind; each lives in ops/<name>.cpp, or on a page with its relatives, where its
+/// formula, gradient and precision stand. Names, argument order and semantics are libtorch's.
+/// Operands broadcast and promote as in PyTorch. Every dim may be negative (counted from the
+/// end).
 namespace halfgrad {
 
-// --- Arithmetic (ops/arithmetic.cpp, ops/pow.cpp) ---
+// --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
@@ -32,6 +33,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
 /// `condition` is bool.
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 
+// ops/operators.cpp
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
@@ -46,7 +48,8 @@ Tensor operator-(Scalar a, const Tensor& b);
 Tensor operator*(Scalar a, const Tensor& b);
 Tensor operator/(Scalar a, const Tensor& b);
 
-// --- Functions of one number (ops/exponential.cpp, trigonometric.cpp, roots.cpp, erf.cpp) ---
+// --- Functions of one number ---
+// sqrt to square in ops/roots.cpp, sin and cos in trigonometric.cpp, log1p with log, expm1 with exp
 Tensor abs(const Tensor& self);
 Tensor exp(const Tensor& self);
 Tensor expm1(const Tensor& self);
@@ -61,7 +64,7 @@ Tensor cos(const Tensor& self);
 Tensor tanh(const Tensor& self);
 Tensor erf(const Tensor& self);
 
-// --- Activations (ops/<name>.cpp) ---
+// --- Activations ---
 Tensor sigmoid(const Tensor& self);
 Tensor relu(const Tensor& self);
 Tensor leaky_relu(const Tensor& self, Scalar negative_slope = 0.01);
@@ -71,7 +74,7 @@ Tensor gelu(const Tensor& self, const std::string& approximate = "none");
 Tensor silu(const Tensor& self);
 Tensor softplus(const Tensor& self, Scalar beta = 1.0);
 
-// --- Comparisons and logic (ops/comparisons.cpp): bool results, no gradient ---
+// --- Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, no gradient ---
 Tensor eq(const Tensor& self, const Tensor& other);
 Tensor ne(const Tensor& self, const Tensor& other);
 Tensor lt(const Tensor& self, const Tensor& other);
@@ -119,7 +122,7 @@ Tensor to(const Tensor& self, Device device);
 Tensor clone(const Tensor& self);
 Tensor contiguous(const Tensor& self);
 
-// --- Joining and indexing (ops/cat.cpp, ops/indexing.cpp); indices are int64 ---
+// --- Joining and indexing (embedding in ops/index_select.cpp); indices are int64 ---
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
 Tensor gather(const Tensor& self, std::int64_t dim, const Tensor& index);
@@ -132,7 +135,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
 /// int64 [..., num_classes]; num_classes -1 takes the largest index plus one.
 Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
 
-// --- Reductions (ops/<name>.cpp); no dims: over all ---
+// --- Reductions (var, std in ops/variance.cpp; amax in max.cpp); no dims: over all ---
 Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt);
@@ -181,7 +184,7 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar 
 /// input [..., in] @ weight [out, in]^T + bias [out]
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
-// --- Rows (ops/softmax.cpp, ops/layer_norm.cpp, ...) ---
+// --- Rows (log_softmax in ops/softmax.cpp, rms_norm in layer_norm.cpp) ---
 Tensor softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
 Tensor log_softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight = {},
@@ -197,7 +200,7 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 /// In training zeroes each element with probability p and divides the others by 1 - p.
 Tensor dropout(const Tensor& input, double p, bool train);
 
-// --- Losses (ops/cross_entropy.cpp, ops/losses.cpp) ---
+// --- Losses ---
 enum class Reduction : std::uint8_t { none, mean, sum };
 inline constexpr Reduction kNone = Reduction::none;
 inline constexpr Reduction kMean = Reduction::mean;
@@ -235,13 +238,6 @@ namespace detail {
 
 /// target += source, in place, unrecorded; shapes broadcast to the target's.
 void add_into(const Array& target, const Array& source);
-
-// Shared by ops over some dimensions (ops/reductions.cpp).
-/// Bit d for every dimension to reduce; all of them for an empty list. Throws on repeats.
-unsigned dims_mask(const Shape& dims, int ndim, const char* op);
-Shape reduced_sizes(const Shape& sizes, unsigned mask, bool keepdim);
-/// A reduced gradient repeated over the dimensions that were reduced.
-Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask);
 
 }  // namespace detail
 

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/op_table.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reduced_dims.h>
 
 /// Entries of the table for ops that look at whole rows: reductions, softmax, norms.
 namespace halfgrad::detail {

@@ -4,108 +4,17 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/ops/norm.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
-#include <halfgrad/core/reduce.h>
 
 namespace halfgrad::nn::utils {
 namespace {
 
-// (sum |x|^p)^(1/p)
-struct PNorm {
-  double p;
-
-  template <class T>
-  HG_HD static T identity() {
-    return T(0);
-  }
-  template <class T>
-  HG_HD T map(T x) const {
-    if (p == 2) return x * x;
-    const T magnitude = math::abs(x);
-    return p == 1 ? magnitude : math::pow(magnitude, T(p));
-  }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    if (p == 2) return math::sqrt(total);
-    return p == 1 ? total : math::pow(total, T(1 / p));
-  }
-};
-
-struct NonZeros {
-  template <class T>
-  HG_HD static T identity() {
-    return T(0);
-  }
-  template <class T>
-  HG_HD T map(T x) const {
-    return select(x == T(0), T(0), T(1));
-  }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
-
-struct Largest {
-  template <class T>
-  HG_HD static T identity() {
-    return T(0);
-  }
-  template <class T>
-  HG_HD T map(T x) const {
-    return math::abs(x);
-  }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return math::maximum(a, b);
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
-
-struct Smallest {
-  template <class T>
-  HG_HD static T identity() {
-    return T(math::kInfinity);
-  }
-  template <class T>
-  HG_HD T map(T x) const {
-    return math::abs(x);
-  }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return math::minimum(a, b);
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
-
 void store_norm(const Array& out, const Array& in, double norm_type) {
-  const DType dtype = in.dtype();
   const unsigned all_dims = (1U << static_cast<unsigned>(in.ndim())) - 1;
-  if (norm_type == math::kInfinity) {
-    detail::reduce(Largest(), dtype, out, in, all_dims);
-  } else if (norm_type == -math::kInfinity) {
-    detail::reduce(Smallest(), dtype, out, in, all_dims);
-  } else if (norm_type == 0) {
-    detail::reduce(NonZeros(), dtype, out, in, all_dims);
-  } else {
-    detail::reduce(PNorm{norm_type}, dtype, out, in, all_dims);
-  }
+  detail::store_norm(out, in, norm_type, all_dims);
 }
 
 struct ClipCoefficient {

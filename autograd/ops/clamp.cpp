@@ -11,6 +11,7 @@ namespace {
 // y = min(max(x, low), high);  dx = dy where x is within the bounds or on one, else 0
 struct Clamp : ElementwiseDefaults {
   static constexpr auto name = "clamp";
+  static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
   static constexpr double low = -4, high = 4, roundoffs = 1;
   std::optional<double> min;
@@ -22,12 +23,8 @@ struct Clamp : ElementwiseDefaults {
     return max ? math::minimum(above, T(*max)) : above;
   }
   template <class T>
-  HG_HD T slope(T x, T y) const {
-    return gradient(T(1), x, y);
-  }
-  template <class T>
-  HG_HD T gradient(T dy, T x, T) const {
-    const T above = min ? select(x >= T(*min), dy, T(0)) : dy;
+  HG_HD T slope(T x, T) const {
+    const T above = min ? select(x >= T(*min), T(1), T(0)) : T(1);
     return max ? select(x <= T(*max), above, T(0)) : above;
   }
   double reference(double x) const {

@@ -109,7 +109,20 @@ struct ScatterAdd {
       using T = typename decltype(tag)::type;
       T* const sum = sums.data_as<T>();
       const T* const addend = addends.data_as<T>();
-      for (std::int64_t i = 0; i < addends.numel(); ++i) sum[target(i)] += addend[i];
+      const Slabs slabs(indices.sizes(), dim);
+      // Lines along dim do not meet: they may be split among tasks, but never their elements.
+      const std::int64_t lines = slabs.outer * slabs.inner;
+      const std::int64_t grain =
+          std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, slabs.size));
+      parallel_for(0, lines, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t j = 0; j < slabs.size; ++j) {
+          for (std::int64_t line = begin; line < end; ++line) {
+            const std::int64_t i =
+                (line / slabs.inner * slabs.size + j) * slabs.inner + line % slabs.inner;
+            sum[target(i)] += addend[i];
+          }
+        }
+      });
     });
     return sums.to(self.dtype());
   }

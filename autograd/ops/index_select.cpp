@@ -17,17 +17,6 @@ namespace {
 constexpr char kIndexSelect[] = "index_select";
 constexpr char kEmbedding[] = "embedding";
 
-// A contiguous array as [outer, size, inner] around dimension `dim`.
-struct Slabs {
-  std::int64_t outer = 1, size = 1, inner = 1;
-
-  Slabs(const Shape& sizes, int dim) {
-    for (int i = 0; i < sizes.size(); ++i) {
-      (i < dim ? outer : i == dim ? size : inner) *= sizes[i];
-    }
-  }
-};
-
 // sums[o, index[j], :] += rows[o, j, :] in the order of j, which no partition into tasks changes:
 // each task owns a range of sums.
 template <class T>

@@ -8,6 +8,17 @@ namespace halfgrad::detail {
 /// and std::out_of_range, naming the first one outside, unless all are in [0, size).
 Array checked_indices(const char* op, const Array& index, std::int64_t size);
 
+/// A contiguous array as [outer, size, inner] around dimension `dim`.
+struct Slabs {
+  std::int64_t outer = 1, size = 1, inner = 1;
+
+  Slabs(const Shape& sizes, int dim) {
+    for (int i = 0; i < sizes.size(); ++i) {
+      (i < dim ? outer : i == dim ? size : inner) *= sizes[i];
+    }
+  }
+};
+
 /// Where element `flat`, in row-major order, of an array of these sizes and strides lies.
 inline std::int64_t offset_of(std::int64_t flat, const Shape& sizes, const Shape& strides) {
   std::int64_t offset = 0;

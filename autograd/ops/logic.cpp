@@ -1,24 +1,17 @@
-#include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/predicate.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-/// Every number but 0 counts as true.
-struct Logic : ElementwiseDefaults {
-  static constexpr bool integers = true;
-  static constexpr bool boolean_result = true;
-  static constexpr bool differentiable = false;
-  static constexpr double low = 0, high = 1, roundoffs = 0;
+// Every number but 0 counts as true.
+struct Logic : Predicate {
+  static constexpr double low = 0, high = 1;
 
   template <class T>
   HG_HD static mask_t<T> truth(T x) {
     return x != T(0);
-  }
-  template <class T>
-  HG_HD static T number(mask_t<T> truth) {
-    return select(truth, T(1), T(0));
   }
 };
 
@@ -60,12 +53,7 @@ struct Not : Logic {
 
 template <class F, class Run>
 OpEntry logic_entry(const F& f, const Run& run) {
-  OpEntry entry = elementwise_entry(f, run);
-  for (OpExample& example : elementwise_examples(f, run, "bool, ")) {
-    for (OperandSpec& operand : example.operands) operand.kind = OperandSpec::Kind::boolean;
-    entry.examples.push_back(std::move(example));
-  }
-  return entry;
+  return predicate_entry(f, run, OperandSpec::Kind::boolean);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/dual.h>
 
 namespace halfgrad::detail {
 

@@ -10,6 +10,7 @@ namespace {
 // The gradient goes to the larger operand, half to each of two equal ones.
 struct Maximum : ElementwiseDefaults {
   static constexpr auto name = "maximum";
+  static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
   static constexpr double low = -2, high = 2, roundoffs = 0;
 
@@ -32,6 +33,7 @@ struct Maximum : ElementwiseDefaults {
 
 struct Minimum : ElementwiseDefaults {
   static constexpr auto name = "minimum";
+  static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
   static constexpr double low = -2, high = 2, roundoffs = 0;
 

@@ -4,6 +4,8 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/norm.h>
+#include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
@@ -84,6 +86,25 @@ struct ExtremeMagnitude : AddedUp {  // p = inf, -inf
   }
 };
 
+}  // namespace
+
+void store_norm(const Array& out, const Array& x, double p, unsigned mask) {
+  const auto run = [&](const auto& reduction) { reduce(reduction, x.dtype(), out, x, mask); };
+  if (p == 2) {
+    run(Squares{});
+  } else if (p == 1) {
+    run(Magnitudes{});
+  } else if (p == 0) {
+    run(NonZeros{});
+  } else if (std::isinf(p)) {
+    p > 0 ? run(ExtremeMagnitude<true>{}) : run(ExtremeMagnitude<false>{});
+  } else {
+    run(Powers(p));
+  }
+}
+
+namespace {
+
 Tensor sign_of(const Tensor& x) {
   return (x > Scalar(0)).to(x.dtype()) - (x < Scalar(0)).to(x.dtype());
 }
@@ -103,18 +124,7 @@ struct Norm {
                                   std::string(halfgrad::name(x.dtype())));
     }
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
-    const auto run = [&](const auto& reduction) { reduce(reduction, x.dtype(), y, x, mask); };
-    if (p == 2) {
-      run(Squares{});
-    } else if (p == 1) {
-      run(Magnitudes{});
-    } else if (p == 0) {
-      run(NonZeros{});
-    } else if (std::isinf(p)) {
-      p > 0 ? run(ExtremeMagnitude<true>{}) : run(ExtremeMagnitude<false>{});
-    } else {
-      run(Powers(p));
-    }
+    store_norm(y, x, p, mask);
     return y;
   }
 

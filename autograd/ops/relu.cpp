@@ -9,6 +9,7 @@ namespace {
 struct Relu : ElementwiseDefaults {
   static constexpr auto name = "relu";
   static constexpr unsigned saves = kSavesOutput;
+  static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
   static constexpr double low = -4, high = 4, roundoffs = 0;
 
@@ -19,10 +20,6 @@ struct Relu : ElementwiseDefaults {
   template <class T>
   HG_HD T slope(T, T y) const {
     return select(y <= T(0), T(0), T(1));
-  }
-  template <class T>
-  HG_HD T gradient(T dy, T, T y) const {
-    return select(y <= T(0), T(0), dy);
   }
   static double reference(double x) { return x < 0 ? 0 : x; }
 };

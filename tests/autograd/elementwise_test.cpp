@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/testing/ulp.h>
@@ -77,6 +78,16 @@ TEST(Elementwise, WhatWhereDidNotChooseHasNoGradient) {
   where(numbers({1, 0}).to(kBool), a, b).backward(numbers({kInf, kNan}));
   expect_numbers(a.grad(), {kInf, 0});
   expect_numbers(b.grad(), {0, kNan});
+}
+
+TEST(Elementwise, DerivativesReachTheThirdOrder) {
+  const Tensor x = numbers({0.5}).requires_grad_();
+  Tensor y = sin(x);
+  for (const double expected : {std::cos(0.5), -std::sin(0.5), -std::cos(0.5)}) {
+    y = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
+    EXPECT_DOUBLE_EQ(y.item(), expected);
+  }
+  EXPECT_THROW(autograd::grad({y}, {x}), std::runtime_error);
 }
 
 // A cut-off at 20, usual in float32, would be 5000 roundoffs off here.

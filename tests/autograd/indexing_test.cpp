@@ -95,6 +95,21 @@ TEST(ScatterAdd, AccumulatesSixteenBitsInThirtyTwo) {
   EXPECT_EQ(scatter_add(zeros({1}, {.dtype = kHalf}), 0, index, one).item<double>(), kCount);
 }
 
+TEST(ScatterAdd, IsTheSameForAnyNumberOfThreads) {
+  const int before = get_num_threads();
+  for (const std::int64_t dim : {0, 1}) {
+    const Tensor self = random_leaf({300, 500}, 1);
+    const Tensor index = randint(300, {300, 500}, {.dtype = DType::i64});
+    const Tensor source = random_leaf({300, 500}, 2);
+    const auto run = [&](int threads) {
+      set_num_threads(threads);
+      return scatter_add(self, dim, index, source).to_vector<double>();
+    };
+    EXPECT_EQ(run(1), run(2)) << dim;
+  }
+  set_num_threads(before);
+}
+
 TEST(Gather, AndScatterAddAreEachOthersGradients) {
   const Tensor index = tensor({{2, 0, 2, 1}, {1, 1, 1, 0}});
   const auto pick = [&](const auto& in) { return gather(in[0], 1, index); };

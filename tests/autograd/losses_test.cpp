@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -96,6 +97,59 @@ TEST(BinaryCrossEntropy, StaysFiniteAtTheEnds) {
   EXPECT_TRUE(all(isfinite(autograd::grad({loss}, {p})[0])).item<bool>());
   const Tensor x = tensor({-1000.0F, 1000.0F});
   EXPECT_EQ(binary_cross_entropy_with_logits(x, tensor({1.0F, 0.0F}), {}, {}, kSum).item(), 2000);
+}
+
+// The mean divides by the number of losses, whatever their weights.
+TEST(BinaryCrossEntropy, WeightsMultiplyEachLoss) {
+  const Tensor weight = tensor({2.0, 0.0, 0.5}, {.dtype = kDouble});
+  const Tensor x = random_leaf({2, 3}, 1);
+  const Tensor p = sigmoid(x);
+  const Tensor t = tensor({{1.0, 0.0, 0.25}, {0.0, 1.0, 0.5}}, {.dtype = kDouble});
+  for (const Reduction reduction : {kMean, kSum}) {
+    const auto reduced = [&](const Tensor& losses) {
+      return (reduction == kMean ? mean(losses) : sum(losses)).item();
+    };
+    EXPECT_EQ(binary_cross_entropy(p, t, weight, reduction).item(),
+              reduced(binary_cross_entropy(p, t, {}, kNone) * weight));
+    EXPECT_EQ(binary_cross_entropy_with_logits(x, t, weight, {}, reduction).item(),
+              reduced(binary_cross_entropy_with_logits(x, t, {}, {}, kNone) * weight));
+  }
+}
+
+TEST(BinaryCrossEntropy, IsDifferentiableInEveryOperand) {
+  const std::vector<Tensor> in{random_leaf({2, 3}, 1), random_leaf({2, 3}, 2), random_leaf({3}, 3),
+                               random_leaf({3}, 4)};
+  const TensorFunction with_logits = [](const std::vector<Tensor>& at) {
+    return binary_cross_entropy_with_logits(at[0], at[1], at[2], at[3], kNone);
+  };
+  expect_gradients(with_logits, in);
+  expect_second_gradients(with_logits, in);
+  const TensorFunction of_probabilities = [](const std::vector<Tensor>& at) {
+    return binary_cross_entropy(sigmoid(at[0]), at[1], at[2], kNone);
+  };
+  expect_gradients(of_probabilities, {in[0], in[1], in[2]});
+}
+
+TEST(Losses, AtTheirKinks) {
+  const Tensor x = tensor({-2.0, -1.0, 0.0, 1.0, 2.0}, {.dtype = kDouble}).requires_grad_();
+  const Tensor zero = zeros({5}, {.dtype = kDouble});
+  const auto gradient = [&](const Tensor& loss) {
+    return autograd::grad({loss}, {x})[0].to_vector<double>();
+  };
+  const std::vector<double> sign{-1, -1, 0, 1, 1};
+  EXPECT_EQ(gradient(l1_loss(x, zero, kSum)), sign);
+  EXPECT_EQ(gradient(smooth_l1_loss(x, zero, kSum, 0)), sign);
+  EXPECT_EQ(gradient(smooth_l1_loss(x, zero, kSum, 2)), (std::vector{-1.0, -0.5, 0.0, 0.5, 1.0}));
+  EXPECT_EQ(gradient(huber_loss(x, zero, kSum, 1)), sign);
+  EXPECT_EQ(gradient(huber_loss(x, zero, kSum, 1.5)), (std::vector{-1.5, -1.0, 0.0, 1.0, 1.5}));
+}
+
+TEST(Losses, NameWhatTheyRefuse) {
+  const Tensor x = random_leaf({2, 3}, 1);
+  EXPECT_THROW(huber_loss(x, x, kMean, 0), std::invalid_argument);
+  EXPECT_THROW(smooth_l1_loss(x, x, kMean, -1), std::invalid_argument);
+  EXPECT_THROW(binary_cross_entropy(x, x[0]), std::invalid_argument);
+  EXPECT_THROW(binary_cross_entropy_with_logits(x, x[0]), std::invalid_argument);
 }
 
 }  // namespace

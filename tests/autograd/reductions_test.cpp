@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/core/thread_pool.h>
 #include <halfgrad/tests/autograd/finite_differences.h>
 
 namespace halfgrad {
@@ -40,6 +41,19 @@ TEST(Reductions, NanIsTheLargestAndTheSmallest) {
   EXPECT_TRUE(std::isnan(min(x).item()));
   EXPECT_EQ(argmax(x).item(), 1);
   EXPECT_EQ(argmin(x).item(), 1);
+}
+
+TEST(Reductions, ArgmaxIsTheSameForAnyNumberOfThreads) {
+  const int before = get_num_threads();
+  const Tensor x = random_leaf({300, 500}, 1);
+  for (const std::int64_t dim : {0, 1}) {
+    const auto run = [&](int threads) {
+      set_num_threads(threads);
+      return argmax(x, dim).to_vector<std::int64_t>();
+    };
+    EXPECT_EQ(run(1), run(2)) << dim;
+  }
+  set_num_threads(before);
 }
 
 TEST(Reductions, ProductsWithZerosHaveTheGradientOfTheOthers) {

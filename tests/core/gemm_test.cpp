@@ -1,140 +1,23 @@
 #include <halfgrad/core/gemm.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <ostream>
-#include <random>
 #include <stdexcept>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/core/gemm_matrix.h>
 
 namespace halfgrad {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-enum class Layout { rows, columns, padded_rows, padded_columns, scattered };
-constexpr Layout kLayouts[] = {Layout::rows, Layout::columns, Layout::padded_rows,
-                               Layout::padded_columns, Layout::scattered};
-
-// A matrix in memory of its own, element by element accessible as double.
-class Matrix {
- public:
-  Matrix(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows)
-      : dtype_(dtype), rows_(rows), cols_(cols) {
-    switch (layout) {
-      case Layout::rows:
-        row_stride_ = cols, col_stride_ = 1;
-        break;
-      case Layout::columns:
-        row_stride_ = 1, col_stride_ = rows;
-        break;
-      case Layout::padded_rows:
-        row_stride_ = cols + 3, col_stride_ = 1;
-        break;
-      case Layout::padded_columns:
-        row_stride_ = 1, col_stride_ = rows + 5;
-        break;
-      case Layout::scattered:
-        row_stride_ = 2, col_stride_ = 2 * rows + 1;
-        break;
-    }
-    bytes_.resize(static_cast<size_t>((1 + std::max<int64_t>(0, rows - 1) * row_stride_ +
-                                       std::max<int64_t>(0, cols - 1) * col_stride_) *
-                                      item_size(dtype)));
-  }
-
-  Matrix& fill(double value) {
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < cols_; ++j) set(i, j, value);
-    }
-    return *this;
-  }
-
-  Matrix& randomize(unsigned seed) {
-    std::mt19937 engine(seed);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < cols_; ++j) set(i, j, uniform(engine));
-    }
-    return *this;
-  }
-
-  double get(int64_t i, int64_t j) const {
-    return visit(dtype_, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T stored;
-      std::memcpy(&stored, bytes_.data() + offset(i, j), sizeof stored);
-      return static_cast<double>(static_cast<compute_t<T>>(stored));
-    });
-  }
-
-  void set(int64_t i, int64_t j, double value) {
-    visit(dtype_, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T stored = static_cast<T>(static_cast<compute_t<T>>(value));
-      std::memcpy(bytes_.data() + offset(i, j), &stored, sizeof stored);
-    });
-  }
-
-  MatrixView view() const {
-    return {bytes_.data(), dtype_, rows_, cols_, row_stride_, col_stride_};
-  }
-  MutableMatrixView view() {
-    return {bytes_.data(), dtype_, rows_, cols_, row_stride_, col_stride_};
-  }
-
-  int64_t rows() const { return rows_; }
-  int64_t cols() const { return cols_; }
-  DType dtype() const { return dtype_; }
-  const std::vector<char>& bytes() const { return bytes_; }
-
- private:
-  int64_t offset(int64_t i, int64_t j) const {
-    return (i * row_stride_ + j * col_stride_) * item_size(dtype_);
-  }
-
-  DType dtype_;
-  int64_t rows_, cols_, row_stride_ = 0, col_stride_ = 0;
-  std::vector<char> bytes_;
-};
-
-// |error| <= 4 roundoffs of the accumulator times the sum of the terms' magnitudes (k roundoffs are
-// the bound of a sum in order, its random walk makes about one) and one rounding of the result.
-void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
-                    const Matrix& old_c, const Matrix* bias, const Matrix& c) {
-  const double accumulator = roundoff(a.dtype() == kFloat64 ? kFloat64 : kFloat32);
-  for (int64_t i = 0; i < c.rows(); ++i) {
-    for (int64_t j = 0; j < c.cols(); ++j) {
-      double sum = 0, magnitude = 0;
-      for (int64_t k = 0; k < a.cols(); ++k) {
-        sum += a.get(i, k) * b.get(k, j);
-        magnitude += std::abs(a.get(i, k) * b.get(k, j));
-      }
-      double expected = alpha * sum;
-      magnitude *= std::abs(alpha);
-      if (beta != 0) {
-        expected += beta * old_c.get(i, j);
-        magnitude += std::abs(beta * old_c.get(i, j));
-      }
-      if (bias != nullptr) {
-        expected += bias->get(0, j);
-        magnitude += std::abs(bias->get(0, j));
-      }
-      const double tolerance = 4 * accumulator * magnitude +
-                               (roundoff(c.dtype()) + accumulator) * std::abs(expected) +
-                               (c.dtype() == kFloat16 ? 0x1p-25 : 0);
-      ASSERT_NEAR(c.get(i, j), expected, tolerance) << "at " << i << ", " << j;
-    }
-  }
-}
 
 struct Dtypes {
   DType operands, result;

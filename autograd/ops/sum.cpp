@@ -1,38 +1,12 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
-unsigned dims_mask(const Shape& dims, int ndim, const char* op) {
-  unsigned mask = 0;
-  for (const std::int64_t dim : dims) {
-    const unsigned bit = 1U << static_cast<unsigned>(wrap_dim(dim, ndim, op));
-    if ((mask & bit) != 0) {
-      throw std::invalid_argument(std::string(op) + ": expected each dimension once, got " +
-                                  to_string(dims));
-    }
-    mask |= bit;
-  }
-  return dims.empty() || ndim == 0 ? (1U << static_cast<unsigned>(ndim)) - 1 : mask;
-}
-
-Shape reduced_sizes(const Shape& sizes, unsigned mask, bool keepdim) {
-  Shape result;
-  for (int i = 0; i < sizes.size(); ++i) {
-    const bool reduced = (mask >> static_cast<unsigned>(i) & 1U) != 0;
-    if (!reduced) result.push_back(sizes[i]);
-    if (reduced && keepdim) result.push_back(1);
-  }
-  return result;
-}
-
-Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask) {
-  return expand(reshape(grad, reduced_sizes(sizes, mask, true)), sizes);
-}
-
 namespace {
 
 // y = sum_i x_i;  dx_i = dy

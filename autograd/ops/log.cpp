@@ -7,40 +7,6 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-struct Exp : ElementwiseDefaults {
-  static constexpr auto name = "exp";
-  static constexpr auto precision = Precision::wide_range;
-  static constexpr unsigned saves = kSavesOutput;
-  static constexpr double low = -8, high = 8, roundoffs = 4;
-
-  template <class T>
-  HG_HD T value(T x) const {
-    return math::exp(x);
-  }
-  template <class T>
-  HG_HD T slope(T, T y) const {
-    return y;
-  }
-  static double reference(double x) { return std::exp(x); }
-};
-
-struct Expm1 : ElementwiseDefaults {
-  static constexpr auto name = "expm1";
-  static constexpr auto precision = Precision::wide_range;
-  static constexpr unsigned saves = kSavesOutput;
-  static constexpr double low = -8, high = 8, roundoffs = 4;
-
-  template <class T>
-  HG_HD T value(T x) const {
-    return math::expm1(x);
-  }
-  template <class T>
-  HG_HD T slope(T, T y) const {
-    return y + T(1);
-  }
-  static double reference(double x) { return std::expm1(x); }
-};
-
 struct Log : ElementwiseDefaults {
   static constexpr auto name = "log";
   static constexpr auto precision = Precision::wide_range;
@@ -75,12 +41,6 @@ struct Log1p : ElementwiseDefaults {
 
 }  // namespace
 
-OpEntry exp_entry() {
-  return elementwise_entry(Exp{}, [](const Tensor& x) { return exp(x); });
-}
-OpEntry expm1_entry() {
-  return elementwise_entry(Expm1{}, [](const Tensor& x) { return expm1(x); });
-}
 OpEntry log_entry() {
   return elementwise_entry(Log{}, [](const Tensor& x) { return log(x); });
 }
@@ -90,8 +50,6 @@ OpEntry log1p_entry() {
 
 }  // namespace detail
 
-Tensor exp(const Tensor& self) { return detail::apply_elementwise(detail::Exp{}, self); }
-Tensor expm1(const Tensor& self) { return detail::apply_elementwise(detail::Expm1{}, self); }
 Tensor log(const Tensor& self) { return detail::apply_elementwise(detail::Log{}, self); }
 Tensor log1p(const Tensor& self) { return detail::apply_elementwise(detail::Log1p{}, self); }
 

@@ -1,0 +1,85 @@
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Add : ElementwiseDefaults {
+  static constexpr auto name = "add";
+  static constexpr unsigned saves = kSavesNothing;
+  static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 4;
+  double alpha = 1;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return alpha == 1 ? a + b : a + T(alpha) * b;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T, T) const {
+    return T(1);
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T) const {
+    return T(alpha);
+  }
+  double reference(double a, double b) const { return a + alpha * b; }
+};
+
+struct Sub : ElementwiseDefaults {
+  static constexpr auto name = "sub";
+  static constexpr unsigned saves = kSavesNothing;
+  static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 4;
+  double alpha = 1;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return alpha == 1 ? a - b : a - T(alpha) * b;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T, T) const {
+    return T(1);
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T) const {
+    return T(-alpha);
+  }
+  double reference(double a, double b) const { return a - alpha * b; }
+};
+
+}  // namespace
+
+OpEntry add_entry() {
+  OpEntry entry =
+      elementwise_entry(Add{}, [](const Tensor& a, const Tensor& b) { return add(a, b); });
+  add_examples(
+      entry, Add{{}, -0.3}, [](const Tensor& a, const Tensor& b) { return add(a, b, -0.3); },
+      "alpha -0.3");
+  return entry;
+}
+OpEntry sub_entry() {
+  OpEntry entry =
+      elementwise_entry(Sub{}, [](const Tensor& a, const Tensor& b) { return sub(a, b); });
+  add_examples(
+      entry, Sub{{}, -0.3}, [](const Tensor& a, const Tensor& b) { return sub(a, b, -0.3); },
+      "alpha -0.3");
+  return entry;
+}
+
+void add_into(const Array& target, const Array& source) {
+  elementwise(ValueKernel<Add>{}, promote_types(target.dtype(), source.dtype()), target, target,
+              source);
+}
+
+}  // namespace detail
+
+Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
+  return detail::apply_elementwise(detail::Add{{}, alpha.value()}, self, other);
+}
+Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
+  return detail::apply_elementwise(detail::Sub{{}, alpha.value()}, self, other);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,58 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Exp : ElementwiseDefaults {
+  static constexpr auto name = "exp";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -8, high = 8, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::exp(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return y;
+  }
+  static double reference(double x) { return std::exp(x); }
+};
+
+struct Expm1 : ElementwiseDefaults {
+  static constexpr auto name = "expm1";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -8, high = 8, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::expm1(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return y + T(1);
+  }
+  static double reference(double x) { return std::expm1(x); }
+};
+
+}  // namespace
+
+OpEntry exp_entry() {
+  return elementwise_entry(Exp{}, [](const Tensor& x) { return exp(x); });
+}
+OpEntry expm1_entry() {
+  return elementwise_entry(Expm1{}, [](const Tensor& x) { return expm1(x); });
+}
+
+}  // namespace detail
+
+Tensor exp(const Tensor& self) { return detail::apply_elementwise(detail::Exp{}, self); }
+Tensor expm1(const Tensor& self) { return detail::apply_elementwise(detail::Expm1{}, self); }
+
+}  // namespace halfgrad

@@ -1,0 +1,46 @@
+#include <cmath>
+
+#include <halfgrad/autograd/loss_entry.h>
+#include <halfgrad/autograd/ops/loss.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// d^2 / 2 up to |d| = delta, delta (|d| - delta / 2) above.
+struct Huber : DifferenceLoss<Huber> {
+  static constexpr auto name = "huber_loss";
+  double delta = 1;
+
+  template <class T>
+  HG_HD T of_difference(T d) const {
+    const T size = math::abs(d);
+    return select(size <= T(delta), T(0.5) * d * d, T(delta) * (size - T(0.5 * delta)));
+  }
+  template <class T>
+  HG_HD T slope_of_difference(T d) const {
+    return select(math::abs(d) <= T(delta), d, T(delta) * sign(d));
+  }
+};
+
+}  // namespace
+
+OpEntry huber_loss_entry() {
+  return loss_entry<Huber>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return huber_loss(x, t, r, 0.75); },
+      [](double x, double t) {
+        const double d = std::abs(x - t);
+        return d < 0.75 ? d * d / 2 : 0.75 * d - 0.28125;
+      });
+}
+
+}  // namespace detail
+
+Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction, double delta) {
+  detail::check_positive("huber_loss", "delta", delta);
+  detail::Huber f;
+  f.delta = delta;
+  return detail::loss(f, reduction, self, target);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,71 @@
+#include <cmath>
+#include <utility>
+
+#include <halfgrad/autograd/loss_entry.h>
+#include <halfgrad/autograd/ops/loss.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// t (log t - x), 0 where t = 0
+struct KullbackLeibler : LossDefaults {
+  static constexpr auto name = "kl_div";
+
+  template <class T>
+  HG_HD T value(T x, T target) const {
+    const T entropy = select(target == T(0), T(0), target * math::log(target));
+    return entropy - target * x;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T target, T) const {
+    return -target;
+  }
+  template <class T>
+  HG_HD T slope_b(T x, T target, T) const {
+    return math::log(target) + T(1) - x;
+  }
+};
+
+// exp(t) (t - x)
+struct KullbackLeiblerOfLog : LossDefaults {
+  static constexpr auto name = "kl_div";
+
+  template <class T>
+  HG_HD T value(T x, T target) const {
+    return math::exp(target) * (target - x);
+  }
+  template <class T>
+  HG_HD T slope_a(T, T target, T) const {
+    return -math::exp(target);
+  }
+  template <class T>
+  HG_HD T slope_b(T x, T target, T) const {
+    return math::exp(target) * (target - x + T(1));
+  }
+};
+
+}  // namespace
+
+OpEntry kl_div_entry() {
+  OpEntry entry = loss_entry<KullbackLeibler>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r); },
+      [](double x, double t) { return t * (std::log(t) - x); }, 0.1, 2);
+  const OpEntry of_log = loss_entry<KullbackLeiblerOfLog>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r, true); },
+      [](double x, double t) { return std::exp(t) * (t - x); });
+  for (OpExample example : of_log.examples) {
+    example.name = "of logarithms, " + example.name;
+    entry.examples.push_back(std::move(example));
+  }
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction, bool log_target) {
+  return log_target ? detail::loss(detail::KullbackLeiblerOfLog{}, reduction, self, target)
+                    : detail::loss(detail::KullbackLeibler{}, reduction, self, target);
+}
+
+}  // namespace halfgrad

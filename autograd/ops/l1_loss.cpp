@@ -1,0 +1,37 @@
+#include <cmath>
+
+#include <halfgrad/autograd/loss_entry.h>
+#include <halfgrad/autograd/ops/loss.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct AbsoluteError : DifferenceLoss<AbsoluteError> {
+  static constexpr auto name = "l1_loss";
+
+  template <class T>
+  HG_HD T of_difference(T d) const {
+    return math::abs(d);
+  }
+  template <class T>
+  HG_HD T slope_of_difference(T d) const {
+    return sign(d);
+  }
+};
+
+}  // namespace
+
+OpEntry l1_loss_entry() {
+  return loss_entry<AbsoluteError>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return l1_loss(x, t, r); },
+      [](double x, double t) { return std::abs(x - t); });
+}
+
+}  // namespace detail
+
+Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  return detail::loss(detail::AbsoluteError{}, reduction, self, target);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <concepts>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/autograd/composite_op.h>
+#include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/ops.h>
+
+/// A loss of two tensors is a struct for one element, as of any elementwise op, and a reduction.
+namespace halfgrad::detail {
+
+struct LossDefaults : ElementwiseDefaults {
+  static constexpr auto precision = Precision::wide_range;
+};
+
+/// A loss of the difference d = x - t only: F states of_difference(d) and slope_of_difference(d).
+template <class F>
+struct DifferenceLoss : LossDefaults {
+  template <class T>
+  HG_HD T value(T x, T target) const {
+    return self().of_difference(x - target);
+  }
+  template <class T>
+  HG_HD T slope_a(T x, T target, T) const {
+    return self().slope_of_difference(x - target);
+  }
+  template <class T>
+  HG_HD T slope_b(T x, T target, T) const {
+    return -self().slope_of_difference(x - target);
+  }
+
+ private:
+  HG_HD const F& self() const { return static_cast<const F&>(*this); }
+};
+
+/// -1, 0 or 1; NaN stays.
+template <class T>
+HG_HD T sign(T x) {
+  return select(x > T(0), T(1), select(x < T(0), T(-1), x));
+}
+
+/// The losses f(operands...), multiplied by `weight` where it is defined, reduced: one op.
+template <class F, std::same_as<Tensor>... In>
+Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, const In&... operands) {
+  const auto compute = [&](const Tensor& w, const auto&... cast) {
+    Tensor losses = apply_elementwise(f, cast...);
+    if (w.defined()) losses = losses * w;
+    return reduction == Reduction::mean  ? mean(losses)
+           : reduction == Reduction::sum ? sum(losses)
+                                         : losses;
+  };
+  return composite(F::name, F::precision, compute, weight, operands...);
+}
+
+template <class F>
+Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& target) {
+  return weighted_loss(f, reduction, {}, self, target);
+}
+
+inline void check_same_shape(const char* op, const Tensor& self, const Tensor& target) {
+  if (self.sizes() == target.sizes()) return;
+  throw std::invalid_argument(std::string(op) + ": expected a target of shape " +
+                              to_string(self.sizes()) + ", got " + to_string(target.sizes()));
+}
+
+inline void check_positive(const char* op, const char* what, double value) {
+  if (value > 0) return;
+  throw std::invalid_argument(std::string(op) + ": expected " + what + " > 0, got " +
+                              std::to_string(value));
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <limits>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reduced_dims.h>
+#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/math.h>
+#include <halfgrad/core/reduce.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+template <bool kMax>
+struct ExtremeReduction {
+  static constexpr bool integers = true;
+
+  template <class T>
+  static T identity() {
+    using Limits = std::numeric_limits<scalar_t<T>>;
+    const auto top = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    const auto bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    return T(kMax ? bottom : top);
+  }
+  template <class T>
+  T map(T x) const {
+    return x;
+  }
+  template <class T>
+  T combine(T a, T b) const {
+    return kMax ? math::maximum(a, b) : math::minimum(a, b);
+  }
+  template <class T>
+  T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+// y = max_i x_i;  dx_i = dy [x_i = y] / (number of x_j = y): ties share the gradient.
+template <bool kMax>
+struct Extreme {
+  static constexpr auto name = kMax ? "amax" : "amin";
+  static constexpr auto precision = Precision::any;
+  static constexpr unsigned saves = kSavesInputs | kSavesOutput;
+  unsigned mask;
+  bool keepdim;
+
+  Array forward(const Array& x) const {
+    expect_elements(x, mask, name);
+    Array out = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
+    reduce(ExtremeReduction<kMax>{}, x.dtype(), out, x, mask);
+    return out;
+  }
+  void backward(const Backward<1>& b) const {
+    const Tensor x = b.input(0);
+    const Shape kept = reduced_sizes(x.sizes(), mask, true);
+    const Tensor chosen = eq(x, reshape(b.output(), kept)).to(x.dtype());
+    const Tensor shares = chosen / sum_to_size(chosen, kept);
+    b.set(0, reshape(b.grad(), kept) * shares);
+  }
+};
+
+template <bool kMax>
+Tensor extreme(const Tensor& self, const Shape& dims, bool keepdim) {
+  const unsigned mask = dims_mask(dims, static_cast<int>(self.dim()), Extreme<kMax>::name);
+  return apply(Extreme<kMax>{mask, keepdim}, self);
+}
+
+// The values at the indices that argmax or argmin found.
+std::tuple<Tensor, Tensor> gathered(const Tensor& self, std::int64_t dim, const Tensor& index,
+                                    bool keepdim) {
+  if (self.dim() == 0) return {clone(self), index};
+  const Tensor value = gather(self, dim, index);
+  if (keepdim) return {value, index};
+  return {squeeze(value, dim), squeeze(index, dim)};
+}
+
+template <bool kMax>
+OpEntry extreme_entry() {
+  OpEntry entry{.name = Extreme<kMax>::name, .precision = Extreme<kMax>::precision, .examples = {}};
+  add_reduction_examples(
+      entry, "",
+      [](const Tensor& x, const Shape& dims, bool keepdim) {
+        return extreme<kMax>(x, dims, keepdim);
+      },
+      [](const std::vector<double>& row) {
+        return std::vector{kMax ? *std::max_element(row.begin(), row.end())
+                                : *std::min_element(row.begin(), row.end())};
+      });
+  return entry;
+}
+
+}  // namespace
+
+OpEntry amax_entry() { return extreme_entry<true>(); }
+OpEntry amin_entry() { return extreme_entry<false>(); }
+
+}  // namespace detail
+
+Tensor max(const Tensor& self) { return amax(self); }
+Tensor min(const Tensor& self) { return amin(self); }
+std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim) {
+  return detail::gathered(self, dim, argmax(self, dim, true), keepdim);
+}
+std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim) {
+  return detail::gathered(self, dim, argmin(self, dim, true), keepdim);
+}
+Tensor amax(const Tensor& self, const Shape& dim, bool keepdim) {
+  return detail::extreme<true>(self, dim, keepdim);
+}
+Tensor amin(const Tensor& self, const Shape& dim, bool keepdim) {
+  return detail::extreme<false>(self, dim, keepdim);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,37 @@
+#include <cmath>
+
+#include <halfgrad/autograd/loss_entry.h>
+#include <halfgrad/autograd/ops/loss.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct SquaredError : DifferenceLoss<SquaredError> {
+  static constexpr auto name = "mse_loss";
+
+  template <class T>
+  HG_HD T of_difference(T d) const {
+    return d * d;
+  }
+  template <class T>
+  HG_HD T slope_of_difference(T d) const {
+    return d + d;
+  }
+};
+
+}  // namespace
+
+OpEntry mse_loss_entry() {
+  return loss_entry<SquaredError>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return mse_loss(x, t, r); },
+      [](double x, double t) { return std::pow(x - t, 2); });
+}
+
+}  // namespace detail
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  return detail::loss(detail::SquaredError{}, reduction, self, target);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,40 @@
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Mul : ElementwiseDefaults {
+  static constexpr auto name = "mul";
+  static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 1;
+
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return a * b;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T b, T) const {
+    return b;
+  }
+  template <class T>
+  HG_HD T slope_b(T a, T, T) const {
+    return a;
+  }
+  static double reference(double a, double b) { return a * b; }
+};
+
+}  // namespace
+
+OpEntry mul_entry() {
+  return elementwise_entry(Mul{}, [](const Tensor& a, const Tensor& b) { return mul(a, b); });
+}
+
+}  // namespace detail
+
+Tensor mul(const Tensor& self, const Tensor& other) {
+  return detail::apply_elementwise(detail::Mul{}, self, other);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,35 @@
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct Neg : ElementwiseDefaults {
+  static constexpr auto name = "neg";
+  static constexpr unsigned saves = kSavesNothing;
+  static constexpr bool integers = true;
+  static constexpr double low = -4, high = 4, roundoffs = 0;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return -x;
+  }
+  template <class T>
+  HG_HD T slope(T, T) const {
+    return T(-1);
+  }
+  static double reference(double x) { return -x; }
+};
+
+}  // namespace
+
+OpEntry neg_entry() {
+  return elementwise_entry(Neg{}, [](const Tensor& x) { return neg(x); });
+}
+
+}  // namespace detail
+
+Tensor neg(const Tensor& self) { return detail::apply_elementwise(detail::Neg{}, self); }
+
+}  // namespace halfgrad

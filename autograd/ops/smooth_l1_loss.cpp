@@ -1,0 +1,47 @@
+#include <cmath>
+
+#include <halfgrad/autograd/loss_entry.h>
+#include <halfgrad/autograd/ops/loss.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// d^2 / (2 beta) below |d| = beta, |d| - beta / 2 above; beta 0 is |d|.
+struct SmoothL1 : DifferenceLoss<SmoothL1> {
+  static constexpr auto name = "smooth_l1_loss";
+  double beta = 1;
+
+  template <class T>
+  HG_HD T of_difference(T d) const {
+    const T size = math::abs(d);
+    return select(size < T(beta), T(0.5) * d * d / T(beta), size - T(0.5 * beta));
+  }
+  template <class T>
+  HG_HD T slope_of_difference(T d) const {
+    return select(math::abs(d) < T(beta), d / T(beta), sign(d));
+  }
+};
+
+}  // namespace
+
+OpEntry smooth_l1_loss_entry() {
+  return loss_entry<SmoothL1>(
+      [](const Tensor& x, const Tensor& t, Reduction r) { return smooth_l1_loss(x, t, r, 0.75); },
+      [](double x, double t) {
+        const double d = std::abs(x - t);
+        return d < 0.75 ? d * d / 1.5 : d - 0.375;
+      });
+}
+
+}  // namespace detail
+
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, double beta) {
+  if (beta == 0) return l1_loss(self, target, reduction);
+  detail::check_positive("smooth_l1_loss", "beta", beta);
+  detail::SmoothL1 f;
+  f.beta = beta;
+  return detail::loss(f, reduction, self, target);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,112 @@
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reference.h>
+
+/// The table's entries of the views: which element of x stands at each place of the result.
+namespace halfgrad::detail {
+namespace {
+
+using View = std::function<Tensor(const Tensor& x)>;
+using Source = std::function<Shape(const Shape& place)>;
+
+OpEntry view_entry(const char* name, const View& run, const Shape& from, const Shape& to,
+                   const Source& source) {
+  OpExample example{to_string(from) + " to " + to_string(to),
+                    {{.sizes = from}},
+                    [=](const std::vector<Tensor>& in) { return run(in[0]); },
+                    [=](const std::vector<Values>& in) {
+                      return tabulated(to, [&](const Shape& i) { return at(in[0], source(i)); });
+                    }};
+  return {.name = name, .roundoffs = 0, .examples = {std::move(example)}};
+}
+
+}  // namespace
+
+OpEntry reshape_entry() {
+  return view_entry(
+      "reshape",
+      [](const Tensor& x) {
+        return reshape(x, {6, -1});
+      },
+      {2, 3, 4}, {6, 4},
+      [](const Shape& i) {
+        return Shape{i[0] / 3, i[0] % 3, i[1]};
+      });
+}
+OpEntry flatten_entry() {
+  return view_entry(
+      "flatten", [](const Tensor& x) { return flatten(x, 1); }, {2, 3, 4}, {2, 12},
+      [](const Shape& i) {
+        return Shape{i[0], i[1] / 4, i[1] % 4};
+      });
+}
+OpEntry squeeze_entry() {
+  OpEntry entry = view_entry(
+      "squeeze", [](const Tensor& x) { return squeeze(x); }, {1, 3, 1, 2}, {3, 2},
+      [](const Shape& i) {
+        return Shape{0, i[0], 0, i[1]};
+      });
+  entry.examples.push_back(view_entry(
+                               "squeeze", [](const Tensor& x) { return squeeze(x, -2); },
+                               {1, 3, 1, 2}, {1, 3, 2},
+                               [](const Shape& i) {
+                                 return Shape{0, i[1], 0, i[2]};
+                               })
+                               .examples[0]);
+  return entry;
+}
+OpEntry unsqueeze_entry() {
+  return view_entry(
+      "unsqueeze", [](const Tensor& x) { return unsqueeze(x, 1); }, {3, 2}, {3, 1, 2},
+      [](const Shape& i) {
+        return Shape{i[0], i[2]};
+      });
+}
+OpEntry transpose_entry() {
+  return view_entry(
+      "transpose", [](const Tensor& x) { return transpose(x, 0, -1); }, {2, 3, 4}, {4, 3, 2},
+      [](const Shape& i) {
+        return Shape{i[2], i[1], i[0]};
+      });
+}
+OpEntry permute_entry() {
+  return view_entry(
+      "permute",
+      [](const Tensor& x) {
+        return permute(x, {1, 2, 0});
+      },
+      {2, 3, 4}, {3, 4, 2},
+      [](const Shape& i) {
+        return Shape{i[2], i[0], i[1]};
+      });
+}
+OpEntry expand_entry() {
+  return view_entry(
+      "expand",
+      [](const Tensor& x) {
+        return expand(x, {2, 3, 4});
+      },
+      {3, 1}, {2, 3, 4},
+      [](const Shape& i) {
+        return Shape{i[1], 0};
+      });
+}
+OpEntry slice_entry() {
+  return view_entry(
+      "slice", [](const Tensor& x) { return slice(x, 1, 1, 4, 2); }, {2, 5}, {2, 2},
+      [](const Shape& i) {
+        return Shape{i[0], 1 + 2 * i[1]};
+      });
+}
+OpEntry select_entry() {
+  return view_entry(
+      "select", [](const Tensor& x) { return select(x, 1, -2); }, {2, 5, 3}, {2, 3},
+      [](const Shape& i) {
+        return Shape{i[0], 3, i[1]};
+      });
+}
+
+}  // namespace halfgrad::detail

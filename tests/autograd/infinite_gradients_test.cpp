@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/testing/ulp.h>
+
+// An infinite gradient is what a loss scale that is too large makes of a finite one. Whether a zero
+// slope stops it (the gradient is selected) or turns it into NaN (the gradient is multiplied) is
+// PyTorch's choice for each op: derivatives.yaml.
+namespace halfgrad {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor numbers(const std::vector<double>& values) {
+  return tensor_of(values, {static_cast<std::int64_t>(values.size())});
+}
+
+/// NaN equals NaN here.
+void expect_numbers(const Tensor& actual, const std::vector<double>& expected) {
+  EXPECT_EQ(worst_error(actual, numbers(expected)).roundoffs, 0)
+      << ::testing::PrintToString(actual.to_vector<double>()) << ", expected "
+      << ::testing::PrintToString(expected);
+}
+
+struct Rule {
+  std::string op;
+  std::string rule;
+  std::function<Tensor(const Tensor&)> function;
+  std::vector<double> at;
+  std::vector<double> gradient;      // for dy = inf
+  std::vector<double> nan_gradient;  // for dy = NaN
+};
+
+std::vector<Rule> rules() {
+  const Tensor ones = numbers({1, 1, 1});
+  const Tensor bools = numbers({0, 1}).to(kBool);
+  return {
+      {"relu",
+       "y <= 0 ? 0 : dy",
+       [](const Tensor& x) { return relu(x); },
+       {-1, 0, 2, kNan},
+       {0, 0, kInf, kInf},
+       {0, 0, kNan, kNan}},
+      {"leaky_relu",
+       "x > 0 ? dy : dy * negative_slope",
+       [](const Tensor& x) { return leaky_relu(x, 0.25); },
+       {-1, 0, 2},
+       {kInf, kInf, kInf},
+       {kNan, kNan, kNan}},
+      {"leaky_relu of slope 0",
+       "x > 0 ? dy : dy * negative_slope",
+       [](const Tensor& x) { return leaky_relu(x, 0); },
+       {-1, 0, 2},
+       {kNan, kNan, kInf},
+       {kNan, kNan, kNan}},
+      {"clamp",
+       "min <= x && x <= max ? dy : 0",
+       [](const Tensor& x) { return clamp(x, -1, 1); },
+       {-2, -1, 0, 1, 2, kNan},
+       {0, kInf, kInf, kInf, 0, 0},
+       {0, kNan, kNan, kNan, 0, 0}},
+      {"maximum",
+       "x == other ? dy / 2 : x < other ? 0 : dy",
+       [=](const Tensor& x) { return maximum(x, ones); },
+       {0, 1, 2},
+       {0, kInf, kInf},
+       {0, kNan, kNan}},
+      {"minimum",
+       "x == other ? dy / 2 : x > other ? 0 : dy",
+       [=](const Tensor& x) { return minimum(ones, x); },
+       {0, 1, 2},
+       {kInf, kInf, 0},
+       {kNan, kNan, 0}},
+      {"abs",
+       "dy * sgn(x)",
+       [](const Tensor& x) { return abs(x); },
+       {-1, 0, 2},
+       {-kInf, kNan, kInf},
+       {kNan, kNan, kNan}},
+      {"where",
+       "condition ? dy : 0",
+       [=](const Tensor& x) { return where(bools, x, x.detach()); },
+       {3, 4},
+       {0, kInf},
+       {0, kNan}},
+      {"masked_fill",
+       "mask ? 0 : dy",
+       [=](const Tensor& x) { return masked_fill(x, bools, 5); },
+       {3, 4},
+       {kInf, 0},
+       {kNan, 0}},
+  };
+}
+
+TEST(InfiniteGradients, AreSelectedOrMultipliedAsInPyTorch) {
+  for (const Rule& rule : rules()) {
+    for (const bool create_graph : {false, true}) {
+      SCOPED_TRACE(rule.op + ": " + rule.rule + (create_graph ? ", create_graph" : ""));
+      const Tensor x = numbers(rule.at).requires_grad_();
+      const Tensor y = rule.function(x);
+      const auto gradient = [&](double dy) {
+        return autograd::grad({y}, {x}, {Tensor(Array::full(x.sizes(), dy, kFloat64))},
+                              {.retain_graph = true, .create_graph = create_graph})[0];
+      };
+      expect_numbers(gradient(kInf), rule.gradient);
+      expect_numbers(gradient(kNan), rule.nan_gradient);
+    }
+  }
+}
+
+TEST(InfiniteGradients, AMaskedGradientIsMaskedWhenDifferentiatedAgain) {
+  const Tensor x = numbers({-1, 2}).requires_grad_();
+  const Tensor dy = numbers({kInf, kInf}).requires_grad_();
+  const Tensor dx = autograd::grad({relu(x)}, {x}, {dy}, {.create_graph = true})[0];
+  const auto second = autograd::grad({dx}, {x, dy}, {numbers({1, 1})});
+  expect_numbers(second[0], {0, 0});
+  expect_numbers(second[1], {0, 1});
+}
+
+}  // namespace
+}  // namespace halfgrad
