@@ -46,6 +46,7 @@ Tensor operator/(const Tensor& a, Scalar b);
 Tensor operator+(Scalar a, const Tensor& b);
 Tensor operator-(Scalar a, const Tensor& b);
 Tensor operator*(Scalar a, const Tensor& b);
+/// Precision::wide_range, as reciprocal: in float32 under autocast, where div keeps 16 bits.
 Tensor operator/(Scalar a, const Tensor& b);
 
 // --- Functions of one number ---
@@ -187,6 +188,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {}
 // --- Rows (log_softmax in ops/softmax.cpp, rms_norm in layer_norm.cpp) ---
 Tensor softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
 Tensor log_softmax(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
+/// weight and bias are float64 where input is, and nowhere else; so is cross_entropy's and
+/// nll_loss's weight.
 Tensor layer_norm(const Tensor& input, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 /// eps: the machine epsilon of the input's compute type when not given.
