@@ -17,10 +17,9 @@ using detail::MemorySource;
 
 MemorySource host_memory() {
   constexpr std::align_val_t kAlignment{64};  // a cache line, and the widest SIMD register
-  return {.request = [](std::size_t bytes) {
-            return ::operator new (bytes, kAlignment, std::nothrow);
-          },
-          .release = [](void* block) { ::operator delete (block, kAlignment); }};
+  return {
+      .request = [](std::size_t bytes) { return ::operator new(bytes, kAlignment, std::nothrow); },
+      .release = [](void* block) { ::operator delete(block, kAlignment); }};
 }
 
 // Never destroyed: arrays with static lifetime may outlive every other static object.
@@ -112,8 +111,7 @@ Pool::~Pool() {
   if (owner_ != nullptr) owner_->close_pool(id_);
 }
 
-PoolScope::PoolScope(const Pool& pool)
-    : previous_owner_(scoped.owner), previous_id_(scoped.id) {
+PoolScope::PoolScope(const Pool& pool) : previous_owner_(scoped.owner), previous_id_(scoped.id) {
   if (pool.owner_ != nullptr) scoped = {pool.owner_, pool.id_};
 }
 

@@ -33,16 +33,16 @@ struct Stats {
 /// One allocation: where it lies, and whose order governs its reuse.
 struct Block {
   void* data = nullptr;
-  std::size_t bytes = 0;     ///< as asked for
-  void* stream = nullptr;    ///< Stream::native() of the stream it belongs to
-  std::uint64_t pool = 0;    ///< the Pool it came from; 0 is everybody's
+  std::size_t bytes = 0;   ///< as asked for
+  void* stream = nullptr;  ///< Stream::native() of the stream it belongs to
+  std::uint64_t pool = 0;  ///< the Pool it came from; 0 is everybody's
   detail::CachingAllocator* owner = nullptr;
 };
 
 /// A block of at least `bytes` bytes, aligned to 64 on the CPU and 256 on a GPU; zero bytes give
 /// nullptr. Throws std::runtime_error with a table of what is held when the system, the limit or
-/// fault injection refuses; before the system's refusal counts, the cache is emptied and the request
-/// tried once more.
+/// fault injection refuses; before the system's refusal counts, the cache is emptied and the
+/// request tried once more.
 Block allocate(Device device, std::size_t bytes);
 
 /// Host memory that a GPU reads and writes by itself, so that copies run beside the host's work.

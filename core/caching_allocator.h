@@ -73,7 +73,8 @@ class CachingAllocator {
   };
 
   void* take_cached(Queue queue, SizeClass wanted);
-  // Giving memory back waits for the device, which must not happen while a pool's graph is captured.
+  // Giving memory back waits for the device, which must not happen while a pool's graph is
+  // captured.
   void* request(std::size_t bytes, bool may_wait);
   void keep(const allocator::Block& block) noexcept;
   bool done(Pending& pending);

@@ -69,7 +69,12 @@ DeviceGuard::DeviceGuard(Device device) {
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (previous_ >= 0) detail::runtime::set_device(previous_);
+  if (previous_ < 0) return;
+  try {
+    detail::runtime::set_device(previous_);
+  } catch (const std::runtime_error&) {
+    // The GPU is lost; whatever is asked of it next says so.
+  }
 }
 
 }  // namespace halfgrad

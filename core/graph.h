@@ -18,8 +18,8 @@ namespace halfgrad {
 /// A replay repeats the kernels with the same addresses and host values. What changes from step to
 /// step must therefore be read from device memory, and results appear where the captured run put
 /// them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
-/// outside that it uses, pinned memory included, have to live as long. Whatever waits for the device
-/// inside throws std::runtime_error.
+/// outside that it uses, pinned memory included, have to live as long. Whatever waits for the
+/// device inside throws std::runtime_error.
 ///
 /// On the CPU replay() runs the function, and capture() only keeps it.
 class Graph {
@@ -33,8 +33,8 @@ class Graph {
   /// and the graph is as before. Throws std::logic_error for a graph that has captured already.
   void capture(const std::function<void()>& function);
 
-  /// The two ends of capture(), for code that is no function; on a GPU alone, on one thread. Between
-  /// them a stream of the graph's own is current.
+  /// The two ends of capture(), for code that is no function; on a GPU alone, on one thread.
+  /// Between them a stream of the graph's own is current.
   void capture_begin();
   void capture_end();
 

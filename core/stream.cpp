@@ -76,8 +76,9 @@ Stream default_stream(Device device) {
 }
 
 Stream current_stream(Device device) {
+  require_device(device, "current_stream");
   const auto index = static_cast<std::size_t>(device.index());
-  if (device.is_cpu() || index >= current_streams.size()) return default_stream(device);
+  if (device.is_cpu() || index >= current_streams.size()) return {device, nullptr};
   return {device, current_streams[index]};
 }
 

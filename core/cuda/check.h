@@ -15,9 +15,9 @@ inline void check(cudaError_t error, const char* op, const char* call) {
   cudaGetLastError();  // or the next launch would be blamed for it
   int device = -1;
   cudaGetDevice(&device);
-  throw std::runtime_error(std::string(op) + ": expected " + call + " to succeed on cuda:" +
-                           std::to_string(device) + ", got " + cudaGetErrorName(error) + " (" +
-                           cudaGetErrorString(error) + ")");
+  throw std::runtime_error(std::string(op) + ": expected " + call +
+                           " to succeed on cuda:" + std::to_string(device) + ", got " +
+                           cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + ")");
 }
 
 }  // namespace halfgrad::detail

@@ -79,18 +79,18 @@ void copy_from_host(const Array& target, const Array& source, std::size_t bytes)
     throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
   }
   // Other memory is read before the call returns: the driver stages it.
-  check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice,
-                        launch.stream()),
-        "copy", "cudaMemcpyAsync");
+  check(
+      cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice, launch.stream()),
+      "copy", "cudaMemcpyAsync");
   source.record_stream(stream);
 }
 
 void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(source.device(), "copy");
   const Stream stream = current_stream(source.device());
-  check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost,
-                        launch.stream()),
-        "copy", "cudaMemcpyAsync");
+  check(
+      cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost, launch.stream()),
+      "copy", "cudaMemcpyAsync");
   if (target.is_pinned()) {
     target.record_stream(stream);
   } else {

@@ -12,8 +12,8 @@ void transfer(const Array& target, const Array& source, std::size_t bytes);
 /// target[i] = source[i], converted; shapes and devices equal.
 void copy_on_cuda(const Array& target, const Array& source);
 
-/// Every element of `target` becomes the one element of `value`, which has its dtype and lies on the
-/// CPU.
+/// Every element of `target` becomes the one element of `value`, which has its dtype and lies on
+/// the CPU.
 void fill_on_cuda(const Array& target, const Array& value);
 
 }  // namespace halfgrad::detail

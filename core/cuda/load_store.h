@@ -15,8 +15,8 @@
 #include <halfgrad/core/tile.h>
 
 /// How a kernel reads and writes memory whose dtype is known at run time: elements widen to the
-/// compute type T (float, double or int64_t) on load and are rounded once on store. The dtype is the
-/// same for all threads, so the switch costs a jump, and one kernel serves every dtype.
+/// compute type T (float, double or int64_t) on load and are rounded once on store. The dtype is
+/// the same for all threads, so the switch costs a jump, and one kernel serves every dtype.
 namespace halfgrad::detail {
 
 /// Elements a thread handles at a time: 16 bytes of 16-bit numbers.

@@ -26,24 +26,29 @@ bool succeeded(cudaError_t error) {
   return error == cudaSuccess;
 }
 
+cudaEvent_t event_behind(const Stream& stream) {
+  const DeviceGuard guard(stream.device());
+  if (is_capturing(stream.device().index(), stream.native())) return nullptr;
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "mark", "cudaEventCreate");
+  if (succeeded(cudaEventRecord(event, stream_of(stream.native())))) return event;
+  succeeded(cudaEventDestroy(event));
+  return nullptr;
+}
+
 void* mark(const Stream& stream) {
   const NotCaptured relaxed;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const DeviceGuard guard(stream.device());
-  const cudaStream_t native = stream_of(stream.native());
-  if (!succeeded(cudaStreamIsCapturing(native, &status))) return nullptr;
-  if (status != cudaStreamCaptureStatusNone) return nullptr;
-  cudaEvent_t event = nullptr;
-  if (!succeeded(cudaEventCreateWithFlags(&event, cudaEventDisableTiming))) return nullptr;
-  if (succeeded(cudaEventRecord(event, native))) return event;
-  cudaEventDestroy(event);
-  return nullptr;
+  try {
+    return event_behind(stream);
+  } catch (const std::runtime_error&) {
+    return nullptr;  // the GPU is lost; whatever is asked of it next says so
+  }
 }
 
 bool passed(void* mark) {
   const NotCaptured relaxed;
   const bool done = succeeded(cudaEventQuery(event_of(mark)));
-  if (done) cudaEventDestroy(event_of(mark));
+  if (done) destroy_event(mark);
   return done;
 }
 
