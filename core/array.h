@@ -106,8 +106,9 @@ class Array {
     allocator::record_stream(storage_->block(), stream);
   }
 
-  /// Overwrites every element with `source`, broadcast and converted. A copy from a GPU into pinned
-  /// memory is queued on the source's current stream; into other memory of the CPU the host waits.
+  /// Overwrites every element with `source`, broadcast and converted. The host waits for a copy
+  /// from a GPU, unless both are dense, of one dtype, and this array is pinned: then the copy is
+  /// queued on the source's current stream.
   void copy_(const Array& source) const;
   void fill_(double value) const;
 

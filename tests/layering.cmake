@@ -50,7 +50,7 @@ foreach(folder IN LISTS FOLDERS)
     endif()
 
     if(NOT file MATCHES "^core/cuda/")
-      matching_lines("${file}" "__CUDA|__global__|__device__|HALFGRAD_CUDA|<<<")
+      matching_lines("${file}" "__CUDA|__global__|HALFGRAD_CUDA|<<<")
       if(lines AND NOT file IN_LIST may_ask_for_cuda)
         violation("${file}" "CUDA conditionals and kernels belong in core/cuda: ${lines}")
       endif()
