@@ -13,9 +13,10 @@ Graph::Graph(Device device)
     : device_(device), home_(current_stream(device)), replayed_on_(home_), pool_(device) {}
 
 Graph::~Graph() {
-  if (native_ == nullptr) return;
-  runtime::destroy_graph(native_);
   try {
+    if (capturing_) capture_end();
+    if (native_ == nullptr) return;
+    runtime::destroy_graph(native_);
     home_.wait_stream(replayed_on_);
   } catch (const std::runtime_error&) {
     // The GPU is lost, and its memory with it.
