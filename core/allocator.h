@@ -4,9 +4,21 @@
 #include <cstdint>
 
 #include <halfgrad/core/device.h>
+#include <halfgrad/core/stream.h>
 
 /// The caching allocator behind every Array. Freed blocks are kept in lists by size class and
 /// handed out again, so a training loop stops asking the system after its first step.
+///
+/// A GPU runs behind the host, so its blocks follow a stream's order: a block belongs to the stream
+/// that was current when it was allocated, and once freed it may be handed out on that stream at
+/// once, since what uses it next is queued behind what used it last. Work on any other stream must
+/// be made known with record_stream.
+namespace halfgrad::detail {
+
+class CachingAllocator;
+
+}  // namespace halfgrad::detail
+
 namespace halfgrad::allocator {
 
 /// All figures in bytes, after rounding up to the size class, except the counters.
@@ -18,18 +30,36 @@ struct Stats {
   std::int64_t system_requests = 0;  ///< of these, how many had to ask the system
 };
 
-/// A block of at least `bytes` bytes, aligned to 64. Zero bytes give nullptr.
-/// Throws std::runtime_error when the system, the limit or fault injection refuses; before that
-/// the cache is emptied and the request tried once more.
-void* allocate(Device device, std::size_t bytes);
+/// One allocation: where it lies, and whose order governs its reuse.
+struct Block {
+  void* data = nullptr;
+  std::size_t bytes = 0;   ///< as asked for
+  void* stream = nullptr;  ///< Stream::native() of the stream it belongs to
+  std::uint64_t pool = 0;  ///< the Pool it came from; 0 is everybody's
+  detail::CachingAllocator* owner = nullptr;
+};
 
-/// Takes a block back; `bytes` must be what was asked for.
-void deallocate(Device device, void* block, std::size_t bytes) noexcept;
+/// A block of at least `bytes` bytes, aligned to 64 on the CPU and 256 on a GPU; zero bytes give
+/// nullptr. Throws std::runtime_error with a table of what is held when the system, the limit or
+/// fault injection refuses; before the system's refusal counts, the cache is emptied and the
+/// request tried once more.
+Block allocate(Device device, std::size_t bytes);
+
+/// Host memory that a GPU reads and writes by itself, so that copies run beside the host's work.
+/// Once freed it is reused only after the copies made known with record_stream are done. On a
+/// machine without a GPU: ordinary memory.
+Block allocate_pinned(std::size_t bytes);
+bool is_pinned(const Block& block);
+
+void deallocate(const Block& block) noexcept;
+
+/// Work on `stream`, which the block does not belong to, uses it: call after queueing that work.
+void record_stream(const Block& block, const Stream& stream);
 
 Stats stats(Device device);
 void reset_peak(Device device);
 
-/// Gives cached blocks back to the system.
+/// Gives cached blocks back to the system; for the CPU, pinned ones too.
 void empty_cache(Device device);
 
 /// Refuses allocations that would bring `current` above this many bytes; 0 lifts the limit.
@@ -38,5 +68,34 @@ void set_limit(Device device, std::size_t bytes);
 /// Fault injection for tests: the n-th allocation from now (1 = the next) fails, once;
 /// 0 disarms.
 void fail_allocation(Device device, std::int64_t n);
+
+/// Blocks of a GPU that are set apart for as long as the Pool lives: nobody else gets them, and
+/// empty_cache leaves them. A captured graph owns one, for its replays use the same addresses.
+class Pool {
+ public:
+  /// Does nothing for the CPU.
+  explicit Pool(Device device);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+ private:
+  friend class PoolScope;
+  detail::CachingAllocator* owner_ = nullptr;
+  std::uint64_t id_ = 0;
+};
+
+/// Until the end of the scope this thread allocates from the pool, and what it frees goes there.
+class PoolScope {
+ public:
+  explicit PoolScope(const Pool& pool);
+  ~PoolScope();
+  PoolScope(const PoolScope&) = delete;
+  PoolScope& operator=(const PoolScope&) = delete;
+
+ private:
+  detail::CachingAllocator* previous_owner_;
+  std::uint64_t previous_id_;
+};
 
 }  // namespace halfgrad::allocator

@@ -3,21 +3,20 @@
 #include <optional>
 #include <string>
 
-#include <halfgrad/core/allocator.h>
-#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/copy.h>
 
 namespace halfgrad {
 
 Storage::Storage(Device device, std::size_t bytes)
-    : device_(device),
-      bytes_(bytes),
-      data_(static_cast<std::byte*>(allocator::allocate(device, bytes))) {}
+    : device_(device), block_(allocator::allocate(device, bytes)) {}
 
-Storage::~Storage() { allocator::deallocate(device_, data_, bytes_); }
+Storage::Storage(const allocator::Block& block) : block_(block) {}
+
+Storage::~Storage() { allocator::deallocate(block_); }
 
 namespace {
 
-std::int64_t checked_bytes(const Shape& sizes, DType dtype) {
+std::size_t checked_bytes(const Shape& sizes, DType dtype) {
   auto bytes = static_cast<std::int64_t>(item_size(dtype));
   for (const std::int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) {
@@ -25,7 +24,7 @@ std::int64_t checked_bytes(const Shape& sizes, DType dtype) {
                                   to_string(sizes));
     }
   }
-  return bytes;
+  return static_cast<std::size_t>(bytes);
 }
 
 bool row_major(const Shape& sizes, const Shape& strides) {
@@ -69,15 +68,21 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
 
 }  // namespace
 
+Array::Array(std::shared_ptr<Storage> storage, const Shape& sizes, DType dtype)
+    : storage_(std::move(storage)),
+      sizes_(sizes),
+      strides_(contiguous_strides(sizes)),
+      numel_(halfgrad::numel(sizes)),
+      dtype_(dtype) {}
+
 Array Array::empty(const Shape& sizes, DType dtype, Device device) {
-  Array result;
-  const auto bytes = static_cast<std::size_t>(checked_bytes(sizes, dtype));
-  result.storage_ = std::make_shared<Storage>(device, bytes);
-  result.sizes_ = sizes;
-  result.strides_ = contiguous_strides(sizes);
-  result.numel_ = halfgrad::numel(sizes);
-  result.dtype_ = dtype;
-  return result;
+  const std::size_t bytes = checked_bytes(sizes, dtype);
+  return {std::make_shared<Storage>(device, bytes), sizes, dtype};
+}
+
+Array Array::empty_pinned(const Shape& sizes, DType dtype) {
+  const std::size_t bytes = checked_bytes(sizes, dtype);
+  return {std::make_shared<Storage>(allocator::allocate_pinned(bytes)), sizes, dtype};
 }
 
 Array Array::full(const Shape& sizes, double value, DType dtype, Device device) {
@@ -254,6 +259,14 @@ Array Array::to(Device device) const {
   return result;
 }
 
+Array Array::pin_memory() const {
+  if (is_pinned()) return *this;
+  Array result = empty_pinned(sizes_, dtype_);
+  result.copy_(*this);
+  if (device().is_cuda()) detail::wait_for(current_stream(device()), "pin_memory");
+  return result;
+}
+
 void Array::copy_(const Array& source) const { detail::copy(*this, source.expand(sizes_)); }
 
 void Array::fill_(double value) const { detail::fill(*this, value); }
@@ -263,6 +276,7 @@ double Array::item() const {
     throw std::invalid_argument("item: expected an array with one element, got shape " +
                                 to_string(sizes_));
   }
+  if (device().is_cuda()) return to(Device()).item();
   return visit(dtype_, [this](auto tag) {
     using T = typename decltype(tag)::type;
     return static_cast<double>(static_cast<compute_t<T>>(*data_as<T>()));

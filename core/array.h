@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/shape.h>
@@ -15,12 +16,15 @@ namespace halfgrad {
 class Storage {
  public:
   Storage(Device device, std::size_t bytes);
+  /// On the CPU.
+  explicit Storage(const allocator::Block& block);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::byte* data() const { return data_; }
-  std::size_t bytes() const { return bytes_; }
+  std::byte* data() const { return static_cast<std::byte*>(block_.data); }
+  std::size_t bytes() const { return block_.bytes; }
+  const allocator::Block& block() const { return block_; }
   Device device() const { return device_; }
 
   /// Counts in-place changes. Shared by all views, so that autograd notices when a tensor it has
@@ -30,8 +34,7 @@ class Storage {
 
  private:
   Device device_;
-  std::size_t bytes_;
-  std::byte* data_;
+  allocator::Block block_;
   std::atomic<std::uint32_t> version_{0};
 };
 
@@ -43,6 +46,8 @@ class Array {
 
   /// Uninitialised, row-major.
   static Array empty(const Shape& sizes, DType dtype, Device device = {});
+  /// Uninitialised, on the CPU, in memory from which copies to a GPU run beside the host's work.
+  static Array empty_pinned(const Shape& sizes, DType dtype);
   /// Every element `value`, converted to `dtype`.
   static Array full(const Shape& sizes, double value, DType dtype, Device device = {});
 
@@ -89,17 +94,31 @@ class Array {
   Array clone() const;
   /// This array if it has that type or place already, else a converted copy.
   Array to(DType dtype) const;
+  /// The host waits for a copy from a GPU to the CPU, and for nothing else.
   Array to(Device device) const;
+  /// This array if it is pinned already, else a copy in pinned memory on the CPU.
+  Array pin_memory() const;
+  bool is_pinned() const { return allocator::is_pinned(storage_->block()); }
 
-  /// Overwrites every element with `source`, broadcast and converted.
+  /// Work on `stream`, other than the one current when this array was made, uses its memory: call
+  /// after queueing that work, before letting go of the array.
+  void record_stream(const Stream& stream) const {
+    allocator::record_stream(storage_->block(), stream);
+  }
+
+  /// Overwrites every element with `source`, broadcast and converted. The host waits for a copy
+  /// from a GPU, unless both are dense, of one dtype, and this array is pinned: then the copy is
+  /// queued on the source's current stream.
   void copy_(const Array& source) const;
   void fill_(double value) const;
 
-  /// The only element, as a double (exact for every dtype but large int64).
+  /// The only element, as a double (exact for every dtype but large int64). Waits for a GPU.
   /// Throws std::invalid_argument unless numel() is 1.
   double item() const;
 
  private:
+  Array(std::shared_ptr<Storage> storage, const Shape& sizes, DType dtype);
+
   std::shared_ptr<Storage> storage_;
   Shape sizes_;
   Shape strides_;

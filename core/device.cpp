@@ -3,6 +3,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include <halfgrad/core/cuda/runtime.h>
+
 namespace halfgrad {
 
 Device::Device(std::string_view text) : type_(DeviceType::cpu), index_(0) {
@@ -27,8 +29,52 @@ std::string Device::str() const { return is_cpu() ? "cpu" : "cuda:" + std::to_st
 
 namespace cuda {
 
-bool is_available() { return false; }
+int device_count() {
+  static const int count = detail::runtime::device_count();
+  return count;
+}
+
+bool is_available() { return device_count() > 0; }
+
+std::string why_unavailable() {
+  return is_available() ? std::string() : detail::runtime::why_unavailable();
+}
+
+int current_device() {
+  if (!is_available()) {
+    throw std::runtime_error("current_device: expected a GPU, got none (" + why_unavailable() +
+                             ")");
+  }
+  return detail::runtime::current_device();
+}
+
+void set_device(int index) {
+  if (index < 0 || index >= device_count()) {
+    const std::string reason = is_available() ? "" : " (" + why_unavailable() + ")";
+    throw std::invalid_argument("set_device: expected an index below " +
+                                std::to_string(device_count()) + ", got " + std::to_string(index) +
+                                reason);
+  }
+  detail::runtime::set_device(index);
+}
 
 }  // namespace cuda
+
+DeviceGuard::DeviceGuard(Device device) {
+  if (device.is_cpu()) return;
+  const int current = cuda::is_available() ? cuda::current_device() : -1;
+  if (current == device.index()) return;
+  cuda::set_device(device.index());
+  previous_ = current;
+}
+
+DeviceGuard::~DeviceGuard() {
+  if (previous_ < 0) return;
+  try {
+    detail::runtime::set_device(previous_);
+  } catch (const std::runtime_error&) {
+    // The GPU is lost; whatever is asked of it next says so.
+  }
+}
 
 }  // namespace halfgrad

@@ -37,6 +37,31 @@ namespace cuda {
 /// True when this build has CUDA kernels and the machine has a GPU they can run on.
 bool is_available();
 
+/// GPUs this process may use; 0 without a CUDA build, a driver or a GPU. The first answer is kept.
+int device_count();
+
+/// Why is_available() is false, in words to show a user ("this build has no CUDA backend"); empty
+/// when it is true.
+std::string why_unavailable();
+
+/// The GPU that this thread's own CUDA calls go to. Arrays do not depend on it: their work goes to
+/// the device they lie on. Throws std::runtime_error without a GPU.
+int current_device();
+/// Throws std::invalid_argument unless 0 <= index < device_count().
+void set_device(int index);
+
 }  // namespace cuda
+
+/// Makes a GPU this thread's current device until the end of the scope; nothing for the CPU.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(Device device);
+  ~DeviceGuard();
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  int previous_ = -1;  // -1: nothing to restore
+};
 
 }  // namespace halfgrad

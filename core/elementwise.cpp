@@ -1,41 +1,12 @@
 #include <halfgrad/core/elementwise.h>
 
-#include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
-
-#include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad::detail {
 namespace {
 
 constexpr int kMaxInputs = 5;
-
-// In-place work must not be split where a tile would be read after another has overwritten it:
-// `out` is either an operand element for element, or a stranger, so tiles stay independent.
-template <class F>
-void for_each_tile(std::int64_t n, const F& f) {
-  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t at = begin; at < end; at += kTile) f(at, std::min(kTile, end - at));
-  });
-}
-
-template <class T>
-void copy_as(const Array& target, const Array& source) {
-  const TileWriter writer(target);
-  const TileReader reader(source, target.sizes());
-  for_each_tile(target.numel(), [&](std::int64_t at, std::int64_t n) {
-    T scratch[kTile];
-    T* const out = writer.target(at, scratch);
-    const T* const in = reader.read(at, n, out);
-    if (in != out && out != scratch) {
-      std::memcpy(out, in, static_cast<std::size_t>(n) * sizeof(T));
-    } else {
-      writer.commit(at, n, in);
-    }
-  });
-}
 
 // Most operands of most ops: no larger than a tile, and in place as the kernel wants them.
 template <class T>
@@ -95,28 +66,5 @@ template void run_tiles(TileKernel<double>, const void*, const Array&, const Arr
 template void run_tiles(TileKernel<float>, const void*, const Array&, const Array* const*, int);
 template void run_tiles(TileKernel<std::int64_t>, const void*, const Array&, const Array* const*,
                         int);
-
-void copy(const Array& target, const Array& source) {
-  if (target.numel() == 0) return;
-  if (target.dtype() == source.dtype() && target.is_contiguous() && source.is_contiguous()) {
-    std::memmove(target.data(), source.data(),
-                 static_cast<std::size_t>(target.numel() * item_size(target.dtype())));
-    return;
-  }
-  visit(source.dtype(),
-        [&](auto tag) { copy_as<compute_t<typename decltype(tag)::type>>(target, source); });
-}
-
-void fill(const Array& target, double value) {
-  if (target.numel() == 0) return;
-  // One element converted, then repeated by the copy.
-  const Array one =
-      target.numel() == 1 ? target : Array::empty({}, target.dtype(), target.device());
-  const TileWriter writer(one);
-  double* const element = writer.target(0, &value);
-  *element = value;
-  writer.commit(0, 1, element);
-  if (target.numel() > 1) copy(target, one.expand(target.sizes()));
-}
 
 }  // namespace halfgrad::detail

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/copy.h>
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
@@ -70,10 +71,5 @@ void elementwise(const F& f, DType compute, const Array& out, const In&... in) {
     elementwise_in<std::int64_t>(f, out, in...);
   }
 }
-
-/// target[i] = source[i], converted; shapes equal.
-void copy(const Array& target, const Array& source);
-
-void fill(const Array& target, double value);
 
 }  // namespace halfgrad::detail

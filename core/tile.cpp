@@ -1,8 +1,6 @@
 #include <halfgrad/core/tile.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include <halfgrad/core/convert.h>
 
@@ -69,40 +67,6 @@ std::optional<std::int64_t> Layout::offset_of_run(std::int64_t begin, std::int64
 }
 
 namespace {
-
-// To the nearest float, but to the odd neighbour when inexact: a second rounding, to 16 bits, then
-// gives what rounding the double once would (Boldo and Melquiond 2008, "Emulation of FMA").
-float round_to_odd(double x) {
-  const auto nearest = static_cast<float>(x);
-  if (static_cast<double>(nearest) == x || std::isnan(x) || std::isinf(nearest)) return nearest;
-  const bool away = std::abs(static_cast<double>(nearest)) > std::abs(x);
-  const std::uint32_t truncated = bits_of_float(nearest) - (away ? 1U : 0U);
-  return float_from_bits(truncated | 1U);
-}
-
-// Out of range, and NaN, becomes the smallest integer, as x86's own conversion does.
-template <class T>
-std::int64_t to_integer(T x) {
-  constexpr T kLimit = 0x1p63;
-  return x >= -kLimit && x < kLimit ? static_cast<std::int64_t>(x)
-                                    : std::numeric_limits<std::int64_t>::min();
-}
-
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) {
-    return x;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return static_cast<compute_t<From>>(x) != 0;
-  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
-    if constexpr (std::is_same_v<From, float>) return To(x);
-    return To(round_to_odd(static_cast<double>(x)));
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    return static_cast<To>(to_integer(x));
-  } else {
-    return static_cast<To>(static_cast<compute_t<From>>(x));
-  }
-}
 
 template <class S, class T>
 void load_run(const S* source, std::int64_t stride, T* target, std::int64_t n) {

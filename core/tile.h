@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/thread_pool.h>
 
 /// Tiles: how the CPU's engines see memory. A kernel never meets a 16-bit number or a stride. Its
 /// operands arrive as short contiguous runs in the compute type T (double, float or int64_t), and
@@ -23,6 +25,9 @@ class Layout {
   /// The elements of `array` as it is broadcast to `sizes`.
   Layout(const Array& array, const Shape& sizes);
 
+  int dims() const { return dims_; }
+  std::int64_t size(int dim) const { return sizes_[dim]; }
+  std::int64_t stride(int dim) const { return strides_[dim]; }
   bool contiguous() const { return dims_ == 0 || (dims_ == 1 && strides_[0] == 1); }
 
   /// Where elements [begin, begin + n) start, if they lie side by side. Not for contiguous().
@@ -75,5 +80,14 @@ class TileWriter {
   std::byte* data_;
   DType dtype_;
 };
+
+// In-place work must not be split where a tile would be read after another has overwritten it:
+// `out` is either an operand element for element, or a stranger, so tiles stay independent.
+template <class F>
+void for_each_tile(std::int64_t n, const F& f) {
+  parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t at = begin; at < end; at += kTile) f(at, std::min(kTile, end - at));
+  });
+}
 
 }  // namespace halfgrad::detail

@@ -44,23 +44,23 @@ TEST_F(Allocator, ReusesWhatWasFreed) {
 
 TEST_F(Allocator, BlocksAreAlignedAndLargeEnough) {
   for (std::size_t bytes = 1; bytes < 70'000; bytes += bytes / 7 + 1) {
-    void* const block = allocator::allocate(Device(), bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0U);
-    static_cast<char*>(block)[0] = 1;
-    static_cast<char*>(block)[bytes - 1] = 1;
-    allocator::deallocate(Device(), block, bytes);
+    const auto block = allocator::allocate(Device(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data) % 64, 0U);
+    static_cast<char*>(block.data)[0] = 1;
+    static_cast<char*>(block.data)[bytes - 1] = 1;
+    allocator::deallocate(block);
   }
-  EXPECT_EQ(allocator::allocate(Device(), 0), nullptr);
+  EXPECT_EQ(allocator::allocate(Device(), 0).data, nullptr);
 }
 
 TEST_F(Allocator, RoundsUpByAQuarterAtMost) {
   for (std::size_t bytes = 257; bytes < (1U << 20U); bytes += bytes / 5) {
     const auto before = allocator::stats(Device()).current;
-    void* const block = allocator::allocate(Device(), bytes);
+    const auto block = allocator::allocate(Device(), bytes);
     const auto held = allocator::stats(Device()).current - before;
     EXPECT_GE(held, static_cast<std::int64_t>(bytes));
     EXPECT_LE(held, static_cast<std::int64_t>(bytes + bytes / 4));
-    allocator::deallocate(Device(), block, bytes);
+    allocator::deallocate(block);
   }
 }
 
@@ -84,18 +84,12 @@ TEST_F(Allocator, FaultInjectionFailsTheChosenAllocationOnce) {
   EXPECT_NO_THROW(Array::empty({1}, kFloat));
 }
 
-TEST_F(Allocator, SaysThatThereIsNoCudaBackend) {
+TEST_F(Allocator, PinnedMemoryIsOrdinaryWithoutAGpu) {
   if (cuda::is_available()) GTEST_SKIP() << "this machine has a GPU";
-  EXPECT_THROW(Array::empty({1}, kFloat, Device(kCUDA)), std::runtime_error);
-}
-
-TEST(DeviceNames, ParseOrExplain) {
-  EXPECT_EQ(Device("cpu"), Device());
-  EXPECT_EQ(Device("cuda:3").index(), 3);
-  EXPECT_EQ(Device("cuda").str(), "cuda:0");
-  for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cpu:0"}) {
-    EXPECT_THROW(Device{std::string_view(bad)}, std::invalid_argument) << bad;
-  }
+  const Array x = Array::empty_pinned({3}, kFloat);
+  EXPECT_FALSE(x.is_pinned());
+  x.fill_(2);
+  EXPECT_EQ(x.pin_memory().select(0, 2).item(), 2);
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/core/allocator.h>
+#include <halfgrad/core/memory_source.h>
+
+namespace halfgrad::detail {
+
+/// A stream, as an order in which blocks are used, within one pool.
+struct Queue {
+  void* stream = nullptr;
+  std::uint64_t pool = 0;
+
+  friend auto operator<=>(const Queue&, const Queue&) = default;
+};
+
+/// Keeps freed blocks of one kind of memory, by queue and size class: the one implementation behind
+/// allocator.h, for every device. All functions may be called from any thread.
+class CachingAllocator {
+ public:
+  /// `place` is what messages call the memory.
+  CachingAllocator(std::string place, MemorySource source)
+      : place_(std::move(place)), source_(std::move(source)) {}
+
+  allocator::Block allocate(std::size_t bytes, Queue queue);
+  /// `pool`: where the block goes, if not back where it came from.
+  void deallocate(const allocator::Block& block, std::uint64_t pool) noexcept;
+  /// The block is not handed out before the work that `stream` has when it is freed is done.
+  void record_stream(const allocator::Block& block, const Stream& stream);
+
+  /// A new pool, whose blocks join those of stream `heir` when it is closed.
+  std::uint64_t open_pool(void* heir);
+  void close_pool(std::uint64_t pool) noexcept;
+
+  allocator::Stats stats();
+  void reset_peak();
+  void empty_cache();
+  void set_limit(std::size_t bytes);
+  void fail_allocation(std::int64_t n);
+
+ private:
+  static constexpr std::size_t kClasses = 4 * (64 - 8) + 8;
+
+  struct SizeClass {
+    std::size_t index;
+    std::size_t bytes;
+  };
+  static SizeClass size_class(std::size_t bytes);
+  static std::size_t class_bytes(std::size_t index);
+
+  using FreeLists = std::array<std::vector<void*>, kClasses>;
+
+  struct Pool {
+    void* heir;
+    bool open;
+  };
+
+  // A freed block that other streams may still use; without marks until those can be set.
+  struct Pending {
+    allocator::Block block;
+    std::vector<Stream> streams;
+    std::vector<void*> marks;
+  };
+
+  void* take_cached(Queue queue, SizeClass wanted);
+  // Giving memory back waits for the device, which must not happen while a pool's graph is
+  // captured.
+  void* request(std::size_t bytes, bool may_wait);
+  void keep(const allocator::Block& block) noexcept;
+  bool done(Pending& pending);
+  void collect_pending();
+  void drop_cache();
+  Queue queue_of(Queue queue) const;
+  [[noreturn]] void refuse(const char* who, std::size_t bytes) const;
+  std::string table() const;
+
+  const std::string place_;
+  const MemorySource source_;
+
+  std::mutex mutex_;
+  std::map<Queue, FreeLists> free_;
+  std::array<std::int64_t, kClasses> live_{};
+  std::unordered_map<void*, std::vector<Stream>> other_streams_;  // of live blocks
+  std::vector<Pending> pending_;
+  std::map<std::uint64_t, Pool> pools_;
+  allocator::Stats stats_;
+  std::int64_t limit_ = 0;
+  std::int64_t fail_at_ = 0;
+};
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,87 @@
+#include <halfgrad/core/copy.h>
+
+#include <cstring>
+
+#include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/tile.h>
+
+namespace halfgrad::detail {
+namespace {
+
+bool both_dense(const Array& target, const Array& source) {
+  return target.dtype() == source.dtype() && target.is_contiguous() && source.is_contiguous();
+}
+
+std::size_t bytes_of(const Array& array) {
+  return static_cast<std::size_t>(array.numel() * item_size(array.dtype()));
+}
+
+template <class T>
+void copy_as(const Array& target, const Array& source) {
+  const TileWriter writer(target);
+  const TileReader reader(source, target.sizes());
+  for_each_tile(target.numel(), [&](std::int64_t at, std::int64_t n) {
+    T scratch[kTile];
+    T* const out = writer.target(at, scratch);
+    const T* const in = reader.read(at, n, out);
+    if (in != out && out != scratch) {
+      std::memcpy(out, in, static_cast<std::size_t>(n) * sizeof(T));
+    } else {
+      writer.commit(at, n, in);
+    }
+  });
+}
+
+void copy_on_cpu(const Array& target, const Array& source) {
+  if (both_dense(target, source)) {
+    std::memmove(target.data(), source.data(), bytes_of(target));
+    return;
+  }
+  visit(source.dtype(),
+        [&](auto tag) { copy_as<compute_t<typename decltype(tag)::type>>(target, source); });
+}
+
+// Only dense arrays of one dtype travel. The source is made dense where it lies, and converted and
+// scattered where the target lies.
+void copy_between(const Array& target, const Array& source) {
+  if (!source.is_contiguous()) {
+    copy_between(target, source.contiguous());
+  } else if (both_dense(target, source)) {
+    transfer(target, source, bytes_of(target));
+  } else {
+    copy(target, source.to(target.device()));
+  }
+}
+
+}  // namespace
+
+void copy(const Array& target, const Array& source) {
+  if (target.numel() == 0) return;
+  if (target.device() != source.device()) {
+    copy_between(target, source);
+  } else if (target.device().is_cpu()) {
+    copy_on_cpu(target, source);
+  } else if (both_dense(target, source)) {
+    transfer(target, source, bytes_of(target));
+  } else {
+    copy_on_cuda(target, source);
+  }
+}
+
+void fill(const Array& target, double value) {
+  if (target.numel() == 0) return;
+  // One element converted, then repeated by the copy.
+  const bool here = target.device().is_cpu();
+  const Array one = here && target.numel() == 1 ? target : Array::empty({}, target.dtype());
+  const TileWriter writer(one);
+  double* const element = writer.target(0, &value);
+  *element = value;
+  writer.commit(0, 1, element);
+  if (!here) {
+    fill_on_cuda(target, one);
+  } else if (target.numel() > 1) {
+    copy_on_cpu(target, one.expand(target.sizes()));
+  }
+}
+
+}  // namespace halfgrad::detail

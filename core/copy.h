@@ -1,0 +1,12 @@
+#pragma once
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::detail {
+
+/// target[i] = source[i], converted; shapes equal, on any devices.
+void copy(const Array& target, const Array& source);
+
+void fill(const Array& target, double value);
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,54 @@
+// A build without CUDA.
+#if !defined(HALFGRAD_CUDA)
+
+#include <stdexcept>
+
+#include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/cuda/runtime.h>
+
+namespace halfgrad::detail {
+namespace {
+
+[[noreturn]] void absent() {
+  throw std::logic_error("cuda: expected no call in a build without CUDA");
+}
+
+}  // namespace
+
+namespace runtime {
+
+int device_count() noexcept { return 0; }
+std::string why_unavailable() { return "this build has no CUDA backend"; }
+int current_device() { absent(); }
+void set_device(int) { absent(); }
+void synchronize_device(int) { absent(); }
+
+void* create_stream(int) { absent(); }
+void synchronize_stream(int, void*) { absent(); }
+
+void* create_event(int, bool) { absent(); }
+void destroy_event(void*) noexcept {}
+void record_event(int, void*, void*) { absent(); }
+void make_wait(int, void*, void*) { absent(); }
+bool has_passed(void*) { absent(); }
+void synchronize_event(void*) { absent(); }
+float elapsed_time(void*, void*) { absent(); }
+
+MemorySource device_memory(int) { absent(); }
+MemorySource pinned_memory() { absent(); }
+
+bool is_capturing(int, void*) { absent(); }
+void begin_capture(int, void*) { absent(); }
+void* end_capture(int, void*) { absent(); }
+void launch_graph(int, void*, void*) { absent(); }
+void destroy_graph(void*) noexcept {}
+
+}  // namespace runtime
+
+void transfer(const Array&, const Array&, std::size_t) { absent(); }
+void copy_on_cuda(const Array&, const Array&) { absent(); }
+void fill_on_cuda(const Array&, const Array&) { absent(); }
+
+}  // namespace halfgrad::detail
+
+#endif

@@ -1,0 +1,163 @@
+// Copies and fills on GPUs. Both are bounded by memory: a conversion reads and writes every element
+// once, in 128-bit accesses where source and target are dense.
+
+#include <halfgrad/core/cuda/copy.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/cuda/load_store.h>
+#include <halfgrad/core/cuda/runtime.h>
+
+namespace halfgrad::detail {
+namespace {
+
+constexpr int kThreads = 256;
+
+__device__ std::int64_t thread_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+}
+
+template <class T>
+__global__ void convert_dense(StridedView target, StridedView source, std::int64_t n) {
+  const std::int64_t at = thread_index() * kPerThread;
+  if (at + kPerThread <= n) {
+    T values[kPerThread];
+    load_pack(source.data, source.dtype, at, values);
+    store_pack(target.data, target.dtype, at, values);
+    return;
+  }
+  for (std::int64_t i = at; i < n; ++i) target.store(i, source.load<T>(i));
+}
+
+template <class T>
+__global__ void convert_strided(StridedView target, StridedView source, std::int64_t n) {
+  const std::int64_t i = thread_index();
+  if (i < n) target.store(i, source.load<T>(i));
+}
+
+template <class T>
+void launch_conversion(const Launch& launch, const StridedView& target, const StridedView& source,
+                       std::int64_t n) {
+  if (target.in_packs() && source.in_packs()) {
+    const unsigned blocks = blocks_for(n, kThreads * kPerThread);
+    convert_dense<T><<<blocks, kThreads, 0, launch.stream()>>>(target, source, n);
+  } else {
+    const unsigned blocks = blocks_for(n, kThreads);
+    convert_strided<T><<<blocks, kThreads, 0, launch.stream()>>>(target, source, n);
+  }
+  launch.check();
+}
+
+// Bits is an unsigned integer as long as an element: a fill needs no arithmetic.
+template <class Bits>
+__global__ void fill_strided(StridedView target, Bits bits, std::int64_t n) {
+  const std::int64_t i = thread_index();
+  if (i < n) reinterpret_cast<Bits*>(target.data)[target.offset(i)] = bits;
+}
+
+template <class Bits>
+void launch_fill(const Launch& launch, const Array& target, const std::byte* value) {
+  Bits bits;
+  std::memcpy(&bits, value, sizeof(Bits));
+  const std::int64_t n = target.numel();
+  if (bits == 0 && target.is_contiguous()) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(Bits);
+    check(cudaMemsetAsync(target.data(), 0, bytes, launch.stream()), "fill", "cudaMemsetAsync");
+    return;
+  }
+  const StridedView view(target, target.sizes());
+  fill_strided<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(view, bits, n);
+  launch.check();
+}
+
+void copy_from_host(const Array& target, const Array& source, std::size_t bytes) {
+  const Launch launch(target.device(), "copy");
+  const Stream stream = current_stream(target.device());
+  if (!source.is_pinned() && runtime::is_capturing(target.device().index(), stream.native())) {
+    throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
+  }
+  // Other memory is read before the call returns: the driver stages it.
+  check(
+      cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice, launch.stream()),
+      "copy", "cudaMemcpyAsync");
+  source.record_stream(stream);
+}
+
+void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
+  const Launch launch(source.device(), "copy");
+  const Stream stream = current_stream(source.device());
+  check(
+      cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost, launch.stream()),
+      "copy", "cudaMemcpyAsync");
+  if (target.is_pinned()) {
+    target.record_stream(stream);
+  } else {
+    wait_for(stream, "copy");
+  }
+}
+
+// On the source's stream, after what the target's stream does with the target so far, and before
+// what it does with it from now on.
+void copy_to_peer(const Array& target, const Array& source, std::size_t bytes) {
+  const Launch launch(source.device(), "copy");
+  const Stream from = current_stream(source.device());
+  const Stream to = current_stream(target.device());
+  from.wait_stream(to);
+  check(cudaMemcpyPeerAsync(target.data(), target.device().index(), source.data(),
+                            source.device().index(), bytes, launch.stream()),
+        "copy", "cudaMemcpyPeerAsync");
+  to.wait_stream(from);
+}
+
+void copy_on_device(const Array& target, const Array& source, std::size_t bytes) {
+  if (target.data() == source.data()) return;
+  const Launch launch(target.device(), "copy");
+  check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice,
+                        launch.stream()),
+        "copy", "cudaMemcpyAsync");
+}
+
+}  // namespace
+
+void transfer(const Array& target, const Array& source, std::size_t bytes) {
+  if (source.device().is_cpu()) {
+    copy_from_host(target, source, bytes);
+  } else if (target.device().is_cpu()) {
+    copy_to_host(target, source, bytes);
+  } else if (target.device() == source.device()) {
+    copy_on_device(target, source, bytes);
+  } else {
+    copy_to_peer(target, source, bytes);
+  }
+}
+
+void copy_on_cuda(const Array& target, const Array& source) {
+  const Launch launch(target.device(), "copy");
+  const StridedView to(target, target.sizes());
+  const StridedView from(source, target.sizes());
+  if (source.dtype() == DType::f64) {
+    launch_conversion<double>(launch, to, from, target.numel());
+  } else if (is_floating_point(source.dtype())) {
+    launch_conversion<float>(launch, to, from, target.numel());
+  } else {
+    launch_conversion<std::int64_t>(launch, to, from, target.numel());
+  }
+}
+
+void fill_on_cuda(const Array& target, const Array& value) {
+  const Launch launch(target.device(), "fill");
+  switch (item_size(target.dtype())) {
+    case 1:
+      return launch_fill<std::uint8_t>(launch, target, value.data());
+    case 2:
+      return launch_fill<std::uint16_t>(launch, target, value.data());
+    case 4:
+      return launch_fill<std::uint32_t>(launch, target, value.data());
+    default:
+      return launch_fill<std::uint64_t>(launch, target, value.data());
+  }
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,78 @@
+#include <halfgrad/core/graph.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include <halfgrad/core/cuda/runtime.h>
+
+namespace halfgrad {
+
+namespace runtime = detail::runtime;
+
+Graph::Graph(Device device)
+    : device_(device), home_(current_stream(device)), replayed_on_(home_), pool_(device) {}
+
+Graph::~Graph() {
+  try {
+    if (capturing_) capture_end();
+    if (native_ == nullptr) return;
+    runtime::destroy_graph(native_);
+    home_.wait_stream(replayed_on_);
+  } catch (const std::runtime_error&) {
+    // The GPU is lost, and its memory with it.
+  }
+}
+
+void Graph::capture(const std::function<void()>& function) {
+  if (function_ || native_ != nullptr) {
+    throw std::logic_error("capture: expected a graph that has captured nothing yet");
+  }
+  if (device_.is_cpu()) {
+    function_ = function;
+    return;
+  }
+  capture_begin();
+  try {
+    function();
+  } catch (...) {
+    try {
+      capture_end();
+      runtime::destroy_graph(std::exchange(native_, nullptr));
+    } catch (const std::runtime_error&) {
+      // What the function threw says why the capture broke.
+    }
+    throw;
+  }
+  capture_end();
+}
+
+void Graph::capture_begin() {
+  if (device_.is_cpu()) {
+    throw std::invalid_argument("capture_begin: expected a graph on a GPU, got one on the CPU");
+  }
+  if (capturing_ || native_ != nullptr) {
+    throw std::logic_error("capture_begin: expected a graph that has captured nothing yet");
+  }
+  const Stream stream(device_);
+  runtime::begin_capture(device_.index(), stream.native());
+  capturing_.emplace(stream, pool_);
+}
+
+void Graph::capture_end() {
+  if (!capturing_) throw std::logic_error("capture_end: expected capture_begin before it");
+  const Stream stream = capturing_->stream;
+  capturing_.reset();
+  native_ = runtime::end_capture(device_.index(), stream.native());
+}
+
+void Graph::replay() {
+  if (function_) {
+    function_();
+    return;
+  }
+  if (native_ == nullptr) throw std::logic_error("replay: expected capture before it");
+  replayed_on_ = current_stream(device_);
+  runtime::launch_graph(device_.index(), native_, replayed_on_.native());
+}
+
+}  // namespace halfgrad

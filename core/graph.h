@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include <halfgrad/core/allocator.h>
+#include <halfgrad/core/stream.h>
+
+namespace halfgrad {
+
+/// A function's GPU work, recorded once and queued again by one call, as torch.cuda.CUDAGraph:
+///
+///   step();                            // once as usual: state, caches and streams come to be
+///   Graph graph(device);
+///   graph.capture(step);               // computes nothing
+///   for (...) graph.replay();
+///
+/// A replay repeats the kernels with the same addresses and host values. What changes from step to
+/// step must therefore be read from device memory, and results appear where the captured run put
+/// them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
+/// outside that it uses, pinned memory included, have to live as long. Whatever waits for the
+/// device inside throws std::runtime_error.
+///
+/// On the CPU replay() runs the function, and capture() only keeps it.
+class Graph {
+ public:
+  explicit Graph(Device device = kCUDA);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// Records `function`, which queues work on current_stream(device). What it throws is passed on,
+  /// and the graph is as before. Throws std::logic_error for a graph that has captured already.
+  void capture(const std::function<void()>& function);
+
+  /// The two ends of capture(), for code that is no function; on a GPU alone, on one thread.
+  /// Between them a stream of the graph's own is current.
+  void capture_begin();
+  void capture_end();
+
+  /// Queues the work on current_stream(device); the host does not wait.
+  /// Throws std::logic_error when nothing was captured.
+  void replay();
+
+ private:
+  struct Capture {
+    Capture(const Stream& on, const allocator::Pool& from) : stream(on), scope(on), pool(from) {}
+
+    Stream stream;
+    StreamScope scope;
+    allocator::PoolScope pool;
+  };
+
+  Device device_;
+  Stream home_;  // the pool's memory goes back there
+  Stream replayed_on_;
+  allocator::Pool pool_;
+  std::optional<Capture> capturing_;
+  std::function<void()> function_;  // on the CPU
+  void* native_ = nullptr;
+};
+
+}  // namespace halfgrad

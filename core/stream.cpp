@@ -1,0 +1,192 @@
+#include <halfgrad/core/stream.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/core/cuda/runtime.h>
+
+namespace halfgrad {
+namespace {
+
+constexpr std::size_t kStreamsPerDevice = 32;
+
+// Streams are never destroyed: the allocator goes by their order even after the last use.
+class StreamPool {
+ public:
+  void* next(int device) {
+    const std::lock_guard lock(mutex_);
+    streams_.resize(static_cast<std::size_t>(cuda::device_count()));
+    PerDevice& own = streams_[static_cast<std::size_t>(device)];
+    void*& stream = own.streams[own.turn++ % kStreamsPerDevice];
+    if (stream == nullptr) stream = detail::runtime::create_stream(device);
+    return stream;
+  }
+
+ private:
+  struct PerDevice {
+    std::array<void*, kStreamsPerDevice> streams{};
+    std::size_t turn = 0;
+  };
+
+  std::mutex mutex_;
+  std::vector<PerDevice> streams_;
+};
+
+void require_device(Device device, const char* op) {
+  if (device.is_cpu() || device.index() < cuda::device_count()) return;
+  const std::string reason = cuda::why_unavailable();
+  throw std::runtime_error(std::string(op) + ": expected a device this process can use, got " +
+                           device.str() + (reason.empty() ? "" : " (" + reason + ")"));
+}
+
+void* pool_stream(Device device) {
+  require_device(device, "Stream");
+  static auto* const pool = new StreamPool;
+  return device.is_cpu() ? nullptr : pool->next(device.index());
+}
+
+// Of this thread, by device index; devices beyond the end have their default stream.
+thread_local std::vector<void*> current_streams;
+
+std::atomic<std::int64_t> waits{0};
+
+}  // namespace
+
+Stream::Stream(Device device) : Stream(device, pool_stream(device)) {}
+
+void Stream::synchronize() const { detail::wait_for(*this, "synchronize"); }
+
+void Stream::wait_event(const Event& event) const { event.wait(*this); }
+
+void Stream::wait_stream(const Stream& other) const {
+  if (other == *this || other.device_.is_cpu()) return;
+  Event reached;
+  reached.record(other);
+  reached.wait(*this);
+}
+
+Stream default_stream(Device device) {
+  require_device(device, "default_stream");
+  return {device, nullptr};
+}
+
+Stream current_stream(Device device) {
+  require_device(device, "current_stream");
+  const auto index = static_cast<std::size_t>(device.index());
+  if (device.is_cpu() || index >= current_streams.size()) return {device, nullptr};
+  return {device, current_streams[index]};
+}
+
+StreamScope::StreamScope(const Stream& stream)
+    : guard_(stream.device()), previous_(current_stream(stream.device())) {
+  if (stream.device().is_cpu()) return;
+  const auto index = static_cast<std::size_t>(stream.device().index());
+  if (index >= current_streams.size()) current_streams.resize(index + 1);
+  current_streams[index] = stream.native();
+}
+
+StreamScope::~StreamScope() {
+  if (previous_.device().is_cpu()) return;
+  current_streams[static_cast<std::size_t>(previous_.device().index())] = previous_.native();
+}
+
+Event::~Event() {
+  if (native_ != nullptr) detail::runtime::destroy_event(native_);
+}
+
+Event::Event(Event&& other) noexcept
+    : timing_(other.timing_),
+      recorded_(std::exchange(other.recorded_, false)),
+      device_(other.device_),
+      native_(std::exchange(other.native_, nullptr)),
+      at_(other.at_) {}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(timing_, other.timing_);
+  std::swap(recorded_, other.recorded_);
+  std::swap(device_, other.device_);
+  std::swap(native_, other.native_);
+  std::swap(at_, other.at_);
+  return *this;
+}
+
+void Event::record(const Stream& stream) {
+  const Device device = stream.device();
+  if (recorded_ && device != device_) {
+    throw std::invalid_argument("record: expected a stream of " + device_.str() + ", got one of " +
+                                device.str());
+  }
+  if (device.is_cpu()) {
+    at_ = std::chrono::steady_clock::now();
+  } else {
+    if (native_ == nullptr) native_ = detail::runtime::create_event(device.index(), timing_);
+    detail::runtime::record_event(device.index(), native_, stream.native());
+  }
+  device_ = device;
+  recorded_ = true;
+}
+
+void Event::wait(const Stream& stream) const {
+  if (native_ == nullptr) return;
+  if (stream.device().is_cpu()) {
+    synchronize();
+  } else {
+    detail::runtime::make_wait(stream.device().index(), stream.native(), native_);
+  }
+}
+
+bool Event::query() const { return native_ == nullptr || detail::runtime::has_passed(native_); }
+
+void Event::synchronize() const {
+  if (native_ == nullptr) return;
+  detail::count_host_wait();
+  detail::runtime::synchronize_event(native_);
+}
+
+double Event::elapsed_time(const Event& end) const {
+  if (!timing_ || !end.timing_ || !recorded_ || !end.recorded_ || device_ != end.device_) {
+    throw std::logic_error(
+        "elapsed_time: expected two events with enable_timing, recorded on the same device");
+  }
+  if (native_ != nullptr) {
+    return static_cast<double>(detail::runtime::elapsed_time(native_, end.native_));
+  }
+  return std::chrono::duration<double, std::milli>(end.at_ - at_).count();
+}
+
+namespace cuda {
+
+void synchronize(Device device) {
+  require_device(device, "synchronize");
+  if (device.is_cpu()) return;
+  detail::count_host_wait();
+  detail::runtime::synchronize_device(device.index());
+}
+
+std::int64_t host_waits() { return waits.load(std::memory_order_relaxed); }
+
+}  // namespace cuda
+
+namespace detail {
+
+void count_host_wait() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
+
+void wait_for(const Stream& stream, const char* op) {
+  const Device device = stream.device();
+  if (device.is_cpu()) return;
+  if (runtime::is_capturing(device.index(), stream.native())) {
+    throw std::runtime_error(std::string(op) + ": expected no wait for " + device.str() +
+                             " while its work is captured in a graph");
+  }
+  count_host_wait();
+  runtime::synchronize_stream(device.index(), stream.native());
+}
+
+}  // namespace detail
+
+}  // namespace halfgrad

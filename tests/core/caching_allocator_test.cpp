@@ -1,0 +1,196 @@
+#include <halfgrad/core/caching_allocator.h>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace halfgrad::detail {
+namespace {
+
+constexpr std::size_t kBytes = 1024;  // a size class
+
+// Stand for streams; only their addresses count.
+int first_name, second_name;
+void* const kFirst = &first_name;
+const Stream kSecond(kCUDA, &second_name);
+
+// A device with little memory, whose work on other streams is done when the test says so.
+class CachingAllocatorTest : public testing::Test {
+ protected:
+  ~CachingAllocatorTest() override {
+    for (const auto& [block, bytes] : requested_) std::free(block);
+  }
+
+  MemorySource source() {
+    return {.request = [this](std::size_t bytes) -> void* {
+              if (held() + bytes > capacity_) return nullptr;
+              void* const block = std::malloc(1);  // an address that nothing else has
+              requested_[block] = bytes;
+              return block;
+            },
+            .release =
+                [this](void* block) {
+                  ASSERT_EQ(requested_.erase(block), 1U) << "released twice";
+                  std::free(block);
+                },
+            .mark = [this](const Stream&) -> void* { return can_mark_ ? &++marks_ : nullptr; },
+            .passed = [this](void*) { return done_ && marks_-- > 0; },
+            .wait = [this](void*) { done_ = true; }};
+  }
+
+  std::size_t held() const {
+    std::size_t sum = 0;
+    for (const auto& [block, bytes] : requested_) sum += bytes;
+    return sum;
+  }
+  allocator::Block take(Queue queue = {}) { return allocator_.allocate(kBytes, queue); }
+  void give(const allocator::Block& block, std::uint64_t pool = 0) {
+    allocator_.deallocate(block, pool);
+  }
+
+  std::map<void*, std::size_t> requested_;
+  std::size_t capacity_ = 8 * kBytes;
+  int marks_ = 0;  // set, and not found passed yet
+  bool can_mark_ = true;
+  bool done_ = false;
+  CachingAllocator allocator_{"fake", source()};
+};
+
+TEST_F(CachingAllocatorTest, ABlockComesBackOnItsOwnStreamAlone) {
+  const auto block = take({kFirst});
+  give(block);
+  EXPECT_NE(take({&second_name}).data, block.data);
+  EXPECT_NE(take().data, block.data);
+  EXPECT_EQ(take({kFirst}).data, block.data);
+}
+
+TEST_F(CachingAllocatorTest, WaitsForOtherStreamsThatUseABlock) {
+  const auto block = take();
+  allocator_.record_stream(block, kSecond);
+  allocator_.record_stream(block, kSecond);
+  give(block);
+  EXPECT_EQ(marks_, 1);
+  EXPECT_EQ(allocator_.stats().cached, std::int64_t{kBytes});
+  EXPECT_NE(take().data, block.data);
+  done_ = true;
+  EXPECT_EQ(take().data, block.data);
+  EXPECT_EQ(marks_, 0);
+  EXPECT_EQ(allocator_.stats().cached, 0);
+
+  give(block);
+  EXPECT_EQ(take().data, block.data) << "the second life of a block has no other streams";
+}
+
+TEST_F(CachingAllocatorTest, SetsMarksLaterWhereItCannotNow) {
+  can_mark_ = false;
+  done_ = true;
+  const auto block = take();
+  allocator_.record_stream(block, kSecond);
+  give(block);
+  EXPECT_NE(take().data, block.data);
+  can_mark_ = true;
+  EXPECT_EQ(take().data, block.data);
+}
+
+TEST_F(CachingAllocatorTest, OutOfMemoryFreesTheCacheAndTriesAgain) {
+  std::vector<allocator::Block> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(take({kFirst}));
+  allocator_.record_stream(blocks[7], kSecond);
+  for (int i = 1; i < 8; ++i) give(blocks[static_cast<std::size_t>(i)]);
+  const auto large = allocator_.allocate(7 * kBytes, {});
+  EXPECT_EQ(held(), 8 * kBytes);
+  EXPECT_TRUE(done_) << "it waits for what other streams still use";
+  EXPECT_EQ(allocator_.stats().cached, 0);
+  EXPECT_EQ(allocator_.stats().system_requests, 9);
+  give(large);
+}
+
+TEST_F(CachingAllocatorTest, OutOfMemoryTellsWhatIsHeld) {
+  capacity_ = 8 * kBytes;
+  const auto small = allocator_.allocate(100, {});
+  const auto block = take();
+  const auto other = take();
+  try {
+    allocator_.allocate(64 * kBytes, {});
+    FAIL() << "expected a refusal";
+  } catch (const std::runtime_error& error) {
+    const std::string expected =
+        "allocate: expected 65536 bytes on fake, got a refusal from the system "
+        "(held 2176, cached 0, peak 2176, limit 0 bytes)\n"
+        "   bytes a block            live      bytes live          cached    bytes cached\n"
+        "             128               1             128               0               0\n"
+        "            1024               2            2048               0               0";
+    EXPECT_EQ(error.what(), expected);
+  }
+  EXPECT_EQ(allocator_.stats().current, 2176);
+  for (const auto& held : {small, block, other}) give(held);
+}
+
+TEST_F(CachingAllocatorTest, TheTableCountsWhatIsCached) {
+  const auto block = take();
+  give(block);
+  allocator_.fail_allocation(1);
+  try {
+    take();
+    FAIL() << "expected a refusal";
+  } catch (const std::runtime_error& error) {
+    const std::string row =
+        "\n            1024               0               0               1            1024";
+    EXPECT_TRUE(std::string(error.what()).ends_with(row)) << error.what();
+  }
+}
+
+TEST_F(CachingAllocatorTest, APoolsBlocksAreItsOwnUntilItCloses) {
+  const std::uint64_t pool = allocator_.open_pool(kFirst);
+  const auto inside = take({&second_name, pool});
+  const auto survivor = take({&second_name, pool});
+  give(inside, pool);
+  EXPECT_NE(take({&second_name}).data, inside.data);
+  EXPECT_NE(take({kFirst}).data, inside.data);
+  allocator_.empty_cache();
+  EXPECT_EQ(take({&second_name, pool}).data, inside.data);
+  give(inside);
+
+  allocator_.close_pool(pool);
+  EXPECT_EQ(take({kFirst}).data, inside.data) << "the heir has it";
+  give(survivor);
+  EXPECT_EQ(take({kFirst}).data, survivor.data) << "what outlives the pool goes to the heir";
+}
+
+TEST_F(CachingAllocatorTest, WhatIsFreedIntoAPoolStaysThere) {
+  const std::uint64_t pool = allocator_.open_pool(nullptr);
+  const auto block = take();
+  give(block, pool);
+  EXPECT_NE(take().data, block.data);
+  allocator_.close_pool(pool);
+  EXPECT_EQ(take().data, block.data);
+}
+
+TEST_F(CachingAllocatorTest, APoolNeverMakesTheDeviceWait) {
+  const std::uint64_t pool = allocator_.open_pool(nullptr);
+  std::vector<allocator::Block> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(take({kFirst}));
+  for (const auto& block : blocks) give(block);
+  EXPECT_EQ(held(), 8 * kBytes);
+  EXPECT_THROW(take({kFirst, pool}), std::runtime_error);
+  EXPECT_EQ(held(), 8 * kBytes) << "nothing was released";
+}
+
+TEST_F(CachingAllocatorTest, EmptyCacheGivesBackWhatIsFree) {
+  const auto block = take();
+  give(take());
+  EXPECT_EQ(held(), 2 * kBytes);
+  allocator_.empty_cache();
+  EXPECT_EQ(held(), kBytes);
+  EXPECT_EQ(allocator_.stats().cached, 0);
+  give(block);
+}
+
+}  // namespace
+}  // namespace halfgrad::detail

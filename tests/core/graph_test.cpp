@@ -1,0 +1,77 @@
+#include <halfgrad/core/graph.h>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad {
+namespace {
+
+TEST(GraphOnCpu, ReplayRunsTheFunction) {
+  Graph graph(kCPU);
+  EXPECT_THROW(graph.replay(), std::logic_error);
+  EXPECT_THROW(graph.capture_begin(), std::invalid_argument);
+  EXPECT_THROW(graph.capture_end(), std::logic_error);
+  int runs = 0;
+  graph.capture([&] { ++runs; });
+  EXPECT_EQ(runs, 0) << "a capture computes nothing";
+  graph.replay();
+  graph.replay();
+  EXPECT_EQ(runs, 2);
+  EXPECT_THROW(graph.capture([] {}), std::logic_error);
+}
+
+class GraphOnCuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
+  }
+};
+
+TEST_F(GraphOnCuda, ReplayRepeatsTheKernelsWithoutWaiting) {
+  const Array in = Array::full({1000}, 1, kFloat, kCUDA);
+  Array out;
+  Graph graph;
+  graph.capture([&] { out = in.to(kHalf).to(kDouble); });
+  const auto waits = cuda::host_waits();
+  graph.replay();
+  EXPECT_EQ(cuda::host_waits(), waits);
+  EXPECT_EQ(out.select(0, 999).item(), 1);
+  in.fill_(2);
+  EXPECT_EQ(out.select(0, 999).item(), 1);
+  graph.replay();
+  EXPECT_EQ(out.select(0, 999).item(), 2);
+}
+
+TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {
+  const Array in = Array::full({1000}, 1, kFloat, kCUDA);
+  const std::byte* inside = nullptr;
+  {
+    Graph graph;
+    graph.capture([&] { inside = in.to(kHalf).data(); });
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_NE(Array::empty({1000}, kHalf, kCUDA).data(), inside);
+    }
+  }
+  bool found = false;
+  for (int i = 0; i < 4 && !found; ++i) {
+    found = Array::empty({1000}, kHalf, kCUDA).data() == inside;
+  }
+  EXPECT_TRUE(found) << "it comes back when the graph is gone";
+}
+
+TEST_F(GraphOnCuda, WaitingInsideIsAnErrorAndEndsTheCapture) {
+  const Array x = Array::full({1}, 1, kFloat, kCUDA);
+  Graph graph;
+  EXPECT_THROW(graph.capture([&] { x.item(); }), std::runtime_error);
+  EXPECT_THROW(graph.replay(), std::logic_error);
+  EXPECT_EQ(x.item(), 1);
+  graph.capture([&] { x.fill_(3); });
+  graph.replay();
+  EXPECT_EQ(x.item(), 3);
+}
+
+}  // namespace
+}  // namespace halfgrad
