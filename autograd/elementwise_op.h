@@ -208,7 +208,7 @@ struct Elementwise {
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
       if (GradMode::is_enabled()) return differentiable_gradient<I>(b, b.input(K)...);
       const Array& dy = b.grad().array();
-      const Array dx = Array::empty(dy.sizes(), compute, dy.device());
+      Array dx = Array::empty(dy.sizes(), compute, dy.device());
       const GradientKernel<F, I, N> kernel{f};
       if constexpr (F::saves == kSavesNothing) {
         elementwise(kernel, compute, dx, dy);
@@ -219,7 +219,7 @@ struct Elementwise {
       } else {
         elementwise(kernel, compute, dx, dy, b.input_array(K)...);
       }
-      return Tensor(dx);
+      return Tensor(std::move(dx));
     }
     (std::make_index_sequence<N>{});
   }
