@@ -86,7 +86,9 @@ const bool registered = [] {
   add_train_step({1024, 1024, 1024, 1024}, 512, false);
   add_train_step({1024, 1024, 1024, 1024}, 512, true);
   benchmark::RegisterBenchmark("mul_forward_1_element", mul_forward);
-  benchmark::RegisterBenchmark("mul_backward_1_element", mul_backward)->UseManualTime();
+  benchmark::RegisterBenchmark("mul_backward_1_element", mul_backward)
+      ->UseManualTime()
+      ->Iterations(1000);
   return true;
 }();
 
