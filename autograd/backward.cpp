@@ -47,7 +47,8 @@ Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op)
     }
     gradient = sum_to_size(gradient, sizes);
   }
-  return gradient.dtype() == dtype ? gradient : gradient.to(dtype);
+  if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
+  return gradient;
 }
 
 std::mutex& leaf_mutex() {

@@ -4,6 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/copy.h>
 #include <halfgrad/core/simd.h>
@@ -24,6 +28,33 @@ template <class T>
 void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                int inputs);
 
+#if defined(__AVX__)
+/// A mask of the first `count` lanes of T.
+template <class T>
+__m256i first_lanes(std::int64_t count) {
+  static constexpr std::int32_t kWords[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  const std::int32_t* const first = kWords + 8 - count * static_cast<std::int64_t>(sizeof(T)) / 4;
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first));
+}
+
+template <class T>
+Pack<T> load_up_to(const T* source, std::int64_t count) {
+  const __m256i mask = first_lanes<T>(count);
+  const __m256 lanes = _mm256_maskload_ps(reinterpret_cast<const float*>(source), mask);
+  typename Pack<T>::Lanes values;
+  std::memcpy(&values, &lanes, sizeof(values));
+  return Pack<T>(values);
+}
+
+template <class T>
+void store_up_to(Pack<T> pack, T* target, std::int64_t count) {
+  const __m256i mask = first_lanes<T>(count);
+  const auto values = pack.lanes();
+  __m256 lanes;
+  std::memcpy(&lanes, &values, sizeof(lanes));
+  _mm256_maskstore_ps(reinterpret_cast<float*>(target), mask, lanes);
+}
+#else
 template <class T>
 Pack<T> load_up_to(const T* source, std::int64_t count) {
   alignas(sizeof(Pack<T>)) T lanes[Pack<T>::size] = {};
@@ -37,6 +68,7 @@ void store_up_to(Pack<T> pack, T* target, std::int64_t count) {
   pack.store(lanes);
   std::memcpy(target, lanes, static_cast<std::size_t>(count) * sizeof(T));
 }
+#endif
 
 template <class F, class T, std::size_t... I>
 void map_tile(const F& f, T* out, const T* const* in, std::int64_t n, std::index_sequence<I...>) {

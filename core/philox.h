@@ -33,28 +33,56 @@ struct PhiloxBlock {
   uint32_t word[4];
 };
 
-/// The bijection itself: ten rounds on a 128-bit counter under a 64-bit key, low words first.
-HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
-  auto& c = counter.word;
+namespace detail {
+
+HG_HD inline uint32_t high_product(uint32_t a, uint32_t b) {
+  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+}
+
+}  // namespace detail
+
+/// The bijection itself: ten rounds on 128-bit counters under a 64-bit key. c[w][i] is word w of
+/// counter i, low words first. g++ makes vectors of the loop over i from Count 17 on: shorter loops
+/// it unrolls.
+template <int Count>
+HG_HD inline void philox4x32(uint32_t (&c)[4][Count], uint32_t key0, uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
-    const uint64_t product0 = uint64_t{0xD2511F53} * c[0];
-    const uint64_t product1 = uint64_t{0xCD9E8D57} * c[2];
-    c[0] = static_cast<uint32_t>(product1 >> 32) ^ c[1] ^ key0;
-    c[1] = static_cast<uint32_t>(product1);
-    c[2] = static_cast<uint32_t>(product0 >> 32) ^ c[3] ^ key1;
-    c[3] = static_cast<uint32_t>(product0);
+    for (int i = 0; i < Count; ++i) {
+      const uint32_t a = c[0][i], b = c[2][i];
+      c[0][i] = detail::high_product(0xCD9E8D57, b) ^ c[1][i] ^ key0;
+      c[1][i] = 0xCD9E8D57 * b;
+      c[2][i] = detail::high_product(0xD2511F53, a) ^ c[3][i] ^ key1;
+      c[3][i] = 0xD2511F53 * a;
+    }
     key0 += 0x9E3779B9;  // the golden ratio
     key1 += 0xBB67AE85;  // sqrt(3) - 1
   }
-  return counter;
+}
+HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
+  uint32_t c[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
+  philox4x32(c, key0, key1);
+  return {{c[0][0], c[1][0], c[2][0], c[3][0]}};
+}
+
+/// Blocks first, first + 1, ... of the tensor `key`.
+template <int Count>
+HG_HD inline void random_blocks(RandomKey key, uint64_t first, PhiloxBlock (&out)[Count]) {
+  uint32_t c[4][Count];
+  for (int i = 0; i < Count; ++i) {
+    c[0][i] = static_cast<uint32_t>(first + i);
+    c[1][i] = static_cast<uint32_t>((first + i) >> 32);
+    c[2][i] = static_cast<uint32_t>(key.stream);
+    c[3][i] = static_cast<uint32_t>(key.stream >> 32);
+  }
+  philox4x32(c, static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32));
+  for (int i = 0; i < Count; ++i) out[i] = {{c[0][i], c[1][i], c[2][i], c[3][i]}};
 }
 
 /// Block `index` of the tensor `key`.
 HG_HD inline PhiloxBlock random_block(RandomKey key, uint64_t index) {
-  const auto low = [](uint64_t x) { return static_cast<uint32_t>(x); };
-  const auto high = [](uint64_t x) { return static_cast<uint32_t>(x >> 32); };
-  const PhiloxBlock counter{{low(index), high(index), low(key.stream), high(key.stream)}};
-  return philox4x32(counter, low(key.seed), high(key.seed));
+  PhiloxBlock block[1];
+  random_blocks(key, index, block);
+  return block[0];
 }
 
 namespace detail {

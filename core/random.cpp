@@ -106,16 +106,19 @@ struct Integer {
 
 template <class T, class Distribution>
 void fill(const Array& out, const Distribution& distribution, RandomKey key) {
-  static_assert(kTile % kPerBlock<T> == 0);
+  constexpr int kBlocks = 32;
+  constexpr std::int64_t kNumbers = kBlocks * kPerBlock<T>;
+  static_assert(kTile % kNumbers == 0);
   const detail::TileWriter writer(out);
   const auto fill_tile = [&](std::int64_t begin, std::int64_t n) {
     T scratch[kTile];
     T* const target = writer.target(begin, scratch);
-    for (std::int64_t i = 0; i < n; i += kPerBlock<T>) {
-      T numbers[kPerBlock<T>];
-      const std::int64_t block = (begin + i) / kPerBlock<T>;
-      distribution(random_block(key, static_cast<std::uint64_t>(block)), numbers);
-      std::copy_n(numbers, std::min<std::int64_t>(kPerBlock<T>, n - i), target + i);
+    for (std::int64_t i = 0; i < n; i += kNumbers) {
+      PhiloxBlock blocks[kBlocks];
+      random_blocks(key, static_cast<std::uint64_t>((begin + i) / kPerBlock<T>), blocks);
+      T numbers[kBlocks][kPerBlock<T>];
+      for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], numbers[k]);
+      std::copy_n(numbers[0], std::min(kNumbers, n - i), target + i);
     }
     writer.commit(begin, n, target);
   };

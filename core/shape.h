@@ -44,7 +44,9 @@ class Shape {
   std::vector<std::int64_t> vec() const { return {begin(), end()}; }
 
   friend bool operator==(const Shape& a, const Shape& b) {
-    return a.count_ == b.count_ && std::equal(a.begin(), a.end(), b.begin());
+    bool equal = a.count_ == b.count_;
+    for (int i = 0; equal && i < a.count_; ++i) equal = a[i] == b[i];
+    return equal;
   }
 
  private:

@@ -134,25 +134,26 @@ struct Pack {
 
   /// Over the lanes, always in the same order: the upper half onto the lower, down to one lane.
   friend T sum(Pack a) {
-    Lanes values = a.lanes();
-    for (int half = size / 2; half > 0; half /= 2) {
-      for (int i = 0; i < half; ++i) values[i] += values[i + half];
-    }
-    return values[0];
+    return fold(a, [](T x, T y) { return x + y; });
   }
   /// A NaN in any lane is the result, as in torch.min and torch.max.
   friend T min(Pack a) {
-    T result = a[0];
-    for (int i = 1; i < size; ++i) result = a[i] < result || a[i] != a[i] ? a[i] : result;
-    return result;
+    return fold(a, [](T x, T y) { return x < y || x != x ? x : y; });
   }
   friend T max(Pack a) {
-    T result = a[0];
-    for (int i = 1; i < size; ++i) result = a[i] > result || a[i] != a[i] ? a[i] : result;
-    return result;
+    return fold(a, [](T x, T y) { return x > y || x != x ? x : y; });
   }
 
  private:
+  template <class F>
+  static T fold(Pack a, const F& f) {
+    Lanes values = a.lanes();
+    for (int half = size / 2; half > 0; half /= 2) {
+      for (int i = 0; i < half; ++i) values[i] = f(values[i], values[i + half]);
+    }
+    return values[0];
+  }
+
   alignas(detail::kPackBytes) T storage_[size];
 };
 

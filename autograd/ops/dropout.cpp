@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -17,11 +19,12 @@ namespace {
 // out[i] = word i of the key >= p 2^32 ? x[i] / (1 - p) : 0, so that a dropped inf or NaN is gone.
 template <class T>
 void drop(const Array& out, const Array& x, double p, RandomKey key) {
-  constexpr int kWords = 4;
+  constexpr int kBlocks = 32;
+  constexpr std::int64_t kWords = 4 * kBlocks;
   static_assert(kTile % kWords == 0);
   const TileReader reader(x, out.sizes());
   const TileWriter writer(out);
-  const auto threshold = static_cast<std::uint64_t>(std::ceil(std::ldexp(p, 32)));
+  const auto last_dropped = static_cast<std::uint32_t>(std::ceil(std::ldexp(p, 32)) - 1);
   const T scale = static_cast<T>(1 / (1 - p));
   const auto drop_tile = [&](std::int64_t begin, std::int64_t n) {
     T in_scratch[kTile];
@@ -29,9 +32,12 @@ void drop(const Array& out, const Array& x, double p, RandomKey key) {
     const T* const in = reader.read(begin, n, in_scratch);
     T* const result = writer.target(begin, out_scratch);
     for (std::int64_t i = 0; i < n; i += kWords) {
-      const PhiloxBlock block = random_block(key, static_cast<std::uint64_t>((begin + i) / kWords));
-      for (std::int64_t k = 0; k < std::min<std::int64_t>(kWords, n - i); ++k) {
-        result[i + k] = block.word[k] >= threshold ? in[i + k] * scale : T(0);
+      PhiloxBlock blocks[kBlocks];
+      random_blocks(key, static_cast<std::uint64_t>((begin + i) / 4), blocks);
+      const auto words = std::bit_cast<std::array<std::uint32_t, kWords>>(blocks);
+      for (std::int64_t k = 0; k < std::min(kWords, n - i); ++k) {
+        const T kept = in[i + k] * scale;
+        result[i + k] = words[k] > last_dropped ? kept : T(0);
       }
     }
     writer.commit(begin, n, result);
