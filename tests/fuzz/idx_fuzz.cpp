@@ -1,5 +1,5 @@
 // libFuzzer target: parse_idx must read or refuse any bytes, plain or gzipped.
-// Build with clang++ -fsanitize=fuzzer,address,undefined.
+// Built and run by tools/fuzz.
 
 #include <halfgrad/data/idx.h>
 

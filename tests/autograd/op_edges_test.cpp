@@ -1,0 +1,200 @@
+#include "op_suite.h"
+
+#include <cmath>
+#include <limits>
+
+#include <halfgrad/testing/ulp.h>
+
+// Strides, empty operands and the ends of the number line. Elementwise ops must give the same bits
+// however their operands lie; the others, which may sum in another order then, the same numbers.
+namespace halfgrad {
+namespace {
+
+using ElementwiseOp = OpTest;
+using OtherOp = OpTest;
+
+Tensor transposed(const Tensor& x) {
+  return x.dim() < 2 ? x : Tensor(x.array().transpose(0, -1).contiguous().transpose(0, -1));
+}
+
+Tensor every_second_element(const Tensor& x) {
+  if (x.dim() == 0) return x;
+  Shape sizes = x.sizes();
+  sizes[sizes.size() - 1] *= 2;
+  const Array spaced = Array::full(sizes, 1, x.dtype()).slice(-1, 0, sizes[sizes.size() - 1], 2);
+  spaced.copy_(x.array());
+  return Tensor(spaced);
+}
+
+Tensor with_repeated_rows(const Tensor& x) {
+  return x.dim() < 2 ? x : Tensor(x.array().slice(0, 0, 1).expand(x.sizes()));
+}
+
+TEST_P(ElementwiseOp, StridesDoNotChangeBits) {
+  for (const OpExample& example : op().examples) {
+    for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
+      for (const DType dtype : {kFloat32, kFloat16}) {
+        SCOPED_TRACE(describe(example, dtype));
+        std::vector<Tensor> strided;
+        std::vector<Tensor> contiguous;
+        for (const Tensor& operand : draw_operands(example, dtype, kSeed)) {
+          strided.push_back(layout(operand));
+          contiguous.emplace_back(strided.back().array().clone());
+        }
+        expect_same_bits(run_and_differentiate(op(), example, strided),
+                         run_and_differentiate(op(), example, contiguous));
+      }
+    }
+  }
+}
+
+TEST_P(OtherOp, StridesDoNotChangeNumbers) {
+  for (const OpExample& example : op().examples) {
+    for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
+      for (const DType dtype : {kFloat64, kFloat16}) {
+        SCOPED_TRACE(describe(example, dtype));
+        std::vector<Tensor> strided;
+        std::vector<Tensor> contiguous;
+        for (const Tensor& operand : draw_operands(example, dtype, kSeed)) {
+          strided.push_back(layout(operand));
+          contiguous.emplace_back(strided.back().array().clone());
+        }
+        const auto got = run_and_differentiate(op(), example, strided);
+        const auto expected = run_and_differentiate(op(), example, contiguous);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          EXPECT_LE(worst_error(got[i], expected[i]).roundoffs, 2 * op().roundoffs)
+              << "output " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ElementwiseOp, EmptyOperandsGiveEmptyResults) {
+  for (OpExample example : op().examples) {
+    for (OperandSpec& spec : example.operands) spec.sizes = {0, 3};
+    for (const Tensor& output :
+         run_and_differentiate(op(), example, draw_operands(example, kFloat16, kSeed))) {
+      EXPECT_EQ(output.sizes(), (Shape{0, 3})) << example.name;
+    }
+  }
+}
+
+// Every operand as long as the first one loses its first dimension's elements. What has no value
+// then, such as a largest element, must say so.
+TEST_P(OtherOp, EmptyOperandsGiveGradientsOfTheirShapeOrAnError) {
+  for (OpExample example : op().examples) {
+    SCOPED_TRACE(example.name);
+    const Shape first = example.operands[0].sizes;
+    if (first.size() == 0) continue;
+    for (OperandSpec& spec : example.operands) {
+      if (spec.sizes.size() > 0 && spec.sizes[0] == first[0]) spec.sizes[0] = 0;
+    }
+    const auto operands = draw_operands(example, kFloat32, kSeed);
+    try {
+      const auto outputs = run_and_differentiate(op(), example, operands);
+      std::size_t next = 1;
+      for (std::size_t i = 0; i < operands.size() && next < outputs.size(); ++i) {
+        if (!example.operands[i].differentiable || !operands[i].is_floating_point()) continue;
+        EXPECT_EQ(outputs[next++].sizes(), operands[i].sizes()) << "operand " << i;
+      }
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST_P(ElementwiseOp, OneElementIsEnough) {
+  for (const Shape& sizes : {Shape{}, Shape{1}}) {
+    for (OpExample example : op().examples) {
+      for (OperandSpec& spec : example.operands) spec.sizes = sizes;
+      const auto operands = draw_operands(example, kFloat32, kSeed);
+      const auto got = run_and_differentiate(op(), example, operands);
+      EXPECT_LE(worst_error(got[0], expected_result(example, operands)).roundoffs, op().roundoffs);
+      EXPECT_EQ(got[0].sizes(), sizes);
+    }
+  }
+}
+
+/// Zeros, the ends of the dtype's range, and what is no number.
+std::vector<double> edge_values(DType dtype) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double tiny = dtype == kFloat64   ? 0x1p-1074
+                      : dtype == kFloat16 ? 0x1p-24
+                      : dtype == kFloat32 ? 0x1p-149
+                                          : 0x1p-133;
+  const double largest = dtype == kFloat64   ? std::numeric_limits<double>::max()
+                         : dtype == kFloat16 ? 65504
+                         : dtype == kFloat32 ? std::numeric_limits<float>::max()
+                                             : 0x1.fep127;
+  return {0,
+          -0.0,
+          1,
+          -1,
+          tiny,
+          -tiny,
+          largest,
+          -largest,
+          65519,
+          65520,
+          infinity,
+          -infinity,
+          std::numeric_limits<double>::quiet_NaN()};
+}
+
+// One operand takes every edge value; of two operands, both take every pair. What overflows the
+// dtype is infinite in the expectation too, because that is rounded to the dtype.
+TEST_P(ElementwiseOp, EdgeValuesPropagate) {
+  for (const DType dtype : kFloatingDTypes) {
+    const std::vector<double> edges = edge_values(dtype);
+    const auto n = static_cast<std::int64_t>(edges.size());
+    for (OpExample example : op().examples) {
+      const std::size_t count = example.operands.size();
+      for (OperandSpec& spec : example.operands) spec.sizes = {n};
+      const std::size_t variants = count == 3 ? count : 1;
+      for (std::size_t variant = 0; variant < variants; ++variant) {
+        auto operands = draw_operands(example, dtype, kSeed);
+        for (std::size_t i = 0; i < count; ++i) {
+          const bool number = example.operands[i].kind == OperandSpec::Kind::number;
+          if (!number || (count == 3 && i != variant)) continue;
+          operands[i] = tensor_of(edges, count == 2 && i == 0 ? Shape{n, 1} : Shape{n}).to(dtype);
+        }
+        const Tensor got = example.run(operands);
+        const Tensor expected = expected_result(example, operands).to(got.dtype());
+        const WorstError worst = worst_error(got, expected);
+        const auto at = static_cast<std::size_t>(std::max<std::int64_t>(worst.index, 0));
+        EXPECT_LE(worst.roundoffs, op().roundoffs)
+            << describe(example, dtype) << ", element " << worst.index << ": expected "
+            << expected.to_vector<double>()[at] << ", got " << got.to_vector<double>()[at];
+      }
+    }
+  }
+}
+
+// One element of one operand takes the values that spread: NaN and the infinities.
+TEST_P(OtherOp, NonFiniteValuesPropagate) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const DType dtype : kFloatingDTypes) {
+    for (const OpExample& example : op().examples) {
+      for (std::size_t k = 0; k < example.operands.size(); ++k) {
+        if (example.operands[k].kind != OperandSpec::Kind::number) continue;
+        for (const double value : {std::nan(""), infinity, -infinity}) {
+          auto operands = draw_operands(example, dtype, kSeed);
+          Tensor middle = operands[k].flatten().select(0, operands[k].numel() / 2);
+          middle.fill_(value);
+          const Tensor got = example.run(operands);
+          const Tensor expected = expected_result(example, operands).to(got.dtype());
+          EXPECT_LE(worst_error(got, expected).roundoffs, op().roundoffs)
+              << describe(example, dtype) << ", operand " << k << " holds " << value
+              << "\nexpected " << expected << "\ngot " << got;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOp, ::testing::ValuesIn(ops_where(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(AllOps, OtherOp, ::testing::ValuesIn(ops_where(false)), name_of);
+
+}  // namespace
+}  // namespace halfgrad

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/op_example.h>
+#include <halfgrad/testing/random_tensor.h>
+
+// What the tests of every op in the table share. A failure names the op, its example and the dtype.
+namespace halfgrad {
+
+inline void PrintTo(const OpEntry& op, std::ostream* out) { *out << op.name; }
+
+inline constexpr DType kFloatingDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
+inline constexpr std::uint64_t kSeed = 7;
+
+class OpTest : public ::testing::TestWithParam<OpEntry> {
+ protected:
+  const OpEntry& op() const { return GetParam(); }
+};
+
+inline std::string name_of(const ::testing::TestParamInfo<OpEntry>& info) {
+  return info.param.name;
+}
+
+/// The rows of the table that are elementwise, or those that are not.
+inline std::vector<OpEntry> ops_where(bool elementwise) {
+  std::vector<OpEntry> chosen;
+  for (const OpEntry& op : all_ops()) {
+    if (op.elementwise == elementwise) chosen.push_back(op);
+  }
+  return chosen;
+}
+
+inline std::string describe(const OpExample& example, DType dtype) {
+  return "example '" + example.name + "' in " + std::string(name(dtype));
+}
+
+inline std::vector<Tensor> require_grad(std::vector<Tensor> operands, const OpExample& example) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (example.operands[i].differentiable && operands[i].is_floating_point()) {
+      operands[i] = operands[i].detach().requires_grad_();
+    }
+  }
+  return operands;
+}
+
+inline bool any_requires_grad(const std::vector<Tensor>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const Tensor& tensor) { return tensor.requires_grad(); });
+}
+
+/// The result and the gradients of all differentiable operands, for a random cotangent that 16 bits
+/// can hold.
+inline std::vector<Tensor> run_and_differentiate(const OpEntry& op, const OpExample& example,
+                                                 std::vector<Tensor> operands,
+                                                 bool create_graph = false) {
+  operands = require_grad(std::move(operands), example);
+  const Tensor result = example.run(operands);
+  std::vector<Tensor> all = {result};
+  if (!op.differentiable || !any_requires_grad(operands)) return all;
+  const Tensor cotangent =
+      random_tensor(result.sizes(), -1, 1, {kSeed, 99}).to(kBFloat16).to(result.dtype());
+  std::vector<Tensor> inputs;
+  for (const Tensor& operand : operands) {
+    if (operand.requires_grad()) inputs.push_back(operand);
+  }
+  for (const Tensor& gradient :
+       autograd::grad({result}, inputs, {cotangent}, {.create_graph = create_graph})) {
+    all.push_back(gradient);
+  }
+  return all;
+}
+
+inline void expect_same_bits(const std::vector<Tensor>& actual,
+                             const std::vector<Tensor>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    EXPECT_EQ(actual[i].sizes(), expected[i].sizes()) << "output " << i;
+    EXPECT_EQ(actual[i].to_vector<double>(), expected[i].to_vector<double>()) << "output " << i;
+  }
+}
+
+}  // namespace halfgrad
