@@ -15,6 +15,9 @@ struct BackwardOptions {
 /// Adds to grad() of every leaf the gradients of sum_i <tensors[i], grad_tensors[i]>. A missing
 /// grad_tensor is allowed for a tensor of one element and stands for 1.
 ///
+/// With create_graph a leaf's gradient may lead back to the leaf, and the two then keep each other
+/// alive until set_grad({}); grad(), below, has no such cycle.
+///
 /// Runs nodes in the reverse of the order they were recorded in, without recursion. Throws
 /// std::runtime_error when a graph was freed, or a saved tensor was changed in place.
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -51,6 +53,24 @@ inline OperandSpec indices(const Shape& sizes, double size) {
           .high = size - 1,
           .kind = OperandSpec::Kind::index,
           .differentiable = false};
+}
+
+/// Where the largest (or smallest) number of a row stands, or its first NaN.
+inline std::size_t place_of_extreme(const std::vector<double>& row, bool largest) {
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (std::isnan(row[i])) return i;
+    if (largest ? row[i] > row[best] : row[i] < row[best]) best = i;
+  }
+  return best;
+}
+
+/// log(sum_i exp(x_i)), without overflow
+inline double log_of_sum(const std::vector<double>& row) {
+  const double largest = row[place_of_extreme(row, true)];
+  double total = 0;
+  for (const double x : row) total += std::exp(x - largest);
+  return largest + std::log(total);
 }
 
 /// sum_k f(k) for k < n

@@ -3,6 +3,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reduced_dims.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
@@ -82,9 +83,7 @@ OpEntry extreme_index_entry() {
         return extreme_index<kMax>(x, dims[0], keepdim);
       },
       [](const std::vector<double>& row) {
-        const auto best = kMax ? std::max_element(row.begin(), row.end())
-                               : std::min_element(row.begin(), row.end());
-        return std::vector{static_cast<double>(best - row.begin())};
+        return std::vector{static_cast<double>(place_of_extreme(row, kMax))};
       },
       {.sizes = {}, .differentiable = false}, {{}, {0}, {1}, {-1}});
   return entry;

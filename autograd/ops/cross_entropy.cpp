@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
 #include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
@@ -198,10 +199,12 @@ Values cross_entropy_reference(const Values& x, const std::vector<double>& q,
   const auto classes = static_cast<std::size_t>(x.sizes.back());
   Values losses{{}, {}};
   for (std::size_t begin = 0; begin < x.data.size(); begin += classes) {
-    double total = 0, loss = 0;
-    for (std::size_t i = 0; i < classes; ++i) total += std::exp(x.data[begin + i]);
+    const auto row = x.data.begin() + static_cast<std::ptrdiff_t>(begin);
+    const double log_total = log_of_sum({row, row + static_cast<std::ptrdiff_t>(classes)});
+    double loss = 0;
     for (std::size_t i = 0; i < classes; ++i) {
-      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - std::log(total));
+      if (q[begin + i] == 0) continue;
+      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - log_total);
     }
     losses.data.push_back(loss);
   }

@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reduced_dims.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/reduce.h>
@@ -84,10 +85,7 @@ OpEntry extreme_entry() {
       [](const Tensor& x, const Shape& dims, bool keepdim) {
         return extreme<kMax>(x, dims, keepdim);
       },
-      [](const std::vector<double>& row) {
-        return std::vector{kMax ? *std::max_element(row.begin(), row.end())
-                                : *std::min_element(row.begin(), row.end())};
-      });
+      [](const std::vector<double>& row) { return std::vector{row[place_of_extreme(row, kMax)]}; });
   return entry;
 }
 

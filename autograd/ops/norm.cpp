@@ -163,10 +163,11 @@ OpEntry norm_entry() {
           double total = p < 0 ? kInf : 0;
           for (const double x : row) {
             const double size = std::abs(x);
-            total = p == kInf    ? std::max(total, size)
-                    : p == -kInf ? std::min(total, size)
-                    : p == 0     ? total + (size > 0 ? 1 : 0)
-                                 : total + std::pow(size, p);
+            total = p == 0             ? total + (x != 0 ? 1 : 0)
+                    : std::isnan(size) ? size
+                    : p == kInf        ? std::max(total, size)
+                    : p == -kInf       ? std::min(total, size)
+                                       : total + std::pow(size, p);
           }
           return std::vector{p == 0 || std::isinf(p) ? total : std::pow(total, 1 / p)};
         });

@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
@@ -126,9 +127,8 @@ OpEntry softmax_entry() {
   add_row_examples(
       entry, [](const Tensor& x, std::int64_t dim) { return softmax(x, dim); },
       [](std::vector<double> row) {
-        double total = 0;
-        for (const double x : row) total += std::exp(x);
-        for (double& x : row) x = std::exp(x) / total;
+        const double log_total = log_of_sum(row);
+        for (double& x : row) x = std::exp(x - log_total);
         return row;
       });
   return entry;
@@ -142,9 +142,8 @@ OpEntry log_softmax_entry() {
   add_row_examples(
       entry, [](const Tensor& x, std::int64_t dim) { return log_softmax(x, dim); },
       [](std::vector<double> row) {
-        double total = 0;
-        for (const double x : row) total += std::exp(x);
-        for (double& x : row) x -= std::log(total);
+        const double log_total = log_of_sum(row);
+        for (double& x : row) x -= log_total;
         return row;
       });
   return entry;

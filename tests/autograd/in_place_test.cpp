@@ -142,7 +142,7 @@ TEST(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
        }},
       {"a view of a view",
        [](const Tensor& x, const Tensor& w) {
-         Tensor y = exp(x);
+         Tensor y = x * x;
          y.t().slice(0, 0, 3, 2).select(1, 0).copy_(w * w);
          return y * x;
        }},
