@@ -6,3 +6,14 @@
 #else
 #define HG_HD
 #endif
+
+namespace halfgrad::detail {
+
+/// Whether this is a build with the CUDA backend, in which engines have a second branch.
+#if defined(HALFGRAD_CUDA)
+inline constexpr bool kWithCuda = true;
+#else
+inline constexpr bool kWithCuda = false;
+#endif
+
+}  // namespace halfgrad::detail

@@ -23,7 +23,7 @@ T log_sum_exp(Team& team, Row<const T> x) {
 // For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
 struct ClassLossRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
     const ClassTarget<T> row(target);
     const T log_total = log_sum_exp(team, x);
     team.once([&] {
@@ -38,7 +38,7 @@ struct ClassGradientRow {
   double divisor;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
+  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
                   Row<const T> lse, Row<T> dx) const {
     const ClassTarget<T> row(target);
     if (row.ignored()) {
@@ -55,7 +55,7 @@ struct ClassGradientRow {
 // For target probabilities q_i: loss = sum_i q_i (lse - x_i), where q_i = 0 counts nothing.
 struct SoftLossRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
     const T log_total = log_sum_exp(team, x);
     const T total = team.sum(x.size(), [&](auto i) {
       const auto p = q(i);
@@ -73,7 +73,7 @@ struct SoftGradientRow {
   double divisor;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
+  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
                   Row<T> dx) const {
     const T factor = dloss(std::int64_t{0}) / static_cast<T>(divisor);
     const T log_total = lse(std::int64_t{0});
