@@ -75,8 +75,15 @@ void reduce_columns(const void* reduction, const T* x, T* totals, std::int64_t n
   map_tile(step, totals, operands, n, std::index_sequence<0, 1>{});
 }
 
+/// The same on the GPU where `out` lies: core/cuda/reduce_cuda.h.
+template <class T, class R>
+void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims);
+
 template <class T, class R>
 void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
+  if constexpr (kWithCuda) {
+    if (out.device().is_cuda()) return reduce_on_cuda<T>(r, out, in, dims);
+  }
   using Total = total_t<T>;
   const ReduceKernels<T> kernels{
       &r,
@@ -102,3 +109,7 @@ void reduce(const R& r, DType compute, const Array& out, const Array& in, unsign
 }
 
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/reduce_cuda.h>
+#endif

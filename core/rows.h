@@ -31,16 +31,16 @@ class Row {
   using Value = std::remove_const_t<T>;
 
  public:
-  Row(T* data, std::int64_t size) : data_(data), size_(size) {}
+  HG_HD Row(T* data, std::int64_t size) : data_(data), size_(size) {}
 
-  T* data() const { return data_; }
-  std::int64_t size() const { return size_; }
-  Value operator()(std::int64_t i) const { return data_[i]; }
+  HG_HD T* data() const { return data_; }
+  HG_HD std::int64_t size() const { return size_; }
+  HG_HD Value operator()(std::int64_t i) const { return data_[i]; }
   Pack<Value> operator()(LaneRange i) const {
     return i.count == Pack<Value>::size ? Pack<Value>::load(data_ + i.begin)
                                         : load_up_to<Value>(data_ + i.begin, i.count);
   }
-  void set(std::int64_t i, Value value) const { data_[i] = value; }
+  HG_HD void set(std::int64_t i, Value value) const { data_[i] = value; }
   void set(LaneRange i, Pack<Value> value) const {
     if (i.count == Pack<Value>::size) {
       value.store(data_ + i.begin);
@@ -127,9 +127,17 @@ template <class T>
 void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array* const* in,
               int inputs, const Array* const* out, int outputs);
 
+/// The same on the GPU where the operands lie: core/cuda/rows_cuda.h.
+template <class T, class F, std::size_t... I, std::size_t... O>
+void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                  std::index_sequence<I...>, std::index_sequence<O...>);
+
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_in(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
-             std::index_sequence<I...>, std::index_sequence<O...>) {
+             std::index_sequence<I...> inputs, std::index_sequence<O...> outputs) {
+  if constexpr (kWithCuda) {
+    if (out[0]->device().is_cuda()) return rows_on_cuda<T>(f, rows, in, out, inputs, outputs);
+  }
   const RowKernel<T> kernel = [](const void* functor, const Row<const T>* i, const Row<T>* o) {
     SimdTeam<T> team;
     (*static_cast<const F*>(functor))(team, i[I]..., o[O]...);
@@ -155,3 +163,7 @@ void parallel_rows(const F& f, DType compute, std::int64_t rows,
 }
 
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/rows_cuda.h>
+#endif
