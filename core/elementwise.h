@@ -47,6 +47,15 @@ void map_tile(const F& f, T* out, const T* const* in, std::int64_t n, std::index
   if (i < n) store_up_to(f(load_up_to(in[I] + i, n - i)...), out + i, n - i);
 }
 
+template <class T, class F, class... In>
+void elementwise_on_cpu(const F& f, const Array& out, const In&... in) {
+  const std::array<const Array*, sizeof...(In)> operands{&in...};
+  const TileKernel<T> kernel = [](const void* functor, T* o, const T* const* i, std::int64_t n) {
+    map_tile(*static_cast<const F*>(functor), o, i, n, std::index_sequence_for<In...>{});
+  };
+  run_tiles<T>(kernel, &f, out, operands.data(), sizeof...(In));
+}
+
 /// The same on the GPU where `out` lies: core/cuda/elementwise_cuda.h.
 template <class T, class F, class... In>
 void elementwise_on_cuda(const F& f, const Array& out, const In&... in);
@@ -56,11 +65,7 @@ void elementwise_in(const F& f, const Array& out, const In&... in) {
   if constexpr (kWithCuda) {
     if (out.device().is_cuda()) return elementwise_on_cuda<T>(f, out, in...);
   }
-  const std::array<const Array*, sizeof...(In)> operands{&in...};
-  const TileKernel<T> kernel = [](const void* functor, T* o, const T* const* i, std::int64_t n) {
-    map_tile(*static_cast<const F*>(functor), o, i, n, std::index_sequence_for<In...>{});
-  };
-  run_tiles<T>(kernel, &f, out, operands.data(), sizeof...(In));
+  if constexpr (kWithCpu) elementwise_on_cpu<T>(f, out, in...);
 }
 
 /// True for functors that also make sense on integers: `static constexpr bool integers = true`.

@@ -9,11 +9,17 @@
 
 namespace halfgrad::detail {
 
-/// Whether this is a build with the CUDA backend, in which engines have a second branch.
+/// Which branches the engines have. The CUDA backend's check of its functors leaves the CPU's out:
+/// nvcc cannot tell a formula's SIMD instance from one for the device that lacks its HG_HD.
 #if defined(HALFGRAD_CUDA)
 inline constexpr bool kWithCuda = true;
 #else
 inline constexpr bool kWithCuda = false;
+#endif
+#if defined(HALFGRAD_DEVICE_ONLY)
+inline constexpr bool kWithCpu = false;
+#else
+inline constexpr bool kWithCpu = true;
 #endif
 
 }  // namespace halfgrad::detail

@@ -75,15 +75,8 @@ void reduce_columns(const void* reduction, const T* x, T* totals, std::int64_t n
   map_tile(step, totals, operands, n, std::index_sequence<0, 1>{});
 }
 
-/// The same on the GPU where `out` lies: core/cuda/reduce_cuda.h.
 template <class T, class R>
-void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims);
-
-template <class T, class R>
-void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
-  if constexpr (kWithCuda) {
-    if (out.device().is_cuda()) return reduce_on_cuda<T>(r, out, in, dims);
-  }
+void reduce_on_cpu(const R& r, const Array& out, const Array& in, unsigned dims) {
   using Total = total_t<T>;
   const ReduceKernels<T> kernels{
       &r,
@@ -95,6 +88,18 @@ void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
       },
       r.template identity<T>()};
   run_reduce(kernels, out, in, dims);
+}
+
+/// The same on the GPU where `out` lies: core/cuda/reduce_cuda.h.
+template <class T, class R>
+void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims);
+
+template <class T, class R>
+void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
+  if constexpr (kWithCuda) {
+    if (out.device().is_cuda()) return reduce_on_cuda<T>(r, out, in, dims);
+  }
+  if constexpr (kWithCpu) reduce_on_cpu<T>(r, out, in, dims);
 }
 
 template <class R>

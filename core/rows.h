@@ -127,23 +127,20 @@ template <class T>
 void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array* const* in,
               int inputs, const Array* const* out, int outputs);
 
-/// The same on the GPU where the operands lie: core/cuda/rows_cuda.h.
 template <class T, class F, std::size_t... I, std::size_t... O>
-void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
-                  std::index_sequence<I...>, std::index_sequence<O...>);
-
-template <class T, class F, std::size_t... I, std::size_t... O>
-void rows_in(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
-             std::index_sequence<I...> inputs, std::index_sequence<O...> outputs) {
-  if constexpr (kWithCuda) {
-    if (out[0]->device().is_cuda()) return rows_on_cuda<T>(f, rows, in, out, inputs, outputs);
-  }
+void rows_on_cpu(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                 std::index_sequence<I...>, std::index_sequence<O...>) {
   const RowKernel<T> kernel = [](const void* functor, const Row<const T>* i, const Row<T>* o) {
     SimdTeam<T> team;
     (*static_cast<const F*>(functor))(team, i[I]..., o[O]...);
   };
   run_rows<T>(kernel, &f, rows, in, sizeof...(I), out, sizeof...(O));
 }
+
+/// The same on the GPU where the operands lie: core/cuda/rows_cuda.h.
+template <class T, class F, std::size_t... I, std::size_t... O>
+void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                  std::index_sequence<I...>, std::index_sequence<O...>);
 
 /// f on every row of the matrices `in` and `out` (each [rows, its own number of columns]), computed
 /// in double if `compute` is f64, else in float. Rows may be views, e.g. expanded.
@@ -152,8 +149,14 @@ void parallel_rows(const F& f, DType compute, std::int64_t rows,
                    const std::array<const Array*, I>& in, const std::array<const Array*, O>& out) {
   const auto run = [&](auto tag) {
     using T = typename decltype(tag)::type;
-    rows_in<T>(f, rows, in.data(), out.data(), std::make_index_sequence<I>{},
-               std::make_index_sequence<O>{});
+    constexpr std::make_index_sequence<I> kInputs;
+    constexpr std::make_index_sequence<O> kOutputs;
+    if constexpr (kWithCuda) {
+      if (out[0]->device().is_cuda()) {
+        return rows_on_cuda<T>(f, rows, in.data(), out.data(), kInputs, kOutputs);
+      }
+    }
+    if constexpr (kWithCpu) rows_on_cpu<T>(f, rows, in.data(), out.data(), kInputs, kOutputs);
   };
   if (compute == DType::f64) {
     run(std::type_identity<double>{});
