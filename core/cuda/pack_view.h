@@ -25,6 +25,40 @@ inline __device__ int pack_count(std::int64_t index, std::int64_t n) {
   return n - index < kPerThread ? static_cast<int>(n - index) : kPerThread;
 }
 
+/// The first `count` elements from `index` on. The pack must be aligned as load_pack wants it.
+inline __device__ void load_packed(const std::byte* data, DType dtype, std::int64_t index,
+                                   int count, float (&values)[kPerThread]) {
+  with_packed_type(dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    const S* const source = reinterpret_cast<const S*>(data) + index;
+    if (count == kPerThread) return read_pack(source, values);
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      values[k] = k < count ? convert_on_device<float>(source[k]) : 0.0f;
+    }
+  });
+}
+
+inline __device__ void store_packed(std::byte* data, DType dtype, std::int64_t index, int count,
+                                    const float (&values)[kPerThread]) {
+  with_packed_type(dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    S* const target = reinterpret_cast<S*>(data) + index;
+    if (count == kPerThread) return write_pack(target, values);
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      if (k < count) target[k] = convert_on_device<S>(values[k]);
+    }
+  });
+}
+
+inline __device__ void load_repeated(const std::byte* data, DType dtype, std::int64_t index,
+                                     float (&values)[kPerThread]) {
+  const auto value = load<float>(data, dtype, index);
+#pragma unroll
+  for (float& copy : values) copy = value;
+}
+
 /// A StridedView whose elements may be moved kPerThread at a time, from multiples of kPerThread on,
 /// if it has packs for the compute type.
 struct PackView : StridedView {
@@ -39,35 +73,13 @@ struct PackView : StridedView {
     return packs == Packs::together && (dtype == DType::f32 || is_reduced(dtype));
   }
 
-  /// The first `count` elements from `index` on; all but the last pack have kPerThread.
   __device__ void load_pack(std::int64_t index, int count, float (&values)[kPerThread]) const {
-    if (packs == Packs::repeated) {
-      const auto value = detail::load<float>(data, dtype, short_offset(index));
-#pragma unroll
-      for (float& copy : values) copy = value;
-      return;
-    }
-    with_packed_type(dtype, [&](auto tag) {
-      using S = typename decltype(tag)::type;
-      const S* const source = reinterpret_cast<const S*>(data) + short_offset(index);
-      if (count == kPerThread) return read_pack(source, values);
-#pragma unroll
-      for (int k = 0; k < kPerThread; ++k) {
-        values[k] = k < count ? convert_on_device<float>(source[k]) : 0.0f;
-      }
-    });
+    if (packs == Packs::repeated) return load_repeated(data, dtype, short_offset(index), values);
+    load_packed(data, dtype, short_offset(index), count, values);
   }
   __device__ void store_pack(std::int64_t index, int count,
                              const float (&values)[kPerThread]) const {
-    with_packed_type(dtype, [&](auto tag) {
-      using S = typename decltype(tag)::type;
-      S* const target = reinterpret_cast<S*>(data) + short_offset(index);
-      if (count == kPerThread) return write_pack(target, values);
-#pragma unroll
-      for (int k = 0; k < kPerThread; ++k) {
-        if (k < count) target[k] = convert_on_device<S>(values[k]);
-      }
-    });
+    store_packed(data, dtype, short_offset(index), count, values);
   }
 };
 
