@@ -13,8 +13,8 @@
 /// The elementwise engine: out[i] = f(a[i], b[i], ...) over operands that broadcast to `out`.
 ///
 /// f is a functor with a templated call operator, `template <class T> HG_HD T operator()(T a, T b)
-/// const`, written once: T is a SIMD pack on the CPU, a number on a GPU. Operands of any dtype are widened on load and the
-/// result is rounded once on store.
+/// const`, written once: T is a SIMD pack on the CPU, a number on a GPU. Operands of any dtype are
+/// widened on load and the result is rounded once on store.
 namespace halfgrad::detail {
 
 template <class T>

@@ -23,6 +23,11 @@ constexpr const char* name_of(const char* engine) {
   }
 }
 
+/// True for functors so seldom run, `static constexpr bool rare = true`, that they get no kernel
+/// for packs: derivatives of derivatives.
+template <class F>
+concept Rare = F::rare;
+
 template <class View, std::size_t N>
 struct MapOperands {
   View out;
@@ -93,7 +98,8 @@ void elementwise_on_cuda(const F& f, const Array& out, const In&... in) {
   if (out.numel() == 0) return;
   const Launch launch(out.device(), name_of<F>("elementwise"));
   bool launched = false;
-  if constexpr (std::is_same_v<T, float>) launched = launch_packs(launch, f, out, in...);
+  if constexpr (std::is_same_v<T, float> && !Rare<F>)
+    launched = launch_packs(launch, f, out, in...);
   if (!launched) launch_elements<T>(launch, f, out, in...);
   launch.check();
 }

@@ -7,8 +7,8 @@
 
 namespace halfgrad::detail {
 
-/// Packs are of floats of 16 and 32 bits, computed in float. With longer numbers an element a thread
-/// fills the memory's lines as well, and what is rare is not worth every kernel's code.
+/// Packs are of floats of 16 and 32 bits, computed in float. With longer numbers an element a
+/// thread fills the memory's lines as well, and what is rare is not worth every kernel's code.
 template <class F>
 __device__ void with_packed_type(DType dtype, const F& f) {
   if (dtype == DType::f32) {

@@ -12,8 +12,8 @@
 
 /// The reduction engine on a GPU. Each thread combines kPerFlush elements in T before it carries
 /// them over to the wider total, and everything between threads happens there, so sums are as exact
-/// as the CPU's. Few long reductions are cut into parts, one a block, that a second launch combines.
-/// The order depends on the shape alone; there are no atomics.
+/// as the CPU's. Few long reductions are cut into parts, one a block, that a second launch
+/// combines. The order depends on the shape alone; there are no atomics.
 namespace halfgrad::detail {
 
 inline constexpr int kReduceThreads = 256;

@@ -62,7 +62,8 @@ inline ReducePlan::ReducePlan(const Array& in, unsigned dims) {
 // Into as many parts as make some 2000 blocks, more than any GPU runs at a time. A chunk is a
 // multiple of 8, so that packs stay aligned.
 inline void ReducePlan::cut(std::int64_t blocks, std::int64_t smallest_chunk) {
-  const std::int64_t most_parts = std::max<std::int64_t>(1, 2048 / std::max<std::int64_t>(1, blocks));
+  const std::int64_t most_parts =
+      std::max<std::int64_t>(1, 2048 / std::max<std::int64_t>(1, blocks));
   chunk = std::max(smallest_chunk, (count + most_parts - 1) / most_parts);
   chunk = (chunk + 7) / 8 * 8;
   parts = std::max<std::int64_t>(1, (count + chunk - 1) / chunk);

@@ -159,21 +159,25 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
   const Launch launch(device, name_of<F>("rows"));
   std::int64_t staged = 0;
   std::int64_t widest = 0;
-  RowOperands<sizeof...(I), sizeof...(O)> operands{
-      {row_operand<T>(*in[I], staged, widest)...}, {row_operand<T>(*out[O], staged, widest)...}, rows};
+  RowOperands<sizeof...(I), sizeof...(O)> operands{{row_operand<T>(*in[I], staged, widest)...},
+                                                   {row_operand<T>(*out[O], staged, widest)...},
+                                                   rows};
   operands.staged = staged;
 
   const std::int64_t warps = std::min<std::int64_t>(8, kShared / std::max<std::int64_t>(1, staged));
   const bool whole_block = widest > 1024 || warps < 2;
   const bool in_shared = staged <= kShared;
   const std::int64_t per_block = whole_block ? 1 : warps;
-  const int threads = whole_block ? (widest > 4096 ? kMaxRowThreads : 256) : static_cast<int>(warps) * kWarp;
+  const int threads =
+      whole_block ? (widest > 4096 ? kMaxRowThreads : 256) : static_cast<int>(warps) * kWarp;
   const std::int64_t blocks = (rows + per_block - 1) / per_block;
   const std::int64_t scratch_blocks = in_shared ? 0 : std::min(blocks, kScratchBlocks);
   const Array scratch = Array::empty({scratch_blocks * staged}, dtype_of<T>(), device);
-  const std::size_t shared = in_shared ? static_cast<std::size_t>(per_block * staged) * sizeof(T) : 0;
-  map_rows<<<static_cast<unsigned>(in_shared ? blocks : scratch_blocks), threads, shared, launch.stream()>>>(
-      f, operands, whole_block, in_shared ? nullptr : scratch.data_as<T>());
+  const std::size_t shared =
+      in_shared ? static_cast<std::size_t>(per_block * staged) * sizeof(T) : 0;
+  map_rows<<<static_cast<unsigned>(in_shared ? blocks : scratch_blocks), threads, shared,
+             launch.stream()>>>(f, operands, whole_block,
+                                in_shared ? nullptr : scratch.data_as<T>());
   launch.check();
 }
 
