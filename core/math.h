@@ -11,8 +11,8 @@
 /// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
 ///
 /// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). On a GPU they are
-/// CUDA's, whose manual bounds a float's exp, expm1, log and log1p by 1 ulp and tanh and erf by 2;
-/// sin, cos and pow of a float, less exact there, are computed in double. Pack<float> is our
+/// CUDA's, by its manual within 2 ulp; but sin, cos and pow of a float are computed in double, as
+/// those of packs are, since CUDA's pow is less exact than that. Pack<float> is our
 /// own (float_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float
 /// and Pack<float> therefore differ in the last bit: what must not depend on an element's position
 /// has to go through packs throughout.
