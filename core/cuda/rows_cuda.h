@@ -100,13 +100,10 @@ struct RowOperands {
   RowOperand out[O];
   std::int64_t rows;
   std::int64_t staged = 0;  ///< elements per row
-  std::int64_t widest = 0;  ///< columns
 };
 
 inline constexpr int kMaxRowThreads = 512;
 
-/// The functor on rows that are taken by warps or, with `whole_block`, by blocks. `scratch` has
-/// room to stage one row for each block, or is null.
 template <class T, class F, std::size_t... I, std::size_t... O>
 __device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)>& operands,
                         std::int64_t r, T* stage, const Group& group, std::index_sequence<I...>,
@@ -121,6 +118,8 @@ __device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)
   group.sync();
 }
 
+/// The functor on rows that are taken by warps or, with `whole_block`, by blocks. `scratch` has
+/// room to stage one row for each block, or is null.
 template <class T, class F, std::size_t I, std::size_t O>
 __global__ void __launch_bounds__(kMaxRowThreads)
     map_rows(const F f, const RowOperands<I, O> operands, bool whole_block, T* scratch) {
@@ -152,7 +151,8 @@ RowOperand row_operand(const Array& array, std::int64_t& staged, std::int64_t& w
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
                   std::index_sequence<I...>, std::index_sequence<O...>) {
-  constexpr std::int64_t kShared = 48 * 1024 / sizeof(T);  // elements a block may stage
+  // Elements a block may stage: of 48 KiB, Group needs a few bytes itself.
+  constexpr std::int64_t kShared = 47 * 1024 / sizeof(T);
   constexpr std::int64_t kScratchBlocks = 256;
   if (rows == 0) return;
   const Device device = out[0]->device();
