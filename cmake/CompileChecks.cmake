@@ -16,7 +16,7 @@ set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_blas.h)
 # Headers that make kernels.
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h
             autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
-            optim/parameter_update.h)
+            autograd/ops/loss.h autograd/ops/predicate.h optim/parameter_update.h)
 set(includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)

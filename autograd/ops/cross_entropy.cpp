@@ -15,7 +15,7 @@ namespace {
 
 // log(sum_j exp(x_j)), m the largest taken out first.
 template <class Team, class T>
-T log_sum_exp(Team& team, Row<const T> x) {
+HG_HD T log_sum_exp(Team& team, Row<const T> x) {
   const T largest = team.max(x.size(), [&](auto i) { return x(i); });
   return largest + math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
 }
