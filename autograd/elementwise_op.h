@@ -34,10 +34,11 @@ struct ElementwiseDefaults {
 /// f itself, as the engine calls it.
 template <class F>
 struct ValueKernel {
+  static constexpr auto name = F::name;
   static constexpr bool integers = F::integers;
   F f;
   template <class... T>
-  auto operator()(T... x) const {
+  HG_HD auto operator()(T... x) const {
     return f.value(x...);
   }
 };
@@ -51,10 +52,11 @@ struct Slope {
   static constexpr std::size_t kInputs = (F::saves & kSavesInputs) != 0 ? N : 0;
   static constexpr std::size_t kOutputs = (F::saves & kSavesOutput) != 0 ? 1 : 0;
   static constexpr std::size_t kOperands = kInputs + kOutputs;
+  static constexpr int kOrder = 1;
   F f;
 
   template <class T, std::same_as<T>... Saved>
-  T at(Saved... saved) const {
+  HG_HD T at(Saved... saved) const {
     if constexpr (kInputs == 0) {
       return with_zeros<T>(std::make_index_sequence<N + 1 - kOutputs>{}, saved...);
     } else if constexpr (kOutputs == 0) {
@@ -67,13 +69,13 @@ struct Slope {
  private:
   /// Zeros for what f does not look at.
   template <class T, std::size_t... K, class... Saved>
-  T with_zeros(std::index_sequence<K...>, Saved... saved) const {
+  HG_HD T with_zeros(std::index_sequence<K...>, Saved... saved) const {
     return partial((static_cast<void>(K), T(0))..., saved...);
   }
 
   /// Of the operands and, last, the output.
   template <class... T>
-  auto partial(T... x) const {
+  HG_HD auto partial(T... x) const {
     if constexpr (N == 1) {
       return f.slope(x...);
     } else if constexpr (I == 0) {
@@ -92,10 +94,11 @@ struct Slope<Slope<F, I, N>, K, M> {
   static constexpr auto name = F::name;
   static constexpr bool masks_gradient = F::masks_gradient;
   static constexpr std::size_t kOperands = M;
+  static constexpr int kOrder = Slope<F, I, N>::kOrder + 1;
   Slope<F, I, N> f;
 
   template <class T, std::same_as<T>... Saved>
-  T at(Saved... saved) const {
+  HG_HD T at(Saved... saved) const {
     return [&]<std::size_t... J>(std::index_sequence<J...>) {
       return f.template at<Dual<T>>(Dual<T>{saved, T(J == K ? 1 : 0)}...).derivative;
     }
@@ -106,11 +109,13 @@ struct Slope<Slope<F, I, N>, K, M> {
 /// dy * slope, in one pass over dy and what was saved.
 template <class S>
 struct GradientKernel {
+  static constexpr auto name = S::name;
+  static constexpr bool rare = S::kOrder > 1;
   static constexpr bool integers = false;
   S slope;
 
   template <class T, class... Saved>
-  T operator()(T dy, Saved... saved) const {
+  HG_HD T operator()(T dy, Saved... saved) const {
     const T s = slope.template at<T>(saved...);
     if constexpr (S::masks_gradient) {
       return select(s == T(0), T(0), dy * s);

@@ -1,6 +1,7 @@
 # Targets that only CI builds, from generated files that do nothing but include:
-#   header_check  every public header compiles alone; those in core/cuda/ are nvcc's
-#   cuda_check    nvcc compiles all public headers, and each operation's source
+#   header_check  every public header compiles alone; in a CUDA build, without the engines
+#   cuda_check    nvcc compiles all libraries and all public headers, and no functor calls a function
+#                 that the device does not have
 
 set(public_headers halfgrad.h)
 foreach(folder IN LISTS HALFGRAD_FOLDERS)
@@ -12,12 +13,16 @@ endforeach()
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
 set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_blas.h)
+# Headers that make kernels.
+set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h
+            autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
+            autograd/ops/loss.h autograd/ops/predicate.h optim/parameter_update.h)
 set(includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)
   string(MAKE_C_IDENTIFIER "${header}" name)
   set(include "#include <halfgrad/${header}>\n")
-  if(NOT header MATCHES "^core/cuda/")
+  if(NOT header MATCHES "^core/cuda/" AND NOT (HALFGRAD_CUDA AND header IN_LIST engines))
     file(CONFIGURE OUTPUT "${check_folder}/${name}.cpp" CONTENT "${include}" @ONLY)
     list(APPEND check_sources "${check_folder}/${name}.cpp")
   endif()
@@ -29,15 +34,31 @@ endforeach()
 add_library(header_check OBJECT EXCLUDE_FROM_ALL ${check_sources})
 target_link_libraries(header_check PRIVATE halfgrad::halfgrad)
 
+# device_check(<target> <source>...): an object library of the sources' kernels alone, as PTX. Without
+# the CPU's instances nvcc can be asked to refuse a device function that calls one for the host, for
+# which it would otherwise leave a hole in the kernel.
+function(device_check target)
+  set(sources "")
+  foreach(source IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(MAKE_C_IDENTIFIER "${source}" name)
+    set(file "${check_folder}/${name}.cu")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "#include <halfgrad/${source}>\n" @ONLY)
+    list(APPEND sources "${file}")
+  endforeach()
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(${target} PRIVATE halfgrad::halfgrad)
+  target_compile_definitions(${target} PRIVATE HALFGRAD_DEVICE_ONLY)
+  target_compile_options(${target} PRIVATE --diag-error=20011,20014)
+  set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 80-virtual)
+endfunction()
+
 if(HALFGRAD_CUDA)
   file(CONFIGURE OUTPUT "${check_folder}/all_headers.cu" CONTENT "${includes}" @ONLY)
-  set(check_sources "${check_folder}/all_headers.cu")
-  file(GLOB operations CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/autograd/ops/*.cpp")
-  foreach(operation IN LISTS operations)
-    cmake_path(GET operation STEM name)
-    file(CONFIGURE OUTPUT "${check_folder}/${name}.cu" CONTENT "#include \"${operation}\"\n" @ONLY)
-    list(APPEND check_sources "${check_folder}/${name}.cu")
-  endforeach()
-  add_library(cuda_check OBJECT EXCLUDE_FROM_ALL ${check_sources})
-  target_link_libraries(cuda_check PRIVATE halfgrad::halfgrad)
+  add_library(cuda_headers OBJECT EXCLUDE_FROM_ALL "${check_folder}/all_headers.cu")
+  target_link_libraries(cuda_headers PRIVATE halfgrad::halfgrad)
+  get_property(kernels GLOBAL PROPERTY HALFGRAD_KERNELS)
+  list(FILTER kernels EXCLUDE REGEX "/core/")
+  device_check(cuda_functors ${kernels})
+  add_custom_target(cuda_check DEPENDS halfgrad_libraries cuda_headers cuda_functors)
 endif()

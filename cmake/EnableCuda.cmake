@@ -32,3 +32,5 @@ endif()
 # 20208: a reference's long double, likewise.
 set(unsaid --diag-suppress=1675,20011,20014,20208 --expt-relaxed-constexpr)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;${unsaid}>")
+# As CompilerOptions.cmake has it for C++.
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-math-errno,-fno-trapping-math>")

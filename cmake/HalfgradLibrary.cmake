@@ -45,3 +45,13 @@ function(halfgrad_link folder)
     target_link_libraries(halfgrad_${folder} PRIVATE ${ARGN})
   endif()
 endfunction()
+
+# halfgrad_kernels(<source>...): in a CUDA build nvcc compiles these sources of this directory, since
+# they include engine headers, whose functors it makes into kernels.
+function(halfgrad_kernels)
+  if(HALFGRAD_CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+    list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE kernels)
+    set_property(GLOBAL APPEND PROPERTY HALFGRAD_KERNELS ${kernels})
+  endif()
+endfunction()

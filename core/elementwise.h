@@ -10,14 +10,15 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/copy.h>
+#include <halfgrad/core/hd.h>
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
 /// The elementwise engine: out[i] = f(a[i], b[i], ...) over operands that broadcast to `out`.
 ///
 /// f is a functor with a templated call operator, `template <class T> HG_HD T operator()(T a, T b)
-/// const`, written once: T is a SIMD pack here. Operands of any dtype are widened on load and the
-/// result is rounded once on store.
+/// const`, written once: T is a SIMD pack on the CPU, a number on a GPU. Operands of any dtype are
+/// widened on load and the result is rounded once on store.
 namespace halfgrad::detail {
 
 template <class T>
@@ -79,12 +80,24 @@ void map_tile(const F& f, T* out, const T* const* in, std::int64_t n, std::index
 }
 
 template <class T, class F, class... In>
-void elementwise_in(const F& f, const Array& out, const In&... in) {
+void elementwise_on_cpu(const F& f, const Array& out, const In&... in) {
   const std::array<const Array*, sizeof...(In)> operands{&in...};
   const TileKernel<T> kernel = [](const void* functor, T* o, const T* const* i, std::int64_t n) {
     map_tile(*static_cast<const F*>(functor), o, i, n, std::index_sequence_for<In...>{});
   };
   run_tiles<T>(kernel, &f, out, operands.data(), sizeof...(In));
+}
+
+/// The same on the GPU where `out` lies: core/cuda/elementwise_cuda.h.
+template <class T, class F, class... In>
+void elementwise_on_cuda(const F& f, const Array& out, const In&... in);
+
+template <class T, class F, class... In>
+void elementwise_in(const F& f, const Array& out, const In&... in) {
+  if constexpr (kWithCuda) {
+    if (out.device().is_cuda()) return elementwise_on_cuda<T>(f, out, in...);
+  }
+  if constexpr (kWithCpu) elementwise_on_cpu<T>(f, out, in...);
 }
 
 /// True for functors that also make sense on integers: `static constexpr bool integers = true`.
@@ -105,3 +118,7 @@ void elementwise(const F& f, DType compute, const Array& out, const In&... in) {
 }
 
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/elementwise_cuda.h>
+#endif

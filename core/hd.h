@@ -6,3 +6,20 @@
 #else
 #define HG_HD
 #endif
+
+namespace halfgrad::detail {
+
+/// Which branches the engines have. The CUDA backend's check of its functors leaves the CPU's out:
+/// nvcc cannot tell a formula's SIMD instance from one for the device that lacks its HG_HD.
+#if defined(HALFGRAD_CUDA)
+inline constexpr bool kWithCuda = true;
+#else
+inline constexpr bool kWithCuda = false;
+#endif
+#if defined(HALFGRAD_DEVICE_ONLY)
+inline constexpr bool kWithCpu = false;
+#else
+inline constexpr bool kWithCpu = true;
+#endif
+
+}  // namespace halfgrad::detail

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -24,13 +25,22 @@ namespace halfgrad::detail {
 ///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
-/// for elements of all operands, where T is a SIMD pack of double if the first operand is float64,
-/// else of float. Operands that are only read may be taken by value.
+/// for elements of all operands, where T is double if the first operand is float64, else float; on
+/// the CPU a SIMD pack of them. Operands that are only read may be taken by value.
 template <class Update, std::size_t N>
 struct TensorUpdate {
   Update update;
   std::array<const Array*, N> operands;
 };
+
+/// *flag = 1, from any number of threads: how a formula reports what it has seen.
+HG_HD inline void raise_flag(float* flag) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile float*>(flag) = 1;
+#else
+  std::atomic_ref<float>(*flag).store(1, std::memory_order_relaxed);
+#endif
+}
 
 /// Elements [begin, end) of the tensor at `index` in a list.
 struct Chunk {
@@ -80,11 +90,8 @@ void update_chunk(const Formula& formula, const std::array<const Array*, N>& ope
   }
 }
 
-/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. No two
-/// updates may write the same memory. The result does not depend on the number of threads.
 template <class Update, std::size_t N>
-void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
-                  const float* skip = nullptr) {
+void multi_tensor_on_cpu(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
   if (skip != nullptr && *skip != 0) return;
   std::vector<std::int64_t> sizes;
   sizes.reserve(updates.size());
@@ -102,4 +109,24 @@ void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
   run_chunk_list(chunks_of(sizes), run, &updates);
 }
 
+/// The same on GPUs: core/cuda/multi_tensor_cuda.h.
+template <class Update, std::size_t N>
+void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip);
+
+/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. No two
+/// updates may write the same memory. The result does not depend on the number of threads.
+template <class Update, std::size_t N>
+void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
+                  const float* skip = nullptr) {
+  if (updates.empty()) return;
+  if constexpr (kWithCuda) {
+    if (updates[0].operands[0]->device().is_cuda()) return multi_tensor_on_cuda(updates, skip);
+  }
+  if constexpr (kWithCpu) multi_tensor_on_cpu(updates, skip);
+}
+
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/multi_tensor_cuda.h>
+#endif

@@ -76,7 +76,7 @@ void reduce_columns(const void* reduction, const T* x, T* totals, std::int64_t n
 }
 
 template <class T, class R>
-void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
+void reduce_on_cpu(const R& r, const Array& out, const Array& in, unsigned dims) {
   using Total = total_t<T>;
   const ReduceKernels<T> kernels{
       &r,
@@ -88,6 +88,18 @@ void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
       },
       r.template identity<T>()};
   run_reduce(kernels, out, in, dims);
+}
+
+/// The same on the GPU where `out` lies: core/cuda/reduce_cuda.h.
+template <class T, class R>
+void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims);
+
+template <class T, class R>
+void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
+  if constexpr (kWithCuda) {
+    if (out.device().is_cuda()) return reduce_on_cuda<T>(r, out, in, dims);
+  }
+  if constexpr (kWithCpu) reduce_on_cpu<T>(r, out, in, dims);
 }
 
 template <class R>
@@ -102,3 +114,7 @@ void reduce(const R& r, DType compute, const Array& out, const Array& in, unsign
 }
 
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/reduce_cuda.h>
+#endif

@@ -31,16 +31,16 @@ class Row {
   using Value = std::remove_const_t<T>;
 
  public:
-  Row(T* data, std::int64_t size) : data_(data), size_(size) {}
+  HG_HD Row(T* data, std::int64_t size) : data_(data), size_(size) {}
 
-  T* data() const { return data_; }
-  std::int64_t size() const { return size_; }
-  Value operator()(std::int64_t i) const { return data_[i]; }
+  HG_HD T* data() const { return data_; }
+  HG_HD std::int64_t size() const { return size_; }
+  HG_HD Value operator()(std::int64_t i) const { return data_[i]; }
   Pack<Value> operator()(LaneRange i) const {
     return i.count == Pack<Value>::size ? Pack<Value>::load(data_ + i.begin)
                                         : load_up_to<Value>(data_ + i.begin, i.count);
   }
-  void set(std::int64_t i, Value value) const { data_[i] = value; }
+  HG_HD void set(std::int64_t i, Value value) const { data_[i] = value; }
   void set(LaneRange i, Pack<Value> value) const {
     if (i.count == Pack<Value>::size) {
       value.store(data_ + i.begin);
@@ -128,14 +128,19 @@ void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array
               int inputs, const Array* const* out, int outputs);
 
 template <class T, class F, std::size_t... I, std::size_t... O>
-void rows_in(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
-             std::index_sequence<I...>, std::index_sequence<O...>) {
+void rows_on_cpu(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                 std::index_sequence<I...>, std::index_sequence<O...>) {
   const RowKernel<T> kernel = [](const void* functor, const Row<const T>* i, const Row<T>* o) {
     SimdTeam<T> team;
     (*static_cast<const F*>(functor))(team, i[I]..., o[O]...);
   };
   run_rows<T>(kernel, &f, rows, in, sizeof...(I), out, sizeof...(O));
 }
+
+/// The same on the GPU where the operands lie: core/cuda/rows_cuda.h.
+template <class T, class F, std::size_t... I, std::size_t... O>
+void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                  std::index_sequence<I...>, std::index_sequence<O...>);
 
 /// f on every row of the matrices `in` and `out` (each [rows, its own number of columns]), computed
 /// in double if `compute` is f64, else in float. Rows may be views, e.g. expanded.
@@ -144,8 +149,14 @@ void parallel_rows(const F& f, DType compute, std::int64_t rows,
                    const std::array<const Array*, I>& in, const std::array<const Array*, O>& out) {
   const auto run = [&](auto tag) {
     using T = typename decltype(tag)::type;
-    rows_in<T>(f, rows, in.data(), out.data(), std::make_index_sequence<I>{},
-               std::make_index_sequence<O>{});
+    constexpr std::make_index_sequence<I> kInputs;
+    constexpr std::make_index_sequence<O> kOutputs;
+    if constexpr (kWithCuda) {
+      if (out[0]->device().is_cuda()) {
+        return rows_on_cuda<T>(f, rows, in.data(), out.data(), kInputs, kOutputs);
+      }
+    }
+    if constexpr (kWithCpu) rows_on_cpu<T>(f, rows, in.data(), out.data(), kInputs, kOutputs);
   };
   if (compute == DType::f64) {
     run(std::type_identity<double>{});
@@ -155,3 +166,7 @@ void parallel_rows(const F& f, DType compute, std::int64_t rows,
 }
 
 }  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/rows_cuda.h>
+#endif

@@ -74,9 +74,11 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
 
   const Array norms = Array::empty({static_cast<std::int64_t>(tensors.size())}, dtype, device);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const Array norm = Array::empty({}, tensors[i].dtype(), tensors[i].device());
+    const Array place = norms.select(0, static_cast<std::int64_t>(i));
+    const bool direct = tensors[i].dtype() == dtype && tensors[i].device() == device;
+    const Array norm = direct ? place : Array::empty({}, tensors[i].dtype(), tensors[i].device());
     store_norm(norm, tensors[i].array(), norm_type);
-    norms.select(0, static_cast<std::int64_t>(i)).copy_(norm);
+    if (!direct) place.copy_(norm);
   }
   const Array total = Array::empty({}, dtype, device);
   store_norm(total, norms, norm_type);

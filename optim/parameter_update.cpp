@@ -6,7 +6,7 @@ namespace {
 struct AddOne {
   static constexpr unsigned kWrites = 1;
 
-  AddOne make() const { return *this; }
+  HG_HD AddOne make() const { return *this; }
 
   template <class T>
   HG_HD void operator()(T& count) const {

@@ -16,19 +16,19 @@ struct TruthReduction {
   static constexpr bool integers = true;
 
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     return T(kAll ? 1 : 0);
   }
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return select(x != T(0), T(1), T(0));
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return select(kAll ? a < b : b < a, a, b);
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return total;
   }
 };

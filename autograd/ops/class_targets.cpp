@@ -75,7 +75,7 @@ struct ProbabilitiesRow {
   double smoothing;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> target, Row<const T> weight, Row<T> q) const {
+  HG_HD void operator()(Team& team, Row<const T> target, Row<const T> weight, Row<T> q) const {
     const ClassTarget<T> row(target);
     const T share = static_cast<T>(smoothing / static_cast<double>(q.size()));
     team.each(q.size(), [&](auto i) { q.set(i, row.ignored() ? T(0) : share * weight(i)); });

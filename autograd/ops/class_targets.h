@@ -22,10 +22,10 @@ struct ClassTargets {
 /// A row of ClassTargets::encoded.
 template <class T>
 struct ClassTarget {
-  explicit ClassTarget(const Row<const T>& row)
+  HG_HD explicit ClassTarget(const Row<const T>& row)
       : index(static_cast<std::int64_t>(row(std::int64_t{0}))), weight(row(std::int64_t{1})) {}
 
-  bool ignored() const { return index < 0; }
+  HG_HD bool ignored() const { return index < 0; }
 
   std::int64_t index;
   T weight;

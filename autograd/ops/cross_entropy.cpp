@@ -16,7 +16,7 @@ namespace {
 
 // log(sum_j exp(x_j)), m the largest taken out first.
 template <class Team, class T>
-T log_sum_exp(Team& team, Row<const T> x) {
+HG_HD T log_sum_exp(Team& team, Row<const T> x) {
   const T largest = team.max(x.size(), [&](auto i) { return x(i); });
   return largest + math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
 }
@@ -24,7 +24,7 @@ T log_sum_exp(Team& team, Row<const T> x) {
 // For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
 struct ClassLossRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
     const ClassTarget<T> row(target);
     const T log_total = log_sum_exp(team, x);
     team.once([&] {
@@ -39,7 +39,7 @@ struct ClassGradientRow {
   double divisor;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
+  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
                   Row<const T> lse, Row<T> dx) const {
     const ClassTarget<T> row(target);
     if (row.ignored()) {
@@ -56,7 +56,7 @@ struct ClassGradientRow {
 // For target probabilities q_i: loss = sum_i q_i (lse - x_i), where q_i = 0 counts nothing.
 struct SoftLossRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
     const T log_total = log_sum_exp(team, x);
     const T total = team.sum(x.size(), [&](auto i) {
       const auto p = q(i);
@@ -74,7 +74,7 @@ struct SoftGradientRow {
   double divisor;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
+  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
                   Row<T> dx) const {
     const T factor = dloss(std::int64_t{0}) / static_cast<T>(divisor);
     const T log_total = lse(std::int64_t{0});

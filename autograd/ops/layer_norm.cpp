@@ -18,7 +18,7 @@ struct NormalizeRow {
   double eps;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias, Row<T> y,
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias, Row<T> y,
                   Row<T> statistics) const {
     const std::int64_t n = x.size();
     const T count = static_cast<T>(n);
@@ -38,7 +38,7 @@ struct NormalizeRow {
 template <bool kCentred>
 struct NormalizeGradientRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<const T> weight,
+  HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<const T> weight,
                   Row<const T> statistics, Row<T> dx, Row<T> dw) const {
     const std::int64_t n = x.size();
     const T count = static_cast<T>(n);

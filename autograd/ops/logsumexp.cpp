@@ -16,7 +16,7 @@ namespace {
 // y = m + log(sum_i exp(x_i - m)), m the largest; an infinite m is the result.
 struct LogSumExpRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
     const T largest = team.max(x.size(), [&](auto i) { return x(i); });
     const T shift = math::isinf(largest) ? T(0) : largest;
     const T total = team.sum(x.size(), [&](auto i) { return math::exp(x(i) - shift); });

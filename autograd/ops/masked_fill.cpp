@@ -15,7 +15,7 @@ struct FillWhere {
   double fill;
 
   template <class T>
-  T operator()(T x, T mask) const {
+  HG_HD T operator()(T x, T mask) const {
     return select(mask != T(0), T(fill), x);
   }
 };

@@ -18,22 +18,22 @@ struct ExtremeReduction {
   static constexpr bool integers = true;
 
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     using Limits = std::numeric_limits<scalar_t<T>>;
     const auto top = Limits::has_infinity ? Limits::infinity() : Limits::max();
     const auto bottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
     return T(kMax ? bottom : top);
   }
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return x;
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return kMax ? math::maximum(a, b) : math::minimum(a, b);
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return total;
   }
 };

@@ -13,7 +13,7 @@ namespace {
 // y_r = -w_r x_r,t for a row r of class t and weight w;  dx_r,i = -dy_r w_r [i = t]
 struct PickedLossRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss) const {
     const ClassTarget<T> row(target);
     team.once(
         [&] { loss.set(std::int64_t{0}, row.ignored() ? T(0) : -row.weight * x(row.index)); });

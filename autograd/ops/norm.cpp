@@ -18,40 +18,40 @@ namespace {
 struct AddedUp {
   static constexpr bool integers = false;
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     return T(0);
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return a + b;
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return total;
   }
 };
 
 struct NonZeros : AddedUp {  // p = 0
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return select(x != T(0), T(1), T(0));
   }
 };
 
 struct Magnitudes : AddedUp {  // p = 1
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return math::abs(x);
   }
 };
 
 struct Squares : AddedUp {  // p = 2
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return x * x;
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return math::sqrt(total);
   }
 };
@@ -61,11 +61,11 @@ struct Powers : AddedUp {
 
   explicit Powers(double exponent) : p(exponent) {}
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return math::pow(math::abs(x), T(p));
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return math::pow(total, T(1 / p));
   }
 };
@@ -73,15 +73,15 @@ struct Powers : AddedUp {
 template <bool kMax>
 struct ExtremeMagnitude : AddedUp {  // p = inf, -inf
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     return T(kMax ? 0 : std::numeric_limits<double>::infinity());
   }
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return math::abs(x);
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return kMax ? math::maximum(a, b) : math::minimum(a, b);
   }
 };

@@ -16,19 +16,19 @@ struct ProductReduction {
   static constexpr bool integers = true;
 
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     return T(1);
   }
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return x;
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return a * b;
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     return total;
   }
 };
@@ -36,7 +36,7 @@ struct ProductReduction {
 // dx_i = dy (product of all x_j but x_i): those before times those after, so zeros do no harm.
 struct ProductGradientRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<T> dx) const {
+  HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<T> dx) const {
     team.once([&] {
       T product = dy(std::int64_t{0});
       for (std::int64_t i = 0; i < x.size(); ++i) {

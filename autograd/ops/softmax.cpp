@@ -14,7 +14,7 @@ namespace {
 // y_i = exp(x_i - m) / sum_j exp(x_j - m), m the largest: no exponential exceeds 1.
 struct SoftmaxRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
     const std::int64_t n = x.size();
     const T largest = team.max(n, [&](auto i) { return x(i); });
     team.each(n, [&](auto i) { y.set(i, math::exp(x(i) - largest)); });
@@ -26,7 +26,7 @@ struct SoftmaxRow {
 // dx_i = y_i (dy_i - sum_j dy_j y_j)
 struct SoftmaxGradientRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
+  HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
     const T mean = team.sum(y.size(), [&](auto i) { return dy(i) * y(i); });
     team.each(y.size(), [&](auto i) { dx.set(i, y(i) * (dy(i) - mean)); });
   }
@@ -35,7 +35,7 @@ struct SoftmaxGradientRow {
 // y_i = x_i - m - log(sum_j exp(x_j - m))
 struct LogSoftmaxRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
     const std::int64_t n = x.size();
     const T largest = team.max(n, [&](auto i) { return x(i); });
     const T total = team.sum(n, [&](auto i) { return math::exp(x(i) - largest); });
@@ -47,7 +47,7 @@ struct LogSoftmaxRow {
 // dx_i = dy_i - exp(y_i) sum_j dy_j
 struct LogSoftmaxGradientRow {
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
+  HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> y, Row<T> dx) const {
     const T total = team.sum(y.size(), [&](auto i) { return dy(i); });
     team.each(y.size(), [&](auto i) { dx.set(i, dy(i) - math::exp(y(i)) * total); });
   }

@@ -11,19 +11,19 @@ struct Total {
   double divisor = 1;
 
   template <class T>
-  static T identity() {
+  HG_HD static T identity() {
     return T(0);
   }
   template <class T>
-  T map(T x) const {
+  HG_HD T map(T x) const {
     return x;
   }
   template <class T>
-  T combine(T a, T b) const {
+  HG_HD T combine(T a, T b) const {
     return a + b;
   }
   template <class T>
-  T finish(T total, std::int64_t) const {
+  HG_HD T finish(T total, std::int64_t) const {
     if constexpr (std::is_floating_point_v<T>) total /= static_cast<T>(divisor);
     return total;
   }

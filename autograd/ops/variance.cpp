@@ -18,7 +18,7 @@ struct SpreadRow {
   double correction;
 
   template <class Team, class T>
-  void operator()(Team& team, Row<const T> x, Row<T> y) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
     const std::int64_t n = x.size();
     const T mu = team.sum(n, [&](auto i) { return x(i); }) / static_cast<T>(n);
     const T squares = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); });

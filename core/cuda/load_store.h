@@ -92,34 +92,43 @@ union Moved {
   S elements[N];
 };
 
+template <class T, class S, int N>
+__device__ void read_pack(const S* source, T (&values)[N]) {
+  using Access = typename Moved<S, N>::Access;
+  Moved<S, N> moved;
+#pragma unroll
+  for (int i = 0; i < Moved<S, N>::kAccesses; ++i) {
+    moved.accesses[i] = reinterpret_cast<const Access*>(source)[i];
+  }
+#pragma unroll
+  for (int i = 0; i < N; ++i) values[i] = convert_on_device<T>(moved.elements[i]);
+}
+
+template <class T, class S, int N>
+__device__ void write_pack(S* target, const T (&values)[N]) {
+  using Access = typename Moved<S, N>::Access;
+  Moved<S, N> moved;
+#pragma unroll
+  for (int i = 0; i < N; ++i) moved.elements[i] = convert_on_device<S>(values[i]);
+#pragma unroll
+  for (int i = 0; i < Moved<S, N>::kAccesses; ++i) {
+    reinterpret_cast<Access*>(target)[i] = moved.accesses[i];
+  }
+}
+
 /// Elements [index, index + N) of memory at `data`. The first must be aligned to 16 bytes, or to
 /// all N elements if they are shorter: see StridedView::in_packs.
 template <class T, int N>
 __device__ void load_pack(const std::byte* data, DType dtype, std::int64_t index, T (&values)[N]) {
   with_stored_type(dtype, [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    using Access = typename Moved<S, N>::Access;
-    const auto* const source =
-        reinterpret_cast<const Access*>(reinterpret_cast<const S*>(data) + index);
-    Moved<S, N> moved;
-#pragma unroll
-    for (int i = 0; i < Moved<S, N>::kAccesses; ++i) moved.accesses[i] = source[i];
-#pragma unroll
-    for (int i = 0; i < N; ++i) values[i] = convert_on_device<T>(moved.elements[i]);
+    read_pack(reinterpret_cast<const typename decltype(tag)::type*>(data) + index, values);
   });
 }
 
 template <class T, int N>
 __device__ void store_pack(std::byte* data, DType dtype, std::int64_t index, const T (&values)[N]) {
   with_stored_type(dtype, [&](auto tag) {
-    using S = typename decltype(tag)::type;
-    using Access = typename Moved<S, N>::Access;
-    auto* const target = reinterpret_cast<Access*>(reinterpret_cast<S*>(data) + index);
-    Moved<S, N> moved;
-#pragma unroll
-    for (int i = 0; i < N; ++i) moved.elements[i] = convert_on_device<S>(values[i]);
-#pragma unroll
-    for (int i = 0; i < Moved<S, N>::kAccesses; ++i) target[i] = moved.accesses[i];
+    write_pack(reinterpret_cast<typename decltype(tag)::type*>(data) + index, values);
   });
 }
 
@@ -140,9 +149,12 @@ struct StridedView {
   bool in_packs() const { return contiguous && reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
   __device__ std::int64_t offset(std::int64_t index) const {
-    if (contiguous) return index;
-    return short_index ? offset_of(static_cast<std::uint32_t>(index))
-                       : offset_of(static_cast<std::uint64_t>(index));
+    return contiguous || short_index ? short_offset(index)
+                                     : offset_of(static_cast<std::uint64_t>(index));
+  }
+  /// offset(), where contiguous or short_index.
+  __device__ std::int64_t short_offset(std::int64_t index) const {
+    return contiguous ? index : offset_of(static_cast<std::uint32_t>(index));
   }
   template <class T>
   __device__ T load(std::int64_t index) const {

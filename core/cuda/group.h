@@ -1,0 +1,70 @@
+#pragma once
+
+#if !defined(__CUDACC__)
+#error "expected nvcc: this header is for kernels"
+#endif
+
+namespace halfgrad::detail {
+
+inline constexpr int kWarp = 32;
+
+/// Threads that share a row: a warp, or a block of several. All of them call every member.
+class Group {
+ public:
+  /// The one that this thread belongs to.
+  __device__ explicit Group(bool whole_block)
+      : whole_block_(whole_block),
+        rank_(static_cast<int>(whole_block ? threadIdx.x : threadIdx.x % kWarp)),
+        size_(whole_block ? static_cast<int>(blockDim.x) : kWarp) {}
+
+  __device__ int rank() const { return rank_; }
+  __device__ int size() const { return size_; }
+
+  /// What any of them wrote before, all of them read afterwards.
+  __device__ void sync() const {
+    if (whole_block_) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+  }
+
+  /// combine(value, ...) over the threads, in a fixed order; each gets the result.
+  template <class T, class Combine>
+  __device__ T combine(T value, const Combine& combine) const {
+    value = combine_warp(value, combine);
+    return whole_block_ ? combine_warps(value, combine) : value;
+  }
+
+ private:
+  static constexpr unsigned kAllLanes = 0xffffffff;
+  static constexpr int kMaxWarps = 32;
+
+  // Both threads of a pair take the lower one's value first, so all end with the same bits.
+  template <class T, class Combine>
+  __device__ T combine_warp(T value, const Combine& combine) const {
+#pragma unroll
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const T other = __shfl_xor_sync(kAllLanes, value, distance);
+      value = (rank_ & distance) == 0 ? combine(value, other) : combine(other, value);
+    }
+    return value;
+  }
+
+  template <class T, class Combine>
+  __device__ T combine_warps(T value, const Combine& combine) const {
+    __shared__ T of_warp[kMaxWarps];
+    if (rank_ % kWarp == 0) of_warp[rank_ / kWarp] = value;
+    __syncthreads();
+    T total = of_warp[0];
+    for (int warp = 1; warp < size_ / kWarp; ++warp) total = combine(total, of_warp[warp]);
+    __syncthreads();  // before the next call writes
+    return total;
+  }
+
+  bool whole_block_;
+  int rank_;
+  int size_;
+};
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/cuda/load_store.h>
+#include <halfgrad/core/cuda/pack_view.h>
+#include <halfgrad/core/multi_tensor.h>
+
+/// The engine for lists of tensors on a GPU. The list travels as a kernel's parameter, of which the
+/// machine takes 32764 bytes: some 200 tensors a launch for Adam. Nothing is uploaded, so nothing
+/// waits, and a captured graph has its own copy. Each block takes a chunk of one tensor; bounded by
+/// memory, with 128-bit accesses where all operands of a tensor are dense.
+namespace halfgrad::detail {
+
+/// A dense operand, or one number for all elements, of 16 or 32 bits, in few bytes.
+struct DenseView {
+  static constexpr int kElements = kPerThread;
+
+  std::byte* data;
+  DType dtype;
+  bool repeated;
+
+  explicit DenseView(const PackView& view)
+      : data(view.data), dtype(view.dtype), repeated(view.packs == PackView::Packs::repeated) {}
+  static bool fits(const PackView& view) { return view.can_load() && view.dims == 1; }
+
+  __device__ void load(std::int64_t at, int count, float (&x)[kElements]) const {
+    if (repeated) return load_repeated(data, dtype, 0, x);
+    load_packed(data, dtype, at, count, x);
+  }
+  __device__ void store(std::int64_t at, int count, const float (&x)[kElements]) const {
+    store_packed(data, dtype, at, count, x);
+  }
+};
+
+/// Any other operand.
+struct ElementView {
+  static constexpr int kElements = 1;
+
+  StridedView view;
+
+  template <class T>
+  __device__ void load(std::int64_t at, int, T (&x)[1]) const {
+    x[0] = view.load<T>(at);
+  }
+  template <class T>
+  __device__ void store(std::int64_t at, int, const T (&x)[1]) const {
+    view.store(at, x[0]);
+  }
+};
+
+template <class View, class Update, std::size_t N>
+struct UpdateEntry {
+  Update update;
+  std::array<View, N> operands;
+  std::int64_t n;
+  unsigned first_block;
+};
+
+inline constexpr int kUpdateThreads = 256;
+inline constexpr std::int64_t kUpdateChunk = 4096;
+
+template <class View, class Update, std::size_t N>
+class UpdateTable {
+  using Entry = UpdateEntry<View, Update, N>;
+
+ public:
+  static constexpr std::size_t kCapacity = 32 * 1000 / sizeof(Entry);
+  static_assert(kCapacity > 0);
+
+  explicit UpdateTable(const float* skip) : skip_(skip) {}
+
+  bool full() const { return count_ == kCapacity; }
+  unsigned blocks() const { return blocks_; }
+  void clear() { count_ = blocks_ = 0; }
+  void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
+    ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};
+    ++count_;
+    blocks_ += blocks_for(n, kUpdateChunk);
+  }
+
+  __device__ bool skipped() const { return skip_ != nullptr && *skip_ != 0; }
+  /// The entry whose chunks `block` is among.
+  __device__ const Entry& entry_of(unsigned block) const {
+    const auto* const entries = reinterpret_cast<const Entry*>(entries_);
+    unsigned low = 0;
+    for (unsigned high = count_; high - low > 1;) {
+      const unsigned middle = (low + high) / 2;
+      (entries[middle].first_block <= block ? low : high) = middle;
+    }
+    return entries[low];
+  }
+
+ private:
+  alignas(Entry) std::byte entries_[kCapacity * sizeof(Entry)];
+  const float* skip_;
+  unsigned count_ = 0;
+  unsigned blocks_ = 0;
+};
+
+/// The formula of `update`, which one thread makes: it may take a power or two.
+template <class Update>
+__device__ auto make_formula(const Update& update) {
+  using Formula = decltype(update.make());
+  __shared__ alignas(Formula) std::byte storage[sizeof(Formula)];
+  if (threadIdx.x == 0) ::new (storage) Formula(update.make());
+  __syncthreads();
+  return *reinterpret_cast<const Formula*>(storage);
+}
+
+template <class T, class Formula, class View, std::size_t N, std::size_t... I>
+__device__ void update_elements(const Formula& formula, const std::array<View, N>& operands,
+                                std::int64_t at, int count, std::index_sequence<I...>) {
+  T x[N][View::kElements];
+  (operands[I].load(at, count, x[I]), ...);
+#pragma unroll
+  for (int k = 0; k < View::kElements; ++k) {
+    if (k < count) formula(x[I][k]...);
+  }
+  ((Formula::kWrites >> I & 1U ? operands[I].store(at, count, x[I]) : void()), ...);
+}
+
+template <class T, class View, class Update, std::size_t N>
+__global__ void __launch_bounds__(kUpdateThreads)
+    update_tensors(const __grid_constant__ UpdateTable<View, Update, N> table) {
+  if (table.skipped()) return;
+  const auto& entry = table.entry_of(blockIdx.x);
+  const auto formula = make_formula(entry.update);
+  const std::int64_t begin = (blockIdx.x - entry.first_block) * kUpdateChunk;
+  const std::int64_t end = std::min(entry.n, begin + kUpdateChunk);
+  for (std::int64_t at = begin + threadIdx.x * View::kElements; at < end;
+       at += kUpdateThreads * View::kElements) {
+    update_elements<T>(formula, entry.operands, at, pack_count(at, end),
+                       std::make_index_sequence<N>());
+  }
+}
+
+/// Collects the updates of one kind and launches them in tables.
+template <class T, class View, class Update, std::size_t N>
+class UpdateQueue {
+ public:
+  explicit UpdateQueue(const float* skip) : table_(skip) {}
+
+  void add(const Array& first, const Update& update, const std::array<View, N>& operands) {
+    if (first.numel() == 0) return;
+    if (table_.full() || first.device() != device_) launch();
+    device_ = first.device();
+    table_.add(update, operands, first.numel());
+  }
+  void launch() {
+    if (table_.blocks() == 0) return;
+    const Launch launch(device_, "multi_tensor");
+    update_tensors<T><<<table_.blocks(), kUpdateThreads, 0, launch.stream()>>>(table_);
+    launch.check();
+    table_.clear();
+  }
+
+ private:
+  UpdateTable<View, Update, N> table_;
+  Device device_;
+};
+
+template <class Update, std::size_t N>
+void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
+  UpdateQueue<float, DenseView, Update, N> dense(skip);
+  UpdateQueue<float, ElementView, Update, N> strided(skip);
+  UpdateQueue<double, ElementView, Update, N> in_double(skip);
+  const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
+                                         std::index_sequence<I...>) {
+    const Array& first = *tensor.operands[0];
+    const std::array<PackView, N> views{PackView(*tensor.operands[I], first.sizes())...};
+    const std::array<ElementView, N> elements{ElementView{views[I]}...};
+    if (first.dtype() == DType::f64) {
+      in_double.add(first, tensor.update, elements);
+    } else if (views[0].can_store() && (DenseView::fits(views[I]) && ...)) {
+      dense.add(first, tensor.update, {DenseView(views[I])...});
+    } else {
+      strided.add(first, tensor.update, elements);
+    }
+  };
+  for (const auto& tensor : updates) add(tensor, std::make_index_sequence<N>());
+  dense.launch();
+  strided.launch();
+  in_double.launch();
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <halfgrad/core/cuda/elementwise_cuda.h>
+#include <halfgrad/core/cuda/group.h>
+#include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/cuda/load_store.h>
+#include <halfgrad/core/rows.h>
+
+/// The row engine on a GPU: a warp takes a row, or a block where rows are long. A row that does not
+/// lie in memory as the functor needs it, a dense one of type T, is staged in shared memory: inputs
+/// are widened once, and outputs that are read back keep compute precision until the end. Rows too
+/// long for that are staged in global memory, for a limited number of blocks.
+namespace halfgrad::detail {
+
+/// A GPU's Team: the threads of a Group.
+template <class T>
+class CudaTeam {
+ public:
+  __device__ explicit CudaTeam(const Group& group) : group_(group) {}
+
+  template <class F>
+  __device__ void each(std::int64_t n, const F& f) const {
+    for (std::int64_t i = group_.rank(); i < n; i += group_.size()) f(i);
+  }
+  /// Floats are added in float up to kPerFlush a thread, and in double from there on.
+  template <class F>
+  __device__ T sum(std::int64_t n, const F& f) const {
+    double total = 0;
+    for (std::int64_t i = group_.rank(); i < n;) {
+      T part(0);
+      for (int k = 0; k < kPerFlush && i < n; ++k, i += group_.size()) part += f(i);
+      total += static_cast<double>(part);
+    }
+    return static_cast<T>(group_.combine(total, [](double a, double b) { return a + b; }));
+  }
+  template <class F>
+  __device__ T max(std::int64_t n, const F& f) const {
+    const auto larger = [](T a, T b) { return a >= b || a != a ? a : b; };
+    T largest = -std::numeric_limits<T>::infinity();
+    for (std::int64_t i = group_.rank(); i < n; i += group_.size()) largest = larger(largest, f(i));
+    return group_.combine(largest, larger);
+  }
+  /// After what the others did before, and before what they do next.
+  template <class F>
+  __device__ void once(const F& f) const {
+    group_.sync();
+    if (group_.rank() == 0) f();
+    group_.sync();
+  }
+
+ private:
+  static constexpr int kPerFlush = 16;
+
+  Group group_;
+};
+
+/// An operand whose row r has `columns` elements, `stride` apart, from view.offset(r * columns) on.
+struct RowOperand {
+  StridedView view;
+  std::int64_t columns;
+  std::int64_t stride;
+  std::int64_t staged;  // where its rows are staged, in elements; -1: nowhere
+
+  template <class T>
+  __device__ T* row(std::int64_t r, T* stage) const {
+    return staged >= 0 ? stage + staged : reinterpret_cast<T*>(view.data) + first(r);
+  }
+  template <class T>
+  __device__ void fill(std::int64_t r, T* stage, const Group& group) const {
+    if (staged < 0) return;
+    const std::int64_t offset = first(r);
+    for (std::int64_t i = group.rank(); i < columns; i += group.size()) {
+      stage[staged + i] = load<T>(view.data, view.dtype, offset + i * stride);
+    }
+  }
+  template <class T>
+  __device__ void commit(std::int64_t r, const T* stage, const Group& group) const {
+    if (staged < 0) return;
+    const std::int64_t offset = first(r);
+    for (std::int64_t i = group.rank(); i < columns; i += group.size()) {
+      store(view.data, view.dtype, offset + i * stride, stage[staged + i]);
+    }
+  }
+
+ private:
+  __device__ std::int64_t first(std::int64_t r) const {
+    return columns > 0 ? view.offset(r * columns) : 0;
+  }
+};
+
+template <std::size_t I, std::size_t O>
+struct RowOperands {
+  RowOperand in[I];
+  RowOperand out[O];
+  std::int64_t rows;
+  std::int64_t staged = 0;  ///< elements per row
+};
+
+inline constexpr int kMaxRowThreads = 512;
+
+template <class T, class F, std::size_t... I, std::size_t... O>
+__device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)>& operands,
+                        std::int64_t r, T* stage, const Group& group, std::index_sequence<I...>,
+                        std::index_sequence<O...>) {
+  (operands.in[I].fill(r, stage, group), ...);
+  group.sync();
+  CudaTeam<T> team(group);
+  f(team, Row<const T>(operands.in[I].row(r, stage), operands.in[I].columns)...,
+    Row<T>(operands.out[O].row(r, stage), operands.out[O].columns)...);
+  group.sync();
+  (operands.out[O].commit(r, stage, group), ...);
+  group.sync();
+}
+
+/// The functor on rows that are taken by warps or, with `whole_block`, by blocks. `scratch` has
+/// room to stage one row for each block, or is null.
+template <class T, class F, std::size_t I, std::size_t O>
+__global__ void __launch_bounds__(kMaxRowThreads)
+    map_rows(const F f, const RowOperands<I, O> operands, bool whole_block, T* scratch) {
+  extern __shared__ double shared[];
+  const Group group(whole_block);
+  const std::int64_t per_block = whole_block ? 1 : blockDim.x / kWarp;
+  const std::int64_t index = whole_block ? 0 : threadIdx.x / kWarp;
+  T* const stage = scratch != nullptr ? scratch + blockIdx.x * operands.staged
+                                      : reinterpret_cast<T*>(shared) + index * operands.staged;
+  for (std::int64_t r = blockIdx.x * per_block + index; r < operands.rows;
+       r += gridDim.x * per_block) {
+    run_row(f, operands, r, stage, group, std::make_index_sequence<I>(),
+            std::make_index_sequence<O>());
+  }
+}
+
+template <class T>
+RowOperand row_operand(const Array& array, std::int64_t& staged, std::int64_t& widest) {
+  const std::int64_t columns = array.sizes().back();
+  const std::int64_t stride = array.strides().back();
+  const bool in_place = array.dtype() == dtype_of<T>() && (columns == 1 || stride == 1);
+  const RowOperand operand{StridedView(array, array.sizes()), columns, stride,
+                           in_place ? -1 : staged};
+  if (!in_place) staged += columns;
+  widest = std::max(widest, columns);
+  return operand;
+}
+
+template <class T, class F, std::size_t... I, std::size_t... O>
+void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
+                  std::index_sequence<I...>, std::index_sequence<O...>) {
+  // Elements a block may stage: of 48 KiB, Group needs a few bytes itself.
+  constexpr std::int64_t kShared = 47 * 1024 / sizeof(T);
+  constexpr std::int64_t kScratchBlocks = 256;
+  if (rows == 0) return;
+  const Device device = out[0]->device();
+  const Launch launch(device, name_of<F>("rows"));
+  std::int64_t staged = 0;
+  std::int64_t widest = 0;
+  RowOperands<sizeof...(I), sizeof...(O)> operands{{row_operand<T>(*in[I], staged, widest)...},
+                                                   {row_operand<T>(*out[O], staged, widest)...},
+                                                   rows};
+  operands.staged = staged;
+
+  const std::int64_t warps = std::min<std::int64_t>(8, kShared / std::max<std::int64_t>(1, staged));
+  const bool whole_block = widest > 1024 || warps < 2;
+  const bool in_shared = staged <= kShared;
+  const std::int64_t per_block = whole_block ? 1 : warps;
+  const int threads =
+      whole_block ? (widest > 4096 ? kMaxRowThreads : 256) : static_cast<int>(warps) * kWarp;
+  const std::int64_t blocks = (rows + per_block - 1) / per_block;
+  const std::int64_t scratch_blocks = in_shared ? 0 : std::min(blocks, kScratchBlocks);
+  const Array scratch = Array::empty({scratch_blocks * staged}, dtype_of<T>(), device);
+  const std::size_t shared =
+      in_shared ? static_cast<std::size_t>(per_block * staged) * sizeof(T) : 0;
+  map_rows<<<static_cast<unsigned>(in_shared ? blocks : scratch_blocks), threads, shared,
+             launch.stream()>>>(f, operands, whole_block,
+                                in_shared ? nullptr : scratch.data_as<T>());
+  launch.check();
+}
+
+}  // namespace halfgrad::detail
