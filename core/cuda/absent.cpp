@@ -4,7 +4,9 @@
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/cuda/indices.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/sort.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -48,6 +50,15 @@ void destroy_graph(void*) noexcept {}
 void transfer(const Array&, const Array&, std::size_t) { absent(); }
 void copy_on_cuda(const Array&, const Array&) { absent(); }
 void fill_on_cuda(const Array&, const Array&) { absent(); }
+
+Array checked_indices_on_cuda(const char*, const Array&, std::int64_t,
+                              std::optional<std::int64_t>) {
+  absent();
+}
+void throw_reported_index(Device) {}
+void sort_pairs_on_cuda(const char*, const Array&, const Array&, const Array&, const Array&, int) {
+  absent();
+}
 
 }  // namespace halfgrad::detail
 
