@@ -21,11 +21,11 @@ namespace halfgrad::detail {
 /// F is a struct of pointers and numbers with `HG_HD void operator()(std::int64_t i) const`. The
 /// pointers are to memory of `device`, and nothing else is.
 template <class F>
-void parallel_for_each(const char* op, Device device, std::int64_t n, const F& f) {
+void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
+                       std::int64_t n, const F& f) {
 #if defined(HALFGRAD_CUDA)
   if (device.is_cuda()) return launch_for_each(op, device, n, f);
 #endif
-  static_cast<void>(op), static_cast<void>(device);
   constexpr std::int64_t kGrain = 32 * 1024;
   parallel_for(0, n, kGrain, [&f](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) f(i);
@@ -40,9 +40,10 @@ struct RowsAndColumns {
   bool short_index;
 
   HG_HD void operator()(std::int64_t i) const {
-    const std::int64_t row = short_index ? static_cast<std::int64_t>(static_cast<std::uint32_t>(i) /
-                                                                     static_cast<std::uint32_t>(columns))
-                                         : i / columns;
+    const std::int64_t row = short_index
+                                 ? static_cast<std::int64_t>(static_cast<std::uint32_t>(i) /
+                                                             static_cast<std::uint32_t>(columns))
+                                 : i / columns;
     f(row, i - row * columns);
   }
 };
@@ -50,8 +51,8 @@ struct RowsAndColumns {
 /// Calls f(row, column) for every row in [0, rows) and column in [0, columns). Neighbouring columns
 /// are neighbouring threads on a GPU, and an inner loop on the CPU.
 template <class F>
-void parallel_for_each(const char* op, Device device, std::int64_t rows, std::int64_t columns,
-                       const F& f) {
+void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
+                       std::int64_t rows, std::int64_t columns, const F& f) {
   if (columns == 0) return;
 #if defined(HALFGRAD_CUDA)
   if (device.is_cuda()) {
@@ -59,7 +60,6 @@ void parallel_for_each(const char* op, Device device, std::int64_t rows, std::in
     return launch_for_each(op, device, rows * columns, flat);
   }
 #endif
-  static_cast<void>(op), static_cast<void>(device);
   constexpr std::int64_t kGrain = 32 * 1024;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / columns);
   parallel_for(0, rows, grain, [&f, columns](std::int64_t begin, std::int64_t end) {
