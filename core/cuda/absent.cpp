@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/cuda/gemm.h>
 #include <halfgrad/core/cuda/indices.h>
 #include <halfgrad/core/cuda/random.h>
 #include <halfgrad/core/cuda/runtime.h>
@@ -57,6 +58,7 @@ Array checked_indices_on_cuda(const char*, const Array&, std::int64_t,
   absent();
 }
 void throw_reported_index(Device) {}
+bool gemm_on_cuda(const GemmCall&) { absent(); }
 void fill_random_on_cuda(const Array&, const Uniform&, RandomKey) { absent(); }
 void fill_random_on_cuda(const Array&, const Normal&, RandomKey) { absent(); }
 void fill_random_on_cuda(const Array&, const Bernoulli&, RandomKey) { absent(); }
