@@ -48,9 +48,8 @@ TEST_F(IndexingOnCuda, Gather) {
 }
 
 TEST_F(IndexingOnCuda, ScatterAdd) {
-  expect_same(
-      [](const Tensor& x, const Tensor& i) { return scatter_add(zeros_like(x), 1, i, x); },
-      {30, 700}, {30, 700}, 40);
+  expect_same([](const Tensor& x, const Tensor& i) { return scatter_add(zeros_like(x), 1, i, x); },
+              {30, 700}, {30, 700}, 40);
 }
 
 TEST_F(IndexingOnCuda, IndexSelectAndEmbedding) {
@@ -78,8 +77,9 @@ TEST_F(IndexingOnCuda, AnIndexOutOfRangeIsReportedByTheNextWait) {
     y.to_vector<float>();
     ADD_FAILURE() << "expected the read to report the index";
   } catch (const std::out_of_range& error) {
-    EXPECT_NE(std::string(error.what()).find("index_select: expected indices >= 0 and below the "
-                                             "size 5, got 5"),
+    EXPECT_NE(std::string(error.what())
+                  .find("index_select: expected indices >= 0 and below the "
+                        "size 5, got 5"),
               std::string::npos)
         << error.what();
   }

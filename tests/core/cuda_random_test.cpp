@@ -114,9 +114,8 @@ TEST_F(RandomOnCuda, AReplayDoesNotWait) {
 TEST_F(RandomOnCuda, TheHostDrawsNothingWhileAGraphIsCaptured) {
   const Array here = Array::empty({4}, kFloat);
   Graph graph;
-  EXPECT_THROW(
-      graph.capture([&] { random::normal(here, 0, 1, default_generator().take()); }),
-      std::invalid_argument);
+  EXPECT_THROW(graph.capture([&] { random::normal(here, 0, 1, default_generator().take()); }),
+               std::invalid_argument);
   random::normal(here, 0, 1, default_generator().take());
 }
 
