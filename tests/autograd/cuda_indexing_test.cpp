@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/tests/devices.h>
 
