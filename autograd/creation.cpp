@@ -106,7 +106,8 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
   return with_options(numbers, options);
 }
 Tensor randperm(std::int64_t n, const TensorOptions& options) {
-  const Array order = random::permutation(n, default_generator().take());
+  const Array order =
+      random::permutation(n, default_generator().take(), options.device.value_or(Device()));
   return with_options(order.to(options.dtype.value_or(kLong)), options);
 }
 

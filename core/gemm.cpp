@@ -1,12 +1,14 @@
 #include <halfgrad/core/gemm.h>
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include <halfgrad/core/convert.h>
+#include <halfgrad/core/cuda/gemm.h>
 #ifdef HALFGRAD_BLAS
 #include <halfgrad/core/gemm_blas.h>
 #endif
@@ -194,6 +196,10 @@ void check(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                                 shape(a.rows, a.cols) + ", " + shape(b.rows, b.cols) + " and " +
                                 shape(c.rows, c.cols));
   }
+  if (a.device != c.device || b.device != c.device) {
+    throw std::invalid_argument("gemm: expected matrices on one device, got " + a.device.str() +
+                                ", " + b.device.str() + " and " + c.device.str());
+  }
   const bool widens = c.dtype == kFloat32 && is_reduced(a.dtype);
   if (!is_floating_point(a.dtype) || b.dtype != a.dtype || (c.dtype != a.dtype && !widens)) {
     throw std::invalid_argument(
@@ -235,11 +241,18 @@ MutableMatrixView advanced(MutableMatrixView view, int64_t offset) {
   return view;
 }
 
+std::atomic<GemmBackend> backend{GemmBackend::cublaslt};
+std::atomic<bool> tf32{false}, fp16_reduction{false};
+
 }  // namespace
 
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
           const MutableMatrixView& c, const RowBias& bias) {
   check(a, b, c, bias);
+  if (c.device.is_cuda()) {
+    gemm_on_cuda({1, alpha, a, 0, b, 0, beta, c, 0, {.bias = bias}});
+    return;
+  }
   multiply_checked(alpha, a, b, beta, c, bias);
 }
 
@@ -247,6 +260,10 @@ void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_st
                   const MatrixView& b, int64_t b_stride, double beta, const MutableMatrixView& c,
                   int64_t c_stride, const RowBias& bias) {
   check(a, b, c, bias);
+  if (c.device.is_cuda()) {
+    gemm_on_cuda({count, alpha, a, a_stride, b, b_stride, beta, c, c_stride, {.bias = bias}});
+    return;
+  }
   const auto multiply_range = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       multiply_checked(alpha, advanced(a, i * a_stride), advanced(b, i * b_stride), beta,
@@ -258,5 +275,17 @@ void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_st
   if (products >= kParallelWithin) return multiply_range(0, count);
   parallel_for(0, count, grain_of(products, kProducts), multiply_range);
 }
+
+void set_gemm_backend(GemmBackend chosen) { backend = chosen; }
+GemmBackend gemm_backend() { return backend; }
+
+namespace backends::cuda::matmul {
+
+void set_allow_tf32(bool allow) { tf32 = allow; }
+bool allow_tf32() { return tf32; }
+void set_allow_fp16_reduced_precision_reduction(bool allow) { fp16_reduction = allow; }
+bool allow_fp16_reduced_precision_reduction() { return fp16_reduction; }
+
+}  // namespace backends::cuda::matmul
 
 }  // namespace halfgrad

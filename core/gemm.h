@@ -1,5 +1,6 @@
 #pragma once
 
+#include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 
 #include <cstdint>
@@ -11,6 +12,7 @@ struct MatrixView {
   const void* data;
   DType dtype;
   int64_t rows, cols, row_stride, col_stride;
+  Device device = {};
 };
 
 /// As MatrixView, to be written: no two elements may share memory.
@@ -18,17 +20,19 @@ struct MutableMatrixView {
   void* data;
   DType dtype;
   int64_t rows, cols, row_stride, col_stride;
+  Device device = {};
 
-  operator MatrixView() const { return {data, dtype, rows, cols, row_stride, col_stride}; }
+  operator MatrixView() const { return {data, dtype, rows, cols, row_stride, col_stride, device}; }
 };
 
-/// As many contiguous numbers as C has columns, added to each row of C; none when `data` is null.
+/// As many contiguous numbers as C has columns, on C's device, added to each row of C; none when
+/// `data` is null.
 struct RowBias {
   const void* data = nullptr;
   DType dtype = kFloat32;
 };
 
-/// C = alpha A B + beta C + bias, on the CPU, for A (m, k), B (k, n), C (m, n).
+/// C = alpha A B + beta C + bias for A (m, k), B (k, n), C (m, n) on one device.
 ///
 /// A and B have one floating dtype and C has the same, or f32 where A and B have 16 bits; bias any
 /// floating dtype. f64 is computed in f64 and all else in f32: 16-bit operands are widened exactly,
@@ -36,11 +40,14 @@ struct RowBias {
 /// 0 does not read C. k == 0 gives beta C + bias.
 ///
 /// Operands with a unit stride either way, so any transposed view, are used in place; others are
-/// copied. Each element is summed in an order that depends on k alone: not on the number of
-/// threads, and not on m, n or strides. Keeps scratch memory per calling thread, at most A, B and C
-/// once in the accumulating dtype.
+/// copied. Each element is summed in an order that on the CPU depends on k alone: not on the number
+/// of threads, and not on m, n or strides. There it keeps scratch memory per calling thread, at
+/// most A, B and C once in the accumulating dtype. Built with HALFGRAD_BLAS, an installed BLAS
+/// multiplies instead, in an order of its own.
 ///
-/// Built with HALFGRAD_BLAS, an installed BLAS multiplies instead, in an order of its own.
+/// On a GPU it is queued on the current stream. cuBLASLt multiplies, unless set_gemm_backend says
+/// otherwise, in an order that depends on shapes, strides, alignment, dtypes and the kind of GPU:
+/// equal calls give equal bits.
 ///
 /// Throws std::invalid_argument when shapes or dtypes do not fit.
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
@@ -51,5 +58,30 @@ void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
 void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_stride,
                   const MatrixView& b, int64_t b_stride, double beta, const MutableMatrixView& c,
                   int64_t c_stride, const RowBias& bias = {});
+
+/// Who multiplies fp16 matrices on a GPU: cuBLASLt, or one of the three lessons of core/cuda (from
+/// the slowest to the quickest), so that a network can be trained with a kernel one can read. They
+/// take fp16 operands, any strides and f16 or f32 results; all else goes to cuBLASLt as before.
+enum class GemmBackend : uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
+
+/// For all threads, from the next product on.
+void set_gemm_backend(GemmBackend backend);
+GemmBackend gemm_backend();
+
+/// What cuBLASLt may do to be quicker at the cost of exactness. PyTorch's switches of the same
+/// names; for all threads, from the next product on.
+namespace backends::cuda::matmul {
+
+/// f32 operands rounded to TF32, 11 significant bits, and multiplied by tensor cores. Default
+/// false, as in PyTorch.
+void set_allow_tf32(bool allow);
+bool allow_tf32();
+
+/// A sum of fp16 products that is split among blocks may be put together in fp16. Default false: we
+/// accumulate in f32 throughout. (PyTorch's default is true.)
+void set_allow_fp16_reduced_precision_reduction(bool allow);
+bool allow_fp16_reduced_precision_reduction();
+
+}  // namespace backends::cuda::matmul
 
 }  // namespace halfgrad

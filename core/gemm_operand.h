@@ -104,7 +104,7 @@ bool in_place(const MatrixView& view) {
 // The matrix in T with a unit stride: itself where it is so, else a copy in `scratch`.
 template <class T>
 Operand<T> accumulating(const MatrixView& view, T* scratch) {
-  const auto [data, dtype, rows, cols, row_stride, col_stride] = view;
+  const auto& [data, dtype, rows, cols, row_stride, col_stride, device] = view;
   if (in_place<T>(view)) {
     return {static_cast<const T*>(data), rows, cols, row_stride, col_stride};
   }

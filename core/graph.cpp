@@ -10,7 +10,11 @@ namespace halfgrad {
 namespace runtime = detail::runtime;
 
 Graph::Graph(Device device)
-    : device_(device), home_(current_stream(device)), replayed_on_(home_), pool_(device) {}
+    : device_(device),
+      home_(current_stream(device)),
+      replayed_on_(home_),
+      pool_(device),
+      random_(device) {}
 
 Graph::~Graph() {
   try {
@@ -41,6 +45,7 @@ void Graph::capture(const std::function<void()>& function) {
     } catch (const std::runtime_error&) {
       // What the function threw says why the capture broke.
     }
+    random_ = detail::CapturedRandom(device_);
     throw;
   }
   capture_end();
@@ -55,7 +60,7 @@ void Graph::capture_begin() {
   }
   const Stream stream(device_);
   runtime::begin_capture(device_.index(), stream.native());
-  capturing_.emplace(stream, pool_);
+  capturing_.emplace(stream, pool_, random_);
 }
 
 void Graph::capture_end() {
@@ -71,7 +76,10 @@ void Graph::replay() {
     return;
   }
   if (native_ == nullptr) throw std::logic_error("replay: expected capture before it");
-  replayed_on_ = current_stream(device_);
+  const Stream stream = current_stream(device_);
+  stream.wait_stream(replayed_on_);  // it may still be reading what this replay is given
+  replayed_on_ = stream;
+  random_.prepare_replay();
   runtime::launch_graph(device_.index(), native_, replayed_on_.native());
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <halfgrad/core/allocator.h>
+#include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
 
 namespace halfgrad {
@@ -19,7 +20,8 @@ namespace halfgrad {
 /// step must therefore be read from device memory, and results appear where the captured run put
 /// them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
 /// outside that it uses, pinned memory included, have to live as long. Whatever waits for the
-/// device inside throws std::runtime_error.
+/// device inside throws std::runtime_error. Random numbers differ from replay to replay, as they
+/// would from call to call: see Generator.
 ///
 /// On the CPU replay() runs the function, and capture() only keeps it.
 class Graph {
@@ -44,17 +46,20 @@ class Graph {
 
  private:
   struct Capture {
-    Capture(const Stream& on, const allocator::Pool& from) : stream(on), scope(on), pool(from) {}
+    Capture(const Stream& on, const allocator::Pool& from, detail::CapturedRandom& numbers)
+        : stream(on), scope(on), pool(from), random(numbers) {}
 
     Stream stream;
     StreamScope scope;
     allocator::PoolScope pool;
+    detail::CapturedRandom::Scope random;
   };
 
   Device device_;
   Stream home_;  // the pool's memory goes back there
   Stream replayed_on_;
   allocator::Pool pool_;
+  detail::CapturedRandom random_;
   std::optional<Capture> capturing_;
   std::function<void()> function_;  // on the CPU
   void* native_ = nullptr;

@@ -23,9 +23,18 @@
 namespace halfgrad {
 
 /// Names one random tensor: the user's seed, and a number that differs for each tensor drawn.
+///
+/// In a captured graph both change from replay to replay: then `base`, in device memory, says where
+/// this replay's streams begin, and `stream` counts from there.
 struct RandomKey {
   uint64_t seed = 0;
   uint64_t stream = 0;
+  const RandomKey* base = nullptr;
+
+  /// The key for philox, where `base` can be read.
+  HG_HD RandomKey resolved() const {
+    return base == nullptr ? *this : RandomKey{base->seed, base->stream + stream, nullptr};
+  }
 };
 
 /// Four independent, uniformly distributed words.
@@ -208,16 +217,26 @@ HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint
     out[i] = bounded(detail::join(block.word[2 * i], block.word[2 * i + 1]), bound);
 }
 
+namespace detail {
+
+/// What element i of a random permutation is sorted by.
+HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
+  const PhiloxBlock block = random_block(key, static_cast<uint64_t>(i) / 2);
+  return join(block.word[i % 2 * 2], block.word[i % 2 * 2 + 1]);
+}
+
+}  // namespace detail
+
 /// 0 ... n-1 in random order: sorted by a random 64-bit key each (equal keys by index), which a
 /// device can do in parallel with the same result. Throws invalid_argument for n < 0.
 inline std::vector<int64_t> random_permutation(int64_t n, RandomKey key) {
   if (n < 0)
     throw std::invalid_argument("random_permutation: expected n >= 0, got " + std::to_string(n));
+  if (key.base != nullptr)
+    throw std::invalid_argument(
+        "random_permutation: expected no graph to be captured on this thread");
   std::vector<std::pair<uint64_t, int64_t>> keyed(n);
-  for (int64_t i = 0; i < n; ++i) {
-    const PhiloxBlock block = random_block(key, static_cast<uint64_t>(i) / 2);
-    keyed[i] = {detail::join(block.word[i % 2 * 2], block.word[i % 2 * 2 + 1]), i};
-  }
+  for (int64_t i = 0; i < n; ++i) keyed[i] = {detail::sort_key(key, i), i};
   std::sort(keyed.begin(), keyed.end());
   std::vector<int64_t> order(n);
   for (int64_t i = 0; i < n; ++i) order[i] = keyed[i].second;

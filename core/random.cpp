@@ -1,11 +1,15 @@
 #include <halfgrad/core/random.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/cuda/random.h>
+#include <halfgrad/core/random_distributions.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
 
@@ -21,12 +25,45 @@ void Generator::set_state(RandomKey next) {
   next_ = next;
 }
 
-RandomKey Generator::take() {
+namespace {
+
+thread_local constinit detail::CapturedRandom* captured = nullptr;
+
+}  // namespace
+
+RandomKey Generator::take(std::uint64_t count) {
+  if (captured != nullptr) return captured->take(*this, count);
   const std::lock_guard lock(mutex_);
   const RandomKey key = next_;
-  ++next_.stream;
+  next_.stream += count;
   return key;
 }
+
+namespace detail {
+
+CapturedRandom::Scope::Scope(CapturedRandom& random) : previous_(captured) { captured = &random; }
+CapturedRandom::Scope::~Scope() { captured = previous_; }
+
+RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
+  auto source = std::find_if(sources_.begin(), sources_.end(),
+                             [&](const Source& s) { return s.generator == &generator; });
+  if (source == sources_.end()) {
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(RandomKey));
+    const Array base = Array::empty({kBytes}, DType::u8, device_);
+    source = sources_.insert(source, {&generator, base, 0});
+  }
+  const RandomKey key{0, source->taken, source->base.data_as<const RandomKey>()};
+  source->taken += count;
+  return key;
+}
+
+void CapturedRandom::prepare_replay() const {
+  for (const Source& source : sources_) {
+    set_random_base_on_cuda(source.base, source.generator->take(source.taken));
+  }
+}
+
+}  // namespace detail
 
 Generator& default_generator() {
   static Generator generator;
@@ -38,7 +75,12 @@ void manual_seed(std::uint64_t seed) { default_generator().manual_seed(seed); }
 namespace random {
 namespace {
 
+using detail::Bernoulli;
+using detail::Integer;
+using detail::kPerBlock;
 using detail::kTile;
+using detail::Normal;
+using detail::Uniform;
 
 void require(bool valid, const char* op, const char* expected, double a, double b) {
   if (!valid) {
@@ -55,57 +97,17 @@ void require_floating_point(const Array& out, const char* op) {
   }
 }
 
-// Numbers of type T that a distribution makes of one block.
-template <class T>
-inline constexpr int kPerBlock = static_cast<int>(sizeof(PhiloxBlock) / sizeof(T));
-
-struct Uniform {
-  double low, range, steps;  // `steps` to 1
-
-  template <class T>
-  void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {
-    halfgrad::uniform(block, out);
-    const T count = static_cast<T>(steps);
-    for (T& x : out) {
-      x = std::fma(static_cast<T>(range), std::floor(x * count) / count, static_cast<T>(low));
-    }
-  }
-};
-
-struct Normal {
-  double mean, deviation;
-
-  template <class T>
-  void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {
-    halfgrad::normal(block, out);
-    for (T& x : out) x = std::fma(static_cast<T>(deviation), x, static_cast<T>(mean));
-  }
-};
-
-struct Bernoulli {
-  double p;
-
-  void operator()(const PhiloxBlock& block, float (&out)[4]) const {
-    halfgrad::uniform(block, out);
-    for (float& x : out) x = static_cast<double>(x) < p ? 1.0F : 0.0F;
-  }
-};
-
-struct Integer {
-  std::int64_t low;
-  std::uint64_t range;
-
-  void operator()(const PhiloxBlock& block, std::int64_t (&out)[2]) const {
-    std::uint64_t offsets[2];
-    uniform_integer(block, range, offsets);
-    for (int i = 0; i < 2; ++i) {
-      out[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offsets[i]);
-    }
-  }
-};
+void require_eager(RandomKey key, const char* op) {
+  if (key.base == nullptr) return;
+  throw std::invalid_argument(std::string("random ") + op +
+                              ": expected an array on the GPU whose graph is captured, got one on "
+                              "the CPU");
+}
 
 template <class T, class Distribution>
 void fill(const Array& out, const Distribution& distribution, RandomKey key) {
+  if (out.device().is_cuda()) return detail::fill_random_on_cuda(out, distribution, key);
+  require_eager(key, "fill");
   constexpr int kBlocks = 32;
   constexpr std::int64_t kNumbers = kBlocks * kPerBlock<T>;
   static_assert(kTile % kNumbers == 0);
@@ -124,6 +126,30 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
   };
   parallel_for(0, out.numel(), detail::kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t at = begin; at < end; at += kTile) fill_tile(at, std::min(kTile, end - at));
+  });
+}
+
+template <class T>
+void drop(const Array& out, const Array& x, const detail::Keep& keep, RandomKey key) {
+  constexpr int kBlocks = 32;
+  constexpr std::int64_t kWords = 4 * kBlocks;
+  static_assert(kTile % kWords == 0);
+  const detail::TileReader reader(x, out.sizes());
+  const detail::TileWriter writer(out);
+  detail::for_each_tile(out.numel(), [&](std::int64_t begin, std::int64_t n) {
+    T in_scratch[kTile];
+    T out_scratch[kTile];
+    const T* const in = reader.read(begin, n, in_scratch);
+    T* const result = writer.target(begin, out_scratch);
+    for (std::int64_t i = 0; i < n; i += kWords) {
+      PhiloxBlock blocks[kBlocks];
+      random_blocks(key, static_cast<std::uint64_t>((begin + i) / 4), blocks);
+      const auto words = std::bit_cast<std::array<std::uint32_t, kWords>>(blocks);
+      for (std::int64_t k = 0; k < std::min(kWords, n - i); ++k) {
+        result[i + k] = keep(words[k], in[i + k]);
+      }
+    }
+    writer.commit(begin, n, result);
   });
 }
 
@@ -161,11 +187,27 @@ void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey ke
   fill<std::int64_t>(out, Integer{low, range}, key);
 }
 
-Array permutation(std::int64_t n, RandomKey key) {
+Array permutation(std::int64_t n, RandomKey key, Device device) {
+  if (n < 0) {
+    throw std::invalid_argument("random permutation: expected n >= 0, got " + std::to_string(n));
+  }
+  if (device.is_cuda()) return detail::permutation_on_cuda(n, key, device);
+  require_eager(key, "permutation");
   const std::vector<std::int64_t> order = random_permutation(n, key);
   const Array out = Array::empty({n}, DType::i64);
   std::copy(order.begin(), order.end(), out.data_as<std::int64_t>());
   return out;
+}
+
+void dropout(const Array& out, const Array& x, double p, RandomKey key) {
+  const detail::Keep keep(p);
+  if (out.device().is_cuda()) return detail::dropout_on_cuda(out, x, keep, key);
+  require_eager(key, "dropout");
+  if (x.dtype() == DType::f64) {
+    drop<double>(out, x, keep, key);
+  } else {
+    drop<float>(out, x, keep, key);
+  }
 }
 
 }  // namespace random

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <vector>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/philox.h>
@@ -11,6 +12,11 @@ namespace halfgrad {
 /// Hands out keys of random tensors: the seed, and a stream number that grows by one with every
 /// tensor drawn. All its state is the next key, so saving that and setting it again repeats what
 /// followed. May be used from several threads.
+///
+/// What is drawn on a GPU while a Graph captures is drawn anew by every replay: the graph takes as
+/// many keys then as it took when it was captured, so replays, and what is drawn between them, give
+/// the numbers that plain calls would have given. Captured keys name places in device memory, and a
+/// generator must outlive the graphs that use it.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed = 0) : next_{seed, 0} {}
@@ -22,13 +28,51 @@ class Generator {
   RandomKey get_state() const;
   void set_state(RandomKey next);
 
-  /// A key for the caller alone.
-  RandomKey take();
+  /// A key for the caller alone; `count` keys, of which it returns the first.
+  RandomKey take(std::uint64_t count = 1);
 
  private:
   mutable std::mutex mutex_;
   RandomKey next_;
 };
+
+namespace detail {
+
+/// The random numbers of a captured graph: how many keys it took from each generator, and where in
+/// device memory its kernels find the first of them.
+class CapturedRandom {
+ public:
+  /// Makes every Generator::take of this thread take from here until the end of the scope.
+  class Scope {
+   public:
+    explicit Scope(CapturedRandom& random);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    CapturedRandom* previous_;
+  };
+
+  explicit CapturedRandom(Device device) : device_(device) {}
+
+  RandomKey take(Generator& generator, std::uint64_t count);
+  /// Takes the keys of a replay, which current_stream(device) is about to run, and puts them where
+  /// it looks: one small kernel for each generator, none if there are no random numbers.
+  void prepare_replay() const;
+
+ private:
+  struct Source {
+    Generator* generator;
+    Array base;  // one RandomKey
+    std::uint64_t taken;
+  };
+
+  Device device_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace detail
 
 /// What everything random draws from unless told otherwise. Its seed is 0 until manual_seed().
 Generator& default_generator();
@@ -37,8 +81,8 @@ Generator& default_generator();
 void manual_seed(std::uint64_t seed);
 
 /// Fill `out`, whatever its strides, with independent numbers; element i is a function of the key
-/// and i alone, so neither threads nor layout matter. Floating types shorter than f64 get the
-/// same numbers as f32, rounded once.
+/// and i alone, so neither threads nor layout nor the device matter. Floating types shorter than
+/// f64 get the same numbers as f32, rounded once.
 namespace random {
 
 /// low + u (high - low) with u on [0, 1) in steps of one roundoff of out's dtype, so that u < 1
@@ -56,7 +100,10 @@ void bernoulli(const Array& out, double p, RandomKey key);
 void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey key);
 
 /// 0 ... n-1 in random order: int64 [n].
-Array permutation(std::int64_t n, RandomKey key);
+Array permutation(std::int64_t n, RandomKey key, Device device = {});
+
+/// out[i] = 0 with probability p, else x[i] / (1 - p). Shapes, floating dtypes and devices equal.
+void dropout(const Array& out, const Array& x, double p, RandomKey key);
 
 }  // namespace random
 

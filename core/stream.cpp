@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/cuda/indices.h>
 #include <halfgrad/core/cuda/runtime.h>
 
 namespace halfgrad {
@@ -166,6 +167,7 @@ void synchronize(Device device) {
   if (device.is_cpu()) return;
   detail::count_host_wait();
   detail::runtime::synchronize_device(device.index());
+  detail::throw_reported_index(device);
 }
 
 std::int64_t host_waits() { return waits.load(std::memory_order_relaxed); }
@@ -185,6 +187,7 @@ void wait_for(const Stream& stream, const char* op) {
   }
   count_host_wait();
   runtime::synchronize_stream(device.index(), stream.native());
+  throw_reported_index(device);
 }
 
 }  // namespace detail

@@ -100,7 +100,8 @@ std::int64_t host_waits();
 namespace detail {
 
 /// Where the host waits for a GPU on behalf of `op`: counts it, and throws std::runtime_error while
-/// the stream's work is captured, when nothing would ever arrive.
+/// the stream's work is captured, when nothing would ever arrive. Throws std::out_of_range when the
+/// work done meanwhile was given an index out of range: see core/cuda/indices.h.
 void wait_for(const Stream& stream, const char* op);
 /// Counts a call that waits by itself, such as cudaFree.
 void count_host_wait() noexcept;

@@ -5,22 +5,45 @@
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/thread_pool.h>
-#include <halfgrad/core/tile.h>
+#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// The first index of a row's largest (smallest) element; NaN counts as larger (smaller) than all.
+constexpr std::int64_t kSpan = 256;
+
+// The first index of the largest (smallest) element of each span of a row; NaN counts as larger
+// (smaller) than all. A row's candidates are all its elements, or what an earlier pass found.
 template <bool kMax, class T>
-std::int64_t first_extreme(const T* row, std::int64_t n) {
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < n && row[best] == row[best]; ++i) {
-    if ((kMax ? row[i] > row[best] : row[i] < row[best]) || row[i] != row[i]) best = i;
+struct FirstExtreme {
+  const T* rows;
+  std::int64_t n;
+  const std::int64_t* candidates;  // [rows, count]; null: 0, 1, ... count - 1
+  std::int64_t count, spans;
+  std::int64_t* found;  // [rows, spans]
+
+  HG_HD void operator()(std::int64_t row, std::int64_t span) const {
+    const std::int64_t begin = span * kSpan;
+    const std::int64_t end = begin + kSpan < count ? begin + kSpan : count;
+    std::int64_t best = candidate(row, begin);
+    T extreme = rows[row * n + best];
+    for (std::int64_t i = begin + 1; i < end && extreme == extreme; ++i) {
+      const std::int64_t at = candidate(row, i);
+      const T x = rows[row * n + at];
+      if ((kMax ? x > extreme : x < extreme) || x != x) {
+        best = at;
+        extreme = x;
+      }
+    }
+    found[row * spans + span] = best;
   }
-  return best;
-}
+
+ private:
+  HG_HD std::int64_t candidate(std::int64_t row, std::int64_t i) const {
+    return candidates != nullptr ? candidates[row * count + i] : i;
+  }
+};
 
 template <bool kMax>
 struct ExtremeIndex {
@@ -45,17 +68,28 @@ struct ExtremeIndex {
   template <class T>
   void find(const Array& rows, T, const Array& out) const {
     const std::int64_t n = rows.sizes().back();
+    const std::int64_t lines = out.numel();
+    if (lines == 0) return;
+    Array candidates;
+    std::int64_t count = n;
+    do {
+      const std::int64_t spans = (count + kSpan - 1) / kSpan;
+      const Array found = Array::empty({lines, spans}, DType::i64, out.device());
+      const FirstExtreme<kMax, T> pass{
+          rows.data_as<T>(),
+          n,
+          candidates.defined() ? candidates.data_as<std::int64_t>() : nullptr,
+          count,
+          spans,
+          found.data_as<std::int64_t>()};
+      parallel_for_each(name, out.device(), lines, spans, pass);
+      candidates = found;
+      count = spans;
+    } while (count > 1);
     // transpose(dim, -1) put the last dimension at `dim`: so it is with the indices.
     Shape order = rows.sizes();
     order[order.size() - 1] = 1;
-    const Array found = Array::empty(order, DType::i64, out.device());
-    const T* const row = rows.data_as<T>();
-    auto* const best = found.data_as<std::int64_t>();
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / n);
-    parallel_for(0, out.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) best[i] = first_extreme<kMax>(row + i * n, n);
-    });
-    out.copy_(found.transpose(dim, -1).reshape(out.sizes()));
+    out.copy_(candidates.reshape(order).transpose(dim, -1).reshape(out.sizes()));
   }
 };
 

@@ -3,6 +3,12 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/reduce.h>
+
 namespace halfgrad::detail {
 namespace {
 
@@ -34,39 +40,67 @@ void check(const char* op, const Array& input, const Array& target, const Array&
   }
 }
 
-}  // namespace
-
-ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
-                           const Array& weight, std::int64_t ignore_index) {
-  check(op, input, target, weight);
-  const std::int64_t rows = input.sizes()[0];
-  const std::int64_t classes = input.sizes()[1];
-  const Array weights = weight.defined() ? weight.to(DType::f64).contiguous() : Array();
-  const Array indices = target.contiguous();
-  const auto* const index = indices.data_as<std::int64_t>();
-  for (std::int64_t i = 0; i < rows; ++i) {
-    if (index[i] != ignore_index && (index[i] < 0 || index[i] >= classes)) {
+// -1 where ignored.
+Array checked_classes(const char* op, const Array& target, std::int64_t classes,
+                      std::int64_t ignore_index) {
+  if (target.device().is_cuda()) {
+    return checked_indices_on_cuda(op, target.contiguous(), classes, ignore_index);
+  }
+  const Array checked = Array::empty(target.sizes(), DType::i64);
+  checked.copy_(target);
+  auto* const index = checked.data_as<std::int64_t>();
+  for (std::int64_t i = 0; i < checked.numel(); ++i) {
+    if (index[i] == ignore_index) {
+      index[i] = -1;
+    } else if (index[i] < 0 || index[i] >= classes) {
       throw std::out_of_range(std::string(op) + ": expected classes from 0 to " +
                               std::to_string(classes - 1) + ", got " + std::to_string(index[i]) +
                               " at row " + std::to_string(i));
     }
   }
-  const auto encode = [&](auto* out) {
-    using T = std::remove_pointer_t<decltype(out)>;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const bool ignored = index[i] == ignore_index;
-      const double w = ignored ? 0 : weights.defined() ? weights.data_as<double>()[index[i]] : 1;
-      out[2 * i] = static_cast<T>(ignored ? -1 : index[i]);
-      out[2 * i + 1] = static_cast<T>(w);
-      total_weight += w;
-    }
-  };
-  encoded = Array::empty({rows, 2}, promote_types(input.dtype(), DType::f32), input.device());
-  if (encoded.dtype() == DType::f64) {
-    encode(encoded.data_as<double>());
-  } else {
-    encode(encoded.data_as<float>());
+  return checked;
+}
+
+template <class T>
+struct Encode {
+  const std::int64_t* classes;
+  const T* weights;  // null: all 1
+  T* out;
+
+  HG_HD void operator()(std::int64_t row) const {
+    const std::int64_t c = classes[row];
+    out[2 * row] = static_cast<T>(c);
+    out[2 * row + 1] = c < 0 ? T(0) : weights != nullptr ? weights[c] : T(1);
   }
+};
+
+template <class T>
+void encode(const char* op, const Array& encoded, const Array& classes, const Array& weight) {
+  const Array weights = weight.defined() ? weight.to(encoded.dtype()).contiguous() : weight;
+  const Encode<T> f{classes.data_as<std::int64_t>(),
+                    weights.defined() ? weights.data_as<T>() : nullptr, encoded.data_as<T>()};
+  parallel_for_each(op, encoded.device(), classes.numel(), f);
+}
+
+}  // namespace
+
+ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
+                           const Array& weight, std::int64_t ignore_index) {
+  check(op, input, target, weight);
+  const Array classes = checked_classes(op, target, input.sizes()[1], ignore_index);
+  const DType compute = promote_types(input.dtype(), DType::f32);
+  encoded = Array::empty({input.sizes()[0], 2}, compute, input.device());
+  if (compute == DType::f64) {
+    encode<double>(op, encoded, classes, weight);
+  } else {
+    encode<float>(op, encoded, classes, weight);
+  }
+}
+
+Array ClassTargets::total_weight() const {
+  const Array total = Array::empty({}, encoded.dtype(), encoded.device());
+  reduce(Total{}, DType::f64, total, encoded.slice(1, 1, 2), 3);
+  return total;
 }
 
 namespace {

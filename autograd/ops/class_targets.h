@@ -11,12 +11,16 @@ namespace halfgrad::detail {
 /// Class indices, checked and encoded for row kernels.
 struct ClassTargets {
   /// input [n, c]; target [n] int64, each in [0, c) or `ignore_index`; weight [c] or undefined.
-  /// Throws std::out_of_range for another class, std::invalid_argument for other shapes or dtypes.
+  /// Throws std::invalid_argument for other shapes or dtypes, and std::out_of_range for another
+  /// class: on a GPU when the host next waits for it, see core/cuda/indices.h.
   ClassTargets(const char* op, const Array& input, const Array& target, const Array& weight,
                std::int64_t ignore_index);
 
-  Array encoded;            ///< [n, 2] in the compute type: see ClassTarget
-  double total_weight = 0;  ///< of the targets that are not ignored
+  /// Of the targets that are not ignored, in the compute type: a number on their device, which the
+  /// host need not know.
+  Array total_weight() const;
+
+  Array encoded;  ///< [n, 2] in the compute type: see ClassTarget
 };
 
 /// A row of ClassTargets::encoded.

@@ -34,10 +34,8 @@ struct ClassLossRow {
   }
 };
 
-// dx_i = dloss w (exp(x_i - lse) - [i = t]) / divisor
+// dx_i = dloss w (exp(x_i - lse) - [i = t])
 struct ClassGradientRow {
-  double divisor;
-
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
                   Row<const T> lse, Row<T> dx) const {
@@ -46,7 +44,7 @@ struct ClassGradientRow {
       team.each(x.size(), [&](auto i) { dx.set(i, T(0)); });
       return;
     }
-    const T factor = dloss(std::int64_t{0}) * row.weight / static_cast<T>(divisor);
+    const T factor = dloss(std::int64_t{0}) * row.weight;
     const T log_total = lse(std::int64_t{0});
     team.each(x.size(), [&](auto i) { dx.set(i, factor * math::exp(x(i) - log_total)); });
     team.once([&] { dx.set(row.index, dx(row.index) - factor); });
@@ -69,19 +67,24 @@ struct SoftLossRow {
   }
 };
 
-// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i) / divisor
+// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i)
 struct SoftGradientRow {
-  double divisor;
-
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
                   Row<T> dx) const {
-    const T factor = dloss(std::int64_t{0}) / static_cast<T>(divisor);
+    const T factor = dloss(std::int64_t{0});
     const T log_total = lse(std::int64_t{0});
     const T mass = team.sum(q.size(), [&](auto i) { return q(i); });
     team.each(x.size(), [&](auto i) {
       dx.set(i, mass == T(0) ? T(0) : factor * (math::exp(x(i) - log_total) * mass - q(i)));
     });
+  }
+};
+
+struct Quotient {
+  template <class T>
+  HG_HD T operator()(T a, T b) const {
+    return a / b;
   }
 };
 
@@ -93,7 +96,7 @@ struct CrossEntropy {
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesInputs;
   Reduction reduction;
-  double divisor;
+  Array divisor;  // of the sum, a number on the device that is known only there; undefined: 1
   Array lse = {};
 
   Array forward(const Array& x, const Array& target) {
@@ -105,8 +108,10 @@ struct CrossEntropy {
     parallel_rows(typename Rows::Loss{}, compute, rows, std::array<const Array*, 2>{&x, &target},
                   std::array<const Array*, 2>{&losses, &lse});
     if (each) return losses.reshape({rows});
-    Array loss = Array::empty({}, x.dtype(), x.device());
-    reduce(Total{divisor}, compute, loss, losses, 3);
+    const Array loss = Array::empty({}, x.dtype(), x.device());
+    const Array total = divisor.defined() ? Array::empty({}, compute, x.device()) : loss;
+    reduce(Total{}, compute, total, losses, 3);
+    if (divisor.defined()) elementwise(Quotient{}, compute, loss, total, divisor);
     return loss;
   }
 
@@ -114,11 +119,12 @@ struct CrossEntropy {
     const Tensor x = b.input(0);
     const Tensor target = b.input(1);
     const Shape column{x.size(0), 1};
-    const Tensor dloss = b.grad().dim() == 0 ? b.grad() : reshape(b.grad(), column);
+    const Tensor dlosses = b.grad().dim() == 0 ? b.grad() : reshape(b.grad(), column);
+    const Tensor dloss = divisor.defined() ? dlosses / Tensor(divisor) : dlosses;
     if (b.needs(0))
       b.set(0,
             GradMode::is_enabled() ? composed(dloss, x, target) : fused(dloss, x, target, column));
-    if (b.needs(1)) b.set(1, dloss * log_softmax(x, 1) / Scalar(-divisor));
+    if (b.needs(1)) b.set(1, neg(dloss) * log_softmax(x, 1));
   }
 
  private:
@@ -126,14 +132,14 @@ struct CrossEntropy {
                const Shape& column) const {
     const Array grad = dloss.array().expand(column);
     Array dx = Array::empty(x.sizes(), x.dtype(), x.device());
-    parallel_rows(typename Rows::Gradient{divisor}, lse.dtype(), x.size(0),
+    parallel_rows(typename Rows::Gradient{}, lse.dtype(), x.size(0),
                   std::array<const Array*, 4>{&grad, &x.array(), &target.array(), &lse},
                   std::array<const Array*, 1>{&dx});
     return Tensor(std::move(dx));
   }
   Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
     const Tensor q = Rows::probabilities(target, x);
-    return dloss * (softmax(x, 1) * sum(q, {1}, true) - q) / Scalar(divisor);
+    return dloss * (softmax(x, 1) * sum(q, {1}, true) - q);
   }
 };
 
@@ -169,7 +175,8 @@ Tensor cross_entropy_with_probabilities(const Tensor& input, const Tensor& targe
   }
   if (options.weight.defined()) q = q * options.weight;
   const bool mean = options.reduction == Reduction::mean;
-  const double divisor = mean ? static_cast<double>(input.size(0)) : 1;
+  const auto rows = static_cast<double>(input.size(0));
+  const Array divisor = mean ? Array::full({}, rows, DType::f64, input.device()) : Array();
   const Tensor x = to(input, promote_types(input.dtype(), q.dtype()));
   return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, x, q);
 }
@@ -179,7 +186,8 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
   const Array weight = array_of(options.weight);
   const ClassTargets targets("cross_entropy", input.array(), target.array(), weight,
                              options.ignore_index);
-  const double divisor = options.reduction == Reduction::mean ? targets.total_weight : 1;
+  const bool mean = options.reduction == Reduction::mean;
+  const Array divisor = mean ? targets.total_weight() : Array();
   if (options.label_smoothing == 0) {
     return apply(CrossEntropy<ClassRows>{options.reduction, divisor}, input,
                  Tensor(targets.encoded));

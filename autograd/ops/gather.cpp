@@ -6,8 +6,9 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
-#include <halfgrad/core/thread_pool.h>
-#include <halfgrad/core/tile.h>
+#include <halfgrad/core/element_view.h>
+#include <halfgrad/core/grouping.h>
+#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {
@@ -29,26 +30,48 @@ void expect_shapes(const char* op, const Array& self, const Array& index, int di
   }
 }
 
-// Which element of `self` each element of an index along `dim` stands for.
-class Target {
- public:
-  Target(const Array& self, const Array& index, int dim)
-      : sizes_(index.sizes()), strides_(self.strides()), values_(index.data_as<std::int64_t>()) {
-    if (self.ndim() > 0) {
-      step_ = strides_[dim];
-      strides_[dim] = 0;
-    }
-  }
-  std::int64_t operator()(std::int64_t flat) const {
-    return offset_of(flat, sizes_, strides_) + values_[flat] * step_;
-  }
+// `self` as it is walked by an index along `dim`: with the index's sizes, standing still along
+// `dim`, where the index's own value decides.
+Array walked(const Array& self, const Array& index, int dim) {
+  Shape strides = self.strides();
+  if (self.ndim() > 0) strides[dim] = 0;
+  return self.as_strided(index.sizes(), strides, self.storage_offset());
+}
 
- private:
-  Shape sizes_;
-  Shape strides_;
-  std::int64_t step_ = 0;
-  const std::int64_t* values_;
+std::int64_t step_along(const Array& self, int dim) {
+  return self.ndim() == 0 ? 0 : self.strides()[dim];
+}
+
+template <class Bits>
+struct Pick {
+  ElementView<const Bits> source;
+  const std::int64_t* index;
+  std::int64_t step;
+  Bits* out;
+
+  HG_HD void operator()(std::int64_t i) const {
+    out[i] = source.data[source.offset(i) + index[i] * step];
+  }
 };
+
+// Which element of `sums`, which is contiguous, each element of an index along `dim` stands for.
+struct Destination {
+  ElementView<const std::uint8_t> walked;  // for its offsets alone
+  const std::int64_t* index;
+  std::int64_t step;
+  std::int64_t* out;
+
+  HG_HD void operator()(std::int64_t i) const { out[i] = walked.offset(i) + index[i] * step; }
+};
+
+Array destinations(const char* op, const Array& sums, const Array& indices, int dim) {
+  const Array out = Array::empty(indices.sizes(), DType::i64, sums.device());
+  const Destination f{ElementView<const std::uint8_t>(walked(sums, indices, dim)),
+                      indices.data_as<std::int64_t>(), step_along(sums, dim),
+                      out.data_as<std::int64_t>()};
+  parallel_for_each(op, sums.device(), out.numel(), f);
+  return out;
+}
 
 std::int64_t size_along(const Array& self, int dim) {
   return self.ndim() == 0 ? 1 : self.sizes()[dim];
@@ -67,14 +90,13 @@ struct Gather {
     expect_shapes(name, self, index, dim);
     const Array indices = checked_indices(name, index, size_along(self, dim));
     const Array out = Array::empty(index.sizes(), self.dtype(), self.device());
-    const Target target(self, indices, dim);
-    visit(self.dtype(), [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* const source = self.data_as<T>();
-      T* const result = out.data_as<T>();
-      parallel_for(0, out.numel(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) result[i] = source[target(i)];
-      });
+    if (out.numel() == 0) return out;
+    visit_bits(self.dtype(), [&](auto tag) {
+      using Bits = typename decltype(tag)::type;
+      const Pick<Bits> pick{ElementView<const Bits>(walked(self, index, dim)),
+                            indices.data_as<std::int64_t>(), step_along(self, dim),
+                            out.data_as<Bits>()};
+      parallel_for_each(name, out.device(), out.numel(), pick);
     });
     return out;
   }
@@ -100,31 +122,15 @@ struct ScatterAdd {
     }
     expect_shapes(name, self, index, dim);
     const Array indices = checked_indices(name, index, size_along(self, dim));
-    const DType accumulator = accumulator_of(self.dtype());
-    const Array sums = Array::empty(self.sizes(), accumulator, self.device());
-    sums.copy_(self);
-    const Array addends = source.to(accumulator).contiguous();
-    const Target target(sums, indices, dim);
-    visit_accumulator(accumulator, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T* const sum = sums.data_as<T>();
-      const T* const addend = addends.data_as<T>();
-      const Slabs slabs(indices.sizes(), dim);
-      // Lines along dim do not meet: they may be split among tasks, but never their elements.
-      const std::int64_t lines = slabs.outer * slabs.inner;
-      const std::int64_t grain =
-          std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, slabs.size));
-      parallel_for(0, lines, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t j = 0; j < slabs.size; ++j) {
-          for (std::int64_t line = begin; line < end; ++line) {
-            const std::int64_t i =
-                (line / slabs.inner * slabs.size + j) * slabs.inner + line % slabs.inner;
-            sum[target(i)] += addend[i];
-          }
-        }
-      });
-    });
-    return sums.to(self.dtype());
+    const Array sums = Array::empty(self.sizes(), self.dtype(), self.device());
+    if (indices.numel() == 0) {
+      sums.copy_(self);
+      return sums;
+    }
+    const Array goals = destinations(name, sums, indices, dim);
+    sum_groups(name, sums, self.contiguous(), source.contiguous(),
+               group_by(name, goals, sums.numel()), 1, 1);
+    return sums;
   }
   void backward(const Backward<3>& node) const {
     if (node.needs(0)) node.set(0, node.grad());

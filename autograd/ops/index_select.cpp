@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -7,8 +6,9 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
-#include <halfgrad/core/thread_pool.h>
-#include <halfgrad/core/tile.h>
+#include <halfgrad/core/element_view.h>
+#include <halfgrad/core/grouping.h>
+#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {
@@ -17,23 +17,35 @@ namespace {
 constexpr char kIndexSelect[] = "index_select";
 constexpr char kEmbedding[] = "embedding";
 
-// sums[o, index[j], :] += rows[o, j, :] in the order of j, which no partition into tasks changes:
-// each task owns a range of sums.
-template <class T>
-void add_slabs(T* sums, const T* rows, const std::int64_t* index, std::int64_t count,
-               const Slabs& slabs, std::int64_t skipped) {
-  constexpr std::int64_t kTasks = 16;
-  const std::int64_t grain = std::max<std::int64_t>(1, (slabs.size + kTasks - 1) / kTasks);
-  parallel_for(0, slabs.size, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t o = 0; o < slabs.outer; ++o) {
-      for (std::int64_t j = 0; j < count; ++j) {
-        if (index[j] < begin || index[j] >= end || index[j] == skipped) continue;
-        T* const sum = sums + (o * slabs.size + index[j]) * slabs.inner;
-        const T* const row = rows + (o * count + j) * slabs.inner;
-        for (std::int64_t i = 0; i < slabs.inner; ++i) sum[i] += row[i];
-      }
-    }
-  });
+// Rows of out [outer, count, :] from rows of source [outer, size, :]; a row is `columns` Bits.
+template <class Bits>
+struct PickRows {
+  const Bits* source;
+  const std::int64_t* index;
+  Bits* out;
+  std::int64_t count, size, columns;
+
+  HG_HD void operator()(std::int64_t row, std::int64_t column) const {
+    const std::int64_t from = row / count * size + index[row % count];
+    out[row * columns + column] = source[from * columns + column];
+  }
+};
+
+struct alignas(16) SixteenBytes {
+  std::uint64_t low, high;
+};
+
+// Calls f with std::type_identity of the longest type that rows of so many bytes, from these
+// addresses on, are whole and aligned arrays of.
+template <class F>
+void visit_widest(std::int64_t bytes, const Array& a, const Array& b, const F& f) {
+  const auto all = static_cast<std::uintptr_t>(bytes) | reinterpret_cast<std::uintptr_t>(a.data()) |
+                   reinterpret_cast<std::uintptr_t>(b.data());
+  if (all % 16 == 0) return f(std::type_identity<SixteenBytes>{});
+  if (all % 8 == 0) return f(std::type_identity<std::uint64_t>{});
+  if (all % 4 == 0) return f(std::type_identity<std::uint32_t>{});
+  if (all % 2 == 0) return f(std::type_identity<std::uint16_t>{});
+  f(std::type_identity<std::uint8_t>{});
 }
 
 // The derivative of IndexSelect, as an op of its own so that it can be differentiated again.
@@ -49,15 +61,11 @@ struct IndexAdd {
   Array forward(const Array& rows, const Array& index) const {
     const Slabs slabs(sizes, dim);
     const Array indices = checked_indices(name, index, slabs.size);
-    const DType accumulator = accumulator_of(rows.dtype());
-    const Array sums = Array::full(sizes, 0, accumulator, rows.device());
-    const Array addends = rows.to(accumulator).contiguous();
-    visit_accumulator(accumulator, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      add_slabs(sums.data_as<T>(), addends.data_as<T>(), indices.data_as<std::int64_t>(),
-                indices.numel(), slabs, skipped);
-    });
-    return sums.to(rows.dtype());
+    const Array sums = Array::empty(sizes, rows.dtype(), rows.device());
+    if (sums.numel() == 0) return sums;
+    sum_groups(name, sums, {}, rows.contiguous(), group_by(name, indices, slabs.size), slabs.outer,
+               slabs.inner, skipped);
+    return sums;
   }
   void backward(const Backward<2>& node) const {
     const Tensor index = node.input(1);
@@ -84,22 +92,24 @@ struct IndexSelect {
     from = self.sizes();
     const Slabs slabs(from, dim);
     const Array indices = checked_indices(name, index, slabs.size);
-    const auto* const rows = indices.data_as<std::int64_t>();
     Shape sizes = from;
     if (!sizes.empty()) sizes[dim] = index.numel();
     const Array source = self.contiguous();
     const Array out = Array::empty(sizes, self.dtype(), self.device());
     const std::int64_t bytes = slabs.inner * item_size(self.dtype());
-    const std::int64_t count = indices.numel();
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, bytes));
-    parallel_for(0, bytes == 0 ? 0 : slabs.outer * count, grain,
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (std::int64_t i = begin; i < end; ++i) {
-                     const std::int64_t row = i / count * slabs.size + rows[i % count];
-                     std::memcpy(out.data() + i * bytes, source.data() + row * bytes,
-                                 static_cast<std::size_t>(bytes));
-                   }
-                 });
+    if (out.numel() == 0) return out;
+    visit_widest(bytes, source, out, [&](auto tag) {
+      using Bits = typename decltype(tag)::type;
+      const std::int64_t columns = bytes / static_cast<std::int64_t>(sizeof(Bits));
+      const std::int64_t count = indices.numel();
+      const PickRows<Bits> pick{source.data_as<Bits>(),
+                                indices.data_as<std::int64_t>(),
+                                out.data_as<Bits>(),
+                                count,
+                                slabs.size,
+                                columns};
+      parallel_for_each(name, out.device(), slabs.outer * count, columns, pick);
+    });
     return out;
   }
   void backward(const Backward<2>& node) const {

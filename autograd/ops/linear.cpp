@@ -48,6 +48,14 @@ struct Linear {
     if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
     if (!node.needs(1) && !node.needs(2)) return;
     const Tensor dy_rows = as_rows(dy);
+    if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
+      const Array x = as_rows(node.input(0)).array();
+      if (const auto both = product_and_row_sums(dy_rows.array().transpose(0, 1), x)) {
+        node.set(1, Tensor(both->product));
+        node.set(2, Tensor(both->row_sums));
+        return;
+      }
+    }
     if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
     if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
   }

@@ -82,9 +82,10 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                                      detail::array_of(weight), ignore_index);
   const auto compute = [&](const Tensor& x) {
     const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);
-    return reduction == Reduction::none  ? losses
-           : reduction == Reduction::sum ? sum(losses)
-                                         : sum(losses) / Scalar(targets.total_weight);
+    return reduction == Reduction::none ? losses
+           : reduction == Reduction::sum
+               ? sum(losses)
+               : (sum(losses) / Tensor(targets.total_weight())).to(x.dtype());
   };
   return detail::composite("nll_loss", Precision::wide_range, compute, input);
 }

@@ -5,10 +5,21 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
+
+struct IsClass {
+  const std::int64_t* index;
+  std::int64_t classes;
+  std::int64_t* out;
+
+  HG_HD void operator()(std::int64_t row, std::int64_t c) const {
+    out[row * classes + c] = index[row] == c ? 1 : 0;
+  }
+};
 
 // y[..., c] = (x == c)
 struct OneHot {
@@ -20,10 +31,9 @@ struct OneHot {
     const Array indices = checked_indices(name, index, classes);
     Shape sizes = index.sizes();
     sizes.push_back(classes);
-    const Array out = Array::full(sizes, 0, DType::i64, index.device());
-    for (std::int64_t i = 0; i < index.numel(); ++i) {
-      out.data_as<std::int64_t>()[i * classes + indices.data_as<std::int64_t>()[i]] = 1;
-    }
+    const Array out = Array::empty(sizes, DType::i64, index.device());
+    const IsClass f{indices.data_as<std::int64_t>(), classes, out.data_as<std::int64_t>()};
+    parallel_for_each(name, out.device(), index.numel(), classes, f);
     return out;
   }
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include <halfgrad/core/cuda/gemm.h>
 #include <halfgrad/core/gemm.h>
 
 namespace halfgrad::detail {
@@ -25,7 +26,8 @@ template <class View>
 View last_two_dims(const Array& array) {
   const int row = array.ndim() - 2;
   return {array.data(),           array.dtype(),        array.sizes()[row],
-          array.sizes()[row + 1], array.strides()[row], array.strides()[row + 1]};
+          array.sizes()[row + 1], array.strides()[row], array.strides()[row + 1],
+          array.device()};
 }
 
 Array with_batch(const Array& matrices, const Shape& batch) {
@@ -109,6 +111,23 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
   const Array values = bias.defined() ? bias.contiguous() : bias;
   if (values.defined()) row = {values.data(), values.dtype()};
   run(loops, alpha, m, beta, row);
+}
+
+std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b) {
+  if (a.device().is_cpu() || a.numel() == 0 || b.numel() == 0) return std::nullopt;
+  const ProductAndRowSums result{Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device()),
+                                 Array::empty({a.size(0)}, a.dtype(), a.device())};
+  const bool done = gemm_on_cuda({1,
+                                  1,
+                                  last_two_dims<MatrixView>(a),
+                                  0,
+                                  last_two_dims<MatrixView>(b),
+                                  0,
+                                  0,
+                                  last_two_dims<MutableMatrixView>(result.product),
+                                  0,
+                                  {.row_sums_of_a = result.row_sums.data()}});
+  return done ? std::optional(result) : std::nullopt;
 }
 
 void expect_one_floating_dtype(const char* op, const Array& a, const Array& b) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include <halfgrad/core/array.h>
 
 namespace halfgrad::detail {
@@ -11,6 +13,14 @@ namespace halfgrad::detail {
 /// repeated. One floating dtype; accumulation and rounding are gemm's.
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
+
+struct ProductAndRowSums {
+  Array product, row_sums;
+};
+
+/// a b for matrices [m, k] and [k, n], and the sums [m] of a's rows, in one pass: on a GPU, where
+/// cuBLASLt does this for these operands; else nothing, and nothing is done.
+std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b);
 
 /// Throws std::invalid_argument naming both dtypes unless they are one floating dtype.
 void expect_one_floating_dtype(const char* op, const Array& a, const Array& b);

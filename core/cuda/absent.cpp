@@ -4,7 +4,11 @@
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/cuda/gemm.h>
+#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/cuda/random.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/sort.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -48,6 +52,23 @@ void destroy_graph(void*) noexcept {}
 void transfer(const Array&, const Array&, std::size_t) { absent(); }
 void copy_on_cuda(const Array&, const Array&) { absent(); }
 void fill_on_cuda(const Array&, const Array&) { absent(); }
+
+Array checked_indices_on_cuda(const char*, const Array&, std::int64_t,
+                              std::optional<std::int64_t>) {
+  absent();
+}
+void throw_reported_index(Device) {}
+bool gemm_on_cuda(const GemmCall&) { absent(); }
+void fill_random_on_cuda(const Array&, const Uniform&, RandomKey) { absent(); }
+void fill_random_on_cuda(const Array&, const Normal&, RandomKey) { absent(); }
+void fill_random_on_cuda(const Array&, const Bernoulli&, RandomKey) { absent(); }
+void fill_random_on_cuda(const Array&, const Integer&, RandomKey) { absent(); }
+Array permutation_on_cuda(std::int64_t, RandomKey, Device) { absent(); }
+void dropout_on_cuda(const Array&, const Array&, const Keep&, RandomKey) { absent(); }
+void set_random_base_on_cuda(const Array&, RandomKey) { absent(); }
+void sort_pairs_on_cuda(const char*, const Array&, const Array&, const Array&, const Array&, int) {
+  absent();
+}
 
 }  // namespace halfgrad::detail
 

@@ -1,0 +1,202 @@
+// Brings a product into a form that cuBLASLt, which knows columns alone, or a lesson takes. Our
+// C = A B row by row is C^T = B^T A^T column by column, so nothing is moved for that, and a
+// transposed view is a flag. Copied are operands with no unit stride, and C goes through a
+// temporary where it has none or wants a bias that cuBLASLt cannot add.
+
+#include <halfgrad/core/cuda/gemm.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/cuda/gemm_cublaslt.h>
+#include <halfgrad/core/cuda/gemm_lesson.h>
+#include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/cuda/load_store.h>
+
+namespace halfgrad::detail {
+namespace {
+
+constexpr int kThreads = 256;
+
+// A position in a batch of matrices, from the index in row-major order.
+struct Place {
+  __device__ Place(std::int64_t i, std::int64_t rows, std::int64_t cols) {
+    batch = i / (rows * cols);
+    row = (i - batch * rows * cols) / cols;
+    col = i - (batch * rows + row) * cols;
+  }
+  std::int64_t batch, row, col;
+};
+
+__device__ std::int64_t thread_index() {
+  return static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+}
+
+template <class T>
+__global__ void copy_matrices(T* out, MatrixView in, std::int64_t batch_stride, std::int64_t n) {
+  const std::int64_t i = thread_index();
+  if (i >= n) return;
+  const Place at(i, in.rows, in.cols);
+  out[i] = static_cast<const T*>(
+      in.data)[at.batch * batch_stride + at.row * in.row_stride + at.col * in.col_stride];
+}
+
+// c = sums + beta c + bias, `sums` contiguous and in the accumulating type T.
+template <class T>
+__global__ void finish(MutableMatrixView c, std::int64_t batch_stride, const T* sums, T beta,
+                       RowBias bias, std::int64_t n) {
+  const std::int64_t i = thread_index();
+  if (i >= n) return;
+  const Place at(i, c.rows, c.cols);
+  auto* const out = static_cast<std::byte*>(c.data);
+  const std::int64_t to = at.batch * batch_stride + at.row * c.row_stride + at.col * c.col_stride;
+  T sum = sums[i];
+  if (beta != T(0)) sum += beta * load<T>(out, c.dtype, to);
+  if (bias.data != nullptr) {
+    sum += load<T>(static_cast<const std::byte*>(bias.data), bias.dtype, at.col);
+  }
+  store(out, c.dtype, to, sum);
+}
+
+// The transpose of a row-major view, or nothing if neither stride is 1 or rows overlap. A stride
+// along a dimension of size 1 means nothing.
+std::optional<ColumnMajor> column_major(const MatrixView& m, std::int64_t batch_stride) {
+  if ((m.col_stride == 1 || m.cols == 1) && (m.row_stride >= m.cols || m.rows == 1)) {
+    const std::int64_t leading = m.rows == 1 ? m.cols : m.row_stride;
+    return ColumnMajor{m.data, m.dtype, m.cols, m.rows, leading, batch_stride, false};
+  }
+  if ((m.row_stride == 1 || m.rows == 1) && (m.col_stride >= m.rows || m.cols == 1)) {
+    const std::int64_t leading = m.cols == 1 ? m.rows : m.col_stride;
+    return ColumnMajor{m.data, m.dtype, m.rows, m.cols, leading, batch_stride, true};
+  }
+  return std::nullopt;
+}
+
+// A dense copy, made on the current stream; all matrices are one where `batch_stride` is 0.
+Array densified(MatrixView& m, std::int64_t& batch_stride, std::int64_t count) {
+  const std::int64_t matrices = batch_stride == 0 ? 1 : count;
+  const Array copy = Array::empty({matrices, m.rows, m.cols}, m.dtype, m.device);
+  const std::int64_t n = copy.numel();
+  const Launch launch(m.device, "gemm");
+  const auto run = [&](auto* out) {
+    copy_matrices<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(out, m, batch_stride,
+                                                                             n);
+  };
+  if (item_size(m.dtype) == 8) {
+    run(copy.data_as<std::uint64_t>());
+  } else if (item_size(m.dtype) == 4) {
+    run(copy.data_as<std::uint32_t>());
+  } else {
+    run(copy.data_as<std::uint16_t>());
+  }
+  launch.check();
+  m.data = copy.data();
+  m.row_stride = m.cols;
+  m.col_stride = 1;
+  if (batch_stride != 0) batch_stride = m.rows * m.cols;
+  return copy;
+}
+
+template <class View>
+View transposed(View view) {
+  std::swap(view.rows, view.cols);
+  std::swap(view.row_stride, view.col_stride);
+  return view;
+}
+
+GemmCall transposed(const GemmCall& call) {
+  GemmCall t = call;
+  t.a = transposed(call.b);
+  t.b = transposed(call.a);
+  t.c = transposed(call.c);
+  std::swap(t.a_stride, t.b_stride);
+  return t;
+}
+
+// There is one for every product without an epilogue, or the machine lacks something.
+[[noreturn]] void refuse(const ColumnMajorProduct& product) {
+  throw std::runtime_error("gemm: expected cuBLASLt to have an algorithm for " +
+                           description(product) + " on " + product.device.str() + ", got none");
+}
+
+bool is_plain(const Epilogue& e) {
+  return e.activation == Activation::none && e.row_sums_of_a == nullptr;
+}
+
+bool can_add(const RowBias& bias, DType result) {
+  return bias.data == nullptr ||
+         (bias.dtype == result && reinterpret_cast<std::uintptr_t>(bias.data) % 16 == 0);
+}
+
+// The product in the accumulating dtype, then C by a kernel of its own.
+void multiply_and_finish(const GemmCall& call) {
+  const DType wide = call.c.dtype == DType::f64 ? DType::f64 : DType::f32;
+  const std::int64_t m = call.c.rows, n = call.c.cols;
+  const bool empty_sums = call.a.cols == 0;
+  const Shape sizes{call.count, m, n};
+  const Array sums = empty_sums ? Array::full(sizes, 0, wide, call.c.device)
+                                : Array::empty(sizes, wide, call.c.device);
+  if (!empty_sums) {
+    GemmCall product = call;
+    product.beta = 0;
+    product.epilogue = {};
+    product.c = {sums.data(), wide, m, n, n, 1, call.c.device};
+    product.c_stride = m * n;
+    gemm_on_cuda(product);
+  }
+  const Launch launch(call.c.device, "gemm");
+  const std::int64_t all = sums.numel();
+  const unsigned blocks = blocks_for(all, kThreads);
+  if (wide == DType::f64) {
+    finish<<<blocks, kThreads, 0, launch.stream()>>>(call.c, call.c_stride, sums.data_as<double>(),
+                                                     call.beta, call.epilogue.bias, all);
+  } else {
+    finish<<<blocks, kThreads, 0, launch.stream()>>>(call.c, call.c_stride, sums.data_as<float>(),
+                                                     static_cast<float>(call.beta),
+                                                     call.epilogue.bias, all);
+  }
+  launch.check();
+}
+
+}  // namespace
+
+bool gemm_on_cuda(const GemmCall& call) {
+  if (call.count == 0 || call.c.rows == 0 || call.c.cols == 0) return true;
+  const bool plain = is_plain(call.epilogue);
+  if (!plain && gemm_backend() != GemmBackend::cublaslt) return false;
+  if (plain && multiply_by_lesson(call)) return true;
+  const auto c = column_major(call.c, call.c_stride);
+  const bool by_rows = c && !c->transposed;
+  if (c && !by_rows && plain && call.epilogue.bias.data == nullptr) {
+    return gemm_on_cuda(transposed(call));
+  }
+  if (!by_rows || call.a.cols == 0 || !can_add(call.epilogue.bias, call.c.dtype)) {
+    if (plain) multiply_and_finish(call);
+    return plain;
+  }
+  GemmCall dense = call;
+  Array a_copy, b_copy;
+  auto a = column_major(call.a, call.a_stride), b = column_major(call.b, call.b_stride);
+  if (!a) {
+    a_copy = densified(dense.a, dense.a_stride, call.count);
+    a = column_major(dense.a, dense.a_stride);
+  }
+  if (!b) {
+    b_copy = densified(dense.b, dense.b_stride, call.count);
+    b = column_major(dense.b, dense.b_stride);
+  }
+  const ColumnMajorProduct product{call.c.device, call.count, call.alpha, call.beta, *b, *a, *c,
+                                   call.epilogue};
+  if (multiply_by_cublaslt(product)) return true;
+  if (plain && call.epilogue.bias.data != nullptr) {
+    multiply_and_finish(call);
+    return true;
+  }
+  if (plain) refuse(product);
+  return false;
+}
+
+}  // namespace halfgrad::detail

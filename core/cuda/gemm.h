@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include <halfgrad/core/gemm.h>
+
+/// gemm on a GPU, and what may be done to C while it is still in registers.
+namespace halfgrad::detail {
+
+/// gelu_tanh is gelu by tanh, as gelu(x, "tanh"): what cuBLASLt has.
+enum class Activation : std::uint8_t { none, relu, gelu_tanh };
+
+/// On C = alpha A B + beta C, before it is rounded and stored. Every pointer is to memory on C's
+/// device, aligned to 16 bytes; all but the bias have C's dtype.
+struct Epilogue {
+  RowBias bias = {};
+  Activation activation = Activation::none;
+
+  /// Forward, if not null: what the derivative needs is written here, m rows of `aux_stride`.
+  /// relu: a bit an element, set where it passed, the stride in bits and a multiple of 128.
+  /// gelu_tanh: the argument, the stride in elements and a multiple of 8.
+  void* aux = nullptr;
+  std::int64_t aux_stride = 0;
+
+  /// Backward: C is multiplied by the activation's derivative, which `aux` tells, instead. If not
+  /// null, `column_sums` [n] gets the sums of C's columns: the gradient of the bias.
+  bool derivative = false;
+  void* column_sums = nullptr;
+
+  /// If not null, it gets the sums of A's rows [m]: the gradient of a bias where C = dY^T X is the
+  /// gradient of a weight. With nothing else.
+  void* row_sums_of_a = nullptr;
+};
+
+/// As gemm_batched, whose operands have been checked.
+struct GemmCall {
+  std::int64_t count;
+  double alpha;
+  MatrixView a;
+  std::int64_t a_stride;
+  MatrixView b;
+  std::int64_t b_stride;
+  double beta;
+  MutableMatrixView c;
+  std::int64_t c_stride;
+  Epilogue epilogue = {};
+};
+
+/// Queues the product on the current stream. A bias is always added; false, with nothing done, when
+/// the rest of the epilogue is not to be had for these operands: then compose it of other ops.
+bool gemm_on_cuda(const GemmCall& call);
+
+}  // namespace halfgrad::detail

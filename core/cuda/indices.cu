@@ -1,0 +1,87 @@
+#include <halfgrad/core/cuda/indices.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/core/cuda/launch.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// In pinned memory: the device writes it, the host reads it after a wait.
+struct Report {
+  unsigned claimed;
+  const char* op;  // the host's; the device passes it on
+  std::int64_t index;
+  std::int64_t size;
+};
+
+constexpr int kMaxDevices = 64;
+std::array<std::atomic<Report*>, kMaxDevices> reports{};
+
+Report* report_of(Device device) {
+  static std::mutex mutex;
+  std::atomic<Report*>& report = reports.at(static_cast<std::size_t>(device.index()));
+  const std::lock_guard lock(mutex);
+  if (report == nullptr) {
+    // Kept for good: graphs hold its address.
+    auto* const made = static_cast<Report*>(allocator::allocate_pinned(sizeof(Report)).data);
+    std::memset(made, 0, sizeof(Report));
+    report = made;
+  }
+  return report;
+}
+
+constexpr int kThreads = 256;
+
+__global__ void check_indices(const char* op, const std::int64_t* in, std::int64_t n,
+                              std::int64_t size, std::int64_t ignored, bool may_ignore,
+                              std::int64_t* out, Report* report) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= n) return;
+  const std::int64_t index = in[i];
+  if (may_ignore && index == ignored) {
+    out[i] = -1;
+  } else if (index >= 0 && index < size) {
+    out[i] = index;
+  } else {
+    out[i] = 0;
+    if (atomicCAS(&report->claimed, 0U, 1U) == 0) {
+      report->op = op;
+      report->index = index;
+      report->size = size;
+    }
+  }
+}
+
+}  // namespace
+
+Array checked_indices_on_cuda(const char* op, const Array& index, std::int64_t size,
+                              std::optional<std::int64_t> ignored) {
+  const Array checked = Array::empty(index.sizes(), DType::i64, index.device());
+  const std::int64_t n = index.numel();
+  if (n == 0) return checked;
+  Report* const report = report_of(index.device());
+  const Launch launch(index.device(), op);
+  check_indices<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(
+      op, index.data_as<std::int64_t>(), n, size, ignored.value_or(0), ignored.has_value(),
+      checked.data_as<std::int64_t>(), report);
+  launch.check();
+  return checked;
+}
+
+void throw_reported_index(Device device) {
+  Report* const report = reports.at(static_cast<std::size_t>(device.index()));
+  if (report == nullptr || *static_cast<volatile unsigned*>(&report->claimed) == 0) return;
+  const Report found = *report;
+  std::memset(report, 0, sizeof(Report));
+  throw std::out_of_range(std::string(found.op) + ": expected indices >= 0 and below the size " +
+                          std::to_string(found.size) + ", got " + std::to_string(found.index) +
+                          " on " + device.str() + ", reported when the host next waited for it");
+}
+
+}  // namespace halfgrad::detail

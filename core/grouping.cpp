@@ -1,0 +1,118 @@
+#include <halfgrad/core/grouping.h>
+
+#include <algorithm>
+#include <bit>
+
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/cuda/sort.h>
+#include <halfgrad/core/parallel.h>
+
+namespace halfgrad::detail {
+namespace {
+
+struct CountUp {
+  std::int64_t* out;
+
+  HG_HD void operator()(std::int64_t i) const { out[i] = i; }
+};
+
+// starts[g] = how many of the n sorted numbers are smaller than g
+struct LowerBound {
+  const std::int64_t* sorted;
+  std::int64_t n;
+  std::int64_t* starts;
+
+  HG_HD void operator()(std::int64_t g) const {
+    std::int64_t low = 0, high = n;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (sorted[middle] < g) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    starts[g] = low;
+  }
+};
+
+Grouping by_counting(const Array& group, std::int64_t groups, Grouping result) {
+  const auto* const of = group.data_as<std::int64_t>();
+  auto* const starts = result.starts.data_as<std::int64_t>();
+  auto* const order = result.order.data_as<std::int64_t>();
+  const std::int64_t n = group.numel();
+  std::fill_n(starts, groups + 1, std::int64_t{0});
+  for (std::int64_t i = 0; i < n; ++i) ++starts[of[i]];
+  // The end of each group, which placing its items from the last one on turns into its start.
+  for (std::int64_t g = 1; g <= groups; ++g) starts[g] += starts[g - 1];
+  for (std::int64_t i = n - 1; i >= 0; --i) order[--starts[of[i]]] = i;
+  return result;
+}
+
+Grouping by_sorting(const char* op, const Array& group, std::int64_t groups, Grouping result) {
+  const std::int64_t n = group.numel();
+  const Array items = Array::empty({n}, DType::i64, group.device());
+  const Array sorted = Array::empty({n}, DType::i64, group.device());
+  parallel_for_each(op, group.device(), n, CountUp{items.data_as<std::int64_t>()});
+  const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups)));
+  sort_pairs_on_cuda(op, group, items, sorted, result.order, bits);
+  parallel_for_each(
+      op, group.device(), groups + 1,
+      LowerBound{sorted.data_as<std::int64_t>(), n, result.starts.data_as<std::int64_t>()});
+  return result;
+}
+
+template <class T>
+struct SumOfGroup {
+  T* sums;
+  const T* initial;
+  const T* items;
+  const std::int64_t* order;
+  const std::int64_t* starts;
+  std::int64_t count, groups, inner, skipped;
+
+  // Row r of sums is group r % groups of slab r / groups.
+  HG_HD void operator()(std::int64_t row, std::int64_t column) const {
+    using Sum = compute_t<T>;
+    const std::int64_t slab = row / groups, group = row - slab * groups;
+    const std::int64_t at = row * inner + column;
+    Sum sum = initial != nullptr ? convert<Sum>(initial[at]) : Sum(0);
+    if (group != skipped) {
+      for (std::int64_t k = starts[group]; k < starts[group + 1]; ++k) {
+        sum += convert<Sum>(items[(slab * count + order[k]) * inner + column]);
+      }
+    }
+    sums[at] = convert<T>(sum);
+  }
+};
+
+}  // namespace
+
+Grouping group_by(const char* op, const Array& group, std::int64_t groups) {
+  const Device device = group.device();
+  const Grouping empty{Array::empty({group.numel()}, DType::i64, device),
+                       Array::empty({groups + 1}, DType::i64, device)};
+  return device.is_cuda() ? by_sorting(op, group, groups, empty)
+                          : by_counting(group, groups, empty);
+}
+
+void sum_groups(const char* op, const Array& sums, const Array& initial, const Array& items,
+                const Grouping& grouping, std::int64_t outer, std::int64_t inner,
+                std::int64_t skipped) {
+  const std::int64_t groups = grouping.starts.numel() - 1;
+  visit(sums.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const SumOfGroup<T> sum{sums.data_as<T>(),
+                            initial.defined() ? initial.data_as<T>() : nullptr,
+                            items.data_as<T>(),
+                            grouping.order.data_as<std::int64_t>(),
+                            grouping.starts.data_as<std::int64_t>(),
+                            grouping.order.numel(),
+                            groups,
+                            inner,
+                            skipped};
+    parallel_for_each(op, sums.device(), outer * groups, inner, sum);
+  });
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/hd.h>
+#include <halfgrad/core/thread_pool.h>
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/for_each.h>
+#endif
+
+/// The plainest engine, for work that is neither elementwise nor row by row (gather, sums over
+/// groups): a functor that is called once for every index, on any device.
+namespace halfgrad::detail {
+
+/// Calls f(i) for every i in [0, n), in any order and at the same time: chunks of threads of the
+/// CPU, one thread an index on a GPU, where it is queued on the current stream for `op`. Calls must
+/// not write what others read or write, so that the order cannot matter.
+///
+/// F is a struct of pointers and numbers with `HG_HD void operator()(std::int64_t i) const`. The
+/// pointers are to memory of `device`, and nothing else is.
+template <class F>
+void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
+                       std::int64_t n, const F& f) {
+#if defined(HALFGRAD_CUDA)
+  if (device.is_cuda()) return launch_for_each(op, device, n, f);
+#endif
+  constexpr std::int64_t kGrain = 32 * 1024;
+  parallel_for(0, n, kGrain, [&f](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+/// An index in row-major order as row and column. A short division is several times quicker.
+template <class F>
+struct RowsAndColumns {
+  F f;
+  std::int64_t columns;
+  bool short_index;
+
+  HG_HD void operator()(std::int64_t i) const {
+    const std::int64_t row = short_index
+                                 ? static_cast<std::int64_t>(static_cast<std::uint32_t>(i) /
+                                                             static_cast<std::uint32_t>(columns))
+                                 : i / columns;
+    f(row, i - row * columns);
+  }
+};
+
+/// Calls f(row, column) for every row in [0, rows) and column in [0, columns). Neighbouring columns
+/// are neighbouring threads on a GPU, and an inner loop on the CPU.
+template <class F>
+void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
+                       std::int64_t rows, std::int64_t columns, const F& f) {
+  if (columns == 0) return;
+#if defined(HALFGRAD_CUDA)
+  if (device.is_cuda()) {
+    const RowsAndColumns<F> flat{f, columns, rows * columns <= INT32_MAX};
+    return launch_for_each(op, device, rows * columns, flat);
+  }
+#endif
+  constexpr std::int64_t kGrain = 32 * 1024;
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / columns);
+  parallel_for(0, rows, grain, [&f, columns](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) f(row, column);
+    }
+  });
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,61 @@
+// linear on a GPU, forward and backward (where one product gives the gradients of weight and bias),
+// against f64 on the CPU.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/gemm.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/core/stream.h>
+#include <halfgrad/tests/devices.h>
+
+namespace halfgrad {
+namespace {
+
+using LinearOnCuda = OnCuda;
+
+// `actual` is a sum of n products that together are as large as `magnitude`, rounded to its dtype.
+void expect_sum(const Tensor& actual, const Tensor& expected, const Tensor& magnitude, double n) {
+  const double accumulator = roundoff(actual.dtype() == kDouble ? kDouble : kFloat);
+  const double rounding = is_reduced(actual.dtype()) ? roundoff(actual.dtype()) : accumulator;
+  const std::vector<double> a = actual.to_vector<double>(), e = expected.to_vector<double>(),
+                            m = magnitude.to_vector<double>();
+  ASSERT_EQ(a.size(), e.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i], e[i], n * accumulator * m[i] + rounding * std::abs(e[i])) << i;
+  }
+}
+
+TEST_F(LinearOnCuda, IsThatOfTheCpu) {
+  constexpr std::int64_t kRows = 48, kIn = 64, kOut = 40;
+  for (const GemmBackend backend : {GemmBackend::cublaslt, GemmBackend::tensor_core_lesson}) {
+    set_gemm_backend(backend);
+    for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+      SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(static_cast<int>(backend)));
+      manual_seed(3);
+      const TensorOptions wide{.dtype = kDouble};
+      const auto rounded = [&](const Tensor& t) { return t.to(dtype).to(kDouble); };
+      const Tensor x = rounded(randn({kRows, kIn}, wide)), w = rounded(randn({kOut, kIn}, wide));
+      const Tensor b = rounded(randn({kOut}, wide)), dy = rounded(randn({kRows, kOut}, wide));
+      const auto there = [&](const Tensor& t) { return t.to(dtype).to(kCUDA); };
+      const Tensor x_there = there(x).requires_grad_(), w_there = there(w).requires_grad_();
+      const Tensor b_there = there(b).requires_grad_(), dy_there = there(dy);
+      const auto waits = cuda::host_waits();
+      const Tensor y = linear(x_there, w_there, b_there);
+      y.backward(dy_there);
+      EXPECT_EQ(cuda::host_waits(), waits);
+      expect_sum(y, linear(x, w, b), linear(abs(x), abs(w), abs(b)), kIn + 2);
+      expect_sum(x_there.grad(), mm(dy, w), mm(abs(dy), abs(w)), kOut + 2);
+      expect_sum(w_there.grad(), mm(dy.t(), x), mm(abs(dy).t(), abs(x)), kRows + 2);
+      expect_sum(b_there.grad(), sum(dy, {0}), sum(abs(dy), {0}), kRows + 2);
+    }
+  }
+  set_gemm_backend(GemmBackend::cublaslt);
+}
+
+}  // namespace
+}  // namespace halfgrad
