@@ -24,7 +24,8 @@ HG_HD T log_sum_exp(Team& team, Row<const T> x) {
 // For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
 struct ClassLossRow {
   template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss, Row<T> lse) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss,
+                        Row<T> lse) const {
     const ClassTarget<T> row(target);
     const T log_total = log_sum_exp(team, x);
     team.once([&] {
@@ -38,7 +39,7 @@ struct ClassLossRow {
 struct ClassGradientRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
-                  Row<const T> lse, Row<T> dx) const {
+                        Row<const T> lse, Row<T> dx) const {
     const ClassTarget<T> row(target);
     if (row.ignored()) {
       team.each(x.size(), [&](auto i) { dx.set(i, T(0)); });
@@ -70,8 +71,8 @@ struct SoftLossRow {
 // dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i)
 struct SoftGradientRow {
   template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q, Row<const T> lse,
-                  Row<T> dx) const {
+  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q,
+                        Row<const T> lse, Row<T> dx) const {
     const T factor = dloss(std::int64_t{0});
     const T log_total = lse(std::int64_t{0});
     const T mass = team.sum(q.size(), [&](auto i) { return q(i); });

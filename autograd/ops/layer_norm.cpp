@@ -18,8 +18,8 @@ struct NormalizeRow {
   double eps;
 
   template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias, Row<T> y,
-                  Row<T> statistics) const {
+  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias,
+                        Row<T> y, Row<T> statistics) const {
     const std::int64_t n = x.size();
     const T count = static_cast<T>(n);
     const T mu = kCentred ? team.sum(n, [&](auto i) { return x(i); }) / count : T(0);
@@ -39,7 +39,7 @@ template <bool kCentred>
 struct NormalizeGradientRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<const T> weight,
-                  Row<const T> statistics, Row<T> dx, Row<T> dw) const {
+                        Row<const T> statistics, Row<T> dx, Row<T> dw) const {
     const std::int64_t n = x.size();
     const T count = static_cast<T>(n);
     const T mu = statistics(std::int64_t{0});

@@ -55,14 +55,13 @@ class OnGpu {
     return view;
   }
   MutableMatrixView mutable_view() const {
-    return {memory_.data(), view_.dtype, view_.rows, view_.cols, view_.row_stride, view_.col_stride,
-            memory_.device()};
+    return {memory_.data(),   view_.dtype,      view_.rows,      view_.cols,
+            view_.row_stride, view_.col_stride, memory_.device()};
   }
   // The same matrix with what is there now.
   Matrix fetched(Matrix matrix) const {
     const Array here = memory_.to(Device());
-    std::copy_n(here.data_as<const char>(), here.numel(),
-                static_cast<char*>(matrix.view().data));
+    std::copy_n(here.data_as<const char>(), here.numel(), static_cast<char*>(matrix.view().data));
     return matrix;
   }
 
