@@ -4,9 +4,10 @@
     .venv/bin/python bench/compare_pytorch.py build/cpu/bin/bench_training_step --threads 2
 
 A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. PyTorch's Adam is its
-foreach or its fused one, whichever was faster. In each round every case is timed for --seconds
-in PyTorch, then in halfgrad. The machine must be idle otherwise: beside another busy process
-PyTorch's medians came out five times too long.
+foreach or its fused one, whichever was faster. In each round every case is timed for --seconds in
+PyTorch, then in halfgrad, each in a process of its own: threads that wait in one would slow the
+other. The machine must be idle otherwise: beside another busy process PyTorch's medians came out
+five times too long.
 """
 
 import argparse
@@ -16,13 +17,6 @@ import statistics
 import subprocess
 import sys
 import time
-
-try:
-    import torch
-except ImportError:
-    sys.exit(
-        "compare_pytorch: PyTorch is missing: python3 -m pip install torch (see this file's head)"
-    )
 
 # name of our benchmark: layer sizes, batch, our time over PyTorch's may be at most
 STEPS = {
@@ -40,7 +34,7 @@ OVERHEADS = {"mul_forward_1_element": 0.3e-6, "mul_backward_1_element": 0.5e-6}
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def torch_step(sizes, batch, **adam):
+def torch_step(torch, sizes, batch, **adam):
     layers = []
     for fan_in, fan_out in zip(sizes, sizes[1:]):
         layers += [torch.nn.Linear(fan_in, fan_out), torch.nn.ReLU()]
@@ -74,6 +68,27 @@ def sample(function, seconds):
     return samples
 
 
+def torch_samples(name, threads, seconds):
+    """Samples of one case for either Adam, from this very process: for --torch-case."""
+    import torch
+
+    torch.manual_seed(0)
+    torch.set_num_threads(threads)
+    sizes, batch, _ = STEPS[name]
+    variants = [dict(foreach=True), dict(fused=True)]
+    samples = [sample(torch_step(torch, sizes, batch, **adam), seconds / 2) for adam in variants]
+    return dict(torch=torch.__version__, samples=samples)
+
+
+def their_samples(name, threads, seconds):
+    command = [sys.executable, __file__, "--torch-case", name]
+    command += ["--threads", str(threads), "--seconds", str(seconds)]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if run.returncode != 0:
+        sys.exit("compare_pytorch: PyTorch is missing or fails: python3 -m pip install torch")
+    return json.loads(run.stdout)
+
+
 def our_samples(binary, name, threads, seconds):
     """Seconds per iteration of every repetition of one benchmark."""
     repetitions = 5
@@ -95,18 +110,18 @@ def our_samples(binary, name, threads, seconds):
 
 
 def measure(arguments):
-    """Medians in seconds, ours and PyTorch's, by benchmark name."""
-    variants = {
-        name: [torch_step(sizes, batch, foreach=True), torch_step(sizes, batch, fused=True)]
-        for name, (sizes, batch, _) in STEPS.items()
-    }
+    """Medians in seconds, ours and PyTorch's, by benchmark name; and PyTorch's version."""
     theirs = {name: [[], []] for name in STEPS}
     ours = {name: [] for name in [*STEPS, WIDE_F16, *OVERHEADS]}
+    version = ""
     for round_number in range(arguments.rounds):
         print(f"round {round_number + 1} of {arguments.rounds}", file=sys.stderr)
         for name in ours:
-            for variant, samples in zip(variants.get(name, []), theirs.get(name, [])):
-                samples += sample(variant, arguments.seconds / 2)
+            if name in STEPS:
+                their = their_samples(name, arguments.threads, arguments.seconds)
+                version = their["torch"]
+                for all_samples, samples in zip(theirs[name], their["samples"]):
+                    all_samples += samples
             if arguments.binary:
                 ours[name] += our_samples(
                     arguments.binary, name, arguments.threads, arguments.seconds
@@ -114,6 +129,7 @@ def measure(arguments):
     return (
         {name: statistics.median(samples) for name, samples in ours.items() if samples},
         {name: min(map(statistics.median, samples)) for name, samples in theirs.items()},
+        version,
     )
 
 
@@ -166,18 +182,21 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="per case, library and round")
     parser.add_argument("--json", default="compare_pytorch.json", help="file to write")
+    parser.add_argument("--torch-case", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.torch_case:
+        print(json.dumps(torch_samples(arguments.torch_case, arguments.threads, arguments.seconds)))
+        return
 
     load, _, _ = os.getloadavg()
-    torch.manual_seed(0)
-    torch.set_num_threads(arguments.threads)
-    rows = compare(*measure(arguments))
+    ours, theirs, version = measure(arguments)
+    rows = compare(ours, theirs)
     print(
-        f"PyTorch {torch.__version__}, {arguments.threads} threads, load {load:.1f} at the start, "
+        f"PyTorch {version}, {arguments.threads} threads, load {load:.1f} at the start, "
         f"medians of {arguments.rounds} rounds\n\n{markdown(rows)}"
     )
     with open(arguments.json, "w") as file:
-        settings = dict(torch=torch.__version__, load=load, **vars(arguments))
+        settings = dict(torch=version, load=load, **vars(arguments))
         json.dump(dict(settings=settings, rows=rows), file, indent=1)
 
 

@@ -62,7 +62,9 @@ Grouping by_sorting(const char* op, const Array& group, std::int64_t groups, Gro
   return result;
 }
 
-template <class T>
+// kWidth neighbouring columns at once: one a thread on a GPU, a few SIMD registers on the CPU,
+// which would otherwise walk through the items once for each column.
+template <class T, int kWidth>
 struct SumOfGroup {
   T* sums;
   const T* initial;
@@ -72,17 +74,24 @@ struct SumOfGroup {
   std::int64_t count, groups, inner, skipped;
 
   // Row r of sums is group r % groups of slab r / groups.
-  HG_HD void operator()(std::int64_t row, std::int64_t column) const {
+  HG_HD void operator()(std::int64_t row, std::int64_t block) const {
     using Sum = compute_t<T>;
     const std::int64_t slab = row / groups, group = row - slab * groups;
-    const std::int64_t at = row * inner + column;
-    Sum sum = initial != nullptr ? convert<Sum>(initial[at]) : Sum(0);
+    const std::int64_t first = block * kWidth;
+    const int width = inner - first < kWidth ? static_cast<int>(inner - first) : kWidth;
+    T* const out = sums + row * inner + first;
+    Sum sum[kWidth] = {};
+    if (initial != nullptr) {
+      const T* const from = initial + row * inner + first;
+      for (int c = 0; c < width; ++c) sum[c] = convert<Sum>(from[c]);
+    }
     if (group != skipped) {
       for (std::int64_t k = starts[group]; k < starts[group + 1]; ++k) {
-        sum += convert<Sum>(items[(slab * count + order[k]) * inner + column]);
+        const T* const item = items + (slab * count + order[k]) * inner + first;
+        for (int c = 0; c < width; ++c) sum[c] += convert<Sum>(item[c]);
       }
     }
-    sums[at] = convert<T>(sum);
+    for (int c = 0; c < width; ++c) out[c] = convert<T>(sum[c]);
   }
 };
 
@@ -100,18 +109,22 @@ void sum_groups(const char* op, const Array& sums, const Array& initial, const A
                 const Grouping& grouping, std::int64_t outer, std::int64_t inner,
                 std::int64_t skipped) {
   const std::int64_t groups = grouping.starts.numel() - 1;
+  const auto run = [&]<class T, int kWidth>() {
+    const SumOfGroup<T, kWidth> sum{sums.data_as<T>(),
+                                    initial.defined() ? initial.data_as<T>() : nullptr,
+                                    items.data_as<T>(),
+                                    grouping.order.data_as<std::int64_t>(),
+                                    grouping.starts.data_as<std::int64_t>(),
+                                    grouping.order.numel(),
+                                    groups,
+                                    inner,
+                                    skipped};
+    const std::int64_t blocks = (inner + kWidth - 1) / kWidth;
+    parallel_for_each(op, sums.device(), outer * groups, blocks, sum);
+  };
   visit(sums.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const SumOfGroup<T> sum{sums.data_as<T>(),
-                            initial.defined() ? initial.data_as<T>() : nullptr,
-                            items.data_as<T>(),
-                            grouping.order.data_as<std::int64_t>(),
-                            grouping.starts.data_as<std::int64_t>(),
-                            grouping.order.numel(),
-                            groups,
-                            inner,
-                            skipped};
-    parallel_for_each(op, sums.device(), outer * groups, inner, sum);
+    sums.device().is_cuda() ? run.template operator()<T, 1>() : run.template operator()<T, 32>();
   });
 }
 

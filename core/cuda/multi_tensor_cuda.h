@@ -42,7 +42,7 @@ struct DenseView {
 };
 
 /// Any other operand.
-struct ElementView {
+struct SingleView {
   static constexpr int kElements = 1;
 
   StridedView view;
@@ -171,13 +171,13 @@ class UpdateQueue {
 template <class Update, std::size_t N>
 void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
   UpdateQueue<float, DenseView, Update, N> dense(skip);
-  UpdateQueue<float, ElementView, Update, N> strided(skip);
-  UpdateQueue<double, ElementView, Update, N> in_double(skip);
+  UpdateQueue<float, SingleView, Update, N> strided(skip);
+  UpdateQueue<double, SingleView, Update, N> in_double(skip);
   const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
                                          std::index_sequence<I...>) {
     const Array& first = *tensor.operands[0];
     const std::array<PackView, N> views{PackView(*tensor.operands[I], first.sizes())...};
-    const std::array<ElementView, N> elements{ElementView{views[I]}...};
+    const std::array<SingleView, N> elements{SingleView{views[I]}...};
     if (first.dtype() == DType::f64) {
       in_double.add(first, tensor.update, elements);
     } else if (views[0].can_store() && (DenseView::fits(views[I]) && ...)) {
