@@ -15,7 +15,7 @@ namespace {
 
 template <bool kMax>
 struct ExtremeReduction {
-  static constexpr bool integers = true;
+  [[maybe_unused]] static constexpr bool integers = true;  // a concept reads it
 
   template <class T>
   HG_HD static T identity() {

@@ -13,7 +13,7 @@ namespace detail {
 namespace {
 
 struct ProductReduction {
-  static constexpr bool integers = true;
+  [[maybe_unused]] static constexpr bool integers = true;  // a concept reads it
 
   template <class T>
   HG_HD static T identity() {
