@@ -13,7 +13,7 @@ namespace {
 // Of truth values as 0 and 1; NaN is true. `all` is their minimum, `any` their maximum.
 template <bool kAll>
 struct TruthReduction {
-  [[maybe_unused]] static constexpr bool integers = true;  // a concept reads it
+  static constexpr bool integers = true;
 
   template <class T>
   HG_HD static T identity() {

@@ -35,7 +35,7 @@ struct Gelu : ElementwiseDefaults {
 // dy/dx = (1 + tanh(u)) / 2 + x / 2 (1 - tanh(u)^2) du/dx
 struct GeluTanh : ElementwiseDefaults {
   static constexpr auto name = "gelu";
-  [[maybe_unused]] static constexpr double low = -6, high = 6, roundoffs = 4;
+  static constexpr double low = -6, high = 6, roundoffs = 4;
   static constexpr double kScale = 0.79788456080286536;  // sqrt(2 / pi)
   static constexpr double kCubic = 0.044715;
 

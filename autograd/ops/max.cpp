@@ -15,7 +15,7 @@ namespace {
 
 template <bool kMax>
 struct ExtremeReduction {
-  [[maybe_unused]] static constexpr bool integers = true;  // a concept reads it
+  static constexpr bool integers = true;
 
   template <class T>
   HG_HD static T identity() {

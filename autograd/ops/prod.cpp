@@ -13,7 +13,7 @@ namespace detail {
 namespace {
 
 struct ProductReduction {
-  [[maybe_unused]] static constexpr bool integers = true;  // a concept reads it
+  static constexpr bool integers = true;
 
   template <class T>
   HG_HD static T identity() {
