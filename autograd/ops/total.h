@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <halfgrad/core/hd.h>
+
 /// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
 namespace halfgrad::detail {
 
