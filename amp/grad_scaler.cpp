@@ -9,13 +9,6 @@
 namespace halfgrad::amp {
 namespace {
 
-bool repeats_elements(const Array& array) {
-  for (int i = 0; i < array.ndim(); ++i) {
-    if (array.strides()[i] == 0 && array.sizes()[i] > 1) return true;
-  }
-  return false;
-}
-
 // Throws for what cannot be unscaled in place, by unscale_() now or by the optimizer later.
 std::vector<Array> gradients_of(const optim::Optimizer& optimizer, const std::string& method) {
   std::vector<Array> gradients;
@@ -23,7 +16,7 @@ std::vector<Array> gradients_of(const optim::Optimizer& optimizer, const std::st
     for (const Tensor& param : group.params) {
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
-      if (!grad.is_floating_point() || repeats_elements(grad.array())) {
+      if (!grad.is_floating_point() || grad.array().repeats_elements()) {
         throw std::invalid_argument(
             method + ": expected floating-point gradients whose elements lie apart, got " +
             std::string(name(grad.dtype())) + " of shape " + to_string(grad.sizes()) +

@@ -1,6 +1,6 @@
-#include <halfgrad/autograd/backward.h>
+#include "engine_test.h"
 
-#include <gtest/gtest.h>
+#include <halfgrad/autograd/backward.h>
 
 #include <cmath>
 #include <string>
@@ -11,26 +11,6 @@
 
 namespace halfgrad {
 namespace {
-
-Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) {
-  Tensor tensor(Array::full(sizes, value, dtype));
-  return tensor.requires_grad_();
-}
-
-// The message of the exception `f` throws, or "" if it throws none.
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "in: " << text;
-}
 
 TEST(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
   const Tensor x = leaf({2, 3}, 2);

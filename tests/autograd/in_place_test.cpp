@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include "engine_test.h"
 
 #include <functional>
 #include <string>
@@ -12,26 +12,6 @@
 // In-place changes of tensors, of views and of what is seen through views.
 namespace halfgrad {
 namespace {
-
-Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) {
-  Tensor tensor(Array::full(sizes, value, dtype));
-  return tensor.requires_grad_();
-}
-
-// The message of the exception `f` throws, or "" if it throws none.
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void expect_contains(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << "in: " << text;
-}
 
 TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
   const Tensor x = leaf({}, 3);

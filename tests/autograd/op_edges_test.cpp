@@ -30,17 +30,26 @@ Tensor with_repeated_rows(const Tensor& x) {
   return x.dim() < 2 ? x : Tensor(x.array().slice(0, 0, 1).expand(x.sizes()));
 }
 
+struct LaidOut {
+  std::vector<Tensor> strided;
+  std::vector<Tensor> contiguous;  // the same numbers
+};
+
+LaidOut laid_out(const std::vector<Tensor>& operands, Tensor (*layout)(const Tensor&)) {
+  LaidOut result;
+  for (const Tensor& operand : operands) {
+    result.strided.push_back(layout(operand));
+    result.contiguous.emplace_back(result.strided.back().array().clone());
+  }
+  return result;
+}
+
 TEST_P(ElementwiseOp, StridesDoNotChangeBits) {
   for (const OpExample& example : op().examples) {
     for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
       for (const DType dtype : {kFloat32, kFloat16}) {
         SCOPED_TRACE(describe(example, dtype));
-        std::vector<Tensor> strided;
-        std::vector<Tensor> contiguous;
-        for (const Tensor& operand : draw_operands(example, dtype, kSeed)) {
-          strided.push_back(layout(operand));
-          contiguous.emplace_back(strided.back().array().clone());
-        }
+        const auto [strided, contiguous] = laid_out(draw_operands(example, dtype, kSeed), layout);
         expect_same_bits(run_and_differentiate(op(), example, strided),
                          run_and_differentiate(op(), example, contiguous));
       }
@@ -53,12 +62,7 @@ TEST_P(OtherOp, StridesDoNotChangeNumbers) {
     for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
       for (const DType dtype : {kFloat64, kFloat16}) {
         SCOPED_TRACE(describe(example, dtype));
-        std::vector<Tensor> strided;
-        std::vector<Tensor> contiguous;
-        for (const Tensor& operand : draw_operands(example, dtype, kSeed)) {
-          strided.push_back(layout(operand));
-          contiguous.emplace_back(strided.back().array().clone());
-        }
+        const auto [strided, contiguous] = laid_out(draw_operands(example, dtype, kSeed), layout);
         const auto got = run_and_differentiate(op(), example, strided);
         const auto expected = run_and_differentiate(op(), example, contiguous);
         for (std::size_t i = 0; i < expected.size(); ++i) {

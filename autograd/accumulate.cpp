@@ -1,0 +1,69 @@
+#include <halfgrad/autograd/accumulate.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// True when nobody else can see these numbers, so they may be overwritten.
+bool is_ours(const Tensor& tensor) {
+  return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
+}
+
+std::mutex& leaf_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+void accumulate(Tensor& total, Tensor gradient) {
+  if (!total.defined()) {
+    total = std::move(gradient);
+  } else if (!GradMode::is_enabled() && is_ours(total) && total.is_contiguous()) {
+    add_into(total.array(), gradient.array());
+  } else {
+    total = add(total, gradient);
+  }
+}
+
+Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op) {
+  if (gradient.sizes() != sizes) {
+    const Shape common = broadcast_shapes(gradient.sizes(), sizes, op);
+    if (common != gradient.sizes()) {
+      throw std::logic_error(std::string(op) + " backward: expected a gradient of shape " +
+                             to_string(sizes) + ", got " + to_string(gradient.sizes()));
+    }
+    gradient = sum_to_size(gradient, sizes);
+  }
+  if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
+  return gradient;
+}
+
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
+  for (const auto& hook : leaf.hooks) {
+    Tensor replacement = hook.function(gradient);
+    if (replacement.defined()) gradient = std::move(replacement);
+  }
+  const std::lock_guard lock(leaf_mutex());
+  if (leaf.grad != nullptr) {
+    Tensor total(leaf.grad);
+    if (GradMode::is_enabled()) {
+      leaf.grad = add(total, gradient).impl();
+    } else {
+      add_into(total.array(), gradient.array());
+      total.array().storage()->bump_version();
+    }
+  } else if (GradMode::is_enabled() || (is_ours(gradient) && gradient.is_contiguous())) {
+    leaf.grad = gradient.impl();
+  } else {
+    leaf.grad = Tensor(gradient.array().clone()).impl();
+  }
+}
+
+}  // namespace halfgrad::detail

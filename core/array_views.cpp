@@ -1,0 +1,216 @@
+#include <halfgrad/core/array.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+// Views of an Array: other sizes, strides and offset over the same storage.
+namespace halfgrad {
+namespace {
+
+bool row_major(const Shape& sizes, const Shape& strides) {
+  std::int64_t expected = 1;
+  for (int i = sizes.size() - 1; i >= 0; --i) {
+    if (sizes[i] != 1 && strides[i] != expected) return false;
+    expected *= std::max<std::int64_t>(sizes[i], 1);
+  }
+  return true;
+}
+
+// Strides that give `sizes` without moving data, if there are any: the new dimensions are cut,
+// innermost first, out of runs of old dimensions that are laid out evenly.
+std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
+  if (array.is_contiguous() || array.numel() == 0) return contiguous_strides(sizes);
+  Shape strides = sizes;
+  int target = sizes.size() - 1;
+  std::int64_t run = 1;       // elements of the current run not yet given to a new dimension
+  std::int64_t step = 0;      // stride of the next new dimension
+  std::int64_t expected = 0;  // stride with which an old dimension continues the run
+  const auto cut = [&] {
+    while (target >= 0 && (run > 1 || sizes[target] == 1) && run % sizes[target] == 0) {
+      strides[target] = step;
+      step *= sizes[target];
+      run /= sizes[target];
+      --target;
+    }
+    return run == 1;
+  };
+  for (int i = array.ndim() - 1; i >= 0; --i) {
+    if (array.sizes()[i] == 1) continue;
+    if (array.strides()[i] != expected || expected == 0) {
+      if (!cut()) return std::nullopt;
+      step = array.strides()[i];
+    }
+    run *= array.sizes()[i];
+    expected = array.strides()[i] * array.sizes()[i];
+  }
+  return cut() && target < 0 ? std::optional(strides) : std::nullopt;
+}
+
+}  // namespace
+
+Shape infer_size(const Shape& sizes, std::int64_t numel) {
+  Shape result = sizes;
+  int inferred = -1;
+  std::int64_t known = 1;
+  bool valid = true;
+  for (int i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == -1 && inferred < 0) {
+      inferred = i;
+    } else {
+      valid = valid && sizes[i] >= 0;
+      known *= sizes[i];
+    }
+  }
+  if (inferred >= 0 && known > 0 && numel % known == 0) {
+    result[inferred] = numel / known;
+    known = numel;
+  }
+  if (!valid || known != numel || (inferred >= 0 && result[inferred] < 0)) {
+    throw std::invalid_argument("reshape: expected sizes for " + std::to_string(numel) +
+                                " elements, got " + to_string(sizes));
+  }
+  return result;
+}
+
+Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t offset) const {
+  if (sizes.size() != strides.size()) {
+    throw std::invalid_argument("as_strided: expected as many strides as sizes, got " +
+                                to_string(sizes) + " and " + to_string(strides));
+  }
+  const auto item = static_cast<std::int64_t>(item_size(dtype_));
+  const auto capacity = static_cast<std::int64_t>(storage_->bytes()) / item;
+  std::int64_t first = offset;
+  std::int64_t last = offset;
+  std::int64_t count = 1;
+  for (int i = 0; i < sizes.size(); ++i) {
+    count *= sizes[i];
+    (strides[i] < 0 ? first : last) += (sizes[i] - 1) * strides[i];
+  }
+  if (count < 0 || (count > 0 && (first < 0 || last >= capacity))) {
+    throw std::invalid_argument("as_strided: expected a view inside the storage's " +
+                                std::to_string(capacity) + " elements, got sizes " +
+                                to_string(sizes) + ", strides " + to_string(strides) + ", offset " +
+                                std::to_string(offset));
+  }
+  Array result = *this;
+  result.sizes_ = sizes;
+  result.strides_ = strides;
+  result.offset_ = offset;
+  result.numel_ = count;
+  result.contiguous_ = row_major(sizes, strides);
+  return result;
+}
+
+Array Array::permute(const Shape& dims) const {
+  if (dims.size() != ndim()) {
+    throw std::invalid_argument("permute: expected " + std::to_string(ndim()) +
+                                " dimensions, got " + to_string(dims));
+  }
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  unsigned seen = 0;
+  for (int i = 0; i < ndim(); ++i) {
+    const int from = wrap_dim(dims[i], ndim(), "permute");
+    seen |= 1U << static_cast<unsigned>(from);
+    sizes[i] = sizes_[from];
+    strides[i] = strides_[from];
+  }
+  if (seen + 1 != 1U << static_cast<unsigned>(ndim())) {
+    throw std::invalid_argument("permute: expected each dimension once, got " + to_string(dims));
+  }
+  return as_strided(sizes, strides, offset_);
+}
+
+Array Array::transpose(std::int64_t dim0, std::int64_t dim1) const {
+  const int a = wrap_dim(dim0, ndim(), "transpose");
+  const int b = wrap_dim(dim1, ndim(), "transpose");
+  if (ndim() == 0) return *this;
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  std::swap(sizes[a], sizes[b]);
+  std::swap(strides[a], strides[b]);
+  return as_strided(sizes, strides, offset_);
+}
+
+Array Array::expand(const Shape& sizes) const {
+  if (sizes == sizes_) return *this;
+  const int added = sizes.size() - ndim();
+  const auto fail = [&] {
+    throw std::invalid_argument("expand: expected sizes that " + to_string(sizes_) +
+                                " can be repeated to, got " + to_string(sizes));
+  };
+  if (added < 0) fail();
+  Shape result = sizes;
+  Shape strides = sizes;
+  for (int i = 0; i < sizes.size(); ++i) {
+    const std::int64_t from = i < added ? 1 : sizes_[i - added];
+    if (sizes[i] == -1 && i >= added) result[i] = from;
+    if (result[i] < 0 || (from != 1 && from != result[i])) fail();
+    strides[i] = i < added || (from == 1 && result[i] != 1) ? 0 : strides_[i - added];
+  }
+  return as_strided(result, strides, offset_);
+}
+
+Array Array::reshape(const Shape& sizes) const {
+  const Shape wanted = infer_size(sizes, numel_);
+  const Array source = view_strides(*this, wanted) ? *this : contiguous();
+  return source.as_strided(wanted, *view_strides(source, wanted), source.offset_);
+}
+
+Array Array::slice(std::int64_t dim, std::int64_t start, std::int64_t end,
+                   std::int64_t step) const {
+  const int d = wrap_dim(dim, ndim(), "slice");
+  if (ndim() == 0 || step <= 0) {
+    throw std::invalid_argument("slice: expected at least one dimension and a step > 0, got " +
+                                to_string(sizes_) + " and step " + std::to_string(step));
+  }
+  const std::int64_t size = sizes_[d];
+  const auto clamp = [size](std::int64_t i) {
+    return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size);
+  };
+  start = clamp(start);
+  end = std::max(start, clamp(end));
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  sizes[d] = (end - start + step - 1) / step;
+  strides[d] *= step;
+  return as_strided(sizes, strides, offset_ + start * strides_[d]);
+}
+
+Array Array::select(std::int64_t dim, std::int64_t index) const {
+  const int d = wrap_dim(dim, ndim(), "select");
+  const std::int64_t size = ndim() == 0 ? 0 : sizes_[d];
+  if (index < -size || index >= size) {
+    throw std::out_of_range("select: expected an index in [" + std::to_string(-size) + ", " +
+                            std::to_string(size - 1) + "] for dimension " + std::to_string(d) +
+                            " of " + to_string(sizes_) + ", got " + std::to_string(index));
+  }
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  sizes.erase(d);
+  strides.erase(d);
+  return as_strided(sizes, strides, offset_ + (index < 0 ? index + size : index) * strides_[d]);
+}
+
+Array Array::unsqueeze(std::int64_t dim) const {
+  const int d = wrap_dim(dim, ndim() + 1, "unsqueeze");
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  strides.insert(d, d < ndim() ? sizes[d] * strides[d] : 1);
+  sizes.insert(d, 1);
+  return as_strided(sizes, strides, offset_);
+}
+
+Array Array::squeeze(std::int64_t dim) const {
+  const int d = wrap_dim(dim, ndim(), "squeeze");
+  if (ndim() == 0 || sizes_[d] != 1) return *this;
+  Shape sizes = sizes_;
+  Shape strides = strides_;
+  sizes.erase(d);
+  strides.erase(d);
+  return as_strided(sizes, strides, offset_);
+}
+
+}  // namespace halfgrad
