@@ -21,7 +21,7 @@ struct Queue {
   void* stream = nullptr;
   std::uint64_t pool = 0;
 
-  friend auto operator<=>(const Queue&, const Queue&) = default;
+  friend auto operator<=>(const Queue&, const Queue&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Keeps freed blocks of one kind of memory, by queue and size class: the one implementation behind

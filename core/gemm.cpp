@@ -241,7 +241,7 @@ MutableMatrixView advanced(MutableMatrixView view, int64_t offset) {
   return view;
 }
 
-std::atomic<GemmBackend> backend{GemmBackend::cublaslt};
+std::atomic<GemmBackend> chosen_backend{GemmBackend::cublaslt};
 std::atomic<bool> tf32{false}, fp16_reduction{false};
 
 }  // namespace
@@ -276,8 +276,8 @@ void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_st
   parallel_for(0, count, grain_of(products, kProducts), multiply_range);
 }
 
-void set_gemm_backend(GemmBackend chosen) { backend = chosen; }
-GemmBackend gemm_backend() { return backend; }
+void set_gemm_backend(GemmBackend backend) { chosen_backend = backend; }
+GemmBackend gemm_backend() { return chosen_backend; }
 
 namespace backends::cuda::matmul {
 
