@@ -10,6 +10,10 @@ function(halfgrad_library folder)
   if(HALFGRAD_CUDA)
     file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cu")
     list(APPEND sources ${cuda_sources})
+    # A kernel written by hand keeps what it works on in registers.
+    set_source_files_properties(
+      ${cuda_sources} PROPERTIES COMPILE_OPTIONS
+                                 "-Xptxas=--warn-on-spills,--warn-on-local-memory-usage")
   endif()
 
   if(sources)

@@ -64,7 +64,7 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
   const std::int64_t n = target.numel();
   if (bits == 0 && target.is_contiguous()) {
     const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(Bits);
-    check(cudaMemsetAsync(target.data(), 0, bytes, launch.stream()), "fill", "cudaMemsetAsync");
+    launch.check(cudaMemsetAsync(target.data(), 0, bytes, launch.stream()), "cudaMemsetAsync");
     return;
   }
   const StridedView view(target, target.sizes());
@@ -73,24 +73,24 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
 }
 
 void copy_from_host(const Array& target, const Array& source, std::size_t bytes) {
-  const Launch launch(target.device(), "copy");
+  const Launch launch(target, "copy");
   const Stream stream = current_stream(target.device());
   if (!source.is_pinned() && runtime::is_capturing(target.device().index(), stream.native())) {
     throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
   }
   // Other memory is read before the call returns: the driver stages it.
-  check(
+  launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice, launch.stream()),
-      "copy", "cudaMemcpyAsync");
+      "cudaMemcpyAsync");
   source.record_stream(stream);
 }
 
 void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
-  const Launch launch(source.device(), "copy");
+  const Launch launch(source, "copy");
   const Stream stream = current_stream(source.device());
-  check(
+  launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost, launch.stream()),
-      "copy", "cudaMemcpyAsync");
+      "cudaMemcpyAsync");
   if (target.is_pinned()) {
     target.record_stream(stream);
   } else {
@@ -101,22 +101,22 @@ void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
 // On the source's stream, after what the target's stream does with the target so far, and before
 // what it does with it from now on.
 void copy_to_peer(const Array& target, const Array& source, std::size_t bytes) {
-  const Launch launch(source.device(), "copy");
+  const Launch launch(source, "copy");
   const Stream from = current_stream(source.device());
   const Stream to = current_stream(target.device());
   from.wait_stream(to);
-  check(cudaMemcpyPeerAsync(target.data(), target.device().index(), source.data(),
-                            source.device().index(), bytes, launch.stream()),
-        "copy", "cudaMemcpyPeerAsync");
+  launch.check(cudaMemcpyPeerAsync(target.data(), target.device().index(), source.data(),
+                                   source.device().index(), bytes, launch.stream()),
+               "cudaMemcpyPeerAsync");
   to.wait_stream(from);
 }
 
 void copy_on_device(const Array& target, const Array& source, std::size_t bytes) {
   if (target.data() == source.data()) return;
-  const Launch launch(target.device(), "copy");
-  check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice,
-                        launch.stream()),
-        "copy", "cudaMemcpyAsync");
+  const Launch launch(target, "copy");
+  launch.check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice,
+                               launch.stream()),
+               "cudaMemcpyAsync");
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ void transfer(const Array& target, const Array& source, std::size_t bytes) {
 }
 
 void copy_on_cuda(const Array& target, const Array& source) {
-  const Launch launch(target.device(), "copy");
+  const Launch launch(target, "copy");
   const StridedView to(target, target.sizes());
   const StridedView from(source, target.sizes());
   if (source.dtype() == DType::f64) {
@@ -147,7 +147,7 @@ void copy_on_cuda(const Array& target, const Array& source) {
 }
 
 void fill_on_cuda(const Array& target, const Array& value) {
-  const Launch launch(target.device(), "fill");
+  const Launch launch(target, "fill");
   switch (item_size(target.dtype())) {
     case 1:
       return launch_fill<std::uint8_t>(launch, target, value.data());

@@ -13,16 +13,6 @@
 /// 128-bit accesses where its strides and alignment allow, else an element a thread.
 namespace halfgrad::detail {
 
-/// What an error calls the functor: its `name`, or else the engine.
-template <class F>
-constexpr const char* name_of(const char* engine) {
-  if constexpr (requires { F::name; }) {
-    return F::name;
-  } else {
-    return engine;
-  }
-}
-
 /// True for functors so seldom run, `static constexpr bool rare = true`, that they get no kernel
 /// for packs: derivatives of derivatives.
 template <class F>
@@ -96,7 +86,7 @@ void launch_elements(const Launch& launch, const F& f, const Array& out, const I
 template <class T, class F, class... In>
 void elementwise_on_cuda(const F& f, const Array& out, const In&... in) {
   if (out.numel() == 0) return;
-  const Launch launch(out.device(), name_of<F>("elementwise"));
+  const Launch launch(out, name_of<F>("elementwise"));
   bool launched = false;
   if constexpr (std::is_same_v<T, float> && !Rare<F>)
     launched = launch_packs(launch, f, out, in...);

@@ -22,7 +22,7 @@ template <class F>
 void launch_for_each(const char* op, Device device, std::int64_t n, const F& f) {
   static_assert(std::is_trivially_copyable_v<F>);
   if (n == 0) return;
-  const Launch launch(device, op);
+  const Launch launch(device, op, {n});
   const unsigned blocks = blocks_for(n, kForEachThreads);
   for_each_kernel<<<blocks, kForEachThreads, 0, launch.stream()>>>(f, n);
   launch.check();

@@ -80,7 +80,7 @@ Array densified(MatrixView& m, std::int64_t& batch_stride, std::int64_t count) {
   const std::int64_t matrices = batch_stride == 0 ? 1 : count;
   const Array copy = Array::empty({matrices, m.rows, m.cols}, m.dtype, m.device);
   const std::int64_t n = copy.numel();
-  const Launch launch(m.device, "gemm");
+  const Launch launch(copy, "gemm");
   const auto run = [&](auto* out) {
     copy_matrices<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(out, m, batch_stride,
                                                                              n);
@@ -147,7 +147,7 @@ void multiply_and_finish(const GemmCall& call) {
     product.c_stride = m * n;
     gemm_on_cuda(product);
   }
-  const Launch launch(call.c.device, "gemm");
+  const Launch launch(sums, "gemm");
   const std::int64_t all = sums.numel();
   const unsigned blocks = blocks_for(all, kThreads);
   if (wide == DType::f64) {

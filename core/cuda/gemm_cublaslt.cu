@@ -246,7 +246,7 @@ std::string description(const ColumnMajorProduct& p) {
 }
 
 bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
-  const Launch launch(p.device, "gemm");
+  const Launch launch(p.device, "gemm", {p.count, p.c.cols, p.c.rows});
   const PerDevice device = on_device(p);
   Description d(p);
   const std::optional<Algorithm> chosen = algorithm_for(device, d, p);

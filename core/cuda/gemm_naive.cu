@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kRows* kCols) naive(Lesson lesson) {
 }  // namespace
 
 void gemm_naive(const Lesson& lesson, std::int64_t count, Device device) {
-  const Launch launch(device, "gemm");
+  const Launch launch(device, "gemm", {count, lesson.m, lesson.n});
   const dim3 grid(blocks_for(lesson.m, kRows), blocks_for(lesson.n, kCols),
                   static_cast<unsigned>(count));
   naive<<<grid, dim3(kCols, kRows), 0, launch.stream()>>>(lesson);

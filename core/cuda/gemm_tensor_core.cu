@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(kThreads) tensor_core(Lesson lesson) {
 }  // namespace
 
 void gemm_tensor_core(const Lesson& lesson, std::int64_t count, Device device) {
-  const Launch launch(device, "gemm");
+  const Launch launch(device, "gemm", {count, lesson.m, lesson.n});
   const dim3 grid(blocks_for(lesson.m, kTileSize), blocks_for(lesson.n, kTileSize),
                   static_cast<unsigned>(count));
   const bool a_along_depth = lesson.a_col == 1, b_along_depth = lesson.b_row == 1;

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) tiled(Lesson lesson) {
 }  // namespace
 
 void gemm_tiled(const Lesson& lesson, std::int64_t count, Device device) {
-  const Launch launch(device, "gemm");
+  const Launch launch(device, "gemm", {count, lesson.m, lesson.n});
   const dim3 grid(blocks_for(lesson.m, kTileSize), blocks_for(lesson.n, kTileSize),
                   static_cast<unsigned>(count));
   tiled<<<grid, kThreads, 0, launch.stream()>>>(lesson);

@@ -66,7 +66,7 @@ Array checked_indices_on_cuda(const char* op, const Array& index, std::int64_t s
   const std::int64_t n = index.numel();
   if (n == 0) return checked;
   Report* const report = report_of(index.device());
-  const Launch launch(index.device(), op);
+  const Launch launch(index, op);
   check_indices<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(
       op, index.data_as<std::int64_t>(), n, size, ignored.value_or(0), ignored.has_value(),
       checked.data_as<std::int64_t>(), report);

@@ -2,32 +2,49 @@
 
 #include <cstdint>
 
+#include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/check.h>
 #include <halfgrad/core/stream.h>
 
 namespace halfgrad::detail {
 
-/// Where an op's kernels go: makes `device` current until the end of the scope.
+/// Where an op's kernels go: makes its device current until the end of the scope.
 ///
-///   const Launch launch(out.device(), "softmax");
+///   const Launch launch(out, "softmax");
 ///   kernel<<<blocks, threads, 0, launch.stream()>>>(...);
 ///   launch.check();
 class Launch {
  public:
-  Launch(Device device, const char* op)
+  /// `sizes` is the shape of the work, for errors.
+  Launch(Device device, const char* op, const Shape& sizes)
       : guard_(device),
         stream_(static_cast<cudaStream_t>(current_stream(device).native())),
-        op_(op) {}
+        op_(op),
+        sizes_(sizes) {}
+  Launch(const Array& out, const char* op) : Launch(out.device(), op, out.sizes()) {}
 
   cudaStream_t stream() const { return stream_; }
-  /// Throws std::runtime_error if the launch was refused.
-  void check() const { detail::check(cudaGetLastError(), op_, "a kernel launch"); }
+  /// Throws std::runtime_error if the launch, or `call`, was refused.
+  void check(cudaError_t error = cudaGetLastError(), const char* call = "a kernel launch") const {
+    detail::check(error, op_, call, &sizes_);
+  }
 
  private:
   DeviceGuard guard_;
   cudaStream_t stream_;
   const char* op_;
+  Shape sizes_;
 };
+
+/// What an error calls the functor: its `name`, or else the engine.
+template <class F>
+constexpr const char* name_of(const char* engine) {
+  if constexpr (requires { F::name; }) {
+    return F::name;
+  } else {
+    return engine;
+  }
+}
 
 /// Blocks for n items at `per_block` each.
 inline unsigned blocks_for(std::int64_t n, std::int64_t per_block) {

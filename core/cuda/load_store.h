@@ -82,7 +82,7 @@ template <class S, int N>
 union Moved {
   static constexpr int kBytes = N * static_cast<int>(sizeof(S));
   using Access = std::conditional_t<kBytes % 16 == 0, uint4,
-                                    std::conditional_t<kBytes % 8 == 0, uint2, std::uint32_t>>;
+                                    std::conditional_t<kBytes % 8 == 0, uint2, unsigned>>;
   static constexpr int kAccesses = kBytes / static_cast<int>(sizeof(Access));
   static_assert(kBytes % static_cast<int>(sizeof(Access)) == 0);
 
@@ -112,7 +112,8 @@ __device__ void write_pack(S* target, const T (&values)[N]) {
   for (int i = 0; i < N; ++i) moved.elements[i] = convert_on_device<S>(values[i]);
 #pragma unroll
   for (int i = 0; i < Moved<S, N>::kAccesses; ++i) {
-    reinterpret_cast<Access*>(target)[i] = moved.accesses[i];
+    // A plain assignment is one of members, which nvcc may store one by one.
+    __stwb(reinterpret_cast<Access*>(target) + i, moved.accesses[i]);
   }
 }
 

@@ -80,6 +80,7 @@ class UpdateTable {
 
   bool full() const { return count_ == kCapacity; }
   unsigned blocks() const { return blocks_; }
+  unsigned tensors() const { return count_; }
   void clear() { count_ = blocks_ = 0; }
   void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
     ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};
@@ -157,7 +158,7 @@ class UpdateQueue {
   }
   void launch() {
     if (table_.blocks() == 0) return;
-    const Launch launch(device_, "multi_tensor");
+    const Launch launch(device_, name_of<Update>("multi_tensor"), {table_.tensors()});
     update_tensors<T><<<table_.blocks(), kUpdateThreads, 0, launch.stream()>>>(table_);
     launch.check();
     table_.clear();

@@ -39,7 +39,7 @@ template <class T, class Distribution>
 void fill(const Array& out, const Distribution& distribution, RandomKey key) {
   const std::int64_t n = out.numel();
   if (n == 0) return;
-  const Launch launch(out.device(), "random");
+  const Launch launch(out, "random");
   const unsigned blocks = blocks_for(n, kThreads * kPerBlock<T>);
   fill_blocks<T><<<blocks, kThreads, 0, launch.stream()>>>(StridedView(out, out.sizes()), n,
                                                            distribution, key);
@@ -99,7 +99,7 @@ __global__ void drop(StridedView out, StridedView x, std::int64_t n, bool in_pac
 template <class T>
 void launch_drop(const Array& out, const Array& x, const Keep& keep, RandomKey key) {
   const std::int64_t n = out.numel();
-  const Launch launch(out.device(), "dropout");
+  const Launch launch(out, "dropout");
   const StridedView to(out, out.sizes()), from(x, out.sizes());
   const unsigned blocks = blocks_for(n, kThreads * kPerThread);
   drop<T><<<blocks, kThreads, 0, launch.stream()>>>(to, from, n, to.in_packs() && from.in_packs(),
@@ -139,7 +139,7 @@ Array permutation_on_cuda(std::int64_t n, RandomKey key, Device device) {
   const Array order = Array::empty({n}, DType::i64, device);
   if (n == 0) return order;
   {
-    const Launch launch(device, "randperm");
+    const Launch launch(keys, "randperm");
     write_sort_keys<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(
         keys.data_as<std::uint64_t>(), items.data_as<std::int64_t>(), n, key);
     launch.check();
@@ -158,7 +158,7 @@ void dropout_on_cuda(const Array& out, const Array& x, const Keep& keep, RandomK
 }
 
 void set_random_base_on_cuda(const Array& base, RandomKey key) {
-  const Launch launch(base.device(), "replay");
+  const Launch launch(base, "replay");
   write_base<<<1, 1, 0, launch.stream()>>>(base.data_as<RandomKey>(), key);
   launch.check();
 }

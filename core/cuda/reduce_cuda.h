@@ -180,7 +180,7 @@ template <class T, class R>
 void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims) {
   using Total = total_t<T>;
   if (out.numel() == 0) return;
-  const Launch launch(out.device(), name_of<R>("reduce"));
+  const Launch launch(out, name_of<R>("reduce"));
   const ReducePlan plan(in, dims);
   const Array view = in.permute(plan.order);
   const Array parts = Array::empty({plan.parts > 1 ? plan.outputs * plan.parts : 0},

@@ -156,7 +156,7 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
   constexpr std::int64_t kScratchBlocks = 256;
   if (rows == 0) return;
   const Device device = out[0]->device();
-  const Launch launch(device, name_of<F>("rows"));
+  const Launch launch(*out[0], name_of<F>("rows"));
   std::int64_t staged = 0;
   std::int64_t widest = 0;
   RowOperands<sizeof...(I), sizeof...(O)> operands{{row_operand<T>(*in[I], staged, widest)...},

@@ -1,0 +1,24 @@
+# Kernels consist of the instructions that they are about: read from nvcc's own PTX, without a GPU.
+#   cmake -DPTX=<file> -DKERNELS=<regular expression> -DINSTRUCTIONS=<another>,... -P <this>
+# Every kernel of the file whose mangled name matches must have every instruction.
+
+cmake_minimum_required(VERSION 3.24)
+
+file(READ "${PTX}" text)
+string(REPLACE ";" " " text "${text}")
+string(REPLACE ".entry" ";" entries "${text}")
+list(POP_FRONT entries)
+list(FILTER entries INCLUDE REGEX "^[^(]*(${KERNELS})")
+if(NOT entries)
+  message(FATAL_ERROR "${PTX}: expected a kernel '${KERNELS}', got none")
+endif()
+
+string(REPLACE "," ";" instructions "${INSTRUCTIONS}")
+foreach(entry IN LISTS entries)
+  string(REGEX MATCH "^[^(]*" name "${entry}")
+  foreach(instruction IN LISTS instructions)
+    if(NOT entry MATCHES "${instruction}")
+      message(SEND_ERROR "${PTX}: expected '${instruction}' in ${name}, got none")
+    endif()
+  endforeach()
+endforeach()
