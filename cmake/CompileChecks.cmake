@@ -1,7 +1,7 @@
 # Targets that only CI builds, from generated files that do nothing but include:
 #   header_check  every public header compiles alone; in a CUDA build, without the engines
-#   cuda_check    nvcc compiles all libraries and all public headers, and no functor calls a function
-#                 that the device does not have
+#   cuda_check    nvcc compiles all libraries and all public headers, no functor calls a function that
+#                 the device does not have, and kernels consist of the instructions they are about
 
 set(public_headers halfgrad.h)
 foreach(folder IN LISTS HALFGRAD_FOLDERS)
@@ -16,7 +16,9 @@ set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_blas.h)
 # Headers that make kernels.
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/parallel.h
             autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
-            autograd/ops/loss.h autograd/ops/predicate.h optim/parameter_update.h)
+            autograd/ops/cross_entropy_rows.h autograd/ops/layer_norm_rows.h
+            autograd/ops/loss.h autograd/ops/predicate.h autograd/ops/softmax_rows.h
+            optim/parameter_update.h)
 set(includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)
@@ -61,4 +63,28 @@ if(HALFGRAD_CUDA)
   list(FILTER kernels EXCLUDE REGEX "/core/")
   device_check(cuda_functors ${kernels})
   add_custom_target(cuda_check DEPENDS halfgrad_libraries cuda_headers cuda_functors)
+
+  # instruction_check(<source> <kernels> <instruction>...): see tests/instructions.cmake.
+  function(instruction_check source kernels)
+    cmake_path(GET source STEM name)
+    device_check(ptx_${name} "${PROJECT_SOURCE_DIR}/${source}")
+    list(JOIN ARGN "," instructions)
+    add_custom_target(instructions_${name}
+                      COMMAND "${CMAKE_COMMAND}" "-DPTX=$<TARGET_OBJECTS:ptx_${name}>"
+                              "-DKERNELS=${kernels}" "-DINSTRUCTIONS=${instructions}"
+                              -P "${PROJECT_SOURCE_DIR}/tests/instructions.cmake"
+                      VERBATIM)
+    add_dependencies(instructions_${name} ptx_${name})
+    add_dependencies(cuda_check instructions_${name})
+  endfunction()
+
+  set(wide "(v4\\.[ubf]32|v2\\.[ubf]64|b128)")  # 128 bits at once
+  set(wide_accesses "ld\\.global(\\.nc)?\\.${wide}" "st\\.global\\.wb\\.${wide}")
+  instruction_check(autograd/ops/relu.cpp "map_packs" ${wide_accesses})
+  instruction_check(optim/adam.cpp "update_tensors.*DenseView" ${wide_accesses})
+  instruction_check(core/cuda/layer_norm.cu "normalize" ${wide_accesses})
+  instruction_check(core/cuda/cross_entropy.cu "class_gradient" ${wide_accesses})
+  instruction_check(core/cuda/gemm_naive.cu "naive" "fma\\.rn\\.f32")
+  instruction_check(core/cuda/gemm_tiled.cu "tiled" "ld\\.shared\\.f32" "fma\\.rn\\.f32")
+  instruction_check(core/cuda/gemm_tensor_core.cu "tensor_core" "mma\\.sync" "cp\\.async\\.cg")
 endif()

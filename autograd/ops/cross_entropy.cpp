@@ -3,84 +3,17 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
+#include <halfgrad/autograd/ops/cross_entropy_rows.h>
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/cuda/cross_entropy.h>
 #include <halfgrad/core/reduce.h>
 #include <halfgrad/core/rows.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
-
-// log(sum_j exp(x_j)), m the largest taken out first.
-template <class Team, class T>
-HG_HD T log_sum_exp(Team& team, Row<const T> x) {
-  const T largest = team.max(x.size(), [&](auto i) { return x(i); });
-  return largest + math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
-}
-
-// For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
-struct ClassLossRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss,
-                        Row<T> lse) const {
-    const ClassTarget<T> row(target);
-    const T log_total = log_sum_exp(team, x);
-    team.once([&] {
-      lse.set(std::int64_t{0}, log_total);
-      loss.set(std::int64_t{0}, row.ignored() ? T(0) : row.weight * (log_total - x(row.index)));
-    });
-  }
-};
-
-// dx_i = dloss w (exp(x_i - lse) - [i = t])
-struct ClassGradientRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> target,
-                        Row<const T> lse, Row<T> dx) const {
-    const ClassTarget<T> row(target);
-    if (row.ignored()) {
-      team.each(x.size(), [&](auto i) { dx.set(i, T(0)); });
-      return;
-    }
-    const T factor = dloss(std::int64_t{0}) * row.weight;
-    const T log_total = lse(std::int64_t{0});
-    team.each(x.size(), [&](auto i) { dx.set(i, factor * math::exp(x(i) - log_total)); });
-    team.once([&] { dx.set(row.index, dx(row.index) - factor); });
-  }
-};
-
-// For target probabilities q_i: loss = sum_i q_i (lse - x_i), where q_i = 0 counts nothing.
-struct SoftLossRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
-    const T log_total = log_sum_exp(team, x);
-    const T total = team.sum(x.size(), [&](auto i) {
-      const auto p = q(i);
-      return select(p == T(0), p, p * (log_total - x(i)));
-    });
-    team.once([&] {
-      lse.set(std::int64_t{0}, log_total);
-      loss.set(std::int64_t{0}, total);
-    });
-  }
-};
-
-// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i)
-struct SoftGradientRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q,
-                        Row<const T> lse, Row<T> dx) const {
-    const T factor = dloss(std::int64_t{0});
-    const T log_total = lse(std::int64_t{0});
-    const T mass = team.sum(q.size(), [&](auto i) { return q(i); });
-    team.each(x.size(), [&](auto i) {
-      dx.set(i, mass == T(0) ? T(0) : factor * (math::exp(x(i) - log_total) * mass - q(i)));
-    });
-  }
-};
 
 struct Quotient {
   template <class T>
@@ -106,8 +39,10 @@ struct CrossEntropy {
     lse = Array::empty({rows, 1}, compute, x.device());
     const bool each = reduction == Reduction::none;
     Array losses = Array::empty({rows, 1}, each ? x.dtype() : compute, x.device());
-    parallel_rows(typename Rows::Loss{}, compute, rows, std::array<const Array*, 2>{&x, &target},
-                  std::array<const Array*, 2>{&losses, &lse});
+    if (!(x.device().is_cuda() && Rows::loss_on_cuda(x, target, losses, lse))) {
+      parallel_rows(typename Rows::Loss{}, compute, rows, std::array<const Array*, 2>{&x, &target},
+                    std::array<const Array*, 2>{&losses, &lse});
+    }
     if (each) return losses.reshape({rows});
     const Array loss = Array::empty({}, x.dtype(), x.device());
     const Array total = divisor.defined() ? Array::empty({}, compute, x.device()) : loss;
@@ -133,9 +68,12 @@ struct CrossEntropy {
                const Shape& column) const {
     const Array grad = dloss.array().expand(column);
     Array dx = Array::empty(x.sizes(), x.dtype(), x.device());
-    parallel_rows(typename Rows::Gradient{}, lse.dtype(), x.size(0),
-                  std::array<const Array*, 4>{&grad, &x.array(), &target.array(), &lse},
-                  std::array<const Array*, 1>{&dx});
+    if (!(dx.device().is_cuda() &&
+          Rows::gradient_on_cuda(grad, x.array(), target.array(), lse, dx))) {
+      parallel_rows(typename Rows::Gradient{}, lse.dtype(), x.size(0),
+                    std::array<const Array*, 4>{&grad, &x.array(), &target.array(), &lse},
+                    std::array<const Array*, 1>{&dx});
+    }
     return Tensor(std::move(dx));
   }
   Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
@@ -147,6 +85,8 @@ struct CrossEntropy {
 struct ClassRows {
   using Loss = ClassLossRow;
   using Gradient = ClassGradientRow;
+  static constexpr auto loss_on_cuda = class_loss_on_cuda;
+  static constexpr auto gradient_on_cuda = class_gradient_on_cuda;
   static Tensor probabilities(const Tensor& target, const Tensor& x) {
     return Tensor(class_probabilities(target.array(), x.size(1), Array(), 0));
   }
@@ -154,6 +94,12 @@ struct ClassRows {
 struct SoftRows {
   using Loss = SoftLossRow;
   using Gradient = SoftGradientRow;
+  // Nothing is written by hand for these.
+  static bool loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { return false; }
+  static bool gradient_on_cuda(const Array&, const Array&, const Array&, const Array&,
+                               const Array&) {
+    return false;
+  }
   static Tensor probabilities(const Tensor& target, const Tensor&) { return target; }
 };
 

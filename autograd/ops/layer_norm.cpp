@@ -2,55 +2,15 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/layer_norm_rows.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/cuda/layer_norm.h>
 #include <halfgrad/core/rows.h>
 
 /// layer_norm and rms_norm: rows scaled to unit variance, the first after taking out their mean.
 namespace halfgrad {
 namespace detail {
 namespace {
-
-// y_i = n_i w_i + b_i, n_i = (x_i - mu) r, r = 1 / sqrt(mean((x - mu)^2) + eps);
-// mu is the row's mean, or 0 for rms_norm. `statistics` receives mu and r.
-template <bool kCentred>
-struct NormalizeRow {
-  double eps;
-
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> x, Row<const T> weight, Row<const T> bias,
-                        Row<T> y, Row<T> statistics) const {
-    const std::int64_t n = x.size();
-    const T count = static_cast<T>(n);
-    const T mu = kCentred ? team.sum(n, [&](auto i) { return x(i); }) / count : T(0);
-    const T variance = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); }) / count;
-    const T r = math::rsqrt(variance + static_cast<T>(eps));
-    team.each(n, [&](auto i) { y.set(i, (x(i) - mu) * r * weight(i) + bias(i)); });
-    team.once([&] {
-      statistics.set(std::int64_t{0}, mu);
-      statistics.set(std::int64_t{1}, r);
-    });
-  }
-};
-
-// dx_i = r (g_i - mean(g) - n_i mean(g n)), g = dy w, without mean(g) for rms_norm;
-// dw_i = dy_i n_i, still to be summed over the rows.
-template <bool kCentred>
-struct NormalizeGradientRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<const T> weight,
-                        Row<const T> statistics, Row<T> dx, Row<T> dw) const {
-    const std::int64_t n = x.size();
-    const T count = static_cast<T>(n);
-    const T mu = statistics(std::int64_t{0});
-    const T r = statistics(std::int64_t{1});
-    team.each(n, [&](auto i) { dw.set(i, dy(i) * ((x(i) - mu) * r)); });
-    const T mean = kCentred ? team.sum(n, [&](auto i) { return dy(i) * weight(i); }) / count : T(0);
-    const T slope = team.sum(n, [&](auto i) { return dw(i) * weight(i); }) / count;
-    team.each(n,
-              [&](auto i) { dx.set(i, r * (dy(i) * weight(i) - mean - (x(i) - mu) * r * slope)); });
-  }
-};
 
 template <bool kCentred>
 struct Normalize {
@@ -71,6 +31,10 @@ struct Normalize {
     if (y.numel() == 0) return y;
     const Array rows = x.reshape(matrix);
     const Array out = y.reshape(matrix);
+    if (x.device().is_cuda() &&
+        normalize_on_cuda(kCentred, rows, flat(weight), flat(bias), used_eps, out, statistics)) {
+      return y;
+    }
     const Array w = repeated(weight, 1, x, matrix);
     const Array b = repeated(bias, 0, x, matrix);
     parallel_rows(NormalizeRow<kCentred>{used_eps}, compute, matrix[0],
@@ -80,6 +44,7 @@ struct Normalize {
   }
 
   void backward(const Backward<3>& b) const {
+    if (!GradMode::is_enabled() && b.grad().device().is_cuda() && fused_on_cuda(b)) return;
     if (b.needs(2)) b.set(2, b.grad());
     if (!b.needs(0) && !b.needs(1)) return;
     GradMode::is_enabled() ? composed(b) : fused(b);
@@ -91,8 +56,9 @@ struct Normalize {
     for (int d = sizes.size() - dims; d < sizes.size(); ++d) columns *= sizes[d];
     return {numel(sizes) / std::max<std::int64_t>(1, columns), columns};
   }
+  static Array flat(const Array& row) { return row.defined() ? row.reshape({-1}) : row; }
   static Array repeated(const Array& row, double otherwise, const Array& x, const Shape& matrix) {
-    return (row.defined() ? row.reshape({-1}) : Array::full({1}, otherwise, x.dtype(), x.device()))
+    return (row.defined() ? flat(row) : Array::full({1}, otherwise, x.dtype(), x.device()))
         .expand(matrix);
   }
 
@@ -111,6 +77,22 @@ struct Normalize {
     }
     if (b.needs(0)) b.set(0, Tensor(dx.reshape(x.sizes())));
     if (b.needs(1)) b.set(1, Tensor(dw.reshape(x.sizes())));
+  }
+
+  bool fused_on_cuda(const Backward<3>& b) const {
+    const Array x = b.input(0).array();
+    const Shape matrix = matrix_sizes(x.sizes());
+    const auto [dx, parts] =
+        normalize_gradient_on_cuda(kCentred, b.grad().array().reshape(matrix), x.reshape(matrix),
+                                   flat(array_of(b.input(1))), statistics);
+    if (!dx.defined()) return false;
+    if (b.needs(0)) b.set(0, Tensor(dx.reshape(x.sizes())));
+    if (!b.needs(1) && !b.needs(2)) return true;
+    const Array sums = sum(Tensor(parts), {0}).array();
+    const Shape row(x.sizes().end() - dims, static_cast<std::size_t>(dims));
+    if (b.needs(1)) b.set(1, Tensor(sums.select(0, 0).reshape(row)));
+    if (b.needs(2)) b.set(2, Tensor(sums.select(0, 1).reshape(row)));
+    return true;
   }
 
   void composed(const Backward<3>& b) const {

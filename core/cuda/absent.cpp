@@ -4,8 +4,10 @@
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/copy.h>
+#include <halfgrad/core/cuda/cross_entropy.h>
 #include <halfgrad/core/cuda/gemm.h>
 #include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/cuda/layer_norm.h>
 #include <halfgrad/core/cuda/random.h>
 #include <halfgrad/core/cuda/runtime.h>
 #include <halfgrad/core/cuda/sort.h>
@@ -59,6 +61,18 @@ Array checked_indices_on_cuda(const char*, const Array&, std::int64_t,
 }
 void throw_reported_index(Device) {}
 bool gemm_on_cuda(const GemmCall&) { absent(); }
+bool normalize_on_cuda(bool, const Array&, const Array&, const Array&, double, const Array&,
+                       const Array&) {
+  absent();
+}
+NormalizeGradient normalize_gradient_on_cuda(bool, const Array&, const Array&, const Array&,
+                                             const Array&) {
+  absent();
+}
+bool class_loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { absent(); }
+bool class_gradient_on_cuda(const Array&, const Array&, const Array&, const Array&, const Array&) {
+  absent();
+}
 void fill_random_on_cuda(const Array&, const Uniform&, RandomKey) { absent(); }
 void fill_random_on_cuda(const Array&, const Normal&, RandomKey) { absent(); }
 void fill_random_on_cuda(const Array&, const Bernoulli&, RandomKey) { absent(); }
