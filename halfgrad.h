@@ -5,6 +5,7 @@
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/amp/master_weights.h>
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>

@@ -28,13 +28,17 @@ std::vector<Array> gradients_of(const optim::Optimizer& optimizer, const std::st
   return gradients;
 }
 
-void refuse_float16(const std::vector<Array>& gradients) {
-  for (const Array& gradient : gradients) {
-    if (gradient.dtype() != kHalf) continue;
-    throw std::invalid_argument(
-        "unscale_: expected gradients of float32, float64 or bfloat16, got float16, in which what "
-        "scaling saved would vanish again; keep the weights in float32 and let autocast make the "
-        "float16 copies");
+// MasterWeights says what becomes of float16 gradients.
+void refuse_float16(const optim::Optimizer& optimizer) {
+  for (const optim::ParamGroup& group : optimizer.param_groups()) {
+    for (const Tensor& param : group.params) {
+      if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
+      if (optimizer.state(param).contains(detail::kMaster)) continue;
+      throw std::invalid_argument(
+          "unscale_: expected gradients of float32, float64 or bfloat16, got float16, in which "
+          "what scaling saved would vanish again; keep the weights in float32 and let autocast "
+          "make the float16 copies, or give the optimizer MasterWeights");
+    }
   }
 }
 
@@ -96,7 +100,7 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   }
   const std::vector<Array> gradients = gradients_of(optimizer, "unscale_");
   if (gradients.empty()) return;
-  refuse_float16(gradients);
+  refuse_float16(optimizer);
   const Array found_inf = Array::full({}, 0, kFloat, state_.scale.device());
   detail::unscale(gradients, state_.inv_scale, found_inf, check());
   records_[&optimizer] = {Stage::unscaled, found_inf};

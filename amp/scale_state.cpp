@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <vector>
 
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
+#include <halfgrad/core/overflow_limit.h>
 #include <halfgrad/core/rows.h>
 
 namespace halfgrad::detail {
@@ -29,18 +29,6 @@ struct Either {
 };
 
 float* floats(const Array& array) { return array.data_as<float>(); }
-
-// The smallest magnitude that rounds to infinity.
-double overflow_limit(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return 65520;
-    case DType::bf16:
-      return 0x1.ffp127;
-    default:
-      return std::numeric_limits<double>::infinity();
-  }
-}
 
 // y = x * inv_scale, finite where |x * probe| < limit.
 template <bool kWrite>

@@ -14,7 +14,8 @@ set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
 set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_blas.h)
 # Headers that make kernels.
-set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/parallel.h
+set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
+            core/parallel.h
             autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
             autograd/ops/cross_entropy_rows.h autograd/ops/layer_norm_rows.h
             autograd/ops/loss.h autograd/ops/predicate.h autograd/ops/softmax_rows.h

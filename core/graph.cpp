@@ -9,6 +9,21 @@ namespace halfgrad {
 
 namespace runtime = detail::runtime;
 
+namespace {
+
+thread_local constinit Graph* current = nullptr;  // that this thread captures
+
+}  // namespace
+
+Graph::Capture::Capture(Graph& graph, const Stream& on)
+    : outer(std::exchange(current, &graph)),
+      stream(on),
+      scope(on),
+      pool(graph.pool_),
+      random(graph.random_) {}
+
+Graph::Capture::~Capture() { current = outer; }
+
 Graph::Graph(Device device)
     : device_(device),
       home_(current_stream(device)),
@@ -46,6 +61,7 @@ void Graph::capture(const std::function<void()>& function) {
       // What the function threw says why the capture broke.
     }
     random_ = detail::CapturedRandom(device_);
+    sends_.clear();
     throw;
   }
   capture_end();
@@ -60,7 +76,7 @@ void Graph::capture_begin() {
   }
   const Stream stream(device_);
   runtime::begin_capture(device_.index(), stream.native());
-  capturing_.emplace(stream, pool_, random_);
+  capturing_.emplace(*this, stream);
 }
 
 void Graph::capture_end() {
@@ -68,6 +84,11 @@ void Graph::capture_end() {
   const Stream stream = capturing_->stream;
   capturing_.reset();
   native_ = runtime::end_capture(device_.index(), stream.native());
+}
+
+void Graph::before_replay(std::function<void()> send) {
+  if (current == nullptr) return send();
+  current->sends_.push_back(std::move(send));
 }
 
 void Graph::replay() {
@@ -80,6 +101,7 @@ void Graph::replay() {
   stream.wait_stream(replayed_on_);  // it may still be reading what this replay is given
   replayed_on_ = stream;
   random_.prepare_replay();
+  for (const auto& send : sends_) send();
   runtime::launch_graph(device_.index(), native_, replayed_on_.native());
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/random.h>
@@ -17,8 +18,8 @@ namespace halfgrad {
 ///   for (...) graph.replay();
 ///
 /// A replay repeats the kernels with the same addresses and host values. What changes from step to
-/// step must therefore be read from device memory, and results appear where the captured run put
-/// them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
+/// step must therefore be read from device memory, where before_replay() may put it, and results
+/// appear where the captured run put them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
 /// outside that it uses, pinned memory included, have to live as long. Whatever waits for the
 /// device inside throws std::runtime_error. Random numbers differ from replay to replay, as they
 /// would from call to call: see Generator.
@@ -40,15 +41,21 @@ class Graph {
   void capture_begin();
   void capture_end();
 
+  /// Calls `send` now or, while this thread captures a graph, before each of that graph's replays
+  /// instead, with the replay's stream current: how what the host changes between steps (a learning
+  /// rate) gets to where captured kernels read it.
+  static void before_replay(std::function<void()> send);
+
   /// Queues the work on current_stream(device); the host does not wait.
   /// Throws std::logic_error when nothing was captured.
   void replay();
 
  private:
   struct Capture {
-    Capture(const Stream& on, const allocator::Pool& from, detail::CapturedRandom& numbers)
-        : stream(on), scope(on), pool(from), random(numbers) {}
+    Capture(Graph& graph, const Stream& on);
+    ~Capture();
 
+    Graph* outer;
     Stream stream;
     StreamScope scope;
     allocator::PoolScope pool;
@@ -61,7 +68,8 @@ class Graph {
   allocator::Pool pool_;
   detail::CapturedRandom random_;
   std::optional<Capture> capturing_;
-  std::function<void()> function_;  // on the CPU
+  std::vector<std::function<void()>> sends_;  // before each replay
+  std::function<void()> function_;            // on the CPU
   void* native_ = nullptr;
 };
 

@@ -23,6 +23,7 @@ namespace halfgrad::detail {
 /// memory; it returns the formula
 ///
 ///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
+///   static constexpr unsigned kReads;                         // its old value matters; default all
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
 /// for elements of all operands, where T is double if the first operand is float64, else float; on
@@ -40,6 +41,22 @@ HG_HD inline void raise_flag(float* flag) {
 #else
   std::atomic_ref<float>(*flag).store(1, std::memory_order_relaxed);
 #endif
+}
+
+/// *counter += count, from any number of threads; the order cannot matter.
+HG_HD inline void add_count(std::int64_t* counter, std::int64_t count) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(count));
+#else
+  std::atomic_ref<std::int64_t>(*counter).fetch_add(count, std::memory_order_relaxed);
+#endif
+}
+
+/// Whether a formula looks at operand i before it is written.
+template <class Formula>
+constexpr bool reads_operand(std::size_t i) {
+  if constexpr (requires { Formula::kReads; }) return Formula::kReads >> i & 1U;
+  return true;
 }
 
 /// Elements [begin, end) of the tensor at `index` in a list.
@@ -63,12 +80,14 @@ void update_tile(const Formula formula, const std::array<const T*, sizeof...(I)>
   constexpr std::int64_t kWidth = Pack<T>::size;
   std::int64_t i = 0;
   for (; i + kWidth <= n; i += kWidth) {
-    std::array<Pack<T>, sizeof...(I)> x{Pack<T>::load(in[I] + i)...};
+    std::array<Pack<T>, sizeof...(I)> x{
+        (reads_operand<Formula>(I) ? Pack<T>::load(in[I] + i) : Pack<T>(T(0)))...};
     formula(x[I]...);
     ((Formula::kWrites >> I & 1U ? x[I].store(out[I] + i) : void()), ...);
   }
   if (i < n) {
-    std::array<Pack<T>, sizeof...(I)> x{load_up_to(in[I] + i, n - i)...};
+    std::array<Pack<T>, sizeof...(I)> x{
+        (reads_operand<Formula>(I) ? load_up_to(in[I] + i, n - i) : Pack<T>(T(0)))...};
     formula(x[I]...);
     ((Formula::kWrites >> I & 1U ? store_up_to(x[I], out[I] + i, n - i) : void()), ...);
   }
@@ -83,7 +102,8 @@ void update_chunk(const Formula& formula, const std::array<const Array*, N>& ope
   alignas(64) T scratch[N][kTile];
   for (std::int64_t at = chunk.begin; at < chunk.end; at += kTile) {
     const std::int64_t n = std::min(kTile, chunk.end - at);
-    const std::array<const T*, N> in{readers[I].read(at, n, scratch[I])...};
+    const std::array<const T*, N> in{
+        (reads_operand<Formula>(I) ? readers[I].read(at, n, scratch[I]) : nullptr)...};
     const std::array<T*, N> out{writers[I].target(at, scratch[I])...};
     update_tile<T>(formula, in, out, n, indices);
     ((Formula::kWrites >> I & 1U ? writers[I].commit(at, n, out[I]) : void()), ...);

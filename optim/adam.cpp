@@ -57,24 +57,72 @@ struct Formula {
   }
 };
 
-struct Update {
-  AdamOptions options;
-  bool decoupled;
-  const float* step;
+// The bias corrections of update t, and t itself: once a parameter, since powers are slow.
+struct Corrections {
+  static constexpr unsigned kWrites = 0b111;
+  static constexpr unsigned kReads = 0;
 
-  HG_HD Formula make() const {
-    const auto [beta1, beta2] = options.betas;
-    const auto t = static_cast<double>(*step);
-    return {.maximize = options.maximize,
-            .weight_decay = decoupled ? 0 : options.weight_decay,
-            .keep = decoupled ? 1 - options.lr * options.weight_decay : 1,
-            .beta1 = beta1,
-            .beta2 = beta2,
-            .step_size = options.lr / (1 - std::pow(beta1, t)),
-            .correction = 1 / std::sqrt(1 - std::pow(beta2, t)),
-            .eps = options.eps};
+  double average;  // 1 / (1 - beta1^t)
+  double square;   // 1 / sqrt(1 - beta2^t)
+  double t;
+
+  template <class T>
+  HG_HD void operator()(T& of_average, T& of_square, T& count) const {
+    of_average = T(average);
+    of_square = T(square);
+    count = T(t);
   }
 };
+
+struct NextStep {
+  const detail::GroupOptions* options;
+  const float* step;
+
+  HG_HD Corrections make() const {
+    const double t = static_cast<double>(*step) + 1;
+    return {.average = 1 / (1 - std::pow(options->beta1, t)),
+            .square = 1 / std::sqrt(1 - std::pow(options->beta2, t)),
+            .t = t};
+  }
+};
+
+struct Update {
+  const detail::GroupOptions* options;
+  bool decoupled;
+  const double* average_correction;
+  const double* square_correction;
+
+  HG_HD Formula make() const {
+    return {.maximize = options->maximize,
+            .weight_decay = decoupled ? 0 : options->weight_decay,
+            .keep = decoupled ? 1 - options->lr * options->weight_decay : 1,
+            .beta1 = options->beta1,
+            .beta2 = options->beta2,
+            .step_size = options->lr * *average_correction,
+            .correction = *square_correction,
+            .eps = options->eps};
+  }
+};
+
+// Adds one to every parameter's step count and returns its corrections: float64 [parameters, 2].
+Array next_steps(const std::vector<const Array*>& steps, const detail::GroupOptions* options,
+                 const StepControl& control) {
+  const auto count = static_cast<std::int64_t>(steps.size());
+  const Array corrections = Array::empty({count, 2}, DType::f64, steps[0]->device());
+  std::vector<Array> places;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (const std::int64_t which : {0, 1}) {
+      places.push_back(corrections.select(0, i).select(0, which));
+    }
+  }
+  std::vector<detail::TensorUpdate<NextStep, 3>> updates;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    updates.push_back({{options, steps[i]->data_as<float>()},
+                       {&places[2 * i], &places[2 * i + 1], steps[i]}});
+  }
+  detail::multi_tensor(updates, detail::skip_flag(control));
+  return corrections;
+}
 
 ParamGroup to_group(const AdamOptions& options) {
   return {.lr = options.lr,
@@ -120,29 +168,33 @@ void Adam::check_options(const ParamGroup& group) const {
   check_option(o.weight_decay >= 0, name(), "weight_decay >= 0", o.weight_decay);
 }
 
-void Adam::update(const ParamGroup& group, const StepControl& control) {
-  const AdamOptions options = options_of(group);
+void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
+                  const StepControl& control) {
+  const std::vector<Tensor> params = detail::params_with_gradient(group);
+  if (params.empty()) return;
   std::vector<const Array*> steps;
-  std::vector<detail::TensorUpdate<Update, 4>> updates;
-  std::vector<detail::TensorUpdate<Update, 5>> amsgrad_updates;
-  for (const Tensor& param : group.params) {
-    const Array* const gradient = detail::gradient_of(param);
-    if (gradient == nullptr) continue;
-    ParamState& state = state_of(param);
-    const Array& average = detail::moment(state, "exp_avg", param);
-    const Array& square = detail::moment(state, "exp_avg_sq", param);
-    steps.push_back(&detail::step_count(state, param));
-    const Update update{options, decay_ == Decay::decoupled, steps.back()->data_as<float>()};
-    if (options.amsgrad) {
-      const Array& largest = detail::moment(state, "max_exp_avg_sq", param);
-      amsgrad_updates.push_back({update, {&param.array(), gradient, &average, &square, &largest}});
+  for (const Tensor& param : params) steps.push_back(&detail::step_count(state(param), param));
+  const Array corrections = next_steps(steps, options, control);
+
+  Update update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
+                corrections.data_as<double>() + 1};
+  detail::ParameterUpdates<Update, 2> updates;
+  detail::ParameterUpdates<Update, 3> amsgrad_updates;
+  for (const Tensor& param : params) {
+    ParamState& moments = state(param);
+    const Array& average = detail::moment(moments, "exp_avg", param);
+    const Array& square = detail::moment(moments, "exp_avg_sq", param);
+    if (group.amsgrad.value()) {
+      const Array& largest = detail::moment(moments, "max_exp_avg_sq", param);
+      amsgrad_updates.add(param, moments, update, {&average, &square, &largest});
     } else {
-      updates.push_back({update, {&param.array(), gradient, &average, &square}});
+      updates.add(param, moments, update, {&average, &square});
     }
+    update.average_correction += 2;
+    update.square_correction += 2;
   }
-  detail::count_steps(steps, control);
-  detail::update_parameters(updates, control);
-  detail::update_parameters(amsgrad_updates, control);
+  updates.run(control);
+  amsgrad_updates.run(control);
 }
 
 }  // namespace halfgrad::optim

@@ -42,7 +42,8 @@ class Adam : public Optimizer {
 
  private:
   void check_options(const ParamGroup& group) const override;
-  void update(const ParamGroup& group, const StepControl& control) override;
+  void update(const ParamGroup& group, const detail::GroupOptions* options,
+              const StepControl& control) override;
 
   Decay decay_;
 };

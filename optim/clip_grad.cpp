@@ -12,9 +12,12 @@
 namespace halfgrad::nn::utils {
 namespace {
 
-void store_norm(const Array& out, const Array& in, double norm_type) {
-  const unsigned all_dims = (1U << static_cast<unsigned>(in.ndim())) - 1;
-  detail::store_norm(out, in, norm_type, all_dims);
+// The norms of tensors [first, first + out.numel()).
+void store_norms(const Array& out, const std::vector<Tensor>& tensors, std::int64_t first,
+                 double norm_type) {
+  std::vector<Array> arrays;
+  for (std::int64_t i = first; i < first + out.numel(); ++i) arrays.push_back(tensors[i].array());
+  detail::store_norms(out, arrays, norm_type);
 }
 
 struct ClipCoefficient {
@@ -72,16 +75,18 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
   for (const Tensor& tensor : tensors) dtype = promote_types(dtype, tensor.dtype());
   const Device device = tensors[0].device();
 
-  const Array norms = Array::empty({static_cast<std::int64_t>(tensors.size())}, dtype, device);
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const Array place = norms.select(0, static_cast<std::int64_t>(i));
-    const bool direct = tensors[i].dtype() == dtype && tensors[i].device() == device;
-    const Array norm = direct ? place : Array::empty({}, tensors[i].dtype(), tensors[i].device());
-    store_norm(norm, tensors[i].array(), norm_type);
-    if (!direct) place.copy_(norm);
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  const Array norms = Array::empty({count}, dtype, device);
+  for (std::int64_t first = 0, last = 0; first < count; first = last) {
+    const Device there = tensors[first].device();
+    while (last < count && tensors[last].device() == there) ++last;
+    const Array place = norms.slice(0, first, last);
+    const Array part = there == device ? place : Array::empty({last - first}, dtype, there);
+    store_norms(part, tensors, first, norm_type);
+    if (there != device) place.copy_(part);
   }
   const Array total = Array::empty({}, dtype, device);
-  store_norm(total, norms, norm_type);
+  detail::store_norm(total, norms, norm_type, 1);
   if (error_if_nonfinite && !std::isfinite(total.item())) {
     throw std::runtime_error("clip_grad_norm_: expected gradients with a finite norm, got " +
                              std::to_string(total.item()));

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/core/graph.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -89,18 +90,19 @@ void read_option(const OptionMap& options, const char*,
   betas->second = saved(options, "beta2", betas->second);
 }
 
-// The saved state of one parameter as that parameter needs it: its own dtype and device, but for
-// the step count.
+// The saved state of one parameter as that parameter needs it: on its device, counts as they are,
+// moments in the dtype in which it is updated.
 ParamState converted(const std::string& optimizer, const ParamState& saved, const Tensor& param) {
   ParamState state;
+  const DType updated = saved.contains(detail::kMaster) ? DType::f32 : param.dtype();
   for (const auto& [name, array] : saved) {
-    const bool is_step = name == "step";
-    const Shape sizes = is_step ? Shape() : param.sizes();
+    const bool is_count = name == "step" || name == detail::kOverflows;
+    const Shape sizes = is_count ? Shape() : param.sizes();
     if (array.sizes() != sizes) {
       throw std::invalid_argument(optimizer + ": expected " + name + " of shape " +
                                   to_string(sizes) + ", got " + to_string(array.sizes()));
     }
-    const DType dtype = is_step || !param.is_floating_point() ? array.dtype() : param.dtype();
+    const DType dtype = is_count || !param.is_floating_point() ? array.dtype() : updated;
     state[name] = array.clone().to(dtype).to(param.device());
   }
   return state;
@@ -171,7 +173,15 @@ void Optimizer::step(const StepControl& control) {
 }
 
 void Optimizer::update_groups(const StepControl& control) {
-  for (const ParamGroup& group : groups_) update(group, control);
+  options_.resize(groups_.size());
+  Graph::before_replay([this] { send_options(); });
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (!groups_[i].params.empty()) update(groups_[i], options_[i].data(), control);
+  }
+}
+
+void Optimizer::send_options() {
+  for (std::size_t i = 0; i < groups_.size(); ++i) options_[i].send(groups_[i]);
 }
 
 void Optimizer::zero_grad(bool set_to_none) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/optim/group_options.h>
 
 namespace halfgrad::optim {
 
@@ -41,7 +42,8 @@ struct StepControl {
 };
 
 /// What an optimizer remembers of one parameter: "step" (0-dim float32, the number of updates made)
-/// and moments of the parameter's shape and dtype.
+/// and moments of the parameter's shape and dtype; where there are amp::MasterWeights also "master"
+/// and "overflows" (0-dim int64), and the moments are float32.
 using ParamState = std::map<std::string, Array>;
 
 /// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
@@ -57,6 +59,12 @@ struct OptimizerState {
 
 /// Updates parameters in place from their gradients. Parameters without a gradient are left alone
 /// and get no state.
+///
+/// Step counts and options live on the device, and step() does not wait for it, so that a Graph may
+/// capture it: every replay follows the options that param_groups() then holds, without waiting.
+/// What decides which kernels run (momentum 0 or not, amsgrad) stays as captured, and so do the
+/// addresses of parameters and state: capture again after load_state_dict(). The optimizer must
+/// outlive the graph.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -84,6 +92,7 @@ class Optimizer {
 
   /// Empty for a parameter that has not been updated yet. The arrays are the optimizer's own.
   const ParamState& state(const Tensor& param) const;
+  ParamState& state(const Tensor& param) { return state_[param.impl()]; }
 
   OptimizerState state_dict() const;
 
@@ -110,20 +119,22 @@ class Optimizer {
   /// Throws std::invalid_argument naming the option that is out of range.
   virtual void check_options(const ParamGroup& group) const = 0;
 
-  /// Updates the group's parameters that have a gradient.
-  virtual void update(const ParamGroup& group, const StepControl& control) = 0;
-
-  ParamState& state_of(const Tensor& param) { return state_[param.impl()]; }
+  /// Updates the group's parameters that have a gradient. `options` is device memory: what the
+  /// numbers in `group` are when the kernels run.
+  virtual void update(const ParamGroup& group, const detail::GroupOptions* options,
+                      const StepControl& control) = 0;
 
  private:
   using Hooks = std::map<std::uint64_t, StepHook>;
   HookHandle add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook);
   void run_hooks(const Hooks& hooks);
   void update_groups(const StepControl& control);
+  void send_options();
 
   std::string name_;
   ParamGroup defaults_;
   std::vector<ParamGroup> groups_;
+  std::vector<detail::DeviceOptions> options_;  // by group
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
@@ -131,3 +142,11 @@ class Optimizer {
 };
 
 }  // namespace halfgrad::optim
+
+namespace halfgrad::detail {
+
+// Names in ParamState.
+inline constexpr const char* kMaster = "master";
+inline constexpr const char* kOverflows = "overflows";
+
+}  // namespace halfgrad::detail

@@ -1,26 +1,13 @@
 #include <halfgrad/optim/parameter_update.h>
 
 namespace halfgrad::detail {
-namespace {
 
-struct AddOne {
-  static constexpr unsigned kWrites = 1;
-
-  HG_HD AddOne make() const { return *this; }
-
-  template <class T>
-  HG_HD void operator()(T& count) const {
-    count = count + T(1);
+std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group) {
+  std::vector<Tensor> params;
+  for (const Tensor& param : group.params) {
+    if (param.grad().defined()) params.push_back(param);
   }
-};
-
-}  // namespace
-
-void count_steps(const std::vector<const Array*>& steps, const optim::StepControl& control) {
-  std::vector<TensorUpdate<AddOne, 1>> updates;
-  updates.reserve(steps.size());
-  for (const Array* step : steps) updates.push_back({{}, {step}});
-  multi_tensor(updates, skip_flag(control));
+  return params;
 }
 
 const Array& step_count(optim::ParamState& state, const Tensor& param) {
@@ -30,8 +17,9 @@ const Array& step_count(optim::ParamState& state, const Tensor& param) {
 }
 
 const Array& moment(optim::ParamState& state, const char* name, const Tensor& param) {
+  const DType dtype = state.contains(kMaster) ? DType::f32 : param.dtype();
   Array& array = state[name];
-  if (!array.defined()) array = Array::full(param.sizes(), 0, param.dtype(), param.device());
+  if (!array.defined()) array = Array::full(param.sizes(), 0, dtype, param.device());
   return array;
 }
 

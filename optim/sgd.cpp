@@ -12,7 +12,7 @@ namespace {
 struct Formula {
   static constexpr unsigned kWrites = 0b101;
 
-  SGDOptions options;
+  detail::GroupOptions options;
   double gradient_weight;
 
   template <class T>
@@ -35,18 +35,26 @@ struct Formula {
   }
 };
 
-struct Plain {
-  SGDOptions options;
+// With momentum the first update finds a buffer of zeros and a step count of one.
+struct Update {
+  const detail::GroupOptions* options;
+  const float* step;  // null without momentum
 
-  HG_HD Formula make() const { return {options, 1}; }
+  HG_HD Formula make() const {
+    const bool first = step == nullptr || *step == 1;
+    return {*options, first ? 1 : 1 - options->dampening};
+  }
 };
 
-// The first update finds a buffer of zeros and a step count of one.
-struct WithMomentum {
-  SGDOptions options;
-  const float* step;
+struct AddOne {
+  static constexpr unsigned kWrites = 1;
 
-  HG_HD Formula make() const { return {options, *step == 1 ? 1 : 1 - options.dampening}; }
+  HG_HD AddOne make() const { return *this; }
+
+  template <class T>
+  HG_HD void operator()(T& count) const {
+    count = count + T(1);
+  }
 };
 
 ParamGroup to_group(const SGDOptions& options) {
@@ -91,27 +99,25 @@ void SGD::check_options(const ParamGroup& group) const {
   check_option(o.dampening == 0, name(), "dampening 0 with nesterov", o.dampening);
 }
 
-void SGD::update(const ParamGroup& group, const StepControl& control) {
-  const SGDOptions options = options_of(group);
-  std::vector<const Array*> steps;
-  std::vector<detail::TensorUpdate<Plain, 2>> plain;
-  std::vector<detail::TensorUpdate<WithMomentum, 3>> with_momentum;
-  for (const Tensor& param : group.params) {
-    const Array* const gradient = detail::gradient_of(param);
-    if (gradient == nullptr) continue;
-    if (options.momentum == 0) {
-      plain.push_back({{options}, {&param.array(), gradient}});
+void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
+                 const StepControl& control) {
+  std::vector<detail::TensorUpdate<AddOne, 1>> counts;
+  detail::ParameterUpdates<Update, 0> plain;
+  detail::ParameterUpdates<Update, 1> with_momentum;
+  for (const Tensor& param : detail::params_with_gradient(group)) {
+    ParamState& moments = state(param);
+    if (group.momentum.value() == 0) {
+      plain.add(param, moments, {options, nullptr}, {});
     } else {
-      ParamState& state = state_of(param);
-      const Array& buffer = detail::moment(state, "momentum_buffer", param);
-      steps.push_back(&detail::step_count(state, param));
-      with_momentum.push_back(
-          {{options, steps.back()->data_as<float>()}, {&param.array(), gradient, &buffer}});
+      const Array& buffer = detail::moment(moments, "momentum_buffer", param);
+      const Array& step = detail::step_count(moments, param);
+      counts.push_back({{}, {&step}});
+      with_momentum.add(param, moments, {options, step.data_as<float>()}, {&buffer});
     }
   }
-  detail::count_steps(steps, control);
-  detail::update_parameters(plain, control);
-  detail::update_parameters(with_momentum, control);
+  detail::multi_tensor(counts, detail::skip_flag(control));
+  plain.run(control);
+  with_momentum.run(control);
 }
 
 }  // namespace halfgrad::optim

@@ -31,7 +31,8 @@ class SGD : public Optimizer {
 
  private:
   void check_options(const ParamGroup& group) const override;
-  void update(const ParamGroup& group, const StepControl& control) override;
+  void update(const ParamGroup& group, const detail::GroupOptions* options,
+              const StepControl& control) override;
 };
 
 }  // namespace halfgrad::optim

@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/math.h>
+#include <halfgrad/core/multi_tensor_reduce.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
@@ -86,10 +87,8 @@ struct ExtremeMagnitude : AddedUp {  // p = inf, -inf
   }
 };
 
-}  // namespace
-
-void store_norm(const Array& out, const Array& x, double p, unsigned mask) {
-  const auto run = [&](const auto& reduction) { reduce(reduction, x.dtype(), out, x, mask); };
+template <class F>
+void with_reduction(double p, const F& run) {
   if (p == 2) {
     run(Squares{});
   } else if (p == 1) {
@@ -101,6 +100,16 @@ void store_norm(const Array& out, const Array& x, double p, unsigned mask) {
   } else {
     run(Powers(p));
   }
+}
+
+}  // namespace
+
+void store_norm(const Array& out, const Array& x, double p, unsigned mask) {
+  with_reduction(p, [&](const auto& r) { reduce(r, x.dtype(), out, x, mask); });
+}
+
+void store_norms(const Array& out, std::span<const Array> xs, double p) {
+  with_reduction(p, [&](const auto& r) { multi_tensor_reduce(r, xs, out); });
 }
 
 namespace {

@@ -57,16 +57,24 @@ struct SingleView {
   }
 };
 
+inline constexpr int kUpdateThreads = 256;
+inline constexpr std::int64_t kUpdateChunk = 4096;
+
 template <class View, class Update, std::size_t N>
 struct UpdateEntry {
   Update update;
   std::array<View, N> operands;
   std::int64_t n;
   unsigned first_block;
-};
 
-inline constexpr int kUpdateThreads = 256;
-inline constexpr std::int64_t kUpdateChunk = 4096;
+  /// The elements of `block`.
+  __device__ std::int64_t begin(unsigned block) const {
+    return (block - first_block) * kUpdateChunk;
+  }
+  __device__ std::int64_t end(unsigned block) const {
+    return std::min(n, begin(block) + kUpdateChunk);
+  }
+};
 
 template <class View, class Update, std::size_t N>
 class UpdateTable {
@@ -79,8 +87,8 @@ class UpdateTable {
   explicit UpdateTable(const float* skip) : skip_(skip) {}
 
   bool full() const { return count_ == kCapacity; }
+  unsigned size() const { return count_; }
   unsigned blocks() const { return blocks_; }
-  unsigned tensors() const { return count_; }
   void clear() { count_ = blocks_ = 0; }
   void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
     ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};
@@ -89,15 +97,17 @@ class UpdateTable {
   }
 
   __device__ bool skipped() const { return skip_ != nullptr && *skip_ != 0; }
+  __device__ const Entry& entry(unsigned index) const {
+    return reinterpret_cast<const Entry*>(entries_)[index];
+  }
   /// The entry whose chunks `block` is among.
   __device__ const Entry& entry_of(unsigned block) const {
-    const auto* const entries = reinterpret_cast<const Entry*>(entries_);
     unsigned low = 0;
     for (unsigned high = count_; high - low > 1;) {
       const unsigned middle = (low + high) / 2;
-      (entries[middle].first_block <= block ? low : high) = middle;
+      (entry(middle).first_block <= block ? low : high) = middle;
     }
-    return entries[low];
+    return entry(low);
   }
 
  private:
@@ -121,7 +131,7 @@ template <class T, class Formula, class View, std::size_t N, std::size_t... I>
 __device__ void update_elements(const Formula& formula, const std::array<View, N>& operands,
                                 std::int64_t at, int count, std::index_sequence<I...>) {
   T x[N][View::kElements];
-  (operands[I].load(at, count, x[I]), ...);
+  ((reads_operand<Formula>(I) ? operands[I].load(at, count, x[I]) : void()), ...);
 #pragma unroll
   for (int k = 0; k < View::kElements; ++k) {
     if (k < count) formula(x[I][k]...);
@@ -135,45 +145,45 @@ __global__ void __launch_bounds__(kUpdateThreads)
   if (table.skipped()) return;
   const auto& entry = table.entry_of(blockIdx.x);
   const auto formula = make_formula(entry.update);
-  const std::int64_t begin = (blockIdx.x - entry.first_block) * kUpdateChunk;
-  const std::int64_t end = std::min(entry.n, begin + kUpdateChunk);
-  for (std::int64_t at = begin + threadIdx.x * View::kElements; at < end;
+  const std::int64_t end = entry.end(blockIdx.x);
+  for (std::int64_t at = entry.begin(blockIdx.x) + threadIdx.x * View::kElements; at < end;
        at += kUpdateThreads * View::kElements) {
     update_elements<T>(formula, entry.operands, at, pack_count(at, end),
                        std::make_index_sequence<N>());
   }
 }
 
-/// Collects the updates of one kind and launches them in tables.
-template <class T, class View, class Update, std::size_t N>
+/// Collects the updates of one kind; run(launch, table) is called for each table full.
+template <class T, class View, class Update, std::size_t N, class Run>
 class UpdateQueue {
  public:
-  explicit UpdateQueue(const float* skip) : table_(skip) {}
+  UpdateQueue(const float* skip, const Run& run) : table_(skip), run_(run) {}
 
   void add(const Array& first, const Update& update, const std::array<View, N>& operands) {
-    if (first.numel() == 0) return;
-    if (table_.full() || first.device() != device_) launch();
+    if (table_.full() || first.device() != device_) flush();
     device_ = first.device();
     table_.add(update, operands, first.numel());
   }
-  void launch() {
-    if (table_.blocks() == 0) return;
-    const Launch launch(device_, name_of<Update>("multi_tensor"), {table_.tensors()});
-    update_tensors<T><<<table_.blocks(), kUpdateThreads, 0, launch.stream()>>>(table_);
-    launch.check();
+  void flush() {
+    if (table_.size() == 0) return;
+    const Launch launch(device_, name_of<Update>("multi_tensor"), {table_.size()});
+    run_.template operator()<T>(launch, table_);
     table_.clear();
   }
 
  private:
   UpdateTable<View, Update, N> table_;
+  const Run& run_;
   Device device_;
 };
 
-template <class Update, std::size_t N>
-void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
-  UpdateQueue<float, DenseView, Update, N> dense(skip);
-  UpdateQueue<float, SingleView, Update, N> strided(skip);
-  UpdateQueue<double, SingleView, Update, N> in_double(skip);
+/// Puts every update into a table for its compute type and the way its operands lie.
+template <class Update, std::size_t N, class Run>
+void run_in_tables(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip,
+                   const Run& run) {
+  UpdateQueue<float, DenseView, Update, N, Run> dense(skip, run);
+  UpdateQueue<float, SingleView, Update, N, Run> strided(skip, run);
+  UpdateQueue<double, SingleView, Update, N, Run> in_double(skip, run);
   const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
                                          std::index_sequence<I...>) {
     const Array& first = *tensor.operands[0];
@@ -188,9 +198,23 @@ void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, c
     }
   };
   for (const auto& tensor : updates) add(tensor, std::make_index_sequence<N>());
-  dense.launch();
-  strided.launch();
-  in_double.launch();
+  dense.flush();
+  strided.flush();
+  in_double.flush();
+}
+
+struct RunUpdates {
+  template <class T, class Table>
+  void operator()(const Launch& launch, const Table& table) const {
+    if (table.blocks() == 0) return;
+    update_tensors<T><<<table.blocks(), kUpdateThreads, 0, launch.stream()>>>(table);
+    launch.check();
+  }
+};
+
+template <class Update, std::size_t N>
+void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
+  run_in_tables(updates, skip, RunUpdates());
 }
 
 }  // namespace halfgrad::detail

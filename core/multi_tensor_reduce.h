@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <halfgrad/core/reduce.h>
+
+/// The reduction engine for lists of tensors, as norms for clipping need it.
+namespace halfgrad::detail {
+
+/// The same on the GPU where `out` lies: core/cuda/multi_tensor_reduce_cuda.h.
+template <class R>
+void multi_tensor_reduce_on_cuda(const R& r, std::span<const Array> in, const Array& out);
+
+/// out[i] = the reduction (see reduce.h) of all elements of in[i], computed and rounded as of
+/// in[i]'s dtype, then converted to out's. All lie on one device; on a GPU it takes two launches
+/// for every few hundred tensors.
+template <class R>
+void multi_tensor_reduce(const R& r, std::span<const Array> in, const Array& out) {
+  if constexpr (kWithCuda) {
+    if (out.device().is_cuda()) return multi_tensor_reduce_on_cuda(r, in, out);
+  }
+  if constexpr (kWithCpu) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const Array total = Array::empty({}, in[i].dtype());
+      const unsigned all_dims = (1U << static_cast<unsigned>(in[i].ndim())) - 1;
+      reduce(r, in[i].dtype(), total, in[i], all_dims);
+      out.select(0, static_cast<std::int64_t>(i)).copy_(total);
+    }
+  }
+}
+
+}  // namespace halfgrad::detail
+
+#if defined(HALFGRAD_CUDA)
+#include <halfgrad/core/cuda/multi_tensor_reduce_cuda.h>
+#endif

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <limits>
+
+#include <halfgrad/core/dtype.h>
+
+namespace halfgrad::detail {
+
+/// The smallest magnitude that a float rounds to infinity from in `dtype`; infinity where all fit.
+inline double overflow_limit(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 65520;
+    case DType::bf16:
+      return 0x1.ffp127;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::optim {
+struct ParamGroup;
+}
+
+namespace halfgrad::detail {
+
+/// A group's options as kernels read them; those that the group does not have are 0.
+struct GroupOptions {
+  double lr, momentum, dampening, beta1, beta2, eps, weight_decay;
+  bool nesterov, maximize;
+
+  friend bool operator==(const GroupOptions&, const GroupOptions&) = default;
+};
+
+/// A group's options in the memory of its parameters' device, so that a captured graph follows a
+/// scheduler: its kernels know where they stand, not what they are.
+class DeviceOptions {
+ public:
+  /// What kernels queued from now on find at data(): sent when it has changed, as the parameter of
+  /// a small kernel, so that the host does not wait.
+  void send(const optim::ParamGroup& group);
+
+  /// Throws std::logic_error where send() has not been: a graph is captured before any step was.
+  const GroupOptions* data() const;
+
+ private:
+  Array array_;
+  GroupOptions sent_{};
+};
+
+}  // namespace halfgrad::detail
