@@ -1,11 +1,20 @@
 #include <halfgrad/core/array.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 
 #include <halfgrad/core/copy.h>
+#include <halfgrad/core/host_reads.h>
 
 namespace halfgrad {
+namespace {
+
+std::atomic<std::int64_t> reads{0};
+
+}  // namespace
+
+std::int64_t detail::host_reads() { return reads.load(std::memory_order_relaxed); }
 
 Storage::Storage(Device device, std::size_t bytes)
     : device_(device), block_(allocator::allocate(device, bytes)) {}
@@ -99,6 +108,7 @@ double Array::item() const {
                                 to_string(sizes_));
   }
   if (device().is_cuda()) return to(Device()).item();
+  reads.fetch_add(1, std::memory_order_relaxed);
   return visit(dtype_, [this](auto tag) {
     using T = typename decltype(tag)::type;
     return static_cast<double>(static_cast<compute_t<T>>(*data_as<T>()));

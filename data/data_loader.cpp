@@ -149,6 +149,10 @@ DataLoader::DataLoader(detail::BatchSource source, DataLoaderOptions options)
   check("prefetch", options.prefetch, 0);
 }
 
+std::vector<std::int64_t> DataLoader::order(std::int64_t epoch) const {
+  return detail::sample_order(source_->size, options_, epoch);
+}
+
 std::int64_t DataLoader::size() const { return detail::batch_count(source_->size, options_); }
 
 DataLoader::Iterator DataLoader::begin() {

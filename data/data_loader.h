@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <halfgrad/data/dataset.h>
 
@@ -56,6 +57,9 @@ class DataLoader {
 
   /// Number of batches in an epoch.
   std::int64_t size() const;
+
+  /// The numbers of the samples in the order of that epoch.
+  std::vector<std::int64_t> order(std::int64_t epoch) const;
 
   /// The number of the epoch that the next begin() starts: to resume where training stopped.
   void set_epoch(std::int64_t epoch) { epoch_ = epoch; }

@@ -83,10 +83,21 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
     Tensor count = num_batches_tracked;
     count.add_(1);
   }
-  double momentum = momentum_.value_or(0);
-  if (is_training() && tracked && !momentum_) momentum = 1 / num_batches_tracked.item();
+  if (is_training() && tracked && !momentum_) return forward_averaging(input);
   return batch_norm(input, weight, bias, running_mean, running_var, is_training() || !tracked,
-                    momentum, eps_);
+                    momentum_.value_or(0), eps_);
+}
+
+// The n-th batch has 1/n of the average. n is not read on the host: it may lie on a GPU.
+Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
+  const Tensor mean = zeros_like(running_mean);
+  const Tensor var = zeros_like(running_var);
+  const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, eps_);
+  const NoGradGuard no_grad;
+  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype())).to(mean.dtype());
+  Tensor(running_mean).copy_(lerp(running_mean, mean, share));
+  Tensor(running_var).copy_(lerp(running_var, var, share));
+  return output;
 }
 
 void BatchNorm1d::reset_parameters() {

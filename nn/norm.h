@@ -85,6 +85,8 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
   Tensor num_batches_tracked;  ///< int64 []; undefined unless tracked
 
  private:
+  Tensor forward_averaging(const Tensor& input) const;
+
   std::int64_t num_features_;
   std::optional<double> momentum_;
   double eps_;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <stdexcept>
 
 #include <halfgrad/autograd/op.h>
@@ -60,11 +59,10 @@ OpEntry one_hot_entry() {
 
 Tensor one_hot(const Tensor& self, std::int64_t num_classes) {
   if (num_classes == -1) {
-    const std::vector<std::int64_t> values = self.to_vector<std::int64_t>();
-    if (values.empty()) {
+    if (self.numel() == 0) {
       throw std::invalid_argument("one_hot: expected num_classes for an empty tensor, got none");
     }
-    num_classes = *std::max_element(values.begin(), values.end()) + 1;
+    num_classes = static_cast<std::int64_t>(max(self).item()) + 1;  // the shape: the host waits
   }
   return detail::apply(detail::OneHot{num_classes}, self);
 }

@@ -99,6 +99,7 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .epochs = options.epochs,
       .steps = options.steps,
       .device = options.device,
+      .graph = options.graph,
   };
   std::string sizes = std::to_string(kPixels);
   for (const std::int64_t size : options.hidden) sizes += "-" + std::to_string(size);

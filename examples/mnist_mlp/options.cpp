@@ -90,6 +90,10 @@ Options parse_options(int argc, char** argv) {
       ->group(digits);
   add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
       ->group(digits);
+  app.add_flag("--graph", options.graph,
+               "Capture a whole step in a CUDA graph and replay it; the same figures, and on the "
+               "CPU the same code")
+      ->group(digits);
   app.add_option("--seeds", options.seeds, "Train with N seeds and report means")
       ->check(CLI::Range(1, 1000))
       ->option_text("N [1]")

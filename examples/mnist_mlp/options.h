@@ -22,6 +22,7 @@ struct Options {
   double lr = 1e-3;
   std::string optimizer = "adam";
   halfgrad::Device device;
+  bool graph = false;  ///< of the digits task: replay a captured step
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;  ///< empty: none

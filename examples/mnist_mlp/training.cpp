@@ -1,82 +1,15 @@
 #include "training.h"
 
 #include <algorithm>
-#include <chrono>
-#include <memory>
 
 #include <halfgrad/core/allocator.h>
-#include <halfgrad/data/data_loader.h>
 
+#include "epochs.h"
 #include "progress.h"
 
 namespace hg = halfgrad;
 
 namespace {
-
-/// Adam's eps is 1e-4 for 16-bit weights: their moments are in 16 bits as well, a squared gradient
-/// below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
-std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, hg::DType weights,
-                                                     const std::vector<hg::Tensor>& parameters) {
-  const double eps = weights == hg::kHalf ? 1e-4 : 1e-8;
-  if (task.optimizer == "sgd")
-    return std::make_unique<hg::optim::SGD>(parameters,
-                                            hg::optim::SGDOptions{.lr = task.lr, .momentum = 0.9});
-  if (task.optimizer == "adamw")
-    return std::make_unique<hg::optim::AdamW>(parameters,
-                                              hg::optim::AdamWOptions{.lr = task.lr, .eps = eps});
-  return std::make_unique<hg::optim::Adam>(parameters,
-                                           hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
-}
-
-/// A model being trained in one precision.
-class Trainer {
- public:
-  Trainer(const Task& task, const Precision& precision)
-      : task_(task), precision_(precision), model_(task.make_model()) {
-    model_.to(task.device);
-    model_.to(precision.weights);
-    optimizer_ = make_optimizer(task, precision.weights, model_.parameters());
-  }
-
-  struct Step {
-    hg::Tensor output, loss;
-  };
-
-  Step step(const hg::Tensor& x, const hg::Tensor& y) {
-    optimizer_->zero_grad();
-    const Step result = forward(x, y);
-    scaler_.scale(result.loss).backward();
-    scaler_.unscale_(*optimizer_);
-    hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
-    scaler_.step(*optimizer_);
-    scaler_.update();
-    return result;
-  }
-
-  Step forward(const hg::Tensor& x, const hg::Tensor& y) const {
-    const hg::amp::Autocast autocast(
-        task_.device.type(),
-        {.dtype = precision_.autocast, .enabled = precision_.autocast.has_value()});
-    const hg::Tensor output = model_(x.to(precision_.weights));
-    return {output, task_.loss(output, y)};
-  }
-
-  double scale() const { return scaler_.get_scale(); }
-  std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
-  std::vector<hg::Tensor> weights() const {
-    std::vector<hg::Tensor> copies;
-    for (const hg::Tensor& parameter : model_.parameters())
-      copies.push_back(parameter.detach().clone());
-    return copies;
-  }
-
- private:
-  const Task& task_;
-  const Precision& precision_;
-  hg::nn::Sequential model_;
-  std::unique_ptr<hg::optim::Optimizer> optimizer_;
-  hg::amp::GradScaler scaler_{{.enabled = precision_.scales_loss}};
-};
 
 double share_of_differences(const std::vector<hg::Tensor>& a, const std::vector<hg::Tensor>& b) {
   double differences = 0, count = 0;
@@ -101,9 +34,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   hg::allocator::reset_peak(task.device);
 
   Trainer trainer(task, precision);
-  hg::data::DataLoader loader(task.train,
-                              {.batch_size = task.batch, .shuffle = true, .seed = seed});
-  const std::int64_t steps = std::min(task.steps, task.epochs * loader.size());
+  const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
+  const std::int64_t steps = std::min(task.steps, task.epochs * epochs->steps_per_epoch());
   Progress progress(std::string(precision.name), task.score_text, task.epochs, steps);
   TrainingReport report;
   report.precision = precision.name;
@@ -111,31 +43,24 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   std::vector<double> seconds;
   std::vector<hg::Tensor> weights_before;
   while (std::ssize(seconds) < steps) {
+    const std::int64_t done = std::ssize(seconds);
+    const std::int64_t batches = std::min(steps - done, epochs->steps_per_epoch());
     EpochReport& epoch = report.epochs.emplace_back();
-    std::int64_t batches = 0;
-    for (auto [x, y] : loader) {
-      x = x.to(task.device);
-      y = y.to(task.device);
-      const bool is_last = std::ssize(seconds) + 1 == steps;
-      if (is_last) {
-        report.peak_bytes = hg::allocator::stats(task.device).peak - bytes_before;
-        weights_before = trainer.weights();
-      }
-      const auto start = std::chrono::steady_clock::now();
-      const auto [output, loss] = trainer.step(x, y);
-      const double loss_value = loss.item();  // waits for the device
-      seconds.push_back(
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-
-      const hg::NoGradGuard no_grad;
-      ++batches;
-      epoch.loss += (loss_value - epoch.loss) / static_cast<double>(batches);
-      epoch.score += (task.score(output, y).item() - epoch.score) / static_cast<double>(batches);
+    const auto before = [&](std::int64_t step) {
+      if (done + step + 1 < steps) return;
+      report.peak_bytes = hg::allocator::stats(task.device).peak - bytes_before;
+      weights_before = trainer.weights();
+    };
+    const auto after = [&](const StepFigures& figures) {
+      seconds.push_back(figures.seconds);
+      const auto count = static_cast<double>(std::ssize(seconds) - done);
+      epoch.loss += (figures.loss - epoch.loss) / count;
+      epoch.score += (figures.score - epoch.score) / count;
       if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
       progress.show(std::ssize(report.epochs), std::ssize(seconds), epoch);
-      if (is_last) break;
-    }
+    };
+    epochs->run(batches, {before, after});
     progress.end_epoch(std::ssize(report.epochs), epoch);
   }
   progress.end();

@@ -47,6 +47,22 @@ endfunction()
 expect_reports(digits "${precisions}")
 list(APPEND keys flushed_gradients_first_epoch flushed_gradients_last_epoch)
 expect_reports(underflow "fp32;fp16-noscale;fp16;bf16")
+# A graph replays what a plain run does: the same figures to the last digit, also of a shorter batch.
+set(figures)
+foreach(graph IN ITEMS "" --graph)
+  expect_run(0 "fp16" --task digits --precision fp16 --epochs 3 --steps 8 --batch 3000 --hidden 16
+             --threads 2 --json "${file}" ${graph})
+  file(READ "${file}" report)
+  file(REMOVE "${file}")
+  foreach(key IN ITEMS epochs test_score final_scale moved_weights)
+    string(JSON figure GET "${report}" digits 0 ${key})
+    string(APPEND figures${graph} "${figure}")
+  endforeach()
+endforeach()
+if(NOT "${figures}" STREQUAL "${figures--graph}")
+  message(FATAL_ERROR "--graph: expected ${figures}, got ${figures--graph}")
+endif()
+
 string(JSON flushed GET "${results}" underflow 1 flushed_gradients_first_epoch)
 if(NOT flushed EQUAL 1)
   message(FATAL_ERROR "underflow: expected fp16 without scaling to lose every gradient, got "

@@ -84,6 +84,19 @@ TEST(BatchNorm1d, AveragesEvenlyWithoutMomentum) {
   EXPECT_EQ(layer.num_batches_tracked.item(), 3);
 }
 
+TEST(BatchNorm1d, AveragingChangesNeitherOutputNorGradient) {
+  std::vector<Doubles> seen[2];
+  for (const bool averaging : {false, true}) {
+    const BatchNorm1d layer(
+        1, {.momentum = averaging ? std::nullopt : std::optional(0.1), .dtype = kFloat64});
+    const Tensor x = tensor({{1.0}, {3.0}, {4.0}}, {.dtype = kFloat64}).requires_grad_();
+    const Tensor y = layer(x);
+    (y * y * y).sum().backward();
+    seen[averaging] = {y.to_vector<double>(), x.grad().to_vector<double>()};
+  }
+  EXPECT_EQ(seen[true], seen[false]);
+}
+
 TEST(BatchNorm1d, UsesTheBatchAlwaysIfNothingIsTracked) {
   BatchNorm1d layer(1,
                     {.eps = 0, .affine = false, .track_running_stats = false, .dtype = kFloat64});

@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <numeric>
+
+#include <halfgrad/core/graph.h>
+#include <halfgrad/data/data_loader.h>
+
+#include "epochs.h"
+
+namespace hg = halfgrad;
+
+namespace {
+
+/// All samples, in their own order.
+hg::data::Batch all_of(const hg::data::TensorDataset& dataset) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(dataset.size()));
+  std::iota(indices.begin(), indices.end(), 0);
+  return dataset.get_batch(indices);
+}
+
+class ReplayedEpochs : public Epochs {
+ public:
+  ReplayedEpochs(const Task& task, Trainer& trainer, std::uint64_t seed)
+      : task_(task),
+        trainer_(trainer),
+        loader_(task.train, {.batch_size = task.batch, .shuffle = true, .seed = seed}) {
+    const auto [x, y] = all_of(task.train);
+    x_ = x.to(task.device);
+    y_ = y.to(task.device);
+    order_ = hg::zeros({task.train.size()}, numbers(hg::kInt64));
+    place_ = hg::arange(task.batch, numbers(hg::kInt64));
+    step_ = hg::zeros({1}, numbers(hg::kInt64));
+    steps_ = hg::arange(loader_.size(), numbers(hg::kInt64));
+    losses_ = hg::zeros({loader_.size()}, numbers(hg::kFloat64));
+    scores_ = hg::zeros({loader_.size()}, numbers(hg::kFloat64));
+  }
+
+  std::int64_t steps_per_epoch() const override { return loader_.size(); }
+
+  void run(std::int64_t steps, const Watch& watch) override {
+    order_.copy_(hg::tensor(loader_.order(epoch_++)));
+    step_.zero_();
+    const auto start = std::chrono::steady_clock::now();
+    for (std::int64_t step = 0; step < steps; ++step) {
+      watch.before(step);
+      replay(std::min(task_.batch, task_.train.size() - step * task_.batch));
+    }
+    const auto losses = losses_.to_vector<double>();  // waits for the device
+    const auto scores = scores_.to_vector<double>();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i)
+      watch.after({losses[i], scores[i], elapsed.count() / static_cast<double>(steps)});
+  }
+
+ private:
+  hg::TensorOptions numbers(hg::DType dtype) const {
+    return {.dtype = dtype, .device = task_.device};
+  }
+
+  /// An epoch's last batch may be shorter than the others, and has a graph of its own. The first
+  /// step of either size runs as usual, and what it allocates for good is not the graph's.
+  void replay(std::int64_t batch) {
+    const auto train = [this, batch] { step(batch); };
+    if (const auto graph = graphs_.find(batch); graph != graphs_.end())
+      return graph->second.replay();
+    train();
+    graphs_.try_emplace(batch, task_.device).first->second.capture(train);
+  }
+
+  void step(std::int64_t batch) {
+    const hg::Tensor place = step_ * task_.batch + place_.slice(0, 0, batch);
+    const hg::Tensor samples = hg::index_select(order_, 0, place);
+    const hg::Tensor y = hg::index_select(y_, 0, samples);
+    const auto [output, loss] = trainer_.step(hg::index_select(x_, 0, samples), y);
+    const hg::NoGradGuard no_grad;
+    note(losses_, loss);
+    note(scores_, task_.score(output, y));
+    step_.add_(1);
+  }
+
+  void note(hg::Tensor& figures, const hg::Tensor& figure) const {
+    figures.copy_(hg::where(steps_ == step_, figure.to(hg::kFloat64), figures));
+  }
+
+  const Task& task_;
+  Trainer& trainer_;
+  hg::data::DataLoader loader_;
+  std::int64_t epoch_ = 0;
+  hg::Tensor x_, y_;             // the whole data set
+  hg::Tensor order_;             // int64 [n]: the epoch's
+  hg::Tensor place_;             // int64 [batch]: 0, 1, ...
+  hg::Tensor step_, steps_;      // int64: of this epoch, [1]; 0, 1, ... [steps]
+  hg::Tensor losses_, scores_;   // float64 [steps]
+  std::map<std::int64_t, hg::Graph> graphs_;  // by size of batch
+};
+
+}  // namespace
+
+std::unique_ptr<Epochs> make_replayed_epochs(const Task& task, Trainer& trainer,
+                                             std::uint64_t seed) {
+  return std::make_unique<ReplayedEpochs>(task, trainer, seed);
+}

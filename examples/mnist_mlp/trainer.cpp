@@ -1,0 +1,58 @@
+#include "trainer.h"
+
+namespace hg = halfgrad;
+
+namespace {
+
+/// Adam's eps is 1e-4 for 16-bit weights: their moments are in 16 bits as well, a squared gradient
+/// below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
+std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, hg::DType weights,
+                                                     const std::vector<hg::Tensor>& parameters) {
+  const double eps = weights == hg::kHalf ? 1e-4 : 1e-8;
+  if (task.optimizer == "sgd")
+    return std::make_unique<hg::optim::SGD>(parameters,
+                                            hg::optim::SGDOptions{.lr = task.lr, .momentum = 0.9});
+  if (task.optimizer == "adamw")
+    return std::make_unique<hg::optim::AdamW>(parameters,
+                                              hg::optim::AdamWOptions{.lr = task.lr, .eps = eps});
+  return std::make_unique<hg::optim::Adam>(parameters,
+                                           hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
+}
+
+}  // namespace
+
+Trainer::Trainer(const Task& task, const Precision& precision)
+    : task_(task),
+      precision_(precision),
+      model_(task.make_model()),
+      scaler_({.enabled = precision.scales_loss}) {
+  model_.to(task.device);
+  model_.to(precision.weights);
+  optimizer_ = make_optimizer(task, precision.weights, model_.parameters());
+}
+
+Trainer::Step Trainer::step(const hg::Tensor& x, const hg::Tensor& y) {
+  optimizer_->zero_grad();
+  const Step result = forward(x, y);
+  scaler_.scale(result.loss).backward();
+  scaler_.unscale_(*optimizer_);
+  hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
+  scaler_.step(*optimizer_);
+  scaler_.update();
+  return result;
+}
+
+Trainer::Step Trainer::forward(const hg::Tensor& x, const hg::Tensor& y) const {
+  const hg::amp::Autocast autocast(
+      task_.device.type(),
+      {.dtype = precision_.autocast, .enabled = precision_.autocast.has_value()});
+  const hg::Tensor output = model_(x.to(precision_.weights));
+  return {output, task_.loss(output, y)};
+}
+
+std::vector<hg::Tensor> Trainer::weights() const {
+  std::vector<hg::Tensor> copies;
+  for (const hg::Tensor& parameter : model_.parameters())
+    copies.push_back(parameter.detach().clone());
+  return copies;
+}
