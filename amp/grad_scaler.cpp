@@ -1,46 +1,18 @@
 #include <halfgrad/amp/grad_scaler.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <span>
 #include <stdexcept>
 
+#include <halfgrad/amp/break_it.h>
+#include <halfgrad/amp/scaled_gradients.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/stream.h>
 
 namespace halfgrad::amp {
 namespace {
-
-// Throws for what cannot be unscaled in place, by unscale_() now or by the optimizer later.
-std::vector<Array> gradients_of(const optim::Optimizer& optimizer, const std::string& method) {
-  std::vector<Array> gradients;
-  for (const optim::ParamGroup& group : optimizer.param_groups()) {
-    for (const Tensor& param : group.params) {
-      const Tensor grad = param.grad();
-      if (!grad.defined()) continue;
-      if (!grad.is_floating_point() || grad.array().repeats_elements()) {
-        throw std::invalid_argument(
-            method + ": expected floating-point gradients whose elements lie apart, got " +
-            std::string(name(grad.dtype())) + " of shape " + to_string(grad.sizes()) +
-            " and strides " + to_string(grad.strides()));
-      }
-      gradients.push_back(grad.array());
-    }
-  }
-  return gradients;
-}
-
-// MasterWeights says what becomes of float16 gradients.
-void refuse_float16(const optim::Optimizer& optimizer) {
-  for (const optim::ParamGroup& group : optimizer.param_groups()) {
-    for (const Tensor& param : group.params) {
-      if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
-      if (optimizer.state(param).contains(detail::kMaster)) continue;
-      throw std::invalid_argument(
-          "unscale_: expected gradients of float32, float64 or bfloat16, got float16, in which "
-          "what scaling saved would vanish again; keep the weights in float32 and let autocast "
-          "make the float16 copies, or give the optimizer MasterWeights");
-    }
-  }
-}
 
 std::string describe(const optim::Optimizer& optimizer) {
   std::size_t count = 0;
@@ -48,9 +20,16 @@ std::string describe(const optim::Optimizer& optimizer) {
   return optimizer.name() + " with " + std::to_string(count) + " parameters";
 }
 
+// While a graph is captured the host sees one iteration, and its replays not at all.
+bool is_captured(Device device) {
+  return device.is_cuda() &&
+         halfgrad::detail::runtime::is_capturing(device.index(), current_stream(device).native());
+}
+
 }  // namespace
 
-GradScaler::GradScaler(const GradScalerOptions& options) : options_(options) {
+GradScaler::GradScaler(const GradScalerOptions& options)
+    : options_(options), first_(initial_scale(options)) {
   if (options.enabled) check_options(options, "GradScaler");
 }
 
@@ -62,9 +41,11 @@ void GradScaler::require_scale(const char* method) const {
   }
 }
 
-GradScaler::Stage GradScaler::stage_of(const optim::Optimizer& optimizer) const {
-  const auto found = records_.find(&optimizer);
-  return found == records_.end() ? Stage::ready : found->second.stage;
+GradScaler::Record* GradScaler::record_of(const optim::Optimizer& optimizer) {
+  const auto found = std::find_if(records_.begin(), records_.end(), [&](const Record& record) {
+    return record.optimizer == &optimizer;
+  });
+  return found != records_.end() ? &*found : nullptr;
 }
 
 detail::Check GradScaler::check() const {
@@ -77,10 +58,18 @@ Tensor GradScaler::scale(const Tensor& outputs) {
     throw std::invalid_argument("scale: expected a tensor, got an undefined one");
   }
   if (!state_.initialized()) {
-    state_ = detail::ScaleState(options_.init_scale, init_growth_tracker_, outputs.device());
-    state_.bad_steps.fill_(init_bad_steps_);
+    state_ = detail::ScaleState(first_, outputs.device());
+    if (options_.history > 0) log_ = detail::StepLog(options_.history, outputs.device());
   }
-  return outputs * Tensor(state_.scale.to(outputs.device()));
+  Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
+  if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
+  if (scaled.requires_grad() && !is_captured(outputs.device())) {
+    scaled.register_hook([id = scale_id_](const Tensor&) {
+      detail::BackwardScale::enter(id);
+      return Tensor();
+    });
+  }
+  return scaled;
 }
 
 std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
@@ -89,21 +78,31 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
   return scaled;
 }
 
+// The optimizer's gradients were looked at: the iteration has a verdict on it.
+GradScaler::Record& GradScaler::add_record(const optim::Optimizer& optimizer) {
+  Record& record = records_.emplace_back();
+  record.optimizer = &optimizer;
+  record.entry.found_inf = Array::full({}, 0, kFloat, state_.scale.device());
+  if (log_.enabled()) record.entry.checked = detail::measure(optimizer, state_.scale.device());
+  return record;
+}
+
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!options_.enabled) return;
   require_scale("unscale_");
-  const Stage stage = stage_of(optimizer);
-  if (stage != Stage::ready) {
+  if (const Record* record = record_of(optimizer)) {
     throw std::runtime_error(std::string("unscale_: expected one call per optimizer between "
                                          "updates, before step(), got one after ") +
-                             (stage == Stage::unscaled ? "another" : "step()"));
+                             (record->entry.stepped ? "step()" : "another"));
   }
-  const std::vector<Array> gradients = gradients_of(optimizer, "unscale_");
+  const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "unscale_");
   if (gradients.empty()) return;
-  refuse_float16(optimizer);
-  const Array found_inf = Array::full({}, 0, kFloat, state_.scale.device());
-  detail::unscale(gradients, state_.inv_scale, found_inf, check());
-  records_[&optimizer] = {Stage::unscaled, found_inf};
+  detail::refuse_float16(optimizer);
+  detail::expect_scale(gradients, scale_id_, "unscale_");
+  const std::vector<Tensor> known = detail::of_known_scale(gradients);
+  const Record& record = add_record(optimizer);
+  detail::unscale(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf, check());
+  detail::mark_unscaled(known);
 }
 
 StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure) {
@@ -113,50 +112,75 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
         "step: expected no closure, whose gradients could not be checked, got one");
   }
   require_scale("step");
-  const Stage stage = stage_of(optimizer);
-  if (stage == Stage::stepped) {
+  Record* record = record_of(optimizer);
+  const bool unscaled = record != nullptr;
+  if (unscaled && record->entry.stepped) {
     throw std::runtime_error("step: expected one call per optimizer between updates, got another");
   }
-  const bool unscaled = stage == Stage::unscaled;
-  Array found_inf;
+  const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step");
+  detail::expect_scale(gradients, unscaled ? detail::kUnscaled : scale_id_, "step");
+  const std::vector<Tensor> known = detail::of_known_scale(gradients);
   if (unscaled) {
-    found_inf = records_.at(&optimizer).found_inf;
+    if (log_.enabled()) {
+      record->entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
+    }
   } else {
-    const std::vector<Array> gradients = gradients_of(optimizer, "step");
     if (gradients.empty()) {
       throw std::runtime_error("step: expected an optimizer with at least one gradient, got " +
                                describe(optimizer) +
                                " and no gradient; call backward() on the scaled loss first");
     }
-    found_inf = Array::full({}, 0, kFloat, state_.scale.device());
-    detail::check_finite(gradients, state_.inv_scale, found_inf, check());
+    record = &add_record(optimizer);
+    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record->entry.found_inf,
+                         check());
   }
+  const Array& found_inf = record->entry.found_inf;
+  if (detail::broken(detail::Bug::scale_before_gradients)) {
+    detail::update_scale(state_, std::span(&found_inf, 1), options_);
+  }
+  record->entry.stepped = true;
   optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
+  detail::mark_unscaled(known);
   detail::count_step(state_, found_inf);
-  records_[&optimizer] = {Stage::stepped, found_inf};
   return StepOutcome(found_inf);
+}
+
+// Ends the iteration by `change`, which updates or sets the scale.
+template <class F>
+void GradScaler::end_iteration(const F& change) {
+  if (log_.enabled()) {
+    std::vector<detail::StepEntry> entries;
+    for (const Record& record : records_) entries.push_back(record.entry);
+    if (entries.empty()) entries.emplace_back();
+    log_.begin(entries, state_);
+    change();
+    log_.end(std::ssize(entries), state_);
+  } else {
+    change();
+  }
+  records_.clear();
+  scale_id_ = detail::new_scale_id();
 }
 
 void GradScaler::update() {
   if (!options_.enabled) return;
   require_scale("update");
   std::vector<Array> found_infs;
-  for (const auto& [optimizer, record] : records_) found_infs.push_back(record.found_inf);
+  for (const Record& record : records_) found_infs.push_back(record.entry.found_inf);
   if (found_infs.empty()) {
     throw std::runtime_error(
         "update: expected an optimizer that was unscaled or stepped since the last update, got "
         "none");
   }
-  detail::update_scale(state_, found_infs, options_);
-  records_.clear();
+  end_iteration([&] { detail::update_scale(state_, found_infs, options_); });
 }
 
 void GradScaler::update(double new_scale) {
   if (!options_.enabled) return;
   require_scale("update");
   check_scale(new_scale, options_, "update");
-  state_.set_scale(Array::full({}, new_scale, kFloat, state_.scale.device()));
-  records_.clear();
+  const Array value = Array::full({}, new_scale, kFloat, state_.scale.device());
+  end_iteration([&] { state_.set_scale(value); });
 }
 
 void GradScaler::update(const Tensor& new_scale) {
@@ -173,19 +197,15 @@ void GradScaler::update(const Tensor& new_scale) {
                                      : "an undefined tensor"));
   }
   if (new_scale.device().is_cpu()) check_scale(new_scale.item(), options_, "update");
-  state_.set_scale(new_scale.array());
-  records_.clear();
+  end_iteration([&] { state_.set_scale(new_scale.array()); });
 }
 
-double GradScaler::get_scale() const {
-  if (!options_.enabled) return 1;
-  return state_.initialized() ? state_.scale.item() : options_.init_scale;
-}
+LossScale GradScaler::loss_scale() const { return state_.initialized() ? state_.read() : first_; }
+
+double GradScaler::get_scale() const { return options_.enabled ? loss_scale().scale : 1; }
 
 std::int32_t GradScaler::get_growth_tracker() const {
-  if (!options_.enabled) return 0;
-  return state_.initialized() ? static_cast<std::int32_t>(state_.growth_tracker.item())
-                              : init_growth_tracker_;
+  return options_.enabled ? loss_scale().good_steps : 0;
 }
 
 GradScalerCounts GradScaler::counts() const {
@@ -197,83 +217,8 @@ GradScalerCounts GradScaler::counts() const {
           count[ScaleState::backoffs]};
 }
 
-void GradScaler::set_options(const GradScalerOptions& options, const char* method) {
-  if (options.enabled) check_options(options, method);
-  options_ = options;
-}
-
-void GradScaler::set_growth_factor(double growth_factor) {
-  GradScalerOptions changed = options_;
-  changed.growth_factor = growth_factor;
-  set_options(changed, "set_growth_factor");
-}
-
-void GradScaler::set_backoff_factor(double backoff_factor) {
-  GradScalerOptions changed = options_;
-  changed.backoff_factor = backoff_factor;
-  set_options(changed, "set_backoff_factor");
-}
-
-void GradScaler::set_growth_interval(std::int32_t growth_interval) {
-  GradScalerOptions changed = options_;
-  changed.growth_interval = growth_interval;
-  set_options(changed, "set_growth_interval");
-}
-
-GradScalerState GradScaler::state_dict() const {
-  if (!options_.enabled) return {};
-  GradScalerState state{{"scale", get_scale()},
-                        {"growth_factor", options_.growth_factor},
-                        {"backoff_factor", options_.backoff_factor},
-                        {"growth_interval", options_.growth_interval},
-                        {"_growth_tracker", get_growth_tracker()}};
-  if (options_.hysteresis > 1) {
-    state["_bad_steps"] = state_.initialized() ? state_.bad_steps.item() : init_bad_steps_;
-  }
-  return state;
-}
-
-void GradScaler::load_state_dict(const GradScalerState& state) {
-  if (!options_.enabled) return;
-  if (state.empty()) {
-    throw std::runtime_error(
-        "load_state_dict: expected the state of an enabled scaler, got an empty one, as a disabled "
-        "scaler gives");
-  }
-  std::string missing;
-  const auto number = [&](const char* key) {
-    const auto found = state.find(key);
-    if (found != state.end()) return found->second;
-    missing += (missing.empty() ? "" : ", ") + std::string(key);
-    return 0.0;
-  };
-  const auto integer = [&](const char* key) {
-    const double value = number(key);
-    const double nearest = std::nearbyint(std::clamp(value, 0.0, 0x1p31 - 1));
-    if (value != nearest) {
-      throw std::invalid_argument(std::string("load_state_dict: expected ") + key +
-                                  " to be an int32 >= 0, got " + std::to_string(value));
-    }
-    return static_cast<std::int32_t>(value);
-  };
-  GradScalerOptions loaded = options_;
-  loaded.init_scale = number("scale");
-  loaded.growth_factor = number("growth_factor");
-  loaded.backoff_factor = number("backoff_factor");
-  loaded.growth_interval = integer("growth_interval");
-  const std::int32_t growth_tracker = integer("_growth_tracker");
-  const std::int32_t bad_steps = state.contains("_bad_steps") ? integer("_bad_steps") : 0;
-  if (!missing.empty()) {
-    throw std::invalid_argument("load_state_dict: expected PyTorch's keys, got none for " +
-                                missing);
-  }
-  set_options(loaded, "load_state_dict");
-  init_growth_tracker_ = growth_tracker;
-  init_bad_steps_ = bad_steps;
-  if (!state_.initialized()) return;
-  state_.set_scale(Array::full({}, loaded.init_scale, kFloat, state_.scale.device()));
-  state_.growth_tracker.fill_(growth_tracker);
-  state_.bad_steps.fill_(bad_steps);
+std::vector<StepReport> GradScaler::reports() const {
+  return log_.enabled() ? log_.read() : std::vector<StepReport>();
 }
 
 }  // namespace halfgrad::amp

@@ -5,11 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <halfgrad/amp/scale_state.h>
+#include <halfgrad/amp/step_log.h>
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/optimizer.h>
 
@@ -39,7 +40,8 @@ struct GradScalerCounts {
 };
 
 /// PyTorch's keys: "scale", "growth_factor", "backoff_factor", "growth_interval" and
-/// "_growth_tracker"; "_bad_steps" too where hysteresis is more than 1.
+/// "_growth_tracker"; "_bad_steps" too where hysteresis is more than 1, "_next_scale" where the
+/// rule is one step late.
 using GradScalerState = std::map<std::string, double>;
 
 /// Keeps fp16 gradients in range: multiplies the loss, and so every gradient, by a scale as large
@@ -88,11 +90,14 @@ class GradScaler {
   /// on the CPU only, where looking costs nothing.
   void update(const Tensor& new_scale);
 
-  /// 1 if disabled. Waits for the device, as counts(), get_growth_tracker() and state_dict() do.
+  /// 1 if disabled. Waits for the device, as counts(), reports(), get_growth_tracker() and
+  /// state_dict() do.
   double get_scale() const;
   /// Good steps since the scale last changed.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
+  /// The last options.history steps, oldest first: see StepReport. Empty without a history.
+  std::vector<StepReport> reports() const;
 
   double get_growth_factor() const { return options_.growth_factor; }
   double get_backoff_factor() const { return options_.backoff_factor; }
@@ -110,22 +115,27 @@ class GradScaler {
   void load_state_dict(const GradScalerState& state);
 
  private:
-  enum class Stage : std::uint8_t { ready, unscaled, stepped };
+  // An optimizer whose gradients were checked, by unscale_() or by step().
   struct Record {
-    Stage stage = Stage::ready;
-    Array found_inf;  // undefined until gradients were checked
+    const optim::Optimizer* optimizer;
+    detail::StepEntry entry;
   };
 
   void require_scale(const char* method) const;
-  Stage stage_of(const optim::Optimizer& optimizer) const;
+  Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
+  Record& add_record(const optim::Optimizer& optimizer);
+  template <class F>
+  void end_iteration(const F& change);
   detail::Check check() const;
+  LossScale loss_scale() const;
   void set_options(const GradScalerOptions& options, const char* method);
 
   GradScalerOptions options_;
-  std::int32_t init_growth_tracker_ = 0;
-  std::int32_t init_bad_steps_ = 0;
+  LossScale first_;  // before the device of the first loss is known
   detail::ScaleState state_;
-  std::unordered_map<const optim::Optimizer*, Record> records_;  // of this iteration
+  detail::StepLog log_;
+  detail::ScaleId scale_id_ = detail::new_scale_id();
+  std::vector<Record> records_;  // of this iteration
 };
 
 }  // namespace halfgrad::amp

@@ -39,6 +39,7 @@ void check_options(const GradScalerOptions& o, const std::string& where) {
   if (o.hysteresis < 1) refuse(where, "hysteresis >= 1", o.hysteresis);
   if (!(o.min_scale >= 0)) refuse(where, "min_scale >= 0", o.min_scale);
   if (!(o.max_scale > 0)) refuse(where, "max_scale > 0", o.max_scale);
+  if (o.history < 0) refuse(where, "history >= 0", static_cast<double>(o.history));
   check_scale(o.init_scale, o, where + ": init_scale");
 }
 

@@ -6,6 +6,25 @@
 
 namespace halfgrad::amp {
 
+/// Where the dynamic loss scalers of the field differ from PyTorch's, their constants aside; see
+/// loss_scalers.h for who does.
+struct ScaleRule {
+  enum class Growth : std::uint8_t {
+    at_interval,  ///< times growth_factor after growth_interval good steps in a row
+    every_step,   ///< times growth_factor^(1 / growth_interval) after every good step
+    by_two        ///< + 2 after every good step below max_scale; times growth_factor if the scale
+                  ///< equals growth_interval
+  };
+  enum class Forgives : std::uint8_t { good_step, good_step_or_backoff, growth };
+
+  Growth growth = Growth::at_interval;
+  std::int32_t after_bad_step = 0;          ///< the growth tracker, at the start too
+  std::int32_t after_growth = 0;            ///< the growth tracker
+  Forgives forgives = Forgives::good_step;  ///< when hysteresis counts from 0 again
+  bool grows_to_infinity = false;           ///< else growth to inf is refused
+  bool one_step_late = false;  ///< a verdict shows in the scale of the iteration after the next
+};
+
 /// Factors, intervals and scales must be positive and finite; see each for more.
 struct GradScalerOptions {
   double init_scale = 65536;
@@ -17,6 +36,10 @@ struct GradScalerOptions {
   double max_scale = std::numeric_limits<double>::infinity();  ///< no growth goes above
   std::int32_t hysteresis = 1;       ///< bad steps in a row before the scale backs off
   bool check_after_unscale = false;  ///< also skip when unscaling itself overflows (scale < 1)
+  ScaleRule rule{};
+  /// How many of the last steps to keep a report of. A report costs two passes over the gradients,
+  /// a third if they were unscaled before the step.
+  std::int64_t history = 0;
 };
 
 /// Throws std::invalid_argument, beginning with `where`, naming the option that is out of range.

@@ -1,14 +1,13 @@
 #include <halfgrad/amp/scale_state.h>
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
+#include <halfgrad/amp/scale_update.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
 #include <halfgrad/core/overflow_limit.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/parallel.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -24,6 +23,8 @@ struct Reciprocal {
 struct Either {
   template <class T>
   HG_HD T operator()(T a, T b) const {
+    if constexpr (broken(Bug::verdict_discarded)) return a;
+    if constexpr (broken(Bug::sum_is_one)) return a + b;
     return select(a != T(0), a, b);
   }
 };
@@ -72,83 +73,43 @@ void visit_gradients(std::span<const Array> grads, const Array& inv_scale, const
   multi_tensor(updates);
 }
 
-// In one row of numbers, the counters of ScaleState.
-struct CountStepRow {
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> bad, Row<const T> counters, Row<T> counted) const {
-    const std::int64_t which = bad(0) != T(0) ? ScaleState::skipped_steps : ScaleState::steps;
-    team.once([&] {
-      for (std::int64_t i = 0; i < counters.size(); ++i) {
-        counted.set(i, counters(i) + (i == which ? T(1) : T(0)));
-      }
-    });
+struct CountStep {
+  const float* found_inf;
+  std::int64_t* counters;
+
+  HG_HD void operator()(std::int64_t) const {
+    ++counters[*found_inf != 0 ? ScaleState::skipped_steps : ScaleState::steps];
   }
 };
 
-// update_scale() in numbers of double precision. Rows have one element, but for the counters.
-struct UpdateScaleRow {
+struct UpdateScale {
   amp::GradScalerOptions options;
+  const float* found_inf;
+  float* scale;
+  float* next_scale;
+  float* inv_scale;
+  std::int32_t* growth_tracker;
+  std::int32_t* bad_steps;
+  std::int32_t* event;
+  std::int64_t* counters;
 
-  template <class Team, class T>
-  HG_HD void operator()(Team& team, Row<const T> bad, Row<const T> scale, Row<const T> tracker,
-                        Row<const T> bad_steps, Row<const T> counters, Row<T> new_scale,
-                        Row<T> inv_scale, Row<T> new_tracker, Row<T> new_bad_steps,
-                        Row<T> counted) const {
-    team.once([&] {
-      const T before = scale(0);
-      T after = before;
-      T good_in_a_row = 0;
-      T bad_in_a_row = 0;
-      std::int64_t event = -1;
-      if (bad(0) != T(0)) {
-        bad_in_a_row = smaller(bad_steps(0) + T(1), T(options.hysteresis));
-        if (bad_in_a_row >= T(options.hysteresis)) {
-          const T lower = before * T(options.backoff_factor);
-          after = in_float(lower < T(options.min_scale) ? T(options.min_scale) : lower);
-          event = ScaleState::backoffs;
-        }
-      } else if (tracker(0) + T(1) < T(options.growth_interval)) {
-        good_in_a_row = tracker(0) + T(1);
-      } else {
-        const T higher = in_float(smaller(before * T(options.growth_factor), T(options.max_scale)));
-        if (math::isfinite(higher) && higher > before) {
-          after = higher;
-          event = ScaleState::growths;
-        }
-      }
-      new_scale.set(0, after);
-      inv_scale.set(0, T(1) / after);
-      new_tracker.set(0, good_in_a_row);
-      new_bad_steps.set(0, bad_in_a_row);
-      for (std::int64_t i = 0; i < counters.size(); ++i) {
-        counted.set(i, counters(i) + (i == event ? T(1) : T(0)));
-      }
-    });
-  }
-
- private:
-  // a if it is NaN.
-  template <class T>
-  HG_HD static T smaller(T a, T b) {
-    return b < a ? b : a;
-  }
-  template <class T>
-  HG_HD static T in_float(T x) {
-    return static_cast<T>(static_cast<float>(x));
+  HG_HD void operator()(std::int64_t) const {
+    const bool bad = broken(Bug::sum_is_one) ? *found_inf == 1 : *found_inf != 0;
+    const amp::LossScale before{*scale, *next_scale, *growth_tracker, *bad_steps};
+    const amp::ScaleUpdate update = next_loss_scale(before, bad, options);
+    *scale = static_cast<float>(update.state.scale);
+    *next_scale = static_cast<float>(update.state.next_scale);
+    *inv_scale = static_cast<float>(1 / update.state.scale);
+    *growth_tracker = update.state.good_steps;
+    *bad_steps = update.state.bad_steps;
+    *event = static_cast<std::int32_t>(update.event);
+    if (update.event == amp::ScaleEvent::growth) ++counters[ScaleState::growths];
+    if (update.event == amp::ScaleEvent::backoff) ++counters[ScaleState::backoffs];
   }
 };
 
-Array as_row(const Array& numbers) { return numbers.reshape({1, numbers.numel()}); }
-
-// f on rows of doubles: whole numbers are exact up to 2^53. The state may be both read and written.
-template <class F, std::size_t I, std::size_t O>
-void run_once(const F& f, const std::array<Array, I>& in, const std::array<Array, O>& out) {
-  std::array<const Array*, I> sources;
-  std::array<const Array*, O> targets;
-  for (std::size_t i = 0; i < I; ++i) sources[i] = &in[i];
-  for (std::size_t i = 0; i < O; ++i) targets[i] = &out[i];
-  parallel_rows(f, DType::f64, 1, sources, targets);
-}
+std::int32_t* ints(const Array& array) { return array.data_as<std::int32_t>(); }
+std::int64_t* longs(const Array& array) { return array.data_as<std::int64_t>(); }
 
 // After the scale was written.
 void scale_changed(const ScaleState& state) {
@@ -157,17 +118,33 @@ void scale_changed(const ScaleState& state) {
 
 }  // namespace
 
-ScaleState::ScaleState(double init_scale, std::int32_t init_growth_tracker, Device device)
+ScaleState::ScaleState(const amp::LossScale& first, Device device)
     : scale(Array::empty({}, kFloat, device)),
+      next_scale(Array::empty({}, kFloat, device)),
       inv_scale(Array::empty({}, kFloat, device)),
-      growth_tracker(Array::full({}, init_growth_tracker, kInt, device)),
-      bad_steps(Array::full({}, 0, kInt, device)),
+      growth_tracker(Array::empty({}, kInt, device)),
+      bad_steps(Array::empty({}, kInt, device)),
+      event(Array::empty({}, kInt, device)),
       counters(Array::full({kCounters}, 0, kLong, device)) {
-  set_scale(Array::full({}, init_scale, kFloat, device));
+  set(first);
+}
+
+void ScaleState::set(const amp::LossScale& value) const {
+  set_scale(Array::full({}, value.scale, kFloat, scale.device()));
+  next_scale.fill_(value.next_scale);
+  growth_tracker.fill_(value.good_steps);
+  bad_steps.fill_(value.bad_steps);
+}
+
+amp::LossScale ScaleState::read() const {
+  return {scale.item(), next_scale.item(), static_cast<std::int32_t>(growth_tracker.item()),
+          static_cast<std::int32_t>(bad_steps.item())};
 }
 
 void ScaleState::set_scale(const Array& value) const {
   scale.copy_(value.reshape({}));
+  next_scale.copy_(scale);
+  event.fill_(static_cast<double>(amp::ScaleEvent::set));
   elementwise(Reciprocal(), DType::f64, inv_scale, scale);
   scale_changed(*this);
 }
@@ -183,8 +160,8 @@ void unscale(std::span<const Array> grads, const Array& inv_scale, const Array& 
 }
 
 void count_step(const ScaleState& state, const Array& found_inf) {
-  const Array counters = as_row(state.counters);
-  run_once(CountStepRow(), std::array{as_row(found_inf), counters}, std::array{counters});
+  const CountStep count{floats(found_inf), longs(state.counters)};
+  parallel_for_each("count_step", state.counters.device(), 1, count);
 }
 
 void update_scale(const ScaleState& state, std::span<const Array> found_infs,
@@ -195,13 +172,16 @@ void update_scale(const ScaleState& state, std::span<const Array> found_infs,
     elementwise(Either(), kFloat, either, bad, further);
     bad = either;
   }
-  const Array scale = as_row(state.scale);
-  const Array inv_scale = as_row(state.inv_scale);
-  const Array tracker = as_row(state.growth_tracker);
-  const Array bad_steps = as_row(state.bad_steps);
-  const Array counters = as_row(state.counters);
-  run_once(UpdateScaleRow{options}, std::array{as_row(bad), scale, tracker, bad_steps, counters},
-           std::array{scale, inv_scale, tracker, bad_steps, counters});
+  const UpdateScale update{options,
+                           floats(bad),
+                           floats(state.scale),
+                           floats(state.next_scale),
+                           floats(state.inv_scale),
+                           ints(state.growth_tracker),
+                           ints(state.bad_steps),
+                           ints(state.event),
+                           longs(state.counters)};
+  parallel_for_each("update_scale", state.scale.device(), 1, update);
   scale_changed(state);
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include <halfgrad/amp/grad_scaler_options.h>
+#include <halfgrad/amp/scale_policy.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad::detail {
@@ -14,16 +14,21 @@ struct ScaleState {
   enum Counter : std::uint8_t { steps, skipped_steps, growths, backoffs, kCounters };
 
   ScaleState() = default;
-  ScaleState(double init_scale, std::int32_t init_growth_tracker, Device device);
+  ScaleState(const amp::LossScale& first, Device device);
 
   bool initialized() const { return scale.defined(); }
+  void set(const amp::LossScale& value) const;
+  /// Waits for the device.
+  amp::LossScale read() const;
   /// From one number; stored in float32.
   void set_scale(const Array& value) const;
 
   Array scale;           ///< float32, 0-dim
+  Array next_scale;      ///< float32, 0-dim: see amp::LossScale
   Array inv_scale;       ///< float32, 0-dim: 1 / scale, computed in double
   Array growth_tracker;  ///< int32, 0-dim: good steps since the scale last grew or a step was bad
   Array bad_steps;       ///< int32, 0-dim: bad steps in a row, counted up to the hysteresis
+  Array event;           ///< int32, 0-dim: amp::ScaleEvent of the last update
   Array counters;        ///< int64 [kCounters]
 };
 
@@ -42,12 +47,7 @@ void unscale(std::span<const Array> grads, const Array& inv_scale, const Array& 
 /// Counts a step as executed or skipped.
 void count_step(const ScaleState& state, const Array& found_inf);
 
-/// One iteration's verdict:
-///
-///   bad (any found_inf is not 0, NaN included):
-///     tracker = 0;  after `hysteresis` in a row: scale = max(scale * backoff_factor, min_scale)
-///   good, for the growth_interval-th time in a row:
-///     tracker = 0;  scale = min(scale * growth_factor, max_scale), unless that is infinite
+/// amp::next() on the device, with the verdict that any found_inf is not 0, NaN included.
 void update_scale(const ScaleState& state, std::span<const Array> found_infs,
                   const amp::GradScalerOptions& options);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad::detail {
@@ -51,8 +52,10 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
     if (replacement.defined()) gradient = std::move(replacement);
   }
   const std::lock_guard lock(leaf_mutex());
+  ScaleId before = kUnknownScale;
   if (leaf.grad != nullptr) {
     Tensor total(leaf.grad);
+    before = scale_id(total);
     if (GradMode::is_enabled()) {
       leaf.grad = add(total, gradient).impl();
     } else {
@@ -64,6 +67,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
   } else {
     leaf.grad = Tensor(gradient.array().clone()).impl();
   }
+  set_scale_id(Tensor(leaf.grad), BackwardScale::added_to(before));
 }
 
 }  // namespace halfgrad::detail

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include <halfgrad/autograd/accumulate.h>
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
@@ -229,6 +230,7 @@ class Run {
 
   bool retain_graph_;
   AutoGradMode grad_mode_;
+  halfgrad::detail::BackwardScale scale_;
   // By falling sequence number: a node's consumers all come before it, so when it is first in line
   // its gradient is complete.
   std::map<std::uint64_t, Entry, std::greater<>> ready_;

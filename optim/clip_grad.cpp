@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/ops/norm.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
@@ -54,16 +55,17 @@ struct Clamp {
   }
 };
 
-std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters) {
+std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const char* op) {
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : parameters) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
+  detail::expect_unscaled(gradients, op);
   return gradients;
 }
 
 void bump_versions(const std::vector<Tensor>& gradients) {
-  for (const Tensor& gradient : gradients) gradient.array().storage()->bump_version();
+  for (const Tensor& gradient : gradients) detail::bump_version_of_scaled(gradient);
 }
 
 }  // namespace
@@ -99,7 +101,7 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
   const Array coefficient = Array::empty({}, total_norm.dtype(), total_norm.device());
   detail::elementwise(ClipCoefficient{max_norm}, total_norm.dtype(), coefficient,
                       total_norm.array());
-  const std::vector<Tensor> gradients = gradients_of(parameters);
+  const std::vector<Tensor> gradients = gradients_of(parameters, "clip_grads_with_norm_");
   std::vector<detail::TensorUpdate<Scale, 2>> updates;
   for (const Tensor& gradient : gradients) {
     updates.push_back({{}, {&gradient.array(), &coefficient}});
@@ -110,7 +112,8 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
 
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
-  const Tensor total = get_total_norm(gradients_of(parameters), norm_type, error_if_nonfinite);
+  const Tensor total =
+      get_total_norm(gradients_of(parameters, "clip_grad_norm_"), norm_type, error_if_nonfinite);
   clip_grads_with_norm_(parameters, max_norm, total);
   return total;
 }
@@ -121,7 +124,7 @@ Tensor clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_typ
 }
 
 void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
-  const std::vector<Tensor> gradients = gradients_of(parameters);
+  const std::vector<Tensor> gradients = gradients_of(parameters, "clip_grad_value_");
   std::vector<detail::TensorUpdate<Clamp, 1>> updates;
   for (const Tensor& gradient : gradients) updates.push_back({{clip_value}, {&gradient.array()}});
   detail::multi_tensor(updates);

@@ -4,6 +4,8 @@
 
 #include <halfgrad/autograd/tensor.h>
 
+/// Gradients of a scaled loss have to be unscaled before they are clipped: all but get_total_norm()
+/// throw std::runtime_error for gradients known to carry a GradScaler's scale, and change nothing.
 namespace halfgrad::nn::utils {
 
 /// The p-norm of the vector of the tensors' p-norms, as torch.nn.utils.get_total_norm: 0-dim, of

@@ -66,7 +66,7 @@ const UpdateCase kUpdates[] = {
 TEST(UpdateScale, Transitions) {
   for (const UpdateCase& c : kUpdates) {
     SCOPED_TRACE(c.what);
-    const ScaleState state(c.scale, c.tracker, {});
+    const ScaleState state({.scale = c.scale, .good_steps = c.tracker}, {});
     const std::vector<Array> found_infs{Array::full({}, c.found_inf, kFloat)};
     update_scale(state, found_infs, c.options);
     const double scale = state.scale.item();
@@ -81,7 +81,7 @@ TEST(UpdateScale, Transitions) {
 }
 
 TEST(UpdateScale, SeveralVerdictsAreOne) {
-  const ScaleState state(4, 3, {});
+  const ScaleState state({.scale = 4, .good_steps = 3}, {});
   const std::vector<Array> verdicts{zero(), Array::full({}, 1, kFloat), Array::full({}, 1, kFloat)};
   update_scale(state, verdicts, {});
   EXPECT_EQ(state.scale.item(), 2);
@@ -90,7 +90,7 @@ TEST(UpdateScale, SeveralVerdictsAreOne) {
 
 // "Lowering the interval below the current tracker": interval 10, 5 good steps, then interval 3.
 TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
-  const ScaleState state(4, 0, {});
+  const ScaleState state({.scale = 4, .good_steps = 0}, {});
   const std::vector<Array> good{zero()};
   for (int k = 0; k < 5; ++k) update_scale(state, good, {.growth_interval = 10});
   EXPECT_EQ(state.scale.item(), 4);
@@ -99,7 +99,7 @@ TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
 }
 
 TEST(UpdateScale, HysteresisCountsConsecutiveBadSteps) {
-  const ScaleState state(1024, 0, {});
+  const ScaleState state({.scale = 1024, .good_steps = 0}, {});
   const std::vector<Array> good{zero()};
   const std::vector<Array> bad{Array::full({}, 1, kFloat)};
   const struct {
@@ -115,7 +115,7 @@ TEST(UpdateScale, HysteresisCountsConsecutiveBadSteps) {
 }
 
 TEST(UpdateScale, PermanentOverflow) {
-  const ScaleState state(65536, 0, {});
+  const ScaleState state({.scale = 65536, .good_steps = 0}, {});
   const std::vector<Array> bad{Array::full({}, 1, kFloat)};
   int backoffs = 0;
   for (; std::isfinite(state.inv_scale.item()); ++backoffs) update_scale(state, bad, {});
@@ -126,7 +126,7 @@ TEST(UpdateScale, PermanentOverflow) {
 }
 
 TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
-  const ScaleState state(6, 0, {});
+  const ScaleState state({.scale = 6, .good_steps = 0}, {});
   const std::vector<Array> good{zero()};
   for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1, .max_scale = 16});
   EXPECT_EQ(state.scale.item(), 16);
@@ -134,7 +134,7 @@ TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
 }
 
 TEST(UpdateScale, Counts) {
-  const ScaleState state(0x1p126, 0, {});
+  const ScaleState state({.scale = 0x1p126, .good_steps = 0}, {});
   const std::vector<Array> good{zero()};
   const std::vector<Array> bad{Array::full({}, 1, kFloat)};
   for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1});
@@ -153,7 +153,7 @@ TEST(UpdateScale, Counts) {
 TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
   for (const DType dtype : kAllDTypes) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {
-      const ScaleState state(4, 7, {});
+      const ScaleState state({.scale = 4, .good_steps = 7}, {});
       state.set_scale(Array::full(shape, 1, dtype));
       EXPECT_EQ(state.scale.item(), 1) << name(dtype);
       EXPECT_EQ(state.inv_scale.item(), 1);
@@ -164,7 +164,7 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
 
 // What a captured graph holds on to.
 TEST(ScaleState, ChangesInPlace) {
-  const ScaleState state(4, 0, {});
+  const ScaleState state({.scale = 4, .good_steps = 0}, {});
   const Array scale = state.scale, inv_scale = state.inv_scale, tracker = state.growth_tracker;
   const std::vector<Array> good{zero()};
   update_scale(state, good, {.growth_interval = 2});

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <halfgrad/amp/break_it.h>
+#include <halfgrad/amp/grad_scaler.h>
+
+/// What a GradScaler can be told and asked between iterations.
+namespace halfgrad::amp {
+
+void GradScaler::set_options(const GradScalerOptions& options, const char* method) {
+  if (options.enabled) check_options(options, method);
+  options_ = options;
+}
+
+void GradScaler::set_growth_factor(double growth_factor) {
+  GradScalerOptions changed = options_;
+  changed.growth_factor = growth_factor;
+  set_options(changed, "set_growth_factor");
+}
+
+void GradScaler::set_backoff_factor(double backoff_factor) {
+  GradScalerOptions changed = options_;
+  changed.backoff_factor = backoff_factor;
+  set_options(changed, "set_backoff_factor");
+}
+
+void GradScaler::set_growth_interval(std::int32_t growth_interval) {
+  GradScalerOptions changed = options_;
+  changed.growth_interval = growth_interval;
+  set_options(changed, "set_growth_interval");
+}
+
+GradScalerState GradScaler::state_dict() const {
+  if (!options_.enabled) return {};
+  const LossScale now = loss_scale();
+  GradScalerState state{{"scale", now.scale},
+                        {"growth_factor", options_.growth_factor},
+                        {"backoff_factor", options_.backoff_factor},
+                        {"growth_interval", options_.growth_interval},
+                        {"_growth_tracker", now.good_steps}};
+  if (options_.hysteresis > 1) state["_bad_steps"] = now.bad_steps;
+  if (options_.rule.one_step_late) state["_next_scale"] = now.next_scale;
+  return state;
+}
+
+void GradScaler::load_state_dict(const GradScalerState& state) {
+  if (!options_.enabled) return;
+  if (state.empty()) {
+    throw std::runtime_error(
+        "load_state_dict: expected the state of an enabled scaler, got an empty one, as a disabled "
+        "scaler gives");
+  }
+  std::string missing;
+  const auto number = [&](const char* key) {
+    const auto found = state.find(key);
+    if (found != state.end()) return found->second;
+    missing += (missing.empty() ? "" : ", ") + std::string(key);
+    return 0.0;
+  };
+  const auto integer = [&](const char* key, std::int32_t least) {
+    const double value = number(key);
+    const double nearest = std::nearbyint(std::clamp(value, static_cast<double>(least), 0x1p31 - 1));
+    if (value != nearest) {
+      throw std::invalid_argument(std::string("load_state_dict: expected ") + key +
+                                  " to be an int32 >= " + std::to_string(least) + ", got " +
+                                  std::to_string(value));
+    }
+    return static_cast<std::int32_t>(value);
+  };
+  GradScalerOptions loaded = options_;
+  loaded.init_scale = number("scale");
+  loaded.growth_factor = number("growth_factor");
+  loaded.backoff_factor = number("backoff_factor");
+  loaded.growth_interval = integer("growth_interval", 1);
+  if (detail::broken(detail::Bug::min_scale_lost)) loaded.min_scale = 1;
+  LossScale now{.scale = loaded.init_scale};
+  now.good_steps = integer("_growth_tracker", std::min(0, options_.rule.after_bad_step));
+  if (state.contains("_bad_steps")) now.bad_steps = integer("_bad_steps", 0);
+  if (state.contains("_next_scale")) now.next_scale = number("_next_scale");
+  if (!missing.empty()) {
+    throw std::invalid_argument("load_state_dict: expected PyTorch's keys, got none for " +
+                                missing);
+  }
+  check_scale(now.next_scale, loaded, "load_state_dict");
+  set_options(loaded, "load_state_dict");
+  first_ = now;
+  if (state_.initialized()) state_.set(now);
+  scale_id_ = detail::new_scale_id();
+}
+
+}  // namespace halfgrad::amp

@@ -1,0 +1,88 @@
+#include <halfgrad/amp/scaled_gradients.h>
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+#include <halfgrad/amp/break_it.h>
+
+namespace halfgrad::detail {
+namespace {
+
+std::string describe(ScaleId got) {
+  if (got == kUnscaled) {
+    return "some that were unscaled before; call zero_grad() after each step and backward() on a "
+           "scaled loss before the next";
+  }
+  if (got == kMixedScales) {
+    return "a sum of gradients of different scales; call zero_grad() after each step, a skipped "
+           "one too, unscale_() after the last backward(), and update() not before the last step()";
+  }
+  return "some of another scale; call update() after the step, not between backward() and it, and "
+         "the scaler that scaled the loss";
+}
+
+}  // namespace
+
+std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::string& method) {
+  std::vector<Tensor> gradients;
+  for (const optim::ParamGroup& group : optimizer.param_groups()) {
+    for (const Tensor& param : group.params) {
+      const Tensor grad = param.grad();
+      if (!grad.defined()) continue;
+      if (!grad.is_floating_point() || grad.array().repeats_elements()) {
+        throw std::invalid_argument(
+            method + ": expected floating-point gradients whose elements lie apart, got " +
+            std::string(name(grad.dtype())) + " of shape " + to_string(grad.sizes()) +
+            " and strides " + to_string(grad.strides()));
+      }
+      gradients.push_back(grad);
+    }
+  }
+  return gradients;
+}
+
+void refuse_float16(const optim::Optimizer& optimizer) {
+  for (const optim::ParamGroup& group : optimizer.param_groups()) {
+    for (const Tensor& param : group.params) {
+      if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
+      if (optimizer.state(param).contains(kMaster)) continue;
+      throw std::invalid_argument(
+          "unscale_: expected gradients of float32, float64 or bfloat16, got float16, in which "
+          "what scaling saved would vanish again; keep the weights in float32 and let autocast "
+          "make the float16 copies, or give the optimizer MasterWeights");
+    }
+  }
+}
+
+void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std::string& method) {
+  if (broken(Bug::stale_gradients)) return;
+  for (const Tensor& grad : grads) {
+    const ScaleId got = scale_id(grad);
+    if (got == kUnknownScale || got == expected) continue;
+    throw std::runtime_error(
+        method + ": expected gradients of " +
+        (expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale") +
+        ", got " + describe(got));
+  }
+}
+
+std::vector<Tensor> of_known_scale(const std::vector<Tensor>& grads) {
+  std::vector<Tensor> known;
+  std::copy_if(grads.begin(), grads.end(), std::back_inserter(known),
+               [](const Tensor& grad) { return scale_id(grad) != kUnknownScale; });
+  return known;
+}
+
+void mark_unscaled(const std::vector<Tensor>& known) {
+  for (const Tensor& grad : known) set_scale_id(grad, kUnscaled);
+}
+
+std::vector<Array> arrays_of(const std::vector<Tensor>& tensors) {
+  std::vector<Array> arrays;
+  arrays.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) arrays.push_back(tensor.array());
+  return arrays;
+}
+
+}  // namespace halfgrad::detail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <halfgrad/autograd/tensor.h>
+
+/// Gradients know which loss scale they carry: not its value, which only the device knows, but
+/// whose it is. Scaled gradients that are clipped, or added to gradients of another scale, are then
+/// an error instead of wrong numbers. What is written into a gradient in other ways than those
+/// below makes its scale unknown, and unknown is never an error.
+namespace halfgrad::detail {
+
+/// One scaler's scale in one iteration has one id.
+using ScaleId = std::uint64_t;
+inline constexpr ScaleId kUnknownScale = 0;
+inline constexpr ScaleId kUnscaled = 1;     ///< divided out, or left behind by a skipped step
+inline constexpr ScaleId kMixedScales = 2;  ///< a sum of gradients of different scales
+inline constexpr ScaleId kFirstScaleId = 3;
+
+ScaleId new_scale_id();
+
+ScaleId scale_id(const Tensor& grad);
+/// Nothing happens for kUnknownScale.
+void set_scale_id(const Tensor& grad, ScaleId id);
+
+/// Counts an in-place change that leaves the scale as it was.
+void bump_version_of_scaled(const Tensor& grad);
+
+/// Throws std::runtime_error, beginning with `op`, for a gradient that a scale is known to
+/// multiply.
+void expect_unscaled(std::span<const Tensor> grads, const std::string& op);
+
+/// The loss scale of the backward pass that this thread is in: unknown at its start, set by hooks
+/// of scaled losses on the way; kMixedScales if those are of several scalers.
+class BackwardScale {
+ public:
+  BackwardScale();
+  ~BackwardScale();
+  BackwardScale(const BackwardScale&) = delete;
+  BackwardScale& operator=(const BackwardScale&) = delete;
+
+  static void enter(ScaleId id);
+  /// The scale of a sum of a gradient that carries `id`, or of none, and this pass's.
+  static ScaleId added_to(ScaleId id);
+
+ private:
+  ScaleId outer_;
+};
+
+}  // namespace halfgrad::detail

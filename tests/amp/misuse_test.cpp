@@ -1,0 +1,206 @@
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/optim/clip_grad.h>
+#include <halfgrad/tests/amp/trained.h>
+
+/// Sequences that would train wrongly without a word elsewhere, each an error that names the fix;
+/// and their neighbours that are right.
+namespace halfgrad::amp {
+namespace {
+
+/// Two optimizers and a scaler on loss(w) = sum(w^2), whose gradient is 2 w.
+struct Bench {
+  Tensor w = tensor({1, -3}).requires_grad_();
+  Tensor v = tensor({2}).requires_grad_();
+  optim::SGD optimizer{{w}, {.lr = 0.25}};
+  optim::SGD other{{v}, {.lr = 0.25}};
+  GradScaler scaler{{.init_scale = 8}};
+
+  void backward(double factor = 1) { scaler.scale(sum(w * w) * factor).backward(); }
+  void step() { scaler.step(optimizer); }
+  void update() { scaler.update(); }
+  void iteration(double factor = 1) {
+    backward(factor);
+    step();
+    update();
+  }
+};
+
+struct Misuse {
+  const char* what;
+  std::function<void(Bench&)> before;
+  std::function<void(Bench&)> wrong;
+  const char* fix;
+};
+
+const Misuse kMisuses[] = {
+    {"clipping by norm before unscale_", [](Bench& b) { b.backward(); },
+     [](Bench& b) { nn::utils::clip_grad_norm_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
+    {"clipping by a norm known before unscale_", [](Bench& b) { b.backward(); },
+     [](Bench& b) { nn::utils::clip_grads_with_norm_({b.w}, 1, full({}, 2)); },
+     "scaler.unscale_(optimizer) first"},
+    {"clipping by value before unscale_", [](Bench& b) { b.backward(); },
+     [](Bench& b) { nn::utils::clip_grad_value_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
+    {"update inside an accumulation window",
+     [](Bench& b) {
+       b.backward();
+       b.scaler.scale(sum(b.v)).backward();
+       b.scaler.step(b.other);
+       b.update();
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "update() not before the last step()"},
+    {"update between backward and step",
+     [](Bench& b) {
+       b.backward();
+       b.scaler.update(16.0);
+     },
+     [](Bench& b) { b.step(); }, "call update() after the step"},
+    {"a plain loss added to a scaled one",
+     [](Bench& b) {
+       b.backward();
+       sum(b.w).backward();
+     },
+     [](Bench& b) { b.scaler.unscale_(b.optimizer); }, "different scales"},
+    {"no zero_grad after a step",
+     [](Bench& b) {
+       b.iteration();
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "zero_grad() after each step"},
+    {"no zero_grad after a clipped step",
+     [](Bench& b) {
+       b.backward();
+       b.scaler.unscale_(b.optimizer);
+       nn::utils::clip_grad_norm_(b.w, 1);
+       b.step();
+       b.update();
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "zero_grad() after each step"},
+    {"stale NaN gradients of a skipped step",
+     [](Bench& b) {
+       b.iteration(kInfinite);
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "a skipped one too"},
+    {"a step without a new backward", [](Bench& b) { b.iteration(); }, [](Bench& b) { b.step(); },
+     "backward() on a scaled loss"},
+    {"backward after unscale_",
+     [](Bench& b) {
+       b.backward();
+       b.scaler.unscale_(b.optimizer);
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "unscale_() after the last backward()"},
+    {"another scaler's gradients",
+     [](Bench& b) {
+       b.backward();
+       b.scaler = started();
+     },
+     [](Bench& b) { b.step(); }, "the scaler that scaled the loss"},
+    {"step twice",
+     [](Bench& b) {
+       b.backward();
+       b.step();
+     },
+     [](Bench& b) { b.step(); }, "one call per optimizer between updates"},
+    {"unscale_ twice",
+     [](Bench& b) {
+       b.backward();
+       b.scaler.unscale_(b.optimizer);
+     },
+     [](Bench& b) { b.scaler.unscale_(b.optimizer); }, "one call per optimizer between updates"},
+    {"update without a check", [](Bench& b) { b.backward(); }, [](Bench& b) { b.update(); },
+     "unscaled or stepped"},
+    {"an optimizer without gradients", [](Bench& b) { b.backward(); },
+     [](Bench& b) { b.scaler.step(b.other); }, "call backward() on the scaled loss first"},
+};
+
+TEST(Misuse, ThrowsNamingTheFixAndChangesNothing) {
+  for (const Misuse& misuse : kMisuses) {
+    SCOPED_TRACE(misuse.what);
+    Bench bench;
+    misuse.before(bench);
+    const Values weights = bench.w.to_vector<double>();
+    const Values gradient = bench.w.grad().to_vector<double>();
+    const double scale = bench.scaler.get_scale();
+    const std::string text = message<std::runtime_error>([&] { misuse.wrong(bench); });
+    EXPECT_NE(text.find(misuse.fix), std::string::npos) << text;
+    EXPECT_EQ(bench.w.to_vector<double>(), weights);
+    expect_same(bench.w.grad().to_vector<double>(), gradient);
+    EXPECT_EQ(bench.scaler.get_scale(), scale);
+  }
+}
+
+const std::pair<const char*, std::function<void(Bench&)>> kRight[] = {
+    {"zero_grad", [](Bench& b) { b.optimizer.zero_grad(); }},
+    {"zero_grad, in place", [](Bench& b) { b.optimizer.zero_grad(false); }},
+    {"zeros by hand", [](Bench& b) { b.w.grad().zero_(); }},
+    {"a gradient by hand",
+     [](Bench& b) {
+       b.w.set_grad(tensor({0, 0}));
+     }},
+    {"another's backward, dropped before one's own",
+     [](Bench& b) {
+       b.scaler.scale(sum(b.w) * sum(b.v)).backward();
+       b.scaler.step(b.other);
+       b.scaler.update();
+       b.optimizer.zero_grad();
+     }},
+};
+
+TEST(Misuse, EveryWayToStartAfreshIsRight) {
+  for (const auto& [what, start_afresh] : kRight) {
+    for (const double first : {1.0, kInfinite}) {
+      SCOPED_TRACE(what);
+      Bench bench;
+      bench.iteration(first);
+      start_afresh(bench);
+      const double before = bench.w.to_vector<double>()[0];
+      EXPECT_NO_THROW(bench.iteration());
+      EXPECT_EQ(bench.w.to_vector<double>()[0], before / 2);  // w -= lr * 2 w
+    }
+  }
+}
+
+TEST(Misuse, PlainGradientsMayJoinUnscaledOnes) {
+  Bench bench;
+  bench.backward();
+  bench.scaler.unscale_(bench.optimizer);
+  (sum(bench.w) * 2).backward();
+  nn::utils::clip_grad_value_(bench.w, 100);
+  bench.step();
+  EXPECT_EQ(bench.w.to_vector<double>(), (Values{1 - 0.25 * 4, -3 + 0.25 * 4}));
+}
+
+TEST(Misuse, OneBackwardOfSeveralScalersIsRight) {
+  Bench bench;
+  GradScaler second = started({.init_scale = 4});
+  (bench.scaler.scale(sum(bench.w * bench.w)) + second.scale(sum(bench.v * bench.v))).backward();
+  bench.scaler.step(bench.optimizer);
+  second.step(bench.other);
+  EXPECT_EQ(bench.w.to_vector<double>(), (Values{0.5, -1.5}));
+  EXPECT_EQ(bench.v.to_vector<double>(), Values{1});
+}
+
+TEST(Misuse, PassesInsidePassesKeepTheirScales) {
+  Bench bench;
+  const Tensor inner = tensor({5}).requires_grad_();
+  const Tensor product = sum(bench.w * bench.w);
+  product.register_hook([&](const Tensor&) {
+    const EnableGradGuard record;
+    sum(inner * inner).backward();
+    return Tensor();
+  });
+  bench.scaler.scale(product).backward();
+  EXPECT_NO_THROW(nn::utils::clip_grad_norm_(inner, 1));
+  EXPECT_THROW(nn::utils::clip_grad_norm_(bench.w, 1), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace halfgrad::amp

@@ -1,0 +1,254 @@
+#include <halfgrad/amp/step_report.h>
+
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/optim/clip_grad.h>
+#include <halfgrad/tests/amp/trained.h>
+#include <nlohmann/json.hpp>
+
+namespace halfgrad::amp {
+namespace {
+
+struct TwoParameters {
+  Tensor a = tensor({1, 1}).requires_grad_();
+  Tensor idle = tensor({1}).requires_grad_();
+  Tensor b = tensor({1, 1, 1}).requires_grad_();
+  optim::SGD optimizer{{a, idle, b}, {.lr = 1}};
+
+  void set(const Values& first, const Values& second) {
+    a.set_grad(tensor(first));
+    b.set_grad(tensor(second));
+  }
+};
+
+TEST(StepReport, TellsWhatHappened) {
+  GradScaler scaler = started({.init_scale = 4, .growth_interval = 2, .history = 8});
+  TwoParameters model;
+  model.set({12, 16}, {0, 0, 0});
+  scaler.step(model.optimizer);
+  scaler.update();
+
+  model.set({12, 16}, {0, 0, 48});
+  scaler.unscale_(model.optimizer);
+  nn::utils::clip_grad_norm_({model.a, model.b}, 6.5);
+  scaler.step(model.optimizer);
+  scaler.update();
+
+  model.set({1, 2}, {kNaN, 3, -kInfinite});
+  scaler.step(model.optimizer);
+  scaler.update();
+
+  scaler.update(32.0);
+
+  model.set({32, 0}, {0, 0, 0});
+  scaler.unscale_(model.optimizer);
+  scaler.update();
+
+  const std::vector<StepReport> reports = scaler.reports();
+  ASSERT_EQ(reports.size(), 5);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    EXPECT_EQ(reports[i].step, static_cast<std::int64_t>(i));
+    EXPECT_EQ(reports[i].optimizer, i == 3 ? -1 : 0);
+  }
+  const StepReport& plain = reports[0];
+  EXPECT_TRUE(plain.applied());
+  EXPECT_EQ(plain.event, ScaleEvent::none);
+  EXPECT_EQ(plain.scale, 4);
+  EXPECT_EQ(plain.next_scale, 4);
+  EXPECT_EQ(plain.good_steps, 1);
+  EXPECT_EQ(plain.nonfinite, 0);
+  EXPECT_EQ(plain.first_bad_parameter, -1);
+  EXPECT_EQ(plain.grad_norm, 5);
+  EXPECT_EQ(plain.clip_factor, 1);
+
+  const StepReport& clipped = reports[1];
+  EXPECT_TRUE(clipped.applied());
+  EXPECT_EQ(clipped.event, ScaleEvent::growth);
+  EXPECT_EQ(clipped.next_scale, 8);
+  EXPECT_EQ(clipped.grad_norm, 13);
+  EXPECT_NEAR(clipped.clip_factor, 0.5, 1e-6 + 4 * roundoff(kFloat));  // 6.5 / (13 + 1e-6)
+
+  const StepReport& skipped = reports[2];
+  EXPECT_TRUE(skipped.skipped());
+  EXPECT_EQ(skipped.event, ScaleEvent::backoff);
+  EXPECT_EQ(skipped.scale, 8);
+  EXPECT_EQ(skipped.next_scale, 4);
+  EXPECT_EQ(skipped.nonfinite, 2);
+  EXPECT_EQ(skipped.first_bad_parameter, 2);
+
+  EXPECT_EQ(reports[3].event, ScaleEvent::set);
+  EXPECT_EQ(reports[3].next_scale, 32);
+
+  const StepReport& inspected = reports[4];
+  EXPECT_FALSE(inspected.applied() || inspected.skipped());
+  EXPECT_EQ(inspected.grad_norm, 1);
+}
+
+TEST(StepReport, OneForEachOptimizer) {
+  GradScaler scaler = started({.init_scale = 4, .history = 4});
+  Trained good({4}), bad({kInfinite});
+  scaler.step(good.optimizer);
+  scaler.step(bad.optimizer);
+  scaler.update();
+  const std::vector<StepReport> reports = scaler.reports();
+  ASSERT_EQ(reports.size(), 2);
+  EXPECT_EQ(reports[0].step, reports[1].step);
+  EXPECT_EQ(reports[1].optimizer, 1);
+  EXPECT_TRUE(reports[0].applied());
+  EXPECT_TRUE(reports[1].skipped());
+  EXPECT_EQ(reports[0].event, ScaleEvent::backoff);
+}
+
+TEST(StepReport, TheLastOnesAreKept) {
+  GradScaler scaler = started({.init_scale = 4, .history = 3});
+  EXPECT_TRUE(scaler.reports().empty());
+  for (int step = 0; step < 8; ++step) {
+    Trained trained({4.0 * step});
+    scaler.step(trained.optimizer);
+    scaler.update();
+  }
+  const std::vector<StepReport> reports = scaler.reports();
+  ASSERT_EQ(reports.size(), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(reports[i].step, static_cast<std::int64_t>(5 + i));
+    EXPECT_EQ(reports[i].grad_norm, static_cast<double>(5 + i));
+  }
+}
+
+TEST(StepReport, NoHistoryUnlessAsked) {
+  GradScaler scaler = started();
+  Trained trained({4});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  EXPECT_TRUE(scaler.reports().empty());
+  EXPECT_TRUE(GradScaler({.enabled = false, .history = 4}).reports().empty());
+  EXPECT_THROW(GradScaler({.history = -1}), std::invalid_argument);
+}
+
+// The log of a training, run through the state machine, gives every scale in it.
+TEST(StepReport, ReplayGivesEveryScale) {
+  std::mt19937_64 random(5);
+  for (const LossScaler& system : loss_scalers()) {
+    SCOPED_TRACE(system.name);
+    GradScalerOptions options = system.options;
+    options.growth_interval = 3;
+    options.history = 300;
+    GradScaler scaler = started(options);
+    for (int step = 0; step < 300; ++step) {
+      const double value = random() % 4 == 0 ? kInfinite : 1;
+      Trained trained({value});
+      scaler.step(trained.optimizer);
+      if (random() % 32 == 0) {
+        scaler.update(16.0);
+      } else {
+        scaler.update();
+      }
+    }
+    const std::vector<StepReport> reports = scaler.reports();
+    ASSERT_EQ(reports.size(), 300);
+    LossScale state = initial_scale(options);
+    for (const StepReport& report : reports) {
+      ASSERT_EQ(report.scale, state.scale) << explain(report);
+      if (report.event == ScaleEvent::set) {
+        state.scale = state.next_scale = report.next_scale;
+      } else {
+        const ScaleUpdate update = next(state, report.found_inf, options);
+        ASSERT_EQ(report.event, update.event) << explain(report);
+        state = update.state;
+      }
+      ASSERT_EQ(report.next_scale, state.scale) << explain(report);
+      ASSERT_EQ(report.good_steps, state.good_steps);
+      ASSERT_EQ(report.bad_steps, state.bad_steps);
+    }
+  }
+}
+
+const StepReport kApplied{
+    .step = 3, .scale = 4, .next_scale = 4, .stepped = true, .good_steps = 2, .grad_norm = 0.1};
+
+StepReport with(ScaleEvent event, double next_scale) {
+  StepReport report = kApplied;
+  report.event = event;
+  report.next_scale = next_scale;
+  return report;
+}
+
+StepReport bad(std::int64_t nonfinite, std::int64_t parameter) {
+  StepReport report = with(ScaleEvent::backoff, 2);
+  report.found_inf = true;
+  report.nonfinite = nonfinite;
+  report.first_bad_parameter = parameter;
+  report.grad_norm = kInfinite;
+  return report;
+}
+
+TEST(StepReport, Explanations) {
+  StepReport inspected = bad(1, 0);
+  inspected.stepped = false;
+  StepReport second = kApplied;
+  second.optimizer = 1;
+  second.clip_factor = 0.5;
+  StepReport held = bad(2, 7);
+  held.event = ScaleEvent::hold;
+  held.next_scale = 4;
+  held.bad_steps = 1;
+  StepReport nothing = with(ScaleEvent::set, 8);
+  nothing.optimizer = -1;
+  const std::pair<StepReport, const char*> cases[] = {
+      {kApplied, "step 3: applied, gradient norm 0.1; the scale stays 4, good steps in a row: 2"},
+      {second,
+       "step 3: applied for optimizer 1, gradient norm 0.1 times 0.5 by clipping; the scale stays "
+       "4, good steps in a row: 2"},
+      {with(ScaleEvent::growth, 8),
+       "step 3: applied, gradient norm 0.1; the scale grows from 4 to 8"},
+      {with(ScaleEvent::hold, 4),
+       "step 3: applied, gradient norm 0.1; the scale is held at 4 by its limit"},
+      {bad(1, 0),
+       "step 3: skipped, 1 element inf or NaN, the first in parameter 0; the scale backs off from "
+       "4 to 2"},
+      {bad(0, -1), "step 3: skipped, unscaling would overflow; the scale backs off from 4 to 2"},
+      {inspected,
+       "step 3: checked, not stepped, 1 element inf or NaN, the first in parameter 0; the scale "
+       "backs off from 4 to 2"},
+      {held,
+       "step 3: skipped, 2 elements inf or NaN, the first in parameter 7; the scale is held at 4 "
+       "after 1 bad step in a row"},
+      {nothing, "step 3: no gradients were checked; the scale is set from 4 to 8"},
+  };
+  for (const auto& [report, expected] : cases) EXPECT_EQ(explain(report), expected);
+}
+
+TEST(StepReport, Csv) {
+  const std::vector<StepReport> reports{kApplied, bad(1, 0)};
+  std::ostringstream text;
+  write_csv(text, reports);
+  EXPECT_EQ(text.str(),
+            "step,optimizer,scale,next_scale,found_inf,stepped,event,good_steps,bad_steps,"
+            "nonfinite,first_bad_parameter,grad_norm,clip_factor\n"
+            "3,0,4,4,0,1,none,2,0,0,-1,0.10000000000000001,1\n"
+            "3,0,4,2,1,1,backoff,2,0,1,0,inf,1\n");
+}
+
+TEST(StepReport, Json) {
+  const std::vector<StepReport> reports{kApplied, bad(1, 0)};
+  std::ostringstream text;
+  write_json(text, reports);
+  const auto json = nlohmann::json::parse(text.str());
+  ASSERT_EQ(json.size(), 2);
+  EXPECT_EQ(json[0]["grad_norm"], 0.1);
+  EXPECT_EQ(json[0]["found_inf"], false);
+  EXPECT_EQ(json[0].size(), 13);
+  EXPECT_EQ(json[1]["event"], "backoff");
+  EXPECT_TRUE(json[1]["grad_norm"].is_null());
+  std::ostringstream none;
+  write_json(none, {});
+  EXPECT_EQ(none.str(), "[]\n");
+}
+
+}  // namespace
+}  // namespace halfgrad::amp
