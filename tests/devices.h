@@ -9,7 +9,7 @@
 namespace halfgrad {
 
 /// A test for every kind of device; on a GPU it skips, and says so, where there is none.
-class OnDevice : public testing::TestWithParam<DeviceType> {
+class OnDevice : public ::testing::TestWithParam<DeviceType> {
  protected:
   void SetUp() override {
     if (device().is_cuda() && !cuda::is_available()) {
@@ -20,7 +20,7 @@ class OnDevice : public testing::TestWithParam<DeviceType> {
 };
 
 /// A test that compares a GPU with the CPU.
-class OnCuda : public testing::Test {
+class OnCuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
@@ -30,6 +30,6 @@ class OnCuda : public testing::Test {
 }  // namespace halfgrad
 
 #define HALFGRAD_ON_DEVICES(Suite)                                                              \
-  INSTANTIATE_TEST_SUITE_P(Devices, Suite, testing::Values(kCPU, kCUDA), [](const auto& info) { \
+  INSTANTIATE_TEST_SUITE_P(Devices, Suite, ::testing::Values(kCPU, kCUDA), [](const auto& info) { \
     return Device(info.param).is_cuda() ? std::string("cuda") : std::string("cpu");             \
   })

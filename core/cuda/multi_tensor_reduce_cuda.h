@@ -73,7 +73,8 @@ struct RunReductions {
 
   template <class T, class View>
   void operator()(const Launch& launch, const ReduceTable<View>& table) const {
-    const Array totals = Array::empty({table.blocks()}, dtype_of<total_t<T>>(), out.device());
+    const auto blocks = static_cast<std::int64_t>(table.blocks());
+    const Array totals = Array::empty({blocks}, dtype_of<total_t<T>>(), out.device());
     auto* const chunks = totals.data_as<total_t<T>>();
     if (table.blocks() > 0) {
       reduce_chunks<T>

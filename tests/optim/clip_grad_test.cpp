@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/core/stream.h>
 #include <halfgrad/core/thread_pool.h>
 
+#include "../devices.h"
 #include "parameters.h"
 
 namespace halfgrad::nn::utils {
@@ -173,6 +175,45 @@ TEST(ClipGradValue, WithoutGradientsDoesNothing) {
   clip_grad_value_(param, 1);
   clip_grad_value_(std::vector<Tensor>(), 1);
   EXPECT_FALSE(param.grad().defined());
+}
+
+class ClipGradNormOfMany : public OnDevice {};
+HALFGRAD_ON_DEVICES(ClipGradNormOfMany);
+
+// More tensors than one launch takes, of every dtype, some strided, some empty.
+TEST_P(ClipGradNormOfMany, HasNoLimitAndDoesNotWait) {
+  constexpr DType kDTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
+  std::vector<Tensor> params;
+  double squares = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const std::int64_t size = i == 700 ? 10000 : i % 9;
+    const double value = 0x1p-6 * (i % 5 + 1);
+    const Array gradient = Array::full({size, 2}, value, kDTypes[i % 4], device());
+    const bool transposed = i % 3 == 0;
+    Tensor param(Array::empty(transposed ? Shape{2, size} : Shape{size, 2}, gradient.dtype(),
+                              device()));
+    param.set_grad(Tensor(transposed ? gradient.transpose(0, 1) : gradient));
+    params.push_back(param);
+    const double norm = value * std::sqrt(2.0 * static_cast<double>(size));
+    squares += std::pow(Tensor(Array::full({}, norm, kDTypes[i % 4])).item(), 2);
+  }
+  const auto waits = cuda::host_waits();
+  const Tensor total = clip_grad_norm_(params, 1);
+  EXPECT_EQ(cuda::host_waits(), waits);
+  const double expected = std::sqrt(squares);
+  // Norms of 16 bits may be rounded to either neighbour where the norm is about half way.
+  EXPECT_NEAR(total.item(), expected, 2 * roundoff(DType::bf16) * expected / std::sqrt(1500));
+  const double clipped = 0x1p-6 / (total.item() + 1e-6);
+  EXPECT_NEAR(params[5].grad().to_vector<double>()[9], clipped, 2 * roundoff(DType::f64));
+}
+
+// An empty tensor's norm is what the reduction of nothing is: infinite for the smallest magnitude.
+TEST_P(ClipGradNormOfMany, TakesEmptyTensors) {
+  const std::vector<Tensor> tensors{Tensor(Array::empty({0}, DType::f32, device())),
+                                    Tensor(Array::full({3}, 2, DType::f32, device()))};
+  EXPECT_EQ(get_total_norm(tensors, 1).item(), 6);
+  EXPECT_EQ(get_total_norm(tensors, -kInfinity).item(), 2);
+  EXPECT_EQ(get_total_norm({tensors[0]}, -kInfinity).item(), kInfinity);
 }
 
 }  // namespace
