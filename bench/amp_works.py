@@ -124,7 +124,7 @@ def report(script, arguments, times, about, bars):
     for work, row in times.items():
         cells = (f"{row[mode] * 1e6:,.1f}" if mode in row else "-" for mode in modes)
         lines.append(f"| {work} | " + " | ".join(cells) + " |")
-    rows = requirements(times, bars)
+    rows = requirements(times, bars) if arguments.device == "cuda" else []
     if rows:
         lines += ["", "| ratio | measured | bound | |", "|---|---:|---:|---|"]
     for what, ratio, bound, at_least in rows:
