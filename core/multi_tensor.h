@@ -43,13 +43,20 @@ HG_HD inline void raise_flag(float* flag) {
 #endif
 }
 
-/// *counter += count, from any number of threads; the order cannot matter.
-HG_HD inline void add_count(std::int64_t* counter, std::int64_t count) {
+/// Adds how many lanes of `mask` are set to *counter, from any number of threads: whole numbers, so
+/// the order cannot matter. Beyond a tensor's end a pack holds what the formula makes of zeros.
+HG_HD inline void add_count(std::int64_t* counter, bool mask) {
+  if (!mask) return;
 #if defined(__CUDA_ARCH__)
-  atomicAdd(reinterpret_cast<unsigned long long*>(counter), static_cast<unsigned long long>(count));
+  atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ULL);
 #else
-  std::atomic_ref<std::int64_t>(*counter).fetch_add(count, std::memory_order_relaxed);
+  std::atomic_ref<std::int64_t>(*counter).fetch_add(1, std::memory_order_relaxed);
 #endif
+}
+template <class T>
+void add_count(std::int64_t* counter, Mask<T> mask) {
+  if (!any(mask)) return;
+  for (int lane = 0; lane < Mask<T>::size; ++lane) add_count(counter, mask[lane]);
 }
 
 /// Whether a formula looks at operand i before it is written.

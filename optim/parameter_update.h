@@ -53,14 +53,6 @@ struct Unscaled {
   }
 };
 
-HG_HD inline std::int64_t count_of(bool mask) { return mask ? 1 : 0; }
-template <class T>
-std::int64_t count_of(Mask<T> mask) {
-  std::int64_t count = 0;
-  for (int lane = 0; lane < Mask<T>::size; ++lane) count += mask[lane] ? 1 : 0;
-  return count;
-}
-
 /// The formula on the master, whose operand stands behind weight and gradient.
 template <class Formula>
 struct MasterFormula {
@@ -77,7 +69,7 @@ struct MasterFormula {
     formula(master, gradient, state...);
     weight = master;
     const mask_t<T> lost = (math::abs(master) >= T(limit)) & math::isfinite(master);
-    if (any(lost)) add_count(overflows, count_of(lost));
+    add_count(overflows, lost);
   }
 };
 

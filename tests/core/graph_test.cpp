@@ -23,6 +23,16 @@ TEST(GraphOnCpu, ReplayRunsTheFunction) {
   EXPECT_THROW(graph.capture([] {}), std::logic_error);
 }
 
+TEST(GraphOnCpu, WhatIsSentBeforeAReplayIsSentAtOnce) {
+  Graph graph(kCPU);
+  int value = 0, sent = 0;
+  graph.capture([&] { Graph::before_replay([&] { sent = value; }); });
+  for (value = 1; value < 3; ++value) {
+    graph.replay();
+    EXPECT_EQ(sent, value);
+  }
+}
+
 class GraphOnCuda : public testing::Test {
  protected:
   void SetUp() override {
@@ -43,6 +53,23 @@ TEST_F(GraphOnCuda, ReplayRepeatsTheKernelsWithoutWaiting) {
   EXPECT_EQ(out.select(0, 999).item(), 1);
   graph.replay();
   EXPECT_EQ(out.select(0, 999).item(), 2);
+}
+
+TEST_F(GraphOnCuda, FollowsWhatIsSentBeforeAReplay) {
+  const Array sent = Array::full({}, 0, kFloat, kCUDA);
+  Array out;
+  double value = 1;
+  Graph graph;
+  graph.capture([&] {
+    Graph::before_replay([&] { sent.fill_(value); });
+    out = sent.to(kDouble);
+  });
+  for (value = 2; value < 5; ++value) {
+    const auto waits = cuda::host_waits();
+    graph.replay();
+    EXPECT_EQ(cuda::host_waits(), waits);
+    EXPECT_EQ(out.item(), value);
+  }
 }
 
 TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {

@@ -83,6 +83,35 @@ TEST(MultiTensor, OperandsBroadcastAndMayBeStrided) {
   }
 }
 
+// out = 2 in, whatever out was.
+struct DoubleAndCount {
+  static constexpr unsigned kWrites = 0b01;
+  static constexpr unsigned kReads = 0b10;
+
+  double limit;
+  std::int64_t* above;
+
+  HG_HD DoubleAndCount make() const { return *this; }
+
+  template <class T>
+  HG_HD void operator()(T& out, T in) const {
+    out = in + in;
+    add_count(above, in > T(limit));
+  }
+};
+
+TEST(MultiTensor, CountsAndOverwrites) {
+  static_assert(!reads_operand<DoubleAndCount>(0) && reads_operand<DoubleAndCount>(1));
+  static_assert(reads_operand<AddScaled>(0), "the default");
+  std::int64_t above = 0;
+  const Array in = counting(40003, DType::f16);
+  const Array out = Array::full({40003}, __builtin_nan(""), DType::bf16);
+  multi_tensor(std::vector<TensorUpdate<DoubleAndCount, 2>>{{{60, &above}, {&out, &in}}});
+  EXPECT_EQ(above, 3 * (40003 / 64)) << "the last " << 40003 % 64 << " are not";
+  EXPECT_EQ(element(out, 40002), 2 * (40002 % 64));
+  EXPECT_EQ(element(in, 63), 63);
+}
+
 TEST(MultiTensor, SkipsOnTheFlag) {
   const float factor = 1;
   const Array target = counting(9, DType::f32);
