@@ -23,9 +23,9 @@ MasterWeights::MasterWeights(optim::Optimizer& optimizer) : optimizer_(optimizer
   for_each_narrow(optimizer, [&](const Tensor&, const optim::ParamState& state) {
     any = true;
     if (state.empty()) return;
-    throw std::invalid_argument("MasterWeights: expected an optimizer that has made no update, got "
-                                "state \"" +
-                                state.begin()->first + "\" in " + optimizer.name());
+    throw std::invalid_argument(
+        "MasterWeights: expected an optimizer that has made no update, got state \"" +
+        state.begin()->first + "\" in " + optimizer.name());
   });
   if (!any) {
     throw std::invalid_argument("MasterWeights: expected float16 or bfloat16 parameters, got none");

@@ -7,9 +7,9 @@
 #include <halfgrad/core/graph.h>
 #include <halfgrad/halfgrad.h>
 
-// What bench/compare_pytorch_cuda.py and bench/compare_jax.py time: one fp16 mixed-precision step of
-// an MLP with GradScaler, clipping and Adam, call by call and as a captured graph, with and without
-// its scaler; and the step's matrix products alone. bench/amp_works.py has the same works.
+// What bench/compare_pytorch_cuda.py and bench/compare_jax.py time: one fp16 mixed-precision step
+// of an MLP with GradScaler, clipping and Adam, call by call and as a captured graph, with and
+// without its scaler; and the step's matrix products alone. bench/amp_works.py has the same works.
 namespace halfgrad {
 namespace {
 
@@ -94,8 +94,7 @@ void products(benchmark::State& state, const Work& work, Device device) {
     activations.push_back(ones({work.batch, size}, {.dtype = kHalf, .device = device}));
   }
   for (std::size_t i = 0; i + 1 < work.sizes.size(); ++i) {
-    weights.push_back(
-        ones({work.sizes[i + 1], work.sizes[i]}, {.dtype = kHalf, .device = device}));
+    weights.push_back(ones({work.sizes[i + 1], work.sizes[i]}, {.dtype = kHalf, .device = device}));
   }
   measure(state, device, [&] {
     for (std::size_t i = 0; i < weights.size(); ++i) {

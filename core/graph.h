@@ -19,10 +19,10 @@ namespace halfgrad {
 ///
 /// A replay repeats the kernels with the same addresses and host values. What changes from step to
 /// step must therefore be read from device memory, where before_replay() may put it, and results
-/// appear where the captured run put them. Memory that the function allocates stays the graph's own for its lifetime; arrays from
-/// outside that it uses, pinned memory included, have to live as long. Whatever waits for the
-/// device inside throws std::runtime_error. Random numbers differ from replay to replay, as they
-/// would from call to call: see Generator.
+/// appear where the captured run put them. Memory that the function allocates stays the graph's own
+/// for its lifetime; arrays from outside that it uses, pinned memory included, have to live as
+/// long. Whatever waits for the device inside throws std::runtime_error. Random numbers differ from
+/// replay to replay, as they would from call to call: see Generator.
 ///
 /// On the CPU replay() runs the function, and capture() only keeps it.
 class Graph {

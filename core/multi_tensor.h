@@ -23,7 +23,7 @@ namespace halfgrad::detail {
 /// memory; it returns the formula
 ///
 ///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
-///   static constexpr unsigned kReads;                         // its old value matters; default all
+///   static constexpr unsigned kReads;                         // bit i: it is looked at; optional
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
 /// for elements of all operands, where T is double if the first operand is float64, else float; on

@@ -117,8 +117,8 @@ Array next_steps(const std::vector<const Array*>& steps, const detail::GroupOpti
   }
   std::vector<detail::TensorUpdate<NextStep, 3>> updates;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    updates.push_back({{options, steps[i]->data_as<float>()},
-                       {&places[2 * i], &places[2 * i + 1], steps[i]}});
+    updates.push_back(
+        {{options, steps[i]->data_as<float>()}, {&places[2 * i], &places[2 * i + 1], steps[i]}});
   }
   detail::multi_tensor(updates, detail::skip_flag(control));
   return corrections;

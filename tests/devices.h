@@ -29,7 +29,7 @@ class OnCuda : public ::testing::Test {
 
 }  // namespace halfgrad
 
-#define HALFGRAD_ON_DEVICES(Suite)                                                              \
+#define HALFGRAD_ON_DEVICES(Suite)                                                                \
   INSTANTIATE_TEST_SUITE_P(Devices, Suite, ::testing::Values(kCPU, kCUDA), [](const auto& info) { \
-    return Device(info.param).is_cuda() ? std::string("cuda") : std::string("cpu");             \
+    return Device(info.param).is_cuda() ? std::string("cuda") : std::string("cpu");               \
   })

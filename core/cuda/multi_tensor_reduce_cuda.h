@@ -77,8 +77,7 @@ struct RunReductions {
     const Array totals = Array::empty({blocks}, dtype_of<total_t<T>>(), out.device());
     auto* const chunks = totals.data_as<total_t<T>>();
     if (table.blocks() > 0) {
-      reduce_chunks<T>
-          <<<table.blocks(), kUpdateThreads, 0, launch.stream()>>>(r, table, chunks);
+      reduce_chunks<T><<<table.blocks(), kUpdateThreads, 0, launch.stream()>>>(r, table, chunks);
       launch.check();
     }
     combine_chunks<T><<<table.size(), kUpdateThreads, 0, launch.stream()>>>(

@@ -87,11 +87,11 @@ class ReplayedEpochs : public Epochs {
   Trainer& trainer_;
   hg::data::DataLoader loader_;
   std::int64_t epoch_ = 0;
-  hg::Tensor x_, y_;             // the whole data set
-  hg::Tensor order_;             // int64 [n]: the epoch's
-  hg::Tensor place_;             // int64 [batch]: 0, 1, ...
-  hg::Tensor step_, steps_;      // int64: of this epoch, [1]; 0, 1, ... [steps]
-  hg::Tensor losses_, scores_;   // float64 [steps]
+  hg::Tensor x_, y_;                          // the whole data set
+  hg::Tensor order_;                          // int64 [n]: the epoch's
+  hg::Tensor place_;                          // int64 [batch]: 0, 1, ...
+  hg::Tensor step_, steps_;                   // int64: of this epoch, [1]; 0, 1, ... [steps]
+  hg::Tensor losses_, scores_;                // float64 [steps]
   std::map<std::int64_t, hg::Graph> graphs_;  // by size of batch
 };
 

@@ -28,7 +28,7 @@ struct Task {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< at most
   halfgrad::Device device = {};
-  bool graph = false;  ///< capture the step once and replay it; loss and score may not read anything
+  bool graph = false;  ///< replay a captured step; loss and score may then read nothing
 };
 
 struct EpochReport {

@@ -94,7 +94,7 @@ class Training {
   std::unique_ptr<optim::Optimizer> optimizer;
   std::optional<MasterWeights> masters;
   // It grows to where the gradient of the logits, (p - 1) / 12 times the scale, is beyond fp16.
-  GradScaler scaler{{.init_scale = 0x1p19, .growth_interval = 2}};
+  GradScaler scaler{{.init_scale = 0x1p19, .growth_interval = 2, .history = 4}};
   Tensor x, y;
 };
 

@@ -190,8 +190,8 @@ TEST_P(ClipGradNormOfMany, HasNoLimitAndDoesNotWait) {
     const double value = 0x1p-6 * (i % 5 + 1);
     const Array gradient = Array::full({size, 2}, value, kDTypes[i % 4], device());
     const bool transposed = i % 3 == 0;
-    Tensor param(Array::empty(transposed ? Shape{2, size} : Shape{size, 2}, gradient.dtype(),
-                              device()));
+    Tensor param(
+        Array::empty(transposed ? Shape{2, size} : Shape{size, 2}, gradient.dtype(), device()));
     param.set_grad(Tensor(transposed ? gradient.transpose(0, 1) : gradient));
     params.push_back(param);
     const double norm = value * std::sqrt(2.0 * static_cast<double>(size));
