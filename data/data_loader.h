@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -41,8 +42,9 @@ struct DataLoaderOptions {
 class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.
-  template <Dataset D>
-  explicit DataLoader(D dataset, DataLoaderOptions options = {})
+  template <class D>
+  requires(!std::same_as<D, DataLoader>) && Dataset<D>  // a copy is no new loader
+      explicit DataLoader(D dataset, DataLoaderOptions options = {})
       : DataLoader(detail::BatchSource{dataset.size(),
                                        [dataset](std::span<const std::int64_t> indices) -> Batch {
                                          return dataset.get_batch(indices);
