@@ -32,7 +32,8 @@ std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, std::uint
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const RandomKey key{seed, i};
-    result.push_back(random_tensor(outputs[i].sizes(), -1, 1, key).to(outputs[i].dtype()));
+    const Tensor drawn = random_tensor(outputs[i].sizes(), -1, 1, key);
+    result.push_back(drawn.to(outputs[i].dtype()).to(outputs[i].device()));
   }
   return result;
 }
@@ -91,7 +92,8 @@ bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inp
     for (std::size_t i = 0; i < analytic.size(); ++i) {
       const auto moved = [&](double distance) {
         const std::vector<Tensor> there = copies(inputs);
-        there[k].data_ptr<double>()[i] += distance;
+        const Tensor element = there[k].detach().flatten()[static_cast<std::int64_t>(i)];
+        element.array().fill_(element.item() + distance);
         return requiring_grad(function(there));
       };
       const double numeric =

@@ -31,10 +31,11 @@ Tensor draw(const OperandSpec& spec, DType dtype, RandomKey key) {
 
 }  // namespace
 
-std::vector<Tensor> draw_operands(const OpExample& example, DType dtype, std::uint64_t seed) {
+std::vector<Tensor> draw_operands(const OpExample& example, DType dtype, std::uint64_t seed,
+                                  Device device) {
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < example.operands.size(); ++i) {
-    operands.push_back(draw(example.operands[i], dtype, {seed, i}));
+    operands.push_back(draw(example.operands[i], dtype, {seed, i}).to(device));
   }
   return operands;
 }
@@ -49,11 +50,11 @@ Tensor expected_result(const OpExample& example, const std::vector<Tensor>& oper
   return tensor_of(expected.data, expected.sizes);
 }
 
-double measured_roundoffs(const OpEntry& op, DType dtype) {
+double measured_roundoffs(const OpEntry& op, DType dtype, Device device) {
   double worst = 0;
   for (const OpExample& example : op.examples) {
     for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
-      const auto operands = draw_operands(example, dtype, seed);
+      const auto operands = draw_operands(example, dtype, seed, device);
       const Tensor result = example.run(operands);
       worst = std::max(worst, worst_error(result, expected_result(example, operands)).roundoffs);
     }

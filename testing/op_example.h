@@ -9,8 +9,9 @@
 namespace halfgrad {
 
 /// Operands for an example, drawn as its specs say: numbers in `dtype`, indices in int64. The same
-/// seed gives the same numbers.
-std::vector<Tensor> draw_operands(const OpExample& example, DType dtype, std::uint64_t seed);
+/// seed gives the same numbers on every device.
+std::vector<Tensor> draw_operands(const OpExample& example, DType dtype, std::uint64_t seed,
+                                  Device device = {});
 
 /// The numbers of a tensor, as references take them.
 Values values_of(const Tensor& tensor);
@@ -19,6 +20,6 @@ Values values_of(const Tensor& tensor);
 Tensor expected_result(const OpExample& example, const std::vector<Tensor>& operands);
 
 /// The op's largest error over all its examples and several draws, in roundoffs of the dtype.
-double measured_roundoffs(const OpEntry& op, DType dtype);
+double measured_roundoffs(const OpEntry& op, DType dtype, Device device = {});
 
 }  // namespace halfgrad

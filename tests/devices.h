@@ -8,28 +8,30 @@
 
 namespace halfgrad {
 
-/// A test for every kind of device; on a GPU it skips, and says so, where there is none.
+/// In SetUp: on a GPU the test is skipped, and says so, where there is none.
+inline void skip_without(Device device) {
+  if (device.is_cuda() && !cuda::is_available()) {
+    GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
+  }
+}
+
+inline std::string device_name(Device device) { return device.is_cuda() ? "cuda" : "cpu"; }
+
+/// A test for every kind of device.
 class OnDevice : public ::testing::TestWithParam<DeviceType> {
  protected:
-  void SetUp() override {
-    if (device().is_cuda() && !cuda::is_available()) {
-      GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
-    }
-  }
+  void SetUp() override { skip_without(device()); }
   Device device() const { return GetParam(); }
 };
 
 /// A test that compares a GPU with the CPU.
 class OnCuda : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
-  }
+  void SetUp() override { skip_without(kCUDA); }
 };
 
 }  // namespace halfgrad
 
-#define HALFGRAD_ON_DEVICES(Suite)                                                                \
-  INSTANTIATE_TEST_SUITE_P(Devices, Suite, ::testing::Values(kCPU, kCUDA), [](const auto& info) { \
-    return Device(info.param).is_cuda() ? std::string("cuda") : std::string("cpu");               \
-  })
+#define HALFGRAD_ON_DEVICES(Suite)                                         \
+  INSTANTIATE_TEST_SUITE_P(Devices, Suite, ::testing::Values(kCPU, kCUDA), \
+                           [](const auto& info) { return device_name(Device(info.param)); })

@@ -21,7 +21,8 @@ Tensor every_second_element(const Tensor& x) {
   if (x.dim() == 0) return x;
   Shape sizes = x.sizes();
   sizes[sizes.size() - 1] *= 2;
-  const Array spaced = Array::full(sizes, 1, x.dtype()).slice(-1, 0, sizes[sizes.size() - 1], 2);
+  const Array spaced =
+      Array::full(sizes, 1, x.dtype(), x.device()).slice(-1, 0, sizes[sizes.size() - 1], 2);
   spaced.copy_(x.array());
   return Tensor(spaced);
 }
@@ -49,7 +50,7 @@ TEST_P(ElementwiseOp, StridesDoNotChangeBits) {
     for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
       for (const DType dtype : {kFloat32, kFloat16}) {
         SCOPED_TRACE(describe(example, dtype));
-        const auto [strided, contiguous] = laid_out(draw_operands(example, dtype, kSeed), layout);
+        const auto [strided, contiguous] = laid_out(drawn(example, dtype), layout);
         expect_same_bits(run_and_differentiate(op(), example, strided),
                          run_and_differentiate(op(), example, contiguous));
       }
@@ -62,7 +63,7 @@ TEST_P(OtherOp, StridesDoNotChangeNumbers) {
     for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
       for (const DType dtype : {kFloat64, kFloat16}) {
         SCOPED_TRACE(describe(example, dtype));
-        const auto [strided, contiguous] = laid_out(draw_operands(example, dtype, kSeed), layout);
+        const auto [strided, contiguous] = laid_out(drawn(example, dtype), layout);
         const auto got = run_and_differentiate(op(), example, strided);
         const auto expected = run_and_differentiate(op(), example, contiguous);
         for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -77,8 +78,7 @@ TEST_P(OtherOp, StridesDoNotChangeNumbers) {
 TEST_P(ElementwiseOp, EmptyOperandsGiveEmptyResults) {
   for (OpExample example : op().examples) {
     for (OperandSpec& spec : example.operands) spec.sizes = {0, 3};
-    for (const Tensor& output :
-         run_and_differentiate(op(), example, draw_operands(example, kFloat16, kSeed))) {
+    for (const Tensor& output : run_and_differentiate(op(), example, drawn(example, kFloat16))) {
       EXPECT_EQ(output.sizes(), (Shape{0, 3})) << example.name;
     }
   }
@@ -94,7 +94,7 @@ TEST_P(OtherOp, EmptyOperandsGiveGradientsOfTheirShapeOrAnError) {
     for (OperandSpec& spec : example.operands) {
       if (spec.sizes.size() > 0 && spec.sizes[0] == first[0]) spec.sizes[0] = 0;
     }
-    const auto operands = draw_operands(example, kFloat32, kSeed);
+    const auto operands = drawn(example, kFloat32);
     try {
       const auto outputs = run_and_differentiate(op(), example, operands);
       std::size_t next = 1;
@@ -112,7 +112,7 @@ TEST_P(ElementwiseOp, OneElementIsEnough) {
   for (const Shape& sizes : {Shape{}, Shape{1}}) {
     for (OpExample example : op().examples) {
       for (OperandSpec& spec : example.operands) spec.sizes = sizes;
-      const auto operands = draw_operands(example, kFloat32, kSeed);
+      const auto operands = drawn(example, kFloat32);
       const auto got = run_and_differentiate(op(), example, operands);
       EXPECT_LE(worst_error(got[0], expected_result(example, operands)).roundoffs, op().roundoffs);
       EXPECT_EQ(got[0].sizes(), sizes);
@@ -157,11 +157,12 @@ TEST_P(ElementwiseOp, EdgeValuesPropagate) {
       for (OperandSpec& spec : example.operands) spec.sizes = {n};
       const std::size_t variants = count == 3 ? count : 1;
       for (std::size_t variant = 0; variant < variants; ++variant) {
-        auto operands = draw_operands(example, dtype, kSeed);
+        auto operands = drawn(example, dtype);
         for (std::size_t i = 0; i < count; ++i) {
           const bool number = example.operands[i].kind == OperandSpec::Kind::number;
           if (!number || (count == 3 && i != variant)) continue;
-          operands[i] = tensor_of(edges, count == 2 && i == 0 ? Shape{n, 1} : Shape{n}).to(dtype);
+          const Shape sizes = count == 2 && i == 0 ? Shape{n, 1} : Shape{n};
+          operands[i] = tensor_of(edges, sizes).to(dtype).to(device());
         }
         const Tensor got = example.run(operands);
         const Tensor expected = expected_result(example, operands).to(got.dtype());
@@ -187,7 +188,7 @@ TEST_P(OtherOp, NonFiniteValuesPropagate) {
         for (const double value : {std::nan(""), infinity, -infinity}) {
           SCOPED_TRACE(describe(example, dtype) + ", operand " + std::to_string(k) + " holds " +
                        std::to_string(value));
-          auto operands = draw_operands(example, dtype, kSeed);
+          auto operands = drawn(example, dtype);
           operands[k].flatten().select(0, operands[k].numel() / 2).fill_(value);
           const Tensor result = example.run(operands);
           const auto got = result.to_vector<double>();
@@ -206,8 +207,8 @@ TEST_P(OtherOp, NonFiniteValuesPropagate) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOp, ::testing::ValuesIn(ops_where(true)), name_of);
-INSTANTIATE_TEST_SUITE_P(AllOps, OtherOp, ::testing::ValuesIn(ops_where(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(AllOps, ElementwiseOp, on_devices(ops_where(true)), name_of);
+INSTANTIATE_TEST_SUITE_P(AllOps, OtherOp, on_devices(ops_where(false)), name_of);
 
 }  // namespace
 }  // namespace halfgrad

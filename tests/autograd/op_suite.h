@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/tests/devices.h>
 
 // What the tests of every op in the table share. A failure names the op, its example and the dtype.
 namespace halfgrad {
@@ -21,13 +23,24 @@ inline void PrintTo(const OpEntry& op, std::ostream* out) { *out << op.name; }
 inline constexpr DType kFloatingDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
 inline constexpr std::uint64_t kSeed = 7;
 
-class OpTest : public ::testing::TestWithParam<OpEntry> {
+/// A test of an op on a kind of device; on a GPU it skips, and says so, where there is none.
+class OpTest : public ::testing::TestWithParam<std::tuple<OpEntry, DeviceType>> {
  protected:
-  const OpEntry& op() const { return GetParam(); }
+  void SetUp() override { skip_without(device()); }
+  const OpEntry& op() const { return std::get<0>(GetParam()); }
+  Device device() const { return std::get<1>(GetParam()); }
+  std::vector<Tensor> drawn(const OpExample& example, DType dtype) const {
+    return draw_operands(example, dtype, kSeed, device());
+  }
 };
 
-inline std::string name_of(const ::testing::TestParamInfo<OpEntry>& info) {
-  return info.param.name;
+inline std::string name_of(const ::testing::TestParamInfo<OpTest::ParamType>& info) {
+  return std::get<0>(info.param).name + "_" + device_name(std::get<1>(info.param));
+}
+
+/// Those ops on every kind of device.
+inline auto on_devices(const std::vector<OpEntry>& ops) {
+  return ::testing::Combine(::testing::ValuesIn(ops), ::testing::Values(kCPU, kCUDA));
 }
 
 /// The rows of the table that are elementwise, or those that are not.
@@ -66,8 +79,10 @@ inline std::vector<Tensor> run_and_differentiate(const OpEntry& op, const OpExam
   const Tensor result = example.run(operands);
   std::vector<Tensor> all = {result};
   if (!op.differentiable || !any_requires_grad(operands)) return all;
-  const Tensor cotangent =
-      random_tensor(result.sizes(), -1, 1, {kSeed, 99}).to(kBFloat16).to(result.dtype());
+  const Tensor cotangent = random_tensor(result.sizes(), -1, 1, {kSeed, 99})
+                               .to(kBFloat16)
+                               .to(result.dtype())
+                               .to(result.device());
   std::vector<Tensor> inputs;
   for (const Tensor& operand : operands) {
     if (operand.requires_grad()) inputs.push_back(operand);

@@ -14,13 +14,13 @@ using OpSuite = OpTest;
 
 TEST_P(OpSuite, ValueIsTheReferences) {
   for (const DType dtype : kFloatingDTypes) {
-    EXPECT_LE(measured_roundoffs(op(), dtype), op().roundoffs) << name(dtype);
+    EXPECT_LE(measured_roundoffs(op(), dtype, device()), op().roundoffs) << name(dtype);
   }
 }
 
 TEST_P(OpSuite, GradientIsTheLimitOfDifferences) {
   for (const OpExample& example : op().examples) {
-    const auto operands = require_grad(draw_operands(example, kFloat64, kSeed), example);
+    const auto operands = require_grad(drawn(example, kFloat64), example);
     if (!op().differentiable || !any_requires_grad(operands)) continue;
     SCOPED_TRACE(example.name);
     EXPECT_NO_THROW(autograd::gradcheck(example.run, operands));
@@ -29,7 +29,7 @@ TEST_P(OpSuite, GradientIsTheLimitOfDifferences) {
 
 TEST_P(OpSuite, SecondDerivativeIsTheLimitOfDifferences) {
   for (const OpExample& example : op().examples) {
-    const auto operands = require_grad(draw_operands(example, kFloat64, kSeed), example);
+    const auto operands = require_grad(drawn(example, kFloat64), example);
     if (!op().differentiable || !any_requires_grad(operands)) continue;
     SCOPED_TRACE(example.name);
     EXPECT_NO_THROW(autograd::gradgradcheck(example.run, operands));
@@ -40,7 +40,7 @@ TEST_P(OpSuite, SecondDerivativeIsTheLimitOfDifferences) {
 TEST_P(OpSuite, CreateGraphGivesTheSameGradient) {
   const double roundoffs = op().elementwise ? 0 : 2 * op().roundoffs + 2;
   for (const OpExample& example : op().examples) {
-    const auto operands = draw_operands(example, kFloat64, kSeed);
+    const auto operands = drawn(example, kFloat64);
     const auto plain = run_and_differentiate(op(), example, operands);
     const auto recorded = run_and_differentiate(op(), example, operands, true);
     for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -55,7 +55,7 @@ TEST_P(OpSuite, CreateGraphGivesTheSameGradient) {
 TEST_P(OpSuite, SixteenBitGradientIsNearTheFloat64Gradient) {
   for (const DType dtype : {kFloat16, kBFloat16}) {
     for (const OpExample& example : op().examples) {
-      const auto rounded = draw_operands(example, dtype, kSeed);
+      const auto rounded = drawn(example, dtype);
       auto exact = rounded;
       for (Tensor& operand : exact) {
         if (operand.is_floating_point()) operand = operand.to(kFloat64);
@@ -85,7 +85,7 @@ TEST_P(OpSuite, ThreadsDoNotChangeBits) {
     if (op().elementwise) {
       for (OperandSpec& spec : example.operands) spec.sizes = {3, 50000};
     }
-    const auto operands = draw_operands(example, kFloat32, kSeed);
+    const auto operands = drawn(example, kFloat32);
     set_num_threads(1);
     const auto one = run_and_differentiate(op(), example, operands);
     set_num_threads(2);
@@ -96,7 +96,7 @@ TEST_P(OpSuite, ThreadsDoNotChangeBits) {
   set_num_threads(threads);
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, OpSuite, ::testing::ValuesIn(all_ops()), name_of);
+INSTANTIATE_TEST_SUITE_P(AllOps, OpSuite, on_devices(all_ops()), name_of);
 
 }  // namespace
 }  // namespace halfgrad

@@ -1,0 +1,149 @@
+// layer_norm, rms_norm and cross_entropy on a GPU: the kernels written by hand, and the generic
+// functors that take operands these refuse, both against f64 on the CPU.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/core/stream.h>
+#include <halfgrad/tests/devices.h>
+
+namespace halfgrad {
+namespace {
+
+using RowKernelsOnCuda = OnCuda;
+using Op = std::function<Tensor(const std::vector<Tensor>& in)>;
+
+constexpr std::int64_t kRows = 70;
+// Of a warp with 1, 2 and 4 packs a thread, of a block with as many, and longer than registers.
+constexpr std::int64_t kColumns[] = {8, 256, 264, 1000, 1032, 4096, 8192, 8200};
+
+// The numbers of `x` on the GPU; shifted by one element, so that no row begins on 16 bytes.
+Tensor there(const Tensor& x, DType dtype, bool shifted) {
+  const Tensor room = zeros({x.numel() + 1}, {.dtype = dtype, .device = kCUDA});
+  Tensor view = reshape(slice(room, 0, shifted, x.numel() + shifted), x.sizes());
+  view.copy_(x.to(dtype));
+  return view;
+}
+
+struct Result {
+  std::vector<double> value;
+  std::vector<std::vector<double>> gradients;
+
+  friend bool operator==(const Result&, const Result&) = default;
+};
+
+// The value and the gradients of the floating operands for the cotangent dy.
+Result run(const Op& op, const std::vector<Tensor>& operands, const Tensor& dy) {
+  std::vector<Tensor> in;
+  for (const Tensor& x : operands) {
+    in.push_back(x.is_floating_point() ? x.detach().requires_grad_() : x);
+  }
+  const auto waits = cuda::host_waits();
+  const Tensor y = op(in);
+  y.backward(dy.to(y.dtype()));
+  EXPECT_EQ(cuda::host_waits(), waits);
+  Result result{y.to_vector<double>(), {}};
+  for (const Tensor& x : in) {
+    if (x.requires_grad()) result.gradients.push_back(x.grad().to_vector<double>());
+  }
+  return result;
+}
+
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected,
+                 double roundoffs, DType dtype) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double tolerance = roundoffs * roundoff(dtype) * std::fmax(1, std::abs(expected[i]));
+    ASSERT_NEAR(actual[i], expected[i], tolerance) << i;
+  }
+}
+
+// `operands`, the first of 16 or 32 bits and the others f32, and the cotangent are in f64.
+// Gradients of the others are sums over the rows.
+void expect_same(const Op& op, const std::vector<Tensor>& operands, const Tensor& cotangent) {
+  for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
+    std::vector<Tensor> exact = operands;
+    exact[0] = exact[0].to(dtype).to(kDouble);
+    const Tensor dy = cotangent.to(dtype).to(kDouble);
+    const Result expected = run(op, exact, dy);
+    for (const bool shifted : {false, true}) {
+      SCOPED_TRACE(std::string(name(dtype)) + (shifted ? " generic" : " by hand"));
+      std::vector<Tensor> in;
+      for (std::size_t i = 0; i < exact.size(); ++i) {
+        const bool parameter = i > 0 && exact[i].is_floating_point();
+        in.push_back(i == 0      ? there(exact[i], dtype, shifted)
+                     : parameter ? there(exact[i], kFloat, shifted)
+                                 : exact[i].to(kCUDA));
+      }
+      const Tensor dy_there = dy.dim() == 0 ? dy.to(dtype).to(kCUDA) : there(dy, dtype, shifted);
+      const Result actual = run(op, in, dy_there);
+      expect_near(actual.value, expected.value, 32, dtype);
+      expect_near(actual.gradients[0], expected.gradients[0], 32, dtype);
+      for (std::size_t i = 1; i < actual.gradients.size(); ++i) {
+        expect_near(actual.gradients[i], expected.gradients[i], 32 * kRows, kFloat);
+      }
+      EXPECT_EQ(run(op, in, dy_there), actual) << "the same bits again";
+    }
+  }
+}
+
+Tensor drawn(const Shape& sizes) { return randn(sizes, {.dtype = kFloat}).to(kDouble); }
+
+TEST_F(RowKernelsOnCuda, LayerNorm) {
+  for (const std::int64_t n : kColumns) {
+    SCOPED_TRACE(n);
+    manual_seed(3);
+    const Op op = [n](const std::vector<Tensor>& in) {
+      return layer_norm(in[0], {n}, in[1], in[2], 1e-3);
+    };
+    expect_same(op, {drawn({kRows, n}), drawn({n}), drawn({n})}, drawn({kRows, n}));
+  }
+}
+
+TEST_F(RowKernelsOnCuda, RmsNorm) {
+  for (const std::int64_t n : kColumns) {
+    SCOPED_TRACE(n);
+    manual_seed(3);
+    const Op op = [n](const std::vector<Tensor>& in) { return rms_norm(in[0], {n}, in[1], 1e-3); };
+    expect_same(op, {drawn({kRows, n}), drawn({n})}, drawn({kRows, n}));
+  }
+}
+
+TEST_F(RowKernelsOnCuda, CrossEntropy) {
+  for (const std::int64_t n : kColumns) {
+    SCOPED_TRACE(n);
+    manual_seed(3);
+    const Tensor classes = randint(n, {kRows});
+    for (const Reduction reduction : {kMean, kNone}) {
+      const Op op = [reduction](const std::vector<Tensor>& in) {
+        return cross_entropy(in[0], in[1], {.ignore_index = 3, .reduction = reduction});
+      };
+      expect_same(op, {drawn({kRows, n}), classes},
+                  reduction == kMean ? ones({}, {.dtype = kDouble}) : drawn({kRows}));
+    }
+  }
+}
+
+// -inf is a probability of 0; a row of nothing else, +inf and NaN have none.
+TEST_F(RowKernelsOnCuda, CrossEntropyOfWhatIsNotFinite) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto loss = [](double fill, double first) {
+    Tensor x = full({1, 512}, fill, {.dtype = kFloat});
+    x[0][0].fill_(first);
+    return cross_entropy(x.to(kCUDA), zeros({1}, {.dtype = kLong, .device = kCUDA})).item();
+  };
+  EXPECT_EQ(loss(-kInf, 2), 0);
+  EXPECT_TRUE(std::isnan(loss(-kInf, -kInf)));
+  EXPECT_TRUE(std::isnan(loss(kInf, 2)));
+  EXPECT_TRUE(std::isnan(loss(std::nan(""), 2)));
+}
+
+}  // namespace
+}  // namespace halfgrad
