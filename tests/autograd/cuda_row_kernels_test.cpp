@@ -131,6 +131,22 @@ TEST_F(RowKernelsOnCuda, CrossEntropy) {
   }
 }
 
+// Which several blocks share.
+TEST_F(RowKernelsOnCuda, FewLongRows) {
+  constexpr std::int64_t kRowsShared = 3;
+  for (const std::int64_t n : {65'536, 100'001}) {
+    SCOPED_TRACE(n);
+    manual_seed(3);
+    const Op norm = [n](const std::vector<Tensor>& in) {
+      return layer_norm(in[0], {n}, in[1], in[2], 1e-3);
+    };
+    const Shape sizes{kRowsShared, n};
+    expect_same(norm, {drawn(sizes), drawn({n}), drawn({n})}, drawn(sizes));
+    const Op log_of = [](const std::vector<Tensor>& in) { return log_softmax(in[0], 1); };
+    expect_same(log_of, {drawn(sizes)}, drawn(sizes));
+  }
+}
+
 // -inf is a probability of 0; a row of nothing else, +inf and NaN have none.
 TEST_F(RowKernelsOnCuda, CrossEntropyOfWhatIsNotFinite) {
   constexpr double kInf = std::numeric_limits<double>::infinity();

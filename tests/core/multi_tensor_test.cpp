@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/tests/devices.h>
+
 namespace halfgrad::detail {
 namespace {
 
@@ -35,6 +37,13 @@ Array counting(std::int64_t size, DType dtype) {
 
 double element(const Array& array, std::int64_t index) { return array.select(0, index).item(); }
 
+class MultiTensorOn : public OnDevice {
+ protected:
+  Array number(double value) const { return Array::full({}, value, DType::f32, device()); }
+  Array there(const Array& array) const { return array.to(device()); }
+};
+HALFGRAD_ON_DEVICES(MultiTensorOn);
+
 TEST(MultiTensor, ChunksCoverEveryElementOnce) {
   const std::vector<std::int64_t> sizes{0, 1, 3 * 16 * kTile, 16 * kTile + 1, 5};
   std::vector<std::int64_t> covered(sizes.size());
@@ -46,21 +55,22 @@ TEST(MultiTensor, ChunksCoverEveryElementOnce) {
   EXPECT_EQ(covered, sizes);
 }
 
-TEST(MultiTensor, TakesAnySizesAndDtypesInOnePass) {
-  const float factor = 2;
+TEST_P(MultiTensorOn, TakesAnySizesAndDtypesInOnePass) {
+  const Array factor = number(2);
   std::vector<Array> targets, sources;
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     for (const std::int64_t size : {0, 1, 7, 64, 1000, 40001}) {
-      targets.push_back(counting(size, dtype));
-      sources.push_back(counting(size, DType::f32));
+      targets.push_back(there(counting(size, dtype)));
+      sources.push_back(there(counting(size, DType::f32)));
     }
   }
   Updates updates;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    updates.push_back({{&factor}, {&targets[i], &sources[i]}});
+    updates.push_back({{factor.data_as<float>()}, {&targets[i], &sources[i]}});
   }
   multi_tensor(updates);
-  for (const Array& target : targets) {
+  for (const Array& array : targets) {
+    const Array target = array.to(Device());
     for (std::int64_t i = 0; i < target.numel(); ++i) {
       ASSERT_EQ(element(target, i), 3.0 * static_cast<double>(i % 64)) << target.dtype();
     }
@@ -71,11 +81,11 @@ TEST(MultiTensor, TakesAnySizesAndDtypesInOnePass) {
   }
 }
 
-TEST(MultiTensor, OperandsBroadcastAndMayBeStrided) {
-  const float factor = 1;
-  const Array target = counting(12, DType::f32).reshape({3, 4}).transpose(0, 1);
-  const Array ten = Array::full({}, 10, DType::f64);
-  multi_tensor(Updates{{{&factor}, {&target, &ten}}});
+TEST_P(MultiTensorOn, OperandsBroadcastAndMayBeStrided) {
+  const Array factor = number(1);
+  const Array target = there(counting(12, DType::f32)).reshape({3, 4}).transpose(0, 1);
+  const Array ten = Array::full({}, 10, DType::f64, device());
+  multi_tensor(Updates{{{factor.data_as<float>()}, {&target, &ten}}});
   for (std::int64_t i = 0; i < 4; ++i) {
     for (std::int64_t k = 0; k < 3; ++k) {
       EXPECT_EQ(target.select(0, i).select(0, k).item(), static_cast<double>(4 * k + i + 10));
@@ -100,28 +110,28 @@ struct DoubleAndCount {
   }
 };
 
-TEST(MultiTensor, CountsAndOverwrites) {
+TEST_P(MultiTensorOn, CountsAndOverwrites) {
   static_assert(!reads_operand<DoubleAndCount>(0) && reads_operand<DoubleAndCount>(1));
   static_assert(reads_operand<AddScaled>(0), "the default");
-  std::int64_t above = 0;
-  const Array in = counting(40003, DType::f16);
-  const Array out = Array::full({40003}, __builtin_nan(""), DType::bf16);
-  multi_tensor(std::vector<TensorUpdate<DoubleAndCount, 2>>{{{60, &above}, {&out, &in}}});
-  EXPECT_EQ(above, 3 * (40003 / 64)) << "the last " << 40003 % 64 << " are not";
+  const Array above = there(Array::full({}, 0, DType::i64));
+  const Array in = there(counting(40003, DType::f16));
+  const Array out = there(Array::full({40003}, __builtin_nan(""), DType::bf16));
+  multi_tensor(std::vector<TensorUpdate<DoubleAndCount, 2>>{
+      {{60, above.data_as<std::int64_t>()}, {&out, &in}}});
+  EXPECT_EQ(above.item(), 3 * (40003 / 64)) << "the last " << 40003 % 64 << " are not";
   EXPECT_EQ(element(out, 40002), 2 * (40002 % 64));
   EXPECT_EQ(element(in, 63), 63);
 }
 
-TEST(MultiTensor, SkipsOnTheFlag) {
-  const float factor = 1;
-  const Array target = counting(9, DType::f32);
-  const Updates updates{{{&factor}, {&target, &target}}};
+TEST_P(MultiTensorOn, SkipsOnTheFlag) {
+  const Array factor = number(1);
+  const Array target = there(counting(9, DType::f32));
+  const Updates updates{{{factor.data_as<float>()}, {&target, &target}}};
   for (const float skip : {1.0F, -1.0F, 1e-30F, __builtin_nanf("")}) {
-    multi_tensor(updates, &skip);
+    multi_tensor(updates, number(skip).data_as<float>());
     EXPECT_EQ(element(target, 3), 3) << skip;
   }
-  const float go = 0;
-  multi_tensor(updates, &go);
+  multi_tensor(updates, number(0).data_as<float>());
   EXPECT_EQ(element(target, 3), 6);
 }
 
