@@ -16,6 +16,7 @@
 
 #include <limits>
 
+#include <halfgrad/core/cuda/grid_group.h>
 #include <halfgrad/core/cuda/launch.h>
 #include <halfgrad/core/cuda/row_packs.h>
 #include <halfgrad/core/math.h>
@@ -124,7 +125,8 @@ __global__ void __launch_bounds__(kRowThreads)
 }
 
 bool takes(const Array& x, const Array& targets) {
-  return PackedRows::fit(x) && targets.dtype() == DType::f32;
+  return PackedRows::fit(x) && targets.dtype() == DType::f32 &&
+         blocks_sharing(x.size(0), x.size(1)) == 1;
 }
 
 Rows rows_of(const Array& x, const Array& targets, const Array& lse) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <halfgrad/core/cuda/elementwise_cuda.h>
+#include <halfgrad/core/cuda/grid_group.h>
 #include <halfgrad/core/cuda/group.h>
 #include <halfgrad/core/cuda/launch.h>
 #include <halfgrad/core/cuda/load_store.h>
@@ -15,11 +16,12 @@
 /// The row engine on a GPU: a warp takes a row, or a block where rows are long. A row that does not
 /// lie in memory as the functor needs it, a dense one of type T, is staged in shared memory: inputs
 /// are widened once, and outputs that are read back keep compute precision until the end. Rows too
-/// long for that are staged in global memory, for a limited number of blocks.
+/// long for that are staged in global memory, for a limited number of blocks. Few long rows are
+/// taken one after the other by blocks together.
 namespace halfgrad::detail {
 
-/// A GPU's Team: the threads of a Group.
-template <class T>
+/// A GPU's Team: the threads of a Group or a GridGroup.
+template <class T, class Group>
 class CudaTeam {
  public:
   __device__ explicit CudaTeam(const Group& group) : group_(group) {}
@@ -71,7 +73,7 @@ struct RowOperand {
   __device__ T* row(std::int64_t r, T* stage) const {
     return staged >= 0 ? stage + staged : reinterpret_cast<T*>(view.data) + first(r);
   }
-  template <class T>
+  template <class T, class Group>
   __device__ void fill(std::int64_t r, T* stage, const Group& group) const {
     if (staged < 0) return;
     const std::int64_t offset = first(r);
@@ -79,7 +81,7 @@ struct RowOperand {
       stage[staged + i] = load<T>(view.data, view.dtype, offset + i * stride);
     }
   }
-  template <class T>
+  template <class T, class Group>
   __device__ void commit(std::int64_t r, const T* stage, const Group& group) const {
     if (staged < 0) return;
     const std::int64_t offset = first(r);
@@ -104,13 +106,13 @@ struct RowOperands {
 
 inline constexpr int kMaxRowThreads = 512;
 
-template <class T, class F, std::size_t... I, std::size_t... O>
+template <class T, class F, class Group, std::size_t... I, std::size_t... O>
 __device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)>& operands,
                         std::int64_t r, T* stage, const Group& group, std::index_sequence<I...>,
                         std::index_sequence<O...>) {
   (operands.in[I].fill(r, stage, group), ...);
   group.sync();
-  CudaTeam<T> team(group);
+  CudaTeam<T, Group> team(group);
   f(team, Row<const T>(operands.in[I].row(r, stage), operands.in[I].columns)...,
     Row<T>(operands.out[O].row(r, stage), operands.out[O].columns)...);
   group.sync();
@@ -132,6 +134,18 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   for (std::int64_t r = blockIdx.x * per_block + index; r < operands.rows;
        r += gridDim.x * per_block) {
     run_row(f, operands, r, stage, group, std::make_index_sequence<I>(),
+            std::make_index_sequence<O>());
+  }
+}
+
+/// The functor on one row after the other, each taken by the whole grid. `scratch` has room to
+/// stage one.
+template <class T, class F, std::size_t I, std::size_t O>
+__global__ void __launch_bounds__(kMaxRowThreads)
+    share_rows(const F f, const RowOperands<I, O> operands, T* scratch, double* parts) {
+  const GridGroup group(parts);
+  for (std::int64_t r = 0; r < operands.rows; ++r) {
+    run_row(f, operands, r, scratch, group, std::make_index_sequence<I>(),
             std::make_index_sequence<O>());
   }
 }
@@ -163,6 +177,13 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
                                                    {row_operand<T>(*out[O], staged, widest)...},
                                                    rows};
   operands.staged = staged;
+  if (const unsigned sharing = blocks_sharing(rows, widest); sharing > 1) {
+    const Array scratch = Array::empty({staged}, dtype_of<T>(), device);
+    const Array parts = Array::empty({sharing}, DType::f64, device);
+    return launch_at_once(launch, share_rows<T, F, sizeof...(I), sizeof...(O)>, sharing,
+                          kMaxRowThreads, f, operands, scratch.data_as<T>(),
+                          parts.data_as<double>());
+  }
 
   const std::int64_t warps = std::min<std::int64_t>(8, kShared / std::max<std::int64_t>(1, staged));
   const bool whole_block = widest > 1024 || warps < 2;
