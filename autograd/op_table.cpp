@@ -101,6 +101,8 @@ OpEntry dot_entry();
 OpEntry outer_entry();
 OpEntry addmm_entry();
 OpEntry linear_entry();
+OpEntry linear_relu_entry();
+OpEntry linear_gelu_entry();
 
 }  // namespace detail
 
@@ -213,6 +215,8 @@ const std::vector<OpEntry>& all_ops() {
       detail::outer_entry(),
       detail::addmm_entry(),
       detail::linear_entry(),
+      detail::linear_relu_entry(),
+      detail::linear_gelu_entry(),
   };
   return ops;
 }

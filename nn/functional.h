@@ -1,5 +1,6 @@
 #pragma once
 
+#include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 
 /// The ops that layers are made of, under the names of torch.nn.functional. See ops.h.
@@ -21,6 +22,8 @@ using halfgrad::dropout;
 using halfgrad::embedding;
 using halfgrad::layer_norm;
 using halfgrad::linear;
+using halfgrad::linear_gelu;
+using halfgrad::linear_relu;
 using halfgrad::one_hot;
 using halfgrad::rms_norm;
 

@@ -3,6 +3,7 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/linear.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/reference.h>
 
@@ -10,13 +11,13 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-void expect_shapes(const Array& x, const Array& w, const Array& bias) {
+void expect_shapes(const std::string& op, const Array& x, const Array& w, const Array& bias) {
   if (x.ndim() == 0 || w.ndim() != 2 || x.size(-1) != w.size(1)) {
-    throw std::invalid_argument("linear: expected an input [..., in] and a weight [out, in], got " +
+    throw std::invalid_argument(op + ": expected an input [..., in] and a weight [out, in], got " +
                                 to_string(x.sizes()) + " and " + to_string(w.sizes()));
   }
   if (bias.defined() && bias.sizes() != Shape{w.size(0)}) {
-    throw std::invalid_argument("linear: expected a bias [out] for a weight [out, in], got " +
+    throw std::invalid_argument(op + ": expected a bias [out] for a weight [out, in], got " +
                                 to_string(bias.sizes()) + " and " + to_string(w.sizes()));
   }
 }
@@ -24,62 +25,72 @@ void expect_shapes(const Array& x, const Array& w, const Array& bias) {
 // One row for each index of the leading dimensions.
 Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2); }
 
-// Y = X W^T + b, row by row;  dX = dY W,  dW = dY^T X,  db = sum over the rows of dY
+}  // namespace
+
+Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias) {
+  expect_shapes(op, x, w, bias);
+  expect_one_floating_dtype(op, x, w);
+  if (bias.defined()) expect_one_floating_dtype(op, x, bias);
+  Shape sizes = x.sizes();
+  sizes[x.ndim() - 1] = w.size(0);
+  return Array::empty(sizes, x.dtype(), x.device());
+}
+
+void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
+  if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
+  if (!node.needs(1) && !node.needs(2)) return;
+  const Tensor dy_rows = as_rows(dy);
+  if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
+    const Array x = as_rows(node.input(0)).array();
+    if (const auto both = product_and_row_sums(dy_rows.array().transpose(0, 1), x)) {
+      node.set(1, Tensor(both->product));
+      node.set(2, Tensor(both->row_sums));
+      return;
+    }
+  }
+  if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
+  if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
+}
+
+namespace {
+
+// Y = X W^T + b, row by row
 struct Linear {
   static constexpr auto name = "linear";
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
 
   Array forward(const Array& x, const Array& w, const Array& bias) const {
-    expect_shapes(x, w, bias);
-    expect_one_floating_dtype(name, x, w);
-    if (bias.defined()) expect_one_floating_dtype(name, x, bias);
-    Shape sizes = x.sizes();
-    sizes[x.ndim() - 1] = w.size(0);
-    const Array out = Array::empty(sizes, x.dtype(), x.device());
+    const Array out = linear_room(name, x, w, bias);
     const bool one_row = x.ndim() == 1;
     product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0, one_row ? out.unsqueeze(0) : out,
             bias);
     return out;
   }
 
-  void backward(const Backward<3>& node) const {
-    const Tensor& dy = node.grad();
-    if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
-    if (!node.needs(1) && !node.needs(2)) return;
-    const Tensor dy_rows = as_rows(dy);
-    if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
-      const Array x = as_rows(node.input(0)).array();
-      if (const auto both = product_and_row_sums(dy_rows.array().transpose(0, 1), x)) {
-        node.set(1, Tensor(both->product));
-        node.set(2, Tensor(both->row_sums));
-        return;
-      }
-    }
-    if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
-    if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
-  }
+  void backward(const Backward<3>& node) const { set_linear_gradients(node, node.grad()); }
 };
 
 }  // namespace
 
-OpEntry linear_entry() {
+OpEntry linear_entry(const char* name, const LinearFunction& f,
+                     const std::function<double(double)>& activation) {
   constexpr std::int64_t kIn = 5;
   constexpr std::int64_t kOut = 3;
   const auto operand = [](const Shape& sizes) {
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
-  const auto run = [](const std::vector<Tensor>& in) {
-    return linear(in[0], in[1], in.size() > 2 ? in[2] : Tensor());
+  const auto run = [f](const std::vector<Tensor>& in) {
+    return f(in[0], in[1], in.size() > 2 ? in[2] : Tensor());
   };
-  const auto reference = [](const std::vector<Values>& in) {
+  const auto reference = [activation](const std::vector<Values>& in) {
     const int last = in[0].sizes.size() - 1;
     return tabulated(replaced(in[0].sizes, last, kOut), [&](const Shape& i) {
       const double bias = in.size() > 2 ? at(in[2], {i[last]}) : 0;
-      return bias + sum_over(kIn, [&](std::int64_t k) {
-               return at(in[0], replaced(i, last, static_cast<double>(k))) *
-                      at(in[1], {i[last], k});
-             });
+      return activation(
+          bias + sum_over(kIn, [&](std::int64_t k) {
+            return at(in[0], replaced(i, last, static_cast<double>(k))) * at(in[1], {i[last], k});
+          }));
     });
   };
   const auto example = [&](const char* what, const Shape& x, bool with_bias) {
@@ -87,12 +98,17 @@ OpEntry linear_entry() {
     if (with_bias) made.operands.push_back(operand({kOut}));
     return made;
   };
-  // 6 terms of at most 1: their sum loses at most 6 roundoffs of at most 6, and one at the end.
-  return {.name = Linear::name,
-          .precision = Linear::precision,
+  // 6 terms of at most 1: their sum loses at most 6 roundoffs of at most 6, and one at the end. An
+  // activation, at most 1.13 steep, stays within that: such sums are far from the worst.
+  return {.name = name,
+          .precision = Precision::tensor_core,
           .roundoffs = (kIn + 1) * (kIn + 1) + 1,
           .examples = {example("2-D", {4, kIn}, true), example("no bias", {4, kIn}, false),
                        example("vector", {kIn}, true), example("3-D", {2, 4, kIn}, true)}};
+}
+
+OpEntry linear_entry() {
+  return linear_entry(Linear::name, linear, [](double z) { return z; });
 }
 
 }  // namespace detail

@@ -6,7 +6,6 @@
 #include <string>
 #include <type_traits>
 
-#include <halfgrad/core/cuda/gemm.h>
 #include <halfgrad/core/gemm.h>
 
 namespace halfgrad::detail {
@@ -80,6 +79,10 @@ View advanced(View view, std::int64_t elements) {
   return view;
 }
 
+RowBias row_bias(const Array& values) {
+  return values.defined() ? RowBias{values.data(), values.dtype()} : RowBias();
+}
+
 void run(std::span<const BatchLoop> loops, double alpha, const Matrices& m, double beta,
          const RowBias& bias) {
   const BatchLoop loop = loops.empty() ? BatchLoop() : loops.front();
@@ -107,26 +110,41 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
   std::array<BatchLoop, kMaxDims> storage;
   std::span<BatchLoop> loops = merged_loops(as, bs, out, storage);
   if (!loops.empty() && fold_into_rows(m, loops.back())) loops = loops.first(loops.size() - 1);
-  RowBias row;
   const Array values = bias.defined() ? bias.contiguous() : bias;
-  if (values.defined()) row = {values.data(), values.dtype()};
-  run(loops, alpha, m, beta, row);
+  run(loops, alpha, m, beta, row_bias(values));
+}
+
+bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
+                       const Array& out, const Array& argument) {
+  if (out.device().is_cpu() || out.numel() == 0) return false;
+  // How exact cuBLASLt's tanh is, it does not say: enough for 16 bits.
+  if (activation == Activation::gelu_tanh && !is_reduced(out.dtype())) return false;
+  constexpr std::int64_t kAuxStride = 8;
+  if (argument.defined() && out.size(1) % kAuxStride != 0) return false;
+  const Array values = bias.defined() ? bias.contiguous() : bias;
+  Epilogue epilogue{.bias = row_bias(values), .activation = activation};
+  if (argument.defined()) {
+    epilogue.aux = argument.data();
+    epilogue.aux_stride = out.size(1);
+  }
+  return gemm_on_cuda({.count = 1,
+                       .alpha = 1,
+                       .a = last_two_dims<MatrixView>(a),
+                       .b = last_two_dims<MatrixView>(b),
+                       .c = last_two_dims<MutableMatrixView>(out),
+                       .epilogue = epilogue});
 }
 
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b) {
   if (a.device().is_cpu() || a.numel() == 0 || b.numel() == 0) return std::nullopt;
   const ProductAndRowSums result{Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device()),
                                  Array::empty({a.size(0)}, a.dtype(), a.device())};
-  const bool done = gemm_on_cuda({1,
-                                  1,
-                                  last_two_dims<MatrixView>(a),
-                                  0,
-                                  last_two_dims<MatrixView>(b),
-                                  0,
-                                  0,
-                                  last_two_dims<MutableMatrixView>(result.product),
-                                  0,
-                                  {.row_sums_of_a = result.row_sums.data()}});
+  const bool done = gemm_on_cuda({.count = 1,
+                                  .alpha = 1,
+                                  .a = last_two_dims<MatrixView>(a),
+                                  .b = last_two_dims<MatrixView>(b),
+                                  .c = last_two_dims<MutableMatrixView>(result.product),
+                                  .epilogue = {.row_sums_of_a = result.row_sums.data()}});
   return done ? std::optional(result) : std::nullopt;
 }
 

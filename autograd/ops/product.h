@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/cuda/gemm.h>
 
 namespace halfgrad::detail {
 
@@ -13,6 +14,12 @@ namespace halfgrad::detail {
 /// repeated. One floating dtype; accumulation and rounding are gemm's.
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
+
+/// out = activation(a b + bias) for matrices [m, k] and [k, n], in one pass, and a b + bias,
+/// rounded, in `argument` if it is defined. On a GPU, where cuBLASLt does this for these operands;
+/// else false, and nothing is done.
+bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
+                       const Array& out, const Array& argument);
 
 struct ProductAndRowSums {
   Array product, row_sums;

@@ -1,30 +1,9 @@
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/relu.h>
 
 namespace halfgrad {
 namespace detail {
-namespace {
-
-// y = max(x, 0);  dx = dy where y > 0, else 0. NaN passes, and so does its gradient.
-struct Relu : ElementwiseDefaults {
-  static constexpr auto name = "relu";
-  static constexpr unsigned saves = kSavesOutput;
-  static constexpr bool masks_gradient = true;
-  static constexpr bool integers = true;
-  static constexpr double low = -4, high = 4, roundoffs = 0;
-
-  template <class T>
-  HG_HD T value(T x) const {
-    return math::maximum(x, T(0));
-  }
-  template <class T>
-  HG_HD T slope(T, T y) const {
-    return select(y <= T(0), T(0), T(1));
-  }
-  static double reference(double x) { return x < 0 ? 0 : x; }
-};
-
-}  // namespace
 
 OpEntry relu_entry() {
   return elementwise_entry(Relu{}, [](const Tensor& x) { return relu(x); });

@@ -16,16 +16,10 @@ struct Epilogue {
   RowBias bias = {};
   Activation activation = Activation::none;
 
-  /// Forward, if not null: what the derivative needs is written here, m rows of `aux_stride`.
-  /// relu: a bit an element, set where it passed, the stride in bits and a multiple of 128.
-  /// gelu_tanh: the argument, the stride in elements and a multiple of 8.
+  /// For gelu_tanh, if not null, gets its argument, which the derivative needs: m rows, every
+  /// `aux_stride` elements, a multiple of 8. (relu's derivative is told by its result.)
   void* aux = nullptr;
   std::int64_t aux_stride = 0;
-
-  /// Backward: C is multiplied by the activation's derivative, which `aux` tells, instead. If not
-  /// null, `column_sums` [n] gets the sums of C's columns: the gradient of the bias.
-  bool derivative = false;
-  void* column_sums = nullptr;
 
   /// If not null, it gets the sums of A's rows [m]: the gradient of a bias where C = dY^T X is the
   /// gradient of a weight. With nothing else.
@@ -37,12 +31,12 @@ struct GemmCall {
   std::int64_t count;
   double alpha;
   MatrixView a;
-  std::int64_t a_stride;
+  std::int64_t a_stride = 0;
   MatrixView b;
-  std::int64_t b_stride;
-  double beta;
+  std::int64_t b_stride = 0;
+  double beta = 0;
   MutableMatrixView c;
-  std::int64_t c_stride;
+  std::int64_t c_stride = 0;
   Epilogue epilogue = {};
 };
 

@@ -59,16 +59,9 @@ std::uint32_t reductions_for(DType dtype) {
 
 cublasLtEpilogue_t kind_of(const Epilogue& e) {
   if (e.row_sums_of_a != nullptr) return CUBLASLT_EPILOGUE_BGRADB;
-  const bool sums = e.column_sums != nullptr, bias = e.bias.data != nullptr;
-  if (e.derivative && e.activation == Activation::relu) {
-    return sums ? CUBLASLT_EPILOGUE_DRELU_BGRAD : CUBLASLT_EPILOGUE_DRELU;
-  }
-  if (e.derivative) return sums ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
+  const bool bias = e.bias.data != nullptr;
   switch (e.activation) {
     case Activation::relu:
-      if (e.aux != nullptr) {
-        return bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
-      }
       return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
     case Activation::gelu_tanh:
       if (e.aux != nullptr) {
@@ -82,8 +75,7 @@ cublasLtEpilogue_t kind_of(const Epilogue& e) {
 
 // What the epilogue's one pointer to a vector is, among our names.
 const void* vector_of(const Epilogue& e) {
-  if (e.row_sums_of_a != nullptr) return e.row_sums_of_a;
-  return e.column_sums != nullptr ? e.column_sums : e.bias.data;
+  return e.row_sums_of_a != nullptr ? e.row_sums_of_a : e.bias.data;
 }
 
 // The descriptors live on the stack: they are plain memory that cuBLASLt fills.

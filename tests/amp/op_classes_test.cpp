@@ -21,8 +21,11 @@ const std::map<Precision, std::vector<std::string>> kLists{
     {Precision::unsafe, {"binary_cross_entropy"}},
 };
 
-// One fused op here, log_softmax and nll_loss in PyTorch: float32 from the logits on.
-const std::map<std::string, Precision> kComposedInPyTorch{{"cross_entropy", Precision::wide_range}};
+// One fused op here. log_softmax and nll_loss in PyTorch: float32 from the logits on. linear and an
+// activation, which takes what linear gives.
+const std::map<std::string, Precision> kComposedInPyTorch{{"cross_entropy", Precision::wide_range},
+                                                          {"linear_relu", Precision::tensor_core},
+                                                          {"linear_gelu", Precision::tensor_core}};
 
 Precision expected(const std::string& op) {
   for (const auto& [precision, names] : kLists) {

@@ -1,0 +1,79 @@
+#include <halfgrad/autograd/linear_activation.h>
+
+#include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/gelu_tanh.h>
+#include <halfgrad/autograd/ops/linear.h>
+#include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/ops/relu.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+struct LinearRelu : Relu {
+  static constexpr auto name = "linear_relu";
+  static constexpr auto activation = Activation::relu;
+};
+struct LinearGelu : GeluTanh {
+  static constexpr auto name = "linear_gelu";
+  static constexpr auto activation = Activation::gelu_tanh;
+};
+
+// One row for each index of the leading dimensions.
+Array as_matrix(const Array& x) {
+  const Shape leading(x.sizes().data(), static_cast<std::size_t>(x.ndim() - 1));
+  return x.reshape({numel(leading), x.size(-1)});
+}
+
+// Y = f(Z), Z = X W^T + b;  dZ = dY f'(Z), from which linear's gradients follow
+template <class F>
+struct LinearActivation {
+  static constexpr auto name = F::name;
+  static constexpr auto precision = Precision::tensor_core;
+  static constexpr bool kFromOutput = F::saves == kSavesOutput;  // Y tells f'
+  static constexpr unsigned saves = kSavesInputs | (kFromOutput ? kSavesOutput : kSavesNothing);
+  Array z = {};  // where Y does not
+
+  Array forward(const Array& x, const Array& w, const Array& bias) {
+    const Array y = linear_room(name, x, w, bias);
+    if (!kFromOutput) z = Array::empty(y.sizes(), y.dtype(), y.device());
+    const Array& sums = kFromOutput ? y : z;
+    const Array rows = as_matrix(x), columns = w.transpose(0, 1);
+    const Array z_rows = kFromOutput ? Array() : as_matrix(z);
+    if (activated_product(F::activation, rows, columns, bias, as_matrix(y), z_rows)) return y;
+    product(1, rows, columns, 0, as_matrix(sums), bias);
+    elementwise(ValueKernel<F>{}, y.dtype(), y, sums);
+    return y;
+  }
+
+  void backward(const Backward<3>& node) const {
+    const Gradient<Slope<F, 0, 1>> gradient{{}, node.grad().dtype()};
+    if (GradMode::is_enabled()) {
+      const Tensor saved =
+          kFromOutput ? node.output() : linear(node.input(0), node.input(1), node.input(2));
+      return set_linear_gradients(node, apply(gradient, node.grad(), saved));
+    }
+    const Array& saved = kFromOutput ? node.output_array() : z;
+    set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), saved)));
+  }
+};
+
+}  // namespace
+
+OpEntry linear_relu_entry() { return linear_entry(LinearRelu::name, linear_relu, Relu::reference); }
+OpEntry linear_gelu_entry() {
+  return linear_entry(LinearGelu::name, linear_gelu, GeluTanh::reference);
+}
+
+}  // namespace detail
+
+Tensor linear_relu(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  return detail::apply(detail::LinearActivation<detail::LinearRelu>{}, input, weight, bias);
+}
+
+Tensor linear_gelu(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  return detail::apply(detail::LinearActivation<detail::LinearGelu>{}, input, weight, bias);
+}
+
+}  // namespace halfgrad
