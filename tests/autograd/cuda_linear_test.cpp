@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/core/random.h>
@@ -55,6 +56,49 @@ TEST_F(LinearOnCuda, IsThatOfTheCpu) {
     }
   }
   set_gemm_backend(GemmBackend::cublaslt);
+}
+
+// As expect_sum, of sums whose terms have been rounded to 16 bits a few times.
+void expect_rounded_sum(const Tensor& actual, const Tensor& expected, const Tensor& magnitude,
+                        double n) {
+  const double per_term = n * roundoff(actual.dtype() == kDouble ? kDouble : kFloat) +
+                          (is_reduced(actual.dtype()) ? 4 * roundoff(actual.dtype()) : 0);
+  const std::vector<double> a = actual.to_vector<double>(), e = expected.to_vector<double>(),
+                            m = magnitude.to_vector<double>();
+  ASSERT_EQ(a.size(), e.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_NEAR(a[i], e[i], per_term * std::fmax(1, m[i])) << i;
+  }
+}
+
+TEST_F(LinearOnCuda, WithItsActivationIsThatOfTheCpu) {
+  constexpr std::int64_t kRows = 48, kIn = 64;
+  // cuBLASLt stores the argument of gelu in rows of a multiple of 8 alone.
+  for (const std::int64_t out : {40, 41}) {
+    for (const auto f : {linear_relu, linear_gelu}) {
+      for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+        SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(out));
+        manual_seed(3);
+        const TensorOptions wide{.dtype = kDouble};
+        const auto rounded = [&](const Tensor& t) { return t.to(dtype).to(kDouble); };
+        const Tensor x = rounded(randn({kRows, kIn}, wide)).requires_grad_();
+        const Tensor w = rounded(randn({out, kIn}, wide)).requires_grad_();
+        const Tensor b = rounded(randn({out}, wide)).requires_grad_();
+        const Tensor dy = rounded(randn({kRows, out}, wide));
+        const auto there = [&](const Tensor& t) { return t.detach().to(dtype).to(kCUDA); };
+        const Tensor x_there = there(x).requires_grad_(), w_there = there(w).requires_grad_();
+        const Tensor b_there = there(b).requires_grad_();
+        const Tensor y = f(x, w, b), y_there = f(x_there, w_there, b_there);
+        y.backward(dy);
+        y_there.backward(there(dy));
+        const Tensor dz = 1.13 * abs(dy);  // at most
+        expect_rounded_sum(y_there, y, linear(abs(x), abs(w), abs(b)), kIn + 2);
+        expect_rounded_sum(x_there.grad(), x.grad(), mm(dz, abs(w)), static_cast<double>(out) + 2);
+        expect_rounded_sum(w_there.grad(), w.grad(), mm(dz.t(), abs(x)), kRows + 2);
+        expect_rounded_sum(b_there.grad(), b.grad(), sum(dz, {0}), kRows + 2);
+      }
+    }
+  }
 }
 
 }  // namespace
