@@ -115,6 +115,8 @@ class GradScaler {
   void load_state_dict(const GradScalerState& state);
 
  private:
+  friend class AsyncGradScaler;  // this scaler, on another thread
+
   // An optimizer whose gradients were checked, by unscale_() or by step().
   struct Record {
     const optim::Optimizer* optimizer;

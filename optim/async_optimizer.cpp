@@ -1,0 +1,254 @@
+#include <halfgrad/optim/async_optimizer.h>
+
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad::optim {
+namespace {
+
+DType host_dtype(DType model) {
+  return is_floating_point(model) && item_size(model) < 4 ? DType::f32 : model;
+}
+
+bool is_there(const Tensor& gradient) { return gradient.defined(); }
+
+std::string str(double scale) {
+  std::ostringstream text;
+  text << scale;
+  return text.str();
+}
+
+std::int64_t count_nonfinite(const Array& array) {
+  const Tensor tensor(array);
+  return tensor.numel() - isfinite(tensor).sum().item<std::int64_t>();
+}
+
+}  // namespace
+
+AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThread> thread)
+    : optimizer_(optimizer),
+      device_(optimizer.param_groups().at(0).params.at(0).device()),
+      refuse_scaled_(nullptr),
+      thread_(std::move(thread)) {
+  const OptimizerState state = optimizer.state_dict();
+  for (const ParamGroup& group : optimizer.param_groups()) {
+    for (const Tensor& model : group.params) {
+      if (model.device() != device_) {
+        throw std::invalid_argument("AsyncOptimizer: expected parameters on " + device_.str() +
+                                    ", as the first is, got one on " + model.device().str());
+      }
+      Tensor host(host_copy(model, host_dtype(model.dtype())));
+      host.requires_grad_(model.requires_grad());
+      const Array rounded =
+          host.dtype() == model.dtype() ? host.array() : host_copy(model, model.dtype());
+      parameters_.push_back({model, host, rounded, 0, model._version()});
+    }
+  }
+  auto parameter = parameters_.begin();
+  for (ParamGroup& group : optimizer.param_groups()) {
+    for (Tensor& param : group.params) param = parameter++->host;
+  }
+  optimizer.load_state_dict(state);
+  refuse_scaled_ = optimizer.register_step_pre_hook([this](Optimizer&) {
+    if (held_scale_ == 1) return;
+    throw std::runtime_error(
+        "step: expected gradients without a scale, got gradients " + str(held_scale_) +
+        " times too large; let the step function call step() of the scaler that scaled the loss");
+  });
+}
+
+AsyncOptimizer::~AsyncOptimizer() {
+  try {
+    synchronize();
+  } catch (const std::exception& error) {
+    std::cerr << "halfgrad: AsyncOptimizer: " << error.what() << '\n';
+  }
+  refuse_scaled_.remove();
+}
+
+void AsyncOptimizer::step(const StepFunction& step_fn, bool is_async) {
+  thread_->wait(last_step_);
+  check_unchanged("step");
+  if (is_async) write_back();
+  last_step_ = thread_->launch([this, gradients = take_gradients(), step_fn] {
+    add(*gradients);
+    update(step_fn);
+  });
+  written_back_ = false;
+  if (!is_async) synchronize();
+}
+
+void AsyncOptimizer::accumulate() {
+  thread_->launch([this, gradients = take_gradients()] { add(*gradients); });
+}
+
+void AsyncOptimizer::synchronize() {
+  thread_->wait();
+  check_unchanged("synchronize");
+  write_back();
+}
+
+void AsyncOptimizer::copy_from_model() {
+  thread_->wait();
+  current_stream(device_).synchronize();  // the last write-back has read `rounded`
+  for (Parameter& parameter : parameters_) {
+    parameter.host.array().copy_(parameter.model.array());
+    parameter.model_version = parameter.model._version();
+  }
+  written_back_ = true;
+}
+
+AsyncOptimizerState AsyncOptimizer::state_dict() {
+  synchronize();
+  AsyncOptimizerState state{optimizer_.state_dict(), {}};
+  for (const Parameter& parameter : parameters_) {
+    state.parameters.push_back(parameter.host.array().clone());
+  }
+  return state;
+}
+
+void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
+  synchronize();
+  bool fits = state.parameters.size() == parameters_.size();
+  for (std::size_t i = 0; fits && i < parameters_.size(); ++i) {
+    fits = state.parameters[i].sizes() == parameters_[i].host.sizes();
+  }
+  if (!fits) {
+    throw std::invalid_argument("load_state_dict: expected " + std::to_string(parameters_.size()) +
+                                " parameters of the model's shapes, got others");
+  }
+  optimizer_.load_state_dict(state.optimizer);
+  current_stream(device_).synchronize();  // as in copy_from_model()
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    parameters_[i].host.array().copy_(state.parameters[i]);
+  }
+  round_parameters();
+  written_back_ = false;
+  write_back();
+}
+
+void AsyncOptimizer::set_gradient_scale(double scale) {
+  if (scale == scale_) return;
+  for (const Parameter& parameter : parameters_) {
+    if (!parameter.model.grad().defined()) continue;
+    throw std::runtime_error("scale: expected gradients of one scale, got scale " + str(scale) +
+                             " while the model holds gradients of scale " + str(scale_) +
+                             "; call step() first");
+  }
+  scale_ = scale;
+}
+
+double AsyncOptimizer::take_gradient_scale() { return std::exchange(held_scale_, 1); }
+
+// Row-major, where copies to and from the model run beside the host's work.
+Array AsyncOptimizer::host_copy(const Tensor& tensor, DType dtype) const {
+  const Array copy = device_.is_cuda() ? Array::empty_pinned(tensor.sizes(), dtype)
+                                       : Array::empty(tensor.sizes(), dtype);
+  copy.copy_(tensor.array());
+  return copy;
+}
+
+void AsyncOptimizer::check_unchanged(const char* method) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].model._version() == parameters_[i].model_version) continue;
+    throw std::runtime_error(
+        std::string(method) +
+        ": expected parameters that only the optimizer changes, got another change of parameter " +
+        std::to_string(i) + "; call copy_from_model() after loading into the model");
+  }
+}
+
+void AsyncOptimizer::write_back() {
+  if (written_back_) return;
+  report_.overflows = 0;
+  report_.first_parameter = -1;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = parameters_[i];
+    parameter.model.array().copy_(parameter.rounded);
+    parameter.model.array().storage()->bump_version();
+    parameter.model_version = parameter.model._version();
+    if (report_.overflows == 0 && parameter.overflows > 0) {
+      report_.first_parameter = static_cast<std::int64_t>(i);
+    }
+    report_.overflows += parameter.overflows;
+  }
+  report_.total_overflows += report_.overflows;
+  written_back_ = true;
+}
+
+// Those on a GPU are copied to the host behind what computes them; the mark that follows also tells
+// when the write-back before has read `rounded`.
+std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients() {
+  auto gradients = std::make_shared<Gradients>(Gradients{{}, scale_, Event()});
+  for (Parameter& parameter : parameters_) {
+    Tensor gradient = parameter.model.grad();
+    parameter.model.set_grad({});
+    if (gradient.defined() && device_.is_cuda()) {
+      gradient = Tensor(host_copy(gradient, gradient.dtype()));
+    }
+    gradients->of.push_back(gradient.defined() ? gradient.detach() : gradient);
+  }
+  gradients->arrived.record(current_stream(device_));
+  return gradients;
+}
+
+void AsyncOptimizer::add(const Gradients& gradients) {
+  gradients.arrived.synchronize();
+  if (std::none_of(gradients.of.begin(), gradients.of.end(), is_there)) return;
+  const bool holds_some = std::any_of(parameters_.begin(), parameters_.end(),
+                                      [](const auto& p) { return p.host.grad().defined(); });
+  if (holds_some && held_scale_ != gradients.scale) {
+    const double held = held_scale_;
+    drop_gradients();
+    throw std::runtime_error("accumulate: expected gradients of scale " + str(held) +
+                             ", as those accumulated before, got scale " + str(gradients.scale) +
+                             "; all are dropped");
+  }
+  held_scale_ = gradients.scale;
+  const NoGradGuard no_grad;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& gradient = gradients.of[i];
+    if (!gradient.defined()) continue;
+    Tensor& host = parameters_[i].host;
+    Tensor total = host.grad();
+    if (total.defined()) {
+      total.add_(gradient);
+    } else {
+      host.set_grad(Tensor(Array::empty(host.sizes(), host.dtype())).copy_(gradient));
+    }
+  }
+}
+
+void AsyncOptimizer::update(const StepFunction& step_fn) {
+  try {
+    step_fn ? step_fn(optimizer_) : static_cast<void>(optimizer_.step());
+  } catch (...) {
+    drop_gradients();
+    throw;
+  }
+  drop_gradients();
+  round_parameters();
+}
+
+void AsyncOptimizer::drop_gradients() {
+  optimizer_.zero_grad();
+  held_scale_ = 1;
+}
+
+void AsyncOptimizer::round_parameters() {
+  for (Parameter& parameter : parameters_) {
+    const Array& exact = parameter.host.array();
+    if (parameter.rounded.dtype() == exact.dtype()) continue;
+    parameter.rounded.copy_(exact);
+    const std::int64_t infinite = count_nonfinite(parameter.rounded);
+    parameter.overflows = infinite > 0 ? infinite - count_nonfinite(exact) : 0;
+  }
+}
+
+}  // namespace halfgrad::optim

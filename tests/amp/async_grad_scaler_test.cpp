@@ -1,0 +1,288 @@
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/optim/clip_grad.h>
+#include <halfgrad/tests/amp/async_training.h>
+
+namespace halfgrad::amp {
+namespace {
+
+using optim::Optimizer;
+using Point = optim::UpdateThread::Point;
+
+// A step whose function waits, on the update thread, until it is told to go on.
+struct HeldStep {
+  explicit HeldStep(optim::AsyncOptimizer& optimizer) {
+    optimizer.step([gate = go_on.get_future().share()](Optimizer&) { gate.wait(); });
+  }
+  std::promise<void> go_on;
+};
+
+TEST(AsyncGradScaler, FactorsStaleAndUpToDate) {
+  AsyncTraining training;
+  AsyncGradScaler& scaler = training.scaler;
+  HeldStep held(training.optimizer);
+  scaler.set_growth_factor(4);
+  scaler.set_backoff_factor(0.25);
+  scaler.set_growth_interval(7);
+  EXPECT_EQ(scaler.get_growth_factor(), 2);
+  EXPECT_EQ(scaler.get_backoff_factor(), 0.5);
+  EXPECT_EQ(scaler.get_growth_interval(), 2000);
+  held.go_on.set_value();
+  EXPECT_EQ(scaler.get_growth_factor(/*up_to_date=*/true), 4);
+  EXPECT_EQ(scaler.get_backoff_factor(true), 0.25);
+  EXPECT_EQ(scaler.get_growth_interval(true), 7);
+}
+
+TEST(AsyncGradScaler, FactorsInAStepFunction) {
+  AsyncTraining training;
+  AsyncGradScaler& scaler = training.scaler;
+  std::vector<double> seen;
+  training.optimizer.step([&](Optimizer&) {
+    scaler.set_growth_factor(8);
+    seen = {scaler.get_growth_factor(), scaler.get_growth_factor(true)};
+  });
+  EXPECT_EQ(scaler.get_growth_factor(true), 8);
+  EXPECT_EQ(seen, (Values{8, 8}));
+}
+
+TEST(AsyncGradScaler, FactorsAreThoseOfTheUpdatesLaunchedLater) {
+  AsyncTraining training({.init_scale = 4, .growth_interval = 1});
+  training.backward();
+  HeldStep held(training.optimizer);
+  EXPECT_THROW(training.scaler.set_growth_factor(1), std::invalid_argument);
+  EXPECT_THROW(training.scaler.set_backoff_factor(kNaN), std::invalid_argument);
+  EXPECT_THROW(training.scaler.set_growth_interval(0), std::invalid_argument);
+  held.go_on.set_value();
+  for (const double growth_factor : {2.0, 4.0}) {
+    training.scaler.set_growth_factor(growth_factor);
+    training.backward();
+    training.step(/*is_async=*/false);
+  }
+  EXPECT_EQ(training.scaler.get_scale(), 4 * 2 * 4);
+}
+
+TEST(AsyncGradScaler, UpdateInAStepFunctionThrows) {
+  AsyncTraining training;
+  training.backward();
+  training.optimizer.step([&](Optimizer&) { training.scaler.update(); });
+  EXPECT_NE(message<std::runtime_error>([&] {
+              training.optimizer.synchronize();
+            }).find("update: expected a call after the optimizer's step()"),
+            std::string::npos);
+  EXPECT_EQ(training.scaler.get_scale(), 4);
+  training.backward();
+  EXPECT_FALSE(training.step(false));  // still of use
+}
+
+TEST(AsyncGradScaler, UpdateWithoutAVerdictThrows) {
+  AsyncTraining training;
+  EXPECT_THROW(training.scaler.update(), std::runtime_error);  // nothing was scaled
+  training.backward();
+  training.scaler.update();
+  EXPECT_THROW(training.optimizer.synchronize(), std::runtime_error);
+  EXPECT_EQ(training.scaler.get_scale(), 4);
+}
+
+TEST(AsyncGradScaler, ScaleDuringAStepIsTheStepsOwn) {
+  AsyncTraining training({.init_scale = 4, .growth_interval = 1});
+  Values outside, inside, products;
+  for (int k = 0; k < 4; ++k) {
+    outside.push_back(training.scaler.get_scale());
+    training.backward();
+    training.optimizer.step([&](Optimizer& o) {
+      training.scaler.step(o);
+      inside.push_back(training.scaler.get_scale());
+      products.push_back(training.scaler.scale(full({}, 1)).item());
+    });
+    training.scaler.update();
+  }
+  training.optimizer.synchronize();
+  EXPECT_EQ(outside, (Values{4, 4, 8, 16}));
+  EXPECT_EQ(inside, outside);
+  EXPECT_EQ(products, outside);
+}
+
+// The loss stays what it was; the scaled one is to be divided before update().
+TEST(AsyncGradScaler, ReportedLossDoesNotDependOnTheScale) {
+  AsyncTraining training({.init_scale = 0x1p16, .growth_interval = 2});
+  for (int k = 0; k < 12; ++k) {
+    const Tensor loss = sum(training.param * 3);
+    const Tensor scaled = training.scaler.scale(loss);
+    training.param.set_grad(tensor({k % 3 == 0 ? kInfinite : 0}));
+    EXPECT_EQ(loss.item(), 3);
+    EXPECT_EQ(scaled.item() / training.scaler.get_scale(), 3);
+    training.step(true);
+  }
+  EXPECT_NE(training.scaler.get_scale(), 0x1p16);
+}
+
+TEST(AsyncGradScaler, NewScale) {
+  for (const bool is_async : {false, true}) {
+    AsyncTraining training({.init_scale = 4});
+    Values scales;
+    for (int k = 0; k < 4; ++k) {
+      training.backward();
+      training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); }, is_async);
+      k == 0 ? training.scaler.update(32, is_async) : training.scaler.update(is_async);
+      scales.push_back(training.scaler.get_scale());
+    }
+    EXPECT_EQ(scales, is_async ? (Values{4, 32, 32, 32}) : (Values{32, 32, 32, 32}));
+    EXPECT_THROW(training.scaler.update(0.0, is_async), std::invalid_argument);
+  }
+}
+
+TEST(AsyncGradScaler, GradientsCarryTheirScale) {
+  AsyncTraining training({.init_scale = 4});
+  training.backward(0.5);
+  training.scaler.update(64.0, /*is_async=*/false);  // before the step
+  training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); }, false);
+  EXPECT_EQ(training.value(), 0.5);
+
+  training.scaler.update(false);
+  training.backward();
+  training.scaler.update(8.0, false);
+  EXPECT_THROW(training.scaler.scale(full({}, 1)), std::runtime_error);  // the model holds some
+  training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); }, false);
+  EXPECT_EQ(training.value(), -0.5);
+}
+
+TEST(AsyncGradScaler, GradientsOfTwoScalesDoNotMix) {
+  AsyncTraining training({.init_scale = 4});
+  training.backward();
+  training.scaler.unscale_(training.sgd);
+  training.backward();
+  training.optimizer.accumulate();
+  EXPECT_NE(message<std::runtime_error>([&] {
+              training.optimizer.synchronize();
+            }).find("expected gradients of scale 1, as those accumulated before, got scale 4"),
+            std::string::npos);
+}
+
+TEST(AsyncGradScaler, ScaledGradientsDoNotReachThePlainStep) {
+  AsyncTraining training;
+  training.backward();
+  training.optimizer.step();
+  EXPECT_NE(message<std::runtime_error>([&] {
+              training.optimizer.synchronize();
+            }).find("expected gradients without a scale, got gradients 4 times too large"),
+            std::string::npos);
+  EXPECT_EQ(training.value(), 1);
+}
+
+TEST(AsyncGradScaler, ClippingOnEitherThread) {
+  for (const bool in_step_function : {false, true}) {
+    AsyncTraining training({.init_scale = 4});
+    training.backward(8);
+    const auto clip = [&](Optimizer& sgd) {
+      training.scaler.unscale_(sgd);
+      nn::utils::clip_grad_value_(sgd.param_groups()[0].params, 0.25);
+    };
+    if (in_step_function) {
+      training.optimizer.step(
+          [&](Optimizer& sgd) {
+            clip(sgd);
+            training.scaler.step(sgd);
+          },
+          false);
+    } else {
+      clip(training.sgd);
+      EXPECT_FALSE(training.scaler.step(training.sgd).skipped());
+    }
+    EXPECT_EQ(training.value(), 0.75);
+    training.scaler.update();
+    training.backward(kInfinite);
+    EXPECT_TRUE(training.scaler.step(training.sgd).skipped());
+    EXPECT_EQ(training.value(), 0.75);
+  }
+}
+
+TEST(AsyncGradScaler, FailureInAStepFunctionLeavesItUsable) {
+  AsyncTraining training({.init_scale = 4, .growth_interval = 1});
+  for (const bool stepped : {false, true}) {
+    training.backward();
+    training.optimizer.step([&](Optimizer& o) {
+      if (stepped) training.scaler.step(o);
+      throw std::runtime_error("the disk is full");
+    });
+    training.scaler.update();
+    training.backward();
+    EXPECT_EQ(message<std::runtime_error>([&] { training.optimizer.step(); }), "the disk is full");
+    EXPECT_FALSE(training.step(true));
+  }
+  training.optimizer.synchronize();
+  EXPECT_EQ(training.value(), 1 - 3);
+}
+
+TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
+  int launches = 0;
+  const auto thread = std::make_shared<optim::UpdateThread>(
+      [&](Point point, auto) { launches += point == Point::launched ? 1 : 0; });
+  AsyncTraining training({.growth_factor = 0, .enabled = false}, thread);
+  for (int k = 1; k <= 3; ++k) {
+    const Tensor loss = sum(training.param);
+    EXPECT_TRUE(training.scaler.scale(loss).is_same(loss));
+    loss.backward();
+    training.scaler.unscale_(training.sgd);
+    training.optimizer.step([&](Optimizer& o) {
+      training.scaler.unscale_(o);
+      training.scaler.step(o);
+    });
+    training.scaler.update();
+    training.scaler.update(8.0, false);
+    training.scaler.set_growth_interval(5);
+    EXPECT_EQ(training.scaler.get_growth_interval(true), 5);
+    EXPECT_EQ(training.scaler.get_scale(), 1);
+    EXPECT_TRUE(training.scaler.state_dict().empty());
+    training.scaler.load_state_dict({});
+    EXPECT_EQ(launches, k);  // the optimizer's
+  }
+  training.optimizer.synchronize();
+  EXPECT_EQ(training.value(), -2);
+}
+
+TEST(AsyncGradScaler, StateWhileAnUpdateIsPending) {
+  AsyncTraining first({.init_scale = 64, .growth_interval = 2});
+  const auto iterate = [](AsyncTraining& training, int k) {
+    const double scale = training.scaler.get_scale();
+    training.backward(k % 4 == 1 ? kInfinite : 1);
+    training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); });
+    training.scaler.update();
+    return scale;
+  };
+  for (int k = 0; k < 4; ++k) iterate(first, k);
+  const GradScalerState state = first.scaler.state_dict();
+  EXPECT_NE(state.at("scale"), state.at("_next_scale"));
+
+  AsyncTraining second;
+  second.scaler.load_state_dict(state);
+  second.optimizer.load_state_dict(first.optimizer.state_dict());
+  EXPECT_EQ(second.scaler.state_dict(), state);
+  for (int k = 4; k < 20; ++k) ASSERT_EQ(iterate(second, k), iterate(first, k)) << k;
+  first.optimizer.synchronize();
+  second.optimizer.synchronize();
+  EXPECT_EQ(second.value(), first.value());
+}
+
+TEST(AsyncGradScaler, StateOfAGradScaler) {
+  GradScaler synchronous = started({.init_scale = 32, .growth_interval = 9});
+  AsyncTraining training;
+  training.scaler.load_state_dict(synchronous.state_dict());
+  EXPECT_EQ(training.scaler.get_scale(), 32);
+  EXPECT_EQ(training.scaler.get_growth_interval(), 9);
+  EXPECT_EQ(training.scaler.state_dict().at("_next_scale"), 32);
+  GradScalerState bad = training.scaler.state_dict();
+  bad["_next_scale"] = kNaN;
+  bad["scale"] = 8;
+  EXPECT_THROW(training.scaler.load_state_dict(bad), std::invalid_argument);
+  EXPECT_EQ(training.scaler.get_scale(), 32);
+}
+
+}  // namespace
+}  // namespace halfgrad::amp

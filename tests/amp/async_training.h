@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+
+#include <halfgrad/amp/async_grad_scaler.h>
+#include <halfgrad/tests/amp/trained.h>
+
+/// What the AsyncGradScaler tests share.
+namespace halfgrad::amp {
+
+/// One parameter of float32, 1 at first, trained by SGD on the update thread.
+struct AsyncTraining {
+  explicit AsyncTraining(
+      const GradScalerOptions& options = {.init_scale = 4},
+      std::shared_ptr<optim::UpdateThread> thread = std::make_shared<optim::UpdateThread>())
+      : optimizer(sgd, std::move(thread)), scaler(optimizer, options) {}
+
+  /// The gradient of the scaled loss, if that of the loss is this and its overflow from `limit`.
+  void backward(double gradient = 1, double limit = kInfinite) {
+    const double scaled = gradient * scaler.scale(full({}, 1)).item();
+    param.set_grad(tensor({scaled < limit ? scaled : kInfinite}));
+  }
+  /// The rest of an iteration; true if its step was skipped.
+  bool step(bool is_async) {
+    bool skipped = false;
+    optimizer.step([&](optim::Optimizer& o) { skipped = scaler.step(o).skipped(); }, is_async);
+    scaler.update(is_async);
+    optimizer.thread().drain();
+    return skipped;
+  }
+  double value() const { return param.item(); }
+
+  Tensor param = full({1}, 1).requires_grad_();
+  optim::SGD sgd{{param}, {.lr = 1}};
+  optim::AsyncOptimizer optimizer;
+  AsyncGradScaler scaler;
+};
+
+}  // namespace halfgrad::amp
