@@ -35,7 +35,7 @@ std::vector<Tensor> AsyncGradScaler::scale(const std::vector<Tensor>& outputs) {
 void AsyncGradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!is_enabled()) return;
   if (in_step_function()) {
-    adopt_scale(optimizer);
+    adopt_scale();
     return main_.unscale_(optimizer);
   }
   optimizer_.accumulate();
@@ -45,7 +45,7 @@ void AsyncGradScaler::unscale_(optim::Optimizer& optimizer) {
 
 StepOutcome AsyncGradScaler::step(optim::Optimizer& optimizer) {
   if (in_step_function()) {
-    adopt_scale(optimizer);
+    adopt_scale();
     return main_.step(optimizer);
   }
   std::optional<StepOutcome> outcome;
@@ -82,10 +82,9 @@ void AsyncGradScaler::use_for_losses(double scale) {
 }
 
 // Gradients are checked and unscaled by the scale that they carry.
-void AsyncGradScaler::adopt_scale(const optim::Optimizer& optimizer) {
-  const double carried = optimizer_.take_gradient_scale();
-  const bool unscaled = main_.stage_of(optimizer) != GradScaler::Stage::ready;
-  if (is_enabled() && !unscaled) set_scale(main_.state_, carried);
+void AsyncGradScaler::adopt_scale() {
+  const std::optional<double> carried = optimizer_.take_gradient_scale();
+  if (carried && is_enabled()) set_scale(main_.state_, *carried);
 }
 
 // The verdict is this iteration's; the scale that it changes is what losses are multiplied by now.

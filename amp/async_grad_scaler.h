@@ -89,7 +89,7 @@ class AsyncGradScaler {
   void launch_update(std::optional<double> new_scale, bool is_async);
   void set(const std::function<void(GradScaler&)>& change);
   // On the update thread.
-  void adopt_scale(const optim::Optimizer& optimizer);
+  void adopt_scale();
   void run_update(std::optional<double> new_scale, bool is_async);
   void publish_factors();
 

@@ -56,9 +56,9 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
   }
   optimizer.load_state_dict(state);
   refuse_scaled_ = optimizer.register_step_pre_hook([this](Optimizer&) {
-    if (held_scale_ == 1) return;
+    if (held_scale_.value_or(1) == 1) return;
     throw std::runtime_error(
-        "step: expected gradients without a scale, got gradients " + str(held_scale_) +
+        "step: expected gradients without a scale, got gradients " + str(*held_scale_) +
         " times too large; let the step function call step() of the scaler that scaled the loss");
   });
 }
@@ -144,7 +144,9 @@ void AsyncOptimizer::set_gradient_scale(double scale) {
   scale_ = scale;
 }
 
-double AsyncOptimizer::take_gradient_scale() { return std::exchange(held_scale_, 1); }
+std::optional<double> AsyncOptimizer::take_gradient_scale() {
+  return std::exchange(held_scale_, std::nullopt);
+}
 
 // Row-major, where copies to and from the model run beside the host's work.
 Array AsyncOptimizer::host_copy(const Tensor& tensor, DType dtype) const {
@@ -203,8 +205,8 @@ void AsyncOptimizer::add(const Gradients& gradients) {
   if (std::none_of(gradients.of.begin(), gradients.of.end(), is_there)) return;
   const bool holds_some = std::any_of(parameters_.begin(), parameters_.end(),
                                       [](const auto& p) { return p.host.grad().defined(); });
-  if (holds_some && held_scale_ != gradients.scale) {
-    const double held = held_scale_;
+  const double held = held_scale_.value_or(1);
+  if (holds_some && held != gradients.scale) {
     drop_gradients();
     throw std::runtime_error("accumulate: expected gradients of scale " + str(held) +
                              ", as those accumulated before, got scale " + str(gradients.scale) +
@@ -238,7 +240,7 @@ void AsyncOptimizer::update(const StepFunction& step_fn) {
 
 void AsyncOptimizer::drop_gradients() {
   optimizer_.zero_grad();
-  held_scale_ = 1;
+  held_scale_.reset();
 }
 
 void AsyncOptimizer::round_parameters() {

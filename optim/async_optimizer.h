@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <halfgrad/core/stream.h>
@@ -99,9 +100,9 @@ class AsyncOptimizer {
   /// carry that number. Throws std::runtime_error while the model holds gradients of another scale.
   void set_gradient_scale(double scale);
   /// In a step function: the scale of the optimizer's gradients, for a caller who now divides by
-  /// it. Until then the optimizer's step() throws std::runtime_error, unless it is 1; and gradients
-  /// of one scale do not mix with those of another.
-  double take_gradient_scale();
+  /// it; none if there are no gradients or it was taken before. Until then the optimizer's step()
+  /// throws std::runtime_error, unless it is 1. Gradients of two scales do not mix.
+  std::optional<double> take_gradient_scale();
 
  private:
   struct Parameter {
@@ -136,7 +137,7 @@ class AsyncOptimizer {
   WriteBackReport report_;
   UpdateThread::Ticket last_step_ = 0;
 
-  double held_scale_ = 1;  // of gradients that the optimizer holds; the update thread's
+  std::optional<double> held_scale_;  // of the optimizer's gradients; the update thread's
 
   std::shared_ptr<UpdateThread> thread_;
 };
