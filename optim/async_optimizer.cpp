@@ -39,6 +39,11 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
   const OptimizerState state = optimizer.state_dict();
   for (const ParamGroup& group : optimizer.param_groups()) {
     for (const Tensor& model : group.params) {
+      if (std::as_const(optimizer).state(model).contains(detail::kMaster)) {
+        throw std::invalid_argument(
+            "AsyncOptimizer: expected an optimizer without MasterWeights, got one that has them; "
+            "its parameters are float32 on the host in any case");
+      }
       if (model.device() != device_) {
         throw std::invalid_argument("AsyncOptimizer: expected parameters on " + device_.str() +
                                     ", as the first is, got one on " + model.device().str());
@@ -94,7 +99,7 @@ void AsyncOptimizer::synchronize() {
   write_back();
 }
 
-void AsyncOptimizer::copy_from_model() {
+void AsyncOptimizer::copy_from_parameters() {
   thread_->wait();
   current_stream(device_).synchronize();  // the last write-back has read `rounded`
   for (Parameter& parameter : parameters_) {
@@ -124,7 +129,7 @@ void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
                                 " parameters of the model's shapes, got others");
   }
   optimizer_.load_state_dict(state.optimizer);
-  current_stream(device_).synchronize();  // as in copy_from_model()
+  current_stream(device_).synchronize();  // as in copy_from_parameters()
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     parameters_[i].host.array().copy_(state.parameters[i]);
   }
@@ -162,7 +167,7 @@ void AsyncOptimizer::check_unchanged(const char* method) const {
     throw std::runtime_error(
         std::string(method) +
         ": expected parameters that only the optimizer changes, got another change of parameter " +
-        std::to_string(i) + "; call copy_from_model() after loading into the model");
+        std::to_string(i) + "; call copy_from_parameters() after loading into the model");
   }
 }
 

@@ -59,7 +59,8 @@ class AsyncOptimizer {
 
   /// From here on `optimizer`, which must outlive this object, owns the host's copies: what it
   /// remembers is converted to them, and only step functions may use it. `thread` may be shared
-  /// with others. Throws std::invalid_argument for parameters on several devices.
+  /// with others. Throws std::invalid_argument for parameters on several devices, and for an
+  /// optimizer with amp::MasterWeights.
   explicit AsyncOptimizer(Optimizer& optimizer,
                           std::shared_ptr<UpdateThread> thread = std::make_shared<UpdateThread>());
   /// Completes what was launched and leaves the result in the model; a failure goes to stderr.
@@ -71,7 +72,7 @@ class AsyncOptimizer {
   /// launches `step_fn`, by default the optimizer's step(). Afterwards the model has no gradients.
   /// Synchronous: waits for this update, too, and writes its own result. The two may be mixed.
   /// Throws std::runtime_error if the model's parameters were changed by anybody else; see
-  /// copy_from_model().
+  /// copy_from_parameters().
   void step(const StepFunction& step_fn = nullptr, bool is_async = true);
 
   /// Takes the model's gradients and adds them, in float32, to those the next step will use: to be
@@ -84,7 +85,7 @@ class AsyncOptimizer {
 
   /// Takes the model's parameters over, as after a checkpoint was loaded into it. An update not yet
   /// written to the model is lost.
-  void copy_from_model();
+  void copy_from_parameters();
 
   const WriteBackReport& write_back_report() const { return report_; }
 

@@ -219,7 +219,7 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
       [&] { optimizer.step(); },
       [&] { optimizer.synchronize(); },
       [&] { optimizer.state_dict(); },
-      [&] { optimizer.copy_from_model(); },
+      [&] { optimizer.copy_from_parameters(); },
   };
   for (const auto& wait : waits) {
     backward();
@@ -327,7 +327,7 @@ TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {
     EXPECT_EQ(got.substr(0, got.find(';')), method + expected);
   }
   EXPECT_EQ(p.item(), 20);
-  optimizer.copy_from_model();
+  optimizer.copy_from_parameters();
   give_grad(p, {1});
   optimizer.step(nullptr, false);
   EXPECT_EQ(p.item(), 19);
