@@ -83,8 +83,10 @@ void AsyncGradScaler::use_for_losses(double scale) {
 
 // Gradients are checked and unscaled by the scale that they carry.
 void AsyncGradScaler::adopt_scale() {
-  const std::optional<double> carried = optimizer_.take_gradient_scale();
-  if (carried && is_enabled()) set_scale(main_.state_, *carried);
+  const std::optional<optim::GradientScale> carried = optimizer_.take_gradient_scale();
+  if (!carried || !is_enabled()) return;
+  set_scale(main_.state_, carried->value);
+  main_.scale_id_ = carried->id;
 }
 
 // The verdict is this iteration's; the scale that it changes is what losses are multiplied by now.

@@ -40,7 +40,7 @@ std::vector<double> parameters_used(int iterations, bool is_async) {
 // For gradients that float16 holds up to a scale of 2^13: each iteration's scale, with a * where
 // the step was skipped.
 std::vector<std::string> scales(int iterations, bool is_async) {
-  hg::Tensor p = hg::full({}, 0, hg::kFloat16).requires_grad_();
+  hg::Tensor p = hg::full({}, 0, {.dtype = hg::kFloat16}).requires_grad_();
   hg::optim::SGD sgd({p});
   hg::optim::AsyncOptimizer optimizer(sgd);
   hg::amp::AsyncGradScaler scaler(optimizer, {.growth_interval = 5});

@@ -61,9 +61,9 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
   }
   optimizer.load_state_dict(state);
   refuse_scaled_ = optimizer.register_step_pre_hook([this](Optimizer&) {
-    if (held_scale_.value_or(1) == 1) return;
+    if (!held_scale_ || held_scale_->value == 1) return;
     throw std::runtime_error(
-        "step: expected gradients without a scale, got gradients " + str(*held_scale_) +
+        "step: expected gradients without a scale, got gradients " + str(held_scale_->value) +
         " times too large; let the step function call step() of the scaler that scaled the loss");
   });
 }
@@ -139,17 +139,17 @@ void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
 }
 
 void AsyncOptimizer::set_gradient_scale(double scale) {
-  if (scale == scale_) return;
+  if (scale == scale_.value) return;
   for (const Parameter& parameter : parameters_) {
     if (!parameter.model.grad().defined()) continue;
     throw std::runtime_error("scale: expected gradients of one scale, got scale " + str(scale) +
-                             " while the model holds gradients of scale " + str(scale_) +
+                             " while the model holds gradients of scale " + str(scale_.value) +
                              "; call step() first");
   }
-  scale_ = scale;
+  scale_ = {scale, scale == 1 ? detail::kUnknownScale : detail::new_scale_id()};
 }
 
-std::optional<double> AsyncOptimizer::take_gradient_scale() {
+std::optional<GradientScale> AsyncOptimizer::take_gradient_scale() {
   return std::exchange(held_scale_, std::nullopt);
 }
 
@@ -210,12 +210,12 @@ void AsyncOptimizer::add(const Gradients& gradients) {
   if (std::none_of(gradients.of.begin(), gradients.of.end(), is_there)) return;
   const bool holds_some = std::any_of(parameters_.begin(), parameters_.end(),
                                       [](const auto& p) { return p.host.grad().defined(); });
-  const double held = held_scale_.value_or(1);
-  if (holds_some && held != gradients.scale) {
+  const double held = held_scale_.value_or(GradientScale()).value;
+  if (holds_some && held != gradients.scale.value) {
     drop_gradients();
     throw std::runtime_error("accumulate: expected gradients of scale " + str(held) +
-                             ", as those accumulated before, got scale " + str(gradients.scale) +
-                             "; all are dropped");
+                             ", as those accumulated before, got scale " +
+                             str(gradients.scale.value) + "; all are dropped");
   }
   held_scale_ = gradients.scale;
   const NoGradGuard no_grad;
@@ -223,12 +223,12 @@ void AsyncOptimizer::add(const Gradients& gradients) {
     const Tensor& gradient = gradients.of[i];
     if (!gradient.defined()) continue;
     Tensor& host = parameters_[i].host;
-    Tensor total = host.grad();
-    if (total.defined()) {
-      total.add_(gradient);
-    } else {
+    if (!host.grad().defined()) {
       host.set_grad(Tensor(Array::empty(host.sizes(), host.dtype())).copy_(gradient));
+    } else {
+      host.grad().add_(gradient);
     }
+    detail::set_scale_id(host.grad(), gradients.scale.id);
   }
 }
 

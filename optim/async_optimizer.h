@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/optim/optimizer.h>
 #include <halfgrad/optim/update_thread.h>
@@ -25,6 +26,12 @@ struct WriteBackReport {
 struct AsyncOptimizerState {
   OptimizerState optimizer;
   std::vector<Array> parameters;
+};
+
+/// What gradients were multiplied by, and whose scale that is.
+struct GradientScale {
+  double value = 1;
+  detail::ScaleId id = detail::kUnknownScale;
 };
 
 /// Runs an optimizer on the host and on a thread of its own, while the device computes the next
@@ -102,8 +109,9 @@ class AsyncOptimizer {
   void set_gradient_scale(double scale);
   /// In a step function: the scale of the optimizer's gradients, for a caller who now divides by
   /// it; none if there are no gradients or it was taken before. Until then the optimizer's step()
-  /// throws std::runtime_error, unless it is 1. Gradients of two scales do not mix.
-  std::optional<double> take_gradient_scale();
+  /// throws std::runtime_error, unless it is 1, as clipping does. Gradients of two scales do not
+  /// mix.
+  std::optional<GradientScale> take_gradient_scale();
 
  private:
   struct Parameter {
@@ -115,7 +123,7 @@ class AsyncOptimizer {
   };
   struct Gradients {
     std::vector<Tensor> of;  // each parameter
-    double scale;
+    GradientScale scale;
     Event arrived;
   };
 
@@ -133,12 +141,12 @@ class AsyncOptimizer {
   Device device_;  // the model's
   std::vector<Parameter> parameters_;
   HookHandle refuse_scaled_;
-  double scale_ = 1;  // of gradients that the model is given
+  GradientScale scale_;  // of gradients that the model is given
   bool written_back_ = true;
   WriteBackReport report_;
   UpdateThread::Ticket last_step_ = 0;
 
-  std::optional<double> held_scale_;  // of the optimizer's gradients; the update thread's
+  std::optional<GradientScale> held_scale_;  // of the optimizer's gradients; the update thread's
 
   std::shared_ptr<UpdateThread> thread_;
 };

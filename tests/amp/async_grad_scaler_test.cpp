@@ -203,6 +203,23 @@ TEST(AsyncGradScaler, ClippingOnEitherThread) {
   }
 }
 
+TEST(AsyncGradScaler, ClippingBeforeUnscaleThrows) {
+  AsyncTraining training({.init_scale = 4});
+  for (const bool micro_batches : {false, true}) {
+    if (micro_batches) {
+      training.backward(8);
+      training.optimizer.accumulate();
+    }
+    training.backward(8);
+    training.optimizer.step(
+        [](Optimizer& sgd) { nn::utils::clip_grad_value_(sgd.param_groups()[0].params, 1); });
+    EXPECT_NE(message<std::runtime_error>([&] {
+                training.optimizer.synchronize();
+              }).find("expected unscaled gradients"),
+              std::string::npos);
+  }
+}
+
 TEST(AsyncGradScaler, FailureInAStepFunctionLeavesItUsable) {
   AsyncTraining training({.init_scale = 4, .growth_interval = 1});
   for (const bool stepped : {false, true}) {
