@@ -2,6 +2,7 @@
 
 /// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short
 /// name.
+#include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>

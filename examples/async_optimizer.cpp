@@ -7,11 +7,9 @@
 #include <vector>
 
 #include <fmt/core.h>
-#include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
-#include <halfgrad/optim/async_optimizer.h>
 #include <CLI/CLI.hpp>
 namespace hg = halfgrad;
 
@@ -25,7 +23,7 @@ double milliseconds_since(Clock::time_point start) {
 
 // Of p^2 / 2, by steps of 1/4 from 8: the p that each iteration's gradient is of.
 std::vector<double> parameters_used(int iterations, bool is_async) {
-  hg::Tensor p = hg::full({}, 8).requires_grad_();
+  hg::Tensor p = hg::full({}, 8.0).requires_grad_();
   hg::optim::SGD sgd({p}, {.lr = 0.25});
   hg::optim::AsyncOptimizer optimizer(sgd);
   std::vector<double> used;
@@ -40,7 +38,7 @@ std::vector<double> parameters_used(int iterations, bool is_async) {
 // For gradients that float16 holds up to a scale of 2^13: each iteration's scale, with a * where
 // the step was skipped.
 std::vector<std::string> scales(int iterations, bool is_async) {
-  hg::Tensor p = hg::full({}, 0, {.dtype = hg::kFloat16}).requires_grad_();
+  hg::Tensor p = hg::full({}, 0.0, {.dtype = hg::kFloat16}).requires_grad_();
   hg::optim::SGD sgd({p});
   hg::optim::AsyncOptimizer optimizer(sgd);
   hg::amp::AsyncGradScaler scaler(optimizer, {.growth_interval = 5});
