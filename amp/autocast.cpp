@@ -35,7 +35,6 @@ class detail::CastCache {
   std::map<std::pair<const TensorImpl*, DType>, Copy> copies_;
 };
 
-namespace amp {
 namespace {
 
 constexpr DeviceType kDeviceTypes[] = {kCPU, kCUDA};
@@ -57,61 +56,74 @@ bool can_enable(DeviceType type, DType dtype) {
   return true;
 }
 
-}  // namespace
-
-Autocast::Autocast(DeviceType type, const AutocastOptions& options) : previous_(detail::cast_rule) {
-  if (const Autocast* outer = innermost()) {
-    settings_ = outer->settings_;
-    cache_enabled_ = outer->cache_enabled_;
-    cache_ = outer->cache_;
-  } else {
-    cache_ = std::make_shared<detail::CastCache>();
-  }
-  Settings& settings = settings_[index_of(type)];
-  settings.dtype = options.dtype.value_or(settings.dtype);
-  settings.enabled = options.enabled && can_enable(type, settings.dtype);
-  cache_enabled_ = options.cache_enabled.value_or(cache_enabled_);
-  detail::cast_rule = this;
+const detail::AutocastRule* innermost() {
+  return dynamic_cast<const detail::AutocastRule*>(detail::cast_rule);
 }
 
-const Autocast* Autocast::innermost() { return dynamic_cast<const Autocast*>(detail::cast_rule); }
+detail::AutocastRule outermost() {
+  detail::AutocastRule rule;
+  rule.cache = std::make_shared<detail::CastCache>();
+  return rule;
+}
 
-void Autocast::cast(const char* op, Precision precision, std::span<Tensor> operands) {
+detail::AutocastRule inner_rule(DeviceType type, const amp::AutocastOptions& options) {
+  const detail::AutocastRule* outer = innermost();
+  detail::AutocastRule rule = outer != nullptr ? *outer : outermost();
+  auto& [enabled, dtype] = rule.settings[index_of(type)];
+  dtype = options.dtype.value_or(dtype);
+  enabled = options.enabled && can_enable(type, dtype);
+  rule.cache_enabled = options.cache_enabled.value_or(rule.cache_enabled);
+  return rule;
+}
+
+}  // namespace
+
+void detail::AutocastRule::cast(const char* op, Precision precision, std::span<Tensor> operands) {
   if (precision == Precision::any) return;
+  const auto converted = [this](const Tensor& source, DType dtype, DType fast) {
+    const bool cacheable = dtype == fast && source.dtype() == kFloat && source.requires_grad() &&
+                           source.is_leaf() && !source.impl()->is_view;
+    const bool use_cache = cacheable && cache_enabled && !InferenceMode::is_enabled();
+    return use_cache ? cache->cast(source, dtype) : to(source, dtype);
+  };
   for (const DeviceType type : kDeviceTypes) {
-    const auto [enabled, fast] = settings_[index_of(type)];
+    const auto [enabled, fast] = settings[index_of(type)];
     if (!enabled) continue;
-    const Casts casts = decide(op, precision, operands, type, fast);
+    const amp::Casts casts = amp::decide(op, precision, operands, type, fast);
     for (Tensor& operand : casts.operands) {
-      if (is_eligible(operand, type)) operand = converted(operand, casts.dtype, fast);
+      if (amp::is_eligible(operand, type)) operand = converted(operand, casts.dtype, fast);
     }
   }
 }
 
-Tensor Autocast::converted(const Tensor& source, DType dtype, DType fast) const {
-  const bool cacheable = dtype == fast && source.dtype() == kFloat && source.requires_grad() &&
-                         source.is_leaf() && !source.impl()->is_view;
-  const bool use_cache = cacheable && cache_enabled_ && !InferenceMode::is_enabled();
-  return use_cache ? cache_->cast(source, dtype) : to(source, dtype);
+std::unique_ptr<CastRule> detail::AutocastRule::copy() const {
+  auto rule = std::make_unique<AutocastRule>(*this);
+  rule->cache = std::make_shared<CastCache>();
+  return rule;
 }
 
+namespace amp {
+
+Autocast::Autocast(DeviceType type, const AutocastOptions& options)
+    : rule_(inner_rule(type, options)) {}
+
 bool is_autocast_enabled(DeviceType type) {
-  const Autocast* region = Autocast::innermost();
-  return region != nullptr && region->settings_[index_of(type)].enabled;
+  const detail::AutocastRule* rule = innermost();
+  return rule != nullptr && rule->settings[index_of(type)].enabled;
 }
 
 DType get_autocast_dtype(DeviceType type) {
-  const Autocast* region = Autocast::innermost();
-  return region != nullptr ? region->settings_[index_of(type)].dtype : kHalf;
+  const detail::AutocastRule* rule = innermost();
+  return rule != nullptr ? rule->settings[index_of(type)].dtype : kHalf;
 }
 
 bool is_autocast_cache_enabled() {
-  const Autocast* region = Autocast::innermost();
-  return region == nullptr || region->cache_enabled_;
+  const detail::AutocastRule* rule = innermost();
+  return rule == nullptr || rule->cache_enabled;
 }
 
 void clear_autocast_cache() {
-  if (const Autocast* region = Autocast::innermost()) region->cache_->clear();
+  if (const detail::AutocastRule* rule = innermost()) rule->cache->clear();
 }
 
 }  // namespace amp

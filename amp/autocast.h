@@ -9,8 +9,25 @@
 #include <halfgrad/autograd/tensor.h>
 
 namespace halfgrad::detail {
+
 class CastCache;
-}
+
+/// What the regions around an op have settled, for every device type.
+struct AutocastRule final : CastRule {
+  struct Settings {
+    bool enabled = false;
+    DType dtype = kHalf;
+  };
+
+  void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
+  std::unique_ptr<CastRule> copy() const override;
+
+  std::array<Settings, 2> settings{};  // by device type
+  bool cache_enabled = true;
+  std::shared_ptr<CastCache> cache;
+};
+
+}  // namespace halfgrad::detail
 
 namespace halfgrad::amp {
 
@@ -35,7 +52,7 @@ struct AutocastOptions {
 ///
 /// Regions nest: the inner one decides for its device type, other device types keep their state.
 /// The cache of casts lives until the outermost region ends.
-class Autocast final : public CastRule {
+class Autocast {
  public:
   /// A dtype other than float16 and bfloat16, or a device type this machine lacks, gives a warning
   /// and a disabled region.
@@ -44,29 +61,10 @@ class Autocast final : public CastRule {
   Autocast(DeviceType type, DType dtype, bool enabled = true,
            std::optional<bool> cache_enabled = std::nullopt)
       : Autocast(type, AutocastOptions{dtype, enabled, cache_enabled}) {}
-  ~Autocast() override { detail::cast_rule = previous_; }
-  Autocast(const Autocast&) = delete;
-  Autocast& operator=(const Autocast&) = delete;
 
  private:
-  friend bool is_autocast_enabled(DeviceType type);
-  friend DType get_autocast_dtype(DeviceType type);
-  friend bool is_autocast_cache_enabled();
-  friend void clear_autocast_cache();
-
-  struct Settings {
-    bool enabled = false;
-    DType dtype = kHalf;
-  };
-
-  static const Autocast* innermost();
-  void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
-  Tensor converted(const Tensor& source, DType dtype, DType fast) const;
-
-  CastRule* previous_;
-  std::array<Settings, 2> settings_;  // by device type
-  bool cache_enabled_ = true;
-  std::shared_ptr<detail::CastCache> cache_;
+  detail::AutocastRule rule_;
+  detail::CastRuleScope scope_{&rule_};
 };
 
 /// The state of this thread: that of the innermost region. Outside all regions, and while an op

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace halfgrad {
@@ -24,6 +25,8 @@ class CastRule {
  public:
   virtual ~CastRule() = default;
   virtual void cast(const char* op, Precision precision, std::span<Tensor> operands) = 0;
+  /// The same rule, without what it keeps of past ops: to run ops again once this one has gone.
+  virtual std::unique_ptr<CastRule> copy() const = 0;
 };
 
 namespace detail {

@@ -1,0 +1,181 @@
+#include <halfgrad/autograd/checkpoint.h>
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/allocator.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/testing/gradcheck.h>
+
+/// Gradients through a checkpoint are those without, bit for bit; memory is that of one segment.
+namespace halfgrad {
+namespace {
+
+using utils::checkpoint;
+using Numbers = std::vector<double>;
+
+struct Layer {
+  Tensor weight = randn({4, 4}, {.dtype = kDouble, .requires_grad = true});
+  Tensor operator()(const Tensor& x) const { return dropout(tanh(matmul(x, weight)), 0.5, true); }
+};
+
+struct Net {
+  std::vector<Layer> layers{3};
+  Tensor input = randn({8, 4}, {.dtype = kDouble, .requires_grad = true});
+
+  Tensor loss(bool checkpointed) const {
+    Tensor x = input;
+    for (const Layer& layer : layers) x = checkpointed ? checkpoint(layer, x) : layer(x);
+    return sum(x * x);
+  }
+  std::vector<Tensor> leaves() const {
+    std::vector<Tensor> all{input};
+    for (const Layer& layer : layers) all.push_back(layer.weight);
+    return all;
+  }
+};
+
+std::vector<Numbers> gradients(const std::vector<Tensor>& leaves) {
+  std::vector<Numbers> result;
+  for (Tensor leaf : leaves) {
+    result.push_back(leaf.grad().to_vector<double>());
+    leaf.set_grad({});
+  }
+  return result;
+}
+
+TEST(Checkpoint, GivesTheSameBitsAndLeavesTheGeneratorAlone) {
+  manual_seed(3);
+  const Net net;
+  const RandomKey start = default_generator().get_state();
+  const Tensor plain = net.loss(false);
+  plain.backward();
+  const auto expected = gradients(net.leaves());
+  const RandomKey end = default_generator().get_state();
+
+  default_generator().set_state(start);
+  const Tensor loss = net.loss(true);
+  EXPECT_EQ(loss.item(), plain.item());
+  loss.backward();
+  EXPECT_EQ(gradients(net.leaves()), expected);
+  EXPECT_EQ(default_generator().get_state().stream, end.stream);
+}
+
+TEST(Checkpoint, RunsTwiceAndOnceWithoutGradients) {
+  const auto runs = std::make_shared<int>(0);
+  const auto square = [runs](const Tensor& x) {
+    ++*runs;
+    return x * x;
+  };
+  const Tensor x = full({}, 3.0, {.requires_grad = true});
+  {
+    const NoGradGuard no_grad;
+    EXPECT_FALSE(checkpoint(square, x).requires_grad());
+  }
+  EXPECT_FALSE(checkpoint(square, x.detach()).requires_grad());
+  EXPECT_EQ(*runs, 2);
+  checkpoint(square, x).backward();
+  EXPECT_EQ(*runs, 4);
+  EXPECT_EQ(x.grad().item(), 6);
+}
+
+// The tape of a segment is what 2 kB arrays its ops keep; checkpointed, its input alone.
+TEST(Checkpoint, KeepsTheInputAlone) {
+  const Tensor x = randn({256}, {.dtype = kDouble, .requires_grad = true});
+  const auto chain = [](Tensor y) {
+    for (int i = 0; i < 10; ++i) y = tanh(y);
+    return y;
+  };
+  const auto kept = [&](bool checkpointed) {
+    const auto before = allocator::stats(kCPU).current;
+    const Tensor y = checkpointed ? checkpoint(chain, x) : chain(x);
+    return allocator::stats(kCPU).current - before;
+  };
+  EXPECT_EQ(kept(true), 256 * 8);
+  EXPECT_EQ(kept(false), 10 * 256 * 8);
+}
+
+TEST(Checkpoint, TakesAndReturnsSeveralTensors) {
+  const Tensor a = full({2}, 3.0, {.dtype = kDouble, .requires_grad = true});
+  const Tensor b = full({2}, 5.0, {.dtype = kDouble});
+  const auto outputs = checkpoint(
+      [](const Tensor& x, const Tensor& y) {
+        return std::vector<Tensor>{x * y, x > y, x + y};
+      },
+      a, b);
+  EXPECT_FALSE(outputs[1].requires_grad());
+  (sum(outputs[2]) * 2.0).backward();  // nothing flows back into output 0
+  EXPECT_EQ(a.grad().to_vector<double>(), (Numbers{2, 2}));
+  sum(checkpoint([](const Tensor& x, const Tensor& y) { return x * y; }, a, a)).backward();
+  EXPECT_EQ(a.grad().to_vector<double>(), (Numbers{8, 8}));
+}
+
+TEST(Checkpoint, GradAndSecondDerivatives) {
+  const Tensor w = full({3}, 0.5, {.dtype = kDouble, .requires_grad = true});
+  const Tensor x = tensor({0.1, -0.2, 0.3}, {.dtype = kDouble}).requires_grad_();
+  // The weight is used before the segment, too: its gradient must not be counted twice.
+  const auto f = [](const std::vector<Tensor>& in) {
+    const Tensor& weight = in[1];
+    return checkpoint([weight](const Tensor& h) { return exp(h * weight) * weight; },
+                      in[0] * weight);
+  };
+  EXPECT_TRUE(autograd::gradcheck(f, {x, w}));
+  EXPECT_TRUE(autograd::gradgradcheck(f, {x, w}));
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(Checkpoint, GraphsMayBeUsedAgain) {
+  const Tensor x = full({}, 2.0, {.requires_grad = true});
+  const Tensor y = checkpoint([](const Tensor& z) { return z * z * z; }, x);
+  y.backward({}, /*retain_graph=*/true);
+  y.backward();
+  EXPECT_EQ(x.grad().item(), 24);
+  EXPECT_THROW(y.backward(), std::runtime_error);
+}
+
+// w is the result of an op outside: its history is run again for the segment, and counts once each.
+TEST(Checkpoint, ReachesWhatTheFunctionCaptured) {
+  const Tensor leaf = full({}, 2.0, {.requires_grad = true});
+  const Tensor w = leaf * 3.0;
+  const Tensor y = checkpoint([w](const Tensor& x) { return x * w; }, full({}, 5.0));
+  (y + w).backward();
+  EXPECT_EQ(leaf.grad().item(), 3 * 5 + 3);
+}
+
+TEST(Checkpoint, NoticesChanges) {
+  Tensor x = full({}, 2.0, {.requires_grad = true}), w = full({}, 3.0, {.requires_grad = true});
+  for (Tensor* changed : {&x, &w}) {
+    const Tensor y = checkpoint([w](const Tensor& z) { return z * w; }, x);
+    {
+      const NoGradGuard no_grad;
+      changed->add_(1.0);
+    }
+    EXPECT_THROW(y.backward(), std::runtime_error);
+  }
+  const auto runs = std::make_shared<int>(0);
+  const auto growing = [runs](const Tensor& z) { return z * ones({++*runs}); };
+  EXPECT_THROW(sum(checkpoint(growing, x)).backward(), std::runtime_error);
+}
+
+TEST(Checkpoint, ExceptionsOfTheSecondRunReachTheCaller) {
+  const auto runs = std::make_shared<int>(0);
+  const Tensor x = full({}, 2.0, {.requires_grad = true});
+  const RandomKey before = default_generator().get_state();
+  const Tensor y = checkpoint(
+      [runs](const Tensor& z) {
+        if (++*runs == 2) throw std::domain_error("second run");
+        return z * z;
+      },
+      x);
+  EXPECT_THROW(y.backward(), std::domain_error);
+  EXPECT_EQ(default_generator().get_state().stream, before.stream);
+  EXPECT_TRUE(GradMode::is_enabled());
+}
+
+}  // namespace
+}  // namespace halfgrad
