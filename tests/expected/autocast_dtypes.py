@@ -160,7 +160,7 @@ BINARY = {
     "huber_loss": F.huber_loss,
     "bce": F.binary_cross_entropy,
     "bce_with_logits": F.binary_cross_entropy_with_logits,
-    "kl_div": lambda x, y: F.kl_div(x, y, reduction="batchmean"),
+    "kl_div": lambda x, y: F.kl_div(x, y, reduction="mean"),
 }
 
 TERNARY = {

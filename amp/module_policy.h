@@ -1,0 +1,84 @@
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/precision.h>
+
+/// Precision by module instead of by op, as in jmp (github.com/google-deepmind/jmp): a policy says
+/// which type a module's parameters are stored in, which it computes in, and which it returns.
+///
+///   auto body = amp::with_policy(nn::Linear(784, 512), {.compute = kHalf, .output = kHalf});
+///   auto head = amp::with_policy(nn::Linear(512, 10), {.compute = kFloat});
+///   auto model = nn::Sequential(body, nn::ReLU(), head);
+///
+/// Nothing is decided by op: a policy with compute = kHalf sums and exponentiates in float16, too.
+namespace halfgrad {
+namespace detail {
+
+/// Casts every floating-point operand of every op to one type.
+struct ComputeRule final : CastRule {
+  explicit ComputeRule(DType compute_dtype) : dtype(compute_dtype) {}
+  void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
+  std::unique_ptr<CastRule> copy() const override { return std::make_unique<ComputeRule>(dtype); }
+
+  DType dtype;
+};
+
+}  // namespace detail
+
+namespace amp {
+
+struct ModulePolicy {
+  DType param = kFloat;
+  DType compute = kHalf;
+  DType output = kFloat;
+};
+
+/// The tensor in this type if it is floating point, else the tensor.
+Tensor cast_floating(const Tensor& tensor, DType dtype);
+
+/// A module that is called as its policy says: the same parameters under the same names. Inside,
+/// the policy takes the place of an autocast region; gradients arrive in the parameters' type.
+template <class M>
+class WithPolicy : public M {
+ public:
+  /// Converts the parameters and floating-point buffers in place.
+  WithPolicy(M module, const ModulePolicy& policy) : M(std::move(module)), policy_(policy) {
+    this->to(policy.param);
+  }
+
+  /// A Tensor, or a vector of them, as the module returns.
+  template <class... Inputs>
+  auto operator()(const Inputs&... inputs) const {
+    auto result = [&] {
+      detail::ComputeRule rule(policy_.compute);
+      const detail::CastRuleScope scope(&rule);
+      return M::operator()(inputs...);
+    }();
+    if constexpr (std::same_as<decltype(result), Tensor>) {
+      return cast_floating(result, policy_.output);
+    } else {
+      for (Tensor& tensor : result) tensor = cast_floating(tensor, policy_.output);
+      return result;
+    }
+  }
+
+  const ModulePolicy& policy() const { return policy_; }
+
+ private:
+  ModulePolicy policy_;
+};
+
+template <class M>
+WithPolicy<M> with_policy(M module, const ModulePolicy& policy) {
+  return WithPolicy<M>(std::move(module), policy);
+}
+
+}  // namespace amp
+}  // namespace halfgrad

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+/// The training loops that mixed precision has to get right, a page each.
+struct Step {
+  double loss = 0;
+  double scale = 0;  ///< after the step
+  bool skipped = false;
+  double seen = std::numeric_limits<double>::quiet_NaN();  ///< what the loop is about, if a number
+};
+using Trace = std::vector<Step>;
+
+Trace accumulation(std::int64_t steps);
+Trace clip_norm(std::int64_t steps);
+Trace clip_value(std::int64_t steps);
+Trace gradient_penalty(std::int64_t steps);
+Trace several_losses(std::int64_t steps);
+Trace scaler_per_loss(std::int64_t steps);
+Trace inspection(std::int64_t steps);
+Trace disabled(std::int64_t steps);
+Trace custom_function(std::int64_t steps);
+Trace island(std::int64_t steps);
+Trace worker_threads(std::int64_t steps);
+Trace exceptions(std::int64_t steps);
+Trace checkpointing(std::int64_t steps);
+Trace module_policy(std::int64_t steps);
+
+struct Loop {
+  std::string_view name;
+  std::string_view shows;
+  std::string_view seen;  ///< heading of Step::seen; empty: it has none
+  Trace (*run)(std::int64_t steps);
+};
+
+inline constexpr Loop kLoops[] = {
+    {"accumulation", "several backward passes, one step: one scale for the whole window", "",
+     accumulation},
+    {"clip_norm", "unscale, then clip: the norm is that of the true gradients", "gradient norm",
+     clip_norm},
+    {"clip_value", "the same with every element clamped", "largest entry", clip_value},
+    {"gradient_penalty", "the norm of the gradient as a part of the loss", "penalty",
+     gradient_penalty},
+    {"several_losses", "two losses and two optimizers: each step may be skipped, one update",
+     "second skipped", several_losses},
+    {"scaler_per_loss", "losses of different sizes, each with a scaler of its own", "second scale",
+     scaler_per_loss},
+    {"inspection", "look at unscaled gradients and decide not to step", "gradient norm",
+     inspection},
+    {"disabled", "the same code in float32: regions and scaler switched off", "", disabled},
+    {"custom_function", "a function that needs float32, and its backward", "", custom_function},
+    {"island", "a part of the network that stays out of autocast", "", island},
+    {"worker_threads", "a region belongs to a thread: each worker opens its own", "",
+     worker_threads},
+    {"exceptions", "an exception leaves the region; the next batch trains on", "thrown",
+     exceptions},
+    {"checkpointing", "activations computed twice instead of kept, in the same region",
+     "bytes kept", checkpointing},
+    {"module_policy", "precision by module instead of by op", "", module_policy},
+};

@@ -1,0 +1,33 @@
+#include "regression.h"
+
+#include <vector>
+
+namespace {
+
+/// (multiplier * k) mod 61, shifted to [-30, 30] and divided: element k of a tensor of weights or
+/// x.
+hg::Tensor pattern(const hg::Shape& sizes, std::int64_t first, std::int64_t multiplier,
+                   double divisor) {
+  hg::Tensor result = hg::empty(sizes);
+  for (std::int64_t i = 0; i < result.numel(); ++i) {
+    result.data_ptr<float>()[i] =
+        static_cast<float>(static_cast<double>((first + i) * multiplier % 61 - 30) / divisor);
+  }
+  return result;
+}
+
+}  // namespace
+
+Regression::Regression() : Callable("Regression") {
+  const hg::NoGradGuard no_grad;
+  for (hg::Tensor& parameter : parameters()) {
+    parameter.copy_(pattern(parameter.sizes(), 1, 37, 64));
+  }
+  to(device);
+}
+
+hg::data::Batch Regression::batch(std::int64_t number) const {
+  const hg::Tensor x = pattern({kBatch, kFeatures}, number * kBatch * kFeatures, 29, 16);
+  const hg::Tensor y = x.slice(1, 0, 1) * x.slice(1, 1, 2) - x.slice(1, 2, 3);
+  return {x.to(device), y.to(device)};
+}
