@@ -7,7 +7,9 @@
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/amp/master_weights.h>
+#include <halfgrad/amp/module_policy.h>
 #include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/checkpoint.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/grad_mode.h>

@@ -1,6 +1,5 @@
 // A checkpoint keeps its input and computes the rest again in backward, which runs outside the
 // region: the checkpoint restores it, with its dtype, or the second forward would be in float32.
-#include <halfgrad/autograd/checkpoint.h>
 #include <halfgrad/core/allocator.h>
 
 #include "loops.h"

@@ -10,8 +10,10 @@
 
 void PrintTo(const Loop& loop, std::ostream* out) { *out << loop.name; }
 
-/// The loops of examples/amp_loops against PyTorch's: the same losses, and after every step the
-/// same state of the scaler.
+/// The loops of examples/amp_loops against those of PyTorch on the CPU: the same losses, and after
+/// every step the same state of the scaler. Their ops are on PyTorch's lists for both devices, since
+/// ours differ on purpose: "One policy on every device. Our autocast uses the CUDA op lists on the
+/// CPU too, and its default fast dtype is float16 on both device types."
 namespace halfgrad {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -50,6 +51,15 @@ std::vector<std::int64_t> joined(const Batches& batches) {
 
 class Loader : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Prefetch, Loader, testing::Values(0, 1, 2, 50));
+
+TEST(LoaderCopies, CountTheirOwnEpochs) {
+  DataLoader loader(Numbers{4}, {.batch_size = 2, .shuffle = true});
+  DataLoader copy = loader;
+  const Batches first = one_epoch(loader);
+  EXPECT_EQ(one_epoch(copy), first);
+  DataLoader moved = std::move(copy);
+  EXPECT_EQ(one_epoch(moved), one_epoch(loader));
+}
 
 TEST_P(Loader, CutsTheDataIntoBatches) {
   struct Case {

@@ -1,0 +1,108 @@
+#include <halfgrad/data/text.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <halfgrad/autograd/creation.h>
+
+namespace halfgrad::data {
+namespace {
+
+void check_length(const char* dataset, std::int64_t length, bool is_valid) {
+  if (is_valid) return;
+  throw std::invalid_argument(std::string(dataset) +
+                              ": expected a length above 0 and a longer text, got " +
+                              std::to_string(length));
+}
+
+void check_index(const char* dataset, std::int64_t index, std::int64_t size) {
+  if (index >= 0 && index < size) return;
+  throw std::out_of_range(std::string(dataset) + ": expected an index in [0, " +
+                          std::to_string(size) + "), got " + std::to_string(index));
+}
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.is_open() || stream.bad()) {
+    throw std::runtime_error("read_text: expected a file that can be read, got " + path.string());
+  }
+  return text;
+}
+
+Alphabet::Alphabet(std::string_view text) {
+  const std::set<unsigned char> characters(text.begin(), text.end());
+  characters_.assign(characters.begin(), characters.end());
+}
+
+std::vector<std::int64_t> Alphabet::encode(std::string_view text) const {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(text.size());
+  for (const char character : text) {
+    const std::size_t number = characters_.find(character);
+    if (number == std::string::npos) {
+      throw std::invalid_argument("Alphabet: expected one of its " + std::to_string(size()) +
+                                  " characters, got '" + character + "'");
+    }
+    numbers.push_back(static_cast<std::int64_t>(number));
+  }
+  return numbers;
+}
+
+std::string Alphabet::decode(std::span<const std::int64_t> numbers) const {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    text += characters_.at(static_cast<std::size_t>(number));
+  }
+  return text;
+}
+
+TextBlocks::TextBlocks(std::vector<std::int64_t> text, std::int64_t length)
+    : text_(std::make_shared<const std::vector<std::int64_t>>(std::move(text))), length_(length) {
+  check_length("TextBlocks", length, length > 0 && std::ssize(*text_) > length);
+}
+
+Batch TextBlocks::get_batch(std::span<const std::int64_t> indices) const {
+  std::vector<std::int64_t> x, y;
+  for (const std::int64_t index : indices) {
+    check_index("TextBlocks", index, size());
+    const auto first = text_->begin() + index;
+    x.insert(x.end(), first, first + length_);
+    y.insert(y.end(), first + 1, first + length_ + 1);
+  }
+  const Shape sizes{std::ssize(indices), length_};
+  return {tensor(x, sizes), tensor(y, sizes)};
+}
+
+LineContexts::LineContexts(std::vector<std::int64_t> text, std::int64_t line_end,
+                           std::int64_t length)
+    : text_(std::make_shared<const std::vector<std::int64_t>>(std::move(text))),
+      line_end_(line_end),
+      length_(length) {
+  check_length("LineContexts", length, length > 0);
+}
+
+Batch LineContexts::get_batch(std::span<const std::int64_t> indices) const {
+  std::vector<std::int64_t> x(indices.size() * static_cast<std::size_t>(length_), line_end_), y;
+  auto context_end = x.begin();
+  for (const std::int64_t index : indices) {
+    check_index("LineContexts", index, size());
+    const auto target = text_->begin() + index;
+    const auto window = target - std::min(index, length_);
+    // Backwards from the target to the end of the line before it.
+    const auto before = std::find(std::make_reverse_iterator(target),
+                                  std::make_reverse_iterator(window), line_end_);
+    context_end += length_;
+    std::copy_backward(before.base(), target, context_end);
+    y.push_back(*target);
+  }
+  return {tensor(x, {std::ssize(indices), length_}), tensor(y)};
+}
+
+}  // namespace halfgrad::data

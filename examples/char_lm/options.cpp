@@ -1,0 +1,68 @@
+#include "options.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/core.h>
+#include <halfgrad/core/thread_pool.h>
+#include <CLI/CLI.hpp>
+
+namespace hg = halfgrad;
+
+std::optional<hg::DType> Options::autocast() const {
+  if (precision == "fp32") return std::nullopt;
+  return precision == "fp16" ? hg::kHalf : hg::kBFloat16;
+}
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  std::string device = hg::cuda::is_available() ? "cuda" : "cpu";
+  int threads = hg::get_num_threads();
+  CLI::App app(
+      "Trains a language model of characters, in mixed precision, and lets it write:\n"
+      "  mlp  a multilayer perceptron on the characters before (Bengio et al. 2003), line by line\n"
+      "  gpt  a small transformer with causal self-attention, on running text");
+  app.option_defaults()->always_capture_default();
+  const auto count = [&](const std::string& name, std::int64_t& value, const std::string& meaning) {
+    return app.add_option(name, value, meaning)->check(CLI::PositiveNumber);
+  };
+  app.add_option("--model", options.model, "mlp or gpt")->check(CLI::IsMember({"mlp", "gpt"}));
+  app.add_option("--data", options.data, "Text file; without it a short text of our own")
+      ->check(CLI::ExistingFile);
+  app.add_option("--precision", options.precision, "fp32, fp16 (with a GradScaler) or bf16")
+      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}));
+  count("--steps", options.steps, "Updates");
+  count("--batch", options.batch, "Sequences in a batch");
+  count("--accumulation", options.accumulation, "Batches for an update");
+  CLI::Option* const context = count("--context", options.context, "Characters seen; mlp: 8");
+  count("--layers", options.layers, "Transformer blocks");
+  count("--heads", options.heads, "Attention heads; divides the width");
+  count("--width", options.width, "Size of hidden vectors");
+  app.add_option("--dropout", options.dropout, "Probability")->check(CLI::Range(0.0, 0.9));
+  app.add_flag("--checkpoint", options.checkpoint, "Compute activations of blocks twice");
+  app.add_option("--lr", options.lr, "Peak learning rate")->check(CLI::PositiveNumber);
+  count("--warm-up", options.warm_up, "Updates until the peak; then a cosine down to a tenth");
+  app.add_option("--weight-decay", options.weight_decay, "Of matrices")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--clip", options.clip, "Largest norm of a gradient")->check(CLI::PositiveNumber);
+  count("--validate-every", options.validate_every, "Updates between validations");
+  count("--validation-batches", options.validation_batches, "Batches in a validation");
+  app.add_option("--samples", options.samples, "Characters to write in the end")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options.seed, "Of the weights and of the order of samples");
+  app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));
+  try {
+    app.parse(argc, argv);
+    if (options.model == "mlp" && context->empty()) options.context = 8;
+    if (options.width % options.heads != 0)
+      throw CLI::ValidationError("--heads: expected a divisor of the width");
+    if (device == "cuda" && !hg::cuda::is_available())
+      throw CLI::ValidationError("--device cuda: " + hg::cuda::why_unavailable());
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  options.device = hg::Device(device);
+  hg::set_num_threads(threads);
+  return options;
+}

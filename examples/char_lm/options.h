@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/dtype.h>
+
+/// What the command line says. The defaults are nanoGPT's for a small model of characters.
+struct Options {
+  std::string model = "gpt";
+  std::filesystem::path data;  ///< empty: a text of our own
+  std::string precision = "fp16";
+  std::int64_t steps = 500;
+  std::int64_t batch = 16;
+  std::int64_t accumulation = 1;  ///< batches for a step
+  std::int64_t context = 64;      ///< characters that the model sees
+  std::int64_t layers = 4, heads = 4, width = 128;
+  double dropout = 0;
+  bool checkpoint = false;
+  double lr = 1e-3;
+  std::int64_t warm_up = 50;
+  double weight_decay = 0.1;
+  double clip = 1;
+  std::int64_t validate_every = 100;
+  std::int64_t validation_batches = 20;
+  std::int64_t samples = 300;
+  std::uint64_t seed = 0;
+  halfgrad::Device device;
+
+  /// What autocast runs matrix products in; none: no autocast.
+  std::optional<halfgrad::DType> autocast() const;
+};
+
+/// Ends the program after --help, or with status 2 after saying what is wrong with an argument.
+Options parse_options(int argc, char** argv);

@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "training.h"
+
+namespace hg = halfgrad;
+
+namespace {
+
+/// Where u in [0, 1) falls when the probabilities lie side by side.
+std::int64_t draw(const std::vector<double>& probabilities, double u) {
+  std::size_t i = 0;
+  for (; i + 1 < probabilities.size() && u >= probabilities[i]; ++i) u -= probabilities[i];
+  return static_cast<std::int64_t>(i);
+}
+
+}  // namespace
+
+std::string write(const Model& model, const Corpus& corpus, const Options& options) {
+  const hg::NoGradGuard no_grad;
+  hg::nn::Module module = model.module;
+  module.eval();
+  const std::int64_t line_end = corpus.line_end();
+  std::vector<std::int64_t> text(corpus.by_line ? static_cast<std::size_t>(corpus.context) : 1,
+                                 line_end);
+  const std::ptrdiff_t prompt = std::ssize(text);
+  for (std::int64_t i = 0; i < options.samples; ++i) {
+    // Of a model that reads lines, what is before the last line is line ends.
+    std::vector<std::int64_t> seen(text.end() - std::min(std::ssize(text), corpus.context),
+                                   text.end());
+    if (corpus.by_line) {
+      const auto start = std::find(seen.rbegin(), seen.rend(), line_end).base();
+      std::fill(seen.begin(), start, line_end);
+    }
+    const hg::Tensor x = hg::tensor(seen, {1, std::ssize(seen)}, {.device = options.device});
+    const hg::Tensor logits = model.logits(x).view({-1, corpus.alphabet.size()});
+    const auto probabilities = logits[-1].softmax(0).to_vector<double>();
+    text.push_back(draw(probabilities, hg::rand({}).item()));
+  }
+  return corpus.alphabet.decode({text.begin() + prompt, text.end()});
+}

@@ -1,0 +1,33 @@
+# Runs -DPROGRAM=char_lm as users do: help, wrong arguments, and short trainings, whose validation loss
+# in fp16 must be that in fp32 to 0.02 nats.
+cmake_minimum_required(VERSION 3.24)
+
+function(expect_run status pattern)
+  execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE actual OUTPUT_VARIABLE text
+                  ERROR_VARIABLE text)
+  if(NOT actual EQUAL status OR NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "char_lm ${ARGN}: expected status ${status} and '${pattern}', got "
+                        "${actual} and\n${text}")
+  endif()
+  set(digits "${CMAKE_MATCH_1}${CMAKE_MATCH_2}" PARENT_SCOPE)
+endfunction()
+
+expect_run(0 "--precision" --help)
+expect_run(2 "fp8" --precision fp8)
+expect_run(2 "divisor of the width" --heads 3)
+expect_run(1 "longer text" --context 100000)
+
+function(expect_same_loss)
+  foreach(precision fp32 fp16)
+    expect_run(0 "validation loss ([0-9])\\.([0-9][0-9][0-9][0-9]) nats"
+               ${ARGN} --precision ${precision} --device cpu --samples 20)
+    set(${precision} "${digits}")
+  endforeach()
+  math(EXPR difference "${fp16} - ${fp32}")
+  if(difference GREATER 200 OR difference LESS -200)
+    message(FATAL_ERROR "char_lm ${ARGN}: expected the loss of fp32, ${fp32} / 10000, to 0.02, got "
+                        "${fp16} / 10000")
+  endif()
+endfunction()
+expect_same_loss(--model mlp --steps 100 --width 32)
+expect_same_loss(--model gpt --steps 40 --layers 2 --width 32 --accumulation 2 --checkpoint)
