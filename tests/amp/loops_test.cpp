@@ -11,9 +11,9 @@
 void PrintTo(const Loop& loop, std::ostream* out) { *out << loop.name; }
 
 /// The loops of examples/amp_loops against those of PyTorch on the CPU: the same losses, and after
-/// every step the same state of the scaler. Their ops are on PyTorch's lists for both devices, since
-/// ours differ on purpose: "One policy on every device. Our autocast uses the CUDA op lists on the
-/// CPU too, and its default fast dtype is float16 on both device types."
+/// every step the same state of the scaler. Their ops are on PyTorch's lists for both devices,
+/// since ours differ on purpose: "One policy on every device. Our autocast uses the CUDA op lists
+/// on the CPU too, and its default fast dtype is float16 on both device types."
 namespace halfgrad {
 namespace {
 
@@ -28,17 +28,14 @@ json expected_rows(std::string_view loop) {
   throw std::out_of_range("loops.json: expected " + std::string(loop) + ", got none");
 }
 
-/// `expected` is a number, or "nan" or "inf", which loops meet in different orders. Up to each step
-/// the weights have gone through as many roundings to float16 as there were steps.
-void expect_near(double got, const json& expected, std::size_t step, const char* what) {
-  SCOPED_TRACE(what + (" of step " + std::to_string(step)));
+/// `expected` is a number, or "nan" or "inf", which loops meet in different orders.
+void expect_near(double got, const json& expected, double tolerance) {
   if (expected.is_string()) {
     EXPECT_FALSE(std::isfinite(got)) << got;
-    return;
+  } else {
+    const double value = expected;
+    EXPECT_NEAR(got, value, tolerance * std::fmax(1, std::abs(value)));
   }
-  const double value = expected;
-  const double roundoffs = 4.0 * static_cast<double>(step + 1);
-  EXPECT_NEAR(got, value, roundoffs * roundoff(kHalf) * std::fmax(1, std::abs(value)));
 }
 
 class AmpLoops : public testing::TestWithParam<Loop> {};
@@ -49,10 +46,16 @@ TEST_P(AmpLoops, AreThoseOfPyTorch) {
   const Trace trace = loop.run(static_cast<std::int64_t>(rows["loss"].size()));
   ASSERT_EQ(trace.size(), rows["loss"].size());
   for (std::size_t i = 0; i < trace.size(); ++i) {
-    EXPECT_EQ(trace[i].scale, rows["scale"][i]) << "step " << i;
-    EXPECT_EQ(trace[i].skipped, rows["skipped"][i]) << "step " << i;
-    expect_near(trace[i].loss, rows["loss"][i], i, "loss");
-    if (rows.contains("seen")) expect_near(trace[i].seen, rows["seen"][i], i, loop.seen.data());
+    SCOPED_TRACE("step " + std::to_string(i));
+    EXPECT_EQ(trace[i].scale, rows["scale"][i]);
+    EXPECT_EQ(trace[i].skipped, rows["skipped"][i]);
+    // In float16 most roundings swallow a sum's order; one here and there does not. In float32 each
+    // step leaves two roundoffs.
+    const double tolerance = loop.name == "disabled"
+                                 ? 2.0 * static_cast<double>(i + 1) * roundoff(kFloat)
+                                 : roundoff(kHalf);
+    expect_near(trace[i].loss, rows["loss"][i], tolerance);
+    if (rows.contains("seen")) expect_near(trace[i].seen, rows["seen"][i], tolerance);
   }
 }
 

@@ -126,6 +126,10 @@ TEST(Checkpoint, GradAndSecondDerivatives) {
   };
   EXPECT_TRUE(autograd::gradcheck(f, {x, w}));
   EXPECT_TRUE(autograd::gradgradcheck(f, {x, w}));
+  const auto gradient = [&](bool create_graph) {
+    return autograd::grad({sum(f({x, w}))}, {w}, {}, {.create_graph = create_graph})[0];
+  };
+  EXPECT_EQ(gradient(true).to_vector<double>(), gradient(false).to_vector<double>());
   EXPECT_FALSE(w.grad().defined());
 }
 
