@@ -1,0 +1,59 @@
+#include <halfgrad/core/emulated.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/philox.h>
+
+namespace halfgrad {
+namespace {
+
+using EmulatedHalf = Emulated<kFp16>;
+using EmulatedFloat = Emulated<kFp32>;
+
+// The machine has one of these formats itself.
+TEST(Emulated, Fp32IsTheMachinesFloat) {
+  for (std::uint64_t i = 0; i < 20000; ++i) {
+    const PhiloxBlock random = random_block({1, 0}, i);
+    const auto a = std::bit_cast<float>(random.word[0]);
+    const auto b = std::bit_cast<float>(random.word[1]);
+    // Of a like size, so that the sum rounds and cancels.
+    const float c = -a * b * (1 + static_cast<float>(static_cast<int>(random.word[2])) * 0x1p-45f);
+    if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) continue;
+    const EmulatedFloat x(a), y(b), z(c);
+    const auto same = [&](EmulatedFloat got, float expected) {
+      return got.bits() == encode(expected, kFp32);
+    };
+    ASSERT_TRUE(same(x + y, a + b)) << a << ' ' << b;
+    ASSERT_TRUE(same(x - y, a - b)) << a << ' ' << b;
+    ASSERT_TRUE(same(x * y, a * b)) << a << ' ' << b;
+    ASSERT_TRUE(same(x / y, a / b)) << a << ' ' << b;
+    ASSERT_TRUE(same(sqrt(x * x), std::sqrt(a * a))) << a;
+    ASSERT_TRUE(same(fma(x, y, z), std::fma(a, b, c))) << a << ' ' << b << ' ' << c;
+  }
+}
+
+TEST(Emulated, AHalfPrecisionSumStandsStillAt2048) {
+  EmulatedHalf sum(0);
+  for (int i = 0; i < 4096; ++i) sum += EmulatedHalf(1);
+  EXPECT_EQ(static_cast<double>(sum), 2048);
+}
+
+// 7 * 37 = 259 and 9 * 29 = 261 are midpoints in bf16, whose numbers here are even. What decides
+// lies beyond the 53 bits of the double in between.
+TEST(Emulated, FmaRoundsOnce) {
+  using EmulatedBFloat16 = Emulated<kBf16>;
+  const auto computed = [](double a, double b, double c) {
+    return static_cast<double>(fma(EmulatedBFloat16(a), EmulatedBFloat16(b), EmulatedBFloat16(c)));
+  };
+  EXPECT_EQ(computed(7, 37, 0), 260);
+  EXPECT_EQ(computed(7, 37, -0x1p-60), 258);
+  EXPECT_EQ(computed(9, 29, 0), 260);
+  EXPECT_EQ(computed(9, 29, 0x1p-60), 262);
+}
+
+}  // namespace
+}  // namespace halfgrad
