@@ -9,11 +9,24 @@
 /// Cross entropy of a row of logits x, and its gradient.
 namespace halfgrad::detail {
 
-/// log(sum_j exp(x_j)), m the largest taken out first.
+/// log(sum_j exp(x_j)) = m + log(sum_j exp(x_j - m)), m the largest. The two stay apart: added up,
+/// large logits would round away what a loss is made of.
+template <class T>
+struct LogSumExp {
+  T largest, log_of_rest;
+
+  HG_HD T value() const { return largest + log_of_rest; }
+  template <class X>
+  HG_HD X minus(X x) const {
+    return (largest - x) + log_of_rest;
+  }
+};
+
 template <class Team, class T>
-HG_HD T log_sum_exp(Team& team, Row<const T> x) {
+HG_HD LogSumExp<T> log_sum_exp(Team& team, Row<const T> x) {
   const T largest = team.max(x.size(), [&](auto i) { return x(i); });
-  return largest + math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }));
+  return {largest,
+          math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }))};
 }
 
 /// For a row of class t and weight w: loss = w (lse - x_t), lse = log(sum_j exp(x_j)).
@@ -22,10 +35,10 @@ struct ClassLossRow {
   HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss,
                         Row<T> lse) const {
     const ClassTarget<T> row(target);
-    const T log_total = log_sum_exp(team, x);
+    const LogSumExp<T> log_total = log_sum_exp(team, x);
     team.once([&] {
-      lse.set(std::int64_t{0}, log_total);
-      loss.set(std::int64_t{0}, row.ignored() ? T(0) : row.weight * (log_total - x(row.index)));
+      lse.set(std::int64_t{0}, log_total.value());
+      loss.set(std::int64_t{0}, row.ignored() ? T(0) : row.weight * log_total.minus(x(row.index)));
     });
   }
 };
@@ -51,13 +64,13 @@ struct ClassGradientRow {
 struct SoftLossRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
-    const T log_total = log_sum_exp(team, x);
+    const LogSumExp<T> log_total = log_sum_exp(team, x);
     const T total = team.sum(x.size(), [&](auto i) {
       const auto p = q(i);
-      return select(p == T(0), p, p * (log_total - x(i)));
+      return select(p == T(0), p, p * log_total.minus(x(i)));
     });
     team.once([&] {
-      lse.set(std::int64_t{0}, log_total);
+      lse.set(std::int64_t{0}, log_total.value());
       loss.set(std::int64_t{0}, total);
     });
   }

@@ -1,0 +1,100 @@
+#include <halfgrad/testing/error_budget.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halfgrad::testing {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
+                         DType output) {
+  ErrorBudget budget;
+  const double roundoff = limits_of(output).roundoff;
+  for (const Bounded& y : op.bounded(operands, accumulate)) {
+    const double magnitude = std::fabs(y.value) + y.error;
+    const bool exact = op.bitwise || !std::isfinite(y.value);
+    budget.expected.push_back(y.value);
+    budget.allowed.push_back(y.error == kInfinity ? kInfinity
+                             : exact              ? 0
+                                     : y.error + roundoff * magnitude + ulp_at(magnitude, output));
+  }
+  return budget;
+}
+
+double budget_used(double got, double expected, double allowed, DType output) {
+  if (allowed == kInfinity || got == expected) return 0;
+  if (std::isnan(got) || std::isnan(expected)) {
+    return std::isnan(got) && std::isnan(expected) ? 0 : kInfinity;
+  }
+  if (std::isinf(got)) {
+    const bool may_overflow = std::fabs(expected) + allowed > limits_of(output).largest;
+    return may_overflow && std::signbit(got) == std::signbit(expected) ? 0 : kInfinity;
+  }
+  return allowed > 0 ? std::fabs(got - expected) / allowed : kInfinity;
+}
+
+void BudgetUse::add(double got, double expected, double allowed, DType output) {
+  ++elements;
+  if (allowed == kInfinity) {
+    ++unjudged;
+    return;
+  }
+  const double used = budget_used(got, expected, allowed, output);
+  worst = std::max(worst, used);
+  if (used > 1) {
+    ++over;
+  } else {
+    ++histogram[std::min<std::size_t>(9, static_cast<std::size_t>(used * 10))];
+  }
+  if (!std::isfinite(got) || !std::isfinite(expected)) return;
+  const double ulp = ulp_at(expected, output);
+  const double ulps = std::fabs(got - expected) / ulp;
+  max_ulps = std::max(max_ulps, ulps);
+  sum_ulps += ulps;
+  const double before_storing = allowed - ulp - limits_of(output).roundoff * std::fabs(expected);
+  if (ulps > 0 && ulps <= 1 && before_storing < ulp / 16) {
+    ++inexact;
+    sum_outward_ulps += (std::fabs(got) - std::fabs(expected)) / ulp;
+  }
+}
+
+void BudgetUse::compare(double got, double rounded, double expected, DType output) {
+  if (!std::isfinite(got) || !std::isfinite(rounded) || !std::isfinite(expected)) return;
+  const double ulp = ulp_at(expected, output);
+  sum_squares += (got - expected) / ulp * ((got - expected) / ulp);
+  rounded_sum_squares += (rounded - expected) / ulp * ((rounded - expected) / ulp);
+}
+
+void BudgetUse::add(const BudgetUse& other) {
+  elements += other.elements;
+  unjudged += other.unjudged;
+  for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += other.histogram[i];
+  over += other.over;
+  worst = std::max(worst, other.worst);
+  max_ulps = std::max(max_ulps, other.max_ulps);
+  sum_ulps += other.sum_ulps;
+  sum_outward_ulps += other.sum_outward_ulps;
+  inexact += other.inexact;
+  sum_squares += other.sum_squares;
+  rounded_sum_squares += other.rounded_sum_squares;
+}
+
+double BudgetUse::mean_ulps() const {
+  const std::int64_t judged = elements - unjudged;
+  return judged > 0 ? sum_ulps / static_cast<double>(judged) : 0;
+}
+
+double BudgetUse::bias() const {
+  return inexact > 0 ? sum_outward_ulps / static_cast<double>(inexact) : 0;
+}
+
+double BudgetUse::relative_to_low_precision() const {
+  return std::sqrt(sum_squares / rounded_sum_squares);
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <halfgrad/core/array.h>
+
+namespace halfgrad::testing {
+
+/// How an array lies in memory.
+enum class Layout : std::uint8_t {
+  contiguous,    ///< row-major, aligned to 64 bytes
+  misaligned,    ///< row-major, one element beyond that
+  padded_rows,   ///< an odd leading dimension: 3 elements between rows
+  every_second,  ///< the last stride is 2
+  transposed,    ///< the last two dimensions exchanged in memory
+};
+
+const char* name(Layout layout);
+
+/// An array for a kernel under test, with memory on both sides and in its gaps that the kernel may
+/// not touch. What lies there reads as NaN in floating-point arrays, as 0 in others.
+class GuardedArray {
+ public:
+  GuardedArray(const Shape& sizes, DType dtype, Layout layout, Device device = {});
+
+  const Array& view() const { return view_; }
+  /// Overwrites all elements, in row-major order, converting to the dtype.
+  void set(const std::vector<double>& values);
+  /// Sets every byte of every element.
+  void fill_bytes(std::uint8_t byte);
+
+  std::vector<double> values() const;
+  /// The elements' bytes, in row-major order.
+  std::vector<std::byte> bytes() const;
+  /// The first guard element that has changed, counted in elements from the first of the view.
+  std::optional<std::int64_t> touched_guard() const;
+
+ private:
+  Array host() const { return storage_.to(Device{}); }
+  void store(const Array& host);
+  template <class F>
+  void each_element(const F& f) const;
+
+  Array storage_;  // one-dimensional
+  Array view_;
+  std::uint8_t guard_;
+  std::vector<bool> covered_;  // elements of the storage that belong to the view
+};
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/core/philox.h>
+
+namespace halfgrad::testing {
+
+/// Kinds of numbers that find mistakes in kernels.
+enum class Hostile : std::uint8_t {
+  normal,            ///< of the operand's usual range
+  positive,          ///< in [1, 2): a sum grows until a short accumulator stands still
+  integers,          ///< small ones, whose sums and products are exact
+  offset,            ///< a large mean, a small spread: a variance of squares cancels
+  cancelling,        ///< neighbours x and -x, all but their last bits
+  uniform_exponent,  ///< every exponent of the dtype alike
+  subnormal,         ///< all below the smallest normal number
+  near_max,          ///< within a factor of two of the largest
+  one_hot,           ///< a single 1 in each row, elsewhere zeros of both signs
+  signed_zeros,      ///< nothing but 0 and -0
+  inf_first,         ///< one infinity as first, middle or last of each row, else normal
+  inf_middle,
+  inf_last,
+  nan_first,  ///< one NaN as first, middle or last of each row, else normal
+  nan_middle,
+  nan_last,
+};
+
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::nan_last) + 1;
+
+std::string_view name(Hostile kind);
+/// What each of `count` operands gets: kinds that would drown each other, such as NaN, go to one.
+Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count);
+
+/// Numbers of that kind for an operand, as its dtype stores them. Operands that are not plain
+/// numbers, such as indices, get what their spec says. Another stream of the key gives other ones.
+Values hostile_values(Hostile kind, const OperandSpec& spec, DType dtype, RandomKey key);
+
+}  // namespace halfgrad::testing

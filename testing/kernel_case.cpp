@@ -1,0 +1,198 @@
+#include <halfgrad/testing/kernel_case.h>
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+
+#include <halfgrad/core/stream.h>
+
+namespace halfgrad::testing {
+namespace {
+
+constexpr std::uint8_t kFirstPoison = 0xff, kSecondPoison = 0x5a;
+
+CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
+  result.fault = fault;
+  result.message = message;
+  return result;
+}
+
+/// The memory of one case, and what a kernel has done to it.
+class Bench {
+ public:
+  Bench(const KernelOp& op, const Shape& output_sizes, const std::vector<Values>& operands,
+        const KernelContract& contract)
+      : contract_(contract) {
+    const std::vector<OperandSpec> specs = op.operands({});
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const bool number = specs[i].kind == OperandSpec::Kind::number;
+      const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
+      const DType dtype = number ? contract.dtype : flag ? kBool : kInt64;
+      inputs_.emplace_back(operands[i].sizes, dtype, contract.layout, contract.device);
+    }
+    if (!contract.in_place) {
+      output_.emplace(output_sizes, contract.output, contract.layout, contract.device);
+    }
+  }
+
+  GuardedArray& output() { return contract_.in_place ? inputs_[0] : *output_; }
+
+  void load(const std::vector<Values>& operands, std::uint8_t poison) {
+    if (output_) output_->fill_bytes(poison);
+    given_.clear();
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      inputs_[i].set(operands[i].data);
+      given_.push_back(inputs_[i].bytes());
+    }
+  }
+
+  /// On a GPU on a stream of its own.
+  void run(const Kernel& kernel) {
+    std::vector<Array> views;
+    for (const GuardedArray& input : inputs_) views.push_back(input.view());
+    if (contract_.device.type() == DeviceType::cpu) return kernel(views, output().view());
+    const Stream stream(contract_.device);
+    stream.wait_stream(current_stream(contract_.device));
+    {
+      const StreamScope scope(stream);
+      kernel(views, output().view());
+    }
+    stream.synchronize();
+  }
+
+  /// What was written where nothing may be; empty if all is well.
+  std::string trespass() {
+    std::string where = described(output(), "the output");
+    for (std::size_t i = 0; where.empty() && i < inputs_.size(); ++i) {
+      where = described(inputs_[i], "input " + std::to_string(i));
+    }
+    return where;
+  }
+
+  std::optional<std::size_t> changed_input() const {
+    for (std::size_t i = contract_.in_place ? 1 : 0; i < inputs_.size(); ++i) {
+      if (inputs_[i].bytes() != given_[i]) return i;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::string described(const GuardedArray& array, const std::string& what) {
+    const auto at = array.touched_guard();
+    if (!at) return {};
+    return "wrote at element " + std::to_string(*at) + " of " + what + ", which has " +
+           std::to_string(array.view().numel()) + " in shape " + to_string(array.view().sizes()) +
+           " with strides " + to_string(array.view().strides());
+  }
+
+  KernelContract contract_;
+  std::vector<GuardedArray> inputs_;
+  std::optional<GuardedArray> output_;
+  std::vector<std::vector<std::byte>> given_;
+};
+
+/// The first element that holds the first poison in one result and the second in the other.
+std::optional<std::size_t> unwritten(const std::vector<std::byte>& first,
+                                     const std::vector<std::byte>& second, std::size_t item) {
+  for (std::size_t at = 0; at < first.size(); at += item) {
+    const auto holds = [&](const std::vector<std::byte>& bytes, std::uint8_t poison) {
+      const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      return std::all_of(from, from + static_cast<std::ptrdiff_t>(item),
+                         [&](std::byte b) { return b == std::byte{poison}; });
+    };
+    if (holds(first, kFirstPoison) && holds(second, kSecondPoison)) return at / item;
+  }
+  return std::nullopt;
+}
+
+std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_t elements) {
+  std::ostringstream message;
+  message.precision(9);
+  message << "element " << worst.index << " is " << worst.got << ", expected " << worst.expected
+          << " within " << worst.allowed << " (" << worst.used << " of its budget); " << wrong
+          << " of " << elements << " elements are wrong";
+  return message.str();
+}
+
+}  // namespace
+
+const char* name(Fault fault) {
+  constexpr const char* names[] = {"threw",       "out of bounds",     "input changed", "unwritten",
+                                   "wrong value", "not deterministic", "stale",         "biased"};
+  return names[static_cast<int>(fault)];
+}
+
+CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
+                        const std::vector<double>& output, const KernelContract& contract) {
+  const ErrorBudget budget = error_budget(op, operands, contract.accumulate, contract.output);
+  CaseResult result;
+  if (budget.expected.size() != output.size()) {
+    return failed(result, Fault::wrong_value,
+                  "expected " + std::to_string(budget.expected.size()) + " elements, got " +
+                      std::to_string(output.size()));
+  }
+  const bool has_rounded = contract.output != kFloat64 && is_floating_point(contract.output);
+  const auto rounded =
+      has_rounded ? op.rounded(operands, number_format_of(contract.output)) : std::vector<double>{};
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    const double expected = budget.expected[i], allowed = budget.allowed[i];
+    const double used = budget_used(output[i], expected, allowed, contract.output);
+    result.use.add(output[i], expected, allowed, contract.output);
+    if (has_rounded) result.use.compare(output[i], rounded[i], expected, contract.output);
+    if (!result.worst || used > result.worst->used) {
+      result.worst = {static_cast<std::int64_t>(i), output[i], expected, allowed, used};
+    }
+  }
+  if (result.use.over == 0) return result;
+  const std::string message = described(*result.worst, result.use.over, result.use.elements);
+  return failed(std::move(result), Fault::wrong_value, message);
+}
+
+CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
+                    const std::vector<Values>& operands, const std::vector<Values>& others,
+                    const KernelContract& contract) try {
+  Bench bench(op, output_sizes, operands, contract);
+  bench.load(operands, kFirstPoison);
+  bench.run(kernel);
+  if (const std::string where = bench.trespass(); !where.empty()) {
+    return failed({}, Fault::out_of_bounds, where);
+  }
+  if (const auto input = bench.changed_input()) {
+    return failed({}, Fault::input_changed,
+                  "input " + std::to_string(*input) + " is not what it was");
+  }
+  const auto first = bench.output().bytes();
+  CaseResult result = judge_output(op, operands, bench.output().values(), contract);
+
+  bench.load(operands, kSecondPoison);
+  bench.run(kernel);
+  const auto second = bench.output().bytes();
+  const auto item = static_cast<std::size_t>(item_size(bench.output().view().dtype()));
+  if (!contract.in_place) {
+    if (const auto element = unwritten(first, second, item)) {
+      return failed(std::move(result), Fault::unwritten,
+                    "element " + std::to_string(*element) + " is left as it was");
+    }
+  }
+  if (result.fault) return result;
+  if (first != second) {
+    const auto at = std::mismatch(first.begin(), first.end(), second.begin()).first - first.begin();
+    return failed(std::move(result), Fault::not_deterministic,
+                  "element " + std::to_string(static_cast<std::size_t>(at) / item) +
+                      " differs between two runs on the same inputs");
+  }
+
+  bench.load(others, kFirstPoison);
+  bench.run(kernel);
+  CaseResult changed = judge_output(op, others, bench.output().values(), contract);
+  result.use.add(changed.use);
+  if (!changed.fault) return result;
+  const bool stale = bench.output().bytes() == first;
+  return failed(
+      std::move(result), stale ? Fault::stale : Fault::wrong_value,
+      stale ? "other inputs in the same memory give the result of the first" : changed.message);
+} catch (const std::exception& error) {
+  return failed({}, Fault::threw, error.what());
+}
+
+}  // namespace halfgrad::testing

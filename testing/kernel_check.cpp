@@ -1,0 +1,167 @@
+#include <halfgrad/testing/kernel_check.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <halfgrad/testing/op_example.h>
+#include <halfgrad/testing/shrink.h>
+
+namespace halfgrad::testing {
+namespace {
+
+/// Mean error, in ulps, from which rounding is called biased: half of what cutting off gives, and,
+/// with so many elements, 13 standard deviations of rounding to nearest.
+constexpr double kBias = 0.25;
+constexpr std::int64_t kElementsForBias = 256;
+
+bool contains(const std::vector<Hostile>& kinds, Hostile kind) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+class KernelCheck {
+ public:
+  KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
+      : kernel_(kernel), op_(kernel_op(name)), options_(options) {
+    report_.op = name;
+    report_.dtype = options.dtype;
+    report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
+    report_.accumulate = options.accumulate          ? *options.accumulate
+                         : options.dtype == kFloat64 ? kFloat64
+                                                     : kFloat32;
+    dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
+  }
+
+  KernelReport report() {
+    for (const Dims& dims : dims_) {
+      for (const Layout layout : options_.layouts) {
+        check_kinds({.dims = dims, .contract = contract(layout, false)},
+                    layout == options_.layouts.front());
+      }
+      if (options_.in_place) {
+        check_kinds({.dims = dims, .contract = contract(options_.layouts.front(), true)}, true);
+      }
+    }
+    find_bias();
+    if (options_.shrink && smallest_failure_) shrink_failure();
+    return report_;
+  }
+
+ private:
+  KernelContract contract(Layout layout, bool in_place) const {
+    return {report_.dtype, report_.output, report_.accumulate, layout, options_.device, in_place};
+  }
+
+  /// All kinds of inputs; where only the layout is new, those that show it.
+  void check_kinds(KernelCase kernel_case, bool all) {
+    for (int kind = 0; kind < kHostileKinds; ++kind) {
+      kernel_case.inputs = static_cast<Hostile>(kind);
+      kernel_case.seed = options_.seed;
+      const bool tame = kernel_case.inputs == Hostile::normal;
+      if ((!all || !op_.any_dims) && !tame) continue;
+      if (!contains(options_.without, kernel_case.inputs)) check(kernel_case);
+    }
+  }
+
+  CaseResult run(const KernelContract& contract, const Dims& dims,
+                 const std::vector<Values>& operands) const {
+    const KernelCase others{dims, Hostile::normal, contract, options_.seed + 1};
+    return run_case(kernel_, op_, op_.output(dims), operands, case_operands(op_, others), contract);
+  }
+
+  void check(const KernelCase& kernel_case) {
+    const CaseResult result =
+        run(kernel_case.contract, kernel_case.dims, case_operands(op_, kernel_case));
+    ++report_.cases;
+    report_.use.add(result.use);
+    if (result.worst && result.worst->used > report_.worst.used) {
+      report_.worst = *result.worst;
+      report_.worst_case = kernel_case;
+    }
+    if (!result.fault) return;
+    add_finding(*result.fault, result.message, kernel_case);
+    const auto size = [](const Dims& d) { return d.m * d.n * d.k; };
+    if (!smallest_failure_ || size(kernel_case.dims) < size(smallest_failure_->dims)) {
+      smallest_failure_ = kernel_case;
+    }
+  }
+
+  void add_finding(Fault fault, const std::string& message, const KernelCase& kernel_case) {
+    for (KernelFinding& finding : report_.findings) {
+      if (finding.fault != fault) continue;
+      ++finding.cases;
+      return;
+    }
+    report_.findings.push_back({fault, message, kernel_case});
+  }
+
+  void find_bias() {
+    const double bias = report_.use.bias();
+    if (report_.use.inexact < kElementsForBias || std::fabs(bias) < kBias) return;
+    std::ostringstream message;
+    message.precision(3);
+    message << "results are " << std::fabs(bias) << " ulps too " << (bias < 0 ? "small" : "large")
+            << " in the mean of " << report_.use.inexact
+            << " elements: expected rounding to nearest";
+    add_finding(Fault::biased, message.str(), report_.worst_case);
+  }
+
+  void shrink_failure() {
+    const KernelCase& failure = *smallest_failure_;
+    const RunCase again = [&](const Dims& dims, const std::vector<Values>& operands) {
+      return run(failure.contract, dims, operands);
+    };
+    const std::vector<Values> operands = case_operands(op_, failure);
+    // A kernel that is not deterministic may work this time.
+    if (again(failure.dims, operands).fault) {
+      report_.shrunk = shrink(op_, failure.dims, operands, again);
+    }
+  }
+
+  const Kernel& kernel_;
+  KernelOp op_;
+  KernelCheckOptions options_;
+  std::vector<Dims> dims_;
+  KernelReport report_;
+  std::optional<KernelCase> smallest_failure_;
+};
+
+}  // namespace
+
+std::string to_string(const KernelCase& kernel_case) {
+  const Dims& d = kernel_case.dims;
+  std::ostringstream text;
+  text << "m = " << d.m << ", n = " << d.n << ", k = " << d.k << ", " << name(kernel_case.inputs)
+       << ", " << name(kernel_case.contract.layout);
+  if (kernel_case.contract.in_place) text << ", in place";
+  return text.str();
+}
+
+std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case) {
+  const std::vector<OperandSpec> specs = op.operands(kernel_case.dims);
+  std::vector<Values> operands;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const Hostile kind = kind_for_operand(kernel_case.inputs, i, specs.size());
+    operands.push_back(
+        hostile_values(kind, specs[i], kernel_case.contract.dtype, {kernel_case.seed, i}));
+  }
+  return operands;
+}
+
+std::vector<Dims> check_dims(const KernelOp& op) {
+  if (!op.any_dims) return {{}};
+  if (op.elementwise) return {{1, 1}, {1, 7}, {3, 17}, {8, 64}, {1, 1031}, {0, 5}, {4, 0}};
+  const bool has_columns = op.output({1, 2, 1}) != op.output({1, 1, 1});
+  std::vector<Dims> dims = {{1, 1, 1}, {3, 1, 7}, {5, 1, 64}, {2, 1, 257}, {1, 1, 4099}, {0, 1, 5}};
+  if (has_columns)
+    dims = {{1, 1, 1}, {3, 5, 7}, {17, 9, 33}, {8, 16, 64}, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}};
+  if (op.empty_rows) dims.push_back({3, has_columns ? 4 : 1, 0});
+  return dims;
+}
+
+KernelReport check_kernel(const Kernel& kernel, const std::string& op,
+                          const KernelCheckOptions& options) {
+  return KernelCheck(kernel, op, options).report();
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <halfgrad/testing/hostile_inputs.h>
+#include <halfgrad/testing/kernel_case.h>
+
+/// Checks a kernel against an op of the table, on hostile inputs, in guarded memory, within error
+/// budgets. docs/kernel_check.md begins with an example.
+namespace halfgrad::testing {
+
+struct KernelCheckOptions {
+  DType dtype = kFloat32;                ///< of operands that are plain numbers
+  std::optional<DType> output = {};      ///< of the result; if empty, what halfgrad's op gives
+  std::optional<DType> accumulate = {};  ///< of intermediate results; if empty, float32, or float64
+  Device device = {};                    ///< where the kernel runs
+  /// How operands and result may lie. Kernels that read strides: add the other layouts.
+  std::vector<Layout> layouts = {Layout::contiguous, Layout::misaligned};
+  std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
+  std::vector<Hostile> without =
+      {};                  ///< kinds of inputs that the kernel does not promise to handle
+  bool in_place = false;   ///< also with the output on the first input: elementwise ops
+  bool shrink = true;      ///< look for a small case that fails
+  std::uint64_t seed = 0;  ///< of the inputs
+};
+
+/// One run of a kernel, in words and so that it can be run again.
+struct KernelCase {
+  Dims dims;
+  Hostile inputs = Hostile::normal;
+  KernelContract contract;
+  std::uint64_t seed = 0;
+};
+
+std::string to_string(const KernelCase& kernel_case);
+
+struct KernelFinding {
+  Fault fault = Fault::wrong_value;
+  std::string message;  ///< of the first case
+  KernelCase first;
+  std::int64_t cases = 1;  ///< in how many it was found
+};
+
+/// The smallest failing case that was found.
+struct ShrunkCase {
+  Fault fault = Fault::wrong_value;
+  std::string message;
+  Dims dims;
+  std::vector<Values> operands;
+};
+
+struct KernelReport {
+  std::string op;
+  DType dtype = kFloat32, output = kFloat32, accumulate = kFloat32;
+  std::int64_t cases = 0;
+  BudgetUse use;
+  WorstElement worst;
+  KernelCase worst_case;
+  std::vector<KernelFinding> findings;  ///< one for each kind of fault
+  std::optional<ShrunkCase> shrunk;
+
+  bool passed() const { return findings.empty(); }
+  /// The smallest k of a failing case; 0 if none failed.
+  std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
+};
+
+/// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
+std::vector<Dims> check_dims(const KernelOp& op);
+
+/// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
+/// std::invalid_argument for an unknown op, and nothing that the kernel throws.
+KernelReport check_kernel(const Kernel& kernel, const std::string& op,
+                          const KernelCheckOptions& options = {});
+
+/// The operands of a case.
+std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case);
+
+}  // namespace halfgrad::testing

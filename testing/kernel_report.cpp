@@ -1,0 +1,168 @@
+#include <halfgrad/testing/kernel_report.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace halfgrad::testing {
+namespace {
+
+constexpr std::size_t kMostPrinted = 16;
+
+std::string number(double x, int digits = 17) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
+  std::ostringstream text;
+  text.precision(digits);
+  text << x;
+  return text.str();
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  }
+  return result + '"';
+}
+
+std::string json_number(double x) { return std::isfinite(x) ? number(x) : quoted(number(x)); }
+
+template <class List, class F>
+std::string joined(const List& list, const F& f) {
+  std::string result;
+  for (const auto& item : list) result += (result.empty() ? "" : ", ") + f(item);
+  return result;
+}
+
+std::string escaped_xml(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string title(const KernelReport& report) {
+  std::ostringstream text;
+  text << report.op << ", " << report.dtype << " -> " << report.output << ", accumulated in "
+       << report.accumulate;
+  return text.str();
+}
+
+std::string json_of(const Dims& dims) {
+  return "{\"m\": " + std::to_string(dims.m) + ", \"n\": " + std::to_string(dims.n) +
+         ", \"k\": " + std::to_string(dims.k) + "}";
+}
+
+std::string json_of(const Values& values) {
+  return "{\"shape\": " + to_string(values.sizes) + ", \"data\": [" +
+         joined(values.data, json_number) + "]}";
+}
+
+}  // namespace
+
+std::string to_text(const KernelReport& report) {
+  const BudgetUse& use = report.use;
+  std::ostringstream out;
+  out << title(report) << ": " << (report.passed() ? "passed" : "FAILED") << ", " << report.cases
+      << " cases\n";
+  for (const KernelFinding& finding : report.findings) {
+    out << "  " << name(finding.fault) << " in " << finding.cases
+        << (finding.cases == 1 ? " case" : " cases") << "; first: " << to_string(finding.first)
+        << "\n    " << finding.message << '\n';
+  }
+  out << "  budget used   " << number(use.worst, 3) << " at most, in element " << report.worst.index
+      << " of " << to_string(report.worst_case) << "\n  by tenths     ";
+  for (const std::int64_t count : use.histogram) out << count << ' ';
+  out << "over: " << use.over << ", not judged: " << use.unjudged << "\n  ulps          "
+      << number(use.mean_ulps(), 3) << " mean, " << number(use.max_ulps, 3) << " at most, "
+      << number(use.bias(), 2) << " bias\n  error         "
+      << number(use.relative_to_low_precision(), 3) << " of that of the same maths, each operation "
+      << "rounded to " << report.output << '\n';
+  if (!report.shrunk) return out.str();
+  const ShrunkCase& shrunk = *report.shrunk;
+  out << "  smallest case m = " << shrunk.dims.m << ", n = " << shrunk.dims.n
+      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": " << shrunk.message << '\n';
+  for (std::size_t i = 0; i < shrunk.operands.size(); ++i) {
+    const std::vector<double>& data = shrunk.operands[i].data;
+    const auto end =
+        data.begin() + static_cast<std::ptrdiff_t>(std::min(data.size(), kMostPrinted));
+    out << "    input " << i << ' ' << to_string(shrunk.operands[i].sizes) << ": "
+        << joined(std::vector<double>(data.begin(), end), [](double x) { return number(x, 9); })
+        << (data.size() > kMostPrinted ? ", ..." : "") << '\n';
+  }
+  return out.str();
+}
+
+std::string to_json(const KernelReport& report) {
+  const BudgetUse& use = report.use;
+  std::ostringstream out;
+  out << "{\"op\": " << quoted(report.op) << ", \"dtype\": \"" << report.dtype
+      << "\", \"output\": \"" << report.output << "\", \"accumulate\": \"" << report.accumulate
+      << "\", \"passed\": " << (report.passed() ? "true" : "false")
+      << ", \"cases\": " << report.cases << ", \"elements\": " << use.elements
+      << ", \"unjudged\": " << use.unjudged << ", \"over_budget\": " << use.over
+      << ", \"histogram\": ["
+      << joined(use.histogram, [](std::int64_t count) { return std::to_string(count); })
+      << "], \"budget_used\": " << json_number(use.worst)
+      << ", \"max_ulps\": " << json_number(use.max_ulps)
+      << ", \"mean_ulps\": " << json_number(use.mean_ulps())
+      << ", \"bias_ulps\": " << json_number(use.bias())
+      << ", \"relative_to_low_precision\": " << json_number(use.relative_to_low_precision())
+      << ", \"worst\": {\"case\": " << quoted(to_string(report.worst_case))
+      << ", \"element\": " << report.worst.index << ", \"got\": " << json_number(report.worst.got)
+      << ", \"expected\": " << json_number(report.worst.expected)
+      << ", \"allowed\": " << json_number(report.worst.allowed) << "}, \"findings\": ["
+      << joined(report.findings,
+                [](const KernelFinding& finding) {
+                  return "{\"fault\": " + quoted(name(finding.fault)) +
+                         ", \"message\": " + quoted(finding.message) +
+                         ", \"case\": " + quoted(to_string(finding.first)) +
+                         ", \"cases\": " + std::to_string(finding.cases) + "}";
+                })
+      << "]";
+  if (report.shrunk) {
+    out << ", \"breaks_at_k\": " << report.breaks_at_k()
+        << ", \"smallest_case\": {\"fault\": " << quoted(name(report.shrunk->fault))
+        << ", \"dims\": " << json_of(report.shrunk->dims) << ", \"operands\": ["
+        << joined(report.shrunk->operands, [](const Values& x) { return json_of(x); }) << "]}";
+  }
+  out << "}";
+  return out.str();
+}
+
+std::string to_junit(const std::vector<KernelReport>& reports) {
+  std::size_t failures = 0;
+  for (const KernelReport& report : reports) failures += report.passed() ? 0 : 1;
+  std::ostringstream out;
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"halfgrad-check\" tests=\""
+      << reports.size() << "\" failures=\"" << failures << "\">\n";
+  for (const KernelReport& report : reports) {
+    out << "  <testcase classname=\"" << escaped_xml(report.op) << "\" name=\""
+        << escaped_xml(title(report)) << "\">\n";
+    for (const KernelFinding& finding : report.findings) {
+      out << "    <failure type=\"" << name(finding.fault) << "\" message=\""
+          << escaped_xml(finding.message) << "\">" << escaped_xml(to_string(finding.first))
+          << "</failure>\n";
+    }
+    out << "  </testcase>\n";
+  }
+  out << "</testsuite>\n";
+  return out.str();
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <halfgrad/testing/kernel_check.h>
+
+/// A report as people, programs and CI read it.
+namespace halfgrad::testing {
+
+/// A page for a terminal.
+std::string to_text(const KernelReport& report);
+
+/// One JSON object. Numbers that JSON cannot hold are the strings "inf", "-inf" and "nan".
+std::string to_json(const KernelReport& report);
+
+/// A JUnit document, one test case for a report.
+std::string to_junit(const std::vector<KernelReport>& reports);
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/number_format.h>
+
+namespace halfgrad::testing {
+
+/// binary64, of which only the facts are used: encode and decode take formats of up to 32 bits.
+inline constexpr NumberFormat kFp64{"fp64", 11, 52};
+
+/// The format of a floating-point dtype; for any other, whose numbers a double holds, binary64.
+inline const NumberFormat& number_format_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return kFp32;
+    case DType::f16:
+      return kFp16;
+    case DType::bf16:
+      return kBf16;
+    default:
+      return kFp64;
+  }
+}
+
+/// Half a unit in the last place of 1, the smallest subnormal, the largest finite number.
+struct FormatLimits {
+  double roundoff, smallest, largest;
+};
+
+inline FormatLimits limits_of(DType dtype) {
+  const NumberFormat& format = number_format_of(dtype);
+  const double roundoff = std::ldexp(1, format.roundoff_exponent());
+  return {roundoff, std::ldexp(1, format.min_exponent() - format.fraction_bits),
+          std::ldexp(2 - 2 * roundoff, format.bias())};
+}
+
+/// The distance between neighbouring numbers of the dtype at |x|.
+inline double ulp_at(double x, DType dtype) {
+  const NumberFormat& format = number_format_of(dtype);
+  const int exponent = x == 0 ? format.min_exponent() : std::ilogb(x);
+  return std::ldexp(1, std::max(exponent, format.min_exponent()) - format.fraction_bits);
+}
+
+}  // namespace halfgrad::testing
