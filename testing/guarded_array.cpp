@@ -38,8 +38,9 @@ const char* name(Layout layout) {
   return names[static_cast<int>(layout)];
 }
 
-GuardedArray::GuardedArray(const Shape& sizes, DType dtype, Layout layout, Device device)
-    : guard_(is_floating_point(dtype) ? 0xff : 0) {
+GuardedArray::GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::uint8_t guard,
+                           Device device)
+    : guard_(guard) {
   const Shape strides = strides_for(layout, sizes);
   const std::int64_t offset = kGuard + (layout == Layout::misaligned ? 1 : 0);
   const Array host = Array::empty({offset + extent(sizes, strides) + kGuard}, dtype);

@@ -21,10 +21,11 @@ enum class Layout : std::uint8_t {
 const char* name(Layout layout);
 
 /// An array for a kernel under test, with memory on both sides and in its gaps that the kernel may
-/// not touch. What lies there reads as NaN in floating-point arrays, as 0 in others.
+/// not touch. What lies there consists of one byte, repeated.
 class GuardedArray {
  public:
-  GuardedArray(const Shape& sizes, DType dtype, Layout layout, Device device = {});
+  GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::uint8_t guard,
+               Device device = {});
 
   const Array& view() const { return view_; }
   /// Overwrites all elements, in row-major order, converting to the dtype.

@@ -32,7 +32,8 @@ double ordinary(const OperandSpec& spec, const Dice& dice) {
   return spec.low + width * (x - std::floor(x));
 }
 
-double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const Dice& dice) {
+double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const Dice& dice,
+                     double row_sign) {
   const NumberFormat& format = number_format_of(dtype);
   const FormatLimits limits = limits_of(dtype);
   switch (kind) {
@@ -41,7 +42,7 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const D
     case Hostile::integers:
       return dice.sign * std::floor(dice.place * 4);
     case Hostile::offset:
-      return std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
+      return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
     case Hostile::uniform_exponent: {
       const int exponents = 2 * format.bias();
       const double exponent = std::floor(dice.place * exponents);
@@ -89,18 +90,18 @@ double special_number(Hostile kind, const Dice& dice) {
 }  // namespace
 
 std::string_view name(Hostile kind) {
-  constexpr std::string_view names[] = {
-      "normal",     "positive",         "integers",          "offset",
-      "cancelling", "uniform exponent", "subnormal",         "near max",
-      "one-hot",    "signed zeros",     "inf first",         "inf in the middle",
-      "inf last",   "nan first",        "nan in the middle", "nan last"};
+  constexpr std::string_view names[] = {"normal",    "positive",          "integers",
+                                        "offset",    "cancelling",        "uniform exponent",
+                                        "subnormal", "one subnormal",     "near max",
+                                        "one-hot",   "signed zeros",      "zero by inf",
+                                        "inf first", "inf in the middle", "inf last",
+                                        "nan first", "nan in the middle", "nan last"};
   return names[static_cast<int>(kind)];
 }
 
 Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
   switch (kind) {
     case Hostile::cancelling:
-    case Hostile::subnormal:
     case Hostile::one_hot:
     case Hostile::signed_zeros:
     case Hostile::inf_first:
@@ -111,6 +112,10 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
     case Hostile::inf_last:
     case Hostile::nan_last:
       return operand == count - 1 ? kind : Hostile::normal;
+    case Hostile::one_subnormal:
+      return operand == 0 ? Hostile::subnormal : Hostile::normal;
+    case Hostile::zero_by_inf:
+      return operand == 0 ? Hostile::signed_zeros : Hostile::inf_middle;
     default:
       return kind;
   }
@@ -126,7 +131,7 @@ Values hostile_values(Hostile kind, const OperandSpec& spec, DType dtype, Random
   for (std::int64_t i = 0; i < numel(spec.sizes); ++i) {
     const Dice dice = throw_dice(key, static_cast<std::uint64_t>(i));
     const Dice row_dice = throw_dice({key.seed, ~key.stream}, static_cast<std::uint64_t>(i / row));
-    double x = finite_number(kind, spec, dtype, dice);
+    double x = finite_number(kind, spec, dtype, dice, row_dice.sign);
     if (kind == Hostile::cancelling && i % row % 2 == 1) {
       x = -values.data.back() * (1 + limits_of(dtype).roundoff * std::floor(dice.place * 4) * 2);
     }

@@ -13,13 +13,15 @@ enum class Hostile : std::uint8_t {
   normal,            ///< of the operand's usual range
   positive,          ///< in [1, 2): a sum grows until a short accumulator stands still
   integers,          ///< small ones, whose sums and products are exact
-  offset,            ///< a large mean, a small spread: a variance of squares cancels
+  offset,            ///< rows of a large mean, of either sign, and a small spread
   cancelling,        ///< neighbours x and -x, all but their last bits
   uniform_exponent,  ///< every exponent of the dtype alike
   subnormal,         ///< all below the smallest normal number
+  one_subnormal,     ///< the first operand so, the others normal
   near_max,          ///< within a factor of two of the largest
   one_hot,           ///< a single 1 in each row, elsewhere zeros of both signs
   signed_zeros,      ///< nothing but 0 and -0
+  zero_by_inf,       ///< the first operand 0 and -0, the others with an infinity in each row
   inf_first,         ///< one infinity as first, middle or last of each row, else normal
   inf_middle,
   inf_last,

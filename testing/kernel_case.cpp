@@ -10,6 +10,9 @@ namespace halfgrad::testing {
 namespace {
 
 constexpr std::uint8_t kFirstPoison = 0xff, kSecondPoison = 0x5a;
+/// Around inputs: NaN, which shows in what is computed from it; for an index, a harmless 0. Around
+/// the output: neither, so that a NaN written there shows.
+constexpr std::uint8_t kNanGuard = 0xff, kIndexGuard = 0, kOutputGuard = 0xa5;
 
 CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
   result.fault = fault;
@@ -28,10 +31,12 @@ class Bench {
       const bool number = specs[i].kind == OperandSpec::Kind::number;
       const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
       const DType dtype = number ? contract.dtype : flag ? kBool : kInt64;
-      inputs_.emplace_back(operands[i].sizes, dtype, contract.layout, contract.device);
+      inputs_.emplace_back(operands[i].sizes, dtype, contract.layout,
+                           number ? kNanGuard : kIndexGuard, contract.device);
     }
     if (!contract.in_place) {
-      output_.emplace(output_sizes, contract.output, contract.layout, contract.device);
+      output_.emplace(output_sizes, contract.output, contract.layout, kOutputGuard,
+                      contract.device);
     }
   }
 

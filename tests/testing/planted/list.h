@@ -1,0 +1,151 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <halfgrad/tests/testing/planted/elementwise.h>
+#include <halfgrad/tests/testing/planted/gemm.h>
+#include <halfgrad/tests/testing/planted/layer_norm.h>
+#include <halfgrad/tests/testing/planted/softmax.h>
+#include <halfgrad/tests/testing/planted/sum.h>
+#include <halfgrad/tests/testing/planted/variants.h>
+
+/// Kernels with one line wrong, which the checker must find, and right ones that it must not
+/// accuse. docs/planted_bugs.md is written from these lists.
+namespace halfgrad::testing::planted {
+
+struct PlantedKernel {
+  const char* op;
+  DType dtype;
+  const char* what;
+  Kernel kernel;
+};
+
+template <class F>
+Kernel planted(Bug bug) {
+  return on_dtype(F{bug});
+}
+
+inline std::vector<PlantedKernel> wrong_kernels() {
+  const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
+  return {
+      {"add", f32, "the tail is missing", planted<Add>(Bug::add_missing_tail)},
+      {"add", f32, "the tail ends one too early", planted<Add>(Bug::add_tail_off_by_one)},
+      {"add", f32, "the tail ends one too late", planted<Add>(Bug::add_writes_one_beyond)},
+      {"add", f32, "starts one too early", planted<Add>(Bug::add_writes_one_before)},
+      {"add", f32, "ignores the strides", planted<Add>(Bug::add_ignores_stride)},
+      {"add", f32, "takes the base pointer for aligned", planted<Add>(Bug::add_aligns_pointer)},
+      {"add", f32, "flushes subnormal results to zero", planted<Add>(Bug::add_flushes_to_zero)},
+      {"add", f16, "stores 0 for NaN", planted<Add>(Bug::add_swallows_nan)},
+      {"add", f16, "stores the largest number for infinity", planted<Add>(Bug::add_saturates)},
+      {"add", bf16, "cuts the last 16 bits off", planted<Add>(Bug::add_truncates)},
+      {"add", bf16, "rounds to fp16 first", planted<Add>(Bug::add_rounds_twice)},
+      {"add", f32, "keeps the result of the last call", planted<Add>(Bug::add_caches_result)},
+      {"add", f32, "uses an input as scratch memory", planted<Add>(Bug::add_scratch_in_input)},
+      {"relu", f16, "max(x, 0), which drops NaN", relu(Bug::relu_swallows_nan)},
+      {"sigmoid", f16, "exp(x) / (1 + exp(x))", sigmoid(Bug::sigmoid_overflows)},
+      {"gelu", f32, "the tanh approximation", gelu(Bug::gelu_by_tanh)},
+      {"sum", f16, "accumulates in fp16", planted<SumRows>(Bug::sum_accumulates_in_storage)},
+      {"sum", bf16, "accumulates in bf16", planted<SumRows>(Bug::sum_accumulates_in_storage)},
+      {"sum", f32, "no barrier in the tree", planted<SumRows>(Bug::sum_missing_barrier)},
+      {"sum", f32, "the tree starts a level too low",
+       planted<SumRows>(Bug::sum_tree_misses_a_level)},
+      {"sum", f32, "starts at element 1", planted<SumRows>(Bug::sum_skips_first)},
+      {"sum", f32, "whole blocks of lanes only", planted<SumRows>(Bug::sum_skips_tail)},
+      {"sum", f16, "reads one element beyond the row", planted<SumRows>(Bug::sum_reads_one_beyond)},
+      {"sum", f32, "partial sums of the last row remain",
+       planted<SumRows>(Bug::sum_keeps_last_row)},
+      {"sum", f32, "partial sums in fp16", planted<SumRows>(Bug::sum_partials_in_16_bits)},
+      {"sum", f32, "order of arrival", planted<SumRows>(Bug::sum_order_of_arrival)},
+      {"sum", f32, "m for k as the row's stride", planted<SumRows>(Bug::sum_wrong_row_stride)},
+      {"sum", f32, "an even number of rows only", planted<SumRows>(Bug::sum_rounds_rows_down)},
+      {"sum", bf16, "takes NaN for 0", planted<SumRows>(Bug::sum_swallows_nan)},
+      {"mm", f32, "whole tiles of k only", planted<Gemm>(Bug::mm_skips_last_tile)},
+      {"mm", f32, "the last tile is not cleared", planted<Gemm>(Bug::mm_tile_not_cleared)},
+      {"mm", f32, "leading dimension n - 1", planted<Gemm>(Bug::mm_wrong_leading_dimension)},
+      {"mm", f16, "rounds to fp16 after each tile", planted<Gemm>(Bug::mm_rounds_between_tiles)},
+      {"mm", bf16, "rounds to bf16 after each tile", planted<Gemm>(Bug::mm_rounds_between_tiles)},
+      {"mm", f16, "skips products with 0", planted<Gemm>(Bug::mm_skips_zeros)},
+      {"mm", f32, "one row too many", planted<Gemm>(Bug::mm_writes_one_row_more)},
+      {"mm", f32, "one column too few", planted<Gemm>(Bug::mm_misses_last_column)},
+      {"mm", f32, "adds to what is there", planted<Gemm>(Bug::mm_adds_to_output)},
+      {"mm", f32, "stores the transpose", planted<Gemm>(Bug::mm_transposed_output)},
+      {"mm", f32, "products by quarter squares", planted<Gemm>(Bug::mm_quarter_squares)},
+      {"softmax", f32, "exp(x) without the maximum", planted<Softmax>(Bug::softmax_without_max)},
+      {"softmax", f16, "the maximum starts from 0", planted<Softmax>(Bug::softmax_max_from_zero)},
+      {"softmax", f32, "no rescaling at a new maximum",
+       planted<Softmax>(Bug::softmax_forgets_rescaling)},
+      {"softmax", f16, "the sum in fp16", planted<Softmax>(Bug::softmax_sum_in_storage)},
+      {"softmax", f32, "log2(e) to five digits", planted<Softmax>(Bug::softmax_short_log2e)},
+      {"softmax", f32, "divides by the last tile's sum",
+       planted<Softmax>(Bug::softmax_sums_one_tile)},
+      {"layer_norm", f32, "E[x^2] - E[x]^2 as variance",
+       planted<LayerNorm>(Bug::norm_one_pass_variance)},
+      {"layer_norm", f32, "divides by k - 1", planted<LayerNorm>(Bug::norm_unbiased_variance)},
+      {"layer_norm", f32, "eps outside the root", planted<LayerNorm>(Bug::norm_eps_outside_root)},
+      {"layer_norm", f16, "no eps", planted<LayerNorm>(Bug::norm_without_eps)},
+      {"layer_norm", f32, "the row's weight, not the column's",
+       planted<LayerNorm>(Bug::norm_weight_of_row)},
+      {"layer_norm", bf16, "no bias", planted<LayerNorm>(Bug::norm_without_bias)},
+      {"layer_norm", bf16, "the mean in bf16", planted<LayerNorm>(Bug::norm_mean_in_storage)},
+      {"layer_norm", f32, "1 / sqrt to 11 bits", planted<LayerNorm>(Bug::norm_rough_rsqrt)},
+  };
+}
+
+inline Kernel row_kernel(RowSum f) { return on_dtype(EachRow<RowSum>{f}); }
+inline Kernel gemm_kernel(Loops loops) { return on_dtype(GemmVariant{loops}); }
+
+inline std::vector<PlantedKernel> right_kernels() {
+  const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
+  return {
+      {"add", f32, "blocks of 8 and a tail", planted<Add>(Bug::none)},
+      {"add", bf16, "blocks of 8 and a tail", planted<Add>(Bug::none)},
+      {"relu", f16, "a comparison", relu(Bug::none)},
+      {"sigmoid", f16, "exp(-abs(x))", sigmoid(Bug::none)},
+      {"gelu", f32, "erf", gelu(Bug::none)},
+      {"sum", f32, "32 lanes and a tree", planted<SumRows>(Bug::none)},
+      {"sum", f16, "32 lanes and a tree", planted<SumRows>(Bug::none)},
+      {"sum", f32, "from the last to the first", row_kernel(sum_backwards)},
+      {"sum", f32, "pairwise", row_kernel(sum_pairwise)},
+      {"sum", f32, "four sums", row_kernel(sum_in_four)},
+      {"sum", f32, "compensated", row_kernel(sum_compensated)},
+      {"sum", bf16, "in double", row_kernel(sum_in_double)},
+      {"norm", f32, "scaled by a power of two", row_kernel(norm_scaled)},
+      {"logsumexp", f32, "in double", row_kernel(logsumexp_in_double)},
+      {"mm", f32, "tiles of 16", planted<Gemm>(Bug::none)},
+      {"mm", bf16, "tiles of 16", planted<Gemm>(Bug::none)},
+      {"mm", f32, "plain dot products", gemm_kernel(Loops::dot)},
+      {"mm", f32, "fused multiply-adds", gemm_kernel(Loops::fma)},
+      {"mm", f16, "from the last k to the first", gemm_kernel(Loops::backwards)},
+      {"mm", f32, "k split in two", gemm_kernel(Loops::split_k)},
+      {"mm", f16, "in double", gemm_kernel(Loops::in_double)},
+      {"softmax", f32, "one pass with rescaling", planted<Softmax>(Bug::none)},
+      {"softmax", f16, "one pass with rescaling", planted<Softmax>(Bug::none)},
+      {"softmax", f32, "three passes", on_dtype(SoftmaxVariant{})},
+      {"softmax", f32, "by exp2", on_dtype(SoftmaxVariant{.base_two = true})},
+      {"softmax", bf16, "sum in double", on_dtype(SoftmaxVariant{.in_double = true})},
+      {"layer_norm", f32, "two passes", planted<LayerNorm>(Bug::none)},
+      {"layer_norm", f16, "two passes", planted<LayerNorm>(Bug::none)},
+      {"layer_norm", f32, "Welford's updates", on_dtype(LayerNormVariant{})},
+      {"layer_norm", f32, "one pass in double", on_dtype(LayerNormVariant{.welford = false})},
+  };
+}
+
+/// What the checker says of it: "passed", or every fault that it found.
+inline std::string verdict(const PlantedKernel& planted) {
+  KernelCheckOptions options{.dtype = planted.dtype, .shrink = false};
+  if (std::string(planted.op) == "add") options.layouts.push_back(Layout::every_second);
+  const KernelReport report = check_kernel(planted.kernel, planted.op, options);
+  std::string faults;
+  for (const KernelFinding& finding : report.findings) {
+    faults += (faults.empty() ? "" : ", ") + std::string(name(finding.fault));
+  }
+  return faults.empty() ? "passed" : faults;
+}
+
+inline std::string row(const PlantedKernel& planted) {
+  return "| `" + std::string(planted.op) + "` | " + std::string(halfgrad::name(planted.dtype)) +
+         " | " + planted.what + " | " + verdict(planted) + " |";
+}
+
+}  // namespace halfgrad::testing::planted
