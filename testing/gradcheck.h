@@ -13,6 +13,9 @@
 /// that backward computes is compared, element by element, with
 ///
 ///   (L(x + eps e_i) - L(x - eps e_i)) / (2 eps).   (e_i: the i-th unit vector)
+///
+/// In fast mode a random direction of length 1 stands for the e_i of an input: two evaluations for
+/// each input, not for each element. An error in one of n elements then counts about 1 / sqrt(n).
 namespace halfgrad::autograd {
 
 struct GradcheckOptions {
@@ -22,8 +25,9 @@ struct GradcheckOptions {
   /// A gradient g may be off by atol + rtol |g|: a thousand times either of the two errors.
   double atol = 0x1p-26;
   double rtol = 0x1p-26;
+  bool fast_mode = false;
   bool raise_exception = true;  ///< throw std::runtime_error where false would be returned
-  std::uint64_t seed = 0;       ///< of the random cotangent
+  std::uint64_t seed = 0;       ///< of the random cotangent and directions
 };
 
 using GradcheckFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
@@ -43,5 +47,19 @@ bool gradgradcheck(const GradcheckFunction& function, const std::vector<Tensor>&
                    const GradcheckOptions& options = {});
 bool gradgradcheck(const GradcheckSingleFunction& function, const std::vector<Tensor>& inputs,
                    const GradcheckOptions& options = {});
+
+struct ReducedGradcheckOptions {
+  DType dtype = kFloat16;  ///< in which the gradients are judged: float16, bfloat16 or float32
+  /// An element of an input's gradient g may be off by so many roundoffs of max |g|, and by one of
+  /// the dtype's smallest numbers: one for storing each intermediate gradient it passes through.
+  double roundoffs = 8;
+  bool raise_exception = true;
+  std::uint64_t seed = 0;  ///< of the random cotangent
+};
+
+/// True if the gradients of `function` in a short dtype are those of float64 at the same, rounded,
+/// inputs and cotangent, within the stated budget. Inputs may be of any floating dtype.
+bool reduced_gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inputs,
+                       const ReducedGradcheckOptions& options = {});
 
 }  // namespace halfgrad::autograd

@@ -1,6 +1,7 @@
 #include <halfgrad/testing/kernel_op.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -172,6 +173,29 @@ KernelOp kernel_op(const std::string& name) {
     if (entry.name == name) return from_table(entry);
   }
   throw std::invalid_argument("kernel_op: expected the name of an op in docs/ops.md, got " + name);
+}
+
+Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
+  std::set<std::int64_t> sizes = {1};
+  std::string shapes;
+  for (const Values& operand : operands) {
+    sizes.insert(operand.sizes.begin(), operand.sizes.end());
+    shapes += (shapes.empty() ? "" : ", ") + to_string(operand.sizes);
+  }
+  const auto fits = [&](const Dims& dims) {
+    const Specs specs = op.operands(dims);
+    return std::equal(
+        specs.begin(), specs.end(), operands.begin(), operands.end(),
+        [](const OperandSpec& spec, const Values& x) { return spec.sizes == x.sizes; });
+  };
+  for (const std::int64_t m : sizes) {
+    for (const std::int64_t n : sizes) {
+      for (const std::int64_t k : sizes) {
+        if (fits({m, n, k})) return {m, n, k};
+      }
+    }
+  }
+  throw std::invalid_argument(op.name + ": expected operands " + op.signature + ", got " + shapes);
 }
 
 std::vector<std::string> composite_kernel_ops() {

@@ -51,6 +51,10 @@ struct KernelOp {
 /// name.
 KernelOp kernel_op(const std::string& name);
 
+/// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the
+/// op's signature, if there are none.
+Dims dims_of(const KernelOp& op, const std::vector<Values>& operands);
+
 /// The names that kernel_op knows with free dims, elementwise ones left out.
 std::vector<std::string> composite_kernel_ops();
 

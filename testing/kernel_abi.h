@@ -1,0 +1,40 @@
+#ifndef HALFGRAD_TESTING_KERNEL_ABI_H
+#define HALFGRAD_TESTING_KERNEL_ABI_H
+
+/* How halfgrad-check calls a kernel in a shared library. Plain C, includes nothing of halfgrad. */
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum halfgrad_dtype {
+  halfgrad_float64,
+  halfgrad_float32,
+  halfgrad_float16,
+  halfgrad_bfloat16,
+  halfgrad_int64,
+  halfgrad_int32,
+  halfgrad_uint8,
+  halfgrad_bool
+};
+
+struct halfgrad_tensor {
+  void* data;    /* of the first element; on the device where the check runs */
+  int32_t dtype; /* enum halfgrad_dtype */
+  int32_t ndim;
+  const int64_t* sizes;   /* ndim of each */
+  const int64_t* strides; /* in elements */
+};
+
+/* Writes every element of output. `stream` is a cudaStream_t, NULL on the host. Returns 0, or any
+   other number if it cannot. */
+typedef int (*halfgrad_kernel)(const struct halfgrad_tensor* inputs, int32_t input_count,
+                               const struct halfgrad_tensor* output, void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+#include <halfgrad/testing/kernel_library.h>
+
+#include <stdexcept>
+
+#include <dlfcn.h>
+
+#include <halfgrad/core/stream.h>
+#include <halfgrad/testing/kernel_abi.h>
+
+namespace halfgrad::testing {
+namespace {
+
+static_assert(halfgrad_float64 == static_cast<int>(DType::f64) &&
+              halfgrad_bfloat16 == static_cast<int>(DType::bf16) &&
+              halfgrad_bool == static_cast<int>(DType::boolean));
+
+halfgrad_tensor described(const Array& array) {
+  return {array.data(), static_cast<std::int32_t>(array.dtype()), array.ndim(),
+          array.sizes().data(), array.strides().data()};
+}
+
+}  // namespace
+
+Kernel load_kernel(const std::string& library, const std::string& symbol) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = handle == nullptr ? nullptr : dlsym(handle, symbol.c_str());
+  if (found == nullptr) throw std::runtime_error(std::string("load_kernel: ") + dlerror());
+  const auto kernel = reinterpret_cast<halfgrad_kernel>(found);
+  return [kernel, symbol](const std::vector<Array>& inputs, const Array& output) {
+    std::vector<halfgrad_tensor> tensors;
+    for (const Array& input : inputs) tensors.push_back(described(input));
+    const halfgrad_tensor result = described(output);
+    void* const stream = current_stream(output.device()).native();
+    const int code =
+        kernel(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);
+    if (code != 0) throw std::runtime_error(symbol + " returned " + std::to_string(code));
+  };
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,67 @@
+#include <halfgrad/testing/gradcheck.h>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/random_tensor.h>
+
+namespace halfgrad::autograd {
+namespace {
+
+using Tensors = std::vector<Tensor>;
+
+Tensor drawn(const Shape& sizes, std::uint64_t stream) {
+  return random_tensor(sizes, -2, 2, {7, stream}).requires_grad_();
+}
+
+Tensors product(const Tensors& in) { return {in[0] * in[1]}; }
+/// The slope with respect to the first operand is half of what it should be.
+Tensors half_missed(const Tensors& in) { return {in[0] * in[0].detach() * in[1]}; }
+TEST(Gradcheck, FastModeAgreesWithTheFullOne) {
+  const Tensors inputs{drawn({5, 7}, 0), drawn({5, 7}, 1)};
+  for (const bool fast : {false, true}) {
+    const GradcheckOptions options{.fast_mode = fast, .raise_exception = false};
+    EXPECT_TRUE(gradcheck(product, inputs, options));
+    EXPECT_TRUE(gradgradcheck(product, inputs, options));
+    EXPECT_FALSE(gradcheck(half_missed, inputs, options));
+    EXPECT_FALSE(gradgradcheck(half_missed, inputs, options));
+  }
+}
+
+TEST(Gradcheck, FastModeEvaluatesTwicePerInput) {
+  int calls = 0;
+  const GradcheckFunction counted = [&](const Tensors& in) {
+    ++calls;
+    return product(in);
+  };
+  EXPECT_TRUE(gradcheck(counted, {drawn({20, 20}, 0), drawn({20, 20}, 1)}, {.fast_mode = true}));
+  EXPECT_EQ(calls, 1 + 2 * 2);
+}
+
+TEST(ReducedGradcheck, SixteenBitGradientsAreWithinTheirBudget) {
+  const Tensors inputs{drawn({4, 40}, 0), drawn({40, 3}, 1)};
+  const GradcheckFunction network = [](const Tensors& in) {
+    return Tensors{softmax(mm(in[0], in[1]), 1)};
+  };
+  for (const DType dtype : {kFloat16, kBFloat16, kFloat32}) {
+    EXPECT_TRUE(reduced_gradcheck(network, inputs, {.dtype = dtype, .roundoffs = 16}));
+  }
+}
+
+TEST(ReducedGradcheck, FindsWhatSixteenBitsLose) {
+  const Tensors inputs{drawn({4, 4}, 0), drawn({4, 4}, 1)};
+  // The gradient is multiplied by 2^30 first, which float16 does not hold.
+  const GradcheckFunction vanishing = [](const Tensors& in) {
+    return Tensors{(product(in)[0] * 0x1p-15) * 0x1p-15 * 0x1p30};
+  };
+  const ReducedGradcheckOptions half{.dtype = kFloat16, .raise_exception = false};
+  const ReducedGradcheckOptions bfloat{.dtype = kBFloat16, .raise_exception = false};
+  EXPECT_TRUE(reduced_gradcheck(product, inputs, half));
+  EXPECT_FALSE(reduced_gradcheck(vanishing, inputs, half));
+  EXPECT_TRUE(reduced_gradcheck(vanishing, inputs, bfloat));
+  EXPECT_THROW(reduced_gradcheck(product, {inputs[0].detach(), inputs[1].detach()}),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halfgrad::autograd

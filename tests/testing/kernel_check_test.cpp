@@ -1,0 +1,166 @@
+#include <halfgrad/testing/kernel_check.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/tests/testing/planted/elementwise.h>
+#include <halfgrad/tests/testing/planted/sum.h>
+
+namespace halfgrad::testing {
+namespace {
+
+using planted::Bug;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// |error| <= u_out |y| + gamma_K(u_acc) sum |a||b| + ulp_out(y), by hand.
+TEST(ErrorBudget, OfAProductIsTheFormula) {
+  const std::vector<Values> operands{{{1, 3}, {1, -2, 3}}, {{3, 1}, {4, 5, 6}}};
+  const ErrorBudget budget = error_budget(kernel_op("mm"), operands, kFloat32, kFloat16);
+  ASSERT_EQ(budget.expected, std::vector<double>{12});
+  const double accumulated = 3 * 0x1p-24 / (1 - 3 * 0x1p-24) * (4 + 10 + 18);
+  const double by_hand = accumulated + 0x1p-11 * (12 + accumulated) + 0x1p-7;
+  EXPECT_NEAR(budget.allowed[0], by_hand, 1e-12);
+}
+
+TEST(ErrorBudget, OfSumsGrowsWithTheLength) {
+  const auto allowed = [](std::int64_t k) {
+    const std::vector<double> ones(static_cast<std::size_t>(k), 1);
+    return error_budget(kernel_op("sum"), {{{1, k}, ones}}, kFloat32, kFloat32).allowed[0];
+  };
+  EXPECT_GT(allowed(1024), 1000 * 1024 * 0x1p-24);
+  EXPECT_LT(allowed(1), 2 * 0x1p-23) << "one number is not summed";
+}
+
+struct Judgement {
+  double got, expected, allowed, used;
+};
+
+TEST(ErrorBudget, HowMuchOfItIsUsed) {
+  const double nan = std::nan("");
+  const Judgement judgements[] = {
+      {1, 1, 0, 0},
+      {1.5, 1, 1, 0.5},
+      {1, 2, 0, kInfinity},
+      {nan, nan, 0, 0},
+      {nan, 1, 1, kInfinity},
+      {1, nan, 0, kInfinity},
+      {7, nan, kInfinity, 0},
+      {kInfinity, 65510, 16, 0},
+      {kInfinity, 65480, 16, kInfinity},
+      {65504, 1e6, 32, (1e6 - 65504) / 32},
+      {-kInfinity, kInfinity, 0, kInfinity},
+  };
+  for (const Judgement& j : judgements) {
+    EXPECT_EQ(budget_used(j.got, j.expected, j.allowed, kFloat16), j.used)
+        << j.got << ' ' << j.expected;
+  }
+}
+
+TEST(HostileInputs, AreWhatTheyAreCalled) {
+  for (const DType dtype : {kFloat32, kFloat16, kBFloat16}) {
+    const OperandSpec spec{.sizes = {4, 32}};
+    const double min_normal = std::ldexp(1, number_format_of(dtype).min_exponent());
+    const auto all = [&](Hostile kind, auto test) {
+      const Values values = hostile_values(kind, spec, dtype, {3, 0});
+      return std::all_of(values.data.begin(), values.data.end(), test);
+    };
+    EXPECT_TRUE(all(Hostile::subnormal, [=](double x) { return std::fabs(x) < min_normal; }));
+    EXPECT_TRUE(all(Hostile::near_max, [=](double x) {
+      return std::fabs(x) >= limits_of(dtype).largest / 2.01 && std::isfinite(x);
+    }));
+    EXPECT_TRUE(all(Hostile::signed_zeros, [](double x) { return x == 0; }));
+    const Values one_hot = hostile_values(Hostile::one_hot, spec, dtype, {3, 0});
+    EXPECT_EQ(std::count(one_hot.data.begin(), one_hot.data.end(), 1), 4);
+    EXPECT_TRUE(std::isnan(hostile_values(Hostile::nan_last, spec, dtype, {3, 0}).data[31]));
+  }
+}
+
+TEST(GuardedArray, SaysWhereItWasTouched) {
+  for (const Layout layout : {Layout::contiguous, Layout::padded_rows, Layout::every_second}) {
+    GuardedArray array({2, 3}, kFloat32, layout, 0xa5);
+    array.set({1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(array.values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+    EXPECT_FALSE(array.touched_guard().has_value());
+    array.view().data_as<float>()[-1] = 0;
+    EXPECT_EQ(array.touched_guard(), -1) << name(layout);
+  }
+  GuardedArray padded({2, 3}, kFloat32, Layout::padded_rows, 0xa5);
+  padded.view().data_as<float>()[3] = 0;
+  EXPECT_EQ(padded.touched_guard(), 3) << "between the rows";
+}
+
+/// Forgets all elements of a row from the fifth on.
+struct ForgetfulSum {
+  template <class T>
+  void run(const std::vector<Array>& in, const Array& out) const {
+    const std::int64_t k = in[0].size(1);
+    for (std::int64_t row = 0; row < in[0].size(0); ++row) {
+      float sum = 0;
+      for (std::int64_t i = 0; i < k; ++i) {
+        if (i < 4) sum += planted::widened(in[0].data_as<T>()[row * k + i]);
+      }
+      out.data_as<T>()[row] = T(sum);
+    }
+  }
+};
+
+TEST(KernelCheck, ShrinksAFailure) {
+  KernelCheckOptions options{};
+  options.dims = {{3, 1, 7}};
+  const KernelReport report = check_kernel(planted::on_dtype(ForgetfulSum{}), "sum", options);
+  ASSERT_TRUE(report.shrunk.has_value()) << to_text(report);
+  EXPECT_EQ(report.breaks_at_k(), 5);
+  EXPECT_EQ(report.shrunk->dims.m, 1);
+  const std::vector<double>& x = report.shrunk->operands[0].data;
+  EXPECT_EQ(x, (std::vector<double>{0, 0, 0, 0, 1})) << to_text(report);
+}
+
+TEST(KernelCheck, AThrowingKernelIsAFinding) {
+  const Kernel kernel = [](const std::vector<Array>&, const Array&) {
+    throw std::runtime_error("no such tile");
+  };
+  const KernelReport report = check_kernel(kernel, "sum");
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].fault, Fault::threw);
+  EXPECT_EQ(report.findings[0].message, "no such tile");
+  EXPECT_THROW(check_kernel(kernel, "no such op"), std::invalid_argument);
+}
+
+TEST(KernelCheck, WorksInPlace) {
+  KernelCheckOptions options{};
+  options.in_place = true;
+  EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+}
+
+// Against the same maths in fp16, and against the budget of a kernel that says it accumulates so.
+TEST(KernelCheck, JudgesAccumulationInHalf) {
+  const Kernel wide = planted::on_dtype(planted::SumRows{});
+  const Kernel narrow = planted::on_dtype(planted::SumRows{Bug::sum_accumulates_in_storage});
+  KernelCheckOptions options{.dtype = kFloat16};
+  EXPECT_LT(check_kernel(wide, "sum", options).use.relative_to_low_precision(), 0.5);
+  EXPECT_FALSE(check_kernel(narrow, "sum", options).passed());
+  options.accumulate = kFloat16;
+  const KernelReport report = check_kernel(narrow, "sum", options);
+  EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
+TEST(KernelReport, InJsonAndJUnit) {
+  const KernelReport good = check_kernel(planted::on_dtype(planted::Add{}), "add");
+  const KernelReport bad =
+      check_kernel(planted::on_dtype(planted::Add{Bug::add_writes_one_beyond}), "add");
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(contains(to_json(good), "\"passed\": true"));
+  EXPECT_TRUE(contains(to_json(bad), "\"fault\": \"out of bounds\"")) << to_json(bad);
+  const std::string junit = to_junit({good, bad});
+  EXPECT_TRUE(contains(junit, "tests=\"2\" failures=\"1\"")) << junit;
+  EXPECT_TRUE(contains(junit, "<failure type=\"out of bounds\"")) << junit;
+}
+
+}  // namespace
+}  // namespace halfgrad::testing
