@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include <halfgrad/amp/break_it.h>
 #include <halfgrad/amp/scaled_gradients.h>
@@ -60,6 +61,7 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   if (!state_.initialized()) {
     state_ = detail::ScaleState(first_, outputs.device());
     if (options_.history > 0) log_ = detail::StepLog(options_.history, outputs.device());
+    load_records(std::exchange(first_records_, {}));
   }
   Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
@@ -209,9 +211,10 @@ std::int32_t GradScaler::get_growth_tracker() const {
 }
 
 GradScalerCounts GradScaler::counts() const {
-  if (!state_.initialized()) return {};
+  const std::map<std::string, Array> all = records();
+  if (all.empty()) return {};
   using detail::ScaleState;
-  const Array host = state_.counters.to(Device());
+  const Array host = all.at("counters").to(Device());
   const auto* const count = host.data_as<std::int64_t>();
   return {count[ScaleState::steps], count[ScaleState::skipped_steps], count[ScaleState::growths],
           count[ScaleState::backoffs]};

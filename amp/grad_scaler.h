@@ -114,6 +114,13 @@ class GradScaler {
   /// scaler's) and std::invalid_argument for missing keys or bad values; then nothing has changed.
   void load_state_dict(const GradScalerState& state);
 
+  /// What state_dict() leaves out, for checkpoints: "counters" and, with a history, "log". A copy,
+  /// to be taken after update(); empty before the first scale().
+  std::map<std::string, Array> records() const;
+  /// Goes on counting and logging from these. Throws std::invalid_argument for what records() of a
+  /// scaler with these options does not give; then nothing has changed.
+  void load_records(const std::map<std::string, Array>& records);
+
  private:
   friend class AsyncGradScaler;  // this scaler, on another thread
 
@@ -133,7 +140,9 @@ class GradScaler {
   void set_options(const GradScalerOptions& options, const char* method);
 
   GradScalerOptions options_;
-  LossScale first_;  // before the device of the first loss is known
+  // Before the device of the first loss is known:
+  LossScale first_;
+  std::map<std::string, Array> first_records_;
   detail::ScaleState state_;
   detail::StepLog log_;
   detail::ScaleId scale_id_ = detail::new_scale_id();

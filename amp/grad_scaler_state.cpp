@@ -60,7 +60,8 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
   };
   const auto integer = [&](const char* key, std::int32_t least) {
     const double value = number(key);
-    const double nearest = std::nearbyint(std::clamp(value, static_cast<double>(least), 0x1p31 - 1));
+    const double nearest =
+        std::nearbyint(std::clamp(value, static_cast<double>(least), 0x1p31 - 1));
     if (value != nearest) {
       throw std::invalid_argument(std::string("load_state_dict: expected ") + key +
                                   " to be an int32 >= " + std::to_string(least) + ", got " +
@@ -87,6 +88,34 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
   first_ = now;
   if (state_.initialized()) state_.set(now);
   scale_id_ = detail::new_scale_id();
+}
+
+std::map<std::string, Array> GradScaler::records() const {
+  if (!state_.initialized()) return first_records_;
+  std::map<std::string, Array> records{{"counters", state_.counters.clone()}};
+  if (log_.enabled()) records["log"] = log_.rows().clone();
+  return records;
+}
+
+void GradScaler::load_records(const std::map<std::string, Array>& records) {
+  for (const auto& [name, array] : records) {
+    const bool is_log = name == "log" && options_.history > 0;
+    const Shape sizes =
+        is_log ? detail::StepLog::sizes(options_.history) : Shape{detail::ScaleState::kCounters};
+    const DType dtype = is_log ? kDouble : kInt64;
+    if ((!is_log && name != "counters") || array.sizes() != sizes || array.dtype() != dtype) {
+      throw std::invalid_argument("load_records: expected " + std::string(halfgrad::name(dtype)) +
+                                  " " + to_string(sizes) + ", got \"" + name + "\" of shape " +
+                                  to_string(array.sizes()));
+    }
+  }
+  if (!state_.initialized()) {
+    first_records_ = records;
+    return;
+  }
+  for (const auto& [name, array] : records) {
+    (name == "log" ? log_.rows() : state_.counters).copy_(array);
+  }
 }
 
 }  // namespace halfgrad::amp

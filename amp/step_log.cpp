@@ -158,8 +158,10 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
   return figures;
 }
 
+Shape StepLog::sizes(std::int64_t capacity) { return {capacity + 1, kFields}; }
+
 StepLog::StepLog(std::int64_t capacity, Device device)
-    : rows_(Array::full({capacity + 1, kFields}, 0, kDouble, device)) {}
+    : rows_(Array::full(sizes(capacity), 0, kDouble, device)) {}
 
 void StepLog::begin(const std::vector<StepEntry>& entries, const ScaleState& state) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {

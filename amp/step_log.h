@@ -33,7 +33,11 @@ class StepLog {
   StepLog() = default;
   StepLog(std::int64_t capacity, Device device);
 
+  static Shape sizes(std::int64_t capacity);
+
   bool enabled() const { return rows_.defined(); }
+  /// All there is, for a checkpoint.
+  const Array& rows() const { return rows_; }
 
   /// An iteration's entries, before its update() and after. `scale` is what gradients carry.
   void begin(const std::vector<StepEntry>& entries, const ScaleState& state) const;

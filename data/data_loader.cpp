@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/core/philox.h>
@@ -43,11 +44,12 @@ std::int64_t batch_count(std::int64_t size, const DataLoaderOptions& options) {
 class Epoch {
  public:
   Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderOptions& options,
-        std::int64_t epoch)
+        std::int64_t epoch, std::int64_t first_batch)
       : source_(std::move(source)),
         options_(options),
         order_(sample_order(source_->size, options, epoch)),
-        remaining_(batch_count(source_->size, options)) {
+        remaining_(batch_count(source_->size, options) - first_batch),
+        first_(first_batch * options.batch_size) {
     if (options_.prefetch > 0) worker_ = std::thread([this] { work(); });
     try {
       advance();
@@ -125,7 +127,7 @@ class Epoch {
   const DataLoaderOptions options_;
   const std::vector<std::int64_t> order_;
   std::int64_t remaining_;  // batches
-  std::size_t first_ = 0;   // position in order_ of the next batch
+  std::size_t first_;       // position in order_ of the next batch
   std::optional<Batch> current_;
 
   std::mutex mutex_;
@@ -155,8 +157,18 @@ std::vector<std::int64_t> DataLoader::order(std::int64_t epoch) const {
 
 std::int64_t DataLoader::size() const { return detail::batch_count(source_->size, options_); }
 
+void DataLoader::set_epoch(std::int64_t epoch, std::int64_t first_batch) {
+  if (first_batch < 0 || first_batch > size()) {
+    throw std::invalid_argument("set_epoch: expected a batch on [0, " + std::to_string(size()) +
+                                "], got " + std::to_string(first_batch));
+  }
+  epoch_ = epoch;
+  first_batch_ = first_batch;
+}
+
 DataLoader::Iterator DataLoader::begin() {
-  return Iterator(std::make_shared<detail::Epoch>(source_, options_, epoch_++));
+  return Iterator(
+      std::make_shared<detail::Epoch>(source_, options_, epoch_++, std::exchange(first_batch_, 0)));
 }
 
 const Batch& DataLoader::Iterator::operator*() const { return *epoch_->current(); }

@@ -63,8 +63,9 @@ class DataLoader {
   /// The numbers of the samples in the order of that epoch.
   std::vector<std::int64_t> order(std::int64_t epoch) const;
 
-  /// The number of the epoch that the next begin() starts: to resume where training stopped.
-  void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
+  /// The number of the epoch that the next begin() starts, and the batch that it starts with: to
+  /// resume where training stopped. Throws std::invalid_argument for a batch outside [0, size()].
+  void set_epoch(std::int64_t epoch, std::int64_t first_batch = 0);
 
  private:
   DataLoader(detail::BatchSource source, DataLoaderOptions options);
@@ -72,6 +73,7 @@ class DataLoader {
   std::shared_ptr<const detail::BatchSource> source_;
   DataLoaderOptions options_;
   std::int64_t epoch_ = 0;
+  std::int64_t first_batch_ = 0;
 };
 
 /// An input iterator; copies share their position. May outlive the loader.

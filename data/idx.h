@@ -21,10 +21,10 @@ struct IdxFile {
 };
 
 /// Reads a plain or gzipped file, whichever its first two bytes say. Nothing is allocated that the
-/// file's size cannot account for. Throws runtime_error "read_idx: expected ..., got ... in FILE at
-/// byte N" (of the unpacked data) for a file that cannot be read or breaks any rule: unknown type,
-/// 0 or more than 8 dimensions, too few or too many bytes, a gzip stream that is damaged, truncated
-/// or followed by anything, a second gzip member included.
+/// file's size cannot account for. Throws files::FormatError, at a byte of the unpacked data, for a
+/// file that cannot be read or breaks any rule: unknown type, 0 or more than 8 dimensions, too few
+/// or too many bytes, a gzip stream that is damaged, truncated or followed by anything, a second
+/// gzip member included.
 IdxFile read_idx(const std::filesystem::path& path);
 
 /// The same for bytes in memory; `name` stands for the file in messages.

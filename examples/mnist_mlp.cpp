@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
-#include <halfgrad/data/replace_file.h>
+#include <halfgrad/files/replace_file.h>
 #include <nlohmann/json.hpp>
 
 #include "mnist_mlp/options.h"
@@ -62,7 +62,7 @@ void run(const Options& options) {
   if (options.runs("underflow")) results["underflow"] = to_json(run_underflow(options));
   if (options.json.empty()) return;
   const std::string text = results.dump(2) + "\n";
-  halfgrad::data::replace_file(options.json, std::as_bytes(std::span(text)));
+  halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 // Built and run by tools/fuzz.
 
 #include <halfgrad/data/idx.h>
-
-#include <stdexcept>
+#include <halfgrad/files/format_error.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   try {
@@ -11,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     int64_t expected = halfgrad::item_size(file.dtype);
     for (int64_t dim : file.dims) expected *= dim;
     if (expected != static_cast<int64_t>(file.data.size())) __builtin_trap();
-  } catch (const std::runtime_error&) {
+  } catch (const halfgrad::files::FormatError&) {
   }
   return 0;
 }

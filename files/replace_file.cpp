@@ -1,5 +1,6 @@
-#include <halfgrad/data/replace_file.h>
+#include <halfgrad/files/replace_file.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
@@ -7,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace halfgrad::data {
+namespace halfgrad::files {
 namespace {
 
 class Descriptor {
@@ -22,7 +23,7 @@ class Descriptor {
   bool is_open() const { return number_ >= 0; }
   bool flush() { return ::fsync(number_) == 0; }
 
-  bool write(std::span<const std::byte> bytes) {
+  bool write(Bytes bytes) {
     while (!bytes.empty()) {
       const ssize_t written = ::write(number_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
@@ -36,17 +37,23 @@ class Descriptor {
   int number_;
 };
 
-bool write_and_flush(const std::filesystem::path& path, std::span<const std::byte> contents) {
+bool write_and_flush(const std::filesystem::path& path, std::span<const Bytes> pieces) {
   Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  return file.is_open() && file.write(contents) && file.flush();
+  return file.is_open() &&
+         std::ranges::all_of(pieces, [&](Bytes piece) { return file.write(piece); }) &&
+         file.flush();
 }
 
 }  // namespace
 
-void replace_file(const std::filesystem::path& path, std::span<const std::byte> contents) {
+void replace_file(const std::filesystem::path& path, Bytes contents) {
+  replace_file(path, {&contents, 1});
+}
+
+void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces) {
   std::filesystem::path temporary = path;
   temporary += ".tmp";
-  if (!write_and_flush(temporary, contents) || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!write_and_flush(temporary, pieces) || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const auto reason = std::generic_category().message(errno);
     ::unlink(temporary.c_str());
     throw std::runtime_error("replace_file: expected to write " + path.string() +
@@ -57,4 +64,4 @@ void replace_file(const std::filesystem::path& path, std::span<const std::byte> 
   Descriptor(directory, O_RDONLY | O_DIRECTORY).flush();
 }
 
-}  // namespace halfgrad::data
+}  // namespace halfgrad::files

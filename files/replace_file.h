@@ -4,11 +4,16 @@
 #include <filesystem>
 #include <span>
 
-namespace halfgrad::data {
+namespace halfgrad::files {
+
+using Bytes = std::span<const std::byte>;
 
 /// Puts a file with these contents at `path`: after a crash at any moment, the old file or the new
 /// one is there in full. Writes `path`.tmp, has it flushed to the disk, and renames it.
 /// Throws runtime_error with the system's message where a step fails; the old file then remains.
-void replace_file(const std::filesystem::path& path, std::span<const std::byte> contents);
+void replace_file(const std::filesystem::path& path, Bytes contents);
 
-}  // namespace halfgrad::data
+/// The same with contents in pieces, one behind the other.
+void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces);
+
+}  // namespace halfgrad::files

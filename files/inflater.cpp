@@ -1,4 +1,4 @@
-#include <halfgrad/data/inflater.h>
+#include <halfgrad/files/inflater.h>
 
 #include <algorithm>
 #include <new>
@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-namespace halfgrad::data::detail {
+namespace halfgrad::files {
 
 struct Inflater::Stream {
   z_stream zlib{};
@@ -16,15 +16,20 @@ struct Inflater::Stream {
 
 namespace {
 
-constexpr int kGzipOnly = 15 + 16;  // the largest window, and gzip's header
+constexpr int kLargestWindow = 15;  // 2^15 bytes; zlib adds 16 for gzip, negates for a bare stream
+
+int window_bits(Inflater::Wrapping wrapping) {
+  return wrapping == Inflater::Wrapping::gzip ? kLargestWindow + 16 : -kLargestWindow;
+}
 
 uInt limited(size_t n) { return static_cast<uInt>(std::min<size_t>(n, 1u << 30)); }
 
 }  // namespace
 
-Inflater::Inflater(std::span<const std::byte> packed) : stream_(std::make_unique<Stream>()) {
+Inflater::Inflater(std::span<const std::byte> packed, Wrapping wrapping)
+    : stream_(std::make_unique<Stream>()) {
   stream_->packed = packed;
-  if (inflateInit2(&stream_->zlib, kGzipOnly) != Z_OK) throw std::bad_alloc();
+  if (inflateInit2(&stream_->zlib, window_bits(wrapping)) != Z_OK) throw std::bad_alloc();
 }
 
 Inflater::~Inflater() { inflateEnd(&stream_->zlib); }
@@ -51,7 +56,7 @@ size_t Inflater::read(std::span<std::byte> to) {
     done += room - zlib.avail_out;
     ended = status == Z_STREAM_END;
     if (ended || (status == Z_BUF_ERROR && done == to.size())) break;
-    if (status == Z_BUF_ERROR) throw std::runtime_error("a truncated one");
+    if (status == Z_BUF_ERROR) throw TruncatedStream();
     if (status == Z_MEM_ERROR) throw std::bad_alloc();
     if (status != Z_OK) throw std::runtime_error(zlib.msg ? zlib.msg : "an unknown error");
   }
@@ -60,4 +65,4 @@ size_t Inflater::read(std::span<std::byte> to) {
 
 size_t Inflater::unread() const { return stream_->zlib.avail_in + stream_->packed.size(); }
 
-}  // namespace halfgrad::data::detail
+}  // namespace halfgrad::files

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <halfgrad/files/byte_order.h>
+#include <halfgrad/files/format_error.h>
+#include <halfgrad/files/inflater.h>
+
+namespace halfgrad::files {
+
+/// A file's bytes in order, unpacked on the way if they are gzipped, and the errors about them.
+class ByteReader {
+ public:
+  enum class Gzip : bool { refuse, unpack };
+
+  /// `origin` is the place of bytes[0] in the file.
+  ByteReader(std::span<const std::byte> bytes, std::string reader, std::string file,
+             std::uint64_t origin = 0, Gzip gzip = Gzip::refuse);
+
+  /// Another reader of the same plain file, from this byte on.
+  ByteReader from(std::uint64_t offset) const;
+
+  /// Throws the FormatError: at this position, or at another.
+  [[noreturn]] void fail(FormatCode code, const std::string& expected, const std::string& got,
+                         const std::string& fix = {}) const;
+  [[noreturn]] void fail_at(std::uint64_t offset, FormatCode code, const std::string& expected,
+                            const std::string& got, const std::string& fix = {}) const;
+
+  /// Fills `to`, or fails with `truncated` for want of "4 bytes of <what>".
+  void read(std::span<std::byte> to, const char* what);
+
+  template <class T>
+  T read_integer(std::endian order, const char* what) {
+    std::byte bytes[sizeof(T)];
+    read(bytes, what);
+    return load<T>(bytes, order);
+  }
+
+  /// Fails with `trailing_bytes` unless everything has been read.
+  void expect_end();
+
+  /// Passes bytes of a plain file, or fails as read() does.
+  void skip(std::uint64_t count, const char* what);
+
+  std::uint64_t position() const { return origin_ + position_; }
+  /// No more bytes than this can follow.
+  std::uint64_t limit() const;
+
+ private:
+  void require(std::uint64_t wanted, std::uint64_t available, const char* what) const;
+  std::size_t read_some(std::span<std::byte> to);
+
+  std::span<const std::byte> bytes_;
+  std::string reader_, file_;
+  std::uint64_t origin_;
+  std::size_t position_ = 0;
+  std::shared_ptr<Inflater> inflater_;  // null for a plain file
+};
+
+}  // namespace halfgrad::files

@@ -1,0 +1,39 @@
+#include <halfgrad/files/format_error.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace halfgrad::files {
+
+std::string_view name(FormatCode code) {
+  constexpr std::string_view names[] = {"unreadable",    "truncated",           "trailing_bytes",
+                                        "bad_magic",     "unsupported_version", "header_too_large",
+                                        "bad_text",      "bad_syntax",          "duplicate_name",
+                                        "bad_name",      "missing_field",       "unknown_field",
+                                        "bad_value",     "unknown_dtype",       "unsafe_dtype",
+                                        "no_such_dtype", "bad_shape",           "size_overflow",
+                                        "size_mismatch", "bad_offsets",         "gap",
+                                        "overlap",       "corrupt_stream",      "bad_checksum",
+                                        "bomb",          "unsupported_method",  "encrypted",
+                                        "read_only",     "no_such_device"};
+  return names[static_cast<int>(code)];
+}
+
+namespace {
+
+/// Of a file's text, what may stand in a message.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
+  return text;
+}
+
+}  // namespace
+
+FormatError::FormatError(const std::string& reader, const std::string& file, FormatFault fault)
+    : std::runtime_error(reader + ": expected " + fault.expected + ", got " + printable(fault.got) +
+                         " in " + file + " at byte " + std::to_string(fault.offset) +
+                         (fault.fix.empty() ? "" : "; " + fault.fix)),
+      fault_(std::move(fault)) {}
+
+}  // namespace halfgrad::files

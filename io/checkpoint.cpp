@@ -1,0 +1,89 @@
+#include <halfgrad/io/checkpoint.h>
+
+#include <stdexcept>
+
+namespace halfgrad::io {
+namespace {
+
+constexpr const char* kVersionKey = "halfgrad.checkpoint";
+constexpr const char* kVersion = "1";
+
+const Tensor& find(const TensorMap& tensors, const std::string& name) {
+  const auto found = tensors.find(name);
+  if (found != tensors.end()) return found->second;
+  throw std::invalid_argument("Checkpoint: expected \"" + name + "\", got none");
+}
+
+/// The number, of exactly this type.
+template <class T>
+T scalar(const TensorMap& tensors, const std::string& name) {
+  const Tensor& tensor = find(tensors, name);
+  if (tensor.dtype() == dtype_of<T>() && tensor.dim() == 0) return *tensor.data_ptr<T>();
+  throw std::invalid_argument(
+      "Checkpoint: expected one " + std::string(halfgrad::name(dtype_of<T>())) + " for \"" + name +
+      "\", got " + std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes()));
+}
+
+template <class T>
+Tensor of_scalar(T number) {
+  const Array array = Array::empty({}, dtype_of<T>());
+  *array.data_as<T>() = number;
+  return Tensor(array);
+}
+
+}  // namespace
+
+void Checkpoint::write(const std::string& name, const Tensor& tensor) {
+  tensors[name] = Tensor(tensor.array().to(Device()).clone());
+}
+
+void Checkpoint::write(const std::string& name, std::int64_t number) {
+  tensors[name] = of_scalar(number);
+}
+
+void Checkpoint::write(const std::string& name, double number) {
+  tensors[name] = of_scalar(number);
+}
+
+void Checkpoint::write_text(const std::string& name, const std::string& text) {
+  metadata[name] = text;
+}
+
+Tensor Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
+
+std::int64_t Checkpoint::integer(const std::string& name) const {
+  return scalar<std::int64_t>(tensors, name);
+}
+
+double Checkpoint::number(const std::string& name) const { return scalar<double>(tensors, name); }
+
+const std::string& Checkpoint::text(const std::string& name) const {
+  const auto found = metadata.find(name);
+  if (found != metadata.end()) return found->second;
+  throw std::invalid_argument("Checkpoint: expected a text called \"" + name + "\", got none");
+}
+
+void Checkpoint::require_text(const std::string& name, const std::string& expected) const {
+  if (text(name) == expected) return;
+  throw std::invalid_argument("Checkpoint: expected " + name + " \"" + expected + "\", got \"" +
+                              text(name) + '"');
+}
+
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {
+  Metadata metadata = checkpoint.metadata;
+  metadata[kVersionKey] = kVersion;
+  save_safetensors(path, checkpoint.tensors, metadata);
+}
+
+Checkpoint load_checkpoint(const std::filesystem::path& path) {
+  auto [tensors, metadata] = load_safetensors(path);
+  const auto version = metadata.extract(kVersionKey);
+  if (version.empty() || version.mapped() != kVersion) {
+    throw FormatError("load_checkpoint", path.string(),
+                      {FormatCode::unsupported_version, 0, "a checkpoint of version 1",
+                       version.empty() ? "no checkpoint" : "version " + version.mapped()});
+  }
+  return {std::move(tensors), std::move(metadata)};
+}
+
+}  // namespace halfgrad::io

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/io/safetensors.h>
+#include <halfgrad/nn/module.h>
+#include <halfgrad/optim/lr_scheduler.h>
+#include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::io {
+
+/// A copy of all that a training run needs to go on as if it had never stopped, each part under a
+/// name of the caller's:
+///
+///   io::Checkpoint checkpoint;
+///   checkpoint.write("model", model);
+///   checkpoint.write("optimizer", optimizer);
+///   checkpoint.write("random", default_generator());
+///   checkpoint.write("step", step);
+///   io::save_checkpoint("run.safetensors", checkpoint);
+///
+/// and, in a program that has made the same objects anew, load_checkpoint and read() for write().
+/// Every bit survives, so what follows is what would have followed.
+///
+/// Part NAME holds tensors called NAME/...; numbers are 0-dim int64 or float64 tensors; text is
+/// metadata. A part written by others needs nothing but a prefix of its own.
+///
+/// read() throws std::invalid_argument for what is missing or does not fit, naming it.
+struct Checkpoint {
+  TensorMap tensors;
+  Metadata metadata;
+
+  /// NAME/0.weight and so on: parameters and buffers; NAME/0.weight.grad: the gradients there are,
+  /// so that a window of accumulation may be interrupted. Nothing is converted: dtypes must be
+  /// equal.
+  void write(const std::string& name, const nn::Module& module);
+  void read(const std::string& name, nn::Module& module) const;
+
+  /// NAME/3.exp_avg: of the fourth parameter; NAME/group0.lr: options; and which optimizer it is.
+  void write(const std::string& name, const optim::Optimizer& optimizer);
+  void read(const std::string& name, optim::Optimizer& optimizer) const;
+
+  /// NAME/last_epoch, base_lrs, last_lr; NAME/0/...: the schedulers of a sequence.
+  void write(const std::string& name, const optim::LRScheduler& scheduler);
+  void read(const std::string& name, optim::LRScheduler& scheduler) const;
+
+  /// NAME/scale and PyTorch's other keys, NAME/counters, NAME/log. To be taken between update() and
+  /// unscale_(); nothing of a disabled scaler.
+  void write(const std::string& name, const amp::GradScaler& scaler);
+  void read(const std::string& name, amp::GradScaler& scaler) const;
+
+  /// NAME/seed, NAME/stream: the bits of the next key.
+  void write(const std::string& name, const Generator& generator);
+  void read(const std::string& name, Generator& generator) const;
+
+  void write(const std::string& name, const Tensor& tensor);
+  void write(const std::string& name, std::int64_t number);
+  void write(const std::string& name, double number);
+  void write_text(const std::string& name, const std::string& text);
+
+  Tensor tensor(const std::string& name) const;
+  std::int64_t integer(const std::string& name) const;
+  double number(const std::string& name) const;
+  const std::string& text(const std::string& name) const;
+
+  /// Throws unless text(name) is `text`: for settings, such as the precision, that must not change.
+  void require_text(const std::string& name, const std::string& text) const;
+};
+
+/// One safetensors file, replaced as a whole: whatever happens, the old checkpoint or the new one
+/// is there. The same state gives the same bytes. Throws as save_safetensors.
+void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
+
+/// Throws FormatError, with code unsupported_version for a file that is no checkpoint of version 1.
+Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+}  // namespace halfgrad::io

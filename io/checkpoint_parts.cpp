@@ -1,0 +1,179 @@
+#include <bit>
+#include <charconv>
+#include <stdexcept>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/io/checkpoint.h>
+
+namespace halfgrad::io {
+namespace {
+
+constexpr std::string_view kGrad = ".grad";
+
+/// The tensors of a part, by their names within it.
+TensorMap part(const TensorMap& tensors, const std::string& name) {
+  const std::string prefix = name + "/";
+  TensorMap found;
+  for (auto item = tensors.lower_bound(prefix);
+       item != tensors.end() && item->first.starts_with(prefix); ++item) {
+    found[item->first.substr(prefix.size())] = item->second;
+  }
+  return found;
+}
+
+void check_same_type(const std::string& name, const Tensor& expected, const Tensor& got) {
+  if (expected.dtype() == got.dtype() && expected.sizes() == got.sizes()) return;
+  const auto describe = [](const Tensor& tensor) {
+    return std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes());
+  };
+  throw std::invalid_argument("Checkpoint: expected " + describe(expected) + " for \"" + name +
+                              "\", got " + describe(got));
+}
+
+std::string group_prefix(const std::string& name, std::size_t index) {
+  return name + "/group" + std::to_string(index) + ".";
+}
+
+}  // namespace
+
+void Checkpoint::write(const std::string& name, const nn::Module& module) {
+  for (const auto& [key, tensor] : module.state_dict()) write(name + "/" + key, tensor);
+  for (const auto& [key, parameter] : module.named_parameters()) {
+    const Tensor grad = parameter.grad();
+    if (grad.defined()) write(name + "/" + key + std::string(kGrad), grad);
+  }
+}
+
+void Checkpoint::read(const std::string& name, nn::Module& module) const {
+  TensorMap found = part(tensors, name);
+  std::vector<std::pair<Tensor, Tensor>> grads;  // parameter, gradient
+  for (const auto& [key, parameter] : module.named_parameters()) {
+    auto grad = found.extract(key + std::string(kGrad));
+    if (!grad.empty()) check_same_type(grad.key(), parameter, grad.mapped());
+    grads.emplace_back(parameter, grad.empty() ? Tensor() : grad.mapped());
+  }
+  nn::StateDict state;
+  for (const auto& [key, tensor] : module.state_dict()) {
+    if (const auto saved = found.find(key); saved != found.end()) {
+      check_same_type(name + "/" + key, tensor, saved->second);
+    }
+  }
+  for (const auto& [key, tensor] : found) state.insert(key, tensor);
+  module.load_state_dict(state);
+  for (auto& [parameter, grad] : grads) {
+    parameter.set_grad(grad.defined() ? Tensor(grad.array().clone().to(parameter.device())) : grad);
+  }
+}
+
+void Checkpoint::write(const std::string& name, const optim::Optimizer& optimizer) {
+  const optim::OptimizerState saved = optimizer.state_dict();
+  write_text(name, optimizer.name());
+  for (std::size_t i = 0; i < saved.param_groups.size(); ++i) {
+    const auto& [params, options] = saved.param_groups[i];
+    write(group_prefix(name, i) + "params", halfgrad::tensor(params));
+    for (const auto& [option, value] : options) write(group_prefix(name, i) + option, value);
+  }
+  for (const auto& [index, state] : saved.state) {
+    for (const auto& [key, array] : state) {
+      write(name + "/" + std::to_string(index) + "." + key, Tensor(array));
+    }
+  }
+}
+
+void Checkpoint::read(const std::string& name, optim::Optimizer& optimizer) const {
+  require_text(name, optimizer.name());
+  optim::OptimizerState saved;
+  saved.param_groups.resize(optimizer.param_groups().size());
+  for (const auto& [key, tensor] : part(tensors, name)) {
+    const std::size_t dot = key.find('.');
+    const bool is_option = key.starts_with("group");
+    const char* const digits = key.data() + (is_option ? 5 : 0);
+    std::size_t index = 0;
+    const auto end = std::from_chars(digits, key.data() + key.size(), index);
+    if (dot == key.npos || end.ec != std::errc() || end.ptr != key.data() + dot ||
+        (is_option && index >= saved.param_groups.size())) {
+      throw std::invalid_argument("Checkpoint: expected the state of an " + optimizer.name() +
+                                  " with " + std::to_string(saved.param_groups.size()) +
+                                  " parameter groups, got \"" + name + "/" + key + '"');
+    }
+    const std::string field = key.substr(dot + 1);
+    if (!is_option) {
+      saved.state[static_cast<std::int64_t>(index)][field] = tensor.array();
+    } else if (field == "params") {
+      saved.param_groups[index].params = tensor.to_vector<std::int64_t>();
+    } else {
+      saved.param_groups[index].options[field] = number(name + "/" + key);
+    }
+  }
+  optimizer.load_state_dict(saved);
+}
+
+namespace {
+
+void write_schedule(Checkpoint& to, const std::string& name, const optim::LRSchedulerState& state) {
+  const auto rates = [](const std::vector<double>& values) {
+    return halfgrad::tensor(values, {.dtype = kDouble});
+  };
+  to.write(name + "/last_epoch", state.last_epoch);
+  to.write(name + "/base_lrs", rates(state.base_lrs));
+  to.write(name + "/last_lr", rates(state.last_lr));
+  for (std::size_t i = 0; i < state.schedulers.size(); ++i) {
+    write_schedule(to, name + "/" + std::to_string(i), state.schedulers[i]);
+  }
+}
+
+optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string& name) {
+  optim::LRSchedulerState state{.last_epoch = from.integer(name + "/last_epoch"),
+                                .base_lrs = from.tensor(name + "/base_lrs").to_vector<double>(),
+                                .last_lr = from.tensor(name + "/last_lr").to_vector<double>(),
+                                .schedulers = {}};
+  const auto nested = [&] { return name + "/" + std::to_string(state.schedulers.size()); };
+  while (from.tensors.contains(nested() + "/last_epoch")) {
+    state.schedulers.push_back(read_schedule(from, nested()));
+  }
+  return state;
+}
+
+}  // namespace
+
+void Checkpoint::write(const std::string& name, const optim::LRScheduler& scheduler) {
+  write_schedule(*this, name, scheduler.state_dict());
+}
+
+void Checkpoint::read(const std::string& name, optim::LRScheduler& scheduler) const {
+  scheduler.load_state_dict(read_schedule(*this, name));
+}
+
+void Checkpoint::write(const std::string& name, const amp::GradScaler& scaler) {
+  if (!scaler.is_enabled()) return;
+  for (const auto& [key, value] : scaler.state_dict()) write(name + "/" + key, value);
+  for (const auto& [key, array] : scaler.records()) write(name + "/" + key, Tensor(array));
+}
+
+void Checkpoint::read(const std::string& name, amp::GradScaler& scaler) const {
+  if (!scaler.is_enabled()) return;
+  amp::GradScalerState state;
+  std::map<std::string, Array> records;
+  for (const auto& [key, tensor] : part(tensors, name)) {
+    if (tensor.dim() == 0) {
+      state[key] = number(name + "/" + key);
+    } else {
+      records[key] = tensor.array();
+    }
+  }
+  scaler.load_state_dict(state);
+  scaler.load_records(records);
+}
+
+void Checkpoint::write(const std::string& name, const Generator& generator) {
+  const RandomKey next = generator.get_state();
+  write(name + "/seed", std::bit_cast<std::int64_t>(next.seed));
+  write(name + "/stream", std::bit_cast<std::int64_t>(next.stream));
+}
+
+void Checkpoint::read(const std::string& name, Generator& generator) const {
+  generator.set_state({.seed = std::bit_cast<std::uint64_t>(integer(name + "/seed")),
+                       .stream = std::bit_cast<std::uint64_t>(integer(name + "/stream"))});
+}
+
+}  // namespace halfgrad::io

@@ -1,0 +1,113 @@
+#include <halfgrad/io/npy.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+#include <halfgrad/files/read_file.h>
+#include <halfgrad/files/replace_file.h>
+#include <halfgrad/io/npy_header.h>
+#include <halfgrad/io/tensor_bytes.h>
+#include <halfgrad/io/utf8.h>
+#include <halfgrad/io/zip_archive.h>
+
+namespace halfgrad::io {
+namespace {
+
+using files::ByteReader;
+
+const std::string kSuffix = ".npy";
+
+Tensor read_array(std::span<const std::byte> file, ByteReader input) {
+  detail::NpyHeader header = detail::parse_npy_header(input);
+  // Row-major order of the transpose is column-major order.
+  if (header.fortran_order) std::ranges::reverse(header.shape);
+  const Tensor tensor =
+      detail::tensor_of({.dtype = header.dtype,
+                         .sizes = header.shape,
+                         .bytes = file.subspan(header.data_start, header.data_size),
+                         .offset = header.data_start,
+                         .order = header.order},
+                        input);
+  if (!header.fortran_order) return tensor;
+  Shape reversed;
+  for (int i = static_cast<int>(tensor.dim()); i-- > 0;) reversed.push_back(i);
+  return Tensor(tensor.array().permute(reversed).contiguous());
+}
+
+Array checked_array(const Tensor& tensor, const char* writer) {
+  if (tensor.defined()) return detail::stored_array(tensor);
+  throw std::invalid_argument(std::string(writer) + ": expected a tensor, got an undefined one");
+}
+
+std::string header_of(const Array& array) {
+  return detail::format_npy_header(array.dtype(),
+                                   std::span(array.sizes().begin(), array.sizes().end()));
+}
+
+}  // namespace
+
+Tensor parse_npy(std::span<const std::byte> bytes, const std::string& name) {
+  return read_array(bytes, ByteReader(bytes, "load_npy", name));
+}
+
+Tensor load_npy(const std::filesystem::path& path) {
+  return parse_npy(files::read_file(path, "load_npy"), path.string());
+}
+
+void save_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  const Array array = checked_array(tensor, "save_npy");
+  const std::string header = header_of(array);
+  const files::Bytes pieces[] = {std::as_bytes(std::span(header)), detail::bytes_of(array)};
+  files::replace_file(path, pieces);
+}
+
+TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name) {
+  const ByteReader input(bytes, "load_npz", name);
+  TensorMap tensors;
+  for (const detail::ZipMember& member : detail::read_zip_directory(input)) {
+    if (!member.name.ends_with(kSuffix) || member.name == kSuffix) {
+      input.fail_at(member.header_start, FormatCode::bad_name, "members called NAME.npy",
+                    '"' + member.name + '"');
+    }
+    const std::vector<std::byte> contents = detail::unpack(member, bytes, input);
+    tensors[member.name.substr(0, member.name.size() - kSuffix.size())] =
+        read_array(contents, ByteReader(contents, "load_npz", name + ":" + member.name));
+  }
+  return tensors;
+}
+
+TensorMap load_npz(const std::filesystem::path& path) {
+  return parse_npz(files::read_file(path, "load_npz"), path.string());
+}
+
+void save_npz(const std::filesystem::path& path, const TensorMap& tensors) {
+  std::vector<std::string> headers;
+  std::vector<Array> arrays;
+  for (const auto& [name, tensor] : tensors) {
+    if (!detail::is_member_name(name + kSuffix) || detail::valid_utf8_prefix(name) < name.size() ||
+        name.empty()) {
+      throw std::invalid_argument("save_npz: expected names that a member may have, got \"" + name +
+                                  '"');
+    }
+    arrays.push_back(checked_array(tensor, "save_npz"));
+    headers.push_back(header_of(arrays.back()));
+  }
+  std::vector<detail::ZipContents> members;
+  for (const auto& [name, tensor] : tensors) {
+    const std::size_t i = members.size();
+    members.push_back(
+        {.name = name + kSuffix,
+         .pieces = {std::as_bytes(std::span(headers[i])), detail::bytes_of(arrays[i])}});
+  }
+  const std::vector<std::string> parts = detail::format_zip(members);
+  std::vector<files::Bytes> pieces;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    pieces.push_back(std::as_bytes(std::span(parts[i])));
+    pieces.insert(pieces.end(), members[i].pieces.begin(), members[i].pieces.end());
+  }
+  pieces.push_back(std::as_bytes(std::span(parts.back())));
+  files::replace_file(path, pieces);
+}
+
+}  // namespace halfgrad::io

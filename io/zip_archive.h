@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <halfgrad/files/byte_reader.h>
+
+/// Zip archives (PKWARE APPNOTE.TXT 6.3.10, sections 4.3 and 4.4) with members stored or deflated:
+///
+///   for each member    local header, name, extra fields, data
+///   the directory      one header for each member, then the end record; zip64 has a second end
+///                      record, and a locator for it, before the first
+namespace halfgrad::io::detail {
+
+struct ZipMember {
+  std::string name = {};
+  std::uint16_t method = 0;  ///< 0 stored, 8 deflated
+  std::uint32_t crc = 0;     ///< of the unpacked data
+  std::uint64_t packed_size = 0, size = 0;
+  std::uint64_t header_start = 0, data_start = 0;  ///< bytes of the file
+};
+
+/// Reads the directory and every local header, and checks all that can be without unpacking.
+std::vector<ZipMember> read_zip_directory(const files::ByteReader& input);
+
+/// A member's data, unpacked and found to have its size and checksum.
+std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
+                              const files::ByteReader& input);
+
+/// A path downwards of at most 65 535 bytes: no empty or dot parts, backslashes, colons or
+/// controls.
+bool is_member_name(const std::string& name);
+
+struct ZipContents {
+  std::string name;
+  std::vector<std::span<const std::byte>> pieces;  ///< one behind the other
+};
+
+/// An archive's headers, between which the members' data belong: those of member i behind part i.
+/// Sizes and offsets from `zip64_from` on are in zip64's fields.
+std::vector<std::string> format_zip(const std::vector<ZipContents>& members,
+                                    std::uint64_t zip64_from = 0xFFFFFFFF);
+
+}  // namespace halfgrad::io::detail
