@@ -99,6 +99,8 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .epochs = options.epochs,
       .steps = options.steps,
       .device = options.device,
+      .save = options.save,
+      .resume = options.resume,
       .graph = options.graph,
   };
   std::string sizes = std::to_string(kPixels);

@@ -24,6 +24,8 @@ class Epochs {
   /// The first `steps` steps of the next epoch.
   virtual void run(std::int64_t steps, const Watch& watch) = 0;
   virtual std::int64_t steps_per_epoch() const = 0;
+  /// Makes this the next epoch; the first is 0.
+  virtual void start_at(std::int64_t epoch) = 0;
 };
 
 /// Batches come from the loader one by one, and the host reads what each step gave.

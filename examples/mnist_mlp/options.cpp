@@ -90,6 +90,13 @@ Options parse_options(int argc, char** argv) {
       ->group(digits);
   add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
       ->group(digits);
+  app.add_option("--save", options.save, "Leave a checkpoint in this file after each epoch")
+      ->option_text("FILE")
+      ->group(digits);
+  app.add_option("--resume", options.resume, "Go on from this checkpoint, to --epochs in all")
+      ->check(CLI::ExistingFile)
+      ->option_text("FILE")
+      ->group(digits);
   app.add_flag("--graph", options.graph,
                "Capture a whole step in a CUDA graph and replay it; the same figures, and on the "
                "CPU the same code")
@@ -105,6 +112,11 @@ Options parse_options(int argc, char** argv) {
     const auto folder = options.json.parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
       throw CLI::ValidationError("--json: create the folder " + folder.string() + " first");
+    const bool is_one_training =
+        options.task == "digits" && precision != "all" && options.seeds == 1;
+    if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
+      throw CLI::ValidationError(
+          "--save and --resume: choose --task digits, one --precision and one seed");
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }

@@ -22,7 +22,8 @@ struct Options {
   double lr = 1e-3;
   std::string optimizer = "adam";
   halfgrad::Device device;
-  bool graph = false;  ///< of the digits task: replay a captured step
+  std::filesystem::path save, resume;  ///< of the digits task: checkpoints; empty: none
+  bool graph = false;                  ///< of the digits task: replay a captured step
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;  ///< empty: none

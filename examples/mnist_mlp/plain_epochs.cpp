@@ -16,6 +16,7 @@ class PlainEpochs : public Epochs {
         loader_(task.train, {.batch_size = task.batch, .shuffle = true, .seed = seed}) {}
 
   std::int64_t steps_per_epoch() const override { return loader_.size(); }
+  void start_at(std::int64_t epoch) override { loader_.set_epoch(epoch); }
 
   void run(std::int64_t steps, const Watch& watch) override {
     std::int64_t step = 0;

@@ -37,6 +37,7 @@ class ReplayedEpochs : public Epochs {
   }
 
   std::int64_t steps_per_epoch() const override { return loader_.size(); }
+  void start_at(std::int64_t epoch) override { epoch_ = epoch; }
 
   void run(std::int64_t steps, const Watch& watch) override {
     order_.copy_(hg::tensor(loader_.order(epoch_++)));

@@ -50,6 +50,22 @@ Trainer::Step Trainer::forward(const hg::Tensor& x, const hg::Tensor& y) const {
   return {output, task_.loss(output, y)};
 }
 
+void Trainer::write(hg::io::Checkpoint& checkpoint) const {
+  checkpoint.write_text("precision", std::string(precision_.name));
+  checkpoint.write("model", model_);
+  checkpoint.write("optimizer", *optimizer_);
+  checkpoint.write("scaler", scaler_);
+  checkpoint.write("random", hg::default_generator());
+}
+
+void Trainer::read(const hg::io::Checkpoint& checkpoint) {
+  checkpoint.require_text("precision", std::string(precision_.name));
+  checkpoint.read("model", model_);
+  checkpoint.read("optimizer", *optimizer_);
+  checkpoint.read("scaler", scaler_);
+  checkpoint.read("random", hg::default_generator());
+}
+
 std::vector<hg::Tensor> Trainer::weights() const {
   std::vector<hg::Tensor> copies;
   for (const hg::Tensor& parameter : model_.parameters())

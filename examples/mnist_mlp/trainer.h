@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/io/checkpoint.h>
 
 #include "training.h"
 
@@ -23,6 +24,10 @@ class Trainer {
 
   double scale() const { return scaler_.get_scale(); }
   std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
+  /// Weights, optimizer, scaler, random numbers: all but the place in the data.
+  void write(halfgrad::io::Checkpoint& checkpoint) const;
+  void read(const halfgrad::io::Checkpoint& checkpoint);
+
   /// Copies.
   std::vector<halfgrad::Tensor> weights() const;
 

@@ -26,6 +26,26 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// Returns the number of epochs that the checkpoint has behind it.
+std::int64_t resume(const Task& task, Trainer& trainer) {
+  if (task.resume.empty()) return 0;
+  const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(task.resume);
+  trainer.read(checkpoint);
+  const std::int64_t finished = checkpoint.integer("epochs");
+  if (finished < task.epochs) return finished;
+  throw std::invalid_argument("--resume: expected a checkpoint of fewer than " +
+                              std::to_string(task.epochs) + " epochs, got " +
+                              std::to_string(finished));
+}
+
+void save(const Task& task, const Trainer& trainer, std::int64_t finished_epochs) {
+  if (task.save.empty()) return;
+  hg::io::Checkpoint checkpoint;
+  trainer.write(checkpoint);
+  checkpoint.write("epochs", finished_epochs);
+  hg::io::save_checkpoint(task.save, checkpoint);
+}
+
 }  // namespace
 
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed) {
@@ -35,8 +55,10 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
 
   Trainer trainer(task, precision);
   const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
-  const std::int64_t steps = std::min(task.steps, task.epochs * epochs->steps_per_epoch());
-  Progress progress(std::string(precision.name), task.score_text, task.epochs, steps);
+  const std::int64_t resumed = resume(task, trainer), to_go = task.epochs - resumed;
+  epochs->start_at(resumed);
+  const std::int64_t steps = std::min(task.steps, to_go * epochs->steps_per_epoch());
+  Progress progress(std::string(precision.name), task.score_text, to_go, steps);
   TrainingReport report;
   report.precision = precision.name;
   report.seed = seed;
@@ -62,6 +84,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
     };
     epochs->run(batches, {before, after});
     progress.end_epoch(std::ssize(report.epochs), epoch);
+    const bool is_whole = batches == epochs->steps_per_epoch();
+    if (is_whole) save(task, trainer, resumed + std::ssize(report.epochs));
   }
   progress.end();
 

@@ -63,6 +63,20 @@ if(NOT "${figures}" STREQUAL "${figures--graph}")
   message(FATAL_ERROR "--graph: expected ${figures}, got ${figures--graph}")
 endif()
 
+# Four epochs, and two and two across a restart, end in the same bits.
+set(training --task digits --precision fp16 --batch 3000 --hidden 16 --threads 2)
+expect_run(0 "fp16" ${training} --epochs 4 --save "${file}.straight")
+expect_run(0 "fp16" ${training} --epochs 2 --save "${file}.half")
+expect_run(0 "fp16" ${training} --epochs 4 --resume "${file}.half" --save "${file}.resumed")
+file(SHA256 "${file}.straight" straight)
+file(SHA256 "${file}.resumed" resumed)
+if(NOT straight STREQUAL resumed)
+  message(FATAL_ERROR "--resume: expected the state of an uninterrupted run, got another")
+endif()
+expect_run(1 "fewer than 2 epochs" ${training} --epochs 2 --resume "${file}.half")
+expect_run(2 "one --precision" --save "${file}.half")
+file(REMOVE "${file}.straight" "${file}.half" "${file}.resumed")
+
 string(JSON flushed GET "${results}" underflow 1 flushed_gradients_first_epoch)
 if(NOT flushed EQUAL 1)
   message(FATAL_ERROR "underflow: expected fp16 without scaling to lose every gradient, got "

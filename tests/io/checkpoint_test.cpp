@@ -29,6 +29,7 @@ struct Training {
   }
 
   void step() {
+    optimizer->zero_grad();
     const Tensor loss = square(model(rand({5, 3}))).mean();
     scaler.scale(loss).backward();
     scaler.step(*optimizer);

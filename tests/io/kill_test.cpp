@@ -1,6 +1,9 @@
 // A checkpoint survives kill -9 of the process that is replacing it, whenever it comes.
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,7 +17,7 @@
 namespace halfgrad::io {
 namespace {
 
-constexpr std::int64_t kElements = 1 << 18;  // 1 MiB
+constexpr std::int64_t kElements = 1 << 16;  // 256 KiB
 
 Checkpoint numbered(std::int64_t number) {
   Checkpoint checkpoint;
@@ -26,9 +29,12 @@ Checkpoint numbered(std::int64_t number) {
 TEST(Kill, OldOrNewCheckpointIsThere200Times) {
   const tests::Folder folder;
   const auto path = folder / "run.safetensors";
-  save_checkpoint(path, numbered(0));
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) save_checkpoint(path, numbered(0));
+  const auto five_saves = std::chrono::steady_clock::now() - start;
   std::mt19937 random(1);
-  std::uniform_int_distribution<int> microseconds(0, 4000);
+  std::uniform_int_distribution<std::int64_t> nanoseconds(
+      0, std::chrono::duration_cast<std::chrono::nanoseconds>(five_saves).count());
   std::int64_t last = 0, interrupted = 0;
   for (int kill = 0; kill < 200; ++kill) {
     const pid_t child = fork();
@@ -36,7 +42,7 @@ TEST(Kill, OldOrNewCheckpointIsThere200Times) {
     if (child == 0) {
       for (std::int64_t number = last + 1;; ++number) save_checkpoint(path, numbered(number));
     }
-    usleep(static_cast<useconds_t>(microseconds(random)));
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds(random)));
     ::kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -1,0 +1,191 @@
+// Proves that training resumes exactly: 2N micro-batches without a stop, and N, a new process, N
+// more end in the same state, bit for bit. See --help.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <halfgrad/data/data_loader.h>
+#include <halfgrad/data/synthetic.h>
+#include <halfgrad/halfgrad.h>
+#include <halfgrad/io/checkpoint.h>
+#include <CLI/CLI.hpp>
+
+namespace hg = halfgrad;
+
+extern char** environ;
+
+namespace {
+
+constexpr std::int64_t kWindow = 4;  // micro-batches whose gradients are added up
+
+/// A model with dropout and running means, a schedule, a scale that grows and backs off, shuffled
+/// data: whatever could be forgotten.
+class Training {
+ public:
+  explicit Training(const std::string& precision) : precision_(precision) {
+    hg::manual_seed(1);
+    model_ = hg::nn::Sequential(hg::nn::Linear(784, 32), hg::nn::BatchNorm1d(32), hg::nn::ReLU(),
+                                hg::nn::Dropout(0.3), hg::nn::Linear(32, 10));
+    optimizer_ = std::make_unique<hg::optim::AdamW>(model_.parameters(),
+                                                    hg::optim::AdamWOptions{.lr = 1e-2});
+    schedule_ = std::make_unique<hg::optim::CosineAnnealingLR>(
+        *optimizer_, hg::optim::CosineAnnealingLROptions{.T_max = 50});
+    scaler_ = hg::amp::GradScaler(
+        {.init_scale = 0x1p24, .growth_interval = 2, .enabled = precision == "fp16", .history = 8});
+  }
+
+  void train_to(std::int64_t micro_batches) {
+    const auto digits = hg::data::synthetic_digits(300, 1);
+    const hg::Tensor pixels = hg::tensor(digits.pixels, {300, 784}).to(hg::kFloat32) / 255;
+    hg::data::DataLoader loader(hg::data::TensorDataset(pixels, hg::tensor(digits.labels)),
+                                {.batch_size = 16, .shuffle = true, .seed = 2});
+    loader.set_epoch(done_ / loader.size(), done_ % loader.size());
+    while (done_ < micro_batches) {
+      for (const auto& [x, y] : loader) {
+        accumulate(x, y);
+        if (++done_ % kWindow == 0) update();
+        if (done_ == micro_batches) break;
+      }
+    }
+  }
+
+  void save(const std::filesystem::path& path) const {
+    hg::io::Checkpoint all;
+    all.write_text("precision", precision_);
+    all.write("done", done_);
+    all.write("losses", hg::tensor(losses_, {.dtype = hg::kFloat64}));
+    all.write("model", model_);
+    all.write("optimizer", *optimizer_);
+    all.write("schedule", *schedule_);
+    all.write("scaler", scaler_);
+    all.write("random", hg::default_generator());
+    hg::io::save_checkpoint(path, all);
+  }
+
+  void resume(const std::filesystem::path& path) {
+    const hg::io::Checkpoint all = hg::io::load_checkpoint(path);
+    all.require_text("precision", precision_);
+    done_ = all.integer("done");
+    losses_ = all.tensor("losses").to_vector<double>();
+    all.read("model", model_);
+    all.read("optimizer", *optimizer_);
+    all.read("schedule", *schedule_);
+    all.read("scaler", scaler_);
+    all.read("random", hg::default_generator());
+  }
+
+  double last_loss() const { return losses_.back(); }
+  std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
+
+ private:
+  void accumulate(const hg::Tensor& x, const hg::Tensor& y) {
+    const hg::amp::Autocast autocast(hg::kCPU,
+                                     {.dtype = precision_ == "bf16" ? hg::kBFloat16 : hg::kHalf,
+                                      .enabled = precision_ != "fp32"});
+    const hg::Tensor loss = hg::cross_entropy(model_(x), y);
+    losses_.push_back(loss.item());
+    scaler_.scale(loss / kWindow).backward();
+  }
+
+  void update() {
+    scaler_.unscale_(*optimizer_);
+    hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
+    scaler_.step(*optimizer_);
+    scaler_.update();
+    schedule_->step();
+    optimizer_->zero_grad();
+  }
+
+  std::string precision_;
+  hg::nn::Sequential model_;
+  std::unique_ptr<hg::optim::Optimizer> optimizer_;
+  std::unique_ptr<hg::optim::LRScheduler> schedule_;
+  hg::amp::GradScaler scaler_;
+  std::int64_t done_ = 0;  // micro-batches
+  std::vector<double> losses_;
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Runs this program again, in a process of its own.
+void restart(const char* program, std::vector<std::string> arguments) {
+  std::vector<char*> argv{const_cast<char*>(program)};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (posix_spawnp(&child, program, nullptr, nullptr, argv.data(), environ) != 0 ||
+      waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error(
+        fmt::format("expected {} to train and stop, got status {}", program, status));
+  }
+}
+
+bool verify(const char* program, const std::string& precision, std::int64_t steps,
+            const std::filesystem::path& folder) {
+  const std::string straight = folder / "straight", half = folder / "half",
+                    resumed = folder / "resumed";
+  const auto to = [&](std::int64_t count, const std::string& file) {
+    return std::vector<std::string>{"--precision",         precision, "--to",
+                                    std::to_string(count), "--save",  file};
+  };
+  std::vector<std::string> second = to(2 * steps, resumed);
+  second.insert(second.end(), {"--resume", half});
+  restart(program, to(2 * steps, straight));
+  restart(program, to(steps, half));
+  restart(program, second);
+  const std::string expected = contents(straight);
+  const bool is_same = !expected.empty() && expected == contents(resumed);
+  Training end(precision);
+  end.resume(resumed);
+  fmt::print(
+      "{:<6} {:>4} + {:<4} stopped at {} of {} of a window   loss {:.6f}   {:>2} skipped   {}\n",
+      precision, steps, steps, steps % kWindow, kWindow, end.last_loss(), end.skipped(),
+      is_same ? fmt::format("{} bytes, all equal", expected.size()) : "DIFFERENT");
+  return is_same;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
+  std::int64_t steps = 22, to = 0;
+  std::string precision = "all", save, resume;
+  app.add_option("--steps", steps, "N")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "fp16", "bf16", "all"}));
+  app.add_option("--to", to, "Only train, to this number of micro-batches; with --save");
+  app.add_option("--save", save, "Checkpoint to write in the end");
+  app.add_option("--resume", resume, "Checkpoint to go on from")->check(CLI::ExistingFile);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (to > 0) {
+      Training training(precision);
+      if (!resume.empty()) training.resume(resume);
+      training.train_to(to);
+      training.save(save);
+      return 0;
+    }
+    const auto folder = std::filesystem::temp_directory_path() /
+                        fmt::format("verify_resume_{}", static_cast<long>(getpid()));
+    std::filesystem::create_directories(folder);
+    bool all_same = true;
+    for (const char* const one : {"fp32", "fp16", "bf16"}) {
+      if (precision == one || precision == "all") all_same &= verify(argv[0], one, steps, folder);
+    }
+    std::filesystem::remove_all(folder);
+    return all_same ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "verify_resume: {}\n", error.what());
+    return 1;
+  }
+}

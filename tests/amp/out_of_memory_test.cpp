@@ -1,0 +1,100 @@
+// A training step in which memory runs out, at each of its allocations in turn: the exception is
+// clean, nothing leaks, and training goes on.
+#include <cstring>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/allocator.h>
+#include <halfgrad/halfgrad.h>
+
+namespace halfgrad {
+namespace {
+
+struct Training {
+  Training() {
+    manual_seed(1);
+    model = nn::Sequential(nn::Linear(6, 8), nn::LayerNorm({8}), nn::GELU(), nn::Dropout(0.3),
+                           nn::Linear(8, 3));
+    optimizer = std::make_unique<optim::Adam>(model.parameters());
+    x = randn({5, 6});
+    y = tensor({0, 1, 2, 1, 0});
+  }
+
+  void step() {
+    optimizer->zero_grad();
+    Tensor loss;
+    {
+      const amp::Autocast autocast(kCPU, {.dtype = kHalf});
+      loss = nn::functional::cross_entropy(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.unscale_(*optimizer);
+    nn::utils::clip_grad_norm_(model.parameters(), 1.0);
+    scaler.step(*optimizer);
+    scaler.update();
+  }
+
+  nn::Sequential model;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  amp::GradScaler scaler{{.init_scale = 1024, .growth_interval = 3}};
+  Tensor x, y;
+};
+
+std::int64_t live_bytes() { return allocator::stats(Device()).current; }
+std::int64_t allocations() { return allocator::stats(Device()).allocations; }
+
+/// The message of the failure of allocation n of a step, or nothing if there are fewer.
+std::optional<std::string> fail_step(Training& training, std::int64_t n) {
+  allocator::fail_allocation(Device(), n);
+  std::optional<std::string> message;
+  try {
+    training.step();
+  } catch (const std::runtime_error& error) {
+    message = error.what();
+  }
+  allocator::fail_allocation(Device(), 0);
+  return message;
+}
+
+void expect_whole(const Training& training) {
+  for (const Tensor& parameter : training.model.parameters()) {
+    EXPECT_TRUE(isfinite(parameter).all().item<bool>());
+  }
+  EXPECT_FALSE(amp::is_autocast_enabled(kCPU));
+  EXPECT_TRUE(GradMode::is_enabled());
+}
+
+/// `warm` steps first, so that optimizer and scaler have their state, or do not.
+void fail_every_allocation(int warm) {
+  const std::int64_t before = live_bytes();
+  std::int64_t failures = 0;
+  for (std::int64_t n = 1;; ++n) {
+    SCOPED_TRACE("allocation " + std::to_string(n));
+    {
+      Training training;
+      for (int i = 0; i < warm; ++i) training.step();
+      const auto message = fail_step(training, n);
+      if (!message) break;
+      ++failures;
+      EXPECT_NE(message->find("allocate: "), std::string::npos) << *message;
+      expect_whole(training);
+      for (int i = 0; i < 2; ++i) ASSERT_NO_THROW(training.step());
+      expect_whole(training);
+    }
+    EXPECT_EQ(live_bytes(), before);
+  }
+  EXPECT_EQ(live_bytes(), before);
+  Training training;
+  for (int i = 0; i < warm; ++i) training.step();
+  const std::int64_t first = allocations();
+  training.step();
+  EXPECT_EQ(failures, allocations() - first);
+}
+
+TEST(OutOfMemory, FirstStepSurvivesEveryFailedAllocation) { fail_every_allocation(0); }
+
+TEST(OutOfMemory, LaterStepsSurviveEveryFailedAllocation) { fail_every_allocation(2); }
+
+}  // namespace
+}  // namespace halfgrad
