@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <stdexcept>
@@ -37,10 +38,9 @@ Trace read_trace(const std::string& path) {
   std::ifstream file(path);
   Trace limits;
   for (std::string word; file >> word;) {
-    std::size_t length = 0;
-    limits.push_back(std::stod(word, &length));
-    if (length != word.size())
-      throw std::invalid_argument(path + ": expected numbers, got " + word);
+    char* end = nullptr;
+    limits.push_back(std::strtod(word.c_str(), &end));
+    if (*end != '\0') throw std::invalid_argument(path + ": expected numbers, got " + word);
   }
   if (limits.empty()) throw std::invalid_argument(path + ": expected one number a step, got none");
   return limits;
@@ -82,6 +82,27 @@ std::string text_of(double scale) {
   return is_power ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.6g}", scale);
 }
 
+void print_constants() {
+  fmt::print(
+      "| system | first scale | growth | back-off | interval | smallest | largest | hysteresis "
+      "| read from |\n|---|---|---|---|---|---|---|---|---|\n");
+  for (const auto& [name, source, o] : hg::amp::loss_scalers()) {
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, text_of(o.init_scale),
+               o.growth_factor, o.backoff_factor, o.growth_interval, text_of(o.min_scale),
+               text_of(o.max_scale), o.hysteresis, source);
+  }
+}
+
+void print_replay(const Trace& trace) {
+  fmt::print("| system | steps wasted | steps below the useful scale | final scale |\n");
+  fmt::print("|---|---|---|---|\n");
+  for (const hg::amp::LossScaler& scaler : hg::amp::loss_scalers()) {
+    const Result result = replay(scaler.options, trace);
+    fmt::print("| {} | {} | {} | {} |\n", scaler.name, result.wasted, result.below,
+               text_of(result.final_scale));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,17 +112,16 @@ int main(int argc, char** argv) {
                  "start-too-high, one-in-1000, permanent, or a file with one number a step: the\n"
                  "largest scale without overflow, nan where every scale overflows, inf where none")
       ->capture_default_str();
+  bool constants = false;
+  app.add_flag("--constants", constants, "Print what each is made of instead");
   CLI11_PARSE(app, argc, argv);
 
   try {
     const auto synthetic = kSynthetic.find(name);
-    const Trace trace = synthetic != kSynthetic.end() ? synthetic->second() : read_trace(name);
-    fmt::print("| system | steps wasted | steps below the useful scale | final scale |\n");
-    fmt::print("|---|---|---|---|\n");
-    for (const hg::amp::LossScaler& scaler : hg::amp::loss_scalers()) {
-      const Result result = replay(scaler.options, trace);
-      fmt::print("| {} | {} | {} | {} |\n", scaler.name, result.wasted, result.below,
-                 text_of(result.final_scale));
+    if (constants) {
+      print_constants();
+    } else {
+      print_replay(synthetic != kSynthetic.end() ? synthetic->second() : read_trace(name));
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "loss_scalers: {}\n", error.what());

@@ -22,7 +22,7 @@ void check_count(const std::string& what, std::size_t expected, std::size_t got)
 
 }  // namespace
 
-LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
+LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), seen_(optimizer_steps()) {
   for (ParamGroup& group : optimizer.param_groups()) {
     if (!group.initial_lr.has_value()) group.initial_lr = group.lr;
     base_lrs_.push_back(group.initial_lr.value());
@@ -30,7 +30,21 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
   last_lr_ = base_lrs_;
 }
 
+LRScheduler::StepCounts LRScheduler::optimizer_steps() const {
+  const Array& skipped = optimizer_.skipped_steps();
+  const bool is_known = skipped.defined() && skipped.device().is_cpu();
+  return {optimizer_.steps(), is_known ? static_cast<std::int64_t>(skipped.item()) : 0};
+}
+
 void LRScheduler::step() {
+  const StepCounts now = optimizer_steps();
+  const StepCounts before = std::exchange(seen_, now);
+  const bool stepped = now.all > before.all;
+  const bool all_skipped = now.all - before.all == now.skipped - before.skipped;
+  if (count_skipped_steps_ || !stepped || !all_skipped) advance();
+}
+
+void LRScheduler::advance() {
   ++last_epoch_;
   set_rates();
 }

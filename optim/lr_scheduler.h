@@ -9,8 +9,9 @@
 
 /// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
 /// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
-/// calls. All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment,
-/// so that several of them may act on one optimizer.
+/// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
+/// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
+/// of them may act on one optimizer.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -27,7 +28,12 @@ class LRScheduler {
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  virtual void step();
+  /// The next epoch, unless all of the optimizer's steps since the last call were skipped. On a GPU
+  /// only the device knows that, and step() does not wait: there every call counts.
+  void step();
+
+  /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.
+  void count_skipped_steps(bool count = true) { count_skipped_steps_ = count; }
 
   /// What the last step() set, by group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
@@ -48,6 +54,8 @@ class LRScheduler {
   /// lr of `group` in epoch last_epoch(), given the lr it has now. May change other options.
   virtual double next_lr(ParamGroup& group, std::size_t index) = 0;
 
+  virtual void advance();
+
   /// Sets the groups' rates for last_epoch(). Constructors call it for epoch 0.
   void set_rates();
 
@@ -57,7 +65,16 @@ class LRScheduler {
   friend class SequentialLR;
   void restart();
 
+  // Steps of the optimizer, and those of them known to be skipped, up to now.
+  struct StepCounts {
+    std::int64_t all;
+    std::int64_t skipped;
+  };
+  StepCounts optimizer_steps() const;
+
   Optimizer& optimizer_;
+  StepCounts seen_;  // by the last step()
+  bool count_skipped_steps_ = false;
   std::int64_t last_epoch_ = 0;
   std::vector<double> base_lrs_;
   std::vector<double> last_lr_;
@@ -183,11 +200,11 @@ class SequentialLR : public LRScheduler {
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
                SequentialLROptions options);
 
-  void step() override;
   LRSchedulerState state_dict() const override;
   void load_state_dict(const LRSchedulerState& state) override;
 
  private:
+  void advance() override;
   double next_lr(ParamGroup& group, std::size_t index) override;
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
   SequentialLROptions options_;

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/core/graph.h>
+#include <halfgrad/optim/count_skipped.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -173,6 +174,13 @@ void Optimizer::step(const StepControl& control) {
 }
 
 void Optimizer::update_groups(const StepControl& control) {
+  ++steps_;
+  if (control.found_inf != nullptr) {
+    if (!skipped_steps_.defined()) {
+      skipped_steps_ = Array::full({}, 0, kLong, control.found_inf->device());
+    }
+    detail::count_skipped(skipped_steps_, *control.found_inf);
+  }
   options_.resize(groups_.size());
   Graph::before_replay([this] { send_options(); });
   for (std::size_t i = 0; i < groups_.size(); ++i) {

@@ -78,6 +78,12 @@ class Optimizer {
   /// One update under a GradScaler's control.
   void step(const StepControl& control);
 
+  /// How often step() was called.
+  std::int64_t steps() const { return steps_; }
+  /// How many of those found_inf turned into nothing: int64, 0-dim, where found_inf lies. Undefined
+  /// before the first step that has one.
+  const Array& skipped_steps() const { return skipped_steps_; }
+
   /// Drops the gradients, or overwrites them with zeros.
   void zero_grad(bool set_to_none = true);
 
@@ -139,6 +145,8 @@ class Optimizer {
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
   std::uint64_t next_hook_ = 0;
+  std::int64_t steps_ = 0;
+  Array skipped_steps_;
 };
 
 }  // namespace halfgrad::optim

@@ -30,7 +30,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
   last_lr_ = schedulers_[0]->get_last_lr();
 }
 
-void SequentialLR::step() {
+void SequentialLR::advance() {
   ++last_epoch_;
   const auto& milestones = options_.milestones;
   const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch_);
@@ -38,7 +38,7 @@ void SequentialLR::step() {
   if (next != milestones.begin() && *(next - 1) == last_epoch_) {
     scheduler.restart();
   } else {
-    scheduler.step();
+    scheduler.advance();
   }
   last_lr_ = scheduler.get_last_lr();
 }

@@ -102,6 +102,37 @@ TEST(GradScaler, HysteresisIsPartOfTheState) {
   }
 }
 
+TEST(GradScaler, LoadingKeepsOptionsThatAStateLacks) {
+  const GradScalerOptions options{.init_scale = 8, .min_scale = 4, .max_scale = 16};
+  GradScaler scaler = started(options);
+  scaler.load_state_dict(started(options).state_dict());
+  Trained trained({kInfinite});
+  for (int step = 0; step < 3; ++step) {
+    scaler.step(trained.optimizer);
+    scaler.update();
+  }
+  EXPECT_EQ(scaler.get_scale(), 4);
+  EXPECT_THROW(scaler.update(32.0), std::invalid_argument);
+}
+
+TEST(GradScaler, ALateVerdictIsPartOfTheState) {
+  const GradScalerOptions options{.init_scale = 8, .rule = {.one_step_late = true}};
+  GradScaler scaler = started(options);
+  Trained trained({kInfinite});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  for (const bool live : {false, true}) {
+    GradScaler resumed = live ? started(options) : GradScaler(options);
+    resumed.load_state_dict(scaler.state_dict());
+    resumed.scale(full({}, 1));
+    EXPECT_EQ(resumed.get_scale(), 8);
+    trained.set({8});
+    resumed.step(trained.optimizer);
+    resumed.update();
+    EXPECT_EQ(resumed.get_scale(), 4);
+  }
+}
+
 TEST(GradScaler, BadStatesChangeNothing) {
   const GradScalerState good{{"scale", 32},
                              {"growth_factor", 4},
