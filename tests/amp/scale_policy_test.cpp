@@ -267,7 +267,7 @@ TEST(ScalePolicy, FirstGrowth) {
     LossScale state = initial_scale(scaler.options);
     const double first = state.scale;
     int step = 0;
-    while (state.scale == first) {
+    while (state.scale == first && step < 4000) {
       state = next(state, false, scaler.options).state;
       ++step;
     }
