@@ -6,11 +6,17 @@ file(STRINGS "${folder}/break_it.h" bugs REGEX "^  [a-z_]+,  +//")
 list(TRANSFORM bugs REPLACE "^  ([a-z_]+),.*" "\\1")
 file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
 
+file(READ "${PROJECT_SOURCE_DIR}/docs/labs.md" labs)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/labs.md")
+
 add_custom_target(break_it)
 add_test(NAME break_it COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target break_it)
 set_tests_properties(break_it PROPERTIES FIXTURES_SETUP break_it TIMEOUT 600)
 
 foreach(bug IN LISTS bugs)
+  if(NOT labs MATCHES "`${bug}`")
+    message(SEND_ERROR "docs/labs.md: expected a lab ${bug}, got none")
+  endif()
   set(concerned "")
   foreach(source IN LISTS sources)
     file(READ "${source}" text)
