@@ -29,8 +29,8 @@ struct Task {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< at most
   halfgrad::Device device = {};
-  std::filesystem::path save;    ///< empty, or where each finished epoch leaves a checkpoint
-  std::filesystem::path resume;  ///< empty, or the checkpoint to go on from
+  std::filesystem::path save = {};    ///< empty, or where each finished epoch leaves a checkpoint
+  std::filesystem::path resume = {};  ///< empty, or the checkpoint to go on from
   bool graph = false;  ///< replay a captured step; loss and score may then read nothing
 };
 
