@@ -4,7 +4,6 @@
 #include <limits>
 #include <string>
 
-
 namespace char_lm {
 namespace {
 
