@@ -97,8 +97,8 @@ TEST(AsyncGradScaler, ScaleDuringAStepIsTheStepsOwn) {
     outside.push_back(training.scaler.get_scale());
     training.backward();
     training.optimizer.step([&](Optimizer& o) {
-      training.scaler.step(o);
       inside.push_back(training.scaler.get_scale());
+      training.scaler.step(o);
       products.push_back(training.scaler.scale(full({}, 1)).item());
     });
     training.scaler.update();
@@ -239,8 +239,9 @@ TEST(AsyncGradScaler, FailureInAStepFunctionLeavesItUsable) {
 
 TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
   int launches = 0;
-  const auto thread = std::make_shared<optim::UpdateThread>(
-      [&](Point point, auto) { launches += point == Point::launched ? 1 : 0; });
+  const auto thread = std::make_shared<optim::UpdateThread>([&](Point point, auto) {
+    if (point == Point::launched) ++launches;
+  });
   AsyncTraining training({.growth_factor = 0, .enabled = false}, thread);
   for (int k = 1; k <= 3; ++k) {
     const Tensor loss = sum(training.param);
