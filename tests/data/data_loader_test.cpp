@@ -116,6 +116,22 @@ TEST(DataLoader, OrderIsAFunctionOfSeedAndEpochAlone) {
   EXPECT_NE(order(1, 4, 8, 0), order(1, 5, 8, 0));
 }
 
+TEST_P(Loader, StartsAtAnyBatchOfAnyEpoch) {
+  const DataLoaderOptions options{
+      .batch_size = 3, .shuffle = true, .seed = 1, .prefetch = GetParam()};
+  DataLoader straight(Numbers{10}, options);
+  one_epoch(straight);
+  const Batches second = one_epoch(straight), third = one_epoch(straight);
+  for (std::int64_t batch = 0; batch <= 4; ++batch) {
+    DataLoader resumed(Numbers{10}, options);
+    resumed.set_epoch(1, batch);
+    EXPECT_EQ(one_epoch(resumed), Batches(second.begin() + batch, second.end()));
+    EXPECT_EQ(one_epoch(resumed), third);
+  }
+  EXPECT_THROW(straight.set_epoch(0, -1), std::invalid_argument);
+  EXPECT_THROW(straight.set_epoch(0, 5), std::invalid_argument);
+}
+
 TEST_P(Loader, ExceptionsArriveInPlaceOfTheirBatch) {
   DataLoader loader(Numbers{.count = 10, .broken = 5}, {.batch_size = 2, .prefetch = GetParam()});
   for (int epoch = 0; epoch < 2; ++epoch) {
