@@ -90,6 +90,10 @@ class GradScaler {
   /// on the CPU only, where looking costs nothing.
   void update(const Tensor& new_scale);
 
+  /// Ends an iteration that an exception broke off: what was found in it is forgotten, the scale
+  /// stays. Its gradients are the caller's to drop.
+  void abandon() { records_.clear(); }
+
   /// 1 if disabled. Waits for the device, as counts(), reports(), get_growth_tracker() and
   /// state_dict() do.
   double get_scale() const;
