@@ -81,11 +81,11 @@ bool is_pinned(const Block& block) {
 }
 
 void deallocate(const Block& block) noexcept {
-  if (block.data != nullptr) block.owner->deallocate(block, pool_for(block.owner));
+  if (block.owner != nullptr) block.owner->deallocate(block, pool_for(block.owner));
 }
 
 void record_stream(const Block& block, const Stream& stream) {
-  if (block.data == nullptr || stream.device().is_cpu()) return;
+  if (block.owner == nullptr || stream.device().is_cpu()) return;
   if (is_pinned(block) || block.stream != stream.native()) {
     block.owner->record_stream(block, stream);
   }

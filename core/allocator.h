@@ -33,10 +33,10 @@ struct Stats {
 /// One allocation: where it lies, and whose order governs its reuse.
 struct Block {
   void* data = nullptr;
-  std::size_t bytes = 0;   ///< as asked for
-  void* stream = nullptr;  ///< Stream::native() of the stream it belongs to
-  std::uint64_t pool = 0;  ///< the Pool it came from; 0 is everybody's
-  detail::CachingAllocator* owner = nullptr;
+  std::size_t bytes = 0;                      ///< as asked for
+  void* stream = nullptr;                     ///< Stream::native() of the stream it belongs to
+  std::uint64_t pool = 0;                     ///< the Pool it came from; 0 is everybody's
+  detail::CachingAllocator* owner = nullptr;  ///< null for no memory, and for somebody else's
 };
 
 /// A block of at least `bytes` bytes, aligned to 64 on the CPU and 256 on a GPU; zero bytes give

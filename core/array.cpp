@@ -19,7 +19,7 @@ std::int64_t detail::host_reads() { return reads.load(std::memory_order_relaxed)
 Storage::Storage(Device device, std::size_t bytes)
     : device_(device), block_(allocator::allocate(device, bytes)) {}
 
-Storage::Storage(const allocator::Block& block) : block_(block) {}
+Storage::Storage(const allocator::Block& block, Device device) : device_(device), block_(block) {}
 
 Storage::~Storage() { allocator::deallocate(block_); }
 
@@ -32,6 +32,26 @@ std::size_t checked_bytes(const Shape& sizes, DType dtype) {
       throw std::invalid_argument("empty: expected sizes >= 0 whose product fits in 64 bits, got " +
                                   to_string(sizes));
     }
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+/// From the first element to behind the last one.
+std::size_t extent_bytes(const Shape& sizes, const Shape& strides, DType dtype) {
+  bool fits = sizes.size() == strides.size();
+  if (fits && checked_bytes(sizes, dtype) == 0) return 0;
+  std::int64_t elements = 1;
+  for (int i = 0; fits && i < sizes.size(); ++i) {
+    std::int64_t reach = 0;
+    fits = strides[i] >= 0 && !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) &&
+           !__builtin_add_overflow(elements, reach, &elements);
+  }
+  std::int64_t bytes = 0;
+  if (!fits || __builtin_mul_overflow(elements, item_size(dtype), &bytes)) {
+    throw std::invalid_argument(
+        "from_blob: expected a stride >= 0 for each size and an extent that fits in 64 bits, got "
+        "sizes " +
+        to_string(sizes) + " and strides " + to_string(strides));
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -59,6 +79,18 @@ Array Array::full(const Shape& sizes, double value, DType dtype, Device device) 
   Array result = empty(sizes, dtype, device);
   result.fill_(value);
   return result;
+}
+
+Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
+                       std::function<void()> release, Device device) {
+  const std::size_t bytes = extent_bytes(sizes, strides, dtype);
+  const auto let_go = [release = std::move(release)](Storage* storage) {
+    delete storage;
+    release();
+  };
+  auto storage = std::make_unique<Storage>(allocator::Block{.data = data, .bytes = bytes}, device);
+  const Array all(std::shared_ptr<Storage>(storage.release(), let_go), {0}, dtype);
+  return all.as_strided(sizes, strides, 0);
 }
 
 bool Array::repeats_elements() const {

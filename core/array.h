@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include <halfgrad/core/allocator.h>
@@ -16,8 +17,7 @@ namespace halfgrad {
 class Storage {
  public:
   Storage(Device device, std::size_t bytes);
-  /// On the CPU.
-  explicit Storage(const allocator::Block& block);
+  explicit Storage(const allocator::Block& block, Device device = {});
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -50,6 +50,12 @@ class Array {
   static Array empty_pinned(const Shape& sizes, DType dtype);
   /// Every element `value`, converted to `dtype`.
   static Array full(const Shape& sizes, double value, DType dtype, Device device = {});
+
+  /// A view of somebody else's memory, whose first element lies at `data`. `release` is called
+  /// once, by whichever thread lets go of the last view. Throws std::invalid_argument for negative
+  /// sizes or strides, and for an extent beyond 2^63 bytes; then `release` is not called.
+  static Array from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
+                         std::function<void()> release, Device device = {});
 
   bool defined() const { return storage_ != nullptr; }
   const Shape& sizes() const { return sizes_; }

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+
+/// The C structures of DLPack 1.1 (dmlc.github.io/dlpack), in which frameworks hand each other
+/// tensors without copying. They have the layout of dlpack.h's, so a pointer to one may be cast to
+/// a pointer to the other.
+namespace halfgrad::io::dlpack {
+
+struct Version {
+  std::uint32_t major, minor;
+};
+
+enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3 };
+
+struct Device {
+  std::int32_t type, id;
+};
+
+enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
+inline constexpr std::uint8_t kLastTypeCode = 17;  // of version 1.1: float4
+
+struct DataType {
+  std::uint8_t code, bits;
+  std::uint16_t lanes;
+};
+
+struct Tensor {
+  void* data;
+  Device device;
+  std::int32_t ndim;
+  DataType dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;  ///< in elements; null before version 1.2: row-major
+  std::uint64_t byte_offset;
+};
+
+inline constexpr std::uint64_t kReadOnly = 1;
+
+/// A tensor, and who to tell when it is no longer used. A capsule named "dltensor_versioned".
+struct ManagedTensorVersioned {
+  Version version;
+  void* manager_ctx;
+  void (*deleter)(ManagedTensorVersioned*);
+  std::uint64_t flags;
+  Tensor dl_tensor;
+};
+
+/// The form before version 1.0. A capsule named "dltensor".
+struct ManagedTensor {
+  Tensor dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(ManagedTensor*);
+};
+
+static_assert(sizeof(Tensor) == 48 && sizeof(ManagedTensorVersioned) == 80 &&
+              sizeof(ManagedTensor) == 64);
+
+}  // namespace halfgrad::io::dlpack

@@ -1,0 +1,49 @@
+#include <halfgrad/io/dlpack.h>
+#include <halfgrad/io/dlpack_types.h>
+
+#include <memory>
+#include <stdexcept>
+
+namespace halfgrad::io {
+namespace {
+
+/// What lives until the receiver calls the deleter.
+struct Exported {
+  dlpack::ManagedTensorVersioned managed;
+  Array array;
+  Shape sizes, strides;
+};
+
+}  // namespace
+
+dlpack::ManagedTensorVersioned* to_dlpack(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.requires_grad()) {
+    throw std::invalid_argument(
+        std::string("to_dlpack: expected a tensor that does not require a gradient, got ") +
+        (tensor.defined() ? "one that does; detach() it" : "an undefined one"));
+  }
+  const Array& array = tensor.array();
+  auto exported = std::make_unique<Exported>(
+      Exported{.managed = {}, .array = array, .sizes = array.sizes(), .strides = array.strides()});
+  const bool is_cpu = array.device().is_cpu();
+  exported->managed = {
+      .version = {1, 1},
+      .manager_ctx = exported.get(),
+      .deleter =
+          [](dlpack::ManagedTensorVersioned* self) {
+            delete static_cast<Exported*>(self->manager_ctx);
+          },
+      .flags = 0,
+      .dl_tensor = {
+          // The first element, and no byte_offset, which not every receiver adds.
+          .data = array.numel() == 0 ? nullptr : array.data(),
+          .device = {is_cpu ? dlpack::kCpu : dlpack::kCuda, is_cpu ? 0 : array.device().index()},
+          .ndim = array.ndim(),
+          .dtype = detail::dlpack_type(array.dtype()),
+          .shape = &exported->sizes[0],
+          .strides = &exported->strides[0],
+          .byte_offset = 0}};
+  return &exported.release()->managed;
+}
+
+}  // namespace halfgrad::io
