@@ -46,8 +46,13 @@ __device__ float exp_below(float x, float m) {
   return m == -std::numeric_limits<float>::infinity() ? 1 : math::exp(x - m);
 }
 
+// lse in two parts. Added up, large logits would round away what a loss is made of.
+struct LogSumExp {
+  float largest, log_of_rest;
+};
+
 // m and sum exp(x - m) of what has been added.
-class LogSumExp {
+class Exponentials {
  public:
   __device__ void add(const float (&x)[kPerThread]) {
     const float before = largest_;
@@ -58,10 +63,10 @@ class LogSumExp {
     for (int i = 0; i < kPerThread; ++i) part += exp_below(x[i], largest_);
     sum_ = sum_ * exp_below(before, largest_) + part;
   }
-  __device__ float total(const Group& group) const {
+  __device__ LogSumExp total(const Group& group) const {
     const float largest = group.combine(largest_, larger);
     const float sum = sum_ * exp_below(largest_, largest);
-    return largest + math::log(group.combine(sum, [](float a, float b) { return a + b; }));
+    return {largest, math::log(group.combine(sum, [](float a, float b) { return a + b; }))};
   }
 
  private:
@@ -84,20 +89,21 @@ __global__ void __launch_bounds__(kRowThreads)
   const std::int64_t row = row_of(group);
   if (row >= op.rows) return;
   const std::int64_t first = row * op.n;
-  LogSumExp exponentials;
+  Exponentials exponentials;
   each_pack_of(group, op.n, [&](std::int64_t column) {
     float x[kPerThread];
     op.x.load(first + column, x);
     exponentials.add(x);
   });
-  const float lse = exponentials.total(group);
+  const LogSumExp lse = exponentials.total(group);
   if (group.rank() != 0) return;
   const Target target = op.targets[row];
-  op.lse[row] = lse;
+  op.lse[row] = lse.largest + lse.log_of_rest;
   float loss = 0;
   if (!target.ignored()) {
     const std::int64_t at = first + static_cast<std::int64_t>(target.index);
-    loss = target.weight * (lse - load<float>(op.x.data, op.x.dtype, at));
+    const float x = load<float>(op.x.data, op.x.dtype, at);
+    loss = target.weight * ((lse.largest - x) + lse.log_of_rest);
   }
   losses.store(row, loss);
 }

@@ -147,6 +147,14 @@ TEST_F(RowKernelsOnCuda, FewLongRows) {
   }
 }
 
+// 1e6 + log(2) - 1e6 is a loss of 0.6931 if the large part goes first.
+TEST_F(RowKernelsOnCuda, CrossEntropyOfLargeLogits) {
+  Tensor x = zeros({1, 512}, {.dtype = kFloat});
+  slice(x, 1, 0, 2).fill_(1e6);
+  const Tensor loss = cross_entropy(x.to(kCUDA), zeros({1}, {.dtype = kLong, .device = kCUDA}));
+  EXPECT_NEAR(loss.item(), std::log(2.0), 4 * roundoff(kFloat));
+}
+
 // -inf is a probability of 0; a row of nothing else, +inf and NaN have none.
 TEST_F(RowKernelsOnCuda, CrossEntropyOfWhatIsNotFinite) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
