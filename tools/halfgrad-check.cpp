@@ -1,5 +1,5 @@
-// halfgrad-check: judges a kernel in a shared library against an op of docs/ops.md.
-// Exit code: 0 sound, 1 a fault was found, 2 it could not be checked.
+// halfgrad-check: judges a kernel in a shared library, or results computed elsewhere, against an op
+// of docs/ops.md. Exit code: 0 sound, 1 a fault was found, 2 it could not be checked.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -12,6 +12,8 @@
 
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_report.h>
+
+#include "halfgrad-check/values.h"
 
 namespace {
 
@@ -29,7 +31,8 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
                                                 {"transposed", Layout::transposed}};
 
 struct Arguments {
-  std::string library, symbol, op, json, junit;
+  std::string library, symbol, op, json, junit, smallest;
+  std::vector<std::string> values;
   hg::DType dtype = hg::kFloat32, output = hg::kFloat32, accumulate = hg::kFloat32;
   std::vector<Layout> layouts;
   std::vector<std::int64_t> dims;
@@ -46,30 +49,48 @@ void write(const std::string& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("halfgrad-check: cannot write " + path);
 }
 
+hg::testing::KernelReport report(const Arguments& given,
+                                 const hg::testing::KernelCheckOptions& options) {
+  const bool stored = !given.values.empty();
+  if (given.library.empty() && !stored) {
+    throw std::invalid_argument("halfgrad-check: expected --library or --values, got neither");
+  }
+  hg::testing::Kernel kernel;
+  if (!given.library.empty()) kernel = hg::testing::load_kernel(given.library, given.symbol);
+  return stored ? hg::check::judge_files(given.op, given.values, kernel, options)
+                : hg::testing::check_kernel(kernel, given.op, options);
+}
+
 int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   if (!given.layouts.empty()) options.layouts = given.layouts;
   for (std::size_t i = 0; i + 2 < given.dims.size(); i += 3) {
     options.dims.push_back({given.dims[i], given.dims[i + 1], given.dims[i + 2]});
   }
   options.device = hg::Device(given.device);
-  const auto kernel = hg::testing::load_kernel(given.library, given.symbol);
-  const auto report = hg::testing::check_kernel(kernel, given.op, options);
-  if (given.json != "-") std::cout << hg::testing::to_text(report);
-  if (!given.json.empty()) write(given.json, hg::testing::to_json(report));
-  if (!given.junit.empty()) write(given.junit, hg::testing::to_junit({report}));
-  return report.passed() ? 0 : 1;
+  const auto result = report(given, options);
+  if (given.json != "-") std::cout << hg::testing::to_text(result);
+  if (!given.json.empty()) write(given.json, hg::testing::to_json(result));
+  if (!given.junit.empty()) write(given.junit, hg::testing::to_junit({result}));
+  if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
+  return result.passed() ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Judges a kernel in a shared library against an op of halfgrad's table.");
+  CLI::App app("Judges a kernel against an op of halfgrad's table.");
   Arguments given;
   hg::testing::KernelCheckOptions options;
   app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")->required();
-  app.add_option("--library", given.library, "The shared library")->required();
+  auto* library = app.add_option("--library", given.library, "The shared library");
   app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h")
-      ->required();
+      ->needs(library);
+  app.add_option(
+      "--values", given.values,
+      "Files (.safetensors, .npz, .npy) of input0, input1, ... and, without a library, of "
+      "the output");
+  app.add_option("--save-smallest", given.smallest,
+                 "Write the smallest failing case to this .safetensors file");
   const CLI::CheckedTransformer dtypes(kDTypes);
   app.add_option("--dtype", given.dtype, "Of the operands")->transform(dtypes);
   auto* output = app.add_option("--output", given.output, "Of the result")->transform(dtypes);

@@ -1,0 +1,22 @@
+# The smallest failing case of a bad kernel, saved, makes the bad kernel fail again and not the good
+# one. A file without an output cannot be judged without a kernel, and operands must fit the op.
+# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so.
+set(case "${CMAKE_CURRENT_BINARY_DIR}/smallest.safetensors")
+
+function(expect_code code)
+  execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT got STREQUAL code)
+    list(JOIN ARGN " " arguments)
+    message(FATAL_ERROR "halfgrad-check ${arguments}: expected exit code ${code}, got ${got}\n${out}${err}")
+  endif()
+endfunction()
+
+foreach(op IN ITEMS sum mm softmax layer_norm)
+  expect_code(0 ${op} --library "${LIBRARY}" --symbol ${op}_good)
+  expect_code(1 ${op} --library "${LIBRARY}" --symbol ${op}_bad --save-smallest "${case}")
+  expect_code(1 ${op} --library "${LIBRARY}" --symbol ${op}_bad --values "${case}")
+  expect_code(0 ${op} --library "${LIBRARY}" --symbol ${op}_good --values "${case}")
+endforeach()
+expect_code(2 layer_norm --values "${case}")
+expect_code(2 mm --library "${LIBRARY}" --symbol mm_good --values "${case}")
+expect_code(2 sum --library "${LIBRARY}" --symbol no_such_kernel)
