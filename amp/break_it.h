@@ -29,6 +29,8 @@ enum class Bug : std::uint8_t {
 #define HALFGRAD_BREAK none
 #endif
 
-HG_HD constexpr bool broken(Bug bug) { return bug == Bug::HALFGRAD_BREAK && bug != Bug::none; }
+inline constexpr Bug kPlanted = Bug::HALFGRAD_BREAK;
+
+HG_HD constexpr bool broken(Bug bug) { return kPlanted != Bug::none && bug == kPlanted; }
 
 }  // namespace halfgrad::detail

@@ -32,7 +32,7 @@ foreach(bug IN LISTS bugs)
   target_compile_definitions(break_${bug} PRIVATE HALFGRAD_BREAK=${bug})
   target_link_libraries(break_${bug} PRIVATE halfgrad::halfgrad GTest::gtest_main)
   add_dependencies(break_it break_${bug})
-  add_test(NAME break_${bug} COMMAND break_${bug} --gtest_brief=1)
+  add_test(NAME break_${bug} COMMAND break_${bug} --gtest_brief=1 --gtest_fail_fast)
   set_tests_properties(break_${bug} PROPERTIES FIXTURES_REQUIRED break_it
                        PASS_REGULAR_EXPRESSION "  FAILED  ")
 endforeach()
