@@ -15,7 +15,10 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
                          DType output) {
   ErrorBudget budget;
   const double roundoff = limits_of(output).roundoff;
-  for (const Bounded& y : op.bounded(operands, accumulate)) {
+  // The table's roundoffs are those of the result's dtype: an op may round on the way, as
+  // linear_gelu.
+  const DType steps = op.any_dims ? accumulate : output;
+  for (const Bounded& y : op.bounded(operands, steps)) {
     const double magnitude = std::fabs(y.value) + y.error;
     const bool exact = op.bitwise || !std::isfinite(y.value);
     budget.expected.push_back(y.value);

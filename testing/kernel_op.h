@@ -47,8 +47,8 @@ struct KernelOp {
 ///   cross_entropy, mse_loss        [m, k], classes [m] -> []; [m, k], [m, k] -> []
 ///
 /// All other ops of the table take the shapes and the parameters of their first example, and are
-/// judged by the table's roundoffs of max(1, |y|). Throws std::invalid_argument for an unknown
-/// name.
+/// judged by the table's roundoffs, of the result's dtype, of max(1, |y|). Throws
+/// std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the
