@@ -1,4 +1,3 @@
-#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -15,58 +14,6 @@ namespace {
 
 using optim::Optimizer;
 using Point = optim::UpdateThread::Point;
-
-// A step whose function waits, on the update thread, until it is told to go on.
-struct HeldStep {
-  explicit HeldStep(optim::AsyncOptimizer& optimizer) {
-    optimizer.step([gate = go_on.get_future().share()](Optimizer&) { gate.wait(); });
-  }
-  std::promise<void> go_on;
-};
-
-TEST(AsyncGradScaler, FactorsStaleAndUpToDate) {
-  AsyncTraining training;
-  AsyncGradScaler& scaler = training.scaler;
-  HeldStep held(training.optimizer);
-  scaler.set_growth_factor(4);
-  scaler.set_backoff_factor(0.25);
-  scaler.set_growth_interval(7);
-  EXPECT_EQ(scaler.get_growth_factor(), 2);
-  EXPECT_EQ(scaler.get_backoff_factor(), 0.5);
-  EXPECT_EQ(scaler.get_growth_interval(), 2000);
-  held.go_on.set_value();
-  EXPECT_EQ(scaler.get_growth_factor(/*up_to_date=*/true), 4);
-  EXPECT_EQ(scaler.get_backoff_factor(true), 0.25);
-  EXPECT_EQ(scaler.get_growth_interval(true), 7);
-}
-
-TEST(AsyncGradScaler, FactorsInAStepFunction) {
-  AsyncTraining training;
-  AsyncGradScaler& scaler = training.scaler;
-  std::vector<double> seen;
-  training.optimizer.step([&](Optimizer&) {
-    scaler.set_growth_factor(8);
-    seen = {scaler.get_growth_factor(), scaler.get_growth_factor(true)};
-  });
-  EXPECT_EQ(scaler.get_growth_factor(true), 8);
-  EXPECT_EQ(seen, (Values{8, 8}));
-}
-
-TEST(AsyncGradScaler, FactorsAreThoseOfTheUpdatesLaunchedLater) {
-  AsyncTraining training({.init_scale = 4, .growth_interval = 1});
-  training.backward();
-  HeldStep held(training.optimizer);
-  EXPECT_THROW(training.scaler.set_growth_factor(1), std::invalid_argument);
-  EXPECT_THROW(training.scaler.set_backoff_factor(kNaN), std::invalid_argument);
-  EXPECT_THROW(training.scaler.set_growth_interval(0), std::invalid_argument);
-  held.go_on.set_value();
-  for (const double growth_factor : {2.0, 4.0}) {
-    training.scaler.set_growth_factor(growth_factor);
-    training.backward();
-    training.step(/*is_async=*/false);
-  }
-  EXPECT_EQ(training.scaler.get_scale(), 4 * 2 * 4);
-}
 
 TEST(AsyncGradScaler, UpdateInAStepFunctionThrows) {
   AsyncTraining training;

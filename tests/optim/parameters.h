@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -23,6 +24,12 @@ inline Tensor parameter(const std::vector<double>& values, DType dtype = DType::
 
 inline void give_grad(Tensor& param, const std::vector<double>& values) {
   param.set_grad(tensor_of(values, param.dtype()));
+}
+
+inline std::vector<double> values(const Tensor& tensor) { return tensor.to_vector<double>(); }
+
+inline std::vector<std::byte> bytes_of(const Array& array) {
+  return {array.data(), array.data() + array.numel() * item_size(array.dtype())};
 }
 
 inline nlohmann::json expected_values(const std::string& file) {

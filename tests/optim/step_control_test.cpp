@@ -16,6 +16,7 @@
 namespace halfgrad::optim {
 namespace {
 
+using testing::bytes_of;
 using testing::parameter;
 using testing::tensor_of;
 using Bytes = std::vector<std::byte>;
@@ -48,11 +49,6 @@ Values ramp(double scale) {
   Values values;
   for (int i = 0; i < 40; ++i) values.push_back(scale * (i - 17) / 8);
   return values;
-}
-
-Bytes bytes_of(const Array& array) {
-  const auto* const data = array.data();
-  return Bytes(data, data + array.numel() * item_size(array.dtype()));
 }
 
 std::vector<Bytes> everything(const Tensor& param, const Optimizer& optimizer) {
