@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -112,6 +113,10 @@ int main(int argc, char** argv) {
                  "start-too-high, one-in-1000, permanent, or a file with one number a step: the\n"
                  "largest scale without overflow, nan where every scale overflows, inf where none")
       ->capture_default_str();
+  std::size_t steps = std::numeric_limits<std::size_t>::max();
+  app.add_option("--steps", steps, "Replay the first N steps of it")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N [all]");
   bool constants = false;
   app.add_flag("--constants", constants, "Print what each is made of instead");
   CLI11_PARSE(app, argc, argv);
@@ -121,7 +126,9 @@ int main(int argc, char** argv) {
     if (constants) {
       print_constants();
     } else {
-      print_replay(synthetic != kSynthetic.end() ? synthetic->second() : read_trace(name));
+      Trace trace = synthetic != kSynthetic.end() ? synthetic->second() : read_trace(name);
+      trace.resize(std::min(trace.size(), steps));
+      print_replay(trace);
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "loss_scalers: {}\n", error.what());
