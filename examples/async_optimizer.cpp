@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <random>
 #include <string>
@@ -21,8 +20,6 @@ namespace {
 
 using models::kModels;
 using models::Model;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 /// Bad steps alone and in rows, far enough apart, at times, for every scaler to grow.
 std::vector<bool> random_trace(std::mt19937_64& random, int steps) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <future>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -25,8 +24,6 @@ using testing::parameter;
 using testing::tensor_of;
 using testing::values;
 using Values = std::vector<double>;
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 template <class Error, class F>
 std::string message_of(const F& f) {
