@@ -115,11 +115,12 @@ Operand<T> accumulating(const MatrixView& view, T* scratch) {
   visit(dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     const S* in = static_cast<const S*>(view.data);
-    parallel_for(0, lines, grain_of(length, kCopies), [&](int64_t first, int64_t last) {
-      for (int64_t line = first; line < last; ++line) {
-        copy_line(in + line * line_stride, stride, scratch + line * length, length);
-      }
-    });
+    parallel_for(0, length > 0 ? lines : 0, grain_of(length, kCopies),
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t line = first; line < last; ++line) {
+                     copy_line(in + line * line_stride, stride, scratch + line * length, length);
+                   }
+                 });
   });
   return by_columns ? Operand<T>{scratch, rows, cols, 1, rows}
                     : Operand<T>{scratch, rows, cols, cols, 1};

@@ -87,6 +87,9 @@ struct Map {
   }
 };
 
+template <class F>
+Map(F) -> Map<F>;  // for clang 14
+
 inline Kernel relu(Bug bug) {
   return on_dtype(Map{[=](float x) {
     if (bug == Bug::relu_swallows_nan) return std::fmax(x, 0.0f);
