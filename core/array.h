@@ -71,9 +71,10 @@ class Array {
   /// True of an expanded array: some of its elements are one and the same number.
   bool repeats_elements() const;
 
-  /// Address of the first element.
+  /// Address of the first element; null if the storage is empty.
   std::byte* data() const {
-    return storage_->data() + offset_ * static_cast<std::int64_t>(item_size(dtype_));
+    std::byte* const start = storage_->data();
+    return start ? start + offset_ * static_cast<std::int64_t>(item_size(dtype_)) : nullptr;
   }
   template <class T>
   T* data_as() const {
