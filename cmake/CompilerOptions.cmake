@@ -24,7 +24,7 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno;-fno-trapping-mat
 
 # For programs that leave the work to the libraries: optimising their own lines takes longer than
 # running them.
-set(HALFGRAD_RUNS_ONCE "$<$<COMPILE_LANGUAGE:CXX>:$<$<CONFIG:Debug>:-O0>$<$<CONFIG:Release>:-O1>>")
+set(HALFGRAD_RUNS_ONCE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
 
 # halfgrad_precompile(<target> <header>...): its C++ sources start from headers read once. ccache cannot
 # see into those, and saves more.

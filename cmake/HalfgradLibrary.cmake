@@ -64,3 +64,10 @@ function(halfgrad_kernels)
     set_property(GLOBAL APPEND PROPERTY HALFGRAD_KERNELS ${kernels})
   endif()
 endfunction()
+
+# halfgrad_optimise_always(<source>...): sources of this directory that are optimised in debug builds,
+# too. clang would refuse precompiled headers that were not.
+function(halfgrad_optimise_always)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Debug>:-O2>")
+  set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
