@@ -5,7 +5,7 @@
 
 #include <halfgrad/autograd/op_table.h>
 
-/// What sums, products, norms and losses compute, written once for every arithmetic A of
+/// What sums, products, norms, losses and lerp compute, written once for every arithmetic A of
 /// error_bound.h. Operands are row-major; results have the order of the output.
 namespace halfgrad::testing::formulas {
 
@@ -212,6 +212,22 @@ struct MseLoss {
     Numbers<A> x = pick(a, in[0], 0, count);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = a.sub(x[i], a.number(in[1].data[i]));
     return {a.div(a.dot(x, x), a.number(static_cast<double>(count)))};
+  }
+};
+
+/// start + weight (end - start), from the nearer end. Where the two terms cancel, the error is that
+/// of the larger, not a few roundoffs of what is left.
+struct Lerp {
+  template <class A>
+  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
+    Numbers<A> out;
+    for (std::size_t i = 0; i < in[0].data.size(); ++i) {
+      const auto start = a.number(in[0].data[i]), end = a.number(in[1].data[i]);
+      const auto weight = a.number(in[2].data[i]), distance = a.sub(end, start);
+      out.push_back(in[2].data[i] < 0.5 ? a.add(start, a.mul(weight, distance))
+                                        : a.sub(end, a.mul(a.sub(a.number(1), weight), distance)));
+    }
+    return out;
   }
 };
 

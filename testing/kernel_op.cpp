@@ -13,6 +13,16 @@ namespace {
 
 using Specs = std::vector<OperandSpec>;
 
+template <class Formula>
+void judge_by(KernelOp& op) {
+  op.bounded = [](const std::vector<Values>& in, DType accumulate) {
+    return Formula{}(BoundedArithmetic(accumulate), in);
+  };
+  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
+    return Formula{}(RoundedArithmetic(format), in);
+  };
+}
+
 template <class Formula, class Operands, class Output>
 KernelOp composite(std::string name, std::string signature, const Operands& operands,
                    const Output& output) {
@@ -22,12 +32,7 @@ KernelOp composite(std::string name, std::string signature, const Operands& oper
   op.operands = operands;
   op.output = output;
   op.output_dtype = [](DType dtype) { return dtype; };
-  op.bounded = [](const std::vector<Values>& in, DType accumulate) {
-    return Formula{}(BoundedArithmetic(accumulate), in);
-  };
-  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
-    return Formula{}(RoundedArithmetic(format), in);
-  };
+  judge_by<Formula>(op);
   return op;
 }
 
@@ -170,7 +175,10 @@ KernelOp kernel_op(const std::string& name) {
     return std::move(op);
   }
   for (const OpEntry& entry : all_ops()) {
-    if (entry.name == name) return from_table(entry);
+    if (entry.name != name) continue;
+    KernelOp op = from_table(entry);
+    if (name == "lerp") judge_by<formulas::Lerp>(op);
+    return op;
   }
   throw std::invalid_argument("kernel_op: expected the name of an op in docs/ops.md, got " + name);
 }
