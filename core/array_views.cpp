@@ -9,6 +9,27 @@
 namespace halfgrad {
 namespace {
 
+/// The number of a view's elements; nothing where one of them is outside [0, capacity).
+std::optional<std::int64_t> count_inside(std::int64_t capacity, const Shape& sizes,
+                                         const Shape& strides, std::int64_t offset) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+  }
+  if (count == 0) return 0;
+  std::int64_t first = offset, last = offset;
+  for (int i = 0; i < sizes.size(); ++i) {
+    std::int64_t& end = strides[i] < 0 ? first : last;
+    std::int64_t reach = 0;
+    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) ||
+        __builtin_add_overflow(end, reach, &end)) {
+      return std::nullopt;
+    }
+  }
+  if (first < 0 || last >= capacity) return std::nullopt;
+  return count;
+}
+
 bool row_major(const Shape& sizes, const Shape& strides) {
   std::int64_t expected = 1;
   for (int i = sizes.size() - 1; i >= 0; --i) {
@@ -81,14 +102,8 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
   }
   const auto item = static_cast<std::int64_t>(item_size(dtype_));
   const auto capacity = static_cast<std::int64_t>(storage_->bytes()) / item;
-  std::int64_t first = offset;
-  std::int64_t last = offset;
-  std::int64_t count = 1;
-  for (int i = 0; i < sizes.size(); ++i) {
-    count *= sizes[i];
-    (strides[i] < 0 ? first : last) += (sizes[i] - 1) * strides[i];
-  }
-  if (count < 0 || (count > 0 && (first < 0 || last >= capacity))) {
+  const auto count = count_inside(capacity, sizes, strides, offset);
+  if (!count) {
     throw std::invalid_argument("as_strided: expected a view inside the storage's " +
                                 std::to_string(capacity) + " elements, got sizes " +
                                 to_string(sizes) + ", strides " + to_string(strides) + ", offset " +
@@ -98,7 +113,7 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
   result.sizes_ = sizes;
   result.strides_ = strides;
   result.offset_ = offset;
-  result.numel_ = count;
+  result.numel_ = *count;
   result.contiguous_ = row_major(sizes, strides);
   return result;
 }

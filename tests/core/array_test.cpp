@@ -66,11 +66,33 @@ TEST(Array, BadShapesAreRefused) {
   EXPECT_THROW(x.permute({0, 0}), std::invalid_argument);
   EXPECT_THROW(x.select(0, 2), std::out_of_range);
   EXPECT_THROW(x.select(2, 0), std::out_of_range);
-  EXPECT_THROW(x.as_strided({4}, {2}, 0), std::invalid_argument);
   EXPECT_THROW(Array::empty({-1}, kFloat), std::invalid_argument);
   EXPECT_THROW(Array::empty({1LL << 40, 1LL << 40}, kFloat), std::invalid_argument);
   EXPECT_THROW(x.item(), std::invalid_argument);
   EXPECT_THROW(broadcast_shapes({2, 3}, {4}, "add"), std::invalid_argument);
+}
+
+TEST(Array, ViewsOutsideTheStorageAreRefused) {
+  const Array x = counting({2, 3});
+  EXPECT_EQ(values(x.as_strided({2, 2}, {3, 2}, 0)), (std::vector<double>{0, 2, 3, 5}));
+  const struct {
+    Shape sizes, strides;
+    std::int64_t offset;
+  } outside[] = {
+      {{4}, {2}, 0},
+      {{2}, {1}, 5},
+      {{2}, {-1}, 0},
+      {{1}, {1}, -1},
+      {{1}, {1}, INT64_MAX},
+      {{-2, -2}, {1, 1}, 3},
+      {{3}, {INT64_MAX / 2 + 1}, 0},
+      {{2, 2}, {INT64_MAX, 2}, 0},
+      {{1LL << 32, 1LL << 32}, {0, 0}, 0},
+  };
+  for (const auto& [sizes, strides, offset] : outside) {
+    EXPECT_THROW(x.as_strided(sizes, strides, offset), std::invalid_argument)
+        << to_string(sizes) << to_string(strides) << offset;
+  }
 }
 
 TEST(Array, SlicesClampAsPythonDoes) {
