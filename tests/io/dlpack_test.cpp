@@ -206,6 +206,17 @@ TEST(Dlpack, RefusesAndLetsGo) {
       {"extent beyond 2^63", size_overflow, [](F& f) { f.strides[0] = INT64_MAX; }},
       {"null data", bad_offsets, [](F& f) { f.managed.dl_tensor.data = nullptr; }},
       {"misaligned data", bad_offsets, [](F& f) { f.managed.dl_tensor.byte_offset = 2; }},
+      {"offset beyond the end of memory", bad_offsets,
+       [](F& f) { f.managed.dl_tensor.byte_offset = UINT64_MAX - 3; }},
+      {"offset back to null", bad_offsets,
+       [](F& f) {
+         f.managed.dl_tensor.byte_offset = 0 - reinterpret_cast<std::uintptr_t>(f.numbers);
+       }},
+      {"elements beyond the end of memory", bad_offsets,
+       [](F& f) {
+         f.shape[0] = std::int64_t{1} << 57;
+         f.managed.dl_tensor.byte_offset = std::uint64_t{63} << 58;
+       }},
       {"expanded", overlap, [](F& f) { f.strides[0] = 0; }},
       {"overlapping rows", overlap, [](F& f) { f.strides[0] = 2; }},
   };
