@@ -44,7 +44,7 @@ struct Checkpoint {
   void write(const std::string& name, const optim::Optimizer& optimizer);
   void read(const std::string& name, optim::Optimizer& optimizer) const;
 
-  /// NAME/last_epoch, base_lrs, last_lr; NAME/0/...: the schedulers of a sequence.
+  /// NAME/last_epoch, base_lrs, last_lr, the steps since; NAME/0/...: the schedulers of a sequence.
   void write(const std::string& name, const optim::LRScheduler& scheduler);
   void read(const std::string& name, optim::LRScheduler& scheduler) const;
 

@@ -117,6 +117,8 @@ void write_schedule(Checkpoint& to, const std::string& name, const optim::LRSche
   to.write(name + "/last_epoch", state.last_epoch);
   to.write(name + "/base_lrs", rates(state.base_lrs));
   to.write(name + "/last_lr", rates(state.last_lr));
+  to.write(name + "/pending_steps", state.pending_steps);
+  to.write(name + "/pending_skipped", state.pending_skipped);
   for (std::size_t i = 0; i < state.schedulers.size(); ++i) {
     write_schedule(to, name + "/" + std::to_string(i), state.schedulers[i]);
   }
@@ -126,7 +128,8 @@ optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string&
   optim::LRSchedulerState state{.last_epoch = from.integer(name + "/last_epoch"),
                                 .base_lrs = from.tensor(name + "/base_lrs").to_vector<double>(),
                                 .last_lr = from.tensor(name + "/last_lr").to_vector<double>(),
-                                .schedulers = {}};
+                                .pending_steps = from.integer(name + "/pending_steps"),
+                                .pending_skipped = from.integer(name + "/pending_skipped")};
   const auto nested = [&] { return name + "/" + std::to_string(state.schedulers.size()); };
   while (from.tensors.contains(nested() + "/last_epoch")) {
     state.schedulers.push_back(read_schedule(from, nested()));

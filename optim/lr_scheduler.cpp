@@ -63,7 +63,14 @@ void LRScheduler::set_rates() {
   }
 }
 
-LRSchedulerState LRScheduler::state_dict() const { return {last_epoch_, base_lrs_, last_lr_, {}}; }
+LRSchedulerState LRScheduler::state_dict() const {
+  const StepCounts now = optimizer_steps();
+  return {.last_epoch = last_epoch_,
+          .base_lrs = base_lrs_,
+          .last_lr = last_lr_,
+          .pending_steps = now.all - seen_.all,
+          .pending_skipped = now.skipped - seen_.skipped};
+}
 
 void LRScheduler::load_state_dict(const LRSchedulerState& state) {
   check_count("LRScheduler: number of groups", base_lrs_.size(), state.base_lrs.size());
@@ -71,6 +78,8 @@ void LRScheduler::load_state_dict(const LRSchedulerState& state) {
   last_epoch_ = state.last_epoch;
   base_lrs_ = state.base_lrs;
   last_lr_ = state.last_lr;
+  const StepCounts now = optimizer_steps();
+  seen_ = {now.all - state.pending_steps, now.skipped - state.pending_skipped};
 }
 
 StepLR::StepLR(Optimizer& optimizer, const StepLROptions& options)

@@ -19,7 +19,9 @@ struct LRSchedulerState {
   std::int64_t last_epoch = 0;
   std::vector<double> base_lrs;
   std::vector<double> last_lr;
-  std::vector<LRSchedulerState> schedulers;  ///< of a SequentialLR
+  /// The optimizer's since the last step(): where all were skipped, the next one does not count.
+  std::int64_t pending_steps = 0, pending_skipped = 0;
+  std::vector<LRSchedulerState> schedulers{};  ///< of a SequentialLR
 };
 
 class LRScheduler {

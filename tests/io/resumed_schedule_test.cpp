@@ -1,0 +1,85 @@
+// A schedule that is interrupted between two steps of its optimizer still knows which were skipped.
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/io/checkpoint.h>
+#include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/optim/parameters.h>
+
+namespace halfgrad::io {
+namespace {
+
+using testing::give_grad;
+using testing::parameter;
+
+struct Training {
+  Tensor param = parameter({1});
+  optim::SGD sgd{{param}, {.lr = 1}};
+  optim::ConstantLR hold{sgd, {.factor = 0.5, .total_iters = 2}};
+  optim::SequentialLR schedule{
+      sgd,
+      {std::make_shared<optim::ConstantLR>(sgd, optim::ConstantLROptions{.factor = 0.5}),
+       std::make_shared<optim::ExponentialLR>(sgd, optim::ExponentialLROptions{.gamma = 0.5})},
+      {.milestones = {1}}};
+
+  void step(const std::vector<double>& found_infs) {
+    for (const double found_inf : found_infs) {
+      give_grad(param, {1});
+      const Array verdict = Array::full({}, found_inf, kFloat);
+      sgd.step(optim::StepControl{nullptr, &verdict});
+    }
+  }
+  Checkpoint checkpoint() const {
+    Checkpoint all;
+    all.write("optimizer", sgd);
+    all.write("hold", hold);
+    all.write("schedule", schedule);
+    return all;
+  }
+  void restore(const Checkpoint& all) {
+    all.read("optimizer", sgd);
+    all.read("hold", hold);
+    all.read("schedule", schedule);
+  }
+  void expect_epoch(std::int64_t epoch) {
+    hold.step();
+    schedule.step();
+    EXPECT_EQ(hold.last_epoch(), epoch);
+    EXPECT_EQ(schedule.last_epoch(), epoch);
+  }
+};
+
+TEST(ResumedSchedule, CountsTheStepsBeforeTheCheckpoint) {
+  const struct {
+    const char* name;
+    std::vector<double> before, after;  // found_inf of the epoch's steps
+    std::int64_t epoch;                 // after it
+  } cases[] = {
+      {"skipped |", {1}, {}, 0},           {"made |", {0}, {}, 1},
+      {"skipped | skipped", {1}, {1}, 0},  {"skipped | made", {1}, {0}, 1},
+      {"made | skipped", {0}, {1}, 1},     {"| skipped", {}, {1}, 0},
+      {"skipped, made |", {1, 0}, {1}, 1}, {"none", {}, {}, 1},
+  };
+  for (const auto& test : cases) {
+    SCOPED_TRACE(test.name);
+    Training straight;
+    straight.step(test.before);
+    const Checkpoint saved = straight.checkpoint();
+    straight.step(test.after);
+    straight.expect_epoch(test.epoch);
+
+    Training anew, rolled_back;
+    rolled_back.step({1, 0});
+    for (Training* const resumed : {&anew, &rolled_back}) {
+      resumed->restore(saved);
+      resumed->step(test.after);
+      resumed->expect_epoch(test.epoch);
+      EXPECT_EQ(resumed->schedule.get_last_lr(), straight.schedule.get_last_lr());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::io
