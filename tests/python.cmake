@@ -1,0 +1,23 @@
+# Exchange with Python's packages. Those that the interpreter lacks are skipped, which ctest shows;
+# -DPython3_EXECUTABLE=... chooses another one.
+find_package(Python3 COMPONENTS Interpreter)
+if(NOT Python3_FOUND)
+  message(WARNING "No Python: nothing is exchanged with its packages")
+  return()
+endif()
+
+add_library(exchange MODULE io/python/exchange.cpp)
+target_link_libraries(exchange PRIVATE halfgrad::halfgrad)
+target_compile_options(exchange PRIVATE ${HALFGRAD_RUNS_ONCE})
+add_dependencies(halfgrad_tests exchange)
+
+function(add_python_test script package)
+  add_test(NAME ${script}_${package}
+           COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/io/python/${script}.py"
+                   "$<TARGET_FILE:exchange>" ${package} ${ARGN})
+  set_tests_properties(${script}_${package} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+add_python_test(share_memory numpy)
+add_python_test(share_memory torch)
+add_python_test(exchange_files numpy "${CMAKE_CURRENT_SOURCE_DIR}/expected/formats")
+add_python_test(exchange_files safetensors "${CMAKE_CURRENT_SOURCE_DIR}/expected/formats")
