@@ -185,4 +185,14 @@ void AsyncGradScaler::load_state_dict(const GradScalerState& state) {
   publish_factors();
 }
 
+std::map<std::string, Array> AsyncGradScaler::records() const {
+  complete();
+  return main_.records();
+}
+
+void AsyncGradScaler::load_records(const std::map<std::string, Array>& records) {
+  complete();
+  main_.load_records(records);
+}
+
 }  // namespace halfgrad::amp

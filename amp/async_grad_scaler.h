@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <halfgrad/amp/grad_scaler.h>
@@ -79,6 +81,9 @@ class AsyncGradScaler {
   /// in PyTorch's, it is the scale. To be taken after update().
   GradScalerState state_dict() const;
   void load_state_dict(const GradScalerState& state);
+  /// GradScaler's.
+  std::map<std::string, Array> records() const;
+  void load_records(const std::map<std::string, Array>& records);
 
  private:
   using Ticket = optim::UpdateThread::Ticket;

@@ -49,6 +49,16 @@ void Checkpoint::write_text(const std::string& name, const std::string& text) {
   metadata[name] = text;
 }
 
+TensorMap Checkpoint::part(const std::string& name) const {
+  const std::string prefix = name + "/";
+  TensorMap found;
+  for (auto item = tensors.lower_bound(prefix);
+       item != tensors.end() && item->first.starts_with(prefix); ++item) {
+    found[item->first.substr(prefix.size())] = item->second;
+  }
+  return found;
+}
+
 Tensor Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
 
 std::int64_t Checkpoint::integer(const std::string& name) const {

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <string>
 
+#include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/nn/module.h>
+#include <halfgrad/optim/async_optimizer.h>
 #include <halfgrad/optim/lr_scheduler.h>
 #include <halfgrad/optim/optimizer.h>
 
@@ -44,6 +46,11 @@ struct Checkpoint {
   void write(const std::string& name, const optim::Optimizer& optimizer);
   void read(const std::string& name, optim::Optimizer& optimizer) const;
 
+  /// After synchronize(), which both call. As an optimizer, with its own float32 parameters,
+  /// NAME/3.parameter, and what it has accumulated: NAME/3.gradient, and NAME/gradient_scale.
+  void write(const std::string& name, optim::AsyncOptimizer& optimizer);
+  void read(const std::string& name, optim::AsyncOptimizer& optimizer) const;
+
   /// NAME/last_epoch, base_lrs, last_lr, the steps since; NAME/0/...: the schedulers of a sequence.
   void write(const std::string& name, const optim::LRScheduler& scheduler);
   void read(const std::string& name, optim::LRScheduler& scheduler) const;
@@ -52,6 +59,8 @@ struct Checkpoint {
   /// unscale_(); nothing of a disabled scaler.
   void write(const std::string& name, const amp::GradScaler& scaler);
   void read(const std::string& name, amp::GradScaler& scaler) const;
+  void write(const std::string& name, const amp::AsyncGradScaler& scaler);
+  void read(const std::string& name, amp::AsyncGradScaler& scaler) const;
 
   /// NAME/seed, NAME/stream: the bits of the next key.
   void write(const std::string& name, const Generator& generator);
@@ -62,6 +71,8 @@ struct Checkpoint {
   void write(const std::string& name, double number);
   void write_text(const std::string& name, const std::string& text);
 
+  /// The tensors of a part, by their names within it.
+  TensorMap part(const std::string& name) const;
   Tensor tensor(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;

@@ -1,5 +1,4 @@
 #include <bit>
-#include <charconv>
 #include <stdexcept>
 
 #include <halfgrad/autograd/creation.h>
@@ -10,17 +9,6 @@ namespace {
 
 constexpr std::string_view kGrad = ".grad";
 
-/// The tensors of a part, by their names within it.
-TensorMap part(const TensorMap& tensors, const std::string& name) {
-  const std::string prefix = name + "/";
-  TensorMap found;
-  for (auto item = tensors.lower_bound(prefix);
-       item != tensors.end() && item->first.starts_with(prefix); ++item) {
-    found[item->first.substr(prefix.size())] = item->second;
-  }
-  return found;
-}
-
 void check_same_type(const std::string& name, const Tensor& expected, const Tensor& got) {
   if (expected.dtype() == got.dtype() && expected.sizes() == got.sizes()) return;
   const auto describe = [](const Tensor& tensor) {
@@ -28,10 +16,6 @@ void check_same_type(const std::string& name, const Tensor& expected, const Tens
   };
   throw std::invalid_argument("Checkpoint: expected " + describe(expected) + " for \"" + name +
                               "\", got " + describe(got));
-}
-
-std::string group_prefix(const std::string& name, std::size_t index) {
-  return name + "/group" + std::to_string(index) + ".";
 }
 
 }  // namespace
@@ -45,7 +29,7 @@ void Checkpoint::write(const std::string& name, const nn::Module& module) {
 }
 
 void Checkpoint::read(const std::string& name, nn::Module& module) const {
-  TensorMap found = part(tensors, name);
+  TensorMap found = part(name);
   std::vector<std::pair<Tensor, Tensor>> grads;  // parameter, gradient
   for (const auto& [key, parameter] : module.named_parameters()) {
     auto grad = found.extract(key + std::string(kGrad));
@@ -63,49 +47,6 @@ void Checkpoint::read(const std::string& name, nn::Module& module) const {
   for (auto& [parameter, grad] : grads) {
     parameter.set_grad(grad.defined() ? Tensor(grad.array().clone().to(parameter.device())) : grad);
   }
-}
-
-void Checkpoint::write(const std::string& name, const optim::Optimizer& optimizer) {
-  const optim::OptimizerState saved = optimizer.state_dict();
-  write_text(name, optimizer.name());
-  for (std::size_t i = 0; i < saved.param_groups.size(); ++i) {
-    const auto& [params, options] = saved.param_groups[i];
-    write(group_prefix(name, i) + "params", halfgrad::tensor(params));
-    for (const auto& [option, value] : options) write(group_prefix(name, i) + option, value);
-  }
-  for (const auto& [index, state] : saved.state) {
-    for (const auto& [key, array] : state) {
-      write(name + "/" + std::to_string(index) + "." + key, Tensor(array));
-    }
-  }
-}
-
-void Checkpoint::read(const std::string& name, optim::Optimizer& optimizer) const {
-  require_text(name, optimizer.name());
-  optim::OptimizerState saved;
-  saved.param_groups.resize(optimizer.param_groups().size());
-  for (const auto& [key, tensor] : part(tensors, name)) {
-    const std::size_t dot = key.find('.');
-    const bool is_option = key.starts_with("group");
-    const char* const digits = key.data() + (is_option ? 5 : 0);
-    std::size_t index = 0;
-    const auto end = std::from_chars(digits, key.data() + key.size(), index);
-    if (dot == key.npos || end.ec != std::errc() || end.ptr != key.data() + dot ||
-        (is_option && index >= saved.param_groups.size())) {
-      throw std::invalid_argument("Checkpoint: expected the state of an " + optimizer.name() +
-                                  " with " + std::to_string(saved.param_groups.size()) +
-                                  " parameter groups, got \"" + name + "/" + key + '"');
-    }
-    const std::string field = key.substr(dot + 1);
-    if (!is_option) {
-      saved.state[static_cast<std::int64_t>(index)][field] = tensor.array();
-    } else if (field == "params") {
-      saved.param_groups[index].params = tensor.to_vector<std::int64_t>();
-    } else {
-      saved.param_groups[index].options[field] = number(name + "/" + key);
-    }
-  }
-  optimizer.load_state_dict(saved);
 }
 
 namespace {
@@ -147,25 +88,44 @@ void Checkpoint::read(const std::string& name, optim::LRScheduler& scheduler) co
   scheduler.load_state_dict(read_schedule(*this, name));
 }
 
-void Checkpoint::write(const std::string& name, const amp::GradScaler& scaler) {
+namespace {
+
+template <class Scaler>
+void write_scaler(Checkpoint& to, const std::string& name, const Scaler& scaler) {
   if (!scaler.is_enabled()) return;
-  for (const auto& [key, value] : scaler.state_dict()) write(name + "/" + key, value);
-  for (const auto& [key, array] : scaler.records()) write(name + "/" + key, Tensor(array));
+  for (const auto& [key, value] : scaler.state_dict()) to.write(name + "/" + key, value);
+  for (const auto& [key, array] : scaler.records()) to.write(name + "/" + key, Tensor(array));
 }
 
-void Checkpoint::read(const std::string& name, amp::GradScaler& scaler) const {
+template <class Scaler>
+void read_scaler(const Checkpoint& from, const std::string& name, Scaler& scaler) {
   if (!scaler.is_enabled()) return;
   amp::GradScalerState state;
   std::map<std::string, Array> records;
-  for (const auto& [key, tensor] : part(tensors, name)) {
+  for (const auto& [key, tensor] : from.part(name)) {
     if (tensor.dim() == 0) {
-      state[key] = number(name + "/" + key);
+      state[key] = from.number(name + "/" + key);
     } else {
       records[key] = tensor.array();
     }
   }
   scaler.load_state_dict(state);
   scaler.load_records(records);
+}
+
+}  // namespace
+
+void Checkpoint::write(const std::string& name, const amp::GradScaler& scaler) {
+  write_scaler(*this, name, scaler);
+}
+void Checkpoint::read(const std::string& name, amp::GradScaler& scaler) const {
+  read_scaler(*this, name, scaler);
+}
+void Checkpoint::write(const std::string& name, const amp::AsyncGradScaler& scaler) {
+  write_scaler(*this, name, scaler);
+}
+void Checkpoint::read(const std::string& name, amp::AsyncGradScaler& scaler) const {
+  read_scaler(*this, name, scaler);
 }
 
 void Checkpoint::write(const std::string& name, const Generator& generator) {

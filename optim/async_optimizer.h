@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <halfgrad/autograd/grad_scale.h>
@@ -22,10 +23,12 @@ struct WriteBackReport {
 };
 
 /// An optimizer's state and the float32 parameters it belongs to; moments alone would resume from
-/// rounded parameters.
+/// rounded parameters. And what accumulate() has given to the next step.
 struct AsyncOptimizerState {
   OptimizerState optimizer;
   std::vector<Array> parameters;
+  std::vector<Array> gradients{};  ///< of each parameter, undefined where there is none; or empty
+  double gradient_scale = 1;       ///< what they were multiplied by
 };
 
 /// What gradients were multiplied by, and whose scale that is.
@@ -96,12 +99,15 @@ class AsyncOptimizer {
 
   const WriteBackReport& write_back_report() const { return report_; }
 
-  /// Both synchronize() first.
+  /// Both synchronize() first: the next iteration computes its gradients with up to date
+  /// parameters, in this training as in one that is resumed.
   AsyncOptimizerState state_dict();
   /// Throws std::invalid_argument, as Optimizer's and for parameters of another number or shape,
   /// and then has changed nothing. The parameters are written to the model.
   void load_state_dict(const AsyncOptimizerState& state);
 
+  /// The optimizer's.
+  const std::string& name() const { return optimizer_.name(); }
   UpdateThread& thread() const { return *thread_; }
 
   /// For loss scalers. Gradients that backward makes from now on are `scale` times too large, and
