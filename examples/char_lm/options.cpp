@@ -50,6 +50,11 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--samples", options.samples, "Characters to write in the end")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", options.seed, "Of the weights and of the order of samples");
+  app.add_option("--save", options.save, "Leave a checkpoint in this file with each validation");
+  app.add_option("--resume", options.resume, "Go on from this checkpoint, bit for bit")
+      ->check(CLI::ExistingFile);
+  count("--until", options.until, "Stop after this update, to be resumed to --steps in all")
+      ->default_str("");
   app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));
   try {

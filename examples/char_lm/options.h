@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,8 +29,11 @@ struct Options {
   std::int64_t validation_batches = 20;
   std::int64_t samples = 300;
   std::uint64_t seed = 0;
+  std::filesystem::path save, resume;  ///< checkpoints; empty: none
+  std::int64_t until = INT64_MAX;      ///< stop after this update
   halfgrad::Device device;
 
+  std::int64_t last_step() const { return std::min(steps, until); }
   /// What autocast runs matrix products in; none: no autocast.
   std::optional<halfgrad::DType> autocast() const;
 };

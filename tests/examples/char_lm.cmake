@@ -1,5 +1,6 @@
 # Runs -DPROGRAM=char_lm as users do: help, wrong arguments, and short trainings, whose validation loss
-# in fp16 must be that in fp32 to 0.02 nats: -DSTEPS=40 for the transformer.
+# in fp16 must be that in fp32 to 0.02 nats: -DSTEPS=40 for the transformer. And trainings that go on
+# bit for bit from a checkpoint.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_run status pattern)
@@ -32,3 +33,23 @@ endfunction()
 math(EXPR mlp_steps "${STEPS} * 5 / 2")
 expect_same_loss(--model mlp --steps ${mlp_steps} --width 32)
 expect_same_loss(--model gpt --steps ${STEPS} --layers 2 --width 32 --accumulation 2 --checkpoint)
+
+set(file "${CMAKE_CURRENT_BINARY_DIR}/char_lm_test")
+function(expect_resumed)
+  set(training ${ARGN} --device cpu --samples 0 --steps 9 --validate-every 4)
+  expect_run(0 "validation" ${training} --save "${file}.straight")
+  expect_run(0 "validation" ${training} --save "${file}.half" --until 5)
+  expect_run(0 "validation" ${training} --save "${file}.resumed" --resume "${file}.half")
+  file(SHA256 "${file}.straight" straight)
+  file(SHA256 "${file}.resumed" resumed)
+  if(NOT straight STREQUAL resumed)
+    message(FATAL_ERROR "char_lm ${training}: expected the state of an uninterrupted run after "
+                        "--resume, got another")
+  endif()
+  expect_run(1 "fewer than 9 updates" ${training} --resume "${file}.resumed")
+  expect_run(1 "--clip 3 " ${training} --clip 3 --resume "${file}.half")
+  file(REMOVE "${file}.straight" "${file}.half" "${file}.resumed")
+endfunction()
+set(small --width 16 --warm-up 3 --validation-batches 1)
+expect_resumed(--model mlp --precision bf16 --batch 120 ${small})  # five batches are an epoch
+expect_resumed(--model gpt --layers 1 --dropout 0.2 --accumulation 2 ${small})

@@ -1,0 +1,132 @@
+#include "trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <halfgrad/io/checkpoint.h>
+
+namespace hg = halfgrad;
+
+namespace {
+
+/// Weight decay is for what multiplies: matrices and tables, not gains and biases.
+std::vector<hg::optim::ParamGroup> parameter_groups(const hg::nn::Module& module, double decay) {
+  hg::optim::ParamGroup matrices{.weight_decay = decay}, vectors{.weight_decay = 0.0};
+  for (const hg::Tensor& parameter : module.parameters()) {
+    (parameter.dim() >= 2 ? matrices : vectors).params.push_back(parameter);
+  }
+  return {matrices, vectors};
+}
+
+/// Up in a line, then down to a tenth along a cosine.
+double lr_factor(std::int64_t step, const Options& options) {
+  const auto done = static_cast<double>(step), warm_up = static_cast<double>(options.warm_up);
+  if (done < warm_up) return (done + 1) / (warm_up + 1);
+  const double rest = std::max(static_cast<double>(options.steps) - warm_up, 1.0);
+  const double angle = std::numbers::pi * std::min((done - warm_up) / rest, 1.0);
+  return 0.1 + 0.9 * (1 + std::cos(angle)) / 2;
+}
+
+/// What decides the bits of a training, but for the text.
+std::string settings(const Options& options, const Corpus& corpus) {
+  return fmt::format(
+      "--model {} --precision {} --steps {} --batch {} --accumulation {} --context {} --dropout {} "
+      "--lr {} --warm-up {} --weight-decay {} --clip {} --seed {}, {} characters",
+      options.model, options.precision, options.steps, options.batch, options.accumulation,
+      options.context, options.dropout, options.lr, options.warm_up, options.weight_decay,
+      options.clip, options.seed, corpus.train.size());
+}
+
+}  // namespace
+
+hg::Tensor loss_of(const Model& model, const hg::data::Batch& batch, const Options& options) {
+  const hg::amp::Autocast autocast(
+      options.device.type(),
+      {.dtype = options.autocast(), .enabled = options.autocast().has_value()});
+  const hg::Tensor logits = model.logits(batch.first.to(options.device));
+  return hg::cross_entropy(logits.view({-1, logits.size(-1)}),
+                           batch.second.to(options.device).view({-1}));
+}
+
+BatchStream::BatchStream(hg::data::DataLoader loader)
+    : loader_(std::move(loader)), at_(loader_.begin()) {}
+
+hg::data::Batch BatchStream::next() {
+  if (at_ == std::default_sentinel) at_ = loader_.begin();
+  const hg::data::Batch batch = *at_;
+  ++at_;
+  return batch;
+}
+
+void BatchStream::seek(std::int64_t batches) {
+  loader_.set_epoch(batches / loader_.size(), batches % loader_.size());
+  at_ = loader_.begin();
+}
+
+Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& options)
+    : model_(model),
+      options_(options),
+      settings_(settings(options, corpus)),
+      batches_(corpus.loader(corpus.train,
+                             {.batch_size = options.batch, .shuffle = true, .seed = options.seed})),
+      optimizer_(parameter_groups(model.module, options.weight_decay),
+                 {.lr = options.lr, .betas = {0.9, 0.99}}),
+      schedule_(optimizer_, [&options](std::int64_t step) { return lr_factor(step, options); }),
+      scaler_({.enabled = options.precision == "fp16"}) {
+  if (!options.resume.empty()) resume();
+}
+
+Trainer::Step Trainer::step() {
+  Step result;
+  for (std::int64_t i = 0; i < options_.accumulation; ++i) {
+    const hg::data::Batch batch = batches_.next();
+    const hg::Tensor loss =
+        loss_of(model_, batch, options_) / static_cast<double>(options_.accumulation);
+    scaler_.scale(loss).backward();
+    result.loss += loss.item();
+    result.characters += batch.second.numel();
+  }
+  scaler_.unscale_(optimizer_);
+  hg::nn::utils::clip_grad_norm_(model_.module.parameters(), options_.clip);
+  scaler_.step(optimizer_);
+  scaler_.update();
+  optimizer_.zero_grad();
+  schedule_.step();
+  ++steps_;
+  return result;
+}
+
+void Trainer::save(const std::filesystem::path& file) const {
+  hg::io::Checkpoint checkpoint;
+  checkpoint.write_text("settings", settings_);
+  checkpoint.write("steps", steps_);
+  checkpoint.write("model", model_.module);
+  checkpoint.write("optimizer", optimizer_);
+  checkpoint.write("schedule", schedule_);
+  checkpoint.write("scaler", scaler_);
+  checkpoint.write("random", hg::default_generator());
+  hg::io::save_checkpoint(file, checkpoint);
+}
+
+void Trainer::resume() {
+  const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(options_.resume);
+  checkpoint.require_text("settings", settings_);
+  steps_ = checkpoint.integer("steps");
+  if (steps_ >= options_.last_step()) {
+    throw std::invalid_argument(
+        fmt::format("--resume: expected a checkpoint of fewer than {} updates, got one of {}",
+                    options_.last_step(), steps_));
+  }
+  checkpoint.read("model", model_.module);
+  checkpoint.read("optimizer", optimizer_);
+  checkpoint.read("schedule", schedule_);
+  checkpoint.read("scaler", scaler_);
+  checkpoint.read("random", hg::default_generator());
+  batches_.seek(steps_ * options_.accumulation);
+}
