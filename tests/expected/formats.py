@@ -51,3 +51,10 @@ specs = {name: safetensors.TensorSpec(dtype=dtype, shape=list(array.shape),
 metadata = {"made by": f"safetensors {safetensors.__version__} \u00e9/\t"}
 (folder / "all.safetensors").write_bytes(safetensors.serialize(specs, metadata))
 (folder / "none.safetensors").write_bytes(safetensors.serialize({}, None))
+
+# What save_npz wrote of the same arrays.
+with np.load(folder / "halfgrad.npz") as ours:
+    assert ours.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert (ours[name].dtype, ours[name].shape) == (array.dtype, array.shape), name
+        assert ours[name].tobytes() == array.tobytes(), name
