@@ -65,8 +65,9 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   }
   Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
-  if (scaled.requires_grad() && !is_captured(outputs.device())) {
-    scaled.register_hook([id = scale_id_](const Tensor&) {
+  if (scaled.requires_grad()) {
+    const detail::ScaleId id = is_captured(outputs.device()) ? detail::kMixedScales : scale_id_;
+    scaled.register_hook([id](const Tensor&) {
       detail::BackwardScale::enter(id);
       return Tensor();
     });

@@ -15,8 +15,9 @@ std::string describe(ScaleId got) {
            "scaled loss before the next";
   }
   if (got == kMixedScales) {
-    return "a sum of gradients of different scales; call zero_grad() after each step, a skipped "
-           "one too, unscale_() after the last backward(), and update() not before the last step()";
+    return "a sum of gradients of different scales; scale() every loss, call zero_grad() after "
+           "each step, a skipped one too, unscale_() after the last backward(), and update() not "
+           "before the last step()";
   }
   return "some of another scale; call update() after the step, not between backward() and it, and "
          "the scaler that scaled the loss";
@@ -59,7 +60,7 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
   if (broken(Bug::stale_gradients)) return;
   for (const Tensor& grad : grads) {
     const ScaleId got = scale_id(grad);
-    if (got == kUnknownScale || got == expected) continue;
+    if (got <= kNeverScaled || got == expected) continue;
     throw std::runtime_error(
         method + ": expected gradients of " +
         (expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale") +
@@ -70,7 +71,7 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
 std::vector<Tensor> of_known_scale(const std::vector<Tensor>& grads) {
   std::vector<Tensor> known;
   std::copy_if(grads.begin(), grads.end(), std::back_inserter(known),
-               [](const Tensor& grad) { return scale_id(grad) != kUnknownScale; });
+               [](const Tensor& grad) { return scale_id(grad) > kNeverScaled; });
   return known;
 }
 

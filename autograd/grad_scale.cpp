@@ -49,7 +49,7 @@ Registry& registry() {
   return registry;
 }
 
-thread_local ScaleId backward_scale = kUnknownScale;
+thread_local ScaleId backward_scale = kUnknownScale;  // outside of any pass
 
 }  // namespace
 
@@ -70,27 +70,30 @@ void bump_version_of_scaled(const Tensor& grad) {
   set_scale_id(grad, id);
 }
 
-void expect_unscaled(std::span<const Tensor> grads, const std::string& op) {
+void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* fix) {
   for (const Tensor& grad : grads) {
     if (scale_id(grad) <= kUnscaled) continue;
-    throw std::runtime_error(op +
+    throw std::runtime_error(std::string(op) +
                              ": expected unscaled gradients, got some that a GradScaler's scale "
-                             "multiplies; call scaler.unscale_(optimizer) first");
+                             "multiplies; " +
+                             fix);
   }
 }
 
-BackwardScale::BackwardScale() : outer_(std::exchange(backward_scale, kUnknownScale)) {}
+BackwardScale::BackwardScale() : outer_(backward_scale) {
+  backward_scale = outer_ == kUnknownScale ? kNeverScaled : kMixedScales;
+}
 BackwardScale::~BackwardScale() { backward_scale = outer_; }
 
 void BackwardScale::enter(ScaleId id) {
-  const bool alone = backward_scale == kUnknownScale || backward_scale == id;
+  const bool alone = backward_scale == kNeverScaled || backward_scale == id;
   backward_scale = alone ? id : kMixedScales;
 }
 
 ScaleId BackwardScale::added_to(ScaleId id) {
   if (backward_scale == kMixedScales) return kUnknownScale;
   if (id == kUnknownScale || id == backward_scale) return backward_scale;
-  return id == kUnscaled && backward_scale == kUnknownScale ? kUnscaled : kMixedScales;
+  return id == kUnscaled && backward_scale == kNeverScaled ? kUnscaled : kMixedScales;
 }
 
 }  // namespace halfgrad::detail

@@ -15,9 +15,11 @@ namespace halfgrad::detail {
 /// One scaler's scale in one iteration has one id.
 using ScaleId = std::uint64_t;
 inline constexpr ScaleId kUnknownScale = 0;
-inline constexpr ScaleId kUnscaled = 1;     ///< divided out, or left behind by a skipped step
-inline constexpr ScaleId kMixedScales = 2;  ///< a sum of gradients of different scales
-inline constexpr ScaleId kFirstScaleId = 3;
+inline constexpr ScaleId kNeverScaled = 1;  ///< of a loss that no scaler scaled: right by itself,
+                                            ///< for a user may have, but not beside scaled ones
+inline constexpr ScaleId kUnscaled = 2;     ///< divided out, or left behind by a skipped step
+inline constexpr ScaleId kMixedScales = 3;  ///< a sum of gradients of different scales
+inline constexpr ScaleId kFirstScaleId = 4;
 
 ScaleId new_scale_id();
 
@@ -28,12 +30,14 @@ void set_scale_id(const Tensor& grad, ScaleId id);
 /// Counts an in-place change that leaves the scale as it was.
 void bump_version_of_scaled(const Tensor& grad);
 
-/// Throws std::runtime_error, beginning with `op`, for a gradient that a scale is known to
-/// multiply.
-void expect_unscaled(std::span<const Tensor> grads, const std::string& op);
+/// Throws std::runtime_error, beginning with `op` and ending with `fix`, for a gradient that a
+/// scale is known to multiply.
+void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* fix);
 
-/// The loss scale of the backward pass that this thread is in: unknown at its start, set by hooks
-/// of scaled losses on the way; kMixedScales if those are of several scalers.
+/// The loss scale of the backward pass that this thread is in: kNeverScaled at its start, set by
+/// hooks of scaled losses on the way. kMixedScales, which leaves that of its gradients unknown, if
+/// those are of several scalers or captured in a graph, and in a pass inside another, which may
+/// have begun from a scaled gradient.
 class BackwardScale {
  public:
   BackwardScale();

@@ -24,6 +24,13 @@ std::string str(double scale) {
   return text.str();
 }
 
+void refuse_mixed(const Tensor& gradient, const char* method) {
+  if (!gradient.defined() || detail::scale_id(gradient) != detail::kMixedScales) return;
+  throw std::runtime_error(std::string(method) +
+                           ": expected gradients of one scale, got a sum of scaled and other "
+                           "gradients; scale() every loss");
+}
+
 std::int64_t count_nonfinite(const Array& array) {
   const Tensor tensor(array);
   return tensor.numel() - isfinite(tensor).sum().item<std::int64_t>();
@@ -81,7 +88,7 @@ void AsyncOptimizer::step(const StepFunction& step_fn, bool is_async) {
   thread_->wait(last_step_);
   check_unchanged("step");
   if (is_async) write_back();
-  last_step_ = thread_->launch([this, gradients = take_gradients(), step_fn] {
+  last_step_ = thread_->launch([this, gradients = take_gradients("step"), step_fn] {
     add(*gradients);
     update(step_fn);
   });
@@ -90,7 +97,7 @@ void AsyncOptimizer::step(const StepFunction& step_fn, bool is_async) {
 }
 
 void AsyncOptimizer::accumulate() {
-  thread_->launch([this, gradients = take_gradients()] { add(*gradients); });
+  thread_->launch([this, gradients = take_gradients("accumulate")] { add(*gradients); });
 }
 
 void AsyncOptimizer::synchronize() {
@@ -204,7 +211,8 @@ void AsyncOptimizer::write_back() {
 
 // Those on a GPU are copied to the host behind what computes them; the mark that follows also tells
 // when the write-back before has read `rounded`.
-std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients() {
+std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const char* method) {
+  for (const Parameter& parameter : parameters_) refuse_mixed(parameter.model.grad(), method);
   auto gradients = std::make_shared<Gradients>(Gradients{{}, scale_, Event()});
   for (Parameter& parameter : parameters_) {
     Tensor gradient = parameter.model.grad();

@@ -136,7 +136,7 @@ class AsyncOptimizer {
   Array host_copy(const Tensor& tensor, DType dtype) const;
   void check_unchanged(const char* method) const;
   void write_back();
-  std::shared_ptr<Gradients> take_gradients();
+  std::shared_ptr<Gradients> take_gradients(const char* method);
   // On the update thread.
   void add(const Gradients& gradients);
   void update(const StepFunction& step_fn);

@@ -60,7 +60,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const ch
   for (const Tensor& parameter : parameters) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
-  detail::expect_unscaled(gradients, op);
+  detail::expect_unscaled(gradients, op, "call scaler.unscale_(optimizer) first");
   return gradients;
 }
 

@@ -1,11 +1,13 @@
 #include <halfgrad/optim/optimizer.h>
 
 #include <iostream>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_set>
 
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_skipped.h>
 
@@ -109,6 +111,17 @@ ParamState converted(const std::string& optimizer, const ParamState& saved, cons
   return state;
 }
 
+// Only a step that is given the scale can divide by it.
+void refuse_scaled(const std::vector<ParamGroup>& groups) {
+  for (const ParamGroup& group : groups) {
+    for (const Tensor& param : group.params) {
+      const Tensor grad = param.grad();
+      if (!grad.defined()) continue;
+      detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
+    }
+  }
+}
+
 }  // namespace
 
 Optimizer::Optimizer(std::string name, ParamGroup defaults)
@@ -161,6 +174,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
     const EnableGradGuard enable_grad;
     loss = closure();
   }
+  refuse_scaled(groups_);
   update_groups({});
   run_hooks(*post_hooks_);
   return loss;

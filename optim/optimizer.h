@@ -72,7 +72,8 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// One update. `closure`, if given, is called first, with gradients enabled, to compute the loss
-  /// and its gradients; its result is returned.
+  /// and its gradients; its result is returned. Throws std::runtime_error, and changes nothing, for
+  /// gradients known to carry a GradScaler's scale.
   std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
 
   /// One update under a GradScaler's control.

@@ -112,6 +112,29 @@ TEST(AsyncGradScaler, GradientsOfTwoScalesDoNotMix) {
             std::string::npos);
 }
 
+TEST(AsyncGradScaler, PlainAndScaledGradientsDoNotMix) {
+  AsyncTraining training({.init_scale = 4});
+  const auto backward = [&](bool is_scaled) {
+    const Tensor loss = sum(training.param);
+    (is_scaled ? training.scaler.scale(loss) : loss).backward();
+  };
+  for (const bool scaled_first : {true, false}) {
+    backward(true);
+    training.step(/*is_async=*/false);  // from now on losses are expected to be scaled
+    backward(scaled_first);
+    backward(!scaled_first);
+    const double before = training.value();
+    const auto step = [&] { training.step(false); };
+    EXPECT_NE(message<std::runtime_error>(step).find("scale() every loss"), std::string::npos);
+    EXPECT_NE(message<std::runtime_error>([&] {
+                training.optimizer.accumulate();
+              }).find("scale() every loss"),
+              std::string::npos);
+    EXPECT_EQ(training.value(), before);
+    training.param.set_grad({});
+  }
+}
+
 TEST(AsyncGradScaler, ScaledGradientsDoNotReachThePlainStep) {
   AsyncTraining training;
   training.backward();

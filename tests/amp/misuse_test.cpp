@@ -65,7 +65,22 @@ const Misuse kMisuses[] = {
        b.backward();
        sum(b.w).backward();
      },
-     [](Bench& b) { b.scaler.unscale_(b.optimizer); }, "different scales"},
+     [](Bench& b) { b.scaler.unscale_(b.optimizer); }, "scale() every loss"},
+    {"a scaled loss added to a plain one",
+     [](Bench& b) {
+       sum(b.w).backward();
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "scale() every loss"},
+    {"a scaled loss added to a plain step's gradients",
+     [](Bench& b) {
+       sum(b.w).backward();
+       b.optimizer.step();
+       b.backward();
+     },
+     [](Bench& b) { b.step(); }, "zero_grad() after each step"},
+    {"a plain step with scaled gradients", [](Bench& b) { b.backward(); },
+     [](Bench& b) { b.optimizer.step(); }, "call scaler.step(optimizer)"},
     {"no zero_grad after a step",
      [](Bench& b) {
        b.iteration();
@@ -178,6 +193,31 @@ TEST(Misuse, PlainGradientsMayJoinUnscaledOnes) {
   EXPECT_EQ(bench.w.to_vector<double>(), (Values{1 - 0.25 * 4, -3 + 0.25 * 4}));
 }
 
+// They may have multiplied by the scale themselves.
+TEST(Misuse, GradientsThatNoScalerScaledAreTheUsersAffair) {
+  for (const bool unscale : {false, true}) {
+    Bench bench;
+    bench.scaler = started({.init_scale = 8});
+    for (int batch = 0; batch < 2; ++batch) {
+      (sum(bench.w * bench.w) * bench.scaler.get_scale()).backward();
+    }
+    if (unscale) bench.scaler.unscale_(bench.optimizer);
+    bench.step();
+    EXPECT_EQ(bench.w.to_vector<double>(), (Values{0, 0}));
+    bench.update();
+    bench.optimizer.zero_grad();
+    EXPECT_NO_THROW(bench.iteration());
+  }
+}
+
+TEST(Misuse, UnscaledGradientsMayBeSteppedPlainly) {
+  Bench bench;
+  bench.backward();
+  bench.scaler.unscale_(bench.optimizer);
+  bench.optimizer.step();
+  EXPECT_EQ(bench.w.to_vector<double>(), (Values{0.5, -1.5}));
+}
+
 TEST(Misuse, OneBackwardOfSeveralScalersIsRight) {
   Bench bench;
   GradScaler second = started({.init_scale = 4});
@@ -200,6 +240,22 @@ TEST(Misuse, PassesInsidePassesKeepTheirScales) {
   bench.scaler.scale(product).backward();
   EXPECT_NO_THROW(nn::utils::clip_grad_norm_(inner, 1));
   EXPECT_THROW(nn::utils::clip_grad_norm_(bench.w, 1), std::runtime_error);
+}
+
+// As a user's checkpoint does: the pass inside begins with the scaled gradient of the one outside.
+TEST(Misuse, PassesInsidePassesMayReachTheSameParameters) {
+  Bench bench;
+  const Tensor part = bench.w.detach().requires_grad_();
+  part.register_hook([&](const Tensor& grad) {
+    const EnableGradGuard record;
+    (bench.w * 1).backward(grad);
+    return Tensor();
+  });
+  for (int batch = 0; batch < 2; ++batch) {
+    bench.scaler.scale(sum(part * part) + sum(bench.w * bench.w)).backward();
+  }
+  EXPECT_NO_THROW(bench.step());
+  EXPECT_EQ(bench.w.to_vector<double>(), (Values{-1, 3}));  // w - 0.25 * 2 * (2 w + 2 w)
 }
 
 }  // namespace
