@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include <halfgrad/amp/break_it.h>
+
 namespace halfgrad::amp {
 namespace {
 
@@ -102,6 +104,10 @@ void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async)
   if (is_async) set_scale(main_.state_, of_losses);
 }
 
+  if (detail::broken(detail::Bug::scale_of_next_loss) && !in_step_function()) {
+    complete();
+    return next_scale_;
+  }
 double AsyncGradScaler::get_scale() const {
   return in_step_function() ? main_.get_scale() : scale_;
 }

@@ -23,6 +23,10 @@ enum class Bug : std::uint8_t {
   late_first_growth,       // DeepSpeed: so in the first window after a bad step
   tracker_kept,            // nnabla: the counter goes on after growth
   stale_gradients,         // Paddle: NaN gradients of a skipped step are added to
+  unscale_stops_early,     // Flashlight: gradients after the first bad one stay scaled
+  factors_swapped,         // FSDP: the back-off factor comes before the growth factor
+  bad_batch_repeated,      // nnabla: a bad batch is tried again until it is good
+  scale_of_next_loss,      // RoundPipe's guide: the loss is divided by the scale after update()
 };
 
 #if !defined(HALFGRAD_BREAK)

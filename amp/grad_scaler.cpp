@@ -21,6 +21,10 @@ std::string describe(const optim::Optimizer& optimizer) {
   return optimizer.name() + " with " + std::to_string(count) + " parameters";
 }
 
+bool has_backed_off(const detail::ScaleState& state) {
+  return state.event.item() == static_cast<double>(ScaleEvent::backoff);
+}
+
 // While a graph is captured the host sees one iteration, and its replays not at all.
 bool is_captured(Device device) {
   return device.is_cuda() &&
@@ -32,6 +36,9 @@ bool is_captured(Device device) {
 GradScaler::GradScaler(const GradScalerOptions& options)
     : options_(options), first_(initial_scale(options)) {
   if (options.enabled) check_options(options, "GradScaler");
+  if (detail::broken(detail::Bug::factors_swapped)) {
+    std::swap(options_.growth_factor, options_.backoff_factor);
+  }
 }
 
 void GradScaler::require_scale(const char* method) const {
@@ -166,6 +173,11 @@ void GradScaler::end_iteration(const F& change) {
 }
 
 void GradScaler::update() {
+  update_after([] {});
+}
+
+// `change` comes between the report of the iteration and the update.
+void GradScaler::update_after(const std::function<void()>& change) {
   if (!options_.enabled) return;
   require_scale("update");
   std::vector<Array> found_infs;
@@ -175,7 +187,11 @@ void GradScaler::update() {
         "update: expected an optimizer that was unscaled or stepped since the last update, got "
         "none");
   }
-  end_iteration([&] { detail::update_scale(state_, found_infs, options_); });
+  end_iteration([&] {
+    change();
+    do detail::update_scale(state_, found_infs, options_);
+    while (detail::broken(detail::Bug::bad_batch_repeated) && has_backed_off(state_));
+  });
 }
 
 void GradScaler::update(double new_scale) {

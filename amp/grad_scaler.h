@@ -139,6 +139,7 @@ class GradScaler {
   Record& add_record(const optim::Optimizer& optimizer);
   template <class F>
   void end_iteration(const F& change);
+  void update_after(const std::function<void()>& change);
   detail::Check check() const;
   LossScale loss_scale() const;
   void set_options(const GradScalerOptions& options, const char* method);

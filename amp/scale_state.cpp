@@ -43,6 +43,7 @@ struct UnscaleFormula {
 
   template <class T>
   HG_HD void operator()(T& gradient) const {
+    if (broken(Bug::unscale_stops_early) && *found_inf != 0) return;
     if (!all(math::abs(gradient * T(probe)) < T(limit))) raise_flag(found_inf);
     if constexpr (kWrite) gradient = gradient * T(inv_scale);
   }

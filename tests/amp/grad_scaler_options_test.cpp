@@ -20,6 +20,14 @@ TEST(GradScaler, Defaults) {
   static_assert(!std::is_copy_constructible_v<GradScaler>);
 }
 
+TEST(GradScaler, OptionsWithoutNamesStandInPyTorchsOrder) {
+  const GradScaler scaler({1024, 4, 0.25, 7, true});
+  EXPECT_EQ(scaler.get_scale(), 1024);
+  EXPECT_EQ(scaler.get_growth_factor(), 4);
+  EXPECT_EQ(scaler.get_backoff_factor(), 0.25);
+  EXPECT_EQ(scaler.get_growth_interval(), 7);
+}
+
 struct BadOptions {
   const char* names;
   GradScalerOptions options;
@@ -49,6 +57,8 @@ const BadOptions kBadOptions[] = {
     {"hysteresis", {.hysteresis = 0}},
 };
 
+// "NaN, zero or negative factors, intervals and scales are rejected with a message naming the
+// argument."
 TEST(GradScaler, RejectsBadOptionsByName) {
   for (const BadOptions& bad : kBadOptions) {
     const std::string text = message<std::invalid_argument>([&] { GradScaler{bad.options}; });

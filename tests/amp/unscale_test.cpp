@@ -107,6 +107,16 @@ TEST(Unscale, ListsOfSeveralDTypes) {
   EXPECT_EQ(found_inf.item(), 0);
 }
 
+// Whoever unscales looks at them next, whatever the verdict.
+TEST(Unscale, GradientsBehindABadOneAreUnscaledToo) {
+  const std::vector<Array> grads{array({kNaN}, kFloat), array({4}, kFloat), array({6}, kDouble)};
+  const Array found_inf = zero();
+  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
+  EXPECT_EQ(found_inf.item(), 1);
+  EXPECT_EQ(grads[1].item(), 2);
+  EXPECT_EQ(grads[2].item(), 3);
+}
+
 TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
   const Array whole = Array::full({4, 6}, 8, kFloat);
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
