@@ -94,21 +94,20 @@ void AsyncGradScaler::adopt_scale() {
 // The verdict is this iteration's; the scale that it changes is what losses are multiplied by now.
 void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async) {
   const double of_losses = next_scale_;
-  set_scale(main_.state_, of_losses);
   if (new_scale) {
     main_.update(*new_scale);
   } else {
-    main_.update();
+    main_.update_after([&] { set_scale(main_.state_, of_losses); });
   }
   next_scale_ = main_.get_scale();
   if (is_async) set_scale(main_.state_, of_losses);
 }
 
+double AsyncGradScaler::get_scale() const {
   if (detail::broken(detail::Bug::scale_of_next_loss) && !in_step_function()) {
     complete();
     return next_scale_;
   }
-double AsyncGradScaler::get_scale() const {
   return in_step_function() ? main_.get_scale() : scale_;
 }
 
@@ -168,6 +167,11 @@ std::int32_t AsyncGradScaler::get_growth_tracker() const {
 GradScalerCounts AsyncGradScaler::counts() const {
   complete();
   return main_.counts();
+}
+
+std::vector<StepReport> AsyncGradScaler::reports() const {
+  complete();
+  return main_.reports();
 }
 
 GradScalerState AsyncGradScaler::state_dict() const {

@@ -77,6 +77,9 @@ class AsyncGradScaler {
   /// All that follow wait until the update thread has done what it was given.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
+  /// GradScaler's. `next_scale` is what the update made: of the loss after the next update() where
+  /// that is asynchronous.
+  std::vector<StepReport> reports() const;
   /// GradScaler's, and "_next_scale": of the loss after the next update(). Where it is missing, as
   /// in PyTorch's, it is the scale. To be taken after update().
   GradScalerState state_dict() const;

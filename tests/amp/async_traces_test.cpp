@@ -45,6 +45,28 @@ TEST(AsyncTraces, Tables) {
   }
 }
 
+TEST(AsyncTraces, ReportsHoldTheScaleThatTheLossHad) {
+  for (const bool is_async : {false, true}) {
+    const GradScalerOptions options{.init_scale = 4, .growth_interval = 1, .history = 8};
+    AsyncTraining training(options);
+    Values scales;
+    for (int k = 0; k < 6; ++k) {
+      scales.push_back(training.scaler.get_scale());
+      training.backward(k == 2 ? kInfinite : 3);
+      training.step(is_async);
+    }
+    const std::vector<StepReport> reports = training.scaler.reports();
+    ASSERT_EQ(reports.size(), scales.size());
+    LossScale state = initial_scale(options);
+    for (std::size_t k = 0; k < reports.size(); ++k) {
+      EXPECT_EQ(reports[k].scale, scales[k]);
+      EXPECT_EQ(reports[k].grad_norm, k == 2 ? kInfinite : 3);
+      state = next(state, reports[k].skipped(), options).state;
+      EXPECT_EQ(reports[k].next_scale, state.scale);
+    }
+  }
+}
+
 // "in long steady state the number of skips is the same within one"
 TEST(AsyncTraces, SkipsOfALongTraining) {
   for (const bool is_async : {false, true}) {
