@@ -28,6 +28,7 @@ Trace worker_threads(std::int64_t steps);
 Trace exceptions(std::int64_t steps);
 Trace checkpointing(std::int64_t steps);
 Trace module_policy(std::int64_t steps);
+Trace master_weights(std::int64_t steps);
 
 struct Loop {
   std::string_view name;
@@ -60,4 +61,6 @@ inline constexpr Loop kLoops[] = {
     {"checkpointing", "activations computed twice instead of kept, in the same region",
      "bytes kept", checkpointing},
     {"module_policy", "precision by module instead of by op", "", module_policy},
+    {"master_weights", "16 bits throughout, and float32 masters of the weights", "",
+     master_weights},
 };

@@ -329,6 +329,28 @@ def module_policy(steps):
     return train(steps, loss)
 
 
+def master_weights(steps):
+    model = Regression().half()
+    masters = [p.detach().float().requires_grad_() for p in model.parameters()]
+    optimizer, scaler = torch.optim.SGD(masters, lr=LR), make_scaler()
+    watch = Watch(optimizer)
+    rows = []
+    for step in range(steps):
+        x, y = batch(step)
+        model.zero_grad()
+        loss = F.mse_loss(model(x.half()).float(), y)
+        scaler.scale(loss).backward()
+        for master, p in zip(masters, model.parameters()):
+            master.grad = p.grad.float()
+        scaler.step(optimizer)
+        scaler.update()
+        with torch.no_grad():
+            for master, p in zip(masters, model.parameters()):
+                p.copy_(master)
+        rows.append(row(loss, scaler, watch.skipped()))
+    return rows
+
+
 LOOPS = [
     accumulation,
     clip_norm,
@@ -344,6 +366,7 @@ LOOPS = [
     exceptions,
     checkpointing,
     module_policy,
+    master_weights,
 ]
 
 
