@@ -9,9 +9,9 @@
 
 /// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
 /// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
-/// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
-/// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
-/// of them may act on one optimizer.
+/// calls, but for those since whose last one a GradScaler, on the CPU, had every optimizer step
+/// skipped. All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment,
+/// so that several of them may act on one optimizer.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -31,7 +31,8 @@ class LRScheduler {
   LRScheduler& operator=(const LRScheduler&) = delete;
 
   /// The next epoch, unless all of the optimizer's steps since the last call were skipped. On a GPU
-  /// only the device knows that, and step() does not wait: there every call counts.
+  /// only the device knows that, and step() does not wait: there every call counts, unless the
+  /// caller waits, by `if (!scaler.step(optimizer).skipped()) scheduler.step();`.
   void step();
 
   /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.

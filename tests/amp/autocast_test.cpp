@@ -25,6 +25,7 @@ State state() {
 }
 constexpr State kOutside{false, kHalf, true};
 
+// "Its default fast dtype is float16 on both device types".
 TEST(Autocast, DefaultsToFloat16AndRestores) {
   EXPECT_EQ(state(), kOutside);
   {
@@ -73,6 +74,7 @@ TEST(Autocast, RestoresOnException) {
   EXPECT_EQ(state(), kOutside);
 }
 
+// "A scope guard, not a context object: non-copyable, non-reentrant, exception-safe".
 TEST(Autocast, IsAScopeAndNothingElse) {
   static_assert(!std::is_copy_constructible_v<Autocast> && !std::is_move_constructible_v<Autocast>);
   static_assert(!std::is_copy_assignable_v<Autocast> && !std::is_move_assignable_v<Autocast>);

@@ -64,6 +64,7 @@ TEST(GradScaler, StepAcceptsFloat16) {
   EXPECT_EQ(trained.value(), Values{0.5});
 }
 
+// "bf16 gradients are accepted by unscale on every device."
 TEST(GradScaler, AcceptsBFloat16AndFloat64) {
   for (const DType dtype : {kBFloat16, kDouble}) {
     for (const bool explicitly : {false, true}) {

@@ -126,6 +126,7 @@ TEST(GradScaler, VerdictIsOfUnscaleTime) {
   EXPECT_EQ(scaler.get_scale(), 2);
 }
 
+// "`step()` never hides a skip."
 TEST(GradScaler, OutcomesStayReadable) {
   GradScaler scaler = started();
   Trained trained({kInfinite});

@@ -93,7 +93,8 @@ TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
   }
 }
 
-/// 1,000 traces of 10,000 steps, with other factors and intervals in each.
+/// 1,000 traces of 10,000 steps, with other factors and intervals in each; and RoundPipe's, the
+/// same one iteration late.
 TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
   std::mt19937_64 random(11);
   const float growths[] = {2, 1.5, 1.001F, 4};
@@ -105,9 +106,13 @@ TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
                                     .growth_interval = 1 + static_cast<int>(random() % 400)};
     float scale = static_cast<float>(options.init_scale);
     int tracker = 0;
-    LossScale state = initial_scale(options);
+    GradScalerOptions late_options = options;
+    late_options.rule = loss_scaler("RoundPipe").options.rule;
+    LossScale state = initial_scale(options), late = state;
     const std::vector<bool> trace = random_trace(random, 10000);
     for (std::size_t step = 0; step < trace.size(); ++step) {
+      late = next(late, trace[step], late_options).state;
+      ASSERT_EQ(late.scale, scale) << "trace " << repeat << ", step " << step;
       if (trace[step]) {
         scale = static_cast<float>(scale * options.backoff_factor);
         tracker = 0;
