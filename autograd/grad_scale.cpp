@@ -51,17 +51,21 @@ Registry& registry() {
 
 thread_local ScaleId backward_scale = kUnknownScale;  // outside of any pass
 
+std::atomic<ScaleId> next_id = kFirstScaleId;
+
+// Training without a scaler pays for nothing here.
+bool has_scalers() { return next_id.load(std::memory_order_relaxed) != kFirstScaleId; }
+
 }  // namespace
 
-ScaleId new_scale_id() {
-  static std::atomic<ScaleId> next = kFirstScaleId;
-  return next++;
+ScaleId new_scale_id() { return next_id++; }
+
+ScaleId scale_id(const Tensor& grad) {
+  return has_scalers() ? registry().find(grad) : kUnknownScale;
 }
 
-ScaleId scale_id(const Tensor& grad) { return registry().find(grad); }
-
 void set_scale_id(const Tensor& grad, ScaleId id) {
-  if (id != kUnknownScale) registry().set(grad, id);
+  if (id != kUnknownScale && has_scalers()) registry().set(grad, id);
 }
 
 void bump_version_of_scaled(const Tensor& grad) {
