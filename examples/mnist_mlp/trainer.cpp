@@ -51,7 +51,6 @@ Trainer::Step Trainer::forward(const hg::Tensor& x, const hg::Tensor& y) const {
 }
 
 void Trainer::write(hg::io::Checkpoint& checkpoint) const {
-  checkpoint.write_text("precision", std::string(precision_.name));
   checkpoint.write("model", model_);
   checkpoint.write("optimizer", *optimizer_);
   checkpoint.write("scaler", scaler_);
@@ -59,7 +58,6 @@ void Trainer::write(hg::io::Checkpoint& checkpoint) const {
 }
 
 void Trainer::read(const hg::io::Checkpoint& checkpoint) {
-  checkpoint.require_text("precision", std::string(precision_.name));
   checkpoint.read("model", model_);
   checkpoint.read("optimizer", *optimizer_);
   checkpoint.read("scaler", scaler_);

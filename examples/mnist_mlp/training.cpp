@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
 #include <halfgrad/core/allocator.h>
 
 #include "epochs.h"
@@ -26,10 +27,17 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+/// What decides the bits of a training, but for the data.
+std::string settings(const Task& task, const Precision& precision, std::uint64_t seed) {
+  return fmt::format("--precision {} --batch {} --lr {} --optimizer {} --seed {}", precision.name,
+                     task.batch, task.lr, task.optimizer, seed);
+}
+
 /// Returns the number of epochs that the checkpoint has behind it.
-std::int64_t resume(const Task& task, Trainer& trainer) {
+std::int64_t resume(const Task& task, const std::string& settings, Trainer& trainer) {
   if (task.resume.empty()) return 0;
   const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(task.resume);
+  checkpoint.require_text("settings", settings);
   trainer.read(checkpoint);
   const std::int64_t finished = checkpoint.integer("epochs");
   if (finished < task.epochs) return finished;
@@ -38,9 +46,11 @@ std::int64_t resume(const Task& task, Trainer& trainer) {
                               std::to_string(finished));
 }
 
-void save(const Task& task, const Trainer& trainer, std::int64_t finished_epochs) {
+void save(const Task& task, const std::string& settings, const Trainer& trainer,
+          std::int64_t finished_epochs) {
   if (task.save.empty()) return;
   hg::io::Checkpoint checkpoint;
+  checkpoint.write_text("settings", settings);
   trainer.write(checkpoint);
   checkpoint.write("epochs", finished_epochs);
   hg::io::save_checkpoint(task.save, checkpoint);
@@ -55,7 +65,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
 
   Trainer trainer(task, precision);
   const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
-  const std::int64_t resumed = resume(task, trainer), to_go = task.epochs - resumed;
+  const std::string of_training = settings(task, precision, seed);
+  const std::int64_t resumed = resume(task, of_training, trainer), to_go = task.epochs - resumed;
   epochs->start_at(resumed);
   const std::int64_t steps = std::min(task.steps, to_go * epochs->steps_per_epoch());
   Progress progress(std::string(precision.name), task.score_text, to_go, steps);
@@ -85,7 +96,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
     epochs->run(batches, {before, after});
     progress.end_epoch(std::ssize(report.epochs), epoch);
     const bool is_whole = batches == epochs->steps_per_epoch();
-    if (is_whole) save(task, trainer, resumed + std::ssize(report.epochs));
+    if (is_whole) save(task, of_training, trainer, resumed + std::ssize(report.epochs));
   }
   progress.end();
 

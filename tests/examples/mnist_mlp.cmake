@@ -74,6 +74,7 @@ if(NOT straight STREQUAL resumed)
   message(FATAL_ERROR "--resume: expected the state of an uninterrupted run, got another")
 endif()
 expect_run(1 "fewer than 2 epochs" ${training} --epochs 2 --resume "${file}.half")
+expect_run(1 "--seed 1.*--seed 0" ${training} --epochs 4 --seed 1 --resume "${file}.half")
 expect_run(2 "one --precision" --save "${file}.half")
 file(REMOVE "${file}.straight" "${file}.half" "${file}.resumed")
 
