@@ -31,8 +31,8 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno;-fno-trapping-mat
 set(HALFGRAD_RUNS_ONCE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
 
 # halfgrad_precompile(<target> <header>...): its C++ sources start from headers read once. ccache cannot
-# see into those, and saves more.
-if(CMAKE_CXX_COMPILER_LAUNCHER)
+# see into those, and saves more; and in a CUDA build engine headers are for nvcc alone.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR HALFGRAD_CUDA)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
 function(halfgrad_precompile target)
