@@ -73,10 +73,11 @@ const std::string& Checkpoint::text(const std::string& name) const {
   throw std::invalid_argument("Checkpoint: expected a text called \"" + name + "\", got none");
 }
 
-void Checkpoint::require_text(const std::string& name, const std::string& expected) const {
-  if (text(name) == expected) return;
-  throw std::invalid_argument("Checkpoint: expected " + name + " \"" + expected + "\", got \"" +
-                              text(name) + '"');
+void Checkpoint::require_text(const std::string& name, const std::string& text) const {
+  const std::string got = this->text(name);
+  if (got == text) return;
+  throw std::invalid_argument("Checkpoint: expected " + name + " \"" + text + "\", got \"" + got +
+                              '"');
 }
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {

@@ -3,6 +3,7 @@
 
 /* How halfgrad-check calls a kernel in a shared library. Plain C, includes nothing of halfgrad. */
 
+/* NOLINTBEGIN(modernize-*, readability-identifier-naming): C has no <cstdint>, no namespaces. */
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -36,5 +37,6 @@ typedef int (*halfgrad_kernel)(const struct halfgrad_tensor* inputs, int32_t inp
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(modernize-*, readability-identifier-naming) */
 
 #endif
