@@ -24,7 +24,7 @@ inline constexpr ScaleId kFirstScaleId = 4;
 ScaleId new_scale_id();
 
 ScaleId scale_id(const Tensor& grad);
-/// Nothing happens for kUnknownScale.
+/// Nothing happens for kUnknownScale, nor while no scaler has been made yet.
 void set_scale_id(const Tensor& grad, ScaleId id);
 
 /// Counts an in-place change that leaves the scale as it was.

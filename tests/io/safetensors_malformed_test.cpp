@@ -171,7 +171,7 @@ TEST(SafetensorsMalformed, EveryTruncationIsRefusedAndEveryFlippedBitSurvived) {
                 parse_safetensors);
 }
 
-TEST(SafetensorsMalformed, ErrorsSayWhereAndWhatToDo) {
+TEST(SafetensorsMalformed, ErrorsNameThePlaceAndTheFix) {
   try {
     parse_safetensors(shaped("I8", "[2]", "[0,2]", 2), "weights.safetensors");
     FAIL();
