@@ -9,7 +9,7 @@
 namespace halfgrad::data {
 namespace {
 
-constexpr int kSide = static_cast<int>(MembraneLoads::kSide);
+constexpr int kGrid = static_cast<int>(MembraneLoads::kSide);
 constexpr int kModes = 12;
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kTension = 1000;  // N/m
@@ -27,18 +27,18 @@ struct Load {
 /// Solves -T laplace(w) = q on the unit square with w = 0 at its edges, in eigenfunctions:
 ///   w(x, y) = sum over m, n of 4 q_mn / (T pi^2 (m^2 + n^2)) sin(m pi x) sin(n pi y),
 /// where q_mn is the force times the average of sin(m pi x) sin(n pi y) over the patch.
-void solve(const Load& load, const double (&sines)[kModes][kSide], float* deflection) {
-  double along_x[kModes][kSide] = {};  // the sum over m, for each n
+void solve(const Load& load, const double (&sines)[kModes][kGrid], float* deflection) {
+  double along_x[kModes][kGrid] = {};  // the sum over m, for each n
   for (int n = 0; n < kModes; ++n)
     for (int m = 0; m < kModes; ++m) {
       const double q = load.force * mean_sine(m + 1, load.x, load.half_width) *
                        mean_sine(n + 1, load.y, load.half_width);
       const double squares = (m + 1) * (m + 1) + (n + 1) * (n + 1);
-      for (int column = 0; column < kSide; ++column)
+      for (int column = 0; column < kGrid; ++column)
         along_x[n][column] += 4 * q / (kTension * kPi * kPi * squares) * sines[m][column];
     }
-  for (int row = 0; row < kSide; ++row)
-    for (int column = 0; column < kSide; ++column) {
+  for (int row = 0; row < kGrid; ++row)
+    for (int column = 0; column < kGrid; ++column) {
       double w = 0;
       for (int n = 0; n < kModes; ++n) w += along_x[n][column] * sines[n][row];
       *deflection++ = static_cast<float>(w);
@@ -51,12 +51,12 @@ MembraneLoads membrane_loads(int64_t count, uint64_t seed) {
   if (count < 0)
     throw std::invalid_argument("membrane_loads: expected count >= 0, got " +
                                 std::to_string(count));
-  double sines[kModes][kSide];
+  double sines[kModes][kGrid];
   for (int m = 0; m < kModes; ++m)
-    for (int i = 0; i < kSide; ++i) sines[m][i] = std::sin((m + 1) * kPi * (i + 0.5) / kSide);
+    for (int i = 0; i < kGrid; ++i) sines[m][i] = std::sin((m + 1) * kPi * (i + 0.5) / kGrid);
   MembraneLoads samples;
   samples.loads.resize(count * MembraneLoads::kInputs);
-  samples.deflections.resize(count * kSide * kSide);
+  samples.deflections.resize(count * kGrid * kGrid);
   for (int64_t i = 0; i < count; ++i) {
     float* input = &samples.loads[i * MembraneLoads::kInputs];
     float unit[4];
@@ -66,7 +66,7 @@ MembraneLoads membrane_loads(int64_t count, uint64_t seed) {
                     .y = 0.5 + 0.3 * input[1],
                     .half_width = 0.1 + 0.05 * input[2],
                     .force = 1 + 0.5 * input[3]};
-    solve(load, sines, &samples.deflections[i * kSide * kSide]);
+    solve(load, sines, &samples.deflections[i * kGrid * kGrid]);
   }
   return samples;
 }

@@ -15,17 +15,17 @@ using files::ByteReader;
 using files::FormatCode;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::uint32_t kMaxHeader = 10'000;  // NumPy's max_header_size
-constexpr std::size_t kAlignment = 64;        // of the data
-constexpr std::size_t kRoomToGrow = 21;       // digits that NumPy leaves room for in the first size
+constexpr std::uint32_t kMaxNpyHeader = 10'000;  // NumPy's max_header_size
+constexpr std::size_t kAlignment = 64;           // of the data
+constexpr std::size_t kRoomToGrow = 21;  // digits that NumPy leaves room for in the first size
 
-struct Type {
+struct NpyType {
   std::string_view code;
   DType dtype;
 };
 
-constexpr Type kTypes[] = {{"f8", kFloat64}, {"f4", kFloat32}, {"f2", kHalf}, {"i8", kInt64},
-                           {"i4", kInt32},   {"u1", kUInt8},   {"b1", kBool}};
+constexpr NpyType kNpyTypes[] = {{"f8", kFloat64}, {"f4", kFloat32}, {"f2", kHalf}, {"i8", kInt64},
+                                 {"i4", kInt32},   {"u1", kUInt8},   {"b1", kBool}};
 
 /// A Python literal: as much of the grammar as such headers use.
 class LiteralReader : public TextCursor {
@@ -103,8 +103,8 @@ void read_type(LiteralReader& text, NpyHeader& header) {
   if (code.starts_with('O')) {
     refuse(FormatCode::unsafe_dtype, "its elements are pickled Python objects; save numbers");
   }
-  const auto* type = std::ranges::find(kTypes, code, &Type::code);
-  if (type == std::end(kTypes)) {
+  const auto* type = std::ranges::find(kNpyTypes, code, &NpyType::code);
+  if (type == std::end(kNpyTypes)) {
     const bool is_known = std::string_view("biufcmMSUVa").find(code.substr(0, 1)) != code.npos &&
                           !code.empty() &&
                           code.substr(1).find_first_not_of("0123456789") == code.npos;
@@ -191,7 +191,7 @@ NpyHeader parse_npy_header(ByteReader& input) {
                   std::to_string(major) + "." + std::to_string(minor));
   }
   const std::uint32_t size = read_header_size(input, major);
-  if (size > kMaxHeader) {
+  if (size > kMaxNpyHeader) {
     input.fail(FormatCode::header_too_large, "a header of at most 10000 bytes",
                std::to_string(size));
   }
@@ -213,8 +213,8 @@ NpyHeader parse_npy_header(ByteReader& input) {
 }
 
 std::string npy_descr(DType dtype) {
-  const auto* type = std::ranges::find(kTypes, dtype, &Type::dtype);
-  if (type == std::end(kTypes)) {
+  const auto* type = std::ranges::find(kNpyTypes, dtype, &NpyType::dtype);
+  if (type == std::end(kNpyTypes)) {
     throw std::invalid_argument("save_npy: expected a type that NumPy has, got " +
                                 std::string(name(dtype)) + "; save it with save_safetensors");
   }

@@ -19,7 +19,7 @@ TEST(AsyncGradScaler, UpdateInAStepFunctionThrows) {
   AsyncTraining training;
   training.backward();
   training.optimizer.step([&](Optimizer&) { training.scaler.update(); });
-  EXPECT_NE(message<std::runtime_error>([&] {
+  EXPECT_NE(message_of<std::runtime_error>([&] {
               training.optimizer.synchronize();
             }).find("update: expected a call after the optimizer's step()"),
             std::string::npos);
@@ -106,7 +106,7 @@ TEST(AsyncGradScaler, GradientsOfTwoScalesDoNotMix) {
   training.scaler.unscale_(training.sgd);
   training.backward();
   training.optimizer.accumulate();
-  EXPECT_NE(message<std::runtime_error>([&] {
+  EXPECT_NE(message_of<std::runtime_error>([&] {
               training.optimizer.synchronize();
             }).find("expected gradients of scale 1, as those accumulated before, got scale 4"),
             std::string::npos);
@@ -125,8 +125,8 @@ TEST(AsyncGradScaler, PlainAndScaledGradientsDoNotMix) {
     backward(!scaled_first);
     const double before = training.value();
     const auto step = [&] { training.step(false); };
-    EXPECT_NE(message<std::runtime_error>(step).find("scale() every loss"), std::string::npos);
-    EXPECT_NE(message<std::runtime_error>([&] {
+    EXPECT_NE(message_of<std::runtime_error>(step).find("scale() every loss"), std::string::npos);
+    EXPECT_NE(message_of<std::runtime_error>([&] {
                 training.optimizer.accumulate();
               }).find("scale() every loss"),
               std::string::npos);
@@ -139,7 +139,7 @@ TEST(AsyncGradScaler, ScaledGradientsDoNotReachThePlainStep) {
   AsyncTraining training;
   training.backward();
   training.optimizer.step();
-  EXPECT_NE(message<std::runtime_error>([&] {
+  EXPECT_NE(message_of<std::runtime_error>([&] {
               training.optimizer.synchronize();
             }).find("expected gradients without a scale, got gradients 4 times too large"),
             std::string::npos);
@@ -183,7 +183,7 @@ TEST(AsyncGradScaler, ClippingBeforeUnscaleThrows) {
     training.backward(8);
     training.optimizer.step(
         [](Optimizer& sgd) { nn::utils::clip_grad_value_(sgd.param_groups()[0].params, 1); });
-    EXPECT_NE(message<std::runtime_error>([&] {
+    EXPECT_NE(message_of<std::runtime_error>([&] {
                 training.optimizer.synchronize();
               }).find("expected unscaled gradients"),
               std::string::npos);
@@ -200,7 +200,8 @@ TEST(AsyncGradScaler, FailureInAStepFunctionLeavesItUsable) {
     });
     training.scaler.update();
     training.backward();
-    EXPECT_EQ(message<std::runtime_error>([&] { training.optimizer.step(); }), "the disk is full");
+    EXPECT_EQ(message_of<std::runtime_error>([&] { training.optimizer.step(); }),
+              "the disk is full");
     EXPECT_FALSE(training.step(true));
   }
   training.optimizer.synchronize();

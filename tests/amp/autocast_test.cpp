@@ -93,13 +93,13 @@ TEST(Autocast, UnsupportedRequestsWarnAndDisable) {
       {kCPU, kHalf, true, ""},
   };
   for (const auto& c : cases) {
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     {
       const Autocast autocast(c.type, c.dtype, c.enabled);
       EXPECT_EQ(is_autocast_enabled(c.type), c.enabled && is_reduced(c.dtype));
       EXPECT_EQ(get_autocast_dtype(c.type), c.dtype);
     }
-    const std::string printed = testing::internal::GetCapturedStderr();
+    const std::string printed = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(printed.empty(), *c.warning == '\0') << printed;
     EXPECT_NE(printed.find(c.warning), std::string::npos) << printed;
   }
@@ -107,12 +107,12 @@ TEST(Autocast, UnsupportedRequestsWarnAndDisable) {
 
 TEST(Autocast, CudaWithoutCudaWarnsAndIsDisabled) {
   if (cuda::is_available()) GTEST_SKIP() << "this machine has CUDA";
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   {
     const Autocast autocast(kCUDA);
     EXPECT_FALSE(is_autocast_enabled(kCUDA));
   }
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("expected a machine with CUDA"),
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("expected a machine with CUDA"),
             std::string::npos);
 }
 

@@ -31,19 +31,19 @@ struct Regression {
   Values weights() const { return w.to_vector<double>(); }
 };
 
-constexpr double kLearningRate = 0x1p-6;
+constexpr double kRate = 0x1p-6;
 
 // x w = [5, 11, -1.5, -2], minus y: [1, -1, 0.5, 1]; dw = mean of 2 e x.
 const Values kGradient{(2 * 1 * 1 - 2 * 1 * 3 + 2 * 0.5 * 0.5 + 2 * 1 * 2) / 4.0,
                        (2 * 1 * 2 - 2 * 1 * 4 - 2 * 0.5 * 1 - 2 * 1 * 2) / 4.0};
 Values weights_after(double factor) {
-  return {1 - kLearningRate * factor * kGradient[0], 2 - kLearningRate * factor * kGradient[1]};
+  return {1 - kRate * factor * kGradient[0], 2 - kRate * factor * kGradient[1]};
 }
 
 // 1. zero_grad; forward and loss in the region; scale(loss).backward(); step; update.
 TEST(CallSequences, PlainStep) {
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
   optimizer.zero_grad();
   scaler.scale(model.autocast_loss()).backward();
@@ -59,7 +59,7 @@ TEST(CallSequences, PlainStep) {
 // not divide once more.
 TEST(CallSequences, Clipping) {
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024});
   scaler.scale(model.autocast_loss()).backward();
   scaler.unscale_(optimizer);
@@ -73,14 +73,14 @@ TEST(CallSequences, Clipping) {
   EXPECT_EQ(model.gradient(), clipped);
   for (std::size_t i = 0; i < 2; ++i) {
     const double before = static_cast<double>(i + 1);
-    EXPECT_NEAR(model.weights()[i], before - kLearningRate * clipped[i], 2 * roundoff(kFloat));
+    EXPECT_NEAR(model.weights()[i], before - kRate * clipped[i], 2 * roundoff(kFloat));
   }
 }
 
 // 3. Several backward passes, one step: equal to one batch of all.
 TEST(CallSequences, Accumulation) {
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
   for (const bool unscale : {false, true}) {
     model.w.array().copy_(tensor({1, 2}).array().reshape({1, 2}));
@@ -102,7 +102,7 @@ TEST(CallSequences, Accumulation) {
 // A bad micro-batch spoils its window, and only its window.
 TEST(CallSequences, AccumulationOverABadBatch) {
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024});
   scaler.scale(model.autocast_loss(0, 2) / 2.0).backward();
   scaler.scale(model.autocast_loss(2, 4) * kInfinite).backward();
@@ -125,7 +125,7 @@ TEST(CallSequences, GradientPenalty) {
   penalized(plain_loss, plain_gradient).backward();
 
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024});
   const Tensor loss = model.autocast_loss();
   const Tensor scaled =
@@ -145,8 +145,7 @@ TEST(CallSequences, GradientPenalty) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_NE(expected[i], kGradient[i]);  // the penalty counts
     EXPECT_NEAR(model.gradient()[i], expected[i], 8 * roundoff(kHalf) * std::abs(expected[i]));
-    EXPECT_NEAR(model.weights()[i],
-                static_cast<double>(i + 1) - kLearningRate * model.gradient()[i],
+    EXPECT_NEAR(model.weights()[i], static_cast<double>(i + 1) - kRate * model.gradient()[i],
                 2 * roundoff(kFloat));
   }
 }
@@ -155,8 +154,8 @@ TEST(CallSequences, GradientPenalty) {
 TEST(CallSequences, SeveralLossesAndOptimizers) {
   for (int unscaled = 0; unscaled < 4; ++unscaled) {
     Regression a, b;
-    optim::SGD first({a.w}, {.lr = kLearningRate});
-    optim::SGD second({b.w}, {.lr = kLearningRate});
+    optim::SGD first({a.w}, {.lr = kRate});
+    optim::SGD second({b.w}, {.lr = kRate});
     GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
     Tensor shared, other;
     {
@@ -180,7 +179,7 @@ TEST(CallSequences, SeveralLossesAndOptimizers) {
 // 6. unscale_, a look, no step, update: the iteration counts, the parameters stay.
 TEST(CallSequences, InspectionWithoutStep) {
   Regression model;
-  optim::SGD optimizer({model.w}, {.lr = kLearningRate});
+  optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024, .growth_interval = 2});
   for (const double expected_scale : {1024.0, 2048.0, 2048.0}) {
     optimizer.zero_grad();

@@ -4,6 +4,7 @@
 
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/tests/amp/tensors.h>
 
 /// Casts as autocast makes them, without an op around them.
 namespace halfgrad::amp {
@@ -15,9 +16,6 @@ inline Tensor cast_as(Precision precision, Tensor operand) {
 }
 inline Tensor to_fast(const Tensor& operand) { return cast_as(Precision::tensor_core, operand); }
 
-inline Tensor full(const Shape& sizes, double value, DType dtype = kFloat) {
-  return Tensor(Array::full(sizes, value, dtype));
-}
 inline Tensor weight(double value = 2) { return full({2}, value).requires_grad_(); }
 
 }  // namespace halfgrad::amp

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/tests/amp/tensors.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using autograd::AutogradContext;
 using autograd::variable_list;
 
-Tensor full(double value, DType dtype) { return Tensor(Array::full({1, 1}, value, dtype)); }
+Tensor one_by_one(double value, DType dtype) { return full({1, 1}, value, dtype); }
 
 /// What a function sees: the state of autocast and the dtype of its first tensor.
 struct View {
@@ -59,7 +60,7 @@ struct Product : autograd::Function<Product> {
   }
 };
 
-struct Case {
+struct FunctionCase {
   const char* what;
   std::optional<DType> cast;
   bool in_region;
@@ -69,9 +70,7 @@ struct Case {
   View backward;
 };
 
-constexpr DType h = kHalf, b = kBFloat16, f = kFloat, d = kDouble;
-
-const Case kCases[] = {
+const FunctionCase kFunctionCases[] = {
     {"cast none, in region", {}, true, f, {true, h, f}, h, {true, h, h}},
     {"cast none, outside", {}, false, f, {false, h, f}, f, {false, h, f}},
     {"cast fp32, in region", f, true, f, {false, h, f}, f, {false, h, f}},
@@ -83,11 +82,11 @@ const Case kCases[] = {
 
 // y = 3 * 5, exact in every dtype; backward called outside and inside another region.
 TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
-  for (const Case& c : kCases) {
+  for (const FunctionCase& c : kFunctionCases) {
     for (const bool backward_in_region : {false, true}) {
       SCOPED_TRACE(std::string(c.what) + (backward_in_region ? ", backward inside" : ""));
-      const Tensor x = full(3, c.input).requires_grad_();
-      const Tensor w = full(5, c.input).requires_grad_();
+      const Tensor x = one_by_one(3, c.input).requires_grad_();
+      const Tensor w = one_by_one(5, c.input).requires_grad_();
       Tensor y;
       {
         const Autocast autocast(kCPU, kHalf, c.in_region);
@@ -111,7 +110,7 @@ TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
 }
 
 TEST(CustomFunction, BackwardHasTheDTypeOfForward) {
-  const Tensor x = full(3, f).requires_grad_();
+  const Tensor x = one_by_one(3, f).requires_grad_();
   Tensor y;
   {
     const Autocast autocast(kCPU, kBFloat16);
@@ -123,9 +122,9 @@ TEST(CustomFunction, BackwardHasTheDTypeOfForward) {
 
 TEST(CustomFunction, CastsTensorsInContainersAndNothingElse) {
   AutogradContext ctx;
-  Tensor tensor = full(1, f), integer = full(1, kLong), omitted;
-  std::vector<std::vector<Tensor>> lists{{full(1, f), full(1, d)}, {full(1, h)}};
-  std::map<std::string, Tensor> named{{"a", full(1, f)}};
+  Tensor tensor = one_by_one(1, f), integer = one_by_one(1, kLong), omitted;
+  std::vector<std::vector<Tensor>> lists{{one_by_one(1, f), one_by_one(1, d)}, {one_by_one(1, h)}};
+  std::map<std::string, Tensor> named{{"a", one_by_one(1, f)}};
   const std::string text = "text";
   double number = 0.1;
   const Autocast autocast(kCPU);
@@ -143,7 +142,7 @@ TEST(CustomFunction, CastsTensorsInContainersAndNothingElse) {
 
 TEST(CustomFunction, LeavesOtherDeviceTypesAlone) {
   AutogradContext ctx;
-  Tensor x = full(1, f);
+  Tensor x = one_by_one(1, f);
   const Autocast autocast(kCPU, kBFloat16);
   const auto region = custom_fwd(&ctx, kCUDA, kHalf, x);
   EXPECT_EQ(view(x), (View{true, b, f}));
@@ -161,7 +160,7 @@ struct Throws : autograd::Function<Throws> {
 
 TEST(CustomFunction, AnExceptionRestoresTheRegion) {
   const Autocast autocast(kCPU);
-  EXPECT_THROW(Throws::apply(full(1, f)), std::domain_error);
+  EXPECT_THROW(Throws::apply(one_by_one(1, f)), std::domain_error);
   EXPECT_TRUE(is_autocast_enabled(kCPU));
 }
 

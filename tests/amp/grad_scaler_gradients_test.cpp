@@ -18,7 +18,7 @@ TEST(GradScaler, StepWithoutGradients) {
   optim::Adam optimizer({a, b});
   for (int attempt = 0; attempt < 2; ++attempt) {
     scaler.unscale_(optimizer);
-    const std::string text = message<std::runtime_error>([&] { scaler.step(optimizer); });
+    const std::string text = message_of<std::runtime_error>([&] { scaler.step(optimizer); });
     EXPECT_NE(text.find("Adam with 2 parameters"), std::string::npos) << text;
     EXPECT_THROW(scaler.update(), std::runtime_error);
   }
@@ -47,7 +47,7 @@ TEST(GradScaler, UnscaleRefusesFloat16BeforeTouchingAnything) {
   a.set_grad(full({1}, 4));
   b.set_grad(full({1}, 4, kHalf));
   for (int attempt = 0; attempt < 2; ++attempt) {  // the stage stays ready
-    const std::string text = message<std::invalid_argument>([&] { scaler.unscale_(optimizer); });
+    const std::string text = message_of<std::invalid_argument>([&] { scaler.unscale_(optimizer); });
     EXPECT_NE(text.find("float16"), std::string::npos) << text;
     EXPECT_EQ(a.grad().item(), 4);
     EXPECT_EQ(b.grad().item(), 4);

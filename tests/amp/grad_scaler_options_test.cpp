@@ -61,7 +61,7 @@ const BadOptions kBadOptions[] = {
 // argument."
 TEST(GradScaler, RejectsBadOptionsByName) {
   for (const BadOptions& bad : kBadOptions) {
-    const std::string text = message<std::invalid_argument>([&] { GradScaler{bad.options}; });
+    const std::string text = message_of<std::invalid_argument>([&] { GradScaler{bad.options}; });
     EXPECT_NE(text.find(bad.names), std::string::npos) << text;
     GradScalerOptions disabled = bad.options;
     disabled.enabled = false;

@@ -61,7 +61,7 @@ TEST(GradScaler, NeedsAScaledLossFirst) {
       [&] { scaler.unscale_(trained.optimizer); }, [&] { scaler.step(trained.optimizer); },
       [&] { scaler.update(); }, [&] { scaler.update(3.0); }, [&] { scaler.update(full({}, 3)); }};
   for (const auto& call : calls) {
-    EXPECT_NE(message<std::runtime_error>(call).find("scale()"), std::string::npos);
+    EXPECT_NE(message_of<std::runtime_error>(call).find("scale()"), std::string::npos);
   }
   EXPECT_EQ(trained.gradient(), Values{1});
 }
@@ -79,7 +79,7 @@ TEST(GradScaler, ChangesItsScaleInPlace) {
   const Tensor x = full({}, 1).requires_grad_();
   const Tensor before = scaler.scale(x * x);
   scaler.update(2.0);
-  const std::string text = message<std::runtime_error>([&] { before.backward(); });
+  const std::string text = message_of<std::runtime_error>([&] { before.backward(); });
   EXPECT_NE(text.find("mul"), std::string::npos) << text;
   scaler.scale(x * x).backward();
   EXPECT_EQ(x.grad().item(), 4);

@@ -46,7 +46,7 @@ TEST(GradScaler, ClosuresNeedADisabledScaler) {
   EXPECT_EQ(trained.value(), Values{0});
   GradScaler enabled;  // asked before whether it has a scale
   const std::string text =
-      message<std::runtime_error>([&] { enabled.step(trained.optimizer, closure); });
+      message_of<std::runtime_error>([&] { enabled.step(trained.optimizer, closure); });
   EXPECT_NE(text.find("closure"), std::string::npos) << text;
   EXPECT_EQ(trained.value(), Values{0});
 }
@@ -145,7 +145,7 @@ TEST(GradScaler, BadStatesChangeNothing) {
     GradScalerState partial = good;
     partial.erase(key);
     const std::string text =
-        message<std::invalid_argument>([&] { scaler.load_state_dict(partial); });
+        message_of<std::invalid_argument>([&] { scaler.load_state_dict(partial); });
     EXPECT_NE(text.find(key), std::string::npos) << text;
     for (const double bad : {kNaN, -1.0, kInfinite}) {
       GradScalerState wrong = good;

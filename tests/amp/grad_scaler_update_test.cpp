@@ -67,7 +67,7 @@ TEST(GradScaler, UpdateToATensor) {
                             full({}, 0),   full({}, -1),
                             full({}, kNaN)};
   for (const Tensor& bad : refused) {
-    const std::string text = message<std::invalid_argument>([&] { scaler.update(bad); });
+    const std::string text = message_of<std::invalid_argument>([&] { scaler.update(bad); });
     EXPECT_EQ(text.find("update: expected"), 0) << text;
     EXPECT_EQ(scaler.get_scale(), 4);
   }

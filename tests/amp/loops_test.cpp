@@ -38,7 +38,7 @@ void expect_near(double got, const json& expected, double tolerance) {
   }
 }
 
-class AmpLoops : public testing::TestWithParam<Loop> {};
+class AmpLoops : public ::testing::TestWithParam<Loop> {};
 
 TEST_P(AmpLoops, AreThoseOfPyTorch) {
   const Loop& loop = GetParam();
@@ -59,7 +59,7 @@ TEST_P(AmpLoops, AreThoseOfPyTorch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, AmpLoops, testing::ValuesIn(kLoops),
+INSTANTIATE_TEST_SUITE_P(All, AmpLoops, ::testing::ValuesIn(kLoops),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -7,9 +7,10 @@
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/clip_grad.h>
+#include <halfgrad/tests/optim/make_optimizer.h>
 
+#include <halfgrad/tests/amp/trained.h>
 #include "../devices.h"
-#include "trained.h"
 
 namespace halfgrad::amp {
 namespace {
@@ -40,17 +41,12 @@ Values wave(double size, double phase) {
   return values;
 }
 
-struct Case {
+struct WeightsCase {
   const char* name;
-  std::function<std::unique_ptr<optim::Optimizer>(std::vector<Tensor>)> make;
+  MakeOptimizer make;
 };
 
-template <class T, class Options>
-auto make(const Options& options) {
-  return [options](std::vector<Tensor> params) { return std::make_unique<T>(params, options); };
-}
-
-std::vector<Case> cases() {
+std::vector<WeightsCase> weights_cases() {
   using namespace optim;
   return {
       {"sgd", make<SGD>(SGDOptions{.lr = 0.1, .weight_decay = 0.1})},
@@ -63,7 +59,7 @@ std::vector<Case> cases() {
 // An optimizer of 16-bit parameters with masters, and one of float32 parameters that began with
 // the same values.
 struct Pair {
-  Pair(const Case& c, Tensor narrow_param, Tensor wide_param)
+  Pair(const WeightsCase& c, Tensor narrow_param, Tensor wide_param)
       : narrow(std::move(narrow_param)),
         wide(std::move(wide_param)),
         optimizer(c.make({narrow})),
@@ -84,7 +80,7 @@ struct Pair {
 };
 
 TEST_P(MasterWeightsTest, AreWhatAFloat32OptimizerComputes) {
-  for (const Case& c : cases()) {
+  for (const WeightsCase& c : weights_cases()) {
     for (const DType dtype : {kHalf, kBFloat16}) {
       const Tensor start = parameter(wave(1, 0), dtype);
       Pair pair(c, start, Tensor(start.array().to(kFloat)).requires_grad_());
@@ -102,7 +98,7 @@ TEST_P(MasterWeightsTest, AreWhatAFloat32OptimizerComputes) {
 // The scaled gradients are fp16 numbers; unscaled, half of them are not.
 TEST_P(MasterWeightsTest, AScalersStepUnscalesInFloat32) {
   constexpr double kScale = 0x1p20;
-  for (const Case& c : cases()) {
+  for (const WeightsCase& c : weights_cases()) {
     const Tensor start = parameter(wave(1, 0), kHalf);
     Pair pair(c, start, Tensor(start.array().to(kFloat)).requires_grad_());
     GradScaler scaler({.init_scale = kScale});
@@ -215,7 +211,7 @@ TEST_P(MasterWeightsTest, CountWeightsThatOverflow) {
 }
 
 TEST_P(MasterWeightsTest, TravelWithTheOptimizersState) {
-  for (const Case& c : cases()) {
+  for (const WeightsCase& c : weights_cases()) {
     Tensor first = parameter(wave(1, 0), kHalf);
     const auto optimizer = c.make({first});
     const MasterWeights masters(*optimizer);

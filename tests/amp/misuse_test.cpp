@@ -144,7 +144,7 @@ TEST(Misuse, ThrowsNamingTheFixAndChangesNothing) {
     const Values weights = bench.w.to_vector<double>();
     const Values gradient = bench.w.grad().to_vector<double>();
     const double scale = bench.scaler.get_scale();
-    const std::string text = message<std::runtime_error>([&] { misuse.wrong(bench); });
+    const std::string text = message_of<std::runtime_error>([&] { misuse.wrong(bench); });
     EXPECT_NE(text.find(misuse.fix), std::string::npos) << text;
     EXPECT_EQ(bench.w.to_vector<double>(), weights);
     expect_same(bench.w.grad().to_vector<double>(), gradient);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/autocast.h>
+#include <halfgrad/tests/amp/tensors.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -16,23 +17,21 @@ std::vector<Tensor> operands_of(const std::vector<DType>& dtypes) {
   return operands;
 }
 
-struct Case {
+struct PolicyCase {
   Precision precision;
   DType fast;
   std::vector<DType> before;
   std::vector<DType> after;  // empty: an error
 };
 
-std::string describe(const Case& c) {
+std::string describe(const PolicyCase& c) {
   std::string text = "precision " + std::to_string(static_cast<int>(c.precision)) + ", " +
                      std::string(name(c.fast)) + " region, operands";
   for (const DType dtype : c.before) text += " " + std::string(name(dtype));
   return text;
 }
 
-constexpr DType h = kHalf, b = kBFloat16, f = kFloat, d = kDouble, i = kLong;
-
-const Case kCases[] = {
+const PolicyCase kPolicyCases[] = {
     {Precision::any, h, {f, h, b, d, i}, {f, h, b, d, i}},
     {Precision::tensor_core, h, {f, h, b, d, i, kBool}, {h, h, h, d, i, kBool}},
     {Precision::tensor_core, b, {f, h, b, d, i}, {b, b, b, d, i}},
@@ -58,7 +57,7 @@ const Case kCases[] = {
 };
 
 TEST(Policy, CastsWhatEachFactAsks) {
-  for (const Case& c : kCases) {
+  for (const PolicyCase& c : kPolicyCases) {
     SCOPED_TRACE(describe(c));
     std::vector<Tensor> operands = operands_of(c.before);
     const Autocast autocast(kCPU, c.fast);
@@ -75,7 +74,7 @@ TEST(Policy, CastsWhatEachFactAsks) {
 }
 
 TEST(Policy, DisabledRegionCastsNothing) {
-  for (const Case& c : kCases) {
+  for (const PolicyCase& c : kPolicyCases) {
     SCOPED_TRACE(describe(c));
     std::vector<Tensor> operands = operands_of(c.before);
     const Autocast autocast(kCPU, c.fast, false);

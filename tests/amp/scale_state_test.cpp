@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/tests/amp/tensors.h>
+
 namespace halfgrad::detail {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using amp::kInfinite;
+using amp::kNaN;
 
 Array zero() { return Array::full({}, 0, kFloat); }
 

@@ -12,23 +12,11 @@
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/amp/tensors.h>
+#include <halfgrad/tests/message_of.h>
 
 /// What the GradScaler tests share: a parameter with a given gradient, and a scaler at work.
 namespace halfgrad::amp {
-
-using Values = std::vector<double>;
-inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
-inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-inline Tensor full(const Shape& sizes, double value, DType dtype = kFloat) {
-  return Tensor(Array::full(sizes, value, dtype));
-}
-
-inline Tensor tensor(const Values& values, DType dtype = kFloat) {
-  const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
-  std::copy(values.begin(), values.end(), result.data_as<double>());
-  return Tensor(result.to(dtype).clone());
-}
 
 /// A parameter of ones with this gradient, an SGD with lr 1 that owns it.
 struct Trained {
@@ -51,16 +39,6 @@ inline GradScaler started(const GradScalerOptions& options = {.init_scale = 4}) 
   GradScaler scaler(options);
   scaler.scale(full({}, 1));
   return scaler;
-}
-
-template <class Error>
-std::string message(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 inline void expect_same(const Values& got, const Values& expected) {

@@ -7,14 +7,13 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/tests/amp/tensors.h>
 
 namespace halfgrad::detail {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Array zero() { return Array::full({}, 0, kFloat); }
+using amp::kInfinite;
+using amp::kNaN;
 
 Array array(const std::vector<double>& values, DType dtype) {
   const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
@@ -76,12 +75,12 @@ TEST(Unscale, ChecksAndMultiplies) {
       const Array inv_scale = Array::full({}, c.inv_scale, kFloat);
       const std::vector<Array> grads{array(c.before, c.dtype)};
 
-      const Array only_checked = zero();
+      const Array only_checked = Array::full({}, 0, kFloat);
       check_finite(grads, inv_scale, only_checked, check);
       EXPECT_EQ(only_checked.item(), verdict);
       expect_same(values(grads[0]), values(array(c.before, c.dtype)));
 
-      const Array found_inf = zero();
+      const Array found_inf = Array::full({}, 0, kFloat);
       unscale(grads, inv_scale, found_inf, check);
       EXPECT_EQ(found_inf.item(), verdict);
       expect_same(values(grads[0]), c.after);
@@ -98,7 +97,7 @@ TEST(Unscale, NeverClearsAVerdict) {
 
 TEST(Unscale, ListsOfSeveralDTypes) {
   const std::vector<Array> grads{array({2}, kFloat), array({4}, kDouble), array({6}, kBFloat16)};
-  const Array found_inf = zero();
+  const Array found_inf = Array::full({}, 0, kFloat);
   unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
   EXPECT_EQ(grads[0].item(), 1);
   EXPECT_EQ(grads[1].item(), 2);
@@ -110,7 +109,7 @@ TEST(Unscale, ListsOfSeveralDTypes) {
 // Whoever unscales looks at them next, whatever the verdict.
 TEST(Unscale, GradientsBehindABadOneAreUnscaledToo) {
   const std::vector<Array> grads{array({kNaN}, kFloat), array({4}, kFloat), array({6}, kDouble)};
-  const Array found_inf = zero();
+  const Array found_inf = Array::full({}, 0, kFloat);
   unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
   EXPECT_EQ(found_inf.item(), 1);
   EXPECT_EQ(grads[1].item(), 2);
@@ -120,7 +119,7 @@ TEST(Unscale, GradientsBehindABadOneAreUnscaledToo) {
 TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
   const Array whole = Array::full({4, 6}, 8, kFloat);
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
-  unscale(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
+  unscale(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
   for (std::int64_t i = 0; i < whole.numel(); ++i) {
     EXPECT_EQ(whole.data_as<float>()[i], i % 2 == 0 ? 4 : 8);
   }
@@ -129,9 +128,9 @@ TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
 TEST(Unscale, IsAnInPlaceChange) {
   const std::vector<Array> grads{array({1}, kFloat)};
   const std::uint32_t before = grads[0].storage()->version();
-  check_finite(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
+  check_finite(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
   EXPECT_EQ(grads[0].storage()->version(), before);
-  unscale(grads, Array::full({}, 0.5, kFloat), zero(), Check::scaled);
+  unscale(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
   EXPECT_NE(grads[0].storage()->version(), before);
 }
 
@@ -145,15 +144,15 @@ TEST(Unscale, FindsASingleBadElement) {
                                   std::int64_t{65535}, kSize - 1}) {
       const Array element = grads[0].select(0, at);
       element.fill_(kNaN);
-      const Array found_inf = zero();
+      const Array found_inf = Array::full({}, 0, kFloat);
       check_finite(grads, inv_scale, found_inf, Check::scaled);
       EXPECT_EQ(found_inf.item(), 1) << name(dtype) << " at " << at;
       element.fill_(2);
-      const Array good = zero();
+      const Array good = Array::full({}, 0, kFloat);
       check_finite(grads, inv_scale, good, Check::scaled);
       EXPECT_EQ(good.item(), 0);
     }
-    unscale(grads, inv_scale, zero(), Check::scaled);
+    unscale(grads, inv_scale, Array::full({}, 0, kFloat), Check::scaled);
     EXPECT_EQ(values(grads[0]), std::vector<double>(kSize, 1));
   }
 }

@@ -11,8 +11,9 @@
 #include <halfgrad/core/host_reads.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/optim/optim.h>
+#include <halfgrad/tests/optim/make_optimizer.h>
 
-#include "../devices.h"
+#include <halfgrad/tests/devices.h>
 
 // A whole mixed-precision step: that it never reads from the device, and that a graph replays it.
 namespace halfgrad::amp {
@@ -21,20 +22,13 @@ namespace {
 class WholeStep : public OnDevice {};
 HALFGRAD_ON_DEVICES(WholeStep);
 
-using MakeOptimizer = std::function<std::unique_ptr<optim::Optimizer>(std::vector<Tensor>)>;
-
-struct Case {
+struct StepCase {
   const char* name;
   MakeOptimizer make;
   bool pure = false;  // 16-bit weights with masters
 };
 
-template <class T, class Options>
-MakeOptimizer make(const Options& options) {
-  return [options](std::vector<Tensor> params) { return std::make_unique<T>(params, options); };
-}
-
-std::vector<Case> cases() {
+std::vector<StepCase> step_cases() {
   using namespace optim;
   return {
       {"sgd", make<SGD>(SGDOptions{.lr = 0.1})},
@@ -49,7 +43,7 @@ std::vector<Case> cases() {
 // Batches are written into x; y stays.
 class Training {
  public:
-  Training(const Case& c, Device device)
+  Training(const StepCase& c, Device device)
       : model(nn::Linear(8, 16), nn::BatchNorm1d(16, {.momentum = std::nullopt}), nn::ReLU(),
               nn::Dropout(0.25), nn::Linear(16, 4)),
         x(zeros({12, 8}, {.device = device})),
@@ -99,7 +93,7 @@ class Training {
 };
 
 TEST_P(WholeStep, ReadsNothingOnTheHost) {
-  for (const Case& c : cases()) {
+  for (const StepCase& c : step_cases()) {
     manual_seed(0);
     Training training(c, device());
     for (int step = 0; step < 5; ++step) {
@@ -116,7 +110,7 @@ TEST_P(WholeStep, ReadsNothingOnTheHost) {
 
 // The rate falls from step to step, the scale grows and backs off: the graph follows.
 TEST_P(WholeStep, ReplaysAsItRuns) {
-  for (const Case& c : cases()) {
+  for (const StepCase& c : step_cases()) {
     const auto run = [&](bool in_graph) {
       manual_seed(0);
       Training training(c, device());

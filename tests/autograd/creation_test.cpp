@@ -9,13 +9,10 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 namespace halfgrad {
 namespace {
-
-using Doubles = std::vector<double>;
-
-Doubles numbers(const Tensor& t) { return t.to_vector<double>(); }
 
 TEST(Creation, FillsWithConstants) {
   EXPECT_EQ(numbers(zeros({2, 2})), Doubles(4, 0));

@@ -15,9 +15,10 @@ namespace halfgrad {
 namespace {
 
 using IndexingOnCuda = OnCuda;
-using Op = std::function<Tensor(const Tensor& x, const Tensor& index)>;
+using IndexedOp = std::function<Tensor(const Tensor& x, const Tensor& index)>;
 
-void expect_same(const Op& op, const Shape& sizes, const Shape& index_sizes, std::int64_t high) {
+void expect_same(const IndexedOp& op, const Shape& sizes, const Shape& index_sizes,
+                 std::int64_t high) {
   for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
     manual_seed(3);
     const Tensor x = randn(sizes, {.dtype = dtype}), index = randint(high, index_sizes);

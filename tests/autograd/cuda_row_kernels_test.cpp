@@ -12,13 +12,14 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
+#include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
 namespace {
 
 using RowKernelsOnCuda = OnCuda;
-using Op = std::function<Tensor(const std::vector<Tensor>& in)>;
+using RowsOp = std::function<Tensor(const std::vector<Tensor>& in)>;
 
 constexpr std::int64_t kRows = 70;
 // Of a warp with 1, 2 and 4 packs a thread, of a block with as many, and longer than registers.
@@ -40,7 +41,7 @@ struct Result {
 };
 
 // The value and the gradients of the floating operands for the cotangent dy.
-Result run(const Op& op, const std::vector<Tensor>& operands, const Tensor& dy) {
+Result run(const RowsOp& op, const std::vector<Tensor>& operands, const Tensor& dy) {
   std::vector<Tensor> in;
   for (const Tensor& x : operands) {
     in.push_back(x.is_floating_point() ? x.detach().requires_grad_() : x);
@@ -67,7 +68,7 @@ void expect_near(const std::vector<double>& actual, const std::vector<double>& e
 
 // `operands`, the first of 16 or 32 bits and the others f32, and the cotangent are in f64.
 // Gradients of the others are sums over the rows.
-void expect_same(const Op& op, const std::vector<Tensor>& operands, const Tensor& cotangent) {
+void expect_same(const RowsOp& op, const std::vector<Tensor>& operands, const Tensor& cotangent) {
   for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
     std::vector<Tensor> exact = operands;
     exact[0] = exact[0].to(dtype).to(kDouble);
@@ -100,7 +101,7 @@ TEST_F(RowKernelsOnCuda, LayerNorm) {
   for (const std::int64_t n : kColumns) {
     SCOPED_TRACE(n);
     manual_seed(3);
-    const Op op = [n](const std::vector<Tensor>& in) {
+    const RowsOp op = [n](const std::vector<Tensor>& in) {
       return layer_norm(in[0], {n}, in[1], in[2], 1e-3);
     };
     expect_same(op, {drawn({kRows, n}), drawn({n}), drawn({n})}, drawn({kRows, n}));
@@ -111,7 +112,9 @@ TEST_F(RowKernelsOnCuda, RmsNorm) {
   for (const std::int64_t n : kColumns) {
     SCOPED_TRACE(n);
     manual_seed(3);
-    const Op op = [n](const std::vector<Tensor>& in) { return rms_norm(in[0], {n}, in[1], 1e-3); };
+    const RowsOp op = [n](const std::vector<Tensor>& in) {
+      return rms_norm(in[0], {n}, in[1], 1e-3);
+    };
     expect_same(op, {drawn({kRows, n}), drawn({n})}, drawn({kRows, n}));
   }
 }
@@ -122,7 +125,7 @@ TEST_F(RowKernelsOnCuda, CrossEntropy) {
     manual_seed(3);
     const Tensor classes = randint(n, {kRows});
     for (const Reduction reduction : {kMean, kNone}) {
-      const Op op = [reduction](const std::vector<Tensor>& in) {
+      const RowsOp op = [reduction](const std::vector<Tensor>& in) {
         return cross_entropy(in[0], in[1], {.ignore_index = 3, .reduction = reduction});
       };
       expect_same(op, {drawn({kRows, n}), classes},
@@ -137,12 +140,12 @@ TEST_F(RowKernelsOnCuda, FewLongRows) {
   for (const std::int64_t n : {65'536, 100'001}) {
     SCOPED_TRACE(n);
     manual_seed(3);
-    const Op norm = [n](const std::vector<Tensor>& in) {
+    const RowsOp norm = [n](const std::vector<Tensor>& in) {
       return layer_norm(in[0], {n}, in[1], in[2], 1e-3);
     };
     const Shape sizes{kRowsShared, n};
     expect_same(norm, {drawn(sizes), drawn({n}), drawn({n})}, drawn(sizes));
-    const Op log_of = [](const std::vector<Tensor>& in) { return log_softmax(in[0], 1); };
+    const RowsOp log_of = [](const std::vector<Tensor>& in) { return log_softmax(in[0], 1); };
     expect_same(log_of, {drawn(sizes)}, drawn(sizes));
   }
 }
@@ -157,7 +160,6 @@ TEST_F(RowKernelsOnCuda, CrossEntropyOfLargeLogits) {
 
 // -inf is a probability of 0; a row of nothing else, +inf and NaN have none.
 TEST_F(RowKernelsOnCuda, CrossEntropyOfWhatIsNotFinite) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const auto loss = [](double fill, double first) {
     Tensor x = full({1, 512}, fill, {.dtype = kFloat});
     x[0][0].fill_(first);

@@ -9,14 +9,11 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/autograd/finite_differences.h>
 
 namespace halfgrad {
 namespace {
-
-using Doubles = std::vector<double>;
-
-Doubles numbers(const Tensor& t) { return t.to_vector<double>(); }
 
 TEST(Dropout, DropsAShareOfPAndScalesTheRest) {
   constexpr std::int64_t kMany = 100'000;

@@ -9,23 +9,10 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/testing/ulp.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 namespace halfgrad {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Tensor numbers(const std::vector<double>& values, DType dtype = kFloat64) {
-  return tensor_of(values, {static_cast<std::int64_t>(values.size())}).to(dtype);
-}
-
-/// NaN equals NaN here.
-void expect_numbers(const Tensor& actual, const std::vector<double>& expected) {
-  EXPECT_EQ(worst_error(actual.to(kFloat64), numbers(expected)).roundoffs, 0)
-      << ::testing::PrintToString(actual.to_vector<double>()) << ", expected "
-      << ::testing::PrintToString(expected);
-}
 
 struct Convention {
   std::string name;

@@ -9,26 +9,13 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/testing/ulp.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 // An infinite gradient is what a loss scale that is too large makes of a finite one. Whether a zero
 // slope stops it (the gradient is selected) or turns it into NaN (the gradient is multiplied) is
 // PyTorch's choice for each op: derivatives.yaml.
 namespace halfgrad {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Tensor numbers(const std::vector<double>& values) {
-  return tensor_of(values, {static_cast<std::int64_t>(values.size())});
-}
-
-/// NaN equals NaN here.
-void expect_numbers(const Tensor& actual, const std::vector<double>& expected) {
-  EXPECT_EQ(worst_error(actual, numbers(expected)).roundoffs, 0)
-      << ::testing::PrintToString(actual.to_vector<double>()) << ", expected "
-      << ::testing::PrintToString(expected);
-}
 
 struct Rule {
   std::string op;

@@ -98,8 +98,8 @@ void expect_product(const Tensor& a, const Tensor& b, const Tensor& c) {
   }
 }
 
-class Matmul : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Shapes, Matmul, testing::ValuesIn(kCases));
+class Matmul : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, Matmul, ::testing::ValuesIn(kCases));
 
 TEST_P(Matmul, MatchesLoopsInEveryDtype) {
   const auto& [a_sizes, b_sizes, expected] = GetParam();

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 namespace halfgrad {
 namespace {
@@ -16,8 +17,6 @@ std::string printed(const Tensor& t) {
   out << t;
   return out.str();
 }
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(Print, NestsAndAligns) {
   EXPECT_EQ(printed(tensor(3.5)), "3.5000");

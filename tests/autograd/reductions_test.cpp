@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/autograd/finite_differences.h>
 
 namespace halfgrad {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> gradient_of(const Tensor& y, const Tensor& x) {
   return autograd::grad({y}, {x})[0].to_vector<double>();

@@ -11,7 +11,7 @@
 namespace halfgrad {
 namespace {
 
-class Allocator : public testing::Test {
+class Allocator : public ::testing::Test {
  protected:
   void SetUp() override { allocator::empty_cache(Device()); }
   void TearDown() override {

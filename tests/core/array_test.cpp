@@ -1,4 +1,5 @@
 #include <halfgrad/core/array.h>
+#include <halfgrad/tests/core/arrays.h>
 
 #include <gtest/gtest.h>
 
@@ -11,17 +12,6 @@ namespace halfgrad {
 namespace {
 
 // 0, 1, 2, ... in row-major order.
-Array counting(const Shape& sizes, DType dtype = kFloat) {
-  const Array source = Array::empty(sizes, kDouble);
-  std::iota(source.data_as<double>(), source.data_as<double>() + source.numel(), 0.0);
-  return source.to(dtype);
-}
-
-std::vector<double> values(const Array& array) {
-  const Array flat = array.to(kDouble).contiguous();
-  return {flat.data_as<double>(), flat.data_as<double>() + flat.numel()};
-}
-
 TEST(Array, ViewsShareTheStorage) {
   const Array x = counting({2, 3, 4});
   EXPECT_EQ(values(x.transpose(0, 2).select(0, 1)), (std::vector<double>{1, 13, 5, 17, 9, 21}));

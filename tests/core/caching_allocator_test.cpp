@@ -21,7 +21,7 @@ void* const kFirst = &first_name;
 const Stream kSecond(kCUDA, &second_name);
 
 // A device with little memory, whose work on other streams is done when the test says so.
-class CachingAllocatorTest : public testing::Test {
+class CachingAllocatorTest : public ::testing::Test {
  protected:
   ~CachingAllocatorTest() override {
     for (const auto& [block, bytes] : requested_) std::free(block);

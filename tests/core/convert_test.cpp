@@ -1,4 +1,5 @@
 #include <halfgrad/core/convert.h>
+#include <halfgrad/tests/core/special_floats.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,9 +11,6 @@
 
 namespace halfgrad {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // A binary format by its numbers of bits, decoded and rounded to by arithmetic on doubles.
 struct Format {
@@ -43,7 +41,7 @@ template <class T>
 constexpr Format kFormat = std::is_same_v<T, Half> ? Format{5, 10} : Format{8, 7};
 
 template <class T>
-class Convert : public testing::Test {};
+class Convert : public ::testing::Test {};
 using Reduced = testing::Types<Half, BFloat16>;
 TYPED_TEST_SUITE(Convert, Reduced);
 

@@ -1,4 +1,5 @@
 #include <halfgrad/core/array.h>
+#include <halfgrad/tests/core/arrays.h>
 
 #include <gtest/gtest.h>
 
@@ -12,22 +13,7 @@
 namespace halfgrad {
 namespace {
 
-// 0, 1, 2, ... in row-major order, on the CPU.
-Array counting(const Shape& sizes, DType dtype = kFloat) {
-  const Array source = Array::empty(sizes, kDouble);
-  std::iota(source.data_as<double>(), source.data_as<double>() + source.numel(), 0.0);
-  return source.to(dtype);
-}
-
-void expect_same_bits(const Array& a, const Array& b) {
-  const Array x = a.to(Device()).contiguous(), y = b.to(Device()).contiguous();
-  ASSERT_EQ(x.sizes(), y.sizes());
-  ASSERT_EQ(x.dtype(), y.dtype());
-  const auto bytes = static_cast<std::size_t>(x.numel() * item_size(x.dtype()));
-  EXPECT_EQ(std::memcmp(x.data(), y.data(), bytes), 0);
-}
-
-class ArrayOnCuda : public testing::Test {
+class ArrayOnCuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();

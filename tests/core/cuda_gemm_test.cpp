@@ -70,7 +70,7 @@ class OnGpu {
   Array memory_;
 };
 
-class GemmOnCuda : public testing::TestWithParam<Product> {
+class GemmOnCuda : public ::testing::TestWithParam<Product> {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
@@ -96,7 +96,7 @@ class GemmOnCuda : public testing::TestWithParam<Product> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Products, GemmOnCuda, testing::ValuesIn(kProducts),
+INSTANTIATE_TEST_SUITE_P(Products, GemmOnCuda, ::testing::ValuesIn(kProducts),
                          [](const auto& info) { return name_of(info.param); });
 
 TEST_P(GemmOnCuda, EveryLayout) {

@@ -9,21 +9,14 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/core/graph.h>
+#include <halfgrad/tests/core/arrays.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
 namespace {
 
-constexpr RandomKey kKey{.seed = 20111112, .stream = 7};
+constexpr RandomKey kDeviceKey{.seed = 20111112, .stream = 7};
 constexpr DType kFloats[] = {kDouble, kFloat, kHalf, kBFloat16};
-
-void expect_same_bits(const Array& a, const Array& b) {
-  const Array x = a.to(Device()).contiguous(), y = b.to(Device()).contiguous();
-  ASSERT_EQ(x.sizes(), y.sizes());
-  ASSERT_EQ(x.dtype(), y.dtype());
-  const auto bytes = static_cast<std::size_t>(x.numel() * item_size(x.dtype()));
-  EXPECT_EQ(std::memcmp(x.data(), y.data(), bytes), 0);
-}
 
 using RandomOnCuda = OnCuda;
 
@@ -43,12 +36,12 @@ void expect_same_fill(DType dtype, const std::function<void(const Array&)>& fill
 
 TEST_F(RandomOnCuda, HasTheBitsOfTheCpu) {
   for (const DType dtype : kFloats) {
-    expect_same_fill(dtype, [](const Array& out) { random::uniform(out, -2.5, 3, kKey); });
-    expect_same_fill(dtype, [](const Array& out) { random::normal(out, 0.7, 1.3, kKey); });
+    expect_same_fill(dtype, [](const Array& out) { random::uniform(out, -2.5, 3, kDeviceKey); });
+    expect_same_fill(dtype, [](const Array& out) { random::normal(out, 0.7, 1.3, kDeviceKey); });
   }
   for (const DType dtype : kAllDTypes) {
-    expect_same_fill(dtype, [](const Array& out) { random::bernoulli(out, 0.3, kKey); });
-    expect_same_fill(dtype, [](const Array& out) { random::integer(out, -9, 100, kKey); });
+    expect_same_fill(dtype, [](const Array& out) { random::bernoulli(out, 0.3, kDeviceKey); });
+    expect_same_fill(dtype, [](const Array& out) { random::integer(out, -9, 100, kDeviceKey); });
   }
 }
 
@@ -56,12 +49,12 @@ TEST_F(RandomOnCuda, DropsWhatTheCpuDrops) {
   for (const DType dtype : kFloats) {
     for (const std::int64_t n : {0, 1, 7, 8, 9, 100'003}) {
       const Array x = Array::empty({n + 1}, dtype);
-      random::normal(x, 0, 1, kKey);
+      random::normal(x, 0, 1, kDeviceKey);
       const Array x_there = x.to(kCUDA);
       for (const std::int64_t from : {0, 1}) {  // aligned and not
         const Array here = Array::empty({n}, dtype), there = Array::empty({n}, dtype, kCUDA);
-        random::dropout(here, x.slice(0, from, from + n), 0.3, kKey);
-        random::dropout(there, x_there.slice(0, from, from + n), 0.3, kKey);
+        random::dropout(here, x.slice(0, from, from + n), 0.3, kDeviceKey);
+        random::dropout(there, x_there.slice(0, from, from + n), 0.3, kDeviceKey);
         expect_same_bits(there, here);
       }
     }
@@ -70,7 +63,7 @@ TEST_F(RandomOnCuda, DropsWhatTheCpuDrops) {
 
 TEST_F(RandomOnCuda, PermutesAsTheCpuDoes) {
   for (const std::int64_t n : {0, 1, 2, 1000, 100'003}) {
-    expect_same_bits(random::permutation(n, kKey, kCUDA), random::permutation(n, kKey));
+    expect_same_bits(random::permutation(n, kDeviceKey, kCUDA), random::permutation(n, kDeviceKey));
   }
 }
 

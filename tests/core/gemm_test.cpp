@@ -12,12 +12,10 @@
 
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/tests/core/gemm_matrix.h>
+#include <halfgrad/tests/core/special_floats.h>
 
 namespace halfgrad {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Dtypes {
   DType operands, result;
@@ -29,7 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Dtypes& dtypes) {
   return out << dtypes.operands << " to " << dtypes.result;
 }
 
-class Gemm : public testing::TestWithParam<Dtypes> {
+class Gemm : public ::testing::TestWithParam<Dtypes> {
  protected:
   Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
@@ -39,7 +37,7 @@ class Gemm : public testing::TestWithParam<Dtypes> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, testing::ValuesIn(kDtypes), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Dtypes, Gemm, ::testing::ValuesIn(kDtypes), [](const auto& info) {
   return std::string(name(info.param.operands)) + "_" + std::string(name(info.param.result));
 });
 

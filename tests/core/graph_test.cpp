@@ -33,7 +33,7 @@ TEST(GraphOnCpu, WhatIsSentBeforeAReplayIsSentAtOnce) {
   }
 }
 
-class GraphOnCuda : public testing::Test {
+class GraphOnCuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <halfgrad/core/math.h>
+#include <halfgrad/tests/core/special_floats.h>
 
 #include <bit>
 #include <cmath>
@@ -12,8 +13,6 @@ namespace {
 
 using FloatPack = Pack<float>;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 constexpr float kLargest = std::numeric_limits<float>::max();
 
@@ -114,7 +113,7 @@ TEST(Math, FloatPacksAreAccurateAroundSpecialArguments) {
 TEST(Math, FloatPacksAtEdgeValues) {
   const std::vector<float> edges = {0,    -0.0f, kTiny,    -kTiny,    0x1p-126f, -0x1p-126f,
                                     1,    -1,    0x1p24f,  -0x1p24f,  65504,     -65520,
-                                    kInf, -kInf, kLargest, -kLargest, kNan,      0.5f};
+                                    kInf, -kInf, kLargest, -kLargest, kNaN,      0.5f};
   for (const Function& function : functions()) {
     for (float edge : edges) {
       float x[FloatPack::size];
@@ -128,8 +127,8 @@ TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
   std::vector<float> exponents = {0,     -0.0f, 0.5f,  -0.5f,    1,           -1,
                                   2,     3,     -3,    2.5f,     -7.25f,      100,
                                   37.1f, 1e-6f, 1e30f, 0x1p24f,  16777217.0f, kInf,
-                                  -kInf, kNan,  kTiny, kLargest, 8388607,     -8388607};
-  std::vector<float> bases = {0, -0.0f, 1, -1, kInf, -kInf, kNan, kTiny, -kTiny, kLargest, 2, -2};
+                                  -kInf, kNaN,  kTiny, kLargest, 8388607,     -8388607};
+  std::vector<float> bases = {0, -0.0f, 1, -1, kInf, -kInf, kNaN, kTiny, -kTiny, kLargest, 2, -2};
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 300007) {
     bases.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
@@ -144,7 +143,7 @@ TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
 }
 
 TEST(Math, LanesDoNotInfluenceEachOther) {
-  const float values[] = {0.3f, -2.7f, 1e-40f, 90, 1e8f, -1e8f, kInf, kNan, 0, 20, -0.01f, 700};
+  const float values[] = {0.3f, -2.7f, 1e-40f, 90, 1e8f, -1e8f, kInf, kNaN, 0, 20, -0.01f, 700};
   for (const Function& function : functions()) {
     for (float value : values) {
       const float alone = function.pack(FloatPack(value))[0];
@@ -199,7 +198,7 @@ TEST(Math, DoublesAreAccurateAndEqualInScalarsAndPacks) {
 }
 
 template <class T>
-class MathTest : public testing::Test {};
+class MathTest : public ::testing::Test {};
 using Floating = testing::Types<float, double, Pack<float>, Pack<double>>;
 TYPED_TEST_SUITE(MathTest, Floating);
 
@@ -208,7 +207,7 @@ TYPED_TEST(MathTest, MinimumAndMaximumPropagateNotANumber) {
   EXPECT_TRUE(all(math::minimum(T(1), T(2)) == T(1)));
   EXPECT_TRUE(all(math::maximum(T(1), T(2)) == T(2)));
   EXPECT_TRUE(all(math::minimum(T(1), T(-kInf)) == T(-kInf)));
-  for (auto [a, b] : {std::pair{T(kNan), T(1)}, {T(1), T(kNan)}, {T(kNan), T(kNan)}}) {
+  for (auto [a, b] : {std::pair{T(kNaN), T(1)}, {T(1), T(kNaN)}, {T(kNaN), T(kNaN)}}) {
     EXPECT_TRUE(all(math::isnan(math::minimum(a, b))));
     EXPECT_TRUE(all(math::isnan(math::maximum(a, b))));
   }

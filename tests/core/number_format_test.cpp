@@ -26,7 +26,7 @@ struct FormatFacts {
   double first_overflow;  // the smallest number that overflows, rounded to nearest
 };
 
-const FormatFacts kFacts[] = {
+const FormatFacts kFormatFacts[] = {
     {kFp16, 65504, 0x1p-14, 0x1p-24, 0x1p-11, 65520},
     {kBf16, 0x1.fep127, 0x1p-126, 0x1p-133, 0x1p-8, 0x1.ffp127},
     {kFp8E4M3Fn, 448, 0x1p-6, 0x1p-9, 0x1p-4, std::nextafter(464, 465)},
@@ -34,7 +34,7 @@ const FormatFacts kFacts[] = {
 };
 
 TEST(NumberFormat, Facts) {
-  for (const FormatFacts& facts : kFacts) {
+  for (const FormatFacts& facts : kFormatFacts) {
     const NumberFormat& format = facts.format;
     SCOPED_TRACE(format.name);
     EXPECT_EQ(decode(format.max_finite(), format), facts.max_finite);

@@ -9,16 +9,16 @@
 namespace halfgrad {
 namespace {
 
-constexpr RandomKey kKey{.seed = 20111112, .stream = 7};
+constexpr RandomKey kPhiloxKey{.seed = 20111112, .stream = 7};
 
-/// `count` elements of the tensor kKey, as a kernel would fill it.
+/// `count` elements of the tensor kPhiloxKey, as a kernel would fill it.
 template <class T, class Fill>
 std::vector<T> draw(int64_t count, Fill fill) {
   constexpr int64_t per_block = 16 / sizeof(T);
   std::vector<T> values;
   for (int64_t k = 0; k * per_block < count; ++k) {
     T out[per_block];
-    fill(random_block(kKey, static_cast<uint64_t>(k)), out);
+    fill(random_block(kPhiloxKey, static_cast<uint64_t>(k)), out);
     values.insert(values.end(), out, out + per_block);
   }
   return values;
@@ -79,7 +79,7 @@ TEST(Philox, EveryPartOfKeyAndIndexMatters) {
 }
 
 template <class T>
-class PhiloxReal : public testing::Test {};
+class PhiloxReal : public ::testing::Test {};
 using RealTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(PhiloxReal, RealTypes);
 
@@ -172,7 +172,7 @@ TYPED_TEST(PhiloxReal, CosineAndSineAreRightToThreeRoundoffs) {
   const double roundoff = sizeof(TypeParam) == 4 ? 0x1p-24 : 0x1p-53;
   const long double turn = 2 * std::acos(-1.0L) / std::ldexp(1.0L, sizeof(Word) * 8);
   for (uint64_t k = 0; k < 1 << 16; ++k) {
-    const PhiloxBlock block = random_block(kKey, k);
+    const PhiloxBlock block = random_block(kPhiloxKey, k);
     const Word angle = static_cast<Word>(detail::join(block.word[0], block.word[1]));
     TypeParam cosine, sine;
     detail::portable_cos_sin<TypeParam, Word>(angle, cosine, sine);
@@ -201,7 +201,7 @@ TEST(Philox, BoundedIsTheHighHalfOfTheProduct) {
   EXPECT_EQ(bounded(all, all), all - 1);
   EXPECT_EQ(bounded(uint64_t{1} << 63, 7), 3u);
   for (uint64_t k = 0; k < 1000; ++k) {
-    const PhiloxBlock block = random_block(kKey, k);
+    const PhiloxBlock block = random_block(kPhiloxKey, k);
     const uint64_t a = detail::join(block.word[0], block.word[1]);
     const uint64_t b = detail::join(block.word[2], block.word[3]);
     __extension__ using uint128 = unsigned __int128;
@@ -214,7 +214,7 @@ TEST(Philox, IntegersAreEvenlySpread) {
     std::vector<int64_t> counts(bound);
     for (uint64_t k = 0; k < 1 << 16; ++k) {
       uint64_t out[2];
-      uniform_integer(random_block(kKey, k), static_cast<uint64_t>(bound), out);
+      uniform_integer(random_block(kPhiloxKey, k), static_cast<uint64_t>(bound), out);
       for (uint64_t x : out) ++counts.at(x);
     }
     if (bound > 1) {
@@ -225,7 +225,7 @@ TEST(Philox, IntegersAreEvenlySpread) {
 
 TEST(Philox, PermutationHoldsEachIndexOnceAndReachesAllOrders) {
   for (int64_t n : {0, 1, 2, 1000}) {
-    auto order = random_permutation(n, kKey);
+    auto order = random_permutation(n, kPhiloxKey);
     std::sort(order.begin(), order.end());
     std::vector<int64_t> expected(n);
     std::iota(expected.begin(), expected.end(), 0);
@@ -240,7 +240,7 @@ TEST(Philox, PermutationHoldsEachIndexOnceAndReachesAllOrders) {
     ++counts[rank];
   }
   EXPECT_LT(std::abs(chi_square_score(counts)), 4);
-  EXPECT_THROW(random_permutation(-1, kKey), std::invalid_argument);
+  EXPECT_THROW(random_permutation(-1, kPhiloxKey), std::invalid_argument);
 }
 
 }  // namespace

@@ -11,18 +11,13 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/core/arrays.h>
 
 namespace halfgrad {
 namespace {
 
 constexpr RandomKey kKey{7, 3};
 constexpr std::int64_t kMany = 100'000;
-
-std::vector<double> values(const Array& array) {
-  const Array doubles = array.to(kDouble).contiguous();
-  const auto* const data = doubles.data_as<double>();
-  return {data, data + array.numel()};
-}
 
 double mean_of(const std::vector<double>& x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());

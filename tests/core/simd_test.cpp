@@ -8,7 +8,7 @@ namespace halfgrad {
 namespace {
 
 template <class T>
-class PackTest : public testing::Test {
+class PackTest : public ::testing::Test {
  protected:
   static constexpr int kSize = Pack<T>::size;
 

@@ -44,7 +44,7 @@ TEST(StreamOnCpu, EventsMeasureTime) {
   EXPECT_GE(start.elapsed_time(moved), 5);
 }
 
-class StreamOnCuda : public testing::Test {
+class StreamOnCuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();

@@ -28,12 +28,12 @@ std::vector<Chunk> sorted_chunks(int64_t begin, int64_t end, int64_t grain) {
   return chunks;
 }
 
-class ThreadPool : public testing::TestWithParam<int> {
+class ThreadPool : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override { set_num_threads(GetParam()); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, testing::Values(1, 2, 3, 8));
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 8));
 
 TEST_P(ThreadPool, ChunksDependOnTheArgumentsAlone) {
   EXPECT_EQ(get_num_threads(), GetParam());

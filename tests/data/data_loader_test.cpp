@@ -49,8 +49,8 @@ std::vector<std::int64_t> joined(const Batches& batches) {
   return all;
 }
 
-class Loader : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Prefetch, Loader, testing::Values(0, 1, 2, 50));
+class Loader : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Prefetch, Loader, ::testing::Values(0, 1, 2, 50));
 
 TEST(LoaderCopies, CountTheirOwnEpochs) {
   DataLoader loader(Numbers{4}, {.batch_size = 2, .shuffle = true});

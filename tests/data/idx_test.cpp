@@ -1,4 +1,5 @@
 #include <halfgrad/data/idx.h>
+#include <halfgrad/tests/message_of.h>
 
 #include <cstring>
 
@@ -37,12 +38,7 @@ std::vector<T> values(const IdxFile& file) {
 }
 
 std::string error_of(const Bytes& input) {
-  try {
-    parse_idx(input, "digits");
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "no error";
+  return message_of<std::runtime_error>([&] { parse_idx(input, "digits"); });
 }
 
 const Bytes kOneDim = bytes({0, 0, 8, 1, 0, 0, 0, 3});

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/data/idx.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::data {
 namespace {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr auto kImages = "train-images-idx3-ubyte";
 constexpr auto kLabels = "train-labels-idx1-ubyte";
 
-class Mnist : public testing::Test {
+class Mnist : public ::testing::Test {
  protected:
   void SetUp() override {
     fs::remove_all(folder_);
@@ -31,15 +32,10 @@ class Mnist : public testing::Test {
               {DType::u8, dims, std::vector<std::byte>(size, static_cast<std::byte>(value))});
   }
   std::string error() const {
-    try {
-      load_mnist(folder_, Split::train);
-    } catch (const std::runtime_error& error) {
-      return error.what();
-    }
-    return "no error";
+    return message_of<std::runtime_error>([&] { load_mnist(folder_, Split::train); });
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "halfgrad_mnist_test";
+  const fs::path folder_ = fs::path(::testing::TempDir()) / "halfgrad_mnist_test";
 };
 
 TEST_F(Mnist, LoadsImagesAndLabels) {

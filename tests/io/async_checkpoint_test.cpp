@@ -13,8 +13,8 @@ namespace {
 
 using namespace tests;
 
-struct Training {
-  explicit Training(std::uint64_t seed) {
+struct AsyncTraining {
+  explicit AsyncTraining(std::uint64_t seed) {
     manual_seed(seed);
     model = nn::Sequential(nn::Linear(3, 8), nn::Tanh(), nn::Linear(8, 2));
     model.to(kBFloat16);
@@ -65,13 +65,13 @@ struct Training {
 TEST(AsyncCheckpoint, GoesOnBitForBit) {
   const Folder folder;
   for (const int until : {12, 13}) {  // between steps, and half-way to one
-    Training straight(1);
+    AsyncTraining straight(1);
     straight.run(until);
     save_checkpoint(folder / "half", straight.checkpoint());
     straight.run(12);
     save_checkpoint(folder / "straight", straight.checkpoint());
 
-    Training resumed(2);
+    AsyncTraining resumed(2);
     resumed.restore(load_checkpoint(folder / "half"));
     resumed.run(12);
     save_checkpoint(folder / "resumed", resumed.checkpoint());
@@ -82,13 +82,13 @@ TEST(AsyncCheckpoint, GoesOnBitForBit) {
 }
 
 TEST(AsyncCheckpoint, RefusesWhatDoesNotFit) {
-  Training training(1);
+  AsyncTraining training(1);
   training.run(3);
   const Checkpoint good = training.checkpoint();
   const auto expect_refused = [&](const std::string& what, const auto& change) {
     Checkpoint bad = good;
     change(bad);
-    Training other(1);
+    AsyncTraining other(1);
     EXPECT_THROW(bad.read("optimizer", *other.optimizer), std::invalid_argument) << what;
   };
   expect_refused("parameter missing", [](auto& c) { c.tensors.erase("optimizer/1.parameter"); });
@@ -96,7 +96,7 @@ TEST(AsyncCheckpoint, RefusesWhatDoesNotFit) {
                  [](auto& c) { c.write("optimizer/1.gradient", ones({1})); });
   expect_refused("no scale", [](auto& c) { c.tensors.erase("optimizer/gradient_scale"); });
   expect_refused("a plain optimizer", [](auto& c) { c.write_text("optimizer", "AdamW"); });
-  EXPECT_THROW(good.read("optimizer", *Training(1).adamw), std::invalid_argument);
+  EXPECT_THROW(good.read("optimizer", *AsyncTraining(1).adamw), std::invalid_argument);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 using testing::give_grad;
 using testing::parameter;
 
-struct Training {
+struct ScheduledTraining {
   Tensor param = parameter({1});
   optim::SGD sgd{{param}, {.lr = 1}};
   optim::ConstantLR hold{sgd, {.factor = 0.5, .total_iters = 2}};
@@ -64,15 +64,15 @@ TEST(ResumedSchedule, CountsTheStepsBeforeTheCheckpoint) {
   };
   for (const auto& test : cases) {
     SCOPED_TRACE(test.name);
-    Training straight;
+    ScheduledTraining straight;
     straight.step(test.before);
     const Checkpoint saved = straight.checkpoint();
     straight.step(test.after);
     straight.expect_epoch(test.epoch);
 
-    Training anew, rolled_back;
+    ScheduledTraining anew, rolled_back;
     rolled_back.step({1, 0});
-    for (Training* const resumed : {&anew, &rolled_back}) {
+    for (ScheduledTraining* const resumed : {&anew, &rolled_back}) {
       resumed->restore(saved);
       resumed->step(test.after);
       resumed->expect_epoch(test.epoch);

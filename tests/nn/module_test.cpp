@@ -7,6 +7,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/nn/linear.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::nn {
 namespace {
@@ -34,16 +35,6 @@ struct Net : Callable<Net> {
 };
 
 // The message of the std::invalid_argument that `f` throws, or "" if it throws none.
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Module, NamesFollowRegistration) {
   const Net net;
   EXPECT_EQ(net.named_parameters().keys(),
@@ -83,11 +74,11 @@ TEST(Module, RefusesNamesThatWouldBeAmbiguous) {
   Net net;
   for (const char* name : {"", "a.b", "shift", "scale"}) {
     const std::string got = ": expected a new name without dots, got \"" + std::string(name);
-    EXPECT_EQ(message_of([&] { net.register_parameter(name, ones({1})); }),
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { net.register_parameter(name, ones({1})); }),
               "register_parameter" + got + "\" in Net");
-    EXPECT_EQ(message_of([&] { net.register_buffer(name, ones({1})); }),
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { net.register_buffer(name, ones({1})); }),
               "register_buffer" + got + "\" in Net");
-    EXPECT_EQ(message_of([&] { net.register_module(name, Net()); }),
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { net.register_module(name, Net()); }),
               "register_module" + got + "\" in Net");
   }
 }
@@ -123,7 +114,7 @@ TEST(Module, ConvertingKeepsTheHandles) {
   }
   net.to(Device("cpu"));
   EXPECT_TRUE(net.parameters()[0].is_same(before[0]));
-  EXPECT_EQ(message_of([&] { net.to(kInt64); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { net.to(kInt64); }),
             "Module::to: expected a floating-point dtype, got int64");
 }
 
@@ -213,16 +204,17 @@ const StateDict kOdd{{"shift", full({2}, 5.0)},        {"output.weight", ones({3
 
 TEST(StateDict, StrictLoadingListsEverythingAndChangesNothing) {
   Net net;
-  EXPECT_EQ(message_of([&] { net.load_state_dict(kOdd); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { net.load_state_dict(kOdd); }),
             "load_state_dict: expected the state of this Net, got\n"
             "  missing: \"output.bias\" \"scale.calls\"\n"
             "  unexpected: \"old.weight\" \"old.bias\"\n"
             "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
             "  size mismatch for \"scale.mean\": expected [2], got [3]");
-  EXPECT_EQ(message_of([&] { net.load_state_dict(kOdd, {.strict = false}); }),
-            "load_state_dict: expected the state of this Net, got\n"
-            "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
-            "  size mismatch for \"scale.mean\": expected [2], got [3]");
+  EXPECT_EQ(
+      message_of<std::invalid_argument>([&] { net.load_state_dict(kOdd, {.strict = false}); }),
+      "load_state_dict: expected the state of this Net, got\n"
+      "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
+      "  size mismatch for \"scale.mean\": expected [2], got [3]");
   EXPECT_EQ(net.shift.to_vector<double>(), (std::vector<double>{0, 0}));
   EXPECT_EQ(net.scale.factor.to_vector<double>(), (std::vector<double>{1, 1}));
 }
@@ -238,7 +230,7 @@ TEST(StateDict, LenientLoadingTellsWhatDidNotFit) {
 }
 
 TEST(OrderedDict, RefusesANameTwice) {
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(message_of<std::invalid_argument>([] {
               StateDict{{"a", Tensor()}, {"a", Tensor()}};
             }),
             "OrderedDict: expected a new name, got \"a\" twice");

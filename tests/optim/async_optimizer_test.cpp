@@ -13,6 +13,7 @@
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/lr_scheduler.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/message_of.h>
 
 #include "parameters.h"
 
@@ -24,16 +25,6 @@ using testing::parameter;
 using testing::tensor_of;
 using testing::values;
 using Values = std::vector<double>;
-
-template <class Error, class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// p^2 / 2 from 8 with step 1/4: every number is exact. The roots of r^2 = r - 1/4, where each
 /// update uses the parameter before the last, are 1/2 twice.

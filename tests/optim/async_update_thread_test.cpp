@@ -6,19 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/optim/update_thread.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::optim {
 namespace {
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::function<void()> failing(const std::string& message) {
   return [message] { throw std::runtime_error(message); };
@@ -44,7 +35,7 @@ TEST(UpdateThread, KnowsItself) {
   std::string wait_in_job;
   thread.launch([&] {
     in_job = thread.is_current();
-    wait_in_job = message_of([&] { thread.wait(); });
+    wait_in_job = message_of<std::runtime_error>([&] { thread.wait(); });
   });
   thread.wait();
   EXPECT_TRUE(in_job);
@@ -66,9 +57,9 @@ TEST(UpdateThread, FailureIsThrownOnceByTheFirstWaitForIt) {
   const auto before = thread.launch([] {});
   const auto failed = thread.launch(failing("first"));
   thread.drain();
-  EXPECT_EQ(message_of([&] { thread.wait(before); }), "no error");
-  EXPECT_EQ(message_of([&] { thread.wait(failed); }), "first");
-  EXPECT_EQ(message_of([&] { thread.wait(failed); }), "no error");
+  EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(before); }), "no error");
+  EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(failed); }), "first");
+  EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(failed); }), "no error");
 }
 
 TEST(UpdateThread, FailuresOfJobsLaunchedBeforeThatAreConsequences) {
@@ -86,12 +77,12 @@ TEST(UpdateThread, FailuresOfJobsLaunchedBeforeThatAreConsequences) {
       go_on.set_value();
       thread.drain();
     }
-    EXPECT_EQ(message_of([&] { thread.wait(failed); }), "first");
+    EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(failed); }), "first");
     if (!all_have_run) go_on.set_value();
-    EXPECT_EQ(message_of([&] { thread.wait(); }), "no error");
+    EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(); }), "no error");
     EXPECT_TRUE(ran);
     thread.launch(failing("second"));
-    EXPECT_EQ(message_of([&] { thread.wait(); }), "second");
+    EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(); }), "second");
   }
 }
 

@@ -17,13 +17,13 @@ namespace {
 
 using testing::expected_values;
 using testing::give_grad;
+using testing::kNaN;
 using testing::number;
 using testing::numbers;
 using testing::parameter;
 using Values = std::vector<double>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 DType dtype_named(const std::string& wanted) {
   for (const DType dtype : kAllDTypes) {

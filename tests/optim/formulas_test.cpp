@@ -7,6 +7,7 @@
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/optim/make_optimizer.h>
 
 #include "parameters.h"
 
@@ -77,14 +78,9 @@ TEST(Formulas, MatchPyTorchOverAGridOfOptions) {
 
 struct Golden {
   const char* name;
-  std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>)> make;
+  MakeOptimizer make;
   Values steps[3];
 };
-
-template <class T, class Options>
-auto make(const Options& options) {
-  return [options](std::vector<Tensor> params) { return std::make_unique<T>(params, options); };
-}
 
 std::vector<Golden> goldens() {
   const auto sgd = [](const SGDOptions& options) { return make<SGD>(options); };

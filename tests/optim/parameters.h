@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 
 /// Parameters with given gradients, and the files of expected values.
 namespace halfgrad::testing {
+
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline Tensor tensor_of(const std::vector<double>& values, DType dtype = DType::f64) {
   const Array array = Array::empty({static_cast<std::int64_t>(values.size())}, DType::f64);

@@ -10,6 +10,7 @@
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/optim/make_optimizer.h>
 
 #include "parameters.h"
 
@@ -17,23 +18,18 @@ namespace halfgrad::optim {
 namespace {
 
 using testing::bytes_of;
+using testing::kNaN;
 using testing::parameter;
 using testing::tensor_of;
 using Bytes = std::vector<std::byte>;
 using Values = std::vector<double>;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr DType kFloatingTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
 
 struct Case {
   const char* name;
-  std::function<std::unique_ptr<Optimizer>(std::vector<Tensor>)> make;
+  MakeOptimizer make;
 };
-
-template <class T, class Options>
-auto make(const Options& options) {
-  return [options](std::vector<Tensor> params) { return std::make_unique<T>(params, options); };
-}
 
 std::vector<Case> cases() {
   return {
