@@ -10,7 +10,7 @@
 namespace halfgrad::optim {
 namespace {
 
-struct Formula {
+struct AdamFormula {
   static constexpr unsigned kWrites = 0b11101;
 
   bool maximize;
@@ -86,13 +86,13 @@ struct NextStep {
   }
 };
 
-struct Update {
+struct AdamUpdate {
   const detail::GroupOptions* options;
   bool decoupled;
   const double* average_correction;
   const double* square_correction;
 
-  HG_HD Formula make() const {
+  HG_HD AdamFormula make() const {
     return {.maximize = options->maximize,
             .weight_decay = decoupled ? 0 : options->weight_decay,
             .keep = decoupled ? 1 - options->lr * options->weight_decay : 1,
@@ -133,7 +133,7 @@ ParamGroup to_group(const AdamOptions& options) {
           .maximize = options.maximize};
 }
 
-AdamOptions options_of(const ParamGroup& group) {
+AdamOptions adam_options(const ParamGroup& group) {
   return {.lr = group.lr.value(),
           .betas = group.betas.value(),
           .eps = group.eps.value(),
@@ -159,7 +159,7 @@ Adam::Adam(std::string name, const AdamOptions& options, Decay decay)
 
 void Adam::check_options(const ParamGroup& group) const {
   using detail::check_option;
-  const AdamOptions o = options_of(group);
+  const AdamOptions o = adam_options(group);
   const auto [beta1, beta2] = o.betas;
   check_option(o.lr >= 0, name(), "lr >= 0", o.lr);
   check_option(o.eps >= 0, name(), "eps >= 0", o.eps);
@@ -176,10 +176,10 @@ void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
   for (const Tensor& param : params) steps.push_back(&detail::step_count(state(param), param));
   const Array corrections = next_steps(steps, options, control);
 
-  Update update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
-                corrections.data_as<double>() + 1};
-  detail::ParameterUpdates<Update, 2> updates;
-  detail::ParameterUpdates<Update, 3> amsgrad_updates;
+  AdamUpdate update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
+                    corrections.data_as<double>() + 1};
+  detail::ParameterUpdates<AdamUpdate, 2> updates;
+  detail::ParameterUpdates<AdamUpdate, 3> amsgrad_updates;
   for (const Tensor& param : params) {
     ParamState& moments = state(param);
     const Array& average = detail::moment(moments, "exp_avg", param);

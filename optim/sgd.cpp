@@ -9,7 +9,7 @@
 namespace halfgrad::optim {
 namespace {
 
-struct Formula {
+struct SGDFormula {
   static constexpr unsigned kWrites = 0b101;
 
   detail::GroupOptions options;
@@ -36,11 +36,11 @@ struct Formula {
 };
 
 // With momentum the first update finds a buffer of zeros and a step count of one.
-struct Update {
+struct SGDUpdate {
   const detail::GroupOptions* options;
   const float* step;  // null without momentum
 
-  HG_HD Formula make() const {
+  HG_HD SGDFormula make() const {
     const bool first = step == nullptr || *step == 1;
     return {*options, first ? 1 : 1 - options->dampening};
   }
@@ -66,7 +66,7 @@ ParamGroup to_group(const SGDOptions& options) {
           .maximize = options.maximize};
 }
 
-SGDOptions options_of(const ParamGroup& group) {
+SGDOptions sgd_options(const ParamGroup& group) {
   return {.lr = group.lr.value(),
           .momentum = group.momentum.value(),
           .dampening = group.dampening.value(),
@@ -89,7 +89,7 @@ SGD::SGD(std::vector<ParamGroup> groups, const SGDOptions& options)
 
 void SGD::check_options(const ParamGroup& group) const {
   using detail::check_option;
-  const SGDOptions o = options_of(group);
+  const SGDOptions o = sgd_options(group);
   check_option(o.lr >= 0, name(), "lr >= 0", o.lr);
   check_option(o.momentum >= 0, name(), "momentum >= 0", o.momentum);
   check_option(o.weight_decay >= 0, name(), "weight_decay >= 0", o.weight_decay);
@@ -102,8 +102,8 @@ void SGD::check_options(const ParamGroup& group) const {
 void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
                  const StepControl& control) {
   std::vector<detail::TensorUpdate<AddOne, 1>> counts;
-  detail::ParameterUpdates<Update, 0> plain;
-  detail::ParameterUpdates<Update, 1> with_momentum;
+  detail::ParameterUpdates<SGDUpdate, 0> plain;
+  detail::ParameterUpdates<SGDUpdate, 1> with_momentum;
   for (const Tensor& param : detail::params_with_gradient(group)) {
     ParamState& moments = state(param);
     if (group.momentum.value() == 0) {

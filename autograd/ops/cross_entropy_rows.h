@@ -12,7 +12,7 @@ namespace halfgrad::detail {
 /// log(sum_j exp(x_j)) = m + log(sum_j exp(x_j - m)), m the largest. The two stay apart: added up,
 /// large logits would round away what a loss is made of.
 template <class T>
-struct LogSumExp {
+struct LogTotal {
   T largest, log_of_rest;
 
   HG_HD T value() const { return largest + log_of_rest; }
@@ -23,7 +23,7 @@ struct LogSumExp {
 };
 
 template <class Team, class T>
-HG_HD LogSumExp<T> log_sum_exp(Team& team, Row<const T> x) {
+HG_HD LogTotal<T> log_sum_exp(Team& team, Row<const T> x) {
   const T largest = team.max(x.size(), [&](auto i) { return x(i); });
   return {largest,
           math::log(team.sum(x.size(), [&](auto i) { return math::exp(x(i) - largest); }))};
@@ -35,7 +35,7 @@ struct ClassLossRow {
   HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss,
                         Row<T> lse) const {
     const ClassTarget<T> row(target);
-    const LogSumExp<T> log_total = log_sum_exp(team, x);
+    const LogTotal<T> log_total = log_sum_exp(team, x);
     team.once([&] {
       lse.set(std::int64_t{0}, log_total.value());
       loss.set(std::int64_t{0}, row.ignored() ? T(0) : row.weight * log_total.minus(x(row.index)));
@@ -64,7 +64,7 @@ struct ClassGradientRow {
 struct SoftLossRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<const T> q, Row<T> loss, Row<T> lse) const {
-    const LogSumExp<T> log_total = log_sum_exp(team, x);
+    const LogTotal<T> log_total = log_sum_exp(team, x);
     const T total = team.sum(x.size(), [&](auto i) {
       const auto p = q(i);
       return select(p == T(0), p, p * log_total.minus(x(i)));

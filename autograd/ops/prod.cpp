@@ -53,7 +53,7 @@ struct ProductGradientRow {
 };
 
 // y = prod_i x_i along `dim`
-struct Product {
+struct Prod {
   static constexpr auto name = "prod";
   static constexpr auto precision = Precision::wide_accumulate;
   static constexpr unsigned saves = kSavesInput;
@@ -100,8 +100,7 @@ struct Product {
 }  // namespace
 
 OpEntry prod_entry() {
-  OpEntry entry{
-      .name = Product::name, .precision = Product::precision, .roundoffs = 16, .examples = {}};
+  OpEntry entry{.name = Prod::name, .precision = Prod::precision, .roundoffs = 16, .examples = {}};
   add_reduction_examples(
       entry, "",
       [](const Tensor& x, const Shape& dims, bool keepdim) {
@@ -124,7 +123,7 @@ Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim, std::optional<DT
     return reshape(prod(reshape(self, {1}), 0, false, dtype), {});
   }
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "prod");
-  return detail::apply(detail::Product{d, keepdim, dtype}, self);
+  return detail::apply(detail::Prod{d, keepdim, dtype}, self);
 }
 Tensor prod(const Tensor& self, std::optional<DType> dtype) {
   return prod(reshape(self, {self.numel()}), 0, false, dtype);
