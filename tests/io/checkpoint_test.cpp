@@ -4,7 +4,7 @@
 
 #include <halfgrad/halfgrad.h>
 
-#include "../bytes.h"
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {
