@@ -1,5 +1,6 @@
 // Proves that training resumes exactly: 2N micro-batches without a stop, and N, a new process, N
 // more end in the same state, bit for bit. See --help.
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 #include <fmt/core.h>
-#include <halfgrad/data/data_loader.h>
+#include <halfgrad/data/batch_stream.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/io/checkpoint.h>
 #include <CLI/CLI.hpp>
+
+#include "verify_resume/updates.h"
 
 namespace hg = halfgrad;
 
@@ -25,89 +28,85 @@ namespace {
 
 constexpr std::int64_t kWindow = 4;  // micro-batches whose gradients are added up
 
+/// Ways to train. The last one's steps run beside the next window, so that N finds one pending.
+constexpr std::array kModes{"fp32", "fp16", "bf16", "fp16-async"};
+
 /// A model with dropout and running means, a schedule, a scale that grows and backs off, shuffled
 /// data: whatever could be forgotten.
 class Training {
  public:
-  explicit Training(const std::string& precision) : precision_(precision) {
+  explicit Training(const std::string& mode) : mode_(mode) {
     hg::manual_seed(1);
     model_ = hg::nn::Sequential(hg::nn::Linear(784, 32), hg::nn::BatchNorm1d(32), hg::nn::ReLU(),
                                 hg::nn::Dropout(0.3), hg::nn::Linear(32, 10));
-    optimizer_ = std::make_unique<hg::optim::AdamW>(model_.parameters(),
-                                                    hg::optim::AdamWOptions{.lr = 1e-2});
-    schedule_ = std::make_unique<hg::optim::CosineAnnealingLR>(
-        *optimizer_, hg::optim::CosineAnnealingLROptions{.T_max = 50});
-    scaler_ = hg::amp::GradScaler(
-        {.init_scale = 0x1p24, .growth_interval = 2, .enabled = precision == "fp16", .history = 8});
+    const bool is_async = mode.ends_with("async");
+    // The scale is at times too high, but not for the steps that are pending at N = 22 and 13.
+    updates_ = (is_async ? make_async_updates : make_plain_updates)(
+        model_, {.init_scale = 0x1p18,
+                 .growth_interval = 2,
+                 .enabled = mode.starts_with("fp16"),
+                 .history = 8});
   }
 
-  void train_to(std::int64_t micro_batches) {
+  /// At `complete_at` waits for a pending step, as taking a checkpoint does, so that what follows
+  /// is computed with parameters that are up to date.
+  void train_to(std::int64_t micro_batches, std::int64_t complete_at) {
     const auto digits = hg::data::synthetic_digits(300, 1);
     const hg::Tensor pixels = hg::tensor(digits.pixels, {300, 784}).to(hg::kFloat32) / 255;
-    hg::data::DataLoader loader(hg::data::TensorDataset(pixels, hg::tensor(digits.labels)),
-                                {.batch_size = 16, .shuffle = true, .seed = 2});
-    loader.set_epoch(done_ / loader.size(), done_ % loader.size());
+    hg::data::BatchStream batches(
+        hg::data::DataLoader(hg::data::TensorDataset(pixels, hg::tensor(digits.labels)),
+                             {.batch_size = 16, .shuffle = true, .seed = 2}));
+    batches.seek(done_);
     while (done_ < micro_batches) {
-      for (const auto& [x, y] : loader) {
-        accumulate(x, y);
-        if (++done_ % kWindow == 0) update();
-        if (done_ == micro_batches) break;
+      const auto [x, y] = batches.next();
+      backward(x, y);
+      const bool ends_window = ++done_ % kWindow == 0;
+      if (ends_window) {
+        updates_->step();
+      } else {
+        updates_->accumulate();
       }
+      if (done_ == complete_at) updates_->complete();
     }
   }
 
-  void save(const std::filesystem::path& path) const {
+  void save(const std::filesystem::path& path) {
     hg::io::Checkpoint all;
-    all.write_text("precision", precision_);
+    all.write_text("mode", mode_);
     all.write("done", done_);
     all.write("losses", hg::tensor(losses_, {.dtype = hg::kFloat64}));
+    updates_->write(all);
     all.write("model", model_);
-    all.write("optimizer", *optimizer_);
-    all.write("schedule", *schedule_);
-    all.write("scaler", scaler_);
     all.write("random", hg::default_generator());
     hg::io::save_checkpoint(path, all);
   }
 
   void resume(const std::filesystem::path& path) {
     const hg::io::Checkpoint all = hg::io::load_checkpoint(path);
-    all.require_text("precision", precision_);
+    all.require_text("mode", mode_);
     done_ = all.integer("done");
     losses_ = all.tensor("losses").to_vector<double>();
     all.read("model", model_);
-    all.read("optimizer", *optimizer_);
-    all.read("schedule", *schedule_);
-    all.read("scaler", scaler_);
+    updates_->read(all);
     all.read("random", hg::default_generator());
   }
 
   double last_loss() const { return losses_.back(); }
-  std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
+  std::int64_t skipped() const { return updates_->skipped(); }
 
  private:
-  void accumulate(const hg::Tensor& x, const hg::Tensor& y) {
-    const hg::amp::Autocast autocast(hg::kCPU,
-                                     {.dtype = precision_ == "bf16" ? hg::kBFloat16 : hg::kHalf,
-                                      .enabled = precision_ != "fp32"});
+  void backward(const hg::Tensor& x, const hg::Tensor& y) {
+    const hg::amp::Autocast autocast(
+        hg::kCPU,
+        {.dtype = mode_ == "bf16" ? hg::kBFloat16 : hg::kHalf, .enabled = mode_ != "fp32"});
     const hg::Tensor loss = hg::cross_entropy(model_(x), y);
     losses_.push_back(loss.item());
-    scaler_.scale(loss / kWindow).backward();
+    updates_->scale(loss / kWindow).backward();
   }
 
-  void update() {
-    scaler_.unscale_(*optimizer_);
-    hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
-    scaler_.step(*optimizer_);
-    scaler_.update();
-    schedule_->step();
-    optimizer_->zero_grad();
-  }
-
-  std::string precision_;
+  std::string mode_;
   hg::nn::Sequential model_;
-  std::unique_ptr<hg::optim::Optimizer> optimizer_;
-  std::unique_ptr<hg::optim::LRScheduler> schedule_;
-  hg::amp::GradScaler scaler_;
+  std::unique_ptr<Updates> updates_;
   std::int64_t done_ = 0;  // micro-batches
   std::vector<double> losses_;
 };
@@ -131,26 +130,26 @@ void restart(const char* program, std::vector<std::string> arguments) {
   }
 }
 
-bool verify(const char* program, const std::string& precision, std::int64_t steps,
+bool verify(const char* program, const std::string& mode, std::int64_t steps,
             const std::filesystem::path& folder) {
   const std::string straight = folder / "straight", half = folder / "half",
                     resumed = folder / "resumed";
   const auto to = [&](std::int64_t count, const std::string& file) {
-    return std::vector<std::string>{"--precision",         precision, "--to",
-                                    std::to_string(count), "--save",  file};
+    return std::vector<std::string>{"--mode", mode, "--to", std::to_string(count), "--save", file};
   };
-  std::vector<std::string> second = to(2 * steps, resumed);
+  std::vector<std::string> first = to(2 * steps, straight), second = to(2 * steps, resumed);
+  first.insert(first.end(), {"--complete-at", std::to_string(steps)});
   second.insert(second.end(), {"--resume", half});
-  restart(program, to(2 * steps, straight));
+  restart(program, first);
   restart(program, to(steps, half));
   restart(program, second);
   const std::string expected = contents(straight);
   const bool is_same = !expected.empty() && expected == contents(resumed);
-  Training end(precision);
+  Training end(mode);
   end.resume(resumed);
   fmt::print(
-      "{:<6} {:>4} + {:<4} stopped at {} of {} of a window   loss {:.6f}   {:>2} skipped   {}\n",
-      precision, steps, steps, steps % kWindow, kWindow, end.last_loss(), end.skipped(),
+      "{:<10} {:>4} + {:<4} stopped at {} of {} of a window   loss {:.6f}   {:>2} skipped   {}\n",
+      mode, steps, steps, steps % kWindow, kWindow, end.last_loss(), end.skipped(),
       is_same ? fmt::format("{} bytes, all equal", expected.size()) : "DIFFERENT");
   return is_same;
 }
@@ -159,19 +158,21 @@ bool verify(const char* program, const std::string& precision, std::int64_t step
 
 int main(int argc, char** argv) {
   CLI::App app("Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
-  std::int64_t steps = 22, to = 0;
-  std::string precision = "all", save, resume;
+  std::int64_t steps = 22, to = 0, complete_at = 0;
+  std::string mode, save, resume;
   app.add_option("--steps", steps, "N")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--precision", precision)->check(CLI::IsMember({"fp32", "fp16", "bf16", "all"}));
+  app.add_option("--mode", mode, "Only one of fp32, fp16, bf16, fp16-async")
+      ->check(CLI::IsMember(kModes));
   app.add_option("--to", to, "Only train, to this number of micro-batches; with --save");
+  app.add_option("--complete-at", complete_at, "Wait there for a pending step");
   app.add_option("--save", save, "Checkpoint to write in the end");
   app.add_option("--resume", resume, "Checkpoint to go on from")->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
   try {
     if (to > 0) {
-      Training training(precision);
+      Training training(mode);
       if (!resume.empty()) training.resume(resume);
-      training.train_to(to);
+      training.train_to(to, complete_at);
       training.save(save);
       return 0;
     }
@@ -179,8 +180,8 @@ int main(int argc, char** argv) {
                         fmt::format("verify_resume_{}", static_cast<long>(getpid()));
     std::filesystem::create_directories(folder);
     bool all_same = true;
-    for (const char* const one : {"fp32", "fp16", "bf16"}) {
-      if (precision == one || precision == "all") all_same &= verify(argv[0], one, steps, folder);
+    for (const char* const one : kModes) {
+      if (mode.empty() || mode == one) all_same &= verify(argv[0], one, steps, folder);
     }
     std::filesystem::remove_all(folder);
     return all_same ? 0 : 1;

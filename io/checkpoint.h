@@ -42,7 +42,8 @@ struct Checkpoint {
   void write(const std::string& name, const nn::Module& module);
   void read(const std::string& name, nn::Module& module) const;
 
-  /// NAME/3.exp_avg: of the fourth parameter; NAME/group0.lr: options; and which optimizer it is.
+  /// NAME/3.exp_avg: of the fourth parameter; NAME/group0.lr: options; NAME/steps, skipped_steps:
+  /// its counts; and which optimizer it is.
   void write(const std::string& name, const optim::Optimizer& optimizer);
   void read(const std::string& name, optim::Optimizer& optimizer) const;
 
@@ -52,6 +53,7 @@ struct Checkpoint {
   void read(const std::string& name, optim::AsyncOptimizer& optimizer) const;
 
   /// NAME/last_epoch, base_lrs, last_lr, the steps since; NAME/0/...: the schedulers of a sequence.
+  /// To be read after its optimizer, whose steps it counts.
   void write(const std::string& name, const optim::LRScheduler& scheduler);
   void read(const std::string& name, optim::LRScheduler& scheduler) const;
 

@@ -10,6 +10,8 @@ namespace {
 constexpr const char* kParameter = "parameter";
 constexpr const char* kGradient = "gradient";
 constexpr const char* kGradientScale = "gradient_scale";
+constexpr const char* kSteps = "steps";
+constexpr const char* kSkippedSteps = "skipped_steps";
 
 std::string group_prefix(const std::string& name, std::size_t index) {
   return name + "/group" + std::to_string(index) + ".";
@@ -26,6 +28,10 @@ void write_state(Checkpoint& to, const std::string& name, const optim::Optimizer
       to.write(name + "/" + std::to_string(index) + "." + key, Tensor(array));
     }
   }
+  to.write(name + "/" + kSteps, saved.steps);
+  if (saved.skipped_steps.defined()) {
+    to.write(name + "/" + kSkippedSteps, Tensor(saved.skipped_steps));
+  }
 }
 
 optim::OptimizerState read_state(const Checkpoint& from, const std::string& name) {
@@ -34,7 +40,7 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
     saved.param_groups.emplace_back();
   }
   for (const auto& [key, tensor] : from.part(name)) {
-    if (key == kGradientScale) continue;
+    if (key == kGradientScale || key == kSteps || key == kSkippedSteps) continue;
     const std::size_t dot = key.find('.');
     const bool is_option = key.starts_with("group");
     const char* const digits = key.data() + (is_option ? 5 : 0);
@@ -54,6 +60,11 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
     } else {
       saved.param_groups[index].options[field] = from.number(name + "/" + key);
     }
+  }
+  saved.steps = from.integer(name + "/" + kSteps);
+  const std::string skipped = name + "/" + kSkippedSteps;
+  if (from.tensors.contains(skipped)) {
+    saved.skipped_steps = Array::full({}, static_cast<double>(from.integer(skipped)), DType::i64);
   }
   return saved;
 }

@@ -46,7 +46,7 @@ class LRScheduler {
 
   virtual LRSchedulerState state_dict() const;
 
-  /// Continues from a state_dict(); the optimizer's own state has to be loaded too.
+  /// Continues from a state_dict(); the optimizer's own state has to be loaded first.
   /// Throws std::invalid_argument when the number of groups differs.
   virtual void load_state_dict(const LRSchedulerState& state);
 

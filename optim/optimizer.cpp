@@ -230,6 +230,8 @@ const ParamState& Optimizer::state(const Tensor& param) const {
 
 OptimizerState Optimizer::state_dict() const {
   OptimizerState saved;
+  saved.steps = steps_;
+  if (skipped_steps_.defined()) saved.skipped_steps = skipped_steps_.clone();
   std::int64_t index = 0;
   for (const ParamGroup& group : groups_) {
     OptimizerState::Group& entry = saved.param_groups.emplace_back();
@@ -252,6 +254,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
   }
   std::vector<ParamGroup> groups = groups_;
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state;
+  Device device;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     ParamGroup& group = groups[i];
     const OptimizerState::Group& entry = saved.param_groups[i];
@@ -266,6 +269,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
     check_options(group);
     for (std::size_t k = 0; k < group.params.size(); ++k) {
+      device = group.params[k].device();
       const auto found = saved.state.find(entry.params[k]);
       if (found == saved.state.end()) continue;
       state[group.params[k].impl()] = converted(name_, found->second, group.params[k]);
@@ -273,6 +277,8 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
   }
   groups_ = std::move(groups);
   state_ = std::move(state);
+  steps_ = saved.steps;
+  skipped_steps_ = saved.skipped_steps.defined() ? saved.skipped_steps.clone().to(device) : Array();
 }
 
 HookHandle Optimizer::register_step_pre_hook(StepHook hook) {

@@ -55,6 +55,8 @@ struct OptimizerState {
   };
   std::map<std::int64_t, ParamState> state;
   std::vector<Group> param_groups;
+  std::int64_t steps = 0;  ///< Optimizer::steps()
+  Array skipped_steps{};   ///< and skipped_steps()
 };
 
 /// Updates parameters in place from their gradients. Parameters without a gradient are left alone
@@ -79,7 +81,7 @@ class Optimizer {
   /// One update under a GradScaler's control.
   void step(const StepControl& control);
 
-  /// How often step() was called.
+  /// How often step() was called, before a state_dict() that was loaded included.
   std::int64_t steps() const { return steps_; }
   /// How many of those found_inf turned into nothing: int64, 0-dim, where found_inf lies. Undefined
   /// before the first step that has one.

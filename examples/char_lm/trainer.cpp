@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numbers>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -52,21 +50,6 @@ hg::Tensor loss_of(const Model& model, const hg::data::Batch& batch, const Optio
   const hg::Tensor logits = model.logits(batch.first.to(options.device));
   return hg::cross_entropy(logits.view({-1, logits.size(-1)}),
                            batch.second.to(options.device).view({-1}));
-}
-
-BatchStream::BatchStream(hg::data::DataLoader loader)
-    : loader_(std::move(loader)), at_(loader_.begin()) {}
-
-hg::data::Batch BatchStream::next() {
-  if (at_ == std::default_sentinel) at_ = loader_.begin();
-  const hg::data::Batch batch = *at_;
-  ++at_;
-  return batch;
-}
-
-void BatchStream::seek(std::int64_t batches) {
-  loader_.set_epoch(batches / loader_.size(), batches % loader_.size());
-  at_ = loader_.begin();
 }
 
 Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& options)

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <halfgrad/data/data_loader.h>
+#include <halfgrad/data/batch_stream.h>
 #include <halfgrad/halfgrad.h>
 
 #include "training.h"
@@ -10,19 +10,6 @@
 /// The mean over the batch's characters.
 halfgrad::Tensor loss_of(const Model& model, const halfgrad::data::Batch& batch,
                          const Options& options);
-
-/// Batches of an epoch, and of the next one, without end.
-class BatchStream {
- public:
-  explicit BatchStream(halfgrad::data::DataLoader loader);
-  halfgrad::data::Batch next();
-  /// The next batch is the one after this many.
-  void seek(std::int64_t batches);
-
- private:
-  halfgrad::data::DataLoader loader_;
-  halfgrad::data::DataLoader::Iterator at_;
-};
 
 /// A model and all that belongs to its training: where it is, a checkpoint says bit for bit.
 class Trainer {
@@ -50,7 +37,7 @@ class Trainer {
   Model model_;
   const Options& options_;
   std::string settings_;
-  BatchStream batches_;
+  halfgrad::data::BatchStream batches_;
   halfgrad::optim::AdamW optimizer_;
   halfgrad::optim::LambdaLR schedule_;
   halfgrad::amp::GradScaler scaler_;

@@ -100,6 +100,7 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .steps = options.steps,
       .device = options.device,
       .save = options.save,
+      .save_every = options.save_every,
       .resume = options.resume,
       .graph = options.graph,
   };

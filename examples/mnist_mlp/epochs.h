@@ -11,9 +11,9 @@ struct StepFigures {
   double loss, score, seconds;
 };
 
-/// Who wants to know of every step of an epoch.
+/// Who wants to know of every step of a run.
 struct Watch {
-  std::function<void(std::int64_t step)> before;
+  std::function<void(std::int64_t step)> before;  ///< numbered from the run's first
   std::function<void(const StepFigures&)> after;
 };
 
@@ -21,11 +21,11 @@ struct Watch {
 class Epochs {
  public:
   virtual ~Epochs() = default;
-  /// The first `steps` steps of the next epoch.
+  /// The next `steps` steps, which are all of one epoch.
   virtual void run(std::int64_t steps, const Watch& watch) = 0;
   virtual std::int64_t steps_per_epoch() const = 0;
-  /// Makes this the next epoch; the first is 0.
-  virtual void start_at(std::int64_t epoch) = 0;
+  /// The next step is the one after this many.
+  virtual void seek(std::int64_t steps) = 0;
 };
 
 /// Batches come from the loader one by one, and the host reads what each step gave.
@@ -34,6 +34,6 @@ std::unique_ptr<Epochs> make_plain_epochs(const Task& task, Trainer& trainer, st
 /// The data lie on the device, and so do the order of the epoch and the number of the step. A step
 /// fetches its batch, trains and writes down its loss and score there, so a graph can hold all of
 /// it: an epoch is a row of replays, and the host reads once, at its end. The figures are the plain
-/// epochs' own; only the seconds are the epoch's mean.
+/// epochs' own; only the seconds are the run's mean.
 std::unique_ptr<Epochs> make_replayed_epochs(const Task& task, Trainer& trainer,
                                              std::uint64_t seed);

@@ -90,8 +90,14 @@ Options parse_options(int argc, char** argv) {
       ->group(digits);
   add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
       ->group(digits);
-  app.add_option("--save", options.save, "Leave a checkpoint in this file after each epoch")
-      ->option_text("FILE")
+  CLI::Option* const save =
+      app.add_option("--save", options.save, "Leave a checkpoint in this file after each epoch")
+          ->option_text("FILE")
+          ->group(digits);
+  app.add_option("--save-every", options.save_every, "... and after every N steps")
+      ->check(positive)
+      ->needs(save)
+      ->option_text("N")
       ->group(digits);
   app.add_option("--resume", options.resume, "Go on from this checkpoint, to --epochs in all")
       ->check(CLI::ExistingFile)

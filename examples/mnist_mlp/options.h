@@ -23,7 +23,8 @@ struct Options {
   std::string optimizer = "adam";
   halfgrad::Device device;
   std::filesystem::path save, resume;  ///< of the digits task: checkpoints; empty: none
-  bool graph = false;                  ///< of the digits task: replay a captured step
+  std::int64_t save_every = std::numeric_limits<std::int64_t>::max();  ///< steps
+  bool graph = false;  ///< of the digits task: replay a captured step
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;  ///< empty: none

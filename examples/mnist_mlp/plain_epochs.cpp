@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include <halfgrad/data/data_loader.h>
+#include <halfgrad/data/batch_stream.h>
 
 #include "epochs.h"
 
@@ -13,17 +13,17 @@ class PlainEpochs : public Epochs {
   PlainEpochs(const Task& task, Trainer& trainer, std::uint64_t seed)
       : task_(task),
         trainer_(trainer),
-        loader_(task.train, {.batch_size = task.batch, .shuffle = true, .seed = seed}) {}
+        batches_(hg::data::DataLoader(task.train,
+                                      {.batch_size = task.batch, .shuffle = true, .seed = seed})) {}
 
-  std::int64_t steps_per_epoch() const override { return loader_.size(); }
-  void start_at(std::int64_t epoch) override { loader_.set_epoch(epoch); }
+  std::int64_t steps_per_epoch() const override { return batches_.epoch_size(); }
+  void seek(std::int64_t steps) override { batches_.seek(steps); }
 
   void run(std::int64_t steps, const Watch& watch) override {
-    std::int64_t step = 0;
-    for (const auto& [x, y] : loader_) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+      const auto [x, y] = batches_.next();
       watch.before(step);
       watch.after(train(x.to(task_.device), y.to(task_.device)));
-      if (++step == steps) break;
     }
   }
 
@@ -39,7 +39,7 @@ class PlainEpochs : public Epochs {
 
   const Task& task_;
   Trainer& trainer_;
-  hg::data::DataLoader loader_;
+  hg::data::BatchStream batches_;
 };
 
 }  // namespace

@@ -37,20 +37,22 @@ class ReplayedEpochs : public Epochs {
   }
 
   std::int64_t steps_per_epoch() const override { return loader_.size(); }
-  void start_at(std::int64_t epoch) override { epoch_ = epoch; }
+  void seek(std::int64_t steps) override { next_ = steps; }
 
   void run(std::int64_t steps, const Watch& watch) override {
-    order_.copy_(hg::tensor(loader_.order(epoch_++)));
-    step_.zero_();
+    const std::int64_t first = next_ % loader_.size(), last = first + steps;
+    order_.copy_(hg::tensor(loader_.order(next_ / loader_.size())));
+    step_.fill_(static_cast<double>(first));
+    next_ += steps;
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t step = 0; step < steps; ++step) {
-      watch.before(step);
+    for (std::int64_t step = first; step < last; ++step) {
+      watch.before(step - first);
       replay(std::min(task_.batch, task_.train.size() - step * task_.batch));
     }
     const auto losses = losses_.to_vector<double>();  // waits for the device
     const auto scores = scores_.to_vector<double>();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(steps); ++i)
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
       watch.after({losses[i], scores[i], elapsed.count() / static_cast<double>(steps)});
   }
 
@@ -87,7 +89,7 @@ class ReplayedEpochs : public Epochs {
   const Task& task_;
   Trainer& trainer_;
   hg::data::DataLoader loader_;
-  std::int64_t epoch_ = 0;
+  std::int64_t next_ = 0;                     // step, since the first epoch began
   hg::Tensor x_, y_;                          // the whole data set
   hg::Tensor order_;                          // int64 [n]: the epoch's
   hg::Tensor place_;                          // int64 [batch]: 0, 1, ...

@@ -33,26 +33,26 @@ std::string settings(const Task& task, const Precision& precision, std::uint64_t
                      task.batch, task.lr, task.optimizer, seed);
 }
 
-/// Returns the number of epochs that the checkpoint has behind it.
-std::int64_t resume(const Task& task, const std::string& settings, Trainer& trainer) {
+/// Returns the number of steps that the checkpoint has behind it; they are fewer than `all_steps`.
+std::int64_t resume(const Task& task, const std::string& settings, std::int64_t all_steps,
+                    Trainer& trainer) {
   if (task.resume.empty()) return 0;
   const hg::io::Checkpoint checkpoint = hg::io::load_checkpoint(task.resume);
   checkpoint.require_text("settings", settings);
   trainer.read(checkpoint);
-  const std::int64_t finished = checkpoint.integer("epochs");
-  if (finished < task.epochs) return finished;
-  throw std::invalid_argument("--resume: expected a checkpoint of fewer than " +
-                              std::to_string(task.epochs) + " epochs, got " +
-                              std::to_string(finished));
+  const std::int64_t steps = checkpoint.integer("steps");
+  if (steps < all_steps) return steps;
+  throw std::invalid_argument(fmt::format(
+      "--resume: expected a checkpoint of fewer than {} steps, got one of {}", all_steps, steps));
 }
 
 void save(const Task& task, const std::string& settings, const Trainer& trainer,
-          std::int64_t finished_epochs) {
+          std::int64_t steps) {
   if (task.save.empty()) return;
   hg::io::Checkpoint checkpoint;
   checkpoint.write_text("settings", settings);
   trainer.write(checkpoint);
-  checkpoint.write("epochs", finished_epochs);
+  checkpoint.write("steps", steps);
   hg::io::save_checkpoint(task.save, checkpoint);
 }
 
@@ -66,37 +66,41 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   Trainer trainer(task, precision);
   const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
   const std::string of_training = settings(task, precision, seed);
-  const std::int64_t resumed = resume(task, of_training, trainer), to_go = task.epochs - resumed;
-  epochs->start_at(resumed);
-  const std::int64_t steps = std::min(task.steps, to_go * epochs->steps_per_epoch());
-  Progress progress(std::string(precision.name), task.score_text, to_go, steps);
+  const std::int64_t per_epoch = epochs->steps_per_epoch(), all_steps = task.epochs * per_epoch;
+  const std::int64_t resumed = resume(task, of_training, all_steps, trainer);
+  epochs->seek(resumed);
+  const std::int64_t end = resumed + std::min(task.steps, all_steps - resumed);
+  Progress progress(std::string(precision.name), task.score_text, task.epochs - resumed / per_epoch,
+                    end - resumed);
   TrainingReport report;
   report.precision = precision.name;
   report.seed = seed;
   std::vector<double> seconds;
   std::vector<hg::Tensor> weights_before;
-  while (std::ssize(seconds) < steps) {
-    const std::int64_t done = std::ssize(seconds);
-    const std::int64_t batches = std::min(steps - done, epochs->steps_per_epoch());
-    EpochReport& epoch = report.epochs.emplace_back();
+  for (std::int64_t at = resumed; at < end;) {
+    if (at == resumed || at % per_epoch == 0) report.epochs.emplace_back();
+    EpochReport& epoch = report.epochs.back();
+    const std::int64_t steps =
+        std::min({end - at, per_epoch - at % per_epoch, task.save_every - at % task.save_every});
     const auto before = [&](std::int64_t step) {
-      if (done + step + 1 < steps) return;
+      if (at + step + 1 < end) return;
       report.peak_bytes = hg::allocator::stats(task.device).peak - bytes_before;
       weights_before = trainer.weights();
     };
     const auto after = [&](const StepFigures& figures) {
       seconds.push_back(figures.seconds);
-      const auto count = static_cast<double>(std::ssize(seconds) - done);
+      const auto count = static_cast<double>(++epoch.steps);
       epoch.loss += (figures.loss - epoch.loss) / count;
       epoch.score += (figures.score - epoch.score) / count;
       if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
       progress.show(std::ssize(report.epochs), std::ssize(seconds), epoch);
     };
-    epochs->run(batches, {before, after});
-    progress.end_epoch(std::ssize(report.epochs), epoch);
-    const bool is_whole = batches == epochs->steps_per_epoch();
-    if (is_whole) save(task, of_training, trainer, resumed + std::ssize(report.epochs));
+    epochs->run(steps, {before, after});
+    at += steps;
+    const bool ends_epoch = at % per_epoch == 0;
+    if (ends_epoch || at == end) progress.end_epoch(std::ssize(report.epochs), epoch);
+    if (ends_epoch || at % task.save_every == 0) save(task, of_training, trainer, at);
   }
   progress.end();
 

@@ -29,8 +29,9 @@ struct Task {
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< at most
   halfgrad::Device device = {};
-  std::filesystem::path save = {};    ///< empty, or where each finished epoch leaves a checkpoint
-  std::filesystem::path resume = {};  ///< empty, or the checkpoint to go on from
+  std::filesystem::path save = {};  ///< empty, or where each finished epoch leaves a checkpoint,
+  std::int64_t save_every = INT64_MAX;  ///< and each row of so many steps
+  std::filesystem::path resume = {};    ///< empty, or the checkpoint to go on from
   bool graph = false;  ///< replay a captured step; loss and score may then read nothing
 };
 
@@ -38,6 +39,7 @@ struct EpochReport {
   double loss = 0, score = 0;   ///< means over the batches
   std::optional<double> scale;  ///< of a GradScaler
   std::int64_t skipped = 0;     ///< steps since the training began
+  std::int64_t steps = 0;       ///< that the means are of
 };
 
 struct TrainingReport {

@@ -51,5 +51,7 @@ function(expect_resumed)
   file(REMOVE "${file}.straight" "${file}.half" "${file}.resumed")
 endfunction()
 set(small --width 16 --warm-up 3 --validation-batches 1)
-expect_resumed(--model mlp --precision bf16 --batch 120 ${small})  # five batches are an epoch
+foreach(precision IN ITEMS fp32 bf16)
+  expect_resumed(--model mlp --precision ${precision} --batch 120 ${small})  # five batches an epoch
+endforeach()
 expect_resumed(--model gpt --layers 1 --dropout 0.2 --accumulation 2 ${small})

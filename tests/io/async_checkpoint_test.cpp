@@ -6,7 +6,7 @@
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/io/checkpoint.h>
 
-#include "../bytes.h"
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {

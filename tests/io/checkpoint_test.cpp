@@ -4,7 +4,7 @@
 
 #include <halfgrad/halfgrad.h>
 
-#include "../bytes.h"
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {
@@ -81,6 +81,8 @@ TEST(Checkpoint, RestoresEveryPart) {
   EXPECT_EQ(saved(folder, second.checkpoint()), file);
   EXPECT_EQ(second.scaler.counts().steps, 5);
   EXPECT_EQ(second.scaler.counts().growths, 2);
+  EXPECT_EQ(second.optimizer->steps(), 5);
+  EXPECT_EQ(second.optimizer->skipped_steps().item(), 0);
   EXPECT_EQ(second.scheduler->last_epoch(), 5);
   EXPECT_TRUE(second.model.parameters().at(0).grad().defined());
 
@@ -146,6 +148,9 @@ TEST(Checkpoint, RefusesWhatDoesNotFit) {
   expect_refused("moment of another shape",
                  [](Checkpoint& c) { c.write("optimizer/0.exp_avg", ones({1})); });
   expect_refused("another optimizer", [](Checkpoint& c) { c.write_text("optimizer", "SGD"); });
+  expect_refused("no count of steps", [](Checkpoint& c) { c.tensors.erase("optimizer/steps"); });
+  expect_refused("fractions of skipped steps",
+                 [](Checkpoint& c) { c.write("optimizer/skipped_steps", 0.5); });
   expect_refused("third group", [](Checkpoint& c) { c.write("optimizer/group2.lr", 1.0); });
   expect_refused("state of no parameter", [](Checkpoint& c) { c.write("optimizer/x.step", 1.0); });
   expect_refused("no schedule", [](Checkpoint& c) { c.tensors.erase("scheduler/last_epoch"); });

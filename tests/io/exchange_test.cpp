@@ -10,7 +10,7 @@
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
 
-#include "../bytes.h"
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {

@@ -12,7 +12,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/io/checkpoint.h>
 
-#include "../bytes.h"
+#include "../folder.h"
 
 namespace halfgrad::io {
 namespace {

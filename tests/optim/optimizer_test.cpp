@@ -219,6 +219,28 @@ TEST(Optimizer, ContinuesFromAStateDict) {
   EXPECT_EQ(saved.state.at(1).at("step").item(), 1) << "the copy must not follow";
 }
 
+TEST(Optimizer, KeepsItsCountsThroughAStateDict) {
+  Tensor param = parameter({1});
+  SGD sgd({param}), other({param});
+  sgd.step();
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_EQ(other.steps(), 1);
+  EXPECT_FALSE(other.skipped_steps().defined());
+  const Array inf = Array::full({}, 1, DType::f32);
+  sgd.step(StepControl{nullptr, &inf});
+  const OptimizerState saved = sgd.state_dict();
+  other.load_state_dict(saved);
+  for (SGD* const each : {&sgd, &other}) {
+    each->step(StepControl{nullptr, &inf});
+    EXPECT_EQ(each->steps(), 3);
+    EXPECT_EQ(each->skipped_steps().item(), 2);
+  }
+  EXPECT_EQ(saved.skipped_steps.item(), 1) << "the copy must not follow";
+  other.load_state_dict(Adam({param}).state_dict());
+  EXPECT_EQ(other.steps(), 0);
+  EXPECT_FALSE(other.skipped_steps().defined());
+}
+
 TEST(Optimizer, LoadingConvertsMomentsButNotTheStep) {
   Tensor param = parameter({1, -2}, DType::f64);
   Adam adam({param});

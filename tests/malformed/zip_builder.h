@@ -6,23 +6,9 @@
 
 #include <zlib.h>
 
-#include "../bytes.h"
+#include "deflated.h"
 
 namespace halfgrad::tests {
-
-inline Bytes deflated(const Bytes& plain) {
-  z_stream stream{};
-  deflateInit2(&stream, 9, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY);
-  Bytes packed(deflateBound(&stream, plain.size()));
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 /// What a header says of a member, true or not.
 struct ZipFields {
@@ -49,7 +35,7 @@ struct ZipEnd {
 
 inline ZipPart zip_part(const std::string& name, const Bytes& contents, bool deflate = false) {
   ZipFields fields{.name = name, .method = deflate ? 8u : 0u};
-  const Bytes data = deflate ? deflated(contents) : contents;
+  const Bytes data = deflate ? deflated(contents, kRawDeflate) : contents;
   fields.crc =
       crc32(0, reinterpret_cast<const Bytef*>(contents.data()), static_cast<uInt>(contents.size()));
   fields.packed_size = data.size();

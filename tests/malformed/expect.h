@@ -1,22 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
-#include <halfgrad/files/format_error.h>
+#include <gtest/gtest.h>
 
-#include "bytes.h"
+#include "malformed.h"
 
 namespace halfgrad::tests {
-
-/// A file that its reader must refuse, and how.
-struct Malformed {
-  std::string name;
-  Bytes file;
-  files::FormatCode code;
-  std::string message = {};  ///< part of it
-};
 
 /// Every file is refused with its code, at a byte that is within or just behind it (or what it
 /// unpacks to: `unpacked`), by a message that names the reader and the file. The names differ.
