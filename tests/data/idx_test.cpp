@@ -9,11 +9,10 @@
 #include "../malformed/expect.h"
 #include "../malformed/idx.h"
 
-namespace halfgrad::data {
+namespace halfgrad::tests::idx_files {
 namespace {
 
-using namespace tests;
-using namespace tests::idx_files;
+using namespace data;
 
 template <class T>
 std::vector<T> values(const IdxFile& file) {
@@ -150,4 +149,4 @@ TEST(Idx, NamesTheFileThatCannotBeReadOrWritten) {
 }
 
 }  // namespace
-}  // namespace halfgrad::data
+}  // namespace halfgrad::tests::idx_files

@@ -3,11 +3,10 @@
 #include "../malformed/expect.h"
 #include "../malformed/npy.h"
 
-namespace halfgrad::io {
+namespace halfgrad::tests::npy_files {
 namespace {
 
-using namespace tests;
-using namespace tests::npy_files;
+using namespace io;
 
 TEST(NpyMalformed, EachIsRefusedWithItsCode) {
   const std::vector<Malformed> list = malformed();
@@ -20,4 +19,4 @@ TEST(NpyMalformed, EveryTruncationIsRefusedAndEveryFlippedBitSurvived) {
 }
 
 }  // namespace
-}  // namespace halfgrad::io
+}  // namespace halfgrad::tests::npy_files

@@ -3,11 +3,10 @@
 #include "../malformed/expect.h"
 #include "../malformed/npz.h"
 
-namespace halfgrad::io {
+namespace halfgrad::tests::npz_files {
 namespace {
 
-using namespace tests;
-using namespace tests::npz_files;
+using namespace io;
 
 TEST(NpzMalformed, EachIsRefusedWithItsCode) {
   const std::vector<Malformed> list = malformed();
@@ -45,4 +44,4 @@ TEST(Npz, ReadsZip64) {
 }
 
 }  // namespace
-}  // namespace halfgrad::io
+}  // namespace halfgrad::tests::npz_files

@@ -3,11 +3,10 @@
 #include "../malformed/expect.h"
 #include "../malformed/safetensors.h"
 
-namespace halfgrad::io {
+namespace halfgrad::tests::safetensors_files {
 namespace {
 
-using namespace tests;
-using namespace tests::safetensors_files;
+using namespace io;
 
 TEST(SafetensorsMalformed, EachIsRefusedWithItsCode) {
   const std::vector<Malformed> list = malformed();
@@ -36,4 +35,4 @@ TEST(SafetensorsMalformed, ErrorsNameThePlaceAndTheFix) {
 }
 
 }  // namespace
-}  // namespace halfgrad::io
+}  // namespace halfgrad::tests::safetensors_files
