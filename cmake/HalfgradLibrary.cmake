@@ -55,14 +55,37 @@ function(halfgrad_link folder)
   endif()
 endfunction()
 
-# halfgrad_kernels(<source>...): in a CUDA build nvcc compiles these sources of this directory, since
-# they include engine headers, whose functors it makes into kernels.
-function(halfgrad_kernels)
+# halfgrad_kernels(<folder> <source>...): in a CUDA build nvcc compiles these sources of this directory,
+# since they include engine headers, whose functors it makes into kernels. CMake before 3.31 compiles
+# several at a time for C++ alone.
+function(halfgrad_kernels folder)
   if(HALFGRAD_CUDA)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
     list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/" OUTPUT_VARIABLE kernels)
     set_property(GLOBAL APPEND PROPERTY HALFGRAD_KERNELS ${kernels})
+    if(CMAKE_UNITY_BUILD)
+      set_source_files_properties(${kernels} PROPERTIES HEADER_FILE_ONLY ON)
+      halfgrad_cuda_batches(batches "${CMAKE_CURRENT_BINARY_DIR}/kernels" ${kernels})
+      target_sources(halfgrad_${folder} PRIVATE ${batches})
+    else()
+      set_source_files_properties(${kernels} PROPERTIES LANGUAGE CUDA)
+    endif()
   endif()
+endfunction()
+
+# halfgrad_cuda_batches(<variable> <prefix> <source>...): writes <prefix>_0.cu and so on, each of which
+# includes four of the sources, and lists them in the variable.
+function(halfgrad_cuda_batches variable prefix)
+  set(batches "")
+  while(ARGN)
+    list(SUBLIST ARGN 0 4 batch)
+    list(REMOVE_ITEM ARGN ${batch})
+    list(TRANSFORM batch REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE includes)
+    list(LENGTH batches number)
+    string(CONCAT text ${includes})
+    file(CONFIGURE OUTPUT "${prefix}_${number}.cu" CONTENT "${text}" @ONLY)
+    list(APPEND batches "${prefix}_${number}.cu")
+  endwhile()
+  set(${variable} ${batches} PARENT_SCOPE)
 endfunction()
 
 # halfgrad_optimise_always(<source>...): sources of this directory that are optimised in debug builds,

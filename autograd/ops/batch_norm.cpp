@@ -24,8 +24,8 @@ void update(const Tensor& running, const Tensor& batch, double momentum) {
   running.array().storage()->bump_version();
 }
 
-void check(const Tensor& input, std::initializer_list<const Tensor*> of_channels, bool training,
-           bool has_statistics) {
+void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> of_channels,
+                      bool training, bool has_statistics) {
   if (input.dim() < 2 || !input.is_floating_point()) {
     throw std::invalid_argument(
         "batch_norm: expected a floating point input of shape [n, c, ...], got " +
@@ -79,8 +79,8 @@ OpEntry batch_norm_entry() {
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
-  detail::check(input, {&weight, &bias, &running_mean, &running_var}, training,
-                running_mean.defined() && running_var.defined());
+  detail::check_batch_norm(input, {&weight, &bias, &running_mean, &running_var}, training,
+                           running_mean.defined() && running_var.defined());
   const auto compute = [&](const Tensor& narrow, const Tensor& w, const Tensor& b) {
     const Tensor x = narrow.to(promote_types(narrow.dtype(), DType::f32));
     const std::int64_t ndim = x.dim();

@@ -19,7 +19,7 @@ constexpr std::int64_t kMaxClasses = 1 << 24;
   throw std::invalid_argument(std::string(op) + ": expected " + what + ", got " + got);
 }
 
-void check(const char* op, const Array& input, const Array& target, const Array& weight) {
+void check_classes(const char* op, const Array& input, const Array& target, const Array& weight) {
   const std::int64_t classes = input.sizes()[1];
   if (target.dtype() != DType::i64) {
     expected(op, "int64 class indices", std::string(name(target.dtype())));
@@ -86,7 +86,7 @@ void encode(const char* op, const Array& encoded, const Array& classes, const Ar
 
 ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
                            const Array& weight, std::int64_t ignore_index) {
-  check(op, input, target, weight);
+  check_classes(op, input, target, weight);
   const Array classes = checked_classes(op, target, input.sizes()[1], ignore_index);
   const DType compute = promote_types(input.dtype(), DType::f32);
   encoded = Array::empty({input.sizes()[0], 2}, compute, input.device());

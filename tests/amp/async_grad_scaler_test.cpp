@@ -46,7 +46,7 @@ TEST(AsyncGradScaler, ScaleDuringAStepIsTheStepsOwn) {
     training.optimizer.step([&](Optimizer& o) {
       inside.push_back(training.scaler.get_scale());
       training.scaler.step(o);
-      products.push_back(training.scaler.scale(full({}, 1)).item());
+      products.push_back(training.scaler.scale(filled({}, 1)).item());
     });
     training.scaler.update();
   }
@@ -62,7 +62,7 @@ TEST(AsyncGradScaler, ReportedLossDoesNotDependOnTheScale) {
   for (int k = 0; k < 12; ++k) {
     const Tensor loss = sum(training.param * 3);
     const Tensor scaled = training.scaler.scale(loss);
-    training.param.set_grad(tensor({k % 3 == 0 ? kInfinite : 0}));
+    training.param.set_grad(vector_of({k % 3 == 0 ? kInfinite : 0}));
     EXPECT_EQ(loss.item(), 3);
     EXPECT_EQ(scaled.item() / training.scaler.get_scale(), 3);
     training.step(true);
@@ -95,7 +95,7 @@ TEST(AsyncGradScaler, GradientsCarryTheirScale) {
   training.scaler.update(false);
   training.backward();
   training.scaler.update(8.0, false);
-  EXPECT_THROW(training.scaler.scale(full({}, 1)), std::runtime_error);  // the model holds some
+  EXPECT_THROW(training.scaler.scale(filled({}, 1)), std::runtime_error);  // the model holds some
   training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); }, false);
   EXPECT_EQ(training.value(), -0.5);
 }

@@ -32,7 +32,7 @@ struct Trace {
 Trace train(int steps, unsigned bad, Modes modes,
             const std::shared_ptr<optim::UpdateThread>& thread,
             const std::function<void(bool in_job)>& pause) {
-  Tensor p = full({1}, kStart).requires_grad_();
+  Tensor p = filled({1}, kStart).requires_grad_();
   optim::SGD sgd({p}, {.lr = kLearningRate});
   optim::AsyncOptimizer optimizer(sgd, thread);
   AsyncGradScaler scaler(optimizer, {.init_scale = 4, .growth_interval = 1});

@@ -17,8 +17,8 @@ struct AsyncTraining {
 
   /// The gradient of the scaled loss, if that of the loss is this and its overflow from `limit`.
   void backward(double gradient = 1, double limit = kInfinite) {
-    const double scaled = gradient * scaler.scale(full({}, 1)).item();
-    param.set_grad(tensor({scaled < limit ? scaled : kInfinite}));
+    const double scaled = gradient * scaler.scale(filled({}, 1)).item();
+    param.set_grad(vector_of({scaled < limit ? scaled : kInfinite}));
   }
   /// The rest of an iteration; true if its step was skipped.
   bool step(bool is_async) {
@@ -30,7 +30,7 @@ struct AsyncTraining {
   }
   double value() const { return param.item(); }
 
-  Tensor param = full({1}, 1).requires_grad_();
+  Tensor param = filled({1}, 1).requires_grad_();
   optim::SGD sgd{{param}, {.lr = 1}};
   optim::AsyncOptimizer optimizer;
   AsyncGradScaler scaler;

@@ -151,7 +151,7 @@ TEST(Autocast, IsOffInsideOps) {
 TEST(Autocast, GradientsReturnInTheLeafsDType) {
   for (const DType fast : {kHalf, kBFloat16}) {
     for (const DType leaf_dtype : {kFloat, kHalf, kBFloat16}) {
-      const Tensor leaf = full({2}, 2, leaf_dtype).requires_grad_();
+      const Tensor leaf = filled({2}, 2, leaf_dtype).requires_grad_();
       Tensor loss;
       {
         const Autocast autocast(kCPU, fast);
@@ -179,8 +179,8 @@ TEST(Autocast, BackwardInsideTheRegionGivesTheSame) {
 // A listed op keeps what it multiplied: fp32 operands may change before backward.
 TEST(Autocast, OpsSaveTheCastOperands) {
   for (const bool enabled : {true, false}) {
-    const Tensor x = full({2, 2}, 3).requires_grad_();
-    Tensor w = full({2, 2}, 2).requires_grad_();
+    const Tensor x = filled({2, 2}, 3).requires_grad_();
+    Tensor w = filled({2, 2}, 2).requires_grad_();
     Tensor loss;
     {
       const Autocast autocast(kCPU, kBFloat16, enabled);
@@ -201,8 +201,8 @@ TEST(Autocast, OpsSaveTheCastOperands) {
 
 // Each node computes in the dtype of its forward op, whatever gradient it is given.
 TEST(Autocast, BackwardRunsInTheForwardsDType) {
-  const Tensor x = full({1, 2}, 3).requires_grad_();
-  const Tensor w = full({1, 2}, 2).requires_grad_();
+  const Tensor x = filled({1, 2}, 3).requires_grad_();
+  const Tensor w = filled({1, 2}, 2).requires_grad_();
   Tensor hidden, y;
   {
     const Autocast autocast(kCPU, kBFloat16);
@@ -214,7 +214,7 @@ TEST(Autocast, BackwardRunsInTheForwardsDType) {
     arrived = gradient.dtype();
     return Tensor();
   });
-  y.backward(full({1, 1}, 1 + 0x1p-10));  // not a bfloat16
+  y.backward(filled({1, 1}, 1 + 0x1p-10));  // not a bfloat16
   EXPECT_EQ(arrived, kBFloat16);
   EXPECT_EQ(w.grad().dtype(), kFloat);
   EXPECT_EQ(w.grad().to_vector<double>(), (std::vector<double>{3, 3}));
@@ -240,7 +240,7 @@ struct Square : autograd::Function<Square> {
 
 TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
   for (const bool inside : {false, true}) {
-    const Tensor x = full({1, 1}, 3).requires_grad_();
+    const Tensor x = filled({1, 1}, 3).requires_grad_();
     Tensor y;
     {
       const Autocast forward(kCPU, kHalf);
@@ -256,15 +256,15 @@ TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
 
 TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
   const Autocast autocast(kCPU);
-  const Tensor half = full({2, 2}, 1, kHalf);
+  const Tensor half = filled({2, 2}, 1, kHalf);
   const struct {
     const char* what;
     Tensor result;
     DType dtype;
   } cases[] = {
       {"exp_", half.clone().exp_(), kHalf},
-      {"mul_", half.clone().mul_(full({2, 2}, 1)), kHalf},
-      {"float mul_", full({2, 2}, 1).mul_(half), kFloat},
+      {"mul_", half.clone().mul_(filled({2, 2}, 1)), kHalf},
+      {"float mul_", filled({2, 2}, 1).mul_(half), kFloat},
       {"sum", sum(half, kHalf), kHalf},
       {"sum over a dimension", sum(half, {1}, false, kHalf), kHalf},
       {"prod", prod(half, kBFloat16), kBFloat16},

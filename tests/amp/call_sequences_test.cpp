@@ -16,9 +16,9 @@ namespace {
 
 /// w = [1, 2], x and targets such that every product is exact in float16: loss = mean((x w - y)^2).
 struct Regression {
-  Tensor x = tensor({1, 2, 3, 4, 0.5, -1, 2, -2}).reshape({4, 2});
-  Tensor y = tensor({4, 12, -2, -3}).reshape({4, 1});
-  Tensor w = tensor({1, 2}).reshape({1, 2}).requires_grad_();
+  Tensor x = vector_of({1, 2, 3, 4, 0.5, -1, 2, -2}).reshape({4, 2});
+  Tensor y = vector_of({4, 12, -2, -3}).reshape({4, 1});
+  Tensor w = vector_of({1, 2}).reshape({1, 2}).requires_grad_();
 
   Tensor loss(std::int64_t first = 0, std::int64_t last = 4) const {
     return mse_loss(linear(x.slice(0, first, last), w), y.slice(0, first, last));
@@ -83,7 +83,7 @@ TEST(CallSequences, Accumulation) {
   optim::SGD optimizer({model.w}, {.lr = kRate});
   GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
   for (const bool unscale : {false, true}) {
-    model.w.array().copy_(tensor({1, 2}).array().reshape({1, 2}));
+    model.w.array().copy_(vector_of({1, 2}).array().reshape({1, 2}));
     optimizer.zero_grad();
     const double scale = scaler.get_scale();
     for (std::int64_t first = 0; first < 4; first += 2) {

@@ -9,12 +9,12 @@ namespace {
 
 TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
   const Tensor leaf = weight();
-  const Tensor matrix = full({2, 2}, 1).requires_grad_();
-  const Tensor input = full({2}, 1);
-  const Tensor bfloat = full({2}, 1, kBFloat16).requires_grad_();
+  const Tensor matrix = filled({2, 2}, 1).requires_grad_();
+  const Tensor input = filled({2}, 1);
+  const Tensor bfloat = filled({2}, 1, kBFloat16).requires_grad_();
   const Tensor product = leaf * leaf;
   const Tensor transposed = matrix.t();
-  Tensor leaf_view = full({2, 2}, 1).t();
+  Tensor leaf_view = filled({2, 2}, 1).t();
   leaf_view.requires_grad_();
   const struct {
     const char* what;
@@ -36,7 +36,7 @@ TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
 }
 
 TEST(CastCache, NotForCastsToFloat32) {
-  const Tensor leaf = full({2}, 1, kHalf).requires_grad_();
+  const Tensor leaf = filled({2}, 1, kHalf).requires_grad_();
   const Autocast autocast(kCPU);
   EXPECT_FALSE(cast_as(Precision::wide_range, leaf).is_same(cast_as(Precision::wide_range, leaf)));
 }
@@ -99,7 +99,7 @@ TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
   const Autocast autocast(kCPU);
   {
     const NoGradGuard no_grad;
-    EXPECT_FALSE((to_fast(leaf) * full({2}, 1, kHalf)).requires_grad());
+    EXPECT_FALSE((to_fast(leaf) * filled({2}, 1, kHalf)).requires_grad());
   }
   EXPECT_TRUE(to_fast(leaf).requires_grad());
 }
@@ -120,12 +120,12 @@ TEST(CastCache, NothingIsCachedInInferenceMode) {
 // kept, and cache_enabled = false gives 257."
 TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
   for (const bool cache_enabled : {true, false}) {
-    const Tensor leaf = full({1}, 1).requires_grad_();
+    const Tensor leaf = filled({1}, 1).requires_grad_();
     Tensor loss;
     {
       const Autocast autocast(kCPU, kBFloat16, true, cache_enabled);
-      const Tensor large = to_fast(leaf) * full({1}, 256, kBFloat16);
-      const Tensor small = to_fast(leaf) * full({1}, 1, kBFloat16);
+      const Tensor large = to_fast(leaf) * filled({1}, 256, kBFloat16);
+      const Tensor small = to_fast(leaf) * filled({1}, 1, kBFloat16);
       loss = large.sum() + small.sum();
     }
     loss.backward();
@@ -137,8 +137,8 @@ TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
 TEST(CastCache, TwoLossesThroughOneCast) {
   const Tensor leaf = weight();
   const Autocast autocast(kCPU);
-  const Tensor first = (to_fast(leaf) * full({2}, 3, kHalf)).sum();
-  const Tensor second = (to_fast(leaf) * full({2}, 5, kHalf)).sum();
+  const Tensor first = (to_fast(leaf) * filled({2}, 3, kHalf)).sum();
+  const Tensor second = (to_fast(leaf) * filled({2}, 5, kHalf)).sum();
   first.backward();
   second.backward();
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{8, 8}));

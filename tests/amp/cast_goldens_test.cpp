@@ -43,18 +43,18 @@ TEST(Autocast, CastGoldens) {
   };
   for (const auto& c : cases) {
     const Autocast autocast(kCPU, c.dtype);
-    const double cast = to_fast(full({1}, c.from)).item();
+    const double cast = to_fast(filled({1}, c.from)).item();
     EXPECT_EQ(std::bit_cast<std::uint64_t>(cast), std::bit_cast<std::uint64_t>(c.to))
         << c.from << " in " << name(c.dtype);
-    const double nan = to_fast(full({1}, std::numeric_limits<double>::quiet_NaN())).item();
+    const double nan = to_fast(filled({1}, std::numeric_limits<double>::quiet_NaN())).item();
     EXPECT_NE(nan, nan);
   }
 }
 
 TEST(Autocast, LinearGoldens) {
-  const Tensor x = tensor({0.1, 0.2, 0.3});
-  const Tensor weight = tensor({1.1, -2.2, 3.3, 0.5, 0.25, -0.125}).reshape({2, 3});
-  const Tensor bias = tensor({0.01, -0.02});
+  const Tensor x = vector_of({0.1, 0.2, 0.3});
+  const Tensor weight = vector_of({1.1, -2.2, 3.3, 0.5, 0.25, -0.125}).reshape({2, 3});
+  const Tensor bias = vector_of({0.01, -0.02});
   const struct {
     DType dtype;
     bool enabled;

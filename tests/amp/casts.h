@@ -16,6 +16,6 @@ inline Tensor cast_as(Precision precision, Tensor operand) {
 }
 inline Tensor to_fast(const Tensor& operand) { return cast_as(Precision::tensor_core, operand); }
 
-inline Tensor weight(double value = 2) { return full({2}, value).requires_grad_(); }
+inline Tensor weight(double value = 2) { return filled({2}, value).requires_grad_(); }
 
 }  // namespace halfgrad::amp

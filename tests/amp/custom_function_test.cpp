@@ -17,7 +17,7 @@ namespace {
 using autograd::AutogradContext;
 using autograd::variable_list;
 
-Tensor one_by_one(double value, DType dtype) { return full({1, 1}, value, dtype); }
+Tensor one_by_one(double value, DType dtype) { return filled({1, 1}, value, dtype); }
 
 /// What a function sees: the state of autocast and the dtype of its first tensor.
 struct View {

@@ -64,7 +64,7 @@ TEST(GradScaler, HysteresisToleratesASingleBadStep) {
 TEST(GradScaler, Counts) {
   GradScaler scaler({.init_scale = 4, .growth_interval = 2});
   EXPECT_EQ(scaler.counts().steps, 0);
-  scaler.scale(full({}, 1));
+  scaler.scale(filled({}, 1));
   Trained trained({1});
   for (const double gradient : {1.0, 1.0, kNaN, 1.0, kInfinite}) {
     trained.set({gradient});
@@ -97,13 +97,13 @@ TEST(GradScaler, SkippedFirstStepLeavesNoMomentum) {
 
 TEST(GradScaler, SkippedStepDoesNotAdvanceAdam) {
   GradScaler scaler = started({.init_scale = 1});
-  Tensor a = full({1}, 1).requires_grad_();
-  Tensor b = full({1}, 1).requires_grad_();
+  Tensor a = filled({1}, 1).requires_grad_();
+  Tensor b = filled({1}, 1).requires_grad_();
   optim::Adam with_skips({a}, {.lr = 0.1});
   optim::Adam plain({b}, {.lr = 0.1});
-  b.set_grad(full({1}, 1));
+  b.set_grad(filled({1}, 1));
   for (const double gradient : {kNaN, 1.0, kInfinite, 1.0, kNaN}) {
-    a.set_grad(full({1}, gradient));
+    a.set_grad(filled({1}, gradient));
     if (!scaler.step(with_skips).skipped()) plain.step();
     scaler.update(1.0);
   }
@@ -112,14 +112,14 @@ TEST(GradScaler, SkippedStepDoesNotAdvanceAdam) {
 
 TEST(GradScaler, MomentumOfParametersThatJoinLater) {
   GradScaler scaler = started({.init_scale = 1});
-  Tensor a = full({1}, 1).requires_grad_();
-  Tensor b = full({1}, 1).requires_grad_();
+  Tensor a = filled({1}, 1).requires_grad_();
+  Tensor b = filled({1}, 1).requires_grad_();
   optim::SGD optimizer({a, b}, {.lr = 1, .momentum = 0.5});
-  a.set_grad(full({1}, 1));
+  a.set_grad(filled({1}, 1));
   scaler.step(optimizer);
   scaler.update();
-  b.set_grad(full({1}, 1));
-  a.set_grad(full({1}, 1));
+  b.set_grad(filled({1}, 1));
+  a.set_grad(filled({1}, 1));
   scaler.step(optimizer);
   EXPECT_EQ(a.item(), 1 - 1 - 1.5);
   EXPECT_EQ(b.item(), 0);

@@ -13,8 +13,8 @@ namespace {
 // owns, and leaves the scaler usable".
 TEST(GradScaler, StepWithoutGradients) {
   GradScaler scaler = started();
-  Tensor a = full({2}, 1).requires_grad_();
-  Tensor b = full({2}, 1).requires_grad_();
+  Tensor a = filled({2}, 1).requires_grad_();
+  Tensor b = filled({2}, 1).requires_grad_();
   optim::Adam optimizer({a, b});
   for (int attempt = 0; attempt < 2; ++attempt) {
     scaler.unscale_(optimizer);
@@ -22,17 +22,17 @@ TEST(GradScaler, StepWithoutGradients) {
     EXPECT_NE(text.find("Adam with 2 parameters"), std::string::npos) << text;
     EXPECT_THROW(scaler.update(), std::runtime_error);
   }
-  a.set_grad(full({2}, 4));
+  a.set_grad(filled({2}, 4));
   EXPECT_FALSE(scaler.step(optimizer).skipped());
   EXPECT_NO_THROW(scaler.update());
 }
 
 TEST(GradScaler, ParametersWithoutGradientsAreLeftAlone) {
   GradScaler scaler = started();
-  Tensor a = full({1}, 1).requires_grad_();
-  Tensor b = full({1}, 1).requires_grad_();
+  Tensor a = filled({1}, 1).requires_grad_();
+  Tensor b = filled({1}, 1).requires_grad_();
   optim::SGD optimizer({a, b}, {.lr = 1});
-  b.set_grad(full({1}, 4));
+  b.set_grad(filled({1}, 4));
   scaler.step(optimizer);
   EXPECT_EQ(a.item(), 1);
   EXPECT_FALSE(a.grad().defined());
@@ -41,11 +41,11 @@ TEST(GradScaler, ParametersWithoutGradientsAreLeftAlone) {
 
 TEST(GradScaler, UnscaleRefusesFloat16BeforeTouchingAnything) {
   GradScaler scaler = started();
-  Tensor a = full({1}, 1).requires_grad_();
-  Tensor b = full({1}, 1, kHalf).requires_grad_();
+  Tensor a = filled({1}, 1).requires_grad_();
+  Tensor b = filled({1}, 1, kHalf).requires_grad_();
   optim::SGD optimizer({a, b}, {.lr = 1});
-  a.set_grad(full({1}, 4));
-  b.set_grad(full({1}, 4, kHalf));
+  a.set_grad(filled({1}, 4));
+  b.set_grad(filled({1}, 4, kHalf));
   for (int attempt = 0; attempt < 2; ++attempt) {  // the stage stays ready
     const std::string text = message_of<std::invalid_argument>([&] { scaler.unscale_(optimizer); });
     EXPECT_NE(text.find("float16"), std::string::npos) << text;
@@ -90,9 +90,9 @@ TEST(GradScaler, Float64GradientsTakeTheFloat32Inverse) {
 
 TEST(GradScaler, SharedGradientIsUnscaledTwice) {
   GradScaler scaler = started();
-  Tensor a = full({1}, 1).requires_grad_();
-  Tensor b = full({1}, 1).requires_grad_();
-  Tensor gradient = full({1}, 16);
+  Tensor a = filled({1}, 1).requires_grad_();
+  Tensor b = filled({1}, 1).requires_grad_();
+  Tensor gradient = filled({1}, 16);
   a.set_grad(gradient);
   b.set_grad(gradient);
   optim::SGD optimizer({a, b}, {.lr = 1});
@@ -129,7 +129,7 @@ TEST(GradScaler, GradientsMayHaveAHistory) {
     Trained trained({0});
     scaler.scale(sum(trained.param * trained.param))
         .backward({}, /*retain_graph=*/true, /*create_graph=*/true);
-    trained.param.set_grad(trained.param.grad() * full({1}, 0.5).requires_grad_());
+    trained.param.set_grad(trained.param.grad() * filled({1}, 0.5).requires_grad_());
     ASSERT_TRUE(trained.param.grad().requires_grad());
     if (explicitly) scaler.unscale_(trained.optimizer);
     scaler.step(trained.optimizer);

@@ -71,7 +71,7 @@ TEST(GradScaler, RejectsBadOptionsByName) {
 
 TEST(GradScaler, LimitsMayBeTheScaleItself) {
   GradScaler scaler({.init_scale = 4, .min_scale = 4, .max_scale = 4});
-  EXPECT_EQ(scaler.scale(full({}, 1)).item(), 4);
+  EXPECT_EQ(scaler.scale(filled({}, 1)).item(), 4);
   EXPECT_NO_THROW(scaler.update(4.0));
 }
 

@@ -26,7 +26,7 @@ TEST(GradScaler, ScaledTypeFollowsPromotion) {
   };
   for (const auto& c : cases) {
     GradScaler scaler;
-    const Tensor scaled = scaler.scale(full(c.sizes, c.value, c.dtype));
+    const Tensor scaled = scaler.scale(filled(c.sizes, c.value, c.dtype));
     EXPECT_EQ(scaled.dtype(), c.scaled_dtype) << name(c.dtype);
     EXPECT_EQ(scaled.to_vector<double>()[0], c.scaled) << name(c.dtype);
   }
@@ -34,14 +34,15 @@ TEST(GradScaler, ScaledTypeFollowsPromotion) {
 
 TEST(GradScaler, ScaleIsDifferentiable) {
   GradScaler scaler({.init_scale = 1024});
-  Tensor x = full({3}, 2).requires_grad_();
+  Tensor x = filled({3}, 2).requires_grad_();
   scaler.scale((x * x).sum()).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{4096, 4096, 4096}));
 }
 
 TEST(GradScaler, ScalesLists) {
   GradScaler scaler({.init_scale = 2});
-  const std::vector<Tensor> scaled = scaler.scale(std::vector{full({}, 1), full({2}, 3, kDouble)});
+  const std::vector<Tensor> scaled =
+      scaler.scale(std::vector{filled({}, 1), filled({2}, 3, kDouble)});
   ASSERT_EQ(scaled.size(), 2);
   EXPECT_EQ(scaled[0].item(), 2);
   EXPECT_EQ(scaled[1].to_vector<double>(), (Values{6, 6}));
@@ -59,7 +60,7 @@ TEST(GradScaler, NeedsAScaledLossFirst) {
   EXPECT_TRUE(scaler.scale(std::vector<Tensor>()).empty());  // does not count
   const std::function<void()> calls[] = {
       [&] { scaler.unscale_(trained.optimizer); }, [&] { scaler.step(trained.optimizer); },
-      [&] { scaler.update(); }, [&] { scaler.update(3.0); }, [&] { scaler.update(full({}, 3)); }};
+      [&] { scaler.update(); }, [&] { scaler.update(3.0); }, [&] { scaler.update(filled({}, 3)); }};
   for (const auto& call : calls) {
     EXPECT_NE(message_of<std::runtime_error>(call).find("scale()"), std::string::npos);
   }
@@ -68,15 +69,15 @@ TEST(GradScaler, NeedsAScaledLossFirst) {
 
 TEST(GradScaler, ScaleNeedsNoGradient) {
   GradScaler scaler;
-  EXPECT_FALSE(scaler.scale(full({}, 1)).requires_grad());
-  EXPECT_TRUE(scaler.scale(full({}, 1).requires_grad_()).requires_grad());
+  EXPECT_FALSE(scaler.scale(filled({}, 1)).requires_grad());
+  EXPECT_TRUE(scaler.scale(filled({}, 1).requires_grad_()).requires_grad());
 }
 
 // The scale is one array for the scaler's life, so that captured graphs stay valid: a loss scaled
 // before it changed can no longer be differentiated.
 TEST(GradScaler, ChangesItsScaleInPlace) {
   GradScaler scaler = started();
-  const Tensor x = full({}, 1).requires_grad_();
+  const Tensor x = filled({}, 1).requires_grad_();
   const Tensor before = scaler.scale(x * x);
   scaler.update(2.0);
   const std::string text = message_of<std::runtime_error>([&] { before.backward(); });

@@ -12,7 +12,7 @@ namespace {
 TEST(GradScaler, DisabledIsAPassThrough) {
   GradScaler scaler({.enabled = false});
   Trained trained({2});
-  const Tensor loss = full({}, 1, kHalf);
+  const Tensor loss = filled({}, 1, kHalf);
   EXPECT_TRUE(scaler.scale(loss).is_same(loss));
   EXPECT_TRUE(scaler.scale(std::vector{loss})[0].is_same(loss));
   EXPECT_FALSE(scaler.scale(Tensor()).defined());
@@ -37,7 +37,7 @@ TEST(GradScaler, ClosuresNeedADisabledScaler) {
   Trained trained({2});
   const auto closure = [&] {
     trained.set({1});
-    return full({}, 7);
+    return filled({}, 7);
   };
   GradScaler disabled({.enabled = false});
   const StepOutcome outcome = disabled.step(trained.optimizer, closure);
@@ -72,12 +72,12 @@ TEST(GradScaler, LoadsBeforeAndAfterTheFirstLoss) {
       {"growth_interval", 3}, {"_growth_tracker", 2}, {"unknown", 1}};
   for (const bool live : {false, true}) {
     GradScaler scaler;
-    if (live) scaler.scale(full({}, 1));
+    if (live) scaler.scale(filled({}, 1));
     scaler.load_state_dict(state);
     GradScalerState known = state;
     known.erase("unknown");
     EXPECT_EQ(scaler.state_dict(), known);
-    EXPECT_EQ(scaler.scale(full({}, 1)).item(), 32);
+    EXPECT_EQ(scaler.scale(filled({}, 1)).item(), 32);
     Trained trained({32});
     scaler.step(trained.optimizer);
     EXPECT_EQ(trained.value(), Values{0});
@@ -93,9 +93,9 @@ TEST(GradScaler, HysteresisIsPartOfTheState) {
   scaler.update();
   for (const bool live : {false, true}) {
     GradScaler resumed({.init_scale = 4, .hysteresis = 2});
-    if (live) resumed.scale(full({}, 1));
+    if (live) resumed.scale(filled({}, 1));
     resumed.load_state_dict(scaler.state_dict());
-    resumed.scale(full({}, 1));
+    resumed.scale(filled({}, 1));
     resumed.step(trained.optimizer);
     resumed.update();
     EXPECT_EQ(resumed.get_scale(), 2);
@@ -124,7 +124,7 @@ TEST(GradScaler, ALateVerdictIsPartOfTheState) {
   for (const bool live : {false, true}) {
     GradScaler resumed = live ? started(options) : GradScaler(options);
     resumed.load_state_dict(scaler.state_dict());
-    resumed.scale(full({}, 1));
+    resumed.scale(filled({}, 1));
     EXPECT_EQ(resumed.get_scale(), 8);
     trained.set({8});
     resumed.step(trained.optimizer);

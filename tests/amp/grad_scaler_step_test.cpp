@@ -56,7 +56,7 @@ TEST(GradScaler, StateMachine) {
         case Call::update_to:
           return scaler.update(8.0);
         case Call::update_to_tensor:
-          return scaler.update(full({}, 8));
+          return scaler.update(filled({}, 8));
       }
     };
     const auto& [calls, last_throws] = kTransitions[row];
@@ -156,7 +156,7 @@ TEST(GradScaler, RefusedUpdateKeepsTheIteration) {
   Trained trained({kInfinite});
   scaler.step(trained.optimizer);
   EXPECT_THROW(scaler.update(-1.0), std::invalid_argument);
-  EXPECT_THROW(scaler.update(full({2}, 8)), std::invalid_argument);
+  EXPECT_THROW(scaler.update(filled({2}, 8)), std::invalid_argument);
   EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
   scaler.update();
   EXPECT_EQ(scaler.get_scale(), 2);

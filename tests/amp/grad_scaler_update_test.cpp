@@ -55,17 +55,17 @@ TEST(GradScaler, UpdateToATensor) {
   GradScaler scaler = started();
   for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt}) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {  // D11: any shape
-      const Tensor new_scale = full(shape, 32, dtype);
+      const Tensor new_scale = filled(shape, 32, dtype);
       scaler.update(new_scale);
       new_scale.array().fill_(5);  // copied
       EXPECT_EQ(scaler.get_scale(), 32);
       scaler.update(4.0);
     }
   }
-  const Tensor refused[] = {full({2}, 8),  full({}, 8).requires_grad_(),
-                            full({0}, 8),  Tensor(),
-                            full({}, 0),   full({}, -1),
-                            full({}, kNaN)};
+  const Tensor refused[] = {filled({2}, 8),  filled({}, 8).requires_grad_(),
+                            filled({0}, 8),  Tensor(),
+                            filled({}, 0),   filled({}, -1),
+                            filled({}, kNaN)};
   for (const Tensor& bad : refused) {
     const std::string text = message_of<std::invalid_argument>([&] { scaler.update(bad); });
     EXPECT_EQ(text.find("update: expected"), 0) << text;

@@ -20,10 +20,10 @@ using Bytes = std::vector<std::byte>;
 class MasterWeightsTest : public OnDevice {
  protected:
   Tensor parameter(const Values& values, DType dtype) const {
-    return Tensor(tensor(values, dtype).array().to(device())).requires_grad_();
+    return Tensor(vector_of(values, dtype).array().to(device())).requires_grad_();
   }
   void give(Tensor& param, const Values& gradient, DType rounded_to) const {
-    const Array narrow = tensor(gradient, rounded_to).array();
+    const Array narrow = vector_of(gradient, rounded_to).array();
     param.set_grad(Tensor(narrow.to(param.dtype()).to(device())));
   }
 };

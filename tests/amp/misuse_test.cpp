@@ -14,8 +14,8 @@ namespace {
 
 /// Two optimizers and a scaler on loss(w) = sum(w^2), whose gradient is 2 w.
 struct Bench {
-  Tensor w = tensor({1, -3}).requires_grad_();
-  Tensor v = tensor({2}).requires_grad_();
+  Tensor w = vector_of({1, -3}).requires_grad_();
+  Tensor v = vector_of({2}).requires_grad_();
   optim::SGD optimizer{{w}, {.lr = 0.25}};
   optim::SGD other{{v}, {.lr = 0.25}};
   GradScaler scaler{{.init_scale = 8}};
@@ -41,7 +41,7 @@ const Misuse kMisuses[] = {
     {"clipping by norm before unscale_", [](Bench& b) { b.backward(); },
      [](Bench& b) { nn::utils::clip_grad_norm_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
     {"clipping by a norm known before unscale_", [](Bench& b) { b.backward(); },
-     [](Bench& b) { nn::utils::clip_grads_with_norm_({b.w}, 1, full({}, 2)); },
+     [](Bench& b) { nn::utils::clip_grads_with_norm_({b.w}, 1, filled({}, 2)); },
      "scaler.unscale_(optimizer) first"},
     {"clipping by value before unscale_", [](Bench& b) { b.backward(); },
      [](Bench& b) { nn::utils::clip_grad_value_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
@@ -158,7 +158,7 @@ const std::pair<const char*, std::function<void(Bench&)>> kRight[] = {
     {"zeros by hand", [](Bench& b) { b.w.grad().zero_(); }},
     {"a gradient by hand",
      [](Bench& b) {
-       b.w.set_grad(tensor({0, 0}));
+       b.w.set_grad(vector_of({0, 0}));
      }},
     {"another's backward, dropped before one's own",
      [](Bench& b) {
@@ -230,7 +230,7 @@ TEST(Misuse, OneBackwardOfSeveralScalersIsRight) {
 
 TEST(Misuse, PassesInsidePassesKeepTheirScales) {
   Bench bench;
-  const Tensor inner = tensor({5}).requires_grad_();
+  const Tensor inner = vector_of({5}).requires_grad_();
   const Tensor product = sum(bench.w * bench.w);
   product.register_hook([&](const Tensor&) {
     const EnableGradGuard record;

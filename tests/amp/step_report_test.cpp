@@ -15,14 +15,14 @@ namespace halfgrad::amp {
 namespace {
 
 struct TwoParameters {
-  Tensor a = tensor({1, 1}).requires_grad_();
-  Tensor idle = tensor({1}).requires_grad_();
-  Tensor b = tensor({1, 1, 1}).requires_grad_();
+  Tensor a = vector_of({1, 1}).requires_grad_();
+  Tensor idle = vector_of({1}).requires_grad_();
+  Tensor b = vector_of({1, 1, 1}).requires_grad_();
   optim::SGD optimizer{{a, idle, b}, {.lr = 1}};
 
   void set(const Values& first, const Values& second) {
-    a.set_grad(tensor(first));
-    b.set_grad(tensor(second));
+    a.set_grad(vector_of(first));
+    b.set_grad(vector_of(second));
   }
 };
 

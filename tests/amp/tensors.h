@@ -16,11 +16,11 @@ using Values = std::vector<double>;
 inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-inline Tensor full(const Shape& sizes, double value, DType dtype = kFloat) {
+inline Tensor filled(const Shape& sizes, double value, DType dtype = kFloat) {
   return Tensor(Array::full(sizes, value, dtype));
 }
 
-inline Tensor tensor(const Values& values, DType dtype = kFloat) {
+inline Tensor vector_of(const Values& values, DType dtype = kFloat) {
   const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
   std::copy(values.begin(), values.end(), result.data_as<double>());
   return Tensor(result.to(dtype).clone());

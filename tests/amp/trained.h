@@ -22,11 +22,11 @@ namespace halfgrad::amp {
 struct Trained {
   explicit Trained(const Values& gradient, DType dtype = kFloat,
                    optim::SGDOptions options = {.lr = 1})
-      : param(full({static_cast<std::int64_t>(gradient.size())}, 1, dtype).requires_grad_()),
+      : param(filled({static_cast<std::int64_t>(gradient.size())}, 1, dtype).requires_grad_()),
         optimizer({param}, options) {
     set(gradient);
   }
-  void set(const Values& gradient) { param.set_grad(tensor(gradient, param.dtype())); }
+  void set(const Values& gradient) { param.set_grad(vector_of(gradient, param.dtype())); }
   Values value() const { return param.to_vector<double>(); }
   Values gradient() const { return param.grad().to_vector<double>(); }
 
@@ -37,7 +37,7 @@ struct Trained {
 /// A scaler that has its scale, as after a first loss.
 inline GradScaler started(const GradScalerOptions& options = {.init_scale = 4}) {
   GradScaler scaler(options);
-  scaler.scale(full({}, 1));
+  scaler.scale(filled({}, 1));
   return scaler;
 }
 
