@@ -12,6 +12,7 @@
 #include <halfgrad/amp/loss_scalers.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>
+#include <halfgrad/tests/amp/random_traces.h>
 
 /// The state machines of the field against models of each, written from its source and not from
 /// ours.
@@ -20,17 +21,6 @@ namespace {
 
 using models::kModels;
 using models::Model;
-
-/// Bad steps alone and in rows, far enough apart, at times, for every scaler to grow.
-std::vector<bool> random_trace(std::mt19937_64& random, int steps) {
-  std::vector<bool> trace;
-  std::uint64_t rarity = 1;
-  while (std::ssize(trace) < steps) {
-    if (random() % 2048 == 0) rarity = 1U << random() % 14;
-    trace.push_back(random() % rarity == 0 && (rarity > 1 || random() % 2 == 0));
-  }
-  return trace;
-}
 
 TEST(ScalePolicy, EverySystemFollowsItsModel) {
   ASSERT_EQ(kModels.size(), loss_scalers().size());
@@ -97,13 +87,8 @@ TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
 /// same one iteration late.
 TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
   std::mt19937_64 random(11);
-  const float growths[] = {2, 1.5, 1.001F, 4};
-  const float backoffs[] = {0.5, 0.25, 0.9F, 0.3F};
   for (int repeat = 0; repeat < 1000; ++repeat) {
-    const GradScalerOptions options{.init_scale = std::exp2(static_cast<int>(random() % 60) - 20),
-                                    .growth_factor = growths[random() % 4],
-                                    .backoff_factor = backoffs[random() % 4],
-                                    .growth_interval = 1 + static_cast<int>(random() % 400)};
+    const GradScalerOptions options = random_options(random);
     float scale = static_cast<float>(options.init_scale);
     int tracker = 0;
     GradScalerOptions late_options = options;

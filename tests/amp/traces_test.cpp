@@ -1,0 +1,49 @@
+// A GradScaler at work, over many steps, against PyTorch's rule as tests/amp/loss_scaler_models.h
+// states it.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/tests/amp/loss_scaler_models.h>
+#include <halfgrad/tests/amp/random_traces.h>
+#include <halfgrad/tests/amp/trained.h>
+
+namespace halfgrad::amp {
+namespace {
+
+#ifdef NDEBUG
+constexpr int kTraces = 1000;
+#else
+constexpr int kTraces = 20;  // under sanitizers, which cost a hundredfold
+#endif
+
+/// Of 10,000 steps each, every second trace with unscale_() before step().
+TEST(Traces, OfAGradScalerEqualPyTorchsRule) {
+  std::mt19937_64 random(5);
+  for (int repeat = 0; repeat < kTraces; ++repeat) {
+    SCOPED_TRACE(repeat);
+    const GradScalerOptions options = random_options(random);
+    const std::vector<bool> trace = random_trace(random, 10000);
+    models::Model model = models::torch_model(
+        static_cast<float>(options.init_scale), options.growth_interval,
+        static_cast<float>(options.growth_factor), static_cast<float>(options.backoff_factor));
+    GradScaler scaler = started(options);
+    Trained trained({0});
+    auto* const gradient = trained.param.grad().array().data_as<float>();
+    for (std::size_t step = 0; step < trace.size(); ++step) {
+      *gradient = trace[step] ? static_cast<float>(kInfinite) : 0;
+      if (repeat % 2 == 1) scaler.unscale_(trained.optimizer);
+      scaler.step(trained.optimizer);
+      scaler.update();
+      ASSERT_EQ(scaler.get_scale(), model(trace[step])) << "after step " << step;
+    }
+    const GradScalerCounts counts = scaler.counts();
+    const std::int64_t skipped = std::count(trace.begin(), trace.end(), true);
+    EXPECT_EQ(counts.skipped_steps, skipped);
+    EXPECT_EQ(counts.steps + skipped, std::ssize(trace));
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::amp
