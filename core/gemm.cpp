@@ -22,7 +22,7 @@ namespace {
 using namespace detail;
 
 // A strip of B this deep stays in the first-level cache, a tile's rows of A in the second; up to
-// kFewRows of those, they make one row of tiles.
+// kFewRows of those, a C that is wider still makes one row of tiles.
 constexpr int64_t kDepthBlock = 288;
 constexpr int64_t kTileRows = 96, kFewRows = 144;
 static_assert(kTileRows % kStripRows == 0);
@@ -36,7 +36,7 @@ struct Tile {
 class Tiling {
  public:
   Tiling(int64_t rows, int64_t cols, int64_t strip_columns) : rows_(rows), cols_(cols) {
-    down_ = rows <= kFewRows ? 1 : divide_up(rows, kTileRows);
+    down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, kTileRows);
     height_ = round_up(divide_up(rows, down_), kStripRows);
     width_ = 32 * strip_columns;
     while (width_ > 2 * strip_columns && down_ * divide_up(cols, width_) < kEnough) width_ /= 2;
