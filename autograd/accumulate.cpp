@@ -23,7 +23,7 @@ std::mutex& leaf_mutex() {
 
 }  // namespace
 
-void accumulate(Tensor& total, Tensor gradient) {
+void accumulate(Tensor& total, Tensor&& gradient) {
   if (!total.defined()) {
     total = std::move(gradient);
   } else if (!GradMode::is_enabled() && is_ours(total) && total.is_contiguous()) {
@@ -33,7 +33,7 @@ void accumulate(Tensor& total, Tensor gradient) {
   }
 }
 
-Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op) {
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op) {
   if (gradient.sizes() != sizes) {
     const Shape common = broadcast_shapes(gradient.sizes(), sizes, op);
     if (common != gradient.sizes()) {
@@ -43,7 +43,6 @@ Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op)
     gradient = sum_to_size(gradient, sizes);
   }
   if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
-  return gradient;
 }
 
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
@@ -52,22 +51,23 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
     if (replacement.defined()) gradient = std::move(replacement);
   }
   const std::lock_guard lock(leaf_mutex());
+  Tensor total(leaf.grad);
   ScaleId before = kUnknownScale;
-  if (leaf.grad != nullptr) {
-    Tensor total(leaf.grad);
+  if (total.defined()) {
     before = scale_id(total);
     if (GradMode::is_enabled()) {
-      leaf.grad = add(total, gradient).impl();
+      total = add(total, gradient);
     } else {
       add_into(total.array(), gradient.array());
       total.array().storage()->bump_version();
     }
   } else if (GradMode::is_enabled() || (is_ours(gradient) && gradient.is_contiguous())) {
-    leaf.grad = gradient.impl();
+    total = std::move(gradient);
   } else {
-    leaf.grad = Tensor(gradient.array().clone()).impl();
+    total = Tensor(gradient.array().clone());
   }
-  set_scale_id(Tensor(leaf.grad), BackwardScale::added_to(before));
+  set_scale_id(total, BackwardScale::added_to(before));
+  leaf.grad = total.impl();
 }
 
 }  // namespace halfgrad::detail

@@ -7,11 +7,11 @@
 namespace halfgrad::detail {
 
 /// total += gradient, where an undefined total is zero.
-void accumulate(Tensor& total, Tensor gradient);
+void accumulate(Tensor& total, Tensor&& gradient);
 
 /// Broadcasting and casts need no backward of their own: a gradient is summed to the shape, and
 /// cast to the dtype, of what it is the gradient of. `op` is whose backward it comes from.
-Tensor conform(Tensor gradient, const Shape& sizes, DType dtype, const char* op);
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op);
 
 /// Runs the leaf's hooks, then adds to its grad. Several threads may do so at once.
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient);

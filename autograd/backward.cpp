@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <unordered_map>
 #include <unordered_set>
 
 #include <halfgrad/autograd/accumulate.h>
 #include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/leaf_gradients.h>
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
@@ -21,6 +21,7 @@ using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::conform;
 using halfgrad::detail::Edge;
 using halfgrad::detail::gradient_edge;
+using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
 using halfgrad::detail::OutputInfo;
 using halfgrad::detail::TensorImpl;
@@ -35,7 +36,6 @@ class Run {
                                   std::to_string(grads.size()) + " for " +
                                   std::to_string(roots.size()));
     }
-    leaves_.reserve(kFewLeaves);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       add_root(roots[i], i < grads.size() ? grads[i] : Tensor());
     }
@@ -54,17 +54,13 @@ class Run {
   }
 
   void run() {
-    while (!ready_.empty()) {
-      const auto next = ready_.begin();
-      const std::shared_ptr<Node> node = std::move(next->second.node);
-      std::vector<Tensor> more = std::move(next->second.more);
-      Tensor grad = std::move(next->second.grad);
-      ready_.erase(next);
-      if (more.empty()) {
-        evaluate(*node, std::span(&grad, 1));
+    while (find_next()) {
+      Entry entry = std::move(next_);
+      if (entry.more.empty()) {
+        evaluate(*entry.node, std::span(&entry.grad, 1));
       } else {
-        more.front() = std::move(grad);
-        evaluate(*node, more);
+        entry.more.front() = std::move(entry.grad);
+        evaluate(*entry.node, entry.more);
       }
     }
     for (auto& [leaf, gradient] : leaves_) deliver(leaf, std::move(gradient));
@@ -108,38 +104,41 @@ class Run {
     send(gradient_edge(root), std::move(grad), "backward");
   }
 
-  void send(const Edge& edge, Tensor gradient, const char* op) {
+  void send(const Edge& edge, Tensor&& gradient, const char* op) {
     if (edge.node != nullptr) {
       const OutputInfo& info = edge.node->output(edge.output);
-      gradient = conform(std::move(gradient), info.sizes, info.dtype, op);
-      Entry& entry = ready_[edge.node->sequence()];
-      if (entry.node == nullptr) {
-        entry.node = edge.node;
-        if (edge.node->outputs() > 1) entry.more.resize(edge.node->outputs());
-      }
+      conform(gradient, info.sizes, info.dtype, op);
+      Entry& entry = entry_of(edge.node);
       accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
     } else if (edge.leaf != nullptr) {
       const Array& leaf = edge.leaf->array;
-      gradient = conform(std::move(gradient), leaf.sizes(), leaf.dtype(), op);
-      accumulate(leaf_gradient(edge.leaf), std::move(gradient));
+      conform(gradient, leaf.sizes(), leaf.dtype(), op);
+      accumulate(leaves_.of(edge.leaf), std::move(gradient));
     }
   }
 
-  // Leaves are served in the order their first gradient arrived.
-  Tensor& leaf_gradient(const std::shared_ptr<TensorImpl>& leaf) {
-    if (leaves_.size() <= kFewLeaves) {
-      for (auto& [known, gradient] : leaves_) {
-        if (known == leaf) return gradient;
-      }
+  Entry& entry_of(const std::shared_ptr<Node>& node) {
+    if (next_.node == node) return next_;
+    const std::uint64_t sequence = node->sequence();
+    const bool first = next_.node != nullptr ? next_.node->sequence() < sequence
+                                             : ready_.empty() || ready_.begin()->first < sequence;
+    if (first && next_.node != nullptr) {
+      ready_.emplace(next_.node->sequence(), std::move(next_));
     }
-    if (leaves_.size() >= kFewLeaves) {
-      if (leaf_index_.empty()) {
-        for (std::size_t i = 0; i < leaves_.size(); ++i) leaf_index_[leaves_[i].first.get()] = i;
-      }
-      const auto [found, inserted] = leaf_index_.try_emplace(leaf.get(), leaves_.size());
-      if (!inserted) return leaves_[found->second].second;
+    Entry& entry = first ? next_ : ready_[sequence];
+    if (entry.node == nullptr) {
+      entry.node = node;
+      if (node->outputs() > 1) entry.more.resize(node->outputs());
     }
-    return leaves_.emplace_back(leaf, Tensor()).second;
+    return entry;
+  }
+
+  bool find_next() {
+    if (next_.node == nullptr && !ready_.empty()) {
+      next_ = std::move(ready_.begin()->second);
+      ready_.erase(ready_.begin());
+    }
+    return next_.node != nullptr;
   }
 
   void evaluate(Node& node, std::span<Tensor> grads) {
@@ -205,6 +204,7 @@ class Run {
   void find_needed() {
     std::map<std::uint64_t, Node*> reachable;  // in recording order: consumers after producers
     std::vector<Node*> stack;
+    if (next_.node != nullptr) stack.push_back(next_.node.get());
     for (const auto& [sequence, entry] : ready_) stack.push_back(entry.node.get());
     while (!stack.empty()) {
       Node* const node = stack.back();
@@ -226,16 +226,15 @@ class Run {
     }
   }
 
-  static constexpr std::size_t kFewLeaves = 16;  // found by looking at each, beyond by hashing
-
   bool retain_graph_;
   AutoGradMode grad_mode_;
   halfgrad::detail::BackwardScale scale_;
   // By falling sequence number: a node's consumers all come before it, so when it is first in line
-  // its gradient is complete.
+  // its gradient is complete. The first of all may stand in next_: in a chain each does, and the
+  // map stays empty.
   std::map<std::uint64_t, Entry, std::greater<>> ready_;
-  std::vector<std::pair<std::shared_ptr<TensorImpl>, Tensor>> leaves_;
-  std::unordered_map<const TensorImpl*, std::size_t> leaf_index_;
+  Entry next_;
+  LeafGradients leaves_;
   std::unique_ptr<Capture> capture_;
 };
 

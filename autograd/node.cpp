@@ -77,20 +77,31 @@ void SavedTensor::save_output(const Tensor& tensor) {
   state_ = State::output;
 }
 
+namespace {
+
+// Apart from the checks: they run for every saved tensor, and are short by themselves.
+[[noreturn]] void refuse_freed(const Node& saver) {
+  throw std::runtime_error(
+      std::string("backward: expected the tensors saved by '") + saver.name() +
+      "', got a graph that an earlier backward has freed; pass retain_graph = true to the "
+      "earlier one");
+}
+
+[[noreturn]] void refuse_changed(const Node& saver, const Array& array, std::uint32_t version) {
+  throw std::runtime_error(std::string("backward: expected the tensor of shape ") +
+                           to_string(array.sizes()) + " as '" + saver.name() +
+                           "' saved it at version " + std::to_string(version) + ", got version " +
+                           std::to_string(array.storage()->version()) +
+                           ": it has been modified by an in-place operation since");
+}
+
+}  // namespace
+
 const Array& SavedTensor::numbers(const Node& saver) const {
-  if (state_ == State::freed) {
-    throw std::runtime_error(
-        std::string("backward: expected the tensors saved by '") + saver.name() +
-        "', got a graph that an earlier backward has freed; pass retain_graph = true to the "
-        "earlier one");
-  }
+  if (state_ == State::freed) refuse_freed(saver);
   const Array& array = impl_->array;
   if (array.storage().get() != storage_ || storage_->version() != version_) {
-    throw std::runtime_error(std::string("backward: expected the tensor of shape ") +
-                             to_string(array.sizes()) + " as '" + saver.name() +
-                             "' saved it at version " + std::to_string(version_) +
-                             ", got version " + std::to_string(array.storage()->version()) +
-                             ": it has been modified by an in-place operation since");
+    refuse_changed(saver, array, version_);
   }
   return array;
 }

@@ -58,13 +58,13 @@ void CachingAllocator::deallocate(const allocator::Block& block, std::uint64_t p
   if (pool != 0) freed.pool = pool;
   auto users = other_streams_.empty() ? other_streams_.end() : other_streams_.find(block.data);
   if (users == other_streams_.end()) {
-    keep(freed);
+    keep(freed, given);
     return;
   }
   Pending pending{freed, std::move(users->second), {}};
   other_streams_.erase(users);
   if (done(pending)) {
-    keep(freed);
+    keep(freed, given);
   } else {
     pending_.push_back(std::move(pending));
   }
@@ -78,10 +78,9 @@ void CachingAllocator::record_stream(const allocator::Block& block, const Stream
 }
 
 // Puts a free block into the list of its queue.
-void CachingAllocator::keep(const allocator::Block& block) noexcept {
-  const SizeClass given = size_class(block.bytes);
+void CachingAllocator::keep(const allocator::Block& block, SizeClass given) noexcept {
   try {
-    auto& list = free_[queue_of({block.stream, block.pool})][given.index];
+    auto& list = free_lists(queue_of({block.stream, block.pool}))[given.index];
     if (list.size() == list.capacity()) list.reserve(std::max<std::size_t>(16, 2 * list.size()));
     list.push_back(block.data);
   } catch (const std::bad_alloc&) {
@@ -113,15 +112,14 @@ bool CachingAllocator::done(Pending& pending) {
 void CachingAllocator::collect_pending() {
   std::erase_if(pending_, [this](Pending& pending) {
     if (!done(pending)) return false;
-    keep(pending.block);
+    keep(pending.block, size_class(pending.block.bytes));
     return true;
   });
 }
 
 void* CachingAllocator::take_cached(Queue queue, SizeClass wanted) {
-  const auto lists = free_.find(queue);
-  if (lists == free_.end() || lists->second[wanted.index].empty()) return nullptr;
-  auto& list = lists->second[wanted.index];
+  auto& list = free_lists(queue)[wanted.index];
+  if (list.empty()) return nullptr;
   void* const data = list.back();
   list.pop_back();
   stats_.cached -= static_cast<std::int64_t>(wanted.bytes);
@@ -172,7 +170,7 @@ void CachingAllocator::close_pool(std::uint64_t pool) noexcept {
     }
     for (std::size_t i = 0; i < kClasses; ++i) {
       for (void* const data : entry->second[i]) {
-        keep({data, class_bytes(i), closing.heir, 0, this});
+        keep({data, class_bytes(i), closing.heir, 0, this}, {i, class_bytes(i)});
       }
     }
     entry = free_.erase(entry);

@@ -72,11 +72,12 @@ class CachingAllocator {
     std::vector<void*> marks;
   };
 
+  FreeLists& free_lists(Queue queue) { return queue == Queue{} ? default_lists_ : free_[queue]; }
   void* take_cached(Queue queue, SizeClass wanted);
   // Giving memory back waits for the device, which must not happen while a pool's graph is
   // captured.
   void* request(std::size_t bytes, bool may_wait);
-  void keep(const allocator::Block& block) noexcept;
+  void keep(const allocator::Block& block, SizeClass given) noexcept;
   bool done(Pending& pending);
   void collect_pending();
   void drop_cache();
@@ -89,6 +90,7 @@ class CachingAllocator {
 
   std::mutex mutex_;
   std::map<Queue, FreeLists> free_;
+  FreeLists& default_lists_ = free_[{}];  // of everything on the CPU, found without a search
   std::array<std::int64_t, kClasses> live_{};
   std::unordered_map<void*, std::vector<Stream>> other_streams_;  // of live blocks
   std::vector<Pending> pending_;

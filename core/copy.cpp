@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <halfgrad/core/convert.h>
 #include <halfgrad/core/cuda/copy.h>
 #include <halfgrad/core/tile.h>
 
@@ -68,19 +69,28 @@ void copy(const Array& target, const Array& source) {
   }
 }
 
+namespace {
+
+void set_only_element(const Array& target, double value) {
+  visit(target.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *target.data_as<T>() = convert<T>(value);
+  });
+}
+
+}  // namespace
+
 void fill(const Array& target, double value) {
   if (target.numel() == 0) return;
-  // One element converted, then repeated by the copy.
   const bool here = target.device().is_cpu();
-  const Array one = here && target.numel() == 1 ? target : Array::empty({}, target.dtype());
-  const TileWriter writer(one);
-  double* const element = writer.target(0, &value);
-  *element = value;
-  writer.commit(0, 1, element);
-  if (!here) {
-    fill_on_cuda(target, one);
-  } else if (target.numel() > 1) {
+  if (here && target.numel() == 1) return set_only_element(target, value);
+  // One element converted, then repeated by the copy.
+  const Array one = Array::empty({}, target.dtype());
+  set_only_element(one, value);
+  if (here) {
     copy_on_cpu(target, one.expand(target.sizes()));
+  } else {
+    fill_on_cuda(target, one);
   }
 }
 

@@ -21,9 +21,10 @@ namespace {
 
 using namespace detail;
 
-// A strip of B this deep stays in the first-level cache, a tile's rows of A in the second.
-constexpr int64_t kDepthBlock = 256;
-constexpr int64_t kTileRows = 96;
+// A strip of B this deep stays in the first-level cache, a tile's rows of A in the second; up to
+// kFewRows of those, a C that is wider still makes one row of tiles.
+constexpr int64_t kDepthBlock = 288;
+constexpr int64_t kTileRows = 96, kFewRows = 144;
 static_assert(kTileRows % kStripRows == 0);
 
 // A range of rows and columns of C, of whole strips but at the edges.
@@ -35,7 +36,7 @@ struct Tile {
 class Tiling {
  public:
   Tiling(int64_t rows, int64_t cols, int64_t strip_columns) : rows_(rows), cols_(cols) {
-    down_ = divide_up(rows, kTileRows);
+    down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, kTileRows);
     height_ = round_up(divide_up(rows, down_), kStripRows);
     width_ = 32 * strip_columns;
     while (width_ > 2 * strip_columns && down_ * divide_up(cols, width_) < kEnough) width_ /= 2;
@@ -43,6 +44,7 @@ class Tiling {
   }
 
   int64_t count() const { return down_ * across_; }
+  bool one_row() const { return down_ == 1; }
   int64_t area() const { return height_ * std::min(width_, cols_); }
 
   Tile operator[](int64_t index) const {
@@ -63,15 +65,33 @@ struct Strips {
   int64_t stride, row_stride, depth_stride;
 };
 
+// B, and its strips if they are packed beforehand, for several rows of tiles. Else the one tile
+// that needs a strip packs it itself, a block at a time: it lies in the nearest cache then, and no
+// thread waits for another's packing.
 template <class T>
-void multiply_tile(const Tile& tile, int64_t depth, const Strips<T>& a, const T* packed_b,
+struct PackedOperand {
+  Operand<T> matrix;
+  const T* strips;
+
+  const T* strip(int64_t col, int64_t columns, int64_t k, int64_t block, T* scratch) const {
+    if (strips != nullptr) return strips + col * matrix.rows + k * kStripColumns<T>;
+    pack_b_strip(matrix, col, columns, k, block, scratch);
+    return scratch;
+  }
+};
+
+template <class T>
+void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>& b,
                    const Destination<T>& c) {
-  for (int64_t k = 0; k == 0 || k < depth; k += kDepthBlock) {
-    const int64_t block = std::min(kDepthBlock, depth - k);
-    const bool first = k == 0, last = k + block == depth;
+  alignas(64) T scratch[kDepthBlock * kStripColumns<T>];
+  const int64_t depth = b.matrix.rows;
+  const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t k = i * depth / blocks, block = (i + 1) * depth / blocks - k;
+    const bool first = i == 0, last = i + 1 == blocks;
     for (int64_t col = tile.col; col < tile.col + tile.cols; col += kStripColumns<T>) {
       const int64_t columns = std::min<int64_t>(kStripColumns<T>, tile.col + tile.cols - col);
-      const T* b_strip = packed_b + col * depth + k * kStripColumns<T>;
+      const T* b_strip = b.strip(col, columns, k, block, scratch);
       for (int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
         const int64_t rows = std::min<int64_t>(kStripRows, tile.row + tile.rows - row);
         const T* a_strip = a.data + row * a.stride + k * a.depth_stride;
@@ -130,7 +150,8 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;
   const int64_t a_copy = in_place<T>(a) ? 0 : m * depth, b_copy = in_place<T>(b) ? 0 : depth * n;
   const int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
-  const int64_t b_packed = round_up(n, kStripColumns<T>) * depth;
+  const Tiling tiles(m, n, kStripColumns<T>);
+  const int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
   const int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = direct ? 0 : m * n;
   Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});
 
@@ -171,15 +192,18 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     pack<kStripRows>(wide_a.transposed(), packed);
     strips = {packed, depth, 1, kStripRows};
   }
-  T* const packed_b = scratch.take(b_packed);
-  pack_b(wide_b, packed_b);
+  PackedOperand<T> packed_b{wide_b, nullptr};
+  if (!tiles.one_row()) {
+    T* const packed = scratch.take(b_packed);
+    pack_b(wide_b, packed);
+    packed_b.strips = packed;
+  }
 
-  const Tiling tiles(m, n, kStripColumns<T>);
   const int64_t grain = grain_of(tiles.area() * depth, kProducts);
   parallel_for(0, tiles.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       const Tile tile = tiles[index];
-      multiply_tile(tile, depth, strips, packed_b, to);
+      multiply_tile(tile, strips, packed_b, to);
       if (!direct) finish_tile(tile, to.out, static_cast<T>(beta), c);
     }
   });

@@ -64,28 +64,26 @@ void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t beg
   }
 }
 
-template <class T, size_t... I>
-void interleave(const Vector<T>& a, const Vector<T>& b, Vector<T>& low, Vector<T>& high,
-                std::index_sequence<I...>) {
-  constexpr size_t kHalf = sizeof...(I) / 2, kCount = sizeof...(I);
-  low = __builtin_shufflevector(a, b, (I / 2 + I % 2 * kCount)...);
-  high = __builtin_shufflevector(a, b, (I / 2 + kHalf + I % 2 * kCount)...);
+// Of two rows of blocks of Step lanes, the odd blocks of a and the even ones of b change places.
+template <class T, int Step, int... I>
+void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, I...>) {
+  constexpr int kCount = sizeof...(I);
+  const Vector<T> even =
+      __builtin_shufflevector(a, b, ((I & Step) == 0 ? I : kCount + I - Step)...);
+  b = __builtin_shufflevector(a, b, ((I & Step) == 0 ? I + Step : kCount + I)...);
+  a = even;
 }
 
-// Transposes a square of lanes: after log2(lanes) perfect shuffles of its rows.
-template <class T>
+// Transposes a square of lanes: the blocks off the diagonal change places, at every size.
+template <class T, int Step = 1>
 void transpose(Vector<T> (&rows)[kLanes<T>]) {
-  constexpr int kCount = kLanes<T>;
-#pragma GCC unroll 4
-  for (int done = 1; done < kCount; done *= 2) {
-    Vector<T> next[kCount];
-#pragma GCC unroll 8
-    for (int i = 0; i < kCount / 2; ++i) {
-      interleave<T>(rows[i], rows[i + kCount / 2], next[2 * i], next[2 * i + 1],
-                    std::make_index_sequence<kCount>());
-    }
+  if constexpr (Step < kLanes<T>) {
 #pragma GCC unroll 16
-    for (int i = 0; i < kCount; ++i) rows[i] = next[i];
+    for (int i = 0; i < kLanes<T>; ++i) {
+      if ((i & Step) != 0) continue;
+      exchange<T, Step>(rows[i], rows[i + Step], std::make_integer_sequence<int, kLanes<T>>());
+    }
+    transpose<T, 2 * Step>(rows);
   }
 }
 

@@ -136,16 +136,26 @@ void pack(const Operand<T>& lines, T* packed) {
   });
 }
 
+// Packs depth [k, k + block) of at most kStripColumns columns of B.
+template <class T>
+void pack_b_strip(const Operand<T>& b, int64_t col, int64_t columns, int64_t k, int64_t block,
+                  T* packed) {
+  const T* const from = b.data + k * b.row_stride + col * b.col_stride;
+  if (b.col_stride == 1) {
+    pack_lines<kStripColumns<T>>(from, b.row_stride, columns, 0, block, block, packed);
+  } else {
+    pack_strip_transposed(from, b.col_stride, columns, block, packed);
+  }
+}
+
 template <class T>
 void pack_b(const Operand<T>& b, T* packed) {
   if (b.col_stride == 1) return pack<kStripColumns<T>>(b, packed);
   constexpr int64_t kWidth = kStripColumns<T>;
-  const int64_t depth = b.rows, strips = divide_up(b.cols, kWidth);
-  parallel_for(0, strips, grain_of(depth * kWidth, kCopies), [&](int64_t begin, int64_t end) {
-    for (int64_t strip = begin; strip < end; ++strip) {
-      const int64_t first = strip * kWidth;
-      pack_strip_transposed(b.data + first * b.col_stride, b.col_stride,
-                            std::min(kWidth, b.cols - first), depth, packed + first * depth);
+  const int64_t strips = divide_up(b.cols, kWidth);
+  parallel_for(0, strips, grain_of(b.rows * kWidth, kCopies), [&](int64_t begin, int64_t end) {
+    for (int64_t col = begin * kWidth; col < std::min(end * kWidth, b.cols); col += kWidth) {
+      pack_b_strip(b, col, std::min(kWidth, b.cols - col), 0, b.rows, packed + col * b.rows);
     }
   });
 }
