@@ -77,6 +77,10 @@ void CachingAllocator::record_stream(const allocator::Block& block, const Stream
   if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
 }
 
+CachingAllocator::FreeLists& CachingAllocator::free_lists(Queue queue) {
+  return queue == Queue{} ? default_lists_ : free_[queue];
+}
+
 // Puts a free block into the list of its queue.
 void CachingAllocator::keep(const allocator::Block& block, SizeClass given) noexcept {
   try {

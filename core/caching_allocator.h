@@ -72,7 +72,7 @@ class CachingAllocator {
     std::vector<void*> marks;
   };
 
-  FreeLists& free_lists(Queue queue) { return queue == Queue{} ? default_lists_ : free_[queue]; }
+  FreeLists& free_lists(Queue queue);
   void* take_cached(Queue queue, SizeClass wanted);
   // Giving memory back waits for the device, which must not happen while a pool's graph is
   // captured.

@@ -3,7 +3,7 @@
 foreach(program IN ITEMS write_malformed read_malformed)
   add_executable(${program} tools/${program}.cpp)
   target_link_libraries(${program} PRIVATE halfgrad::halfgrad nlohmann_json::nlohmann_json ZLIB::ZLIB)
-  target_compile_options(${program} PRIVATE ${HALFGRAD_RUNS_ONCE})
+  target_compile_options(${program} PRIVATE ${unoptimised})
   add_dependencies(halfgrad_tests ${program})
   add_test(NAME ${program} COMMAND ${program} "${CMAKE_CURRENT_BINARY_DIR}/malformed_files")
 endforeach()

@@ -8,7 +8,7 @@ endif()
 
 add_library(exchange MODULE io/python/exchange.cpp)
 target_link_libraries(exchange PRIVATE halfgrad::halfgrad)
-target_compile_options(exchange PRIVATE ${HALFGRAD_RUNS_ONCE})
+target_compile_options(exchange PRIVATE ${unoptimised})
 add_dependencies(halfgrad_tests exchange)
 
 function(add_python_test script package)
