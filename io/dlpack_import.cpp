@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include <halfgrad/core/stream.h>
 #include <halfgrad/io/dlpack_view.h>
 
 namespace halfgrad::io {
@@ -30,7 +31,10 @@ Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr
   const Array shared = Array::from_blob(
       view.data, view.sizes, view.strides, view.dtype, [owner]() mutable { owner.reset(); },
       view.device);
-  return Tensor(options.copy ? shared.clone() : shared);
+  if (!options.copy) return Tensor(shared);
+  const Tensor copied(shared.clone());
+  current_stream(view.device).synchronize();  // then the owner may free what was copied
+  return copied;
 }
 
 /// Calls a structure's deleter when its last copy goes.
