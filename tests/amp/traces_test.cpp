@@ -8,15 +8,12 @@
 #include <halfgrad/tests/amp/loss_scaler_models.h>
 #include <halfgrad/tests/amp/random_traces.h>
 #include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::amp {
 namespace {
 
-#ifdef NDEBUG
-constexpr int kTraces = 1000;
-#else
-constexpr int kTraces = 20;  // under sanitizers, which cost a hundredfold
-#endif
+constexpr int kTraces = kThorough ? 1000 : 10;
 
 /// Of 10,000 steps each, every second trace with unscale_() before step().
 TEST(Traces, OfAGradScalerEqualPyTorchsRule) {
