@@ -72,6 +72,28 @@ std::vector<Rule> rules() {
        {-1, 0, 2},
        {-kInf, kNan, kInf},
        {kNan, kNan, kNan}},
+      {"pow",
+       "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
+       [](const Tensor& x) {
+         return pow(x, numbers({0, 0, 0, 0, 1, 2, 2}));
+       },
+       {0, 3, kInf, kNan, 0, 0, 3},
+       {0, 0, 0, 0, kInf, kNan, kInf},
+       {0, 0, 0, 0, kNan, kNan, kNan}},
+      {"pow of a number",
+       "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
+       [](const Tensor& x) { return pow(x, 0); },
+       {0, -3, kInf, kNan},
+       {0, 0, 0, 0},
+       {0, 0, 0, 0}},
+      {"pow, by its exponent",
+       "dy * (base == 0 && x >= 0 ? 0 : base ** x * log(base))",
+       [](const Tensor& x) {
+         return pow(numbers({0, 0, 2, 1}), x);
+       },
+       {0, 2, 0, 2},
+       {kNan, kNan, kInf, kNan},
+       {kNan, kNan, kNan, kNan}},
       {"where",
        "condition ? dy : 0",
        [=](const Tensor& x) { return where(bools, x, x.detach()); },
@@ -110,6 +132,16 @@ TEST(InfiniteGradients, AMaskedGradientIsMaskedWhenDifferentiatedAgain) {
   const auto second = autograd::grad({dx}, {x, dy}, {numbers({1, 1})});
   expect_numbers(second[0], {0, 0});
   expect_numbers(second[1], {0, 1});
+}
+
+TEST(InfiniteGradients, APowerOfZeroIsStoppedWhenDifferentiatedAgain) {
+  const Tensor x = numbers({0, 3}).requires_grad_();
+  const Tensor exponent = numbers({0, 0}).requires_grad_();
+  const Tensor dy = numbers({kInf, kNan}).requires_grad_();
+  const Tensor dx = autograd::grad({pow(x, exponent)}, {x}, {dy}, {.create_graph = true})[0];
+  for (const Tensor& second : autograd::grad({dx}, {x, exponent, dy}, {numbers({1, kInf})})) {
+    expect_numbers(second, {0, 0});
+  }
 }
 
 }  // namespace
