@@ -30,6 +30,7 @@ class NumbersOnDevice : public OnDevice {
   Tensor numbers(const Doubles& values, DType dtype = kFloat64) const {
     return halfgrad::numbers(values, dtype).to(device());
   }
+  static Doubles numbers(const Tensor& t) { return halfgrad::numbers(t); }
   TensorOptions in(DType dtype) const { return {.dtype = dtype, .device = device()}; }
 };
 

@@ -8,22 +8,13 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/testing/random_tensor.h>
-#include <halfgrad/tests/devices.h>
 
 // In-place changes of tensors, of views and of what is seen through views.
 namespace halfgrad {
 namespace {
 
-class InPlaceInGraph : public OnDevice {
- protected:
-  Tensor full(const Shape& sizes, double value) const {
-    return Tensor(Array::full(sizes, value, kFloat, device()));
-  }
-  Tensor leaf(const Shape& sizes, double value) const {
-    return full(sizes, value).requires_grad_();
-  }
-};
-using InPlaceOnViews = InPlaceInGraph;
+using InPlaceInGraph = GraphOnDevice;
+using InPlaceOnViews = GraphOnDevice;
 HALFGRAD_ON_DEVICES(InPlaceInGraph);
 HALFGRAD_ON_DEVICES(InPlaceOnViews);
 
