@@ -53,8 +53,9 @@ class BackwardScale {
 
   ScaleId now = kUnknownScale;
 
-  /// That of a gradient handed to backward(), or of none: what no scaler is known to have scaled
-  /// was not, but in a pass inside another, which may have begun from a scaled gradient.
+  /// That of a gradient handed to backward(), undefined where the pass makes its own. One that no
+  /// scaler is known to have scaled never was; but unknown is that of a pass inside another, which
+  /// may have begun from a scaled gradient.
   ScaleId of_root(const Tensor& grad) const;
 
   /// For a hook: the gradient that the innermost pass is at has met the scale `id`. Two scales one
