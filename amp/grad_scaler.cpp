@@ -73,9 +73,9 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
   if (scaled.requires_grad()) {
-    const detail::ScaleId id = is_captured(outputs.device()) ? detail::kMixedScales : scale_id_;
+    const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
     scaled.register_hook([id](const Tensor&) {
-      detail::BackwardScale::enter(id);
+      detail::BackwardScale::meet(id);
       return Tensor();
     });
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <halfgrad/amp/scale_update.h>
+#include <halfgrad/amp/unscale_formula.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
@@ -30,36 +31,6 @@ struct Either {
 };
 
 float* floats(const Array& array) { return array.data_as<float>(); }
-
-// y = x * inv_scale, finite where |x * probe| < limit.
-template <bool kWrite>
-struct UnscaleFormula {
-  static constexpr unsigned kWrites = kWrite ? 1 : 0;
-
-  float inv_scale;
-  float probe;
-  double limit;
-  float* found_inf;
-
-  template <class T>
-  HG_HD void operator()(T& gradient) const {
-    if (broken(Bug::unscale_stops_early) && *found_inf != 0) return;
-    if (!all(math::abs(gradient * T(probe)) < T(limit))) raise_flag(found_inf);
-    if constexpr (kWrite) gradient = gradient * T(inv_scale);
-  }
-};
-
-template <bool kWrite>
-struct Unscale {
-  const float* inv_scale;
-  bool check_after;
-  double limit;
-  float* found_inf;
-
-  HG_HD UnscaleFormula<kWrite> make() const {
-    return {*inv_scale, check_after ? *inv_scale : 1, limit, found_inf};
-  }
-};
 
 template <bool kWrite>
 void visit_gradients(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/parallel.h>
 #include <halfgrad/core/reduce.h>
@@ -27,26 +28,14 @@ enum Field : std::uint8_t {
 };
 enum Count : std::uint8_t { written, iterations };  // in the row after the last
 
-struct CountNonFinite {
-  template <class T>
-  HG_HD static T identity() {
-    return T(0);
-  }
+struct CountNonFinite : AddedUp {
   template <class T>
   HG_HD T map(T x) const {
     return select(math::isfinite(x), T(0), T(1));
   }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    return total;
-  }
 };
 
-struct SumOfSquares : CountNonFinite {
+struct SumOfSquares : AddedUp {
   template <class T>
   HG_HD T map(T x) const {
     return x * x;

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad::detail {
@@ -45,16 +44,15 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op) 
   if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
 }
 
-void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
   for (const auto& hook : leaf.hooks) {
     Tensor replacement = hook.function(gradient);
     if (replacement.defined()) gradient = std::move(replacement);
   }
   const std::lock_guard lock(leaf_mutex());
   Tensor total(leaf.grad);
-  ScaleId before = kUnknownScale;
   if (total.defined()) {
-    before = scale_id(total);
+    scale = scale_of_sum(scale_id(total), scale);
     if (GradMode::is_enabled()) {
       total = add(total, gradient);
     } else {
@@ -66,7 +64,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient) {
   } else {
     total = Tensor(gradient.array().clone());
   }
-  set_scale_id(total, BackwardScale::added_to(before));
+  set_scale_id(total, scale);
   leaf.grad = total.impl();
 }
 

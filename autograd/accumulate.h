@@ -1,5 +1,6 @@
 #pragma once
 
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 
 /// How backward adds gradients up: in place where nobody else can see the numbers and no graph is
@@ -14,6 +15,6 @@ void accumulate(Tensor& total, Tensor&& gradient);
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op);
 
 /// Runs the leaf's hooks, then adds to its grad. Several threads may do so at once.
-void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient);
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);
 
 }  // namespace halfgrad::detail

@@ -21,9 +21,13 @@ using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::conform;
 using halfgrad::detail::Edge;
 using halfgrad::detail::gradient_edge;
+using halfgrad::detail::kMixedScales;
+using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
 using halfgrad::detail::OutputInfo;
+using halfgrad::detail::scale_of_sum;
+using halfgrad::detail::ScaleId;
 using halfgrad::detail::TensorImpl;
 
 class Run {
@@ -56,14 +60,17 @@ class Run {
   void run() {
     while (find_next()) {
       Entry entry = std::move(next_);
+      scale_.now = entry.scale;
       if (entry.more.empty()) {
         evaluate(*entry.node, std::span(&entry.grad, 1));
       } else {
+        // A user's function may keep the gradients of its outputs apart.
+        if (entry.scale == kMixedScales) scale_.now = kUnknownScale;
         entry.more.front() = std::move(entry.grad);
         evaluate(*entry.node, entry.more);
       }
     }
-    for (auto& [leaf, gradient] : leaves_) deliver(leaf, std::move(gradient));
+    for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
   }
 
   std::vector<Tensor> take_captured() { return std::move(capture_->gradients); }
@@ -73,6 +80,7 @@ class Run {
     std::shared_ptr<Node> node;
     Tensor grad;               // of output 0
     std::vector<Tensor> more;  // of all outputs, when there are several; [0] unused until run
+    ScaleId scale = kUnknownScale;
   };
 
   // What grad() asks for: the tensors, and the nodes that lie on the way to them.
@@ -90,6 +98,7 @@ class Run {
           "backward: expected a tensor that requires grad, got one that does not and has no "
           "grad_fn");
     }
+    scale_.now = scale_.of_root(grad);
     if (!grad.defined()) {
       if (root.numel() != 1) {
         throw std::runtime_error("backward: expected a gradient argument for a tensor of shape " +
@@ -110,10 +119,13 @@ class Run {
       conform(gradient, info.sizes, info.dtype, op);
       Entry& entry = entry_of(edge.node);
       accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
+      entry.scale = scale_of_sum(entry.scale, scale_.now);
     } else if (edge.leaf != nullptr) {
       const Array& leaf = edge.leaf->array;
       conform(gradient, leaf.sizes(), leaf.dtype(), op);
-      accumulate(leaves_.of(edge.leaf), std::move(gradient));
+      LeafGradients::Entry& entry = leaves_.of(edge.leaf);
+      accumulate(entry.gradient, std::move(gradient));
+      entry.scale = scale_of_sum(entry.scale, scale_.now);
     }
   }
 
@@ -128,6 +140,7 @@ class Run {
     Entry& entry = first ? next_ : ready_[sequence];
     if (entry.node == nullptr) {
       entry.node = node;
+      entry.scale = kUnknownScale;  // of no gradient yet
       if (node->outputs() > 1) entry.more.resize(node->outputs());
     }
     return entry;
@@ -190,13 +203,13 @@ class Run {
     }
   }
 
-  void deliver(const std::shared_ptr<TensorImpl>& leaf, Tensor gradient) {
+  void deliver(LeafGradients::Entry&& entry) {
     if (capture_ == nullptr) {
-      accumulate_into_leaf(*leaf, std::move(gradient));
+      accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
       return;
     }
     for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
-      if ((*capture_->inputs)[i].impl() == leaf) capture_->gradients[i] = gradient;
+      if ((*capture_->inputs)[i].impl() == entry.leaf) capture_->gradients[i] = entry.gradient;
     }
   }
 

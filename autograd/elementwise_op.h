@@ -15,7 +15,8 @@
 ///   template <class T> HG_HD T value(T x) const;             // or value(a, b), value(a, b, c)
 ///   template <class T> HG_HD T slope(T x, T y) const;        // dy/dx; y is the value
 ///   template <class T> HG_HD T slope_a(T a, T b, T y) const; // two operands: slope_a, slope_b,
-///   ...
+///   template <class T> HG_HD auto stops_a(T a, T b) const;   // optional: not even an infinite
+///                                                            // gradient passes to a where true
 ///
 /// and gets its kernels for every dtype, its gradient, and its second derivative (from the same
 /// slope, evaluated on dual numbers).
@@ -66,6 +67,12 @@ struct Slope {
     }
   }
 
+  /// Where f says so for its first operand of two.
+  template <class T, class... Rest>
+  HG_HD auto stops(T a, T b, Rest...) const requires(I == 0 && requires(F g) { g.stops_a(a, b); }) {
+    return f.stops_a(a, b);
+  }
+
  private:
   /// Zeros for what f does not look at.
   template <class T, std::size_t... K, class... Saved>
@@ -104,6 +111,12 @@ struct Slope<Slope<F, I, N>, K, M> {
     }
     (std::make_index_sequence<M>{});
   }
+
+  template <class... T>
+  HG_HD auto stops(T... saved) const requires requires(Slope<F, I, N> s) {
+    s.stops(saved...);
+  }
+  { return f.stops(saved...); }
 };
 
 /// dy * slope, in one pass over dy and what was saved.
@@ -119,6 +132,8 @@ struct GradientKernel {
     const T s = slope.template at<T>(saved...);
     if constexpr (S::masks_gradient) {
       return select(s == T(0), T(0), dy * s);
+    } else if constexpr (requires { slope.stops(saved...); }) {
+      return select(slope.stops(saved...), T(0), dy * s);
     } else {
       return dy * s;
     }

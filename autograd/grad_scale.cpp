@@ -49,7 +49,7 @@ Registry& registry() {
   return registry;
 }
 
-thread_local ScaleId backward_scale = kUnknownScale;  // outside of any pass
+thread_local BackwardScale* innermost = nullptr;
 
 std::atomic<ScaleId> next_id = kFirstScaleId;
 
@@ -84,20 +84,18 @@ void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* 
   }
 }
 
-BackwardScale::BackwardScale() : outer_(backward_scale) {
-  backward_scale = outer_ == kUnknownScale ? kNeverScaled : kMixedScales;
-}
-BackwardScale::~BackwardScale() { backward_scale = outer_; }
+BackwardScale::BackwardScale() : outer_(innermost) { innermost = this; }
+BackwardScale::~BackwardScale() { innermost = outer_; }
 
-void BackwardScale::enter(ScaleId id) {
-  const bool alone = backward_scale == kNeverScaled || backward_scale == id;
-  backward_scale = alone ? id : kMixedScales;
+ScaleId BackwardScale::of_root(const Tensor& grad) const {
+  const ScaleId id = grad.defined() ? scale_id(grad) : kUnknownScale;
+  if (id > kUnscaled) return id;
+  return outer_ == nullptr ? kNeverScaled : kUnknownScale;
 }
 
-ScaleId BackwardScale::added_to(ScaleId id) {
-  if (backward_scale == kMixedScales) return kUnknownScale;
-  if (id == kUnknownScale || id == backward_scale) return backward_scale;
-  return id == kUnscaled && backward_scale == kNeverScaled ? kUnscaled : kMixedScales;
+void BackwardScale::meet(ScaleId id) {
+  ScaleId& now = innermost->now;
+  now = now == kNeverScaled || now == id ? id : kUnknownScale;
 }
 
 }  // namespace halfgrad::detail

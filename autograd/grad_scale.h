@@ -12,7 +12,8 @@
 /// below makes its scale unknown, and unknown is never an error.
 namespace halfgrad::detail {
 
-/// One scaler's scale in one iteration has one id.
+/// One scaler's scale in one iteration has one id. Unknown are also those in a captured graph,
+/// whose iterations the host does not see.
 using ScaleId = std::uint64_t;
 inline constexpr ScaleId kUnknownScale = 0;
 inline constexpr ScaleId kNeverScaled = 1;  ///< of a loss that no scaler scaled: right by itself,
@@ -22,6 +23,13 @@ inline constexpr ScaleId kMixedScales = 3;  ///< a sum of gradients of different
 inline constexpr ScaleId kFirstScaleId = 4;
 
 ScaleId new_scale_id();
+
+/// The scale of a sum of gradients of two scales.
+constexpr ScaleId scale_of_sum(ScaleId a, ScaleId b) {
+  if (a == b || a == kUnknownScale) return b;
+  if (b == kUnknownScale) return a;
+  return a <= kUnscaled && b <= kUnscaled ? kUnscaled : kMixedScales;
+}
 
 ScaleId scale_id(const Tensor& grad);
 /// Nothing happens for kUnknownScale, nor while no scaler has been made yet.
@@ -34,10 +42,8 @@ void bump_version_of_scaled(const Tensor& grad);
 /// scale is known to multiply.
 void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* fix);
 
-/// The loss scale of the backward pass that this thread is in: kNeverScaled at its start, set by
-/// hooks of scaled losses on the way. kMixedScales, which leaves that of its gradients unknown, if
-/// those are of several scalers or captured in a graph, and in a pass inside another, which may
-/// have begun from a scaled gradient.
+/// A backward pass of this thread, and the scale of the gradients that it is at. Hooks of scaled
+/// losses change it on the way.
 class BackwardScale {
  public:
   BackwardScale();
@@ -45,12 +51,19 @@ class BackwardScale {
   BackwardScale(const BackwardScale&) = delete;
   BackwardScale& operator=(const BackwardScale&) = delete;
 
-  static void enter(ScaleId id);
-  /// The scale of a sum of a gradient that carries `id`, or of none, and this pass's.
-  static ScaleId added_to(ScaleId id);
+  ScaleId now = kUnknownScale;
+
+  /// That of a gradient handed to backward(), undefined where the pass makes its own. One that no
+  /// scaler is known to have scaled never was; but unknown is that of a pass inside another, which
+  /// may have begun from a scaled gradient.
+  ScaleId of_root(const Tensor& grad) const;
+
+  /// For a hook: the gradient that the innermost pass is at has met the scale `id`. Two scales one
+  /// after the other are unknown: the user may have divided by one.
+  static void meet(ScaleId id);
 
  private:
-  ScaleId outer_;
+  BackwardScale* outer_;
 };
 
 }  // namespace halfgrad::detail

@@ -5,9 +5,9 @@
 #include <memory>
 #include <memory_resource>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 
 namespace halfgrad::detail {
@@ -16,23 +16,27 @@ namespace halfgrad::detail {
 /// which the first for each arrived. A few need no memory of their own.
 class LeafGradients {
  public:
-  using Entry = std::pair<std::shared_ptr<TensorImpl>, Tensor>;
+  struct Entry {
+    std::shared_ptr<TensorImpl> leaf;
+    Tensor gradient;
+    ScaleId scale = kUnknownScale;
+  };
 
   LeafGradients() { entries_.reserve(kFew); }
 
-  /// That of `leaf`; undefined at first.
-  Tensor& of(const std::shared_ptr<TensorImpl>& leaf) {
+  /// That of `leaf`; its gradient is undefined at first.
+  Entry& of(const std::shared_ptr<TensorImpl>& leaf) {
     if (entries_.size() <= kFew) {
-      for (auto& [known, gradient] : entries_) {
-        if (known == leaf) return gradient;
+      for (Entry& entry : entries_) {
+        if (entry.leaf == leaf) return entry;
       }
     }
     if (entries_.size() >= kFew) {
       if (index_ == nullptr) make_index();
       const auto [found, inserted] = index_->try_emplace(leaf.get(), entries_.size());
-      if (!inserted) return entries_[found->second].second;
+      if (!inserted) return entries_[found->second];
     }
-    return entries_.emplace_back(leaf, Tensor()).second;
+    return entries_.emplace_back(Entry{leaf, Tensor()});
   }
 
   auto begin() { return entries_.begin(); }
@@ -45,7 +49,7 @@ class LeafGradients {
 
   void make_index() {
     index_ = std::make_unique<Index>();
-    for (std::size_t i = 0; i < entries_.size(); ++i) (*index_)[entries_[i].first.get()] = i;
+    for (std::size_t i = 0; i < entries_.size(); ++i) (*index_)[entries_[i].leaf.get()] = i;
   }
 
   alignas(Entry) std::array<std::byte, kFew * sizeof(Entry)> room_;

@@ -73,7 +73,7 @@ GemmBackend gemm_backend();
 namespace backends::cuda::matmul {
 
 /// f32 operands rounded to TF32, 11 significant bits, and multiplied by tensor cores. Default
-/// false, as in PyTorch.
+/// false, as in PyTorch, which in C++ calls it at::globalContext().setAllowTF32CuBLAS(allow).
 void set_allow_tf32(bool allow);
 bool allow_tf32();
 

@@ -25,6 +25,38 @@ namespace halfgrad::detail {
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
+/// One thread's share of a reduction: kPerFlush elements are combined in T before they are carried
+/// over to the wider total.
+template <class T, class R>
+class Accumulator {
+ public:
+  HG_HD explicit Accumulator(const R& r)
+      : r_(r), part_(r.template identity<T>()), total_(static_cast<total_t<T>>(part_)) {}
+
+  HG_HD void add(T x) {
+    part_ = r_.combine(part_, r_.map(x));
+    if (++count_ == kPerFlush) flush();
+  }
+  HG_HD total_t<T> total() {
+    flush();
+    return total_;
+  }
+
+ private:
+  static constexpr int kPerFlush = 16;
+
+  HG_HD void flush() {
+    total_ = r_.combine(total_, static_cast<total_t<T>>(part_));
+    part_ = r_.template identity<T>();
+    count_ = 0;
+  }
+
+  const R& r_;
+  T part_;
+  total_t<T> total_;
+  int count_ = 0;
+};
+
 template <class T>
 struct ReduceKernels {
   const void* reduction;

@@ -68,8 +68,9 @@ struct MasterFormula {
   HG_HD void operator()(T& weight, T& gradient, T& master, State&... state) const {
     formula(master, gradient, state...);
     weight = master;
-    const mask_t<T> lost = (math::abs(master) >= T(limit)) & math::isfinite(master);
-    add_count(overflows, lost);
+    const mask_t<T> lost = math::abs(master) >= T(limit);
+    const mask_t<T> finite = math::isfinite(master);
+    add_count(overflows, lost & finite);
   }
 };
 

@@ -40,7 +40,11 @@ struct Pow : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_a(T a, T b, T) const {
-    return select(b == T(0), T(0), b * math::pow(a, b - T(1)));
+    return b * math::pow(a, b - T(1));
+  }
+  template <class T>
+  HG_HD auto stops_a(T, T b) const {
+    return b == T(0);
   }
   template <class T>
   HG_HD T slope_b(T a, T b, T y) const {

@@ -5,24 +5,35 @@
 
 #include <halfgrad/core/hd.h>
 
-/// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
 namespace halfgrad::detail {
 
-struct Total {
-  static constexpr bool integers = true;
-  double divisor = 1;
+/// What reductions by addition have in common: see core/reduce.h.
+struct AddedUp {
+  static constexpr bool integers = false;
 
   template <class T>
   HG_HD static T identity() {
     return T(0);
   }
   template <class T>
-  HG_HD T map(T x) const {
-    return x;
-  }
-  template <class T>
   HG_HD T combine(T a, T b) const {
     return a + b;
+  }
+  template <class T>
+  HG_HD T finish(T total, std::int64_t) const {
+    return total;
+  }
+};
+
+/// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
+struct Total : AddedUp {
+  static constexpr bool integers = true;
+  double divisor;
+
+  explicit Total(double by = 1) : divisor(by) {}
+  template <class T>
+  HG_HD T map(T x) const {
+    return x;
   }
   template <class T>
   HG_HD T finish(T total, std::int64_t) const {

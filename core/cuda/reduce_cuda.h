@@ -10,42 +10,12 @@
 #include <halfgrad/core/cuda/reduce_plan.h>
 #include <halfgrad/core/reduce.h>
 
-/// The reduction engine on a GPU. Each thread combines kPerFlush elements in T before it carries
-/// them over to the wider total, and everything between threads happens there, so sums are as exact
-/// as the CPU's. Few long reductions are cut into parts, one a block, that a second launch
+/// The reduction engine on a GPU. What threads hand to each other are wide totals, so sums are as
+/// exact as the CPU's. Few long reductions are cut into parts, one a block, that a second launch
 /// combines. The order depends on the shape alone; there are no atomics.
 namespace halfgrad::detail {
 
 inline constexpr int kReduceThreads = 256;
-inline constexpr int kPerFlush = 16;
-
-template <class T, class R>
-class Accumulator {
- public:
-  __device__ explicit Accumulator(const R& r)
-      : r_(r), part_(r.template identity<T>()), total_(static_cast<total_t<T>>(part_)) {}
-
-  __device__ void add(T x) {
-    part_ = r_.combine(part_, r_.map(x));
-    if (++count_ == kPerFlush) flush();
-  }
-  __device__ total_t<T> total() {
-    flush();
-    return total_;
-  }
-
- private:
-  __device__ void flush() {
-    total_ = r_.combine(total_, static_cast<total_t<T>>(part_));
-    part_ = r_.template identity<T>();
-    count_ = 0;
-  }
-
-  const R& r_;
-  T part_;
-  total_t<T> total_;
-  int count_ = 0;
-};
 
 /// Where totals go: finished, to `out`, or as one of several parts.
 template <class Total>

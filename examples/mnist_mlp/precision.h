@@ -11,6 +11,7 @@ struct Precision {
   std::optional<halfgrad::DType> autocast = {};  ///< what autocast runs safe ops in
   bool scales_loss = false;                      ///< with a GradScaler
   halfgrad::DType weights = halfgrad::kFloat32;
+  bool masters = false;  ///< the optimizer updates float32 copies of 16-bit weights
 };
 
 inline constexpr Precision kPrecisions[] = {
@@ -19,4 +20,5 @@ inline constexpr Precision kPrecisions[] = {
     {.name = "fp16", .autocast = halfgrad::kHalf, .scales_loss = true},
     {.name = "bf16", .autocast = halfgrad::kBFloat16},
     {.name = "fp16-pure", .weights = halfgrad::kHalf},
+    {.name = "fp16-masters", .scales_loss = true, .weights = halfgrad::kHalf, .masters = true},
 };

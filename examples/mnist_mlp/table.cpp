@@ -60,13 +60,16 @@ std::optional<double> unmoved(Reports reports, const std::string& precision) {
 }
 
 void explain_pure(Reports reports, const Options& options) {
-  const auto pure = unmoved(reports, "fp16-pure"), fp32 = unmoved(reports, "fp32");
+  const auto pure = unmoved(reports, "fp16-pure");
   if (!pure) return;
+  const auto beside = [&](const std::string& what, const std::string& precision) {
+    const auto share = unmoved(reports, precision);
+    return share ? fmt::format(", {} {:.0f} %", what, *share) : "";
+  };
   fmt::print(
       "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its weights "
-      "unmoved{}: "
-      "an update below half the spacing of fp16 numbers is lost.\n",
-      *pure, fp32 ? fmt::format(",\n  fp32's {:.0f} %", *fp32) : "");
+      "unmoved{}{}:\n  an update below half the spacing of fp16 numbers is lost.\n",
+      *pure, beside("fp32's", "fp32"), beside("and of fp16-masters' masters", "fp16-masters"));
   if (options.optimizer != "sgd")
     fmt::print(
         "  Its Adam needs eps 1e-4: with 1e-8, squared gradients that fp16 rounds to zero give "

@@ -4,11 +4,11 @@ namespace hg = halfgrad;
 
 namespace {
 
-/// Adam's eps is 1e-4 for 16-bit weights: their moments are in 16 bits as well, a squared gradient
-/// below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
-std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, hg::DType weights,
+/// Adam's eps is 1e-4 for 16-bit weights without masters: their moments are in 16 bits as well, a
+/// squared gradient below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
+std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Precision& precision,
                                                      const std::vector<hg::Tensor>& parameters) {
-  const double eps = weights == hg::kHalf ? 1e-4 : 1e-8;
+  const double eps = precision.weights == hg::kHalf && !precision.masters ? 1e-4 : 1e-8;
   if (task.optimizer == "sgd")
     return std::make_unique<hg::optim::SGD>(parameters,
                                             hg::optim::SGDOptions{.lr = task.lr, .momentum = 0.9});
@@ -28,7 +28,8 @@ Trainer::Trainer(const Task& task, const Precision& precision)
       scaler_({.enabled = precision.scales_loss}) {
   model_.to(task.device);
   model_.to(precision.weights);
-  optimizer_ = make_optimizer(task, precision.weights, model_.parameters());
+  optimizer_ = make_optimizer(task, precision, model_.parameters());
+  if (precision.masters) masters_.emplace(*optimizer_);
 }
 
 Trainer::Step Trainer::step(const hg::Tensor& x, const hg::Tensor& y) {
@@ -67,6 +68,6 @@ void Trainer::read(const hg::io::Checkpoint& checkpoint) {
 std::vector<hg::Tensor> Trainer::weights() const {
   std::vector<hg::Tensor> copies;
   for (const hg::Tensor& parameter : model_.parameters())
-    copies.push_back(parameter.detach().clone());
+    copies.emplace_back((masters_ ? masters_->master(parameter) : parameter.array()).clone());
   return copies;
 }

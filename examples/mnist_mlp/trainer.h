@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <halfgrad/halfgrad.h>
@@ -28,7 +29,7 @@ class Trainer {
   void write(halfgrad::io::Checkpoint& checkpoint) const;
   void read(const halfgrad::io::Checkpoint& checkpoint);
 
-  /// Copies.
+  /// Copies of what the optimizer updates: the weights, or their masters.
   std::vector<halfgrad::Tensor> weights() const;
 
  private:
@@ -36,5 +37,6 @@ class Trainer {
   const Precision& precision_;
   halfgrad::nn::Sequential model_;
   std::unique_ptr<halfgrad::optim::Optimizer> optimizer_;
+  std::optional<halfgrad::amp::MasterWeights> masters_;
   halfgrad::amp::GradScaler scaler_;
 };

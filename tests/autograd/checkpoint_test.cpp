@@ -11,23 +11,26 @@
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/testing/gradcheck.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 /// Gradients through a checkpoint are those without, bit for bit; memory is that of one segment.
 namespace halfgrad {
 namespace {
 
 using utils::checkpoint;
-using Numbers = std::vector<double>;
 
 struct Layer {
-  Tensor weight = randn({4, 4}, {.dtype = kDouble, .requires_grad = true});
+  Tensor weight;
   Tensor operator()(const Tensor& x) const { return dropout(tanh(matmul(x, weight)), 0.5, true); }
 };
 
 struct Net {
-  std::vector<Layer> layers{3};
-  Tensor input = randn({8, 4}, {.dtype = kDouble, .requires_grad = true});
+  std::vector<Layer> layers;
+  Tensor input;
 
+  explicit Net(const TensorOptions& leaf) : input(randn({8, 4}, leaf)) {
+    for (int i = 0; i < 3; ++i) layers.push_back({randn({4, 4}, leaf)});
+  }
   Tensor loss(bool checkpointed) const {
     Tensor x = input;
     for (const Layer& layer : layers) x = checkpointed ? checkpoint(layer, x) : layer(x);
@@ -40,8 +43,16 @@ struct Net {
   }
 };
 
-std::vector<Numbers> gradients(const std::vector<Tensor>& leaves) {
-  std::vector<Numbers> result;
+class Checkpoint : public NumbersOnDevice {
+ protected:
+  TensorOptions leaf(DType dtype = kFloat) const {
+    return {.dtype = dtype, .device = device(), .requires_grad = true};
+  }
+};
+HALFGRAD_ON_DEVICES(Checkpoint);
+
+std::vector<Doubles> gradients(const std::vector<Tensor>& leaves) {
+  std::vector<Doubles> result;
   for (Tensor leaf : leaves) {
     result.push_back(leaf.grad().to_vector<double>());
     leaf.set_grad({});
@@ -49,9 +60,9 @@ std::vector<Numbers> gradients(const std::vector<Tensor>& leaves) {
   return result;
 }
 
-TEST(Checkpoint, GivesTheSameBitsAndLeavesTheGeneratorAlone) {
+TEST_P(Checkpoint, GivesTheSameBitsAndLeavesTheGeneratorAlone) {
   manual_seed(3);
-  const Net net;
+  const Net net(leaf(kDouble));
   const RandomKey start = default_generator().get_state();
   const Tensor plain = net.loss(false);
   plain.backward();
@@ -66,13 +77,13 @@ TEST(Checkpoint, GivesTheSameBitsAndLeavesTheGeneratorAlone) {
   EXPECT_EQ(default_generator().get_state().stream, end.stream);
 }
 
-TEST(Checkpoint, RunsTwiceAndOnceWithoutGradients) {
+TEST_P(Checkpoint, RunsTwiceAndOnceWithoutGradients) {
   const auto runs = std::make_shared<int>(0);
   const auto square = [runs](const Tensor& x) {
     ++*runs;
     return x * x;
   };
-  const Tensor x = full({}, 3.0, {.requires_grad = true});
+  const Tensor x = full({}, 3.0, leaf());
   {
     const NoGradGuard no_grad;
     EXPECT_FALSE(checkpoint(square, x).requires_grad());
@@ -85,7 +96,7 @@ TEST(Checkpoint, RunsTwiceAndOnceWithoutGradients) {
 }
 
 // The tape of a segment is what 2 kB arrays its ops keep; checkpointed, its input alone.
-TEST(Checkpoint, KeepsTheInputAlone) {
+TEST(CheckpointOnCpu, KeepsTheInputAlone) {
   const Tensor x = randn({256}, {.dtype = kDouble, .requires_grad = true});
   const auto chain = [](Tensor y) {
     for (int i = 0; i < 10; ++i) y = tanh(y);
@@ -100,9 +111,9 @@ TEST(Checkpoint, KeepsTheInputAlone) {
   EXPECT_EQ(kept(false), 10 * 256 * 8);
 }
 
-TEST(Checkpoint, TakesAndReturnsSeveralTensors) {
-  const Tensor a = full({2}, 3.0, {.dtype = kDouble, .requires_grad = true});
-  const Tensor b = full({2}, 5.0, {.dtype = kDouble});
+TEST_P(Checkpoint, TakesAndReturnsSeveralTensors) {
+  const Tensor a = full({2}, 3.0, leaf(kDouble));
+  const Tensor b = full({2}, 5.0, in(kDouble));
   const auto outputs = checkpoint(
       [](const Tensor& x, const Tensor& y) {
         return std::vector<Tensor>{x * y, x > y, x + y};
@@ -110,14 +121,14 @@ TEST(Checkpoint, TakesAndReturnsSeveralTensors) {
       a, b);
   EXPECT_FALSE(outputs[1].requires_grad());
   (sum(outputs[2]) * 2.0).backward();  // nothing flows back into output 0
-  EXPECT_EQ(a.grad().to_vector<double>(), (Numbers{2, 2}));
+  EXPECT_EQ(a.grad().to_vector<double>(), (Doubles{2, 2}));
   sum(checkpoint([](const Tensor& x, const Tensor& y) { return x * y; }, a, a)).backward();
-  EXPECT_EQ(a.grad().to_vector<double>(), (Numbers{8, 8}));
+  EXPECT_EQ(a.grad().to_vector<double>(), (Doubles{8, 8}));
 }
 
-TEST(Checkpoint, GradAndSecondDerivatives) {
-  const Tensor w = full({3}, 0.5, {.dtype = kDouble, .requires_grad = true});
-  const Tensor x = tensor({0.1, -0.2, 0.3}, {.dtype = kDouble}).requires_grad_();
+TEST_P(Checkpoint, GradAndSecondDerivatives) {
+  const Tensor w = full({3}, 0.5, leaf(kDouble));
+  const Tensor x = tensor({0.1, -0.2, 0.3}, in(kDouble)).requires_grad_();
   // The weight is used before the segment, too: its gradient must not be counted twice.
   const auto f = [](const std::vector<Tensor>& in) {
     const Tensor& weight = in[1];
@@ -133,8 +144,8 @@ TEST(Checkpoint, GradAndSecondDerivatives) {
   EXPECT_FALSE(w.grad().defined());
 }
 
-TEST(Checkpoint, GraphsMayBeUsedAgain) {
-  const Tensor x = full({}, 2.0, {.requires_grad = true});
+TEST_P(Checkpoint, GraphsMayBeUsedAgain) {
+  const Tensor x = full({}, 2.0, leaf());
   const Tensor y = checkpoint([](const Tensor& z) { return z * z * z; }, x);
   y.backward({}, /*retain_graph=*/true);
   y.backward();
@@ -143,16 +154,16 @@ TEST(Checkpoint, GraphsMayBeUsedAgain) {
 }
 
 // w is the result of an op outside: its history is run again for the segment, and counts once each.
-TEST(Checkpoint, ReachesWhatTheFunctionCaptured) {
-  const Tensor leaf = full({}, 2.0, {.requires_grad = true});
-  const Tensor w = leaf * 3.0;
-  const Tensor y = checkpoint([w](const Tensor& x) { return x * w; }, full({}, 5.0));
+TEST_P(Checkpoint, ReachesWhatTheFunctionCaptured) {
+  const Tensor x = full({}, 2.0, leaf());
+  const Tensor w = x * 3.0;
+  const Tensor y = checkpoint([w](const Tensor& z) { return z * w; }, full({}, 5.0, in(kFloat)));
   (y + w).backward();
-  EXPECT_EQ(leaf.grad().item(), 3 * 5 + 3);
+  EXPECT_EQ(x.grad().item(), 3 * 5 + 3);
 }
 
-TEST(Checkpoint, NoticesChanges) {
-  Tensor x = full({}, 2.0, {.requires_grad = true}), w = full({}, 3.0, {.requires_grad = true});
+TEST_P(Checkpoint, NoticesChanges) {
+  Tensor x = full({}, 2.0, leaf()), w = full({}, 3.0, leaf());
   for (Tensor* changed : {&x, &w}) {
     const Tensor y = checkpoint([w](const Tensor& z) { return z * w; }, x);
     {
@@ -162,13 +173,13 @@ TEST(Checkpoint, NoticesChanges) {
     EXPECT_THROW(y.backward(), std::runtime_error);
   }
   const auto runs = std::make_shared<int>(0);
-  const auto growing = [runs](const Tensor& z) { return z * ones({++*runs}); };
+  const auto growing = [runs, this](const Tensor& z) { return z * ones({++*runs}, in(kFloat)); };
   EXPECT_THROW(sum(checkpoint(growing, x)).backward(), std::runtime_error);
 }
 
-TEST(Checkpoint, ExceptionsOfTheSecondRunReachTheCaller) {
+TEST_P(Checkpoint, ExceptionsOfTheSecondRunReachTheCaller) {
   const auto runs = std::make_shared<int>(0);
-  const Tensor x = full({}, 2.0, {.requires_grad = true});
+  const Tensor x = full({}, 2.0, leaf());
   const RandomKey before = default_generator().get_state();
   const Tensor y = checkpoint(
       [runs](const Tensor& z) {

@@ -14,16 +14,22 @@
 namespace halfgrad {
 namespace {
 
-TEST(Creation, FillsWithConstants) {
-  EXPECT_EQ(numbers(zeros({2, 2})), Doubles(4, 0));
-  EXPECT_EQ(numbers(ones({3})), Doubles(3, 1));
-  EXPECT_EQ(numbers(full({2}, 2.5)), Doubles(2, 2.5));
-  EXPECT_EQ(empty({2, 3}).sizes(), (Shape{2, 3}));
-  EXPECT_EQ(zeros({}).dim(), 0);
-  EXPECT_EQ(zeros({0, 3}).numel(), 0);
+class Creation : public NumbersOnDevice {
+ protected:
+  TensorOptions there() const { return {.device = device()}; }
+};
+HALFGRAD_ON_DEVICES(Creation);
+
+TEST_P(Creation, FillsWithConstants) {
+  EXPECT_EQ(numbers(zeros({2, 2}, there())), Doubles(4, 0));
+  EXPECT_EQ(numbers(ones({3}, there())), Doubles(3, 1));
+  EXPECT_EQ(numbers(full({2}, 2.5, there())), Doubles(2, 2.5));
+  EXPECT_EQ(empty({2, 3}, there()).sizes(), (Shape{2, 3}));
+  EXPECT_EQ(zeros({}, there()).dim(), 0);
+  EXPECT_EQ(zeros({0, 3}, there()).numel(), 0);
 }
 
-TEST(Creation, ChoosesPyTorchsDTypes) {
+TEST(CreationOnCpu, ChoosesPyTorchsDTypes) {
   const Tensor like = zeros({2}, {.dtype = kBFloat16});
   const std::pair<Tensor, DType> cases[] = {
       {zeros({1}), kFloat},
@@ -64,7 +70,7 @@ TEST(Creation, ChoosesPyTorchsDTypes) {
   }
 }
 
-TEST(Creation, ObeysRequiresGrad) {
+TEST(CreationOnCpu, ObeysRequiresGrad) {
   const Tensor x = randn({2, 3}, {.requires_grad = true});
   EXPECT_TRUE(x.requires_grad());
   EXPECT_TRUE(x.is_leaf());
@@ -73,23 +79,23 @@ TEST(Creation, ObeysRequiresGrad) {
   EXPECT_THROW(tensor({1, 2}, {.requires_grad = true}), std::invalid_argument);
 }
 
-TEST(Creation, CountsAsNumPyDoes) {
-  EXPECT_EQ(numbers(arange(4)), (Doubles{0, 1, 2, 3}));
-  EXPECT_EQ(numbers(arange(1, 7, 2)), (Doubles{1, 3, 5}));
-  EXPECT_EQ(numbers(arange(3, 0, -1)), (Doubles{3, 2, 1}));
-  EXPECT_EQ(numbers(arange(0, 1, 0.25)), (Doubles{0, 0.25, 0.5, 0.75}));
-  EXPECT_EQ(arange(2, 2).numel(), 0);
-  EXPECT_THROW(arange(0, 3, 0), std::invalid_argument);
-  EXPECT_THROW(arange(0, 3, -1), std::invalid_argument);
-  EXPECT_EQ(numbers(linspace(0, 1, 5)), (Doubles{0, 0.25, 0.5, 0.75, 1}));
-  EXPECT_EQ(numbers(linspace(2, 9, 1)), (Doubles{2}));
-  EXPECT_EQ(linspace(0, 0.1, 7, {.dtype = kDouble}).select(0, -1).item<double>(), 0.1);
-  EXPECT_EQ(linspace(0, 1, 0).numel(), 0);
-  EXPECT_EQ(numbers(eye(2, 3)), (Doubles{1, 0, 0, 0, 1, 0}));
-  EXPECT_EQ(numbers(eye(2)), (Doubles{1, 0, 0, 1}));
+TEST_P(Creation, CountsAsNumPyDoes) {
+  EXPECT_EQ(numbers(arange(4, there())), (Doubles{0, 1, 2, 3}));
+  EXPECT_EQ(numbers(arange(1, 7, 2, there())), (Doubles{1, 3, 5}));
+  EXPECT_EQ(numbers(arange(3, 0, -1, there())), (Doubles{3, 2, 1}));
+  EXPECT_EQ(numbers(arange(0, 1, 0.25, there())), (Doubles{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(arange(2, 2, there()).numel(), 0);
+  EXPECT_THROW(arange(0, 3, 0, there()), std::invalid_argument);
+  EXPECT_THROW(arange(0, 3, -1, there()), std::invalid_argument);
+  EXPECT_EQ(numbers(linspace(0, 1, 5, there())), (Doubles{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(numbers(linspace(2, 9, 1, there())), (Doubles{2}));
+  EXPECT_EQ(linspace(0, 0.1, 7, in(kDouble)).select(0, -1).item<double>(), 0.1);
+  EXPECT_EQ(linspace(0, 1, 0, there()).numel(), 0);
+  EXPECT_EQ(numbers(eye(2, 3, there())), (Doubles{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(numbers(eye(2, there())), (Doubles{1, 0, 0, 1}));
 }
 
-TEST(Creation, TakesNestedLists) {
+TEST(CreationOnCpu, TakesNestedLists) {
   EXPECT_EQ(tensor(7).sizes(), Shape{});
   EXPECT_EQ(tensor({1, 2, 3}).sizes(), Shape{3});
   EXPECT_EQ(tensor({{1, 2, 3}, {4, 5, 6}}).sizes(), (Shape{2, 3}));
@@ -99,7 +105,7 @@ TEST(Creation, TakesNestedLists) {
   EXPECT_EQ(numbers(tensor({1.5, 0.1}, {.dtype = kDouble})), (Doubles{1.5, 0.1}));
 }
 
-TEST(Creation, CopiesTheCallersNumbers) {
+TEST(CreationOnCpu, CopiesTheCallersNumbers) {
   std::vector<float> values{1, 2, 3, 4, 5, 6};
   const Tensor a = tensor(std::span<const float>(values), {2, 3});
   const Tensor b = tensor(values, {3, 2}, {.dtype = kHalf});
@@ -112,23 +118,24 @@ TEST(Creation, CopiesTheCallersNumbers) {
   EXPECT_EQ(tensor(std::vector<float>{}).sizes(), Shape{0});
 }
 
-TEST(Creation, RepeatsRandomNumbersFromASeed) {
-  const auto draw = [] {
+TEST_P(Creation, RepeatsRandomNumbersFromASeed) {
+  const auto draw = [this] {
     manual_seed(11);
-    const Tensor numbers_of[] = {rand({5}), randn({5}), randint(2, 9, {5}).to(kFloat),
-                                 randperm(5).to(kFloat)};
+    const Tensor numbers_of[] = {rand({5}, there()), randn({5}, there()),
+                                 randint(2, 9, {5}, there()).to(kFloat),
+                                 randperm(5, there()).to(kFloat)};
     return cat({numbers_of[0], numbers_of[1], numbers_of[2], numbers_of[3]});
   };
   const Doubles first = numbers(draw());
   EXPECT_EQ(numbers(draw()), first);
   manual_seed(12);
-  EXPECT_NE(numbers(rand({5})), Doubles(first.begin(), first.begin() + 5));
+  EXPECT_NE(numbers(rand({5}, there())), Doubles(first.begin(), first.begin() + 5));
 }
 
-TEST(Creation, DrawsIntegersInTheirRange) {
-  const Doubles drawn = numbers(randint(-1, 2, {200}));
+TEST_P(Creation, DrawsIntegersInTheirRange) {
+  const Doubles drawn = numbers(randint(-1, 2, {200}, there()));
   EXPECT_EQ(std::set<double>(drawn.begin(), drawn.end()), (std::set<double>{-1, 0, 1}));
-  EXPECT_THROW(randint(0, {2}), std::invalid_argument);
+  EXPECT_THROW(randint(0, {2}, there()), std::invalid_argument);
 }
 
 }  // namespace

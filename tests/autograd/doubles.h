@@ -5,9 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/autograd/tensor.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/testing/ulp.h>
+#include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
 
@@ -22,6 +23,16 @@ inline Doubles numbers(const Tensor& t) { return t.to_vector<double>(); }
 inline Tensor numbers(const Doubles& values, DType dtype = kFloat64) {
   return tensor_of(values, {std::ssize(values)}).to(dtype);
 }
+
+/// A test whose tensors lie on its device.
+class NumbersOnDevice : public OnDevice {
+ protected:
+  Tensor numbers(const Doubles& values, DType dtype = kFloat64) const {
+    return halfgrad::numbers(values, dtype).to(device());
+  }
+  static Doubles numbers(const Tensor& t) { return halfgrad::numbers(t); }
+  TensorOptions in(DType dtype) const { return {.dtype = dtype, .device = device()}; }
+};
 
 /// NaN equals NaN here.
 inline void expect_numbers(const Tensor& actual, const Doubles& expected) {

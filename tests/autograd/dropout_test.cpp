@@ -1,7 +1,6 @@
 #include <halfgrad/autograd/ops.h>
 
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -15,12 +14,15 @@
 namespace halfgrad {
 namespace {
 
-TEST(Dropout, DropsAShareOfPAndScalesTheRest) {
+class Dropout : public NumbersOnDevice {};
+HALFGRAD_ON_DEVICES(Dropout);
+
+TEST_P(Dropout, DropsAShareOfPAndScalesTheRest) {
   constexpr std::int64_t kMany = 100'000;
   for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
     for (const double p : {0.25, 0.5, 0.9}) {
       manual_seed(3);
-      const Tensor y = dropout(full({kMany}, 3.0, {.dtype = dtype}), p, true);
+      const Tensor y = dropout(full({kMany}, 3.0, in(dtype)), p, true);
       EXPECT_EQ(y.dtype(), dtype);
       std::int64_t dropped = 0;
       for (const double value : numbers(y)) {
@@ -37,21 +39,21 @@ TEST(Dropout, DropsAShareOfPAndScalesTheRest) {
   }
 }
 
-TEST(Dropout, IsTheIdentityInEvaluationAndForZero) {
-  const Tensor x = random_leaf({5}, 1);
+TEST_P(Dropout, IsTheIdentityInEvaluationAndForZero) {
+  const Tensor x = ones({5}, in(kFloat));
   EXPECT_TRUE(dropout(x, 0.5, false).is_same(x));
   EXPECT_TRUE(dropout(x, 0, true).is_same(x));
 }
 
-TEST(Dropout, DropsEverythingForOneEvenInfinity) {
-  const Tensor x = full({5}, std::numeric_limits<double>::infinity(), {.requires_grad = true});
+TEST_P(Dropout, DropsEverythingForOneEvenInfinity) {
+  const Tensor x = full({5}, kInf, in(kFloat)).requires_grad_();
   const Tensor y = dropout(x, 1, true);
   EXPECT_EQ(numbers(y), Doubles(5, 0));
   y.sum().backward();
   EXPECT_EQ(numbers(x.grad()), Doubles(5, 0));
 }
 
-TEST(Dropout, PassesGradientsThroughTheSameMask) {
+TEST(DropoutOnCpu, PassesGradientsThroughTheSameMask) {
   const RandomKey state = default_generator().get_state();
   const auto f = [&](const std::vector<Tensor>& in) {
     default_generator().set_state({5, 0});
@@ -64,8 +66,8 @@ TEST(Dropout, PassesGradientsThroughTheSameMask) {
   default_generator().set_state(state);
 }
 
-TEST(Dropout, DrawsANewMaskEachTimeAndTheSameFromASeed) {
-  const Tensor x = ones({1000});
+TEST_P(Dropout, DrawsANewMaskEachTimeAndTheSameFromASeed) {
+  const Tensor x = ones({1000}, in(kFloat));
   manual_seed(1);
   const Doubles first = numbers(dropout(x, 0.5, true));
   const Doubles second = numbers(dropout(x, 0.5, true));
@@ -74,7 +76,7 @@ TEST(Dropout, DrawsANewMaskEachTimeAndTheSameFromASeed) {
   EXPECT_EQ(numbers(dropout(x, 0.5, true)), first);
 }
 
-TEST(Dropout, IsTheSameForAnyNumberOfThreads) {
+TEST(DropoutOnCpu, IsTheSameForAnyNumberOfThreads) {
   const Tensor x = randn({300'001});
   const int threads = get_num_threads();
   std::vector<Doubles> results;
@@ -87,7 +89,7 @@ TEST(Dropout, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST(Dropout, RefusesOtherProbabilitiesAndIntegers) {
+TEST(DropoutOnCpu, RefusesOtherProbabilitiesAndIntegers) {
   const Tensor x = ones({2});
   for (const double p : {-0.1, 1.1, std::nan("")}) {
     EXPECT_THROW(dropout(x, p, true), std::invalid_argument);

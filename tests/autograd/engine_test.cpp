@@ -12,7 +12,20 @@
 namespace halfgrad {
 namespace {
 
-TEST(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
+using Backward = GraphOnDevice;
+using Grad = GraphOnDevice;
+using Hooks = GraphOnDevice;
+using Views = GraphOnDevice;
+using Function = GraphOnDevice;
+using Anomaly = GraphOnDevice;
+HALFGRAD_ON_DEVICES(Backward);
+HALFGRAD_ON_DEVICES(Grad);
+HALFGRAD_ON_DEVICES(Hooks);
+HALFGRAD_ON_DEVICES(Views);
+HALFGRAD_ON_DEVICES(Function);
+HALFGRAD_ON_DEVICES(Anomaly);
+
+TEST_P(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
   const Tensor x = leaf({2, 3}, 2);
   const Tensor b = leaf({3}, 5);
   sum(x * b).backward();
@@ -21,14 +34,14 @@ TEST(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
   EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(3, 8));
 }
 
-TEST(Backward, SumsTheGradientsOfAllUsesBeforePassingThemOn) {
+TEST_P(Backward, SumsTheGradientsOfAllUsesBeforePassingThemOn) {
   const Tensor x = leaf({}, 3);
   const Tensor y = x * x;  // used twice below
   (y * y + y).backward();  // d/dx (x^4 + x^2) = 4 x^3 + 2 x
   EXPECT_EQ(x.grad().item<double>(), 4 * 27 + 6);
 }
 
-TEST(Backward, TwoLeavesDoNotShareOneGradient) {
+TEST_P(Backward, TwoLeavesDoNotShareOneGradient) {
   const Tensor a = leaf({2}, 1);
   const Tensor b = leaf({2}, 1);
   sum(a + b).backward();
@@ -36,18 +49,18 @@ TEST(Backward, TwoLeavesDoNotShareOneGradient) {
   EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(2, 1));
 }
 
-TEST(Backward, NeedsAGradientForMoreThanOneElement) {
+TEST_P(Backward, NeedsAGradientForMoreThanOneElement) {
   const Tensor y = leaf({2}, 1) * 2;
   expect_contains(message_of([&] { y.backward(); }), "[2]");
-  y.backward(Tensor(Array::full({2}, 1, kFloat)));
+  y.backward(full({2}, 1));
 }
 
-TEST(Backward, RefusesATensorOutsideAnyGraph) {
-  const Tensor x(Array::full({}, 1, kFloat));
+TEST_P(Backward, RefusesATensorOutsideAnyGraph) {
+  const Tensor x = full({}, 1);
   expect_contains(message_of([&] { x.backward(); }), "requires grad");
 }
 
-TEST(Backward, NamesTheOpWhoseGraphWasFreed) {
+TEST_P(Backward, NamesTheOpWhoseGraphWasFreed) {
   const Tensor x = leaf({}, 3);
   const Tensor y = x * x;
   y.backward();
@@ -56,7 +69,7 @@ TEST(Backward, NamesTheOpWhoseGraphWasFreed) {
   expect_contains(message, "retain_graph");
 }
 
-TEST(Backward, RetainedGraphsCanBeUsedAgain) {
+TEST_P(Backward, RetainedGraphsCanBeUsedAgain) {
   const Tensor x = leaf({}, 3);
   const Tensor y = x * x;
   y.backward({}, true);
@@ -64,7 +77,7 @@ TEST(Backward, RetainedGraphsCanBeUsedAgain) {
   EXPECT_EQ(x.grad().item<double>(), 12);
 }
 
-TEST(Backward, CreateGraphGivesHigherDerivatives) {
+TEST_P(Backward, CreateGraphGivesHigherDerivatives) {
   const Tensor x = leaf({}, 2, kDouble);
   const Tensor y = x * x * x;
   const Tensor first = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
@@ -76,14 +89,14 @@ TEST(Backward, CreateGraphGivesHigherDerivatives) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Backward, CreateGraphMakesLeafGradientsDifferentiable) {
+TEST_P(Backward, CreateGraphMakesLeafGradientsDifferentiable) {
   Tensor x = leaf({}, 3);
   (x * x).backward({}, false, true);
   EXPECT_TRUE(x.grad().requires_grad());
   x.set_grad({});  // parts the leaf from a gradient whose history leads back to it
 }
 
-TEST(Backward, AHundredThousandOpsDeep) {
+TEST_P(Backward, AHundredThousandOpsDeep) {
   const Tensor x = leaf({}, 1);
   {
     Tensor y = x;
@@ -97,7 +110,7 @@ TEST(Backward, AHundredThousandOpsDeep) {
   }
 }
 
-TEST(Backward, TwoThreadsOnSeparateGraphsWithSharedLeaves) {
+TEST_P(Backward, TwoThreadsOnSeparateGraphsWithSharedLeaves) {
   const Tensor w = leaf({64}, 2);
   constexpr int kSteps = 50;
   const auto work = [&] {
@@ -109,7 +122,7 @@ TEST(Backward, TwoThreadsOnSeparateGraphsWithSharedLeaves) {
   EXPECT_EQ(w.grad().to_vector<double>(), std::vector<double>(64, 2 * kSteps * 4.0));
 }
 
-TEST(Grad, ReturnsGradientsOfLeavesAndIntermediates) {
+TEST_P(Grad, ReturnsGradientsOfLeavesAndIntermediates) {
   const Tensor x = leaf({}, 3);
   const Tensor y = x * x;
   const Tensor z = y * 5;
@@ -118,7 +131,7 @@ TEST(Grad, ReturnsGradientsOfLeavesAndIntermediates) {
   EXPECT_EQ(gradients[1].item<double>(), 5);
 }
 
-TEST(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
+TEST_P(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
   const Tensor x = leaf({}, 3);
   const Tensor unused = leaf({}, 3);
   expect_contains(message_of([&] { autograd::grad({x * x}, {x, unused}); }), "allow_unused");
@@ -126,7 +139,7 @@ TEST(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
   EXPECT_FALSE(gradients[1].defined());
 }
 
-TEST(Grad, LeavesTheRestOfTheGraphAlone) {
+TEST_P(Grad, LeavesTheRestOfTheGraphAlone) {
   const Tensor x = leaf({}, 3);
   const Tensor w = leaf({}, 2);
   const Tensor h = w * w;
@@ -136,7 +149,7 @@ TEST(Grad, LeavesTheRestOfTheGraphAlone) {
   EXPECT_EQ(w.grad().item<double>(), 4);
 }
 
-TEST(Hooks, SeeAndReplaceTheCompleteGradient) {
+TEST_P(Hooks, SeeAndReplaceTheCompleteGradient) {
   Tensor x = leaf({}, 3);
   const Tensor y = x * 2;
   double seen = 0;
@@ -155,7 +168,7 @@ TEST(Hooks, SeeAndReplaceTheCompleteGradient) {
   EXPECT_EQ(x.grad().item<double>(), 24);
 }
 
-TEST(Hooks, RetainGradKeepsTheGradientOfAnIntermediate) {
+TEST_P(Hooks, RetainGradKeepsTheGradientOfAnIntermediate) {
   const Tensor x = leaf({}, 3);
   Tensor y = x * 2;
   y.retain_grad();
@@ -193,7 +206,7 @@ TEST(Modes, InferenceTensorsCannotBeSavedForBackward) {
   EXPECT_TRUE((leaf({}, 3) + made_inside).requires_grad());
 }
 
-TEST(Views, PassGradientsBackToTheirBase) {
+TEST_P(Views, PassGradientsBackToTheirBase) {
   const Tensor x = leaf({2, 3}, 1);
   const Tensor y = x.t().slice(0, 1, 3).select(1, 0).unsqueeze(0).expand({4, 2});
   sum(y * 2).backward();
@@ -218,7 +231,7 @@ struct Cube : autograd::Function<Cube> {
   }
 };
 
-TEST(Function, DifferentiatesTwice) {
+TEST_P(Function, DifferentiatesTwice) {
   const Tensor x = leaf({}, 2, kDouble);
   const Tensor y = Cube::apply(x, 5.0);
   EXPECT_EQ(y.item<double>(), 40);
@@ -239,7 +252,7 @@ struct SumAndDifference : autograd::Function<SumAndDifference> {
   }
 };
 
-TEST(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
+TEST_P(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
   const Tensor a = leaf({}, 5);
   const Tensor b = leaf({}, 3);
   const auto both = SumAndDifference::apply(a, b);
@@ -255,7 +268,7 @@ struct WrongCount : autograd::Function<WrongCount> {
   }
 };
 
-TEST(Function, AWrongNumberOfGradientsIsAnError) {
+TEST_P(Function, AWrongNumberOfGradientsIsAnError) {
   const Tensor y = WrongCount::apply(leaf({}, 1));
   expect_contains(message_of([&] { y.backward(); }), "WrongCount");
 }
@@ -268,7 +281,7 @@ struct NanBackward : autograd::Function<NanBackward> {
   }
 };
 
-TEST(Anomaly, NamesTheForwardOp) {
+TEST_P(Anomaly, NamesTheForwardOp) {
   const Tensor x = leaf({}, 1);
   NanBackward::apply(x).backward();
   EXPECT_TRUE(std::isnan(x.grad().item<double>()));

@@ -5,15 +5,27 @@
 #include <string>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
 
 // What the tests of the graph share.
 namespace halfgrad {
 
-inline Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) {
-  Tensor tensor(Array::full(sizes, value, dtype));
+inline Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat, Device device = {}) {
+  Tensor tensor(Array::full(sizes, value, dtype, device));
   return tensor.requires_grad_();
 }
+
+/// A test whose leaves lie on its device.
+class GraphOnDevice : public OnDevice {
+ protected:
+  Tensor full(const Shape& sizes, double value, DType dtype = kFloat) const {
+    return Tensor(Array::full(sizes, value, dtype, device()));
+  }
+  Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat) const {
+    return halfgrad::leaf(sizes, value, dtype, device());
+  }
+};
 
 inline void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "in: " << text;

@@ -26,7 +26,7 @@ inline Tensor random_leaf(const Shape& sizes, std::uint64_t stream) {
 
 /// sum_i t_i c_i with a fixed random c: a loss that no gradient can hide from.
 inline Tensor weighted_sum(const Tensor& t) {
-  return sum(t * random_leaf(t.sizes(), 1000).detach());
+  return sum(t * random_leaf(t.sizes(), 1000).detach().to(t.device()));
 }
 
 /// Compares the gradients of <f(inputs), c>, c random, with central differences, in float64.

@@ -13,7 +13,12 @@
 namespace halfgrad {
 namespace {
 
-TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
+using InPlaceInGraph = GraphOnDevice;
+using InPlaceOnViews = GraphOnDevice;
+HALFGRAD_ON_DEVICES(InPlaceInGraph);
+HALFGRAD_ON_DEVICES(InPlaceOnViews);
+
+TEST_P(InPlaceInGraph, ChangingASavedTensorIsNoticedAndNamed) {
   const Tensor x = leaf({}, 3);
   Tensor y = x * 2;
   const Tensor z = y * y;
@@ -23,7 +28,7 @@ TEST(InPlace, ChangingASavedTensorIsNoticedAndNamed) {
   expect_contains(message, "in-place");
 }
 
-TEST(InPlace, IsNoticedThroughViewsAndDetachedCopies) {
+TEST_P(InPlaceInGraph, IsNoticedThroughViewsAndDetachedCopies) {
   const Tensor x = leaf({2}, 3);
   Tensor y = x * 2;
   const Tensor z = sum(y * y);
@@ -31,7 +36,7 @@ TEST(InPlace, IsNoticedThroughViewsAndDetachedCopies) {
   expect_contains(message_of([&] { z.backward(); }), "in-place");
 }
 
-TEST(InPlace, BecomesPartOfTheGraph) {
+TEST_P(InPlaceInGraph, BecomesPartOfTheGraph) {
   const Tensor x = leaf({}, 3);
   Tensor y = x * 2;
   y.mul_(x);  // 2 x^2
@@ -41,7 +46,7 @@ TEST(InPlace, BecomesPartOfTheGraph) {
   EXPECT_EQ(x.grad().item<double>(), 13);
 }
 
-TEST(InPlace, LeavesThatRequireGradAreProtected) {
+TEST_P(InPlaceInGraph, LeavesThatRequireGradAreProtected) {
   Tensor x = leaf({}, 3);
   expect_contains(message_of([&] { x.add_(1); }), "NoGradGuard");
   const NoGradGuard off;
@@ -51,7 +56,7 @@ TEST(InPlace, LeavesThatRequireGradAreProtected) {
 
 using Numbers = std::vector<double>;
 
-TEST(InPlaceOnViews, GiveTheBaseItsGradient) {
+TEST_P(InPlaceOnViews, GiveTheBaseItsGradient) {
   const Tensor x = leaf({3}, 2);
   Tensor base = x * 1;
   base.select(0, 1).mul_(5);
@@ -61,7 +66,7 @@ TEST(InPlaceOnViews, GiveTheBaseItsGradient) {
   EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 100, 4}));
 }
 
-TEST(InPlaceOnViews, ViewsFollowTheirBase) {
+TEST_P(InPlaceOnViews, ViewsFollowTheirBase) {
   const Tensor x = leaf({2}, 3);
   Tensor base = x * 1;
   const Tensor before = base.slice(0, 0, 1);
@@ -71,7 +76,7 @@ TEST(InPlaceOnViews, ViewsFollowTheirBase) {
   EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 0}));
 }
 
-TEST(InPlaceOnViews, ViewsFollowEachOther) {
+TEST_P(InPlaceOnViews, ViewsFollowEachOther) {
   const Tensor x = leaf({2, 2}, 3);
   Tensor base = x * 1;
   const Tensor row = base.select(0, 0);
@@ -83,9 +88,9 @@ TEST(InPlaceOnViews, ViewsFollowEachOther) {
   EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{8, 0, 0, 0}));
 }
 
-TEST(InPlaceOnViews, FillABufferThatHadNoGradient) {
+TEST_P(InPlaceOnViews, FillABufferThatHadNoGradient) {
   const Tensor x = leaf({2}, 3);
-  Tensor buffer(Array::full({2, 2}, 0, kFloat));
+  Tensor buffer = full({2, 2}, 0);
   const Tensor early = buffer.select(0, 1);
   EXPECT_FALSE(early.requires_grad());
   buffer.select(0, 1).copy_(x * x);
@@ -100,15 +105,15 @@ TEST(InPlaceOnViews, FillABufferThatHadNoGradient) {
   EXPECT_EQ(weight.grad().to_vector<double>(), (Numbers{9, 9}));
 }
 
-TEST(InPlaceOnViews, OverwrittenPartsGetNoGradientNotEvenNaN) {
+TEST_P(InPlaceOnViews, OverwrittenPartsGetNoGradientNotEvenNaN) {
   const Tensor x = leaf({2}, 0);
   Tensor z = x * 1;
   z.slice(0, 0, 1).fill_(9);
-  sum(z / Tensor(Array::full({2}, 0, kFloat))).backward();  // an infinite gradient
+  sum(z / full({2}, 0)).backward();  // an infinite gradient
   EXPECT_EQ(x.grad().to_vector<double>()[0], 0);
 }
 
-TEST(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
+TEST_P(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
   struct Case {
     const char* name;
     std::function<Tensor(const Tensor&, const Tensor&)> function;
@@ -145,15 +150,16 @@ TEST(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const std::vector<Tensor> inputs{random_tensor({2, 3}, -2, 2, {.seed = 1}).requires_grad_(),
-                                     random_tensor({2}, -2, 2, {.seed = 2}).requires_grad_()};
+    const std::vector<Tensor> inputs{
+        random_tensor({2, 3}, -2, 2, {.seed = 1}).to(device()).requires_grad_(),
+        random_tensor({2}, -2, 2, {.seed = 2}).to(device()).requires_grad_()};
     const auto f = [&](const std::vector<Tensor>& in) { return c.function(in[0], in[1]); };
     EXPECT_TRUE(autograd::gradcheck(f, inputs));
     EXPECT_TRUE(autograd::gradgradcheck(f, inputs));
   }
 }
 
-TEST(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
+TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
   const Tensor x = leaf({2}, 3);
   Tensor of_leaf = x.select(0, 0);
   expect_contains(message_of([&] { of_leaf.mul_(2); }), "view of one");

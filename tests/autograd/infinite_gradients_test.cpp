@@ -26,7 +26,13 @@ struct Rule {
   std::vector<double> nan_gradient;  // for dy = NaN
 };
 
-std::vector<Rule> rules() {
+class InfiniteGradients : public NumbersOnDevice {
+ protected:
+  std::vector<Rule> rules() const;
+};
+HALFGRAD_ON_DEVICES(InfiniteGradients);
+
+std::vector<Rule> InfiniteGradients::rules() const {
   const Tensor ones = numbers({1, 1, 1});
   const Tensor bools = numbers({0, 1}).to(kBool);
   return {
@@ -72,6 +78,28 @@ std::vector<Rule> rules() {
        {-1, 0, 2},
        {-kInf, kNan, kInf},
        {kNan, kNan, kNan}},
+      {"pow",
+       "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
+       [=, this](const Tensor& x) {
+         return pow(x, numbers({0, 0, 0, 0, 1, 2, 2}));
+       },
+       {0, 3, kInf, kNan, 0, 0, 3},
+       {0, 0, 0, 0, kInf, kNan, kInf},
+       {0, 0, 0, 0, kNan, kNan, kNan}},
+      {"pow of a number",
+       "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
+       [](const Tensor& x) { return pow(x, 0); },
+       {0, -3, kInf, kNan},
+       {0, 0, 0, 0},
+       {0, 0, 0, 0}},
+      {"pow, by its exponent",
+       "dy * (base == 0 && x >= 0 ? 0 : base ** x * log(base))",
+       [=, this](const Tensor& x) {
+         return pow(numbers({0, 0, 2, 1}), x);
+       },
+       {0, 2, 0, 2},
+       {kNan, kNan, kInf, kNan},
+       {kNan, kNan, kNan, kNan}},
       {"where",
        "condition ? dy : 0",
        [=](const Tensor& x) { return where(bools, x, x.detach()); },
@@ -87,14 +115,14 @@ std::vector<Rule> rules() {
   };
 }
 
-TEST(InfiniteGradients, AreSelectedOrMultipliedAsInPyTorch) {
+TEST_P(InfiniteGradients, AreSelectedOrMultipliedAsInPyTorch) {
   for (const Rule& rule : rules()) {
     for (const bool create_graph : {false, true}) {
       SCOPED_TRACE(rule.op + ": " + rule.rule + (create_graph ? ", create_graph" : ""));
       const Tensor x = numbers(rule.at).requires_grad_();
       const Tensor y = rule.function(x);
       const auto gradient = [&](double dy) {
-        return autograd::grad({y}, {x}, {Tensor(Array::full(x.sizes(), dy, kFloat64))},
+        return autograd::grad({y}, {x}, {Tensor(Array::full(x.sizes(), dy, kFloat64, device()))},
                               {.retain_graph = true, .create_graph = create_graph})[0];
       };
       expect_numbers(gradient(kInf), rule.gradient);
@@ -103,13 +131,23 @@ TEST(InfiniteGradients, AreSelectedOrMultipliedAsInPyTorch) {
   }
 }
 
-TEST(InfiniteGradients, AMaskedGradientIsMaskedWhenDifferentiatedAgain) {
+TEST_P(InfiniteGradients, AMaskedGradientIsMaskedWhenDifferentiatedAgain) {
   const Tensor x = numbers({-1, 2}).requires_grad_();
   const Tensor dy = numbers({kInf, kInf}).requires_grad_();
   const Tensor dx = autograd::grad({relu(x)}, {x}, {dy}, {.create_graph = true})[0];
   const auto second = autograd::grad({dx}, {x, dy}, {numbers({1, 1})});
   expect_numbers(second[0], {0, 0});
   expect_numbers(second[1], {0, 1});
+}
+
+TEST_P(InfiniteGradients, APowerOfZeroIsStoppedWhenDifferentiatedAgain) {
+  const Tensor x = numbers({0, 3}).requires_grad_();
+  const Tensor exponent = numbers({0, 0}).requires_grad_();
+  const Tensor dy = numbers({kInf, kNan}).requires_grad_();
+  const Tensor dx = autograd::grad({pow(x, exponent)}, {x}, {dy}, {.create_graph = true})[0];
+  for (const Tensor& second : autograd::grad({dx}, {x, exponent, dy}, {numbers({1, kInf})})) {
+    expect_numbers(second, {0, 0});
+  }
 }
 
 }  // namespace

@@ -35,14 +35,24 @@ class ThreadTeam {
   T sum(std::int64_t n, const F& f) const {
     double part = 0;
     each(n, [&](std::int64_t i) { part += static_cast<double>(f(i)); });
-    return static_cast<T>(combined(part, [](double a, double b) { return a + b; }));
+    return static_cast<T>(combine(part, [](double a, double b) { return a + b; }));
   }
   template <class F>
   T max(std::int64_t n, const F& f) const {
     const auto larger = [](double a, double b) { return a >= b || a != a ? a : b; };
     double largest = -std::numeric_limits<double>::infinity();
     each(n, [&](std::int64_t i) { largest = larger(largest, static_cast<double>(f(i))); });
-    return static_cast<T>(combined(largest, larger));
+    return static_cast<T>(combine(largest, larger));
+  }
+  /// f(value, ...) over the threads, in their order; each gets the result.
+  template <class F>
+  double combine(double value, const F& f) const {
+    room_.of_thread[static_cast<std::size_t>(rank_)] = value;
+    room_.barrier.arrive_and_wait();
+    double total = room_.of_thread[0];
+    for (std::size_t i = 1; i < room_.of_thread.size(); ++i) total = f(total, room_.of_thread[i]);
+    room_.barrier.arrive_and_wait();  // before the next call writes
+    return total;
   }
   template <class F>
   void once(const F& f) const {
@@ -53,18 +63,6 @@ class ThreadTeam {
 
  private:
   std::int64_t size() const { return static_cast<std::int64_t>(room_.of_thread.size()); }
-
-  template <class Combine>
-  double combined(double value, const Combine& combine) const {
-    room_.of_thread[static_cast<std::size_t>(rank_)] = value;
-    room_.barrier.arrive_and_wait();
-    double total = room_.of_thread[0];
-    for (std::size_t i = 1; i < room_.of_thread.size(); ++i) {
-      total = combine(total, room_.of_thread[i]);
-    }
-    room_.barrier.arrive_and_wait();  // before the next call writes
-    return total;
-  }
 
   TeamRoom& room_;
   std::int64_t rank_;
