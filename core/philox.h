@@ -54,7 +54,8 @@ HG_HD inline uint32_t high_product(uint32_t a, uint32_t b) {
 /// counter i, low words first. g++ makes vectors of the loop over i from Count 17 on: shorter loops
 /// it unrolls. Inlined always, so that sources which debug builds optimise keep their own copy.
 template <int Count>
-[[gnu::always_inline]] HG_HD inline void philox4x32(uint32_t (&c)[4][Count], uint32_t key0, uint32_t key1) {
+[[gnu::always_inline]] HG_HD inline void philox4x32(uint32_t (&c)[4][Count], uint32_t key0,
+                                                    uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < Count; ++i) {
       const uint32_t a = c[0][i], b = c[2][i];
@@ -75,7 +76,8 @@ HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t
 
 /// Blocks first, first + 1, ... of the tensor `key`.
 template <int Count>
-[[gnu::always_inline]] HG_HD inline void random_blocks(RandomKey key, uint64_t first, PhiloxBlock (&out)[Count]) {
+[[gnu::always_inline]] HG_HD inline void random_blocks(RandomKey key, uint64_t first,
+                                                       PhiloxBlock (&out)[Count]) {
   uint32_t c[4][Count];
   for (int i = 0; i < Count; ++i) {
     c[0][i] = static_cast<uint32_t>(first + i);

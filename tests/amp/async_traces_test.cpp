@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/tests/amp/async_training.h>
+#include <halfgrad/tests/thorough.h>
 
 /// The scale of every iteration: synchronous as PyTorch's, asynchronous one update behind.
 namespace halfgrad::amp {
@@ -100,7 +101,7 @@ struct Rule {
 };
 
 TEST(AsyncTraces, RandomVerdicts) {
-  constexpr int kSteps = 10'000;
+  constexpr int kSteps = kThorough ? 10'000 : 1'000;
   const struct {
     double bad;  // how often
     int growth_interval;

@@ -13,6 +13,7 @@
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>
 #include <halfgrad/tests/amp/random_traces.h>
+#include <halfgrad/tests/thorough.h>
 
 /// The state machines of the field against models of each, written from its source and not from
 /// ours.
@@ -27,7 +28,7 @@ TEST(ScalePolicy, EverySystemFollowsItsModel) {
   for (const LossScaler& scaler : loss_scalers()) {
     SCOPED_TRACE(scaler.name);
     std::mt19937_64 random(7);
-    for (int repeat = 0; repeat < 8; ++repeat) {
+    for (int repeat = 0; repeat < (kThorough ? 8 : 1); ++repeat) {
       Model model = kModels.at(scaler.name)();
       LossScale state = initial_scale(scaler.options);
       const std::vector<bool> trace = random_trace(random, 40000);
@@ -87,7 +88,7 @@ TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
 /// same one iteration late.
 TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
   std::mt19937_64 random(11);
-  for (int repeat = 0; repeat < 1000; ++repeat) {
+  for (int repeat = 0; repeat < (kThorough ? 1000 : 50); ++repeat) {
     const GradScalerOptions options = random_options(random);
     float scale = static_cast<float>(options.init_scale);
     int tracker = 0;

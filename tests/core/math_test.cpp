@@ -131,7 +131,8 @@ TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
                                   37.1f, 1e-6f, 1e30f, 0x1p24f,  16777217.0f, kInf,
                                   -kInf, kNaN,  kTiny, kLargest, 8388607,     -8388607};
   std::vector<float> bases = {0, -0.0f, 1, -1, kInf, -kInf, kNaN, kTiny, -kTiny, kLargest, 2, -2};
-  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += kThorough ? 300007 : 3000017) {
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32);
+       bits += kThorough ? 300007 : 3000017) {
     bases.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
   for (float x = 0.5f; x < 2; x += kThorough ? 0.0007f : 0.007f) bases.push_back(x);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::data {
 namespace {
@@ -28,9 +29,7 @@ double test_accuracy(const nn::Sequential& model, const Batch& train, const Batc
 }
 
 TEST(SyntheticDigits, AreHardForALinearModelAndNotForAnMlp) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "takes minutes under a sanitizer";
-#endif
+  if (!kThorough) GTEST_SKIP() << "takes minutes in a debug build";
   manual_seed(0);
   const Batch train = digits(8000, 1), test = digits(2000, 2);
   const nn::Sequential linear(nn::Linear(784, 10));
