@@ -11,30 +11,10 @@
 namespace halfgrad::testing {
 namespace {
 
-/// What the kinds are made of.
-struct Dice {
-  RandomKey key;
-  std::uint64_t i;
-  double place;  // uniform on [0, 1)
-  double sign;   // 1 or -1
-
-  Dice(RandomKey stream, std::uint64_t number) : key(stream), i(number) {
-    double places[2];
-    uniform(random_block(key, 2 * i), places);
-    place = places[0];
-    sign = places[1] < 0.5 ? -1 : 1;
-  }
-  double standard_normal() const {
-    double normals[2];
-    normal(random_block(key, 2 * i + 1), normals);
-    return normals[0];
-  }
-};
-
-double ordinary(const OperandSpec& spec, const Dice& dice) {
+double ordinary(const OperandSpec& spec, const HostileDice& dice) {
   // Two standard deviations fill the usual range; what lies outside comes back in at the other end.
   const double width = spec.high - spec.low;
-  const double x = 0.5 + dice.standard_normal() / 4;
+  const double x = 0.5 + dice.normal / 4;
   return spec.low + width * (x - std::floor(x));
 }
 
@@ -44,7 +24,7 @@ double of_any_exponent(int count, int lowest, double place) {
   return std::ldexp(1 + place * count - exponent, static_cast<int>(exponent) + lowest);
 }
 
-double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const Dice& dice,
+double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const HostileDice& dice,
                      double row_sign) {
   const NumberFormat& format = number_format_of(dtype);
   const FormatLimits limits = limits_of(dtype);
@@ -54,8 +34,7 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const D
     case Hostile::integers:
       return dice.sign * std::floor(dice.place * 4);
     case Hostile::offset:
-      return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) +
-             dice.standard_normal();
+      return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
     case Hostile::uniform_exponent:
       return dice.sign * of_any_exponent(2 * format.bias(), format.min_exponent(), dice.place);
     case Hostile::moderate:
@@ -91,7 +70,7 @@ std::int64_t special_place(Hostile kind, std::int64_t n, double place) {
   }
 }
 
-double special_number(Hostile kind, const Dice& dice) {
+double special_number(Hostile kind, const HostileDice& dice) {
   if (kind == Hostile::one_hot) return 1;
   if (kind >= Hostile::nan_first) return std::numeric_limits<double>::quiet_NaN();
   return dice.sign * std::numeric_limits<double>::infinity();
@@ -139,33 +118,49 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
   }
 }
 
-Values hostile_values(Hostile kind, const OperandSpec& spec, DType dtype, RandomKey key) {
-  const bool is_flag = spec.kind == OperandSpec::Kind::boolean;
-  if (spec.kind == OperandSpec::Kind::index || (is_flag && !has_flags(kind))) {
-    return values_of(draw_operands({.name = {}, .operands = {spec}, .run = {}, .reference = {}},
-                                   dtype, key.seed * 31 + key.stream)[0]);
+HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey key)
+    : spec_(spec), dtype_(dtype), key_(key) {
+  const auto draw = [](RandomKey stream, std::int64_t count) {
+    std::vector<HostileDice> dice;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+      double places[2], normals[2];
+      uniform(random_block(stream, 2 * i), places);
+      normal(random_block(stream, 2 * i + 1), normals);
+      dice.push_back({places[0], places[1] < 0.5 ? -1.0 : 1.0, normals[0]});
+    }
+    return dice;
+  };
+  if (spec.kind == OperandSpec::Kind::index) return;
+  row_ = spec.sizes.empty() ? 1 : std::max<std::int64_t>(spec.sizes.back(), 1);
+  dice_ = draw(key, numel(spec.sizes));
+  row_dice_ = draw({key.seed, ~key.stream}, numel(spec.sizes) / row_);
+}
+
+Values HostileOperand::values(Hostile kind) const {
+  const bool is_flag = spec_.kind == OperandSpec::Kind::boolean;
+  if (spec_.kind == OperandSpec::Kind::index || (is_flag && !has_flags(kind))) {
+    return values_of(draw_operands({.name = {}, .operands = {spec_}, .run = {}, .reference = {}},
+                                   dtype_, key_.seed * 31 + key_.stream)[0]);
   }
-  Values values{spec.sizes, {}};
-  const std::int64_t row = spec.sizes.empty() ? 1 : std::max<std::int64_t>(spec.sizes.back(), 1);
-  const RandomKey row_key{key.seed, ~key.stream};
-  Dice row_dice(row_key, 0);
-  for (std::int64_t i = 0; i < numel(spec.sizes); ++i) {
-    if (i % row == 0) row_dice = Dice(row_key, static_cast<std::uint64_t>(i / row));
-    const Dice dice(key, static_cast<std::uint64_t>(i));
-    const bool special = i % row == special_place(kind, row, row_dice.place);
+  Values values{spec_.sizes, {}};
+  for (std::size_t i = 0; i < dice_.size(); ++i) {
+    const auto row = static_cast<std::size_t>(row_);
+    const HostileDice& dice = dice_[i];
+    const HostileDice& row_dice = row_dice_[i / row];
+    const auto place = static_cast<std::int64_t>(i % row);
+    const bool special = place == special_place(kind, row_, row_dice.place);
     if (is_flag) {
       values.data.push_back(special != all_but_one(kind) ? 1 : 0);
       continue;
     }
-    double x = finite_number(kind, spec, dtype, dice, row_dice.sign);
-    if (kind == Hostile::cancelling && i % row % 2 == 1) {
-      x = -values.data.back() * (1 + limits_of(dtype).roundoff * std::floor(dice.place * 4) * 2);
+    double x = finite_number(kind, spec_, dtype_, dice, row_dice.sign);
+    if (kind == Hostile::cancelling && place % 2 == 1) {
+      x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.place * 4) * 2);
     }
-    if (special) x = special_number(kind, row_dice);
-    values.data.push_back(x);
+    values.data.push_back(special ? special_number(kind, row_dice) : x);
   }
   if (is_flag) return values;
-  return values_of(tensor_of(values.data, values.sizes).to(dtype));
+  return values_of(tensor_of(values.data, values.sizes).to(dtype_));
 }
 
 }  // namespace halfgrad::testing

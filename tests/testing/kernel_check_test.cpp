@@ -66,7 +66,7 @@ TEST(HostileInputs, AreWhatTheyAreCalled) {
     const OperandSpec spec{.sizes = {4, 32}};
     const double min_normal = std::ldexp(1, number_format_of(dtype).min_exponent());
     const auto all = [&](Hostile kind, auto test) {
-      const Values values = hostile_values(kind, spec, dtype, {3, 0});
+      const Values values = HostileOperand(spec, dtype, {3, 0}).values(kind);
       return std::all_of(values.data.begin(), values.data.end(), test);
     };
     EXPECT_TRUE(all(Hostile::subnormal, [=](double x) { return std::fabs(x) < min_normal; }));
@@ -76,15 +76,17 @@ TEST(HostileInputs, AreWhatTheyAreCalled) {
     EXPECT_TRUE(all(Hostile::signed_zeros, [](double x) { return x == 0; }));
     EXPECT_TRUE(all(Hostile::moderate,
                     [](double x) { return std::fabs(x) >= 0x1p-8 && std::fabs(x) <= 128; }));
-    const Values one_hot = hostile_values(Hostile::one_hot, spec, dtype, {3, 0});
+    const HostileOperand operand(spec, dtype, {3, 0});
+    const Values one_hot = operand.values(Hostile::one_hot);
     EXPECT_EQ(std::count(one_hot.data.begin(), one_hot.data.end(), 1), 4);
-    EXPECT_TRUE(std::isnan(hostile_values(Hostile::nan_last, spec, dtype, {3, 0}).data[31]));
+    EXPECT_TRUE(std::isnan(operand.values(Hostile::nan_last).data[31]));
   }
 }
 
 TEST(HostileInputs, TruthValuesHaveOneThatDiffers) {
   const OperandSpec spec{.sizes = {2, 5}, .kind = OperandSpec::Kind::boolean};
-  const auto values = [&](Hostile kind) { return hostile_values(kind, spec, kFloat32, {}).data; };
+  const HostileOperand operand(spec, kFloat32, {});
+  const auto values = [&](Hostile kind) { return operand.values(kind).data; };
   using Doubles = std::vector<double>;
   EXPECT_EQ(values(Hostile::positive), (Doubles{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(values(Hostile::inf_last), (Doubles{1, 1, 1, 1, 0, 1, 1, 1, 1, 0}));

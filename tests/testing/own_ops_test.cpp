@@ -80,14 +80,16 @@ Kernel kernel_of(const Run& run) {
 /// Within every budget, and using so much of one that a budget far too wide would show. In float64
 /// halfgrad and what it is judged by may end in the same call of the C library.
 void expect_sound(const std::string& op, const Run& run) {
+  const bool exact = kernel_op(op).bitwise;
   for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+    if (exact && (dtype == kFloat64 || dtype == kBFloat16)) continue;  // the same, at other sizes
     KernelCheckOptions options{.dtype = dtype};
     options.layouts = {Layout::contiguous, Layout::misaligned, Layout::padded_rows,
                        Layout::every_second, Layout::transposed};
     const KernelReport report = check_kernel(kernel_of(run), op, options);
     EXPECT_TRUE(report.passed()) << to_text(report);
     EXPECT_LE(report.use.unjudged, report.use.elements / 10) << to_text(report);
-    if (kernel_op(op).bitwise || dtype == kFloat64) continue;
+    if (exact || dtype == kFloat64) continue;
     EXPECT_GE(report.worst.used, dtype == kFloat32 ? 0.05 : 0.15) << to_text(report);
   }
 }
