@@ -14,17 +14,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
                          DType output) {
   ErrorBudget budget;
-  const double roundoff = limits_of(output).roundoff;
-  // The table's roundoffs are those of the result's dtype: an op may round on the way, as
-  // linear_gelu.
-  const DType steps = op.any_dims ? accumulate : output;
-  for (const Bounded& y : op.bounded(operands, steps)) {
+  const FormatLimits limits = limits_of(output);
+  const bool same_range = limits.largest <= limits_of(accumulate).largest;
+  for (const Bounded& y : op.bounded(operands, accumulate, output)) {
+    const bool infinite = y.overflows && same_range;
     const double magnitude = std::fabs(y.value) + y.error;
-    const bool exact = op.bitwise || !std::isfinite(y.value);
-    budget.expected.push_back(y.value);
-    budget.allowed.push_back(y.error == kInfinity ? kInfinity
-                             : exact              ? 0
-                                     : y.error + roundoff * magnitude + ulp_at(magnitude, output));
+    const bool exact = op.bitwise || infinite || !std::isfinite(y.value);
+    budget.expected.push_back(infinite ? std::copysign(kInfinity, y.value) : y.value);
+    budget.allowed.push_back(y.error == kInfinity && !infinite ? kInfinity
+                             : exact                           ? 0
+                                     : y.error + limits.roundoff * magnitude +
+                                           ulp_at(magnitude, output));
   }
   return budget;
 }

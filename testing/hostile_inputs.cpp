@@ -11,28 +11,20 @@
 namespace halfgrad::testing {
 namespace {
 
-/// What the kinds are made of.
-struct Dice {
-  double place;   // uniform on [0, 1)
-  double sign;    // 1 or -1
-  double normal;  // standard normal
-};
-
-Dice throw_dice(RandomKey key, std::uint64_t i) {
-  double place[2], normals[2];
-  uniform(random_block(key, 2 * i), place);
-  normal(random_block(key, 2 * i + 1), normals);
-  return {place[0], place[1] < 0.5 ? -1.0 : 1.0, normals[0]};
-}
-
-double ordinary(const OperandSpec& spec, const Dice& dice) {
+double ordinary(const OperandSpec& spec, const HostileDice& dice) {
   // Two standard deviations fill the usual range; what lies outside comes back in at the other end.
   const double width = spec.high - spec.low;
   const double x = 0.5 + dice.normal / 4;
   return spec.low + width * (x - std::floor(x));
 }
 
-double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const Dice& dice,
+/// With one of `count` exponents from `lowest` on.
+double of_any_exponent(int count, int lowest, double place) {
+  const double exponent = std::floor(place * count);
+  return std::ldexp(1 + place * count - exponent, static_cast<int>(exponent) + lowest);
+}
+
+double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const HostileDice& dice,
                      double row_sign) {
   const NumberFormat& format = number_format_of(dtype);
   const FormatLimits limits = limits_of(dtype);
@@ -43,13 +35,10 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const D
       return dice.sign * std::floor(dice.place * 4);
     case Hostile::offset:
       return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
-    case Hostile::uniform_exponent: {
-      const int exponents = 2 * format.bias();
-      const double exponent = std::floor(dice.place * exponents);
-      const double fraction = dice.place * exponents - exponent;
-      return dice.sign *
-             std::ldexp(1 + fraction, static_cast<int>(exponent) + format.min_exponent());
-    }
+    case Hostile::uniform_exponent:
+      return dice.sign * of_any_exponent(2 * format.bias(), format.min_exponent(), dice.place);
+    case Hostile::moderate:
+      return dice.sign * of_any_exponent(15, -8, dice.place);
     case Hostile::subnormal:
       return dice.sign * limits.smallest * std::ldexp(dice.place, format.fraction_bits);
     case Hostile::near_max:
@@ -81,21 +70,29 @@ std::int64_t special_place(Hostile kind, std::int64_t n, double place) {
   }
 }
 
-double special_number(Hostile kind, const Dice& dice) {
+double special_number(Hostile kind, const HostileDice& dice) {
   if (kind == Hostile::one_hot) return 1;
   if (kind >= Hostile::nan_first) return std::numeric_limits<double>::quiet_NaN();
   return dice.sign * std::numeric_limits<double>::infinity();
 }
 
+/// The kinds that say what truth values are: all alike, but for the special place.
+bool has_flags(Hostile kind) {
+  return kind == Hostile::positive || kind == Hostile::one_hot || kind == Hostile::signed_zeros ||
+         kind >= Hostile::inf_first;
+}
+bool all_but_one(Hostile kind) {
+  return kind == Hostile::positive || (kind >= Hostile::inf_first && kind <= Hostile::inf_last);
+}
+
 }  // namespace
 
 std::string_view name(Hostile kind) {
-  constexpr std::string_view names[] = {"normal",    "positive",          "integers",
-                                        "offset",    "cancelling",        "uniform exponent",
-                                        "subnormal", "one subnormal",     "near max",
-                                        "one-hot",   "signed zeros",      "zero by inf",
-                                        "inf first", "inf in the middle", "inf last",
-                                        "nan first", "nan in the middle", "nan last"};
+  constexpr std::string_view names[] = {
+      "normal",           "positive",     "integers",          "offset",        "cancelling",
+      "uniform exponent", "moderate",     "subnormal",         "one subnormal", "near max",
+      "one-hot",          "signed zeros", "zero by inf",       "inf first",     "inf in the middle",
+      "inf last",         "nan first",    "nan in the middle", "nan last"};
   return names[static_cast<int>(kind)];
 }
 
@@ -121,24 +118,49 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
   }
 }
 
-Values hostile_values(Hostile kind, const OperandSpec& spec, DType dtype, RandomKey key) {
-  if (spec.kind != OperandSpec::Kind::number) {
-    return values_of(draw_operands({.name = {}, .operands = {spec}, .run = {}, .reference = {}},
-                                   dtype, key.seed * 31 + key.stream)[0]);
-  }
-  Values values{spec.sizes, {}};
-  const std::int64_t row = spec.sizes.empty() ? 1 : std::max<std::int64_t>(spec.sizes.back(), 1);
-  for (std::int64_t i = 0; i < numel(spec.sizes); ++i) {
-    const Dice dice = throw_dice(key, static_cast<std::uint64_t>(i));
-    const Dice row_dice = throw_dice({key.seed, ~key.stream}, static_cast<std::uint64_t>(i / row));
-    double x = finite_number(kind, spec, dtype, dice, row_dice.sign);
-    if (kind == Hostile::cancelling && i % row % 2 == 1) {
-      x = -values.data.back() * (1 + limits_of(dtype).roundoff * std::floor(dice.place * 4) * 2);
+HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey key)
+    : spec_(spec), dtype_(dtype), key_(key) {
+  const auto draw = [](RandomKey stream, std::int64_t count) {
+    std::vector<HostileDice> dice;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
+      double places[2], normals[2];
+      uniform(random_block(stream, 2 * i), places);
+      normal(random_block(stream, 2 * i + 1), normals);
+      dice.push_back({places[0], places[1] < 0.5 ? -1.0 : 1.0, normals[0]});
     }
-    if (i % row == special_place(kind, row, row_dice.place)) x = special_number(kind, row_dice);
-    values.data.push_back(x);
+    return dice;
+  };
+  if (spec.kind == OperandSpec::Kind::index) return;
+  row_ = spec.sizes.empty() ? 1 : std::max<std::int64_t>(spec.sizes.back(), 1);
+  dice_ = draw(key, numel(spec.sizes));
+  row_dice_ = draw({key.seed, ~key.stream}, numel(spec.sizes) / row_);
+}
+
+Values HostileOperand::values(Hostile kind) const {
+  const bool is_flag = spec_.kind == OperandSpec::Kind::boolean;
+  if (spec_.kind == OperandSpec::Kind::index || (is_flag && !has_flags(kind))) {
+    return values_of(draw_operands({.name = {}, .operands = {spec_}, .run = {}, .reference = {}},
+                                   dtype_, key_.seed * 31 + key_.stream)[0]);
   }
-  return values_of(tensor_of(values.data, values.sizes).to(dtype));
+  Values values{spec_.sizes, {}};
+  for (std::size_t i = 0; i < dice_.size(); ++i) {
+    const auto row = static_cast<std::size_t>(row_);
+    const HostileDice& dice = dice_[i];
+    const HostileDice& row_dice = row_dice_[i / row];
+    const auto place = static_cast<std::int64_t>(i % row);
+    const bool special = place == special_place(kind, row_, row_dice.place);
+    if (is_flag) {
+      values.data.push_back(special != all_but_one(kind) ? 1 : 0);
+      continue;
+    }
+    double x = finite_number(kind, spec_, dtype_, dice, row_dice.sign);
+    if (kind == Hostile::cancelling && place % 2 == 1) {
+      x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.place * 4) * 2);
+    }
+    values.data.push_back(special ? special_number(kind, row_dice) : x);
+  }
+  if (is_flag) return values;
+  return values_of(tensor_of(values.data, values.sizes).to(dtype_));
 }
 
 }  // namespace halfgrad::testing

@@ -16,6 +16,7 @@ enum class Hostile : std::uint8_t {
   offset,            ///< rows of a large mean, of either sign, and a small spread
   cancelling,        ///< neighbours x and -x, all but their last bits
   uniform_exponent,  ///< every exponent of the dtype alike
+  moderate,          ///< every exponent from -8 to 6 alike: where functions leave 0 or reach 1
   subnormal,         ///< all below the smallest normal number
   one_subnormal,     ///< the first operand so, the others normal
   near_max,          ///< within a factor of two of the largest
@@ -36,8 +37,29 @@ std::string_view name(Hostile kind);
 /// What each of `count` operands gets: kinds that would drown each other, such as NaN, go to one.
 Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count);
 
-/// Numbers of that kind for an operand, as its dtype stores them. Operands that are not plain
-/// numbers, such as indices, get what their spec says. Another stream of the key gives other ones.
-Values hostile_values(Hostile kind, const OperandSpec& spec, DType dtype, RandomKey key);
+/// What an element's number is made of, whatever its kind.
+struct HostileDice {
+  double place;   ///< uniform on [0, 1)
+  double sign;    ///< 1 or -1
+  double normal;  ///< standard normal
+};
+
+/// An operand of a kernel. Numbers are as its dtype stores them. Indices are what the spec says.
+/// Truth values are all true for `positive`, all false for `signed_zeros`; but one is false where
+/// an infinity would stand, or true where a NaN or the 1 would; random for the other kinds. Another
+/// stream of the key gives other numbers.
+class HostileOperand {
+ public:
+  HostileOperand(const OperandSpec& spec, DType dtype, RandomKey key);
+
+  Values values(Hostile kind) const;
+
+ private:
+  OperandSpec spec_;
+  DType dtype_;
+  RandomKey key_;
+  std::int64_t row_ = 1;  // numbers in a row
+  std::vector<HostileDice> dice_, row_dice_;
+};
 
 }  // namespace halfgrad::testing

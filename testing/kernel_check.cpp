@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <stdexcept>
 
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/testing/shrink.h>
@@ -19,6 +20,28 @@ bool contains(const std::vector<Hostile>& kinds, Hostile kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
+std::vector<HostileOperand> drawn(const KernelOp& op, const KernelCase& kernel_case) {
+  std::vector<HostileOperand> operands;
+  for (const OperandSpec& spec : op.operands(kernel_case.dims)) {
+    operands.emplace_back(spec, kernel_case.contract.dtype,
+                          RandomKey{kernel_case.seed, operands.size()});
+  }
+  return operands;
+}
+
+std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<HostileOperand>& drawn,
+                                     const KernelCase& kernel_case) {
+  std::vector<Values> operands;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    operands.push_back(drawn[i].values(kind_for_operand(kernel_case.inputs, i, drawn.size())));
+    if (!op.admitted) continue;
+    for (double& x : operands.back().data) {
+      x = rounded_to(kernel_case.contract.dtype, op.admitted(i, x));
+    }
+  }
+  return operands;
+}
+
 class KernelCheck {
  public:
   KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
@@ -30,6 +53,10 @@ class KernelCheck {
                          : options.dtype == kFloat64 ? kFloat64
                                                      : kFloat32;
     dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
+    if (options.in_place && !op_.may_work_in_place) {
+      throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
+                                  name);
+    }
   }
 
   KernelReport report() {
@@ -54,12 +81,15 @@ class KernelCheck {
 
   /// All kinds of inputs; where only the layout is new, those that show it.
   void check_kinds(KernelCase kernel_case, bool all) {
+    kernel_case.seed = options_.seed;
+    const std::vector<HostileOperand> operands = drawn(op_, kernel_case);
+    const std::vector<Values> others = case_operands(op_, changed(kernel_case));
     for (int kind = 0; kind < kHostileKinds; ++kind) {
       kernel_case.inputs = static_cast<Hostile>(kind);
-      kernel_case.seed = options_.seed;
       const bool tame = kernel_case.inputs == Hostile::normal;
-      if ((!all || !op_.any_dims) && !tame) continue;
-      if (!contains(options_.without, kernel_case.inputs)) check(kernel_case);
+      if (!all && !tame) continue;
+      if (!contains(options_.without, kernel_case.inputs))
+        check(kernel_case, operands_of_kind(op_, operands, kernel_case), others);
     }
   }
 
@@ -70,10 +100,10 @@ class KernelCheck {
     return kernel_case;
   }
 
-  void check(const KernelCase& kernel_case) {
-    const CaseResult result =
-        run_case(kernel_, op_, op_.output(kernel_case.dims), case_operands(op_, kernel_case),
-                 case_operands(op_, changed(kernel_case)), kernel_case.contract);
+  void check(const KernelCase& kernel_case, const std::vector<Values>& operands,
+             const std::vector<Values>& others) {
+    const CaseResult result = run_case(kernel_, op_, op_.output(kernel_case.dims), operands, others,
+                                       kernel_case.contract);
     ++report_.cases;
     report_.use.add(result.use);
     if (result.worst && result.worst->used > report_.worst.used) {
@@ -131,6 +161,12 @@ class KernelCheck {
   std::optional<KernelCase> smallest_failure_;
 };
 
+bool depends_on_n(const KernelOp& op) {
+  const auto one = op.operands({1, 1, 1}), two = op.operands({1, 2, 1});
+  const auto alike = [](const OperandSpec& a, const OperandSpec& b) { return a.sizes == b.sizes; };
+  return !std::equal(one.begin(), one.end(), two.begin(), alike);
+}
+
 }  // namespace
 
 std::string to_string(const KernelCase& kernel_case) {
@@ -143,24 +179,23 @@ std::string to_string(const KernelCase& kernel_case) {
 }
 
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case) {
-  const std::vector<OperandSpec> specs = op.operands(kernel_case.dims);
-  std::vector<Values> operands;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const Hostile kind = kind_for_operand(kernel_case.inputs, i, specs.size());
-    operands.push_back(
-        hostile_values(kind, specs[i], kernel_case.contract.dtype, {kernel_case.seed, i}));
-  }
-  return operands;
+  return operands_of_kind(op, drawn(op, kernel_case), kernel_case);
 }
 
 std::vector<Dims> check_dims(const KernelOp& op) {
   if (!op.any_dims) return {{}};
   if (op.elementwise) return {{1, 1}, {1, 7}, {3, 17}, {8, 64}, {1, 1031}, {0, 5}, {4, 0}};
-  const bool has_columns = op.output({1, 2, 1}) != op.output({1, 1, 1});
+  const bool has_columns = depends_on_n(op);
   std::vector<Dims> dims = {{1, 1, 1}, {3, 1, 7}, {5, 1, 64}, {2, 1, 257}, {1, 1, 4099}, {0, 1, 5}};
-  if (has_columns)
-    dims = {{1, 1, 1}, {3, 5, 7}, {17, 9, 33}, {8, 16, 64}, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}};
-  if (op.empty_rows) dims.push_back({3, has_columns ? 4 : 1, 0});
+  if (has_columns) {
+    const bool deep = op.operands({}).front().sizes.size() > 2;  // three dims in one operand
+    const Dims odd{deep ? 2 : 17, 9, 33}, even = deep ? Dims{4, 3, 64} : Dims{8, 16, 64};
+    dims = {{1, 1, 1}, {3, 5, 7}, odd, even, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}};
+  }
+  dims.push_back({3, has_columns ? 4 : 1, 0});
+  for (Dims& d : dims) {
+    d = {std::max(d.m, op.least.m), std::max(d.n, op.least.n), std::max(d.k, op.least.k)};
+  }
   return dims;
 }
 

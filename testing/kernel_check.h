@@ -22,7 +22,7 @@ struct KernelCheckOptions {
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
   std::vector<Hostile> without =
       {};                  ///< kinds of inputs that the kernel does not promise to handle
-  bool in_place = false;   ///< also with the output on the first input: elementwise ops
+  bool in_place = false;   ///< also with the output on the first input, where the op allows it
   bool shrink = true;      ///< look for a small case that fails
   std::uint64_t seed = 0;  ///< of the inputs
 };
@@ -71,7 +71,8 @@ struct KernelReport {
 std::vector<Dims> check_dims(const KernelOp& op);
 
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
-/// std::invalid_argument for an unknown op, and nothing that the kernel throws.
+/// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, and
+/// nothing that the kernel throws.
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 

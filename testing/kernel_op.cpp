@@ -3,134 +3,37 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
-#include <string_view>
+#include <utility>
 
-#include <halfgrad/testing/formulas.h>
+#include <halfgrad/testing/kernel_ops/judged_op.h>
 #include <halfgrad/testing/op_example.h>
 
 namespace halfgrad::testing {
 namespace {
 
-using Specs = std::vector<OperandSpec>;
+using detail::Specs;
 
-template <class Formula>
-void judge_by(KernelOp& op) {
-  op.bounded = [](const std::vector<Values>& in, DType accumulate) {
-    return Formula{}(BoundedArithmetic(accumulate), in);
-  };
-  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
-    return Formula{}(RoundedArithmetic(format), in);
-  };
+const std::vector<KernelOp>& composites() {
+  static const std::vector<KernelOp> ops = [] {
+    std::vector<KernelOp> all;
+    for (auto list : {detail::row_ops, detail::product_ops, detail::loss_ops, detail::index_ops}) {
+      for (KernelOp& op : list()) all.push_back(std::move(op));
+    }
+    return all;
+  }();
+  return ops;
 }
 
-template <class Formula, class Operands, class Output>
-KernelOp composite(std::string name, std::string signature, const Operands& operands,
-                   const Output& output) {
-  KernelOp op;
-  op.name = std::move(name);
-  op.signature = std::move(signature);
-  op.operands = operands;
-  op.output = output;
-  op.output_dtype = [](DType dtype) { return dtype; };
-  judge_by<Formula>(op);
-  return op;
-}
-
-Specs one_matrix(const Dims& d) { return {{.sizes = {d.m, d.k}}}; }
-Shape row_results(const Dims& d) { return {d.m}; }
-Shape same_matrix(const Dims& d) { return {d.m, d.k}; }
-Shape scalar(const Dims&) { return {}; }
-Shape product_shape(const Dims& d) { return {d.m, d.n}; }
-Specs two_matrices(const Dims& d) { return {{.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}}; }
-
-std::vector<KernelOp> composites() {
-  namespace f = formulas;
-  const std::string to_rows = "[m, k] -> [m]", same = "[m, k] -> [m, k]";
-  const std::string product = "[m, k], [k, n] -> [m, n]";
-  return {
-      composite<f::Rows<f::Sum>>("sum", to_rows, one_matrix, row_results),
-      composite<f::Rows<f::Mean>>("mean", to_rows, one_matrix, row_results),
-      composite<f::Rows<f::Norm>>("norm", to_rows, one_matrix, row_results),
-      composite<f::Rows<f::LogSumExp>>("logsumexp", to_rows, one_matrix, row_results),
-      composite<f::Rows<f::Softmax>>("softmax", same, one_matrix, same_matrix),
-      composite<f::Rows<f::LogSoftmax>>("log_softmax", same, one_matrix, same_matrix),
-      composite<f::Rows<f::Normalize<true>>>(
-          "layer_norm", "[m, k], [k], [k] -> [m, k]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}, {.sizes = {d.k}}};
-          },
-          same_matrix),
-      composite<f::Rows<f::Normalize<false>>>(
-          "rms_norm", "[m, k], [k] -> [m, k]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
-          },
-          same_matrix),
-      composite<f::Matmul>("mm", product, two_matrices, product_shape),
-      composite<f::Matmul>("matmul", product, two_matrices, product_shape),
-      composite<f::Matmul>(
-          "mv", "[m, k], [k] -> [m]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
-          },
-          row_results),
-      composite<f::Matmul>(
-          "dot", "[k], [k] -> []",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.k}}, {.sizes = {d.k}}};
-          },
-          scalar),
-      composite<f::Linear>(
-          "linear", "[m, k], [n, k], [n] -> [m, n]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.n, d.k}}, {.sizes = {d.n}}};
-          },
-          product_shape),
-      composite<f::Addmm>(
-          "addmm", "[n], [m, k], [k, n] -> [m, n]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}};
-          },
-          product_shape),
-      composite<f::CrossEntropy>(
-          "cross_entropy", "[m, k], classes [m] -> []",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}},
-                         {.sizes = {d.m},
-                          .low = 0,
-                          .high = static_cast<double>(d.k - 1),
-                          .kind = OperandSpec::Kind::index}};
-          },
-          scalar),
-      composite<f::MseLoss>(
-          "mse_loss", "[m, k], [m, k] -> []",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.m, d.k}}};
-          },
-          scalar),
-  };
-}
-
-/// Elementwise ops whose every result, however small, is good to a few roundoffs of itself. The
-/// others are good to roundoffs of max(1, |y|): they add to 1 on the way, as sigmoid does.
-bool is_relative(std::string_view name) {
-  constexpr std::string_view names[] = {
-      "add",    "sub",        "mul",  "div",   "neg",        "abs",   "sqrt",    "rsqrt",
-      "square", "reciprocal", "relu", "where", "leaky_relu", "clamp", "maximum", "minimum"};
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-/// An op by its reference in the table.
+/// An elementwise op, or one that moves numbers, as the table has it.
 KernelOp from_table(const OpEntry& entry) {
   const OpExample example = entry.examples.front();
   KernelOp op;
   op.name = entry.name;
-  op.elementwise = entry.elementwise;
-  op.any_dims = entry.elementwise;
-  op.bitwise = entry.roundoffs == 0;
+  op.elementwise = entry.elementwise || entry.name == "dropout";
+  op.any_dims = op.elementwise;
   op.signature =
-      entry.elementwise ? "[m, n], ... -> [m, n]" : "as the example \"" + example.name + '"';
-  op.operands = [example, free = entry.elementwise](const Dims& d) {
+      op.elementwise ? "[m, n], ... -> [m, n]" : "as the example \"" + example.name + '"';
+  op.operands = [example, free = op.elementwise](const Dims& d) {
     Specs specs = example.operands;
     if (free) {
       for (OperandSpec& spec : specs) spec.sizes = {d.m, d.n};
@@ -148,37 +51,25 @@ KernelOp from_table(const OpEntry& entry) {
   op.output_dtype = [example](DType dtype) {
     return example.run(draw_operands(example, dtype, 0)).dtype();
   };
-  op.bounded = [example, roundoffs = entry.roundoffs, relative = is_relative(entry.name)](
-                   const std::vector<Values>& in, DType accumulate) {
-    std::vector<Bounded> out;
-    for (const double y : example.reference(in).data) {
-      const double scale = relative ? std::fabs(y) : std::fmax(1, std::fabs(y));
-      const double error = roundoffs * limits_of(accumulate).roundoff * scale;
-      out.push_back({y, std::isfinite(y) ? error : 0});
-    }
-    return out;
-  };
-  op.rounded = [example](const std::vector<Values>& in, const NumberFormat& format) {
-    std::vector<double> out = example.reference(in).data;
-    for (double& y : out) y = rounded_to(format, y);
-    return out;
-  };
+  op.may_work_in_place = op.elementwise && op.output_dtype(kFloat32) == kFloat32 &&
+                         example.operands[0].kind == OperandSpec::Kind::number;
+  if (entry.roundoffs == 0) {
+    detail::judge_exactly(
+        op, [example](const std::vector<Values>& in) { return example.reference(in).data; });
+  } else {
+    detail::judge_elementwise(op);
+  }
   return op;
 }
 
 }  // namespace
 
 KernelOp kernel_op(const std::string& name) {
-  for (KernelOp& op : composites()) {
-    if (op.name != name) continue;
-    op.empty_rows = name != "logsumexp" && name != "cross_entropy";
-    return std::move(op);
+  for (const KernelOp& op : composites()) {
+    if (op.name == name) return op;
   }
   for (const OpEntry& entry : all_ops()) {
-    if (entry.name != name) continue;
-    KernelOp op = from_table(entry);
-    if (name == "lerp") judge_by<formulas::Lerp>(op);
-    return op;
+    if (entry.name == name) return from_table(entry);
   }
   throw std::invalid_argument("kernel_op: expected the name of an op in docs/ops.md, got " + name);
 }

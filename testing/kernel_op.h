@@ -26,29 +26,42 @@ struct KernelOp {
   std::function<Shape(const Dims&)> output;
   /// The result's dtype for operands of this one.
   std::function<DType(DType)> output_dtype;
-  /// The exact result with bounds, for kernels whose intermediate results are of that dtype.
-  std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate)> bounded;
+  /// The exact result with bounds, for kernels whose intermediate results are of dtype
+  /// `accumulate`, or where a kernel may store them, of `output`.
+  std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate, DType output)>
+      bounded;
   /// The same maths with every operation rounded to a format of up to 32 bits.
   std::function<std::vector<double>(const std::vector<Values>&, const NumberFormat&)> rounded;
-  bool elementwise = false;  ///< may work in place
-  bool any_dims = true;      ///< false: it has the shapes of the table's example, whatever the dims
-  bool empty_rows = true;    ///< defined for k = 0
-  bool bitwise = false;      ///< no rounding: the result is exact, or the exact one rounded once
+  /// What an operand may be instead of any number x; if empty, x.
+  std::function<double(std::size_t operand, double x)> admitted;
+  Dims least = {0, 0, 0};          ///< for smaller ones it is not defined
+  bool elementwise = false;        ///< every operand and the result are [m, n]
+  bool any_dims = true;            ///< false: it has the shapes of the table's example
+  bool bitwise = false;            ///< it does not round: the result is exact
+  bool may_work_in_place = false;  ///< the output may be the first input
 };
 
 /// The op of that name. Dims m, n and k are free for elementwise ops and for
 ///
-///   sum, mean, norm, logsumexp     [m, k] -> [m]
-///   softmax, log_softmax           [m, k] -> [m, k]
-///   layer_norm, rms_norm           [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
-///   mm, matmul                     [m, k], [k, n] -> [m, n]
-///   mv, dot                        [m, k], [k] -> [m]; [k], [k] -> []
-///   linear, addmm                  [m, k], [n, k], [n] -> [m, n]; [n], [m, k], [k, n] -> [m, n]
-///   cross_entropy, mse_loss        [m, k], classes [m] -> []; [m, k], [m, k] -> []
+///   sum, mean, prod, var, std, norm, amax, amin, argmax, argmin, all, any, logsumexp
+///                                     [m, k] -> [m]
+///   softmax, log_softmax              [m, k] -> [m, k]
+///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
+///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
+///   mm, matmul, bmm                   [m, k], [k, n] -> [m, n]; [m, n, k], [m, k, n] -> [m, n, n]
+///   mv, dot, outer                    [m, k], [k] -> [m]; [k], [k] -> []; [m], [n] -> [m, n]
+///   linear, linear_relu, linear_gelu  [m, k], [n, k], [n] -> [m, n]
+///   addmm                             [n], [m, k], [k, n] -> [m, n]
+///   cross_entropy, nll_loss           [m, k], classes [m] -> []
+///   the other losses                  [m, k], [m, k] -> []
+///   transpose, stack, cat             [m, n] -> [n, m]; [m, k], [m, k] -> [m, 2, k]; [m, k], [m,
+///   n] gather, scatter_add               [m, k], indices [m, n] (, [m, n]) -> [m, n], [m, k]
+///   index_select, embedding           [k, n], indices [m] -> [m, n]
+///   masked_fill                       [m, k], mask [m, k] -> [m, k]
 ///
-/// All other ops of the table take the shapes and the parameters of their first example, and are
-/// judged by the table's roundoffs, of the result's dtype, of max(1, |y|). Throws
-/// std::invalid_argument for an unknown name.
+/// with the default parameters of ops.h, and losses with the default reduction, their mean. All
+/// other ops of the table, which only move numbers, take the shapes and the parameters of their
+/// first example. Throws std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the

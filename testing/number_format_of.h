@@ -37,6 +37,11 @@ inline FormatLimits limits_of(DType dtype) {
           std::ldexp(2 - 2 * roundoff, format.bias())};
 }
 
+/// x as the dtype stores it.
+inline double rounded_to(DType dtype, double x) {
+  return dtype == kFloat64 ? x : rounded_to(number_format_of(dtype), x);
+}
+
 /// The distance between neighbouring numbers of the dtype at |x|.
 inline double ulp_at(double x, DType dtype) {
   const NumberFormat& format = number_format_of(dtype);

@@ -59,6 +59,7 @@ class Shrinker {
     const std::int64_t size = best_.dims.*dim;
     for (const std::int64_t smaller : {std::int64_t{1}, size / 2, size - 1}) {
       if (smaller < 1 || smaller >= size) continue;
+      if (smaller < op_.least.*dim) continue;
       Dims dims = best_.dims;
       dims.*dim = smaller;
       const std::vector<OperandSpec> specs = op_.operands(dims);

@@ -61,6 +61,7 @@ template <bool kAll>
 OpEntry truth_entry() {
   OpEntry entry{.name = Truth<kAll>::name,
                 .precision = Truth<kAll>::precision,
+                .roundoffs = 0,
                 .differentiable = false,
                 .examples = {}};
   add_reduction_examples(

@@ -108,6 +108,7 @@ template <bool kMax>
 OpEntry extreme_index_entry() {
   OpEntry entry{.name = ExtremeIndex<kMax>::name,
                 .precision = ExtremeIndex<kMax>::precision,
+                .roundoffs = 0,
                 .differentiable = false,
                 .examples = {}};
   add_reduction_examples(

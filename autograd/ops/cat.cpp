@@ -89,7 +89,7 @@ OpEntry cat_entry() {
                               return i[1] < 4 ? at(in[0], i) : at(in[1], {i[0], i[1] - 4});
                             });
                           }};
-  return {.name = "cat", .precision = Precision::any, .examples = {example}};
+  return {.name = "cat", .precision = Precision::any, .roundoffs = 0, .examples = {example}};
 }
 
 OpEntry stack_entry() {
@@ -101,7 +101,7 @@ OpEntry stack_entry() {
                               return at(in[static_cast<std::size_t>(i[1])], {i[0], i[2]});
                             });
                           }};
-  return {.name = "stack", .precision = Precision::any, .examples = {example}};
+  return {.name = "stack", .precision = Precision::any, .roundoffs = 0, .examples = {example}};
 }
 
 }  // namespace detail

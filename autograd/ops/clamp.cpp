@@ -13,7 +13,7 @@ struct Clamp : ElementwiseDefaults {
   static constexpr auto name = "clamp";
   static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
-  static constexpr double low = -4, high = 4, roundoffs = 1;
+  static constexpr double low = -4, high = 4, roundoffs = 0;
   std::optional<double> min;
   std::optional<double> max;
 

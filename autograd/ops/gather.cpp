@@ -153,6 +153,7 @@ OpEntry gather_entry() {
   };
   return {.name = Gather::name,
           .precision = Gather::precision,
+          .roundoffs = 0,
           .examples = {example("dim 0", 0, {5, 4}), example("dim 1", 1, {3, 6}),
                        example("smaller index", 1, {2, 2})}};
 }

@@ -133,6 +133,7 @@ OpEntry index_select_entry() {
   };
   return {.name = kIndexSelect,
           .precision = IndexSelect<kIndexSelect>::precision,
+          .roundoffs = 0,
           .examples = {example("dim 0", 0), example("dim 1", 1)}};
 }
 
@@ -146,8 +147,10 @@ OpEntry embedding_entry() {
           return at(in[0], {static_cast<std::int64_t>(at(in[1], {i[0], i[1]})), i[2]});
         });
       }};
-  return {
-      .name = kEmbedding, .precision = IndexSelect<kEmbedding>::precision, .examples = {example}};
+  return {.name = kEmbedding,
+          .precision = IndexSelect<kEmbedding>::precision,
+          .roundoffs = 0,
+          .examples = {example}};
 }
 
 }  // namespace detail

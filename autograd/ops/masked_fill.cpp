@@ -58,6 +58,7 @@ OpEntry masked_fill_entry() {
   };
   return {.name = MaskedFill::name,
           .precision = MaskedFill::precision,
+          .roundoffs = 0,
           .examples = {example("plain", {3, 4}), example("broadcast", {4})}};
 }
 

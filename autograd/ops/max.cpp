@@ -79,7 +79,10 @@ std::tuple<Tensor, Tensor> gathered(const Tensor& self, std::int64_t dim, const 
 
 template <bool kMax>
 OpEntry extreme_entry() {
-  OpEntry entry{.name = Extreme<kMax>::name, .precision = Extreme<kMax>::precision, .examples = {}};
+  OpEntry entry{.name = Extreme<kMax>::name,
+                .precision = Extreme<kMax>::precision,
+                .roundoffs = 0,
+                .examples = {}};
   add_reduction_examples(
       entry, "",
       [](const Tensor& x, const Shape& dims, bool keepdim) {

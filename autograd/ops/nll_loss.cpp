@@ -82,10 +82,11 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
                                      detail::array_of(weight), ignore_index);
   const auto compute = [&](const Tensor& x) {
     const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);
-    return reduction == Reduction::none ? losses
-           : reduction == Reduction::sum
-               ? sum(losses)
-               : (sum(losses) / Tensor(targets.total_weight())).to(x.dtype());
+    if (reduction == Reduction::none) return losses;
+    if (reduction == Reduction::sum) return sum(losses);
+    // The sum may be beyond what 16 bits hold where the mean is not.
+    const Tensor total = sum(losses, promote_types(x.dtype(), DType::f32));
+    return (total / Tensor(targets.total_weight())).to(x.dtype());
   };
   return detail::composite("nll_loss", Precision::wide_range, compute, input);
 }

@@ -51,6 +51,7 @@ OpEntry one_hot_entry() {
       }};
   return {.name = OneHot::name,
           .precision = OneHot::precision,
+          .roundoffs = 0,
           .differentiable = false,
           .examples = {example}};
 }

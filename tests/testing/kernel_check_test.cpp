@@ -8,6 +8,7 @@
 
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
+#include <halfgrad/tests/testing/planted/softmax.h>
 #include <halfgrad/tests/testing/planted/sum.h>
 
 namespace halfgrad::testing {
@@ -65,7 +66,7 @@ TEST(HostileInputs, AreWhatTheyAreCalled) {
     const OperandSpec spec{.sizes = {4, 32}};
     const double min_normal = std::ldexp(1, number_format_of(dtype).min_exponent());
     const auto all = [&](Hostile kind, auto test) {
-      const Values values = hostile_values(kind, spec, dtype, {3, 0});
+      const Values values = HostileOperand(spec, dtype, {3, 0}).values(kind);
       return std::all_of(values.data.begin(), values.data.end(), test);
     };
     EXPECT_TRUE(all(Hostile::subnormal, [=](double x) { return std::fabs(x) < min_normal; }));
@@ -73,10 +74,23 @@ TEST(HostileInputs, AreWhatTheyAreCalled) {
       return std::fabs(x) >= limits_of(dtype).largest / 2.01 && std::isfinite(x);
     }));
     EXPECT_TRUE(all(Hostile::signed_zeros, [](double x) { return x == 0; }));
-    const Values one_hot = hostile_values(Hostile::one_hot, spec, dtype, {3, 0});
+    EXPECT_TRUE(all(Hostile::moderate,
+                    [](double x) { return std::fabs(x) >= 0x1p-8 && std::fabs(x) <= 128; }));
+    const HostileOperand operand(spec, dtype, {3, 0});
+    const Values one_hot = operand.values(Hostile::one_hot);
     EXPECT_EQ(std::count(one_hot.data.begin(), one_hot.data.end(), 1), 4);
-    EXPECT_TRUE(std::isnan(hostile_values(Hostile::nan_last, spec, dtype, {3, 0}).data[31]));
+    EXPECT_TRUE(std::isnan(operand.values(Hostile::nan_last).data[31]));
   }
+}
+
+TEST(HostileInputs, TruthValuesHaveOneThatDiffers) {
+  const OperandSpec spec{.sizes = {2, 5}, .kind = OperandSpec::Kind::boolean};
+  const HostileOperand operand(spec, kFloat32, {});
+  const auto values = [&](Hostile kind) { return operand.values(kind).data; };
+  using Doubles = std::vector<double>;
+  EXPECT_EQ(values(Hostile::positive), (Doubles{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(values(Hostile::inf_last), (Doubles{1, 1, 1, 1, 0, 1, 1, 1, 1, 0}));
+  EXPECT_EQ(values(Hostile::nan_first), (Doubles{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}));
 }
 
 TEST(GuardedArray, SaysWhereItWasTouched) {
@@ -130,10 +144,17 @@ TEST(KernelCheck, AThrowingKernelIsAFinding) {
   EXPECT_THROW(check_kernel(kernel, "no such op"), std::invalid_argument);
 }
 
-TEST(KernelCheck, WorksInPlace) {
+// Only kernels that say so are run in place, and only as ops that allow it.
+TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   KernelCheckOptions options{};
+  const Kernel softmax = planted::on_dtype(planted::Softmax{Bug::softmax_scratch_in_output});
+  EXPECT_TRUE(check_kernel(softmax, "softmax", options).passed());
   options.in_place = true;
+  EXPECT_FALSE(check_kernel(softmax, "softmax", options).passed());
   EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+  for (const char* op : {"sum", "eq", "where", "mm"}) {
+    EXPECT_THROW(check_kernel(softmax, op, options), std::invalid_argument) << op;
+  }
 }
 
 // Against the same maths in fp16, and against the budget of a kernel that says it accumulates so.

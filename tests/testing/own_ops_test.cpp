@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
@@ -25,14 +26,45 @@ const std::map<std::string, Run>& own_composites() {
       {"layer_norm",
        [](const In& in) { return layer_norm(in[0], in[1].sizes(), in[1], in[2], 1e-5); }},
       {"rms_norm", [](const In& in) { return rms_norm(in[0], in[1].sizes(), in[1], 1e-5); }},
+      {"prod", [](const In& in) { return prod(in[0], 1); }},
+      {"var", [](const In& in) { return var(in[0], Shape{1}); }},
+      {"std", [](const In& in) { return std(in[0], Shape{1}); }},
+      {"amax", [](const In& in) { return amax(in[0], Shape{1}); }},
+      {"amin", [](const In& in) { return amin(in[0], Shape{1}); }},
+      {"argmax", [](const In& in) { return argmax(in[0], 1); }},
+      {"argmin", [](const In& in) { return argmin(in[0], 1); }},
+      {"all", [](const In& in) { return all(in[0], 1); }},
+      {"any", [](const In& in) { return any(in[0], 1); }},
+      {"batch_norm",
+       [](const In& in) { return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-5); }},
       {"mm", [](const In& in) { return mm(in[0], in[1]); }},
       {"matmul", [](const In& in) { return matmul(in[0], in[1]); }},
+      {"bmm", [](const In& in) { return bmm(in[0], in[1]); }},
       {"mv", [](const In& in) { return mv(in[0], in[1]); }},
       {"dot", [](const In& in) { return dot(in[0], in[1]); }},
+      {"outer", [](const In& in) { return outer(in[0], in[1]); }},
       {"linear", [](const In& in) { return linear(in[0], in[1], in[2]); }},
+      {"linear_relu", [](const In& in) { return linear_relu(in[0], in[1], in[2]); }},
+      {"linear_gelu", [](const In& in) { return linear_gelu(in[0], in[1], in[2]); }},
       {"addmm", [](const In& in) { return addmm(in[0], in[1], in[2]); }},
       {"cross_entropy", [](const In& in) { return cross_entropy(in[0], in[1]); }},
+      {"nll_loss", [](const In& in) { return nll_loss(in[0], in[1]); }},
       {"mse_loss", [](const In& in) { return mse_loss(in[0], in[1]); }},
+      {"l1_loss", [](const In& in) { return l1_loss(in[0], in[1]); }},
+      {"smooth_l1_loss", [](const In& in) { return smooth_l1_loss(in[0], in[1]); }},
+      {"huber_loss", [](const In& in) { return huber_loss(in[0], in[1]); }},
+      {"binary_cross_entropy", [](const In& in) { return binary_cross_entropy(in[0], in[1]); }},
+      {"binary_cross_entropy_with_logits",
+       [](const In& in) { return binary_cross_entropy_with_logits(in[0], in[1]); }},
+      {"kl_div", [](const In& in) { return kl_div(in[0], in[1]); }},
+      {"transpose", [](const In& in) { return transpose(in[0], 0, 1); }},
+      {"cat", [](const In& in) { return cat(in, 1); }},
+      {"stack", [](const In& in) { return stack(in, 1); }},
+      {"gather", [](const In& in) { return gather(in[0], 1, in[1]); }},
+      {"scatter_add", [](const In& in) { return scatter_add(in[0], 1, in[1], in[2]); }},
+      {"index_select", [](const In& in) { return index_select(in[0], 0, in[1]); }},
+      {"embedding", [](const In& in) { return embedding(in[0], in[1]); }},
+      {"masked_fill", [](const In& in) { return masked_fill(in[0], in[1], 0.5); }},
   };
   return runs;
 }
@@ -45,28 +77,30 @@ Kernel kernel_of(const Run& run) {
   };
 }
 
-void expect_sound(const std::string& op, const Run& run, DType dtype) {
-  KernelCheckOptions options{.dtype = dtype};
-  options.layouts = {Layout::contiguous, Layout::misaligned, Layout::padded_rows,
-                     Layout::every_second, Layout::transposed};
-  const KernelReport report = check_kernel(kernel_of(run), op, options);
-  EXPECT_TRUE(report.passed()) << to_text(report);
+/// Within every budget, and using so much of one that a budget far too wide would show. In float64
+/// halfgrad and what it is judged by may end in the same call of the C library.
+void expect_sound(const std::string& op, const Run& run) {
+  const bool exact = kernel_op(op).bitwise;
+  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+    if (exact && (dtype == kFloat64 || dtype == kBFloat16)) continue;  // the same, at other sizes
+    KernelCheckOptions options{.dtype = dtype};
+    options.layouts = {Layout::contiguous, Layout::misaligned, Layout::padded_rows,
+                       Layout::every_second, Layout::transposed};
+    const KernelReport report = check_kernel(kernel_of(run), op, options);
+    EXPECT_TRUE(report.passed()) << to_text(report);
+    EXPECT_LE(report.use.unjudged, report.use.elements / 10) << to_text(report);
+    if (exact || dtype == kFloat64) continue;
+    EXPECT_GE(report.worst.used, dtype == kFloat32 ? 0.05 : 0.15) << to_text(report);
+  }
 }
 
 TEST(OwnOps, CompositesStayWithinTheirBudgets) {
-  for (const std::string& op : composite_kernel_ops()) {
-    for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-      expect_sound(op, own_composites().at(op), dtype);
-    }
-  }
+  for (const std::string& op : composite_kernel_ops()) expect_sound(op, own_composites().at(op));
 }
 
 TEST(OwnOps, TheTablesOpsStayWithinTheirBudgets) {
   for (const OpEntry& op : all_ops()) {
-    if (own_composites().contains(op.name)) continue;
-    for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-      expect_sound(op.name, op.examples.front().run, dtype);
-    }
+    if (!own_composites().contains(op.name)) expect_sound(op.name, op.examples.front().run);
   }
 }
 

@@ -59,6 +59,7 @@ enum class Bug : std::uint8_t {
   softmax_sum_in_storage,
   softmax_short_log2e,
   softmax_sums_one_tile,
+  softmax_scratch_in_output,
   // layer_norm
   norm_one_pass_variance,
   norm_unbiased_variance,

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include <halfgrad/tests/testing/planted/elementwise.h>
+#include <halfgrad/tests/testing/planted/functions.h>
 #include <halfgrad/tests/testing/planted/gemm.h>
 #include <halfgrad/tests/testing/planted/layer_norm.h>
+#include <halfgrad/tests/testing/planted/moves.h>
+#include <halfgrad/tests/testing/planted/reductions.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
 #include <halfgrad/tests/testing/planted/sum.h>
 #include <halfgrad/tests/testing/planted/variants.h>
@@ -19,12 +22,16 @@ struct PlantedKernel {
   DType dtype;
   const char* what;
   Kernel kernel;
+  bool in_place = false;  ///< is also run so
 };
 
 template <class F>
 Kernel planted(Bug bug) {
   return on_dtype(F{bug});
 }
+
+inline Kernel row_kernel(RowSum f) { return on_dtype(EachRow<RowSum>{f}); }
+inline Kernel gemm_kernel(Loops loops) { return on_dtype(GemmVariant{loops}); }
 
 inline std::vector<PlantedKernel> wrong_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
@@ -79,6 +86,8 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"softmax", f32, "log2(e) to five digits", planted<Softmax>(Bug::softmax_short_log2e)},
       {"softmax", f32, "divides by the last tile's sum",
        planted<Softmax>(Bug::softmax_sums_one_tile)},
+      {"softmax", f32, "in place: writes what it reads again",
+       planted<Softmax>(Bug::softmax_scratch_in_output), true},
       {"layer_norm", f32, "E[x^2] - E[x]^2 as variance",
        planted<LayerNorm>(Bug::norm_one_pass_variance)},
       {"layer_norm", f32, "divides by k - 1", planted<LayerNorm>(Bug::norm_unbiased_variance)},
@@ -89,11 +98,53 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"layer_norm", bf16, "no bias", planted<LayerNorm>(Bug::norm_without_bias)},
       {"layer_norm", bf16, "the mean in bf16", planted<LayerNorm>(Bug::norm_mean_in_storage)},
       {"layer_norm", f32, "1 / sqrt to 11 bits", planted<LayerNorm>(Bug::norm_rough_rsqrt)},
+      {"exp", f32, "flushes subnormal results to zero", map(exp_flushing)},
+      {"exp", f32, "exp2(x log2(e)), the product rounded", map(exp_by_exp2)},
+      {"expm1", f32, "exp(x) - 1", map(exp_less_one)},
+      {"log", f32, "takes subnormal numbers for 0", map(log_of_normal)},
+      {"log1p", f32, "log(1 + x)", map(log_of_sum)},
+      {"sin", f32, "reduces by 2 pi in fp32", map(sin_by_float_pi)},
+      {"tanh", f32, "(1 - exp(-2x)) / (1 + exp(-2x))", map(tanh_by_exp)},
+      {"erf", f32, "a polynomial good to 1e-7", map(erf_by_five_terms)},
+      {"pow", f32, "exp(b log(a))", map(pow_by_log)},
+      {"rsqrt", f32, "two steps of Newton's", map(rsqrt_by_bits)},
+      {"sigmoid", f32, "1 - 1 / (1 + exp(x))", map(sigmoid_from_one)},
+      {"silu", f16, "x exp(x) / (1 + exp(x))", map(silu_by_exp_of_x)},
+      {"softplus", f32, "log(1 + exp(x))", map(softplus_by_log)},
+      {"elu", f32, "exp(x) - 1", map(elu_by_exp)},
+      {"dropout", f32, "does not divide by 1 - p", on_dtype(Dropout{.without_scale = true})},
+      {"prod", f16, "partial products in fp16", on_dtype(ProductInStorage{})},
+      {"prod", f32, "the exp of a sum of logs", row_kernel(prod_of_logs)},
+      {"var", f32, "E[x^2] - E[x]^2", row_kernel(var_one_pass)},
+      {"var", f32, "divides by n", row_kernel(var_biased)},
+      {"std", f32, "1e-5 under the root", row_kernel(std_with_epsilon)},
+      {"amax", f32, "starts from 0", row_kernel(max_from_zero)},
+      {"argmax", f32, "the last of equal values", ArgMax{.last_of_equal = true}},
+      {"argmax", f32, "passes over NaN", ArgMax{.passes_over_nan = true}},
+      {"all", f32, "whole blocks of 8 only", All{.misses_tail = true}},
+      {"batch_norm", f32, "statistics of the first sample",
+       on_dtype(BatchNorm{.of_one_sample = true})},
+      {"bmm", f32, "the first right matrix for all", on_dtype(Bmm{.one_right_for_all = true})},
+      {"linear_relu", f32, "the bias after relu",
+       on_dtype(LinearActivation{.activation = relu_of, .before_bias = true})},
+      {"linear_gelu", f32, "by erf, not tanh",
+       on_dtype(LinearActivation{.activation = gelu_by_erf})},
+      {"nll_loss", f32, "the first row's class", on_dtype(NllLoss{.class_of_first_row = true})},
+      {"mse_loss", f16, "sums in fp16",
+       on_dtype(MeanLoss{.f = squared_difference, .sum_in_storage = true})},
+      {"l1_loss", f32, "divides by the rows",
+       on_dtype(MeanLoss{.f = absolute_difference, .by_rows = true})},
+      {"smooth_l1_loss", f32, "d^2 for d^2 / 2", on_dtype(MeanLoss{.f = smooth_without_half})},
+      {"binary_cross_entropy", f32, "log(1 - p)", on_dtype(MeanLoss{.f = bce_by_log})},
+      {"binary_cross_entropy", f32, "logarithms without a bound",
+       on_dtype(MeanLoss{.f = bce_unbounded})},
+      {"binary_cross_entropy_with_logits", f32, "log(sigmoid(x))",
+       on_dtype(MeanLoss{.f = logits_bce_by_sigmoid})},
+      {"kl_div", f32, "t log t at 0", on_dtype(MeanLoss{.f = kl_without_zero})},
+      {"scatter_add", f32, "the last of equal indices", on_dtype(ScatterAdd{.last_wins = true})},
+      {"transpose", f16, "whole tiles only", on_dtype(Transpose{.whole_tiles_only = true})},
   };
 }
-
-inline Kernel row_kernel(RowSum f) { return on_dtype(EachRow<RowSum>{f}); }
-inline Kernel gemm_kernel(Loops loops) { return on_dtype(GemmVariant{loops}); }
 
 inline std::vector<PlantedKernel> right_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
@@ -121,19 +172,63 @@ inline std::vector<PlantedKernel> right_kernels() {
       {"mm", f16, "in double", gemm_kernel(Loops::in_double)},
       {"softmax", f32, "one pass with rescaling", planted<Softmax>(Bug::none)},
       {"softmax", f16, "one pass with rescaling", planted<Softmax>(Bug::none)},
+      {"softmax", f32, "in place: one pass with rescaling", planted<Softmax>(Bug::none), true},
+      {"softmax", f32, "an output that is read again",
+       planted<Softmax>(Bug::softmax_scratch_in_output)},
       {"softmax", f32, "three passes", on_dtype(SoftmaxVariant{})},
       {"softmax", f32, "by exp2", on_dtype(SoftmaxVariant{.base_two = true})},
       {"softmax", bf16, "sum in double", on_dtype(SoftmaxVariant{.in_double = true})},
       {"layer_norm", f32, "two passes", planted<LayerNorm>(Bug::none)},
       {"layer_norm", f16, "two passes", planted<LayerNorm>(Bug::none)},
+      {"layer_norm", f32, "in place: two passes", planted<LayerNorm>(Bug::none), true},
       {"layer_norm", f32, "Welford's updates", on_dtype(LayerNormVariant{})},
       {"layer_norm", f32, "one pass in double", on_dtype(LayerNormVariant{.welford = false})},
+      {"exp", f16, "the C library's", map([](float x) { return std::exp(x); })},
+      {"expm1", f32, "the C library's", map([](float x) { return std::expm1(x); })},
+      {"log", f32, "the C library's", map([](float x) { return std::log(x); })},
+      {"log1p", bf16, "the C library's", map([](float x) { return std::log1p(x); })},
+      {"sin", f32, "in double", map(sin_in_double)},
+      {"tanh", f32, "by expm1", map(tanh_by_expm1)},
+      {"erf", f32, "the C library's", map([](float x) { return std::erf(x); })},
+      {"pow", f32, "in double", map(pow_in_double)},
+      {"rsqrt", f32, "1 / sqrt(x)", map(rsqrt_by_division)},
+      {"sigmoid", f32, "1 / (1 + exp(-x))", map(sigmoid_by_exp)},
+      {"silu", f32, "x / (1 + exp(-x))", map(silu_by_division)},
+      {"softplus", f32, "log1p(exp(x)) up to 20", map(softplus_cut_off)},
+      {"elu", f32, "expm1", map(elu_by_expm1)},
+      {"gelu", f32, "0.5 x (1 + erf)", map(gelu_by_erf)},
+      {"gelu", f32, "erfc", map(gelu_by_erfc)},
+      {"dropout", f16, "times 1 / (1 - p)", on_dtype(Dropout{})},
+      {"prod", f16, "from the last to the first", row_kernel(prod_backwards)},
+      {"prod", f32, "two products", row_kernel(prod_in_two)},
+      {"var", f32, "two passes", row_kernel(var_two_passes)},
+      {"var", f16, "Welford's updates", row_kernel(var_welford)},
+      {"std", f32, "two passes", row_kernel(std_two_passes)},
+      {"argmax", f32, "the first of equal values", ArgMax{}},
+      {"all", f32, "one after another", All{}},
+      {"batch_norm", f32, "weight and deviation in one factor", on_dtype(BatchNorm{})},
+      {"bmm", f32, "fused multiply-adds", on_dtype(Bmm{})},
+      {"linear_relu", f32, "relu of the sum", on_dtype(LinearActivation{.activation = relu_of})},
+      {"linear_gelu", f16, "of the sum in fp32",
+       on_dtype(LinearActivation{.activation = gelu_tanh})},
+      {"linear_gelu", f16, "of the stored sum",
+       on_dtype(LinearActivation{.activation = gelu_tanh, .store_sum = true})},
+      {"nll_loss", f16, "one sum", on_dtype(NllLoss{})},
+      {"mse_loss", f16, "losses stored in fp16",
+       on_dtype(MeanLoss{.f = squared_difference, .store_losses = true})},
+      {"smooth_l1_loss", f32, "one sum", on_dtype(MeanLoss{.f = smooth_difference})},
+      {"binary_cross_entropy", f32, "log1p(-p)", on_dtype(MeanLoss{.f = bce})},
+      {"binary_cross_entropy_with_logits", f32, "max(x, 0) - t x + log1p(exp(-abs(x)))",
+       on_dtype(MeanLoss{.f = logits_bce})},
+      {"kl_div", f32, "t log t - t x", on_dtype(MeanLoss{.f = kl})},
+      {"scatter_add", f32, "in the order of the indices", on_dtype(ScatterAdd{})},
+      {"transpose", f16, "tiles and what is left", on_dtype(Transpose{})},
   };
 }
 
 /// What the checker says of it: "passed", or every fault that it found.
 inline std::string verdict(const PlantedKernel& planted) {
-  KernelCheckOptions options{.dtype = planted.dtype, .shrink = false};
+  KernelCheckOptions options{.dtype = planted.dtype, .in_place = planted.in_place, .shrink = false};
   if (std::string(planted.op) == "add") options.layouts.push_back(Layout::every_second);
   const KernelReport report = check_kernel(planted.kernel, planted.op, options);
   std::string faults;

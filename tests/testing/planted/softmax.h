@@ -33,7 +33,9 @@ struct Softmax {
         largest = next;
         if (largest == -std::numeric_limits<float>::infinity()) continue;
         for (std::int64_t i = first; i < end; ++i) {
-          sum += exponential(widened(x[i]) - largest);
+          const float e = exponential(widened(x[i]) - largest);
+          if (bug == Bug::softmax_scratch_in_output) y[i] = T(e);
+          sum += e;
           if (bug == Bug::softmax_sum_in_storage) sum = through<T>(sum);
         }
       }

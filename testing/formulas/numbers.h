@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include <halfgrad/autograd/op_table.h>
+
+/// How formulas read their operands. A formula is written once, for every arithmetic A
+/// (error_bound.h, rounded_arithmetic.h); operands are row-major, and results have the order of the
+/// output.
+namespace halfgrad::testing::formulas {
+
+template <class A>
+using Numbers = std::vector<typename A::Number>;
+
+/// count numbers from element `first` on, `stride` apart.
+template <class A>
+Numbers<A> pick(const A& a, const Values& x, std::int64_t first, std::int64_t count,
+                std::int64_t stride = 1) {
+  Numbers<A> picked;
+  picked.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) {
+    picked.push_back(a.number(x.data[static_cast<std::size_t>(first + i * stride)]));
+  }
+  return picked;
+}
+
+template <class A>
+Numbers<A> row_of(const A& a, const Values& x, std::int64_t row) {
+  const std::int64_t k = x.sizes.back();
+  return pick(a, x, row * k, k);
+}
+
+/// F(a, row, operands) for every row of the first operand; what it returns is joined.
+template <class F>
+struct Rows {
+  template <class A>
+  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
+    Numbers<A> out;
+    const std::int64_t rows = in[0].sizes[0];
+    for (std::int64_t row = 0; row < rows; ++row) {
+      if (in[0].sizes.back() == 0 && !F::defined_on_empty) continue;
+      const Numbers<A> result = F{}(a, row_of(a, in[0], row), in);
+      out.insert(out.end(), result.begin(), result.end());
+    }
+    return out;
+  }
+};
+
+/// F(a, x), F(a, x, y) or F(a, x, y, z) for every element of operands of one shape.
+template <class F>
+struct Each {
+  template <class A>
+  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
+    using X = typename A::Number;
+    constexpr bool kOne = std::is_invocable_v<F, A, X>, kTwo = std::is_invocable_v<F, A, X, X>;
+    Numbers<A> out;
+    out.reserve(in[0].data.size());
+    for (std::size_t i = 0; i < in[0].data.size(); ++i) {
+      const auto operand = [&](std::size_t which) { return a.number(in[which].data[i]); };
+      if constexpr (kOne) {
+        out.push_back(F{}(a, operand(0)));
+      } else if constexpr (kTwo) {
+        out.push_back(F{}(a, operand(0), operand(1)));
+      } else {
+        out.push_back(F{}(a, operand(0), operand(1), operand(2)));
+      }
+    }
+    return out;
+  }
+};
+
+}  // namespace halfgrad::testing::formulas

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/testing/kernel_op.h>
+#include <halfgrad/testing/rounded_arithmetic.h>
+
+/// What the lists of ops in this folder are written with.
+namespace halfgrad::testing::detail {
+
+using Specs = std::vector<OperandSpec>;
+
+/// Gives an op the bounds that follow from a formula of formulas/.
+template <class Formula>
+void judge_by(KernelOp& op) {
+  op.bounded = [](const std::vector<Values>& in, DType accumulate, DType output) {
+    return Formula{}(BoundedArithmetic(accumulate, output), in);
+  };
+  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
+    return Formula{}(RoundedArithmetic(format), in);
+  };
+}
+
+/// An op that does not round: f(operands) are the bits of the result.
+template <class F>
+void judge_exactly(KernelOp& op, const F& f) {
+  op.bitwise = true;
+  op.bounded = [f](const std::vector<Values>& in, DType, DType) {
+    std::vector<Bounded> out;
+    for (const double y : f(in)) out.push_back({y, 0});
+    return out;
+  };
+  op.rounded = [f](const std::vector<Values>& in, const NumberFormat&) { return f(in); };
+}
+
+template <class Operands, class Output>
+KernelOp op_of(std::string name, std::string signature, const Operands& operands,
+               const Output& output) {
+  KernelOp op;
+  op.name = std::move(name);
+  op.signature = std::move(signature);
+  op.operands = operands;
+  op.output = output;
+  op.output_dtype = [](DType dtype) { return dtype; };
+  return op;
+}
+
+template <class Formula, class Operands, class Output>
+KernelOp judged(std::string name, std::string signature, const Operands& operands,
+                const Output& output) {
+  KernelOp op = op_of(std::move(name), std::move(signature), operands, output);
+  judge_by<Formula>(op);
+  return op;
+}
+
+/// Defined for rows that are not empty.
+inline KernelOp needs_rows(KernelOp op) {
+  op.least.k = 1;
+  return op;
+}
+
+inline KernelOp in_place(KernelOp op) {
+  op.may_work_in_place = true;
+  return op;
+}
+
+inline OperandSpec indices_below(std::int64_t size, const Shape& sizes) {
+  return {.sizes = sizes,
+          .low = 0,
+          .high = static_cast<double>(size - 1),
+          .kind = OperandSpec::Kind::index};
+}
+
+inline Specs one_matrix(const Dims& d) { return {{.sizes = {d.m, d.k}}}; }
+inline Specs two_alike(const Dims& d) { return {{.sizes = {d.m, d.k}}, {.sizes = {d.m, d.k}}}; }
+inline Shape row_results(const Dims& d) { return {d.m}; }
+inline Shape same_matrix(const Dims& d) { return {d.m, d.k}; }
+inline Shape product_shape(const Dims& d) { return {d.m, d.n}; }
+inline Shape scalar(const Dims&) { return {}; }
+
+/// The lists.
+std::vector<KernelOp> row_ops();
+std::vector<KernelOp> product_ops();
+std::vector<KernelOp> loss_ops();
+std::vector<KernelOp> index_ops();
+/// Gives an elementwise op of the table that rounds its bounds; throws std::logic_error if it has
+/// none.
+void judge_elementwise(KernelOp& op);
+
+}  // namespace halfgrad::testing::detail

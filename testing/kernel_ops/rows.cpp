@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include <halfgrad/autograd/reference.h>
+#include <halfgrad/testing/formulas/rows.h>
+#include <halfgrad/testing/kernel_ops/judged_op.h>
+
+namespace halfgrad::testing::detail {
+namespace {
+
+using halfgrad::detail::place_of_extreme;
+const std::string kToRows = "[m, k] -> [m]", kSame = "[m, k] -> [m, k]";
+
+template <class Row>
+KernelOp reduction(const char* name) {
+  return judged<formulas::Rows<Row>>(name, kToRows, one_matrix, row_results);
+}
+
+/// f(row) of every row, exactly.
+template <class F>
+KernelOp chosen(const char* name, const F& f) {
+  KernelOp op = op_of(name, kToRows, one_matrix, row_results);
+  judge_exactly(op, [f](const std::vector<Values>& in) {
+    std::vector<double> out;
+    const std::int64_t k = in[0].sizes[1];
+    for (std::int64_t row = 0; row < in[0].sizes[0]; ++row) {
+      const auto first = in[0].data.begin() + row * k;
+      out.push_back(f(std::vector<double>(first, first + k)));
+    }
+    return out;
+  });
+  return op;
+}
+
+template <bool kLargest>
+KernelOp extreme(const char* name) {
+  return needs_rows(chosen(
+      name, [](const std::vector<double>& row) { return row[place_of_extreme(row, kLargest)]; }));
+}
+
+template <bool kLargest>
+KernelOp place(const char* name) {
+  KernelOp op = needs_rows(chosen(name, [](const std::vector<double>& row) {
+    return static_cast<double>(place_of_extreme(row, kLargest));
+  }));
+  op.output_dtype = [](DType) { return kInt64; };
+  return op;
+}
+
+template <bool kAll>
+KernelOp truth(const char* name) {
+  KernelOp op = chosen(name, [](const std::vector<double>& row) {
+    const auto holds = [](double x) { return x != 0; };
+    return kAll ? std::all_of(row.begin(), row.end(), holds)
+                : std::any_of(row.begin(), row.end(), holds);
+  });
+  op.operands = [](const Dims& d) {
+    return Specs{{.sizes = {d.m, d.k}, .kind = OperandSpec::Kind::boolean}};
+  };
+  op.output_dtype = [](DType) { return kBool; };
+  return op;
+}
+
+/// Of numbers near 1, so that long products stay in range.
+KernelOp product_of_rows() {
+  KernelOp op = reduction<formulas::Prod>("prod");
+  op.operands = [](const Dims& d) { return Specs{{.sizes = {d.m, d.k}, .low = 0.9, .high = 1.1}}; };
+  return op;
+}
+
+KernelOp batch_norm() {
+  KernelOp op = judged<formulas::BatchNorm>(
+      "batch_norm", "[m, n, k], [n], [n] -> [m, n, k], in training",
+      [](const Dims& d) {
+        return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.n}}, {.sizes = {d.n}}};
+      },
+      [](const Dims& d) {
+        return Shape{d.m, d.n, d.k};
+      });
+  op.least = {2, 1, 1};  // a variance needs two numbers
+  return op;
+}
+
+}  // namespace
+
+std::vector<KernelOp> row_ops() {
+  namespace f = formulas;
+  return {
+      reduction<f::Sum>("sum"),
+      reduction<f::Mean>("mean"),
+      product_of_rows(),
+      reduction<f::Variance<false>>("var"),
+      reduction<f::Variance<true>>("std"),
+      reduction<f::Norm>("norm"),
+      needs_rows(reduction<f::LogSumExp>("logsumexp")),
+      extreme<true>("amax"),
+      extreme<false>("amin"),
+      place<true>("argmax"),
+      place<false>("argmin"),
+      truth<true>("all"),
+      truth<false>("any"),
+      in_place(judged<f::Rows<f::Softmax>>("softmax", kSame, one_matrix, same_matrix)),
+      in_place(judged<f::Rows<f::LogSoftmax>>("log_softmax", kSame, one_matrix, same_matrix)),
+      in_place(judged<f::Rows<f::Normalize<true>>>(
+          "layer_norm", "[m, k], [k], [k] -> [m, k]",
+          [](const Dims& d) {
+            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}, {.sizes = {d.k}}};
+          },
+          same_matrix)),
+      in_place(judged<f::Rows<f::Normalize<false>>>(
+          "rms_norm", "[m, k], [k] -> [m, k]",
+          [](const Dims& d) {
+            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
+          },
+          same_matrix)),
+      in_place(batch_norm()),
+  };
+}
+
+}  // namespace halfgrad::testing::detail
