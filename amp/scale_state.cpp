@@ -36,7 +36,8 @@ template <bool kWrite>
 void visit_gradients(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,
                      Check check) {
   const bool after = check == Check::unscaled;
-  std::vector<TensorUpdate<Unscale<kWrite>, 1>> updates;
+  constexpr bool kStopsEarly = broken(Bug::unscale_stops_early);
+  std::vector<TensorUpdate<Unscale<kWrite, kStopsEarly>, 1>> updates;
   for (const Array& grad : grads) {
     const double limit = after ? overflow_limit(grad.dtype()) : math::kInfinity;
     updates.push_back({{floats(inv_scale), after, limit, floats(found_inf)}, {&grad}});

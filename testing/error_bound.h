@@ -86,8 +86,9 @@ class BoundedArithmetic {
     return rounded(y, std::fmax(below, above), finite(x) && (x.value >= 0 || x.error > 0));
   }
 
-  /// Elementary functions to two ulps: what CUDA's manual states of its single precision ones (C++
-  /// Programming Guide, appendix on mathematical functions), and vector libraries promise.
+  /// Elementary functions to what CUDA's manual states of its single precision ones (C++
+  /// Programming Guide, appendix on mathematical functions): 2 ulps from the correctly rounded
+  /// result, so 2.5 from the exact one, and 2u abs(y) is at least an ulp.
   Bounded exp(const Bounded& x) const { return exp(x, x.error); }
   /// The argument may have been multiplied by log2(e) first.
   Bounded exp_by_exp2(const Bounded& x) const {
@@ -115,11 +116,17 @@ class BoundedArithmetic {
   Bounded erf(const Bounded& x) const {
     return saturating(std::erf(x.value), std::erfc(std::fabs(x.value)), x, erf_slope(x));
   }
-  Bounded erfc(const Bounded& x) const { return function(std::erfc(x.value), x, erf_slope(x)); }
-  /// Of exact numbers, to nine ulps: CUDA's powf.
+  /// CUDA's erfcf is within 4 ulps.
+  Bounded erfc(const Bounded& x) const { return function(std::erfc(x.value), x, erf_slope(x), 9); }
+  /// Three roundings, or one function of 2 ulps.
+  Bounded rsqrt(const Bounded& x) const {
+    const Bounded y = div(number(1), sqrt(x));
+    return finite(y) ? rounded(y.value, y.error, true, kFunctionRoundoffs - 3) : y;
+  }
+  /// Of exact numbers, to 8 ulps: CUDA's powf.
   Bounded pow(const Bounded& x, const Bounded& exponent) const {
     const double y = std::pow(x.value, exponent.value);
-    return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 18);
+    return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
   }
 
   /// A kernel may go either way to the same result; the value is the first way's.
@@ -202,7 +209,7 @@ class BoundedArithmetic {
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  static constexpr double kFunctionRoundoffs = 4;  // two ulps
+  static constexpr double kFunctionRoundoffs = 5;
   static constexpr double kOwnRoundoff = 0x1p-53;  // of the values here
 
   /// Not an infinity or NaN that any kernel must come to.
@@ -231,9 +238,10 @@ class BoundedArithmetic {
     return rounded(y, error + limits_.smallest, finite(x), kFunctionRoundoffs);
   }
   /// y = f(x), where |f'| <= slope between what x may be.
-  Bounded function(double y, const Bounded& x, double slope) const {
+  Bounded function(double y, const Bounded& x, double slope,
+                   double roundoffs = kFunctionRoundoffs) const {
     const double error = x.error > 0 ? slope * x.error : 0;
-    return rounded(y, error + limits_.smallest, finite(x) && !std::isnan(y), kFunctionRoundoffs);
+    return rounded(y, error + limits_.smallest, finite(x) && !std::isnan(y), roundoffs);
   }
   /// A function that tends to 1 and -1, from which y is `distance` away: kernels return 1 and -1
   /// where that is a quarter of a roundoff.

@@ -33,6 +33,7 @@ class RoundedArithmetic {
     return x > high ? high : at_least(x, low);
   }
   double sqrt(double x) const { return number(std::sqrt(x)); }
+  double rsqrt(double x) const { return div(1, sqrt(x)); }
   double exp(double x) const { return number(std::exp(x)); }
   double exp_by_exp2(double x) const { return exp(x); }
   double expm1(double x) const { return number(std::expm1(x)); }

@@ -38,9 +38,7 @@ inline constexpr auto kErf = [](const auto& a, const auto& x) { return a.erf(x);
 inline constexpr auto kReciprocal = [](const auto& a, const auto& x) {
   return a.div(a.number(1), x);
 };
-inline constexpr auto kRsqrt = [](const auto& a, const auto& x) {
-  return a.div(a.number(1), a.sqrt(x));
-};
+inline constexpr auto kRsqrt = [](const auto& a, const auto& x) { return a.rsqrt(x); };
 inline constexpr auto kLeakyRelu = [](const auto& a, const auto& x) {
   return a.value(x) > 0 ? x : a.mul(a.constant(0.01), x);
 };
