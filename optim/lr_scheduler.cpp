@@ -32,16 +32,16 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), seen_(op
 
 LRScheduler::StepCounts LRScheduler::optimizer_steps() const {
   const Array& skipped = optimizer_.skipped_steps();
-  const bool is_known = skipped.defined() && skipped.device().is_cpu();
-  return {optimizer_.steps(), is_known ? static_cast<std::int64_t>(skipped.item()) : 0};
+  const bool matters = !count_skipped_steps_ && skipped.defined();
+  return {optimizer_.steps(), matters ? static_cast<std::int64_t>(skipped.item()) : 0};
 }
 
 void LRScheduler::step() {
   const StepCounts now = optimizer_steps();
   const StepCounts before = std::exchange(seen_, now);
-  const bool stepped = now.all > before.all;
-  const bool all_skipped = now.all - before.all == now.skipped - before.skipped;
-  if (count_skipped_steps_ || !stepped || !all_skipped) advance();
+  const std::int64_t skipped = now.skipped - before.skipped;
+  const bool all_skipped = skipped > 0 && skipped >= now.all - before.all;
+  if (count_skipped_steps_ || !all_skipped) advance();
 }
 
 void LRScheduler::advance() {

@@ -9,9 +9,9 @@
 
 /// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
 /// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
-/// calls, but for those since whose last one a GradScaler, on the CPU, had every optimizer step
-/// skipped. All but LambdaLR and OneCycleLR change the group's current lr by a factor or increment,
-/// so that several of them may act on one optimizer.
+/// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
+/// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
+/// of them may act on one optimizer.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -31,11 +31,12 @@ class LRScheduler {
   LRScheduler& operator=(const LRScheduler&) = delete;
 
   /// The next epoch, unless all of the optimizer's steps since the last call were skipped. On a GPU
-  /// only the device knows that, and step() does not wait: there every call counts, unless the
-  /// caller waits, by `if (!scaler.step(optimizer).skipped()) scheduler.step();`.
+  /// only the device knows that: step() waits for it once a GradScaler has stepped there. Replays
+  /// of a graph there are counted only where they skip, so call step() after each.
   void step();
 
   /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.
+  /// Then step() never waits.
   void count_skipped_steps(bool count = true) { count_skipped_steps_ = count; }
 
   /// What the last step() set, by group.
@@ -68,7 +69,8 @@ class LRScheduler {
   friend class SequentialLR;
   void restart();
 
-  // Steps of the optimizer, and those of them known to be skipped, up to now.
+  // Steps of the optimizer, and those of them that were skipped, up to now; of these, 0 where
+  // skipped steps count anyway.
   struct StepCounts {
     std::int64_t all;
     std::int64_t skipped;

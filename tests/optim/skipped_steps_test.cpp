@@ -6,30 +6,37 @@
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/optim/lr_scheduler.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/optim/parameters.h>
 
 /// Schedules follow the updates that were made.
 namespace halfgrad::optim {
 namespace {
 
-using testing::give_grad;
 using testing::parameter;
+using testing::tensor_of;
 
 struct Halving {
-  Tensor param = parameter({1});
+  explicit Halving(Device on) : device(on) {}
+
+  Device device;
+  Tensor param = tensor_of({1}).to(device).requires_grad_();
   SGD sgd{{param}, {.lr = 1}};
   ExponentialLR scheduler{sgd, {.gamma = 0.5}};
 
   void step(double found_inf) {
-    give_grad(param, {1});
-    const Array verdict = Array::full({}, found_inf, kFloat);
+    param.set_grad(tensor_of({1}).to(device));
+    const Array verdict = Array::full({}, found_inf, kFloat, device);
     sgd.step(StepControl{nullptr, &verdict});
   }
   double lr() const { return *sgd.param_groups()[0].lr; }
 };
 
-TEST(SkippedSteps, DoNotAdvanceTheSchedule) {
-  Halving training;
+using SkippedSteps = OnDevice;
+HALFGRAD_ON_DEVICES(SkippedSteps);
+
+TEST_P(SkippedSteps, DoNotAdvanceTheSchedule) {
+  Halving training(device());
   const struct {
     std::vector<double> found_infs;  // of the steps before a call of scheduler.step()
     double lr;
@@ -45,8 +52,8 @@ TEST(SkippedSteps, DoNotAdvanceTheSchedule) {
   EXPECT_EQ(training.sgd.skipped_steps().item(), 6);
 }
 
-TEST(SkippedSteps, CountAsInPyTorchWhenAsked) {
-  Halving training;
+TEST_P(SkippedSteps, CountAsInPyTorchWhenAsked) {
+  Halving training(device());
   training.scheduler.count_skipped_steps();
   for (int epoch = 0; epoch < 3; ++epoch) {
     training.step(1);
@@ -55,15 +62,15 @@ TEST(SkippedSteps, CountAsInPyTorchWhenAsked) {
   EXPECT_EQ(training.lr(), 0.125);
 }
 
-TEST(SkippedSteps, PlainStepsAlwaysCount) {
-  Halving training;
+TEST_P(SkippedSteps, PlainStepsAlwaysCount) {
+  Halving training(device());
   training.sgd.step();
   training.scheduler.step();
   EXPECT_EQ(training.lr(), 0.5);
   EXPECT_FALSE(training.sgd.skipped_steps().defined());
 }
 
-TEST(SkippedSteps, OfASequence) {
+TEST(SkippedStepsOfSchedules, OfASequence) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});
   SequentialLR scheduler(
@@ -81,7 +88,7 @@ TEST(SkippedSteps, OfASequence) {
 }
 
 // A warm-up whose first steps overflow is not shortened by them.
-TEST(SkippedSteps, UnderAGradScaler) {
+TEST(SkippedStepsOfSchedules, UnderAGradScaler) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});
   LinearLR warm_up(sgd, {.start_factor = 0.25, .total_iters = 3});
