@@ -149,8 +149,13 @@ void AsyncGradScaler::set(const std::function<void(GradScaler&)>& change) {
     change(main_);
     publish_factors();
   };
-  if (in_step_function() || !is_enabled()) return apply();
-  optimizer_.thread().launch(apply);
+  if (in_step_function()) return apply();
+  if (is_enabled()) {
+    optimizer_.thread().launch(apply);
+  } else {
+    optimizer_.thread().drain();  // which may be in a step function
+    apply();
+  }
 }
 
 void AsyncGradScaler::publish_factors() {

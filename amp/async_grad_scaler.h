@@ -72,7 +72,7 @@ class AsyncGradScaler {
   void set_growth_factor(double growth_factor);
   void set_backoff_factor(double backoff_factor);
   void set_growth_interval(std::int32_t growth_interval);
-  bool is_enabled() const { return main_.is_enabled(); }
+  bool is_enabled() const { return options_.enabled; }
 
   /// All that follow wait until the update thread has done what it was given.
   std::int32_t get_growth_tracker() const;
