@@ -78,8 +78,8 @@ class LRScheduler {
   StepCounts optimizer_steps() const;
 
   Optimizer& optimizer_;
-  StepCounts seen_;  // by the last step()
   bool count_skipped_steps_ = false;
+  StepCounts seen_;  // by the last step(); below what optimizer_steps() reads
   std::int64_t last_epoch_ = 0;
   std::vector<double> base_lrs_;
   std::vector<double> last_lr_;
