@@ -1,0 +1,126 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/gemm.h>
+#include <halfgrad/core/gemm_kernel.h>
+#include <halfgrad/core/gemm_operand.h>
+
+// How gemm cuts C into tiles, the work of its threads, and what is done for one of them.
+namespace halfgrad::detail {
+
+// A strip of B this deep stays in the first-level cache, a tile's rows of A in the second; up to
+// kFewRows of those, a C that is wider still makes one row of tiles.
+inline constexpr int64_t kDepthBlock = 288;
+inline constexpr int64_t kTileRows = 96, kFewRows = 144;
+static_assert(kTileRows % kStripRows == 0);
+
+// A range of rows and columns of C, of whole strips but at the edges.
+struct Tile {
+  int64_t row, rows, col, cols;
+};
+
+// Cuts C into enough tiles to keep threads busy.
+class Tiling {
+ public:
+  Tiling(int64_t rows, int64_t cols, int64_t strip_columns) : rows_(rows), cols_(cols) {
+    down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, kTileRows);
+    height_ = round_up(divide_up(rows, down_), kStripRows);
+    width_ = 32 * strip_columns;
+    while (width_ > 2 * strip_columns && down_ * divide_up(cols, width_) < kEnough) width_ /= 2;
+    across_ = divide_up(cols, width_);
+  }
+
+  int64_t count() const { return down_ * across_; }
+  bool one_row() const { return down_ == 1; }
+  int64_t area() const { return height_ * std::min(width_, cols_); }
+
+  Tile operator[](int64_t index) const {
+    const int64_t row = index / across_ * height_, col = index % across_ * width_;
+    return {row, std::min(height_, rows_ - row), col, std::min(width_, cols_ - col)};
+  }
+
+ private:
+  static constexpr int64_t kEnough = 16;
+
+  int64_t rows_, cols_, down_, across_, height_, width_;
+};
+
+// A as the kernel reads it: the strip from `row` on begins at data + row * stride.
+template <class T>
+struct Strips {
+  const T* data;
+  int64_t stride, row_stride, depth_stride;
+};
+
+// B, and its strips if they are packed beforehand, for several rows of tiles. Else the one tile
+// that needs a strip packs it itself, a block at a time: it lies in the nearest cache then, and no
+// thread waits for another's packing.
+template <class T>
+struct PackedOperand {
+  Operand<T> matrix;
+  const T* strips;
+
+  const T* strip(int64_t col, int64_t columns, int64_t k, int64_t block, T* scratch) const {
+    if (strips != nullptr) return strips + col * matrix.rows + k * kStripColumns<T>;
+    pack_b_strip(matrix, col, columns, k, block, scratch);
+    return scratch;
+  }
+};
+
+template <class T>
+void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>& b,
+                   const Destination<T>& c) {
+  alignas(64) T scratch[kDepthBlock * kStripColumns<T>];
+  const int64_t depth = b.matrix.rows;
+  const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t k = i * depth / blocks, block = (i + 1) * depth / blocks - k;
+    const bool first = i == 0, last = i + 1 == blocks;
+    for (int64_t col = tile.col; col < tile.col + tile.cols; col += kStripColumns<T>) {
+      const int64_t columns = std::min<int64_t>(kStripColumns<T>, tile.col + tile.cols - col);
+      const T* b_strip = b.strip(col, columns, k, block, scratch);
+      for (int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
+        const int64_t rows = std::min<int64_t>(kStripRows, tile.row + tile.rows - row);
+        const T* a_strip = a.data + row * a.stride + k * a.depth_stride;
+        multiply_strips_of<T>(rows)(block, a_strip, a.row_stride, a.depth_stride, b_strip,
+                                    {.out = c.out + row * c.row_stride + col,
+                                     .row_stride = c.row_stride,
+                                     .alpha = c.alpha,
+                                     .beta = first ? c.beta : T(1),
+                                     .bias = last && c.bias != nullptr ? c.bias + col : nullptr},
+                                    columns);
+      }
+    }
+  }
+}
+
+// C = tile of `sum` + beta C, rounded to C's dtype.
+template <class T>
+void finish_tile(const Tile& tile, T* sum, T beta, const MutableMatrixView& c) {
+  visit(c.dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    for (int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+      T* in = sum + row * c.cols + tile.col;
+      S* out = static_cast<S*>(c.data) + row * c.row_stride + tile.col * c.col_stride;
+      if (beta != T(0)) {
+        for (int64_t i = 0; i < tile.cols; ++i)
+          in[i] += beta * element<S, T>(out[i * c.col_stride]);
+      }
+      if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
+        if (c.col_stride == 1) {
+          narrow(in, out, tile.cols);
+          continue;
+        }
+      }
+      for (int64_t i = 0; i < tile.cols; ++i) {
+        out[i * c.col_stride] = static_cast<S>(static_cast<compute_t<S>>(in[i]));
+      }
+    }
+  });
+}
+
+}  // namespace halfgrad::detail
