@@ -76,11 +76,11 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   }
 #endif
 
-  Strips<T> strips{wide_a.data, wide_a.row_stride, wide_a.row_stride, 1};
+  Strips<T> strips{wide_a.data, wide_a.row_stride, false};
   if (packs_a) {
     T* packed = scratch.take(a_packed);
     pack<kStripRows>(wide_a.transposed(), packed);
-    strips = {packed, depth, 1, kStripRows};
+    strips = {packed, depth, true};
   }
   PackedOperand<T> packed_b{wide_b, nullptr};
   if (!tiles.one_row()) {

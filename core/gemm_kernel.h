@@ -54,6 +54,7 @@ void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t beg
       T* to = packed + first * depth + block * Width;
       for (int64_t k = block; k < block_end; ++k, to += Width) {
         const T* from = lines + k * line_stride + first;
+        __builtin_prefetch(from + Width);  // of the next strip, which lies far from this line's next
         if (first + Width <= extent) {
           std::memcpy(to, from, Width * sizeof(T));
         } else {
@@ -138,16 +139,20 @@ void store_first(int64_t columns, const T* product, const Destination<T>& to, in
   }
 }
 
-// out (Rows x columns) from A (Rows x depth, any strides) and a packed strip of B.
-template <int Rows, class T>
-void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_depth_stride,
-                     const T* b, const Destination<T>& to, int64_t columns) {
+// out (Rows x columns) from a strip of A, packed or rows of consecutive numbers, and a packed strip
+// of B. The unrolling is for cores that run a second thread: they fetch too few instructions then
+// for a short loop to keep up.
+template <int Rows, bool Packed, class T>
+void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
+                     const Destination<T>& to, int64_t columns) {
+  constexpr int kStep = Packed ? kStripRows : 1;
   Vector<T> sum[Rows][2] = {};
-  for (int64_t k = 0; k < depth; ++k, a += a_depth_stride, b += kStripColumns<T>) {
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
     const Vector<T> b0 = load(b), b1 = load(b + kLanes<T>);
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
-      const T factor = a[row * a_row_stride];
+      const T factor = a[Packed ? row : row * a_row_stride];
       sum[row][0] += factor * b0;
       sum[row][1] += factor * b1;
     }
@@ -170,15 +175,14 @@ void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, int64_t a_
 }
 
 template <class T>
-using MultiplyStrips = void (*)(int64_t depth, const T* a, int64_t a_row_stride,
-                                int64_t a_depth_stride, const T* b, const Destination<T>& to,
-                                int64_t columns);
+using MultiplyStrips = void (*)(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
+                                const Destination<T>& to, int64_t columns);
 
 // multiply_strips for 1 <= rows <= kStripRows.
-template <class T>
+template <bool Packed, class T>
 MultiplyStrips<T> multiply_strips_of(int64_t rows) {
   static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<MultiplyStrips<T>, sizeof...(I)>{&multiply_strips<I + 1, T>...};
+    return std::array<MultiplyStrips<T>, sizeof...(I)>{&multiply_strips<I + 1, Packed, T>...};
   }
   (std::make_integer_sequence<int, kStripRows>());
   return table[static_cast<size_t>(rows - 1)];

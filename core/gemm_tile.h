@@ -49,11 +49,19 @@ class Tiling {
   int64_t rows_, cols_, down_, across_, height_, width_;
 };
 
-// A as the kernel reads it: the strip from `row` on begins at data + row * stride.
+// A as the kernel reads it: as it is, in rows, or packed into strips.
 template <class T>
 struct Strips {
   const T* data;
-  int64_t stride, row_stride, depth_stride;
+  int64_t row_stride;  // from strip to strip a kStripRows-th of the distance
+  bool packed;
+
+  const T* strip(int64_t row, int64_t k) const {
+    return data + row * row_stride + (packed ? k * kStripRows : k);
+  }
+  MultiplyStrips<T> multiply(int64_t rows) const {
+    return packed ? multiply_strips_of<true, T>(rows) : multiply_strips_of<false, T>(rows);
+  }
 };
 
 // B, and its strips if they are packed beforehand, for several rows of tiles. Else the one tile
@@ -85,14 +93,13 @@ void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>&
       const T* b_strip = b.strip(col, columns, k, block, scratch);
       for (int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
         const int64_t rows = std::min<int64_t>(kStripRows, tile.row + tile.rows - row);
-        const T* a_strip = a.data + row * a.stride + k * a.depth_stride;
-        multiply_strips_of<T>(rows)(block, a_strip, a.row_stride, a.depth_stride, b_strip,
-                                    {.out = c.out + row * c.row_stride + col,
-                                     .row_stride = c.row_stride,
-                                     .alpha = c.alpha,
-                                     .beta = first ? c.beta : T(1),
-                                     .bias = last && c.bias != nullptr ? c.bias + col : nullptr},
-                                    columns);
+        a.multiply(rows)(block, a.strip(row, k), a.row_stride, b_strip,
+                         {.out = c.out + row * c.row_stride + col,
+                          .row_stride = c.row_stride,
+                          .alpha = c.alpha,
+                          .beta = first ? c.beta : T(1),
+                          .bias = last && c.bias != nullptr ? c.bias + col : nullptr},
+                         columns);
       }
     }
   }
