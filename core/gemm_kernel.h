@@ -54,7 +54,8 @@ void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t beg
       T* to = packed + first * depth + block * Width;
       for (int64_t k = block; k < block_end; ++k, to += Width) {
         const T* from = lines + k * line_stride + first;
-        __builtin_prefetch(from + Width);  // of the next strip, which lies far from this line's next
+        __builtin_prefetch(from +
+                           Width);  // of the next strip, which lies far from this line's next
         if (first + Width <= extent) {
           std::memcpy(to, from, Width * sizeof(T));
         } else {
