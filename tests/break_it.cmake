@@ -29,9 +29,10 @@ foreach(bug IN LISTS bugs)
     endif()
   endforeach()
   add_executable(break_${bug} EXCLUDE_FROM_ALL ${concerned} $<TARGET_OBJECTS:test_amp>)
-  target_compile_definitions(break_${bug} PRIVATE HALFGRAD_BREAK=${bug})
+  target_compile_definitions(break_${bug} PRIVATE HALFGRAD_BREAK=${bug} ${definitions})
   target_compile_options(break_${bug} PRIVATE ${unoptimised})
   target_link_libraries(break_${bug} PRIVATE halfgrad::halfgrad GTest::gtest_main)
+  target_precompile_headers(break_${bug} REUSE_FROM ${with_headers})
   add_dependencies(break_it break_${bug})
   add_test(NAME break_${bug} COMMAND break_${bug} --gtest_brief=1 --gtest_fail_fast
                                      --gtest_filter=-Traces.*)  # slow, and needed for none
