@@ -12,6 +12,63 @@ void set_history(const Tensor& output, std::shared_ptr<Node> node) {
   output.impl()->grad_fn = std::move(node);
 }
 
+template <std::size_t N>
+OperandsNode<N>::OperandsNode(const std::array<Tensor, N>& operands, unsigned saves)
+    : Node(this->edge_store) {
+  for (std::size_t i = 0; i < N; ++i) {
+    this->edge_store[i] = gradient_edge(operands[i]);
+    if ((saves >> i & 1U) != 0) inputs_[i].save_input(operands[i]);
+  }
+}
+
+template <std::size_t N>
+OperandsNode<N>::~OperandsNode() = default;
+
+template <std::size_t N>
+void OperandsNode<N>::set_result(std::shared_ptr<OperandsNode> node, const Tensor& result,
+                                 unsigned saves) {
+  OperandsNode& recorded = *node;
+  set_history(result, std::move(node));
+  if ((saves & kSavesOutput) != 0) recorded.output_.save_output(result);
+}
+
+template <std::size_t N>
+void OperandsNode<N>::release_saved() {
+  for (SavedTensor& input : inputs_) input.reset();
+  output_.reset();
+}
+
+template <std::size_t N, std::size_t... I>
+static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
+                                    std::index_sequence<I...>) {
+  return {*tensors[I]...};
+}
+
+template <std::size_t N>
+Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs) {
+  std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
+  cast_operands(calls.name, calls.precision, operands);
+  if (calls.prepare != nullptr) calls.prepare(op, operands);
+  std::array<const Array*, N> arrays;
+  for (std::size_t i = 0; i < N; ++i) arrays[i] = &array_of(operands[i]);
+  Tensor result(calls.forward(op, arrays));
+  if (calls.record != nullptr && GradMode::is_enabled() && any_requires_grad(operands) &&
+      result.is_floating_point()) {
+    OperandsNode<N>::set_result(calls.record(op, operands), result, calls.saves);
+  }
+  if (op_observer != nullptr) op_observer->ran(calls.name, operands, result);
+  return result;
+}
+
+template class OperandsNode<1>;
+template class OperandsNode<2>;
+template class OperandsNode<3>;
+template class OperandsNode<4>;
+template Tensor apply_op(const OpCalls<1>&, void*, const std::array<const Tensor*, 1>&);
+template Tensor apply_op(const OpCalls<2>&, void*, const std::array<const Tensor*, 2>&);
+template Tensor apply_op(const OpCalls<3>&, void*, const std::array<const Tensor*, 3>&);
+template Tensor apply_op(const OpCalls<4>&, void*, const std::array<const Tensor*, 4>&);
+
 namespace {
 
 class RecordedNode final : public Node {

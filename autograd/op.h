@@ -70,34 +70,45 @@ struct EdgeStore {
   std::array<Edge, N> edge_store;
 };
 
+/// What the node of an op with N operands is, whichever op: compiled once, in op.cpp, because there
+/// are hundreds of ops when derivatives of derivatives are counted.
+template <std::size_t N>
+class OperandsNode : EdgeStore<N>, public Node {
+ public:
+  /// Makes `result` the output of `node`, which keeps it if backward needs it.
+  static void set_result(std::shared_ptr<OperandsNode> node, const Tensor& result, unsigned saves);
+  void release_saved() override;
+
+ protected:
+  OperandsNode(const std::array<Tensor, N>& operands, unsigned saves);
+  ~OperandsNode() override;
+  Backward<N> backward_of(const Tensor& grad, std::span<Tensor> grad_inputs) {
+    return {*this, grad, inputs_, output_, grad_inputs};
+  }
+
+ private:
+  std::array<SavedTensor, N> inputs_;
+  SavedTensor output_;
+};
+extern template class OperandsNode<1>;
+extern template class OperandsNode<2>;
+extern template class OperandsNode<3>;
+extern template class OperandsNode<4>;
+
 template <class Op, std::size_t N>
-class OpNode final : EdgeStore<N>, public Node {
+class OpNode final : public OperandsNode<N> {
  public:
   OpNode(Op op, const std::array<Tensor, N>& operands)
-      : Node(this->edge_store), op_(std::move(op)) {
-    for (std::size_t i = 0; i < N; ++i) {
-      this->edge_store[i] = gradient_edge(operands[i]);
-      if ((Op::saves >> i & 1U) != 0) inputs_[i].save_input(operands[i]);
-    }
-  }
-  void save_output(const Tensor& output) {
-    if constexpr ((Op::saves & kSavesOutput) != 0) output_.save_output(output);
-  }
+      : OperandsNode<N>(operands, Op::saves), op_(std::move(op)) {}
 
   const char* name() const override { return Op::name; }
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
-    Backward<N> b(*this, grads[0], inputs_, output_, grad_inputs);
+    Backward<N> b = this->backward_of(grads[0], grad_inputs);
     op_.backward(b);
-  }
-  void release_saved() override {
-    for (SavedTensor& input : inputs_) input.reset();
-    output_.reset();
   }
 
  private:
   Op op_;
-  std::array<SavedTensor, N> inputs_;
-  SavedTensor output_;
 };
 
 /// Makes `output` the next output of `node`.
@@ -123,28 +134,56 @@ constexpr bool is_differentiable() {
   return requires { Op::saves; };
 }
 
+/// An op of N operands as apply() sees it: what is the same for every op is compiled once, in
+/// op.cpp.
+template <std::size_t N>
+struct OpCalls {
+  const char* name;
+  Precision precision;
+  unsigned saves;
+  void (*prepare)(void* op, std::span<const Tensor> operands);  // or null
+  Array (*forward)(void* op, const std::array<const Array*, N>& operands);
+  // Null of an op without gradient.
+  std::shared_ptr<OperandsNode<N>> (*record)(void* op, const std::array<Tensor, N>& operands);
+};
+
+template <class Op, std::size_t... I>
+constexpr auto calls_of(std::index_sequence<I...>) {
+  constexpr std::size_t kCount = sizeof...(I);
+  OpCalls<kCount> calls{.name = Op::name,
+                        .precision = Op::precision,
+                        .saves = kSavesNothing,
+                        .prepare = nullptr,
+                        .forward =
+                            [](void* op, const std::array<const Array*, kCount>& operands) {
+                              return static_cast<Op*>(op)->forward(*operands[I]...);
+                            },
+                        .record = nullptr};
+  if constexpr (requires(Op op, std::span<const Tensor> operands) { op.prepare(operands); }) {
+    calls.prepare = [](void* op, std::span<const Tensor> operands) {
+      static_cast<Op*>(op)->prepare(operands);
+    };
+  }
+  if constexpr (is_differentiable<Op>()) {
+    calls.saves = Op::saves;
+    calls.record =
+        [](void* op,
+           const std::array<Tensor, kCount>& operands) -> std::shared_ptr<OperandsNode<kCount>> {
+      return std::make_shared<OpNode<Op, kCount>>(std::move(*static_cast<Op*>(op)), operands);
+    };
+  }
+  return calls;
+}
+
+template <std::size_t N>
+Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs);
+
 /// Casts the operands as the rule says, runs the op, records it, tells the observer. An op may have
 /// `prepare(std::span<const Tensor>)`, called with the cast operands before forward().
 template <class Op, std::same_as<Tensor>... In>
 Tensor apply(Op op, const In&... inputs) {
-  constexpr std::size_t kCount = sizeof...(In);
-  std::array<Tensor, kCount> operands{inputs...};
-  cast_operands(Op::name, Op::precision, operands);
-  if constexpr (requires { op.prepare(operands); }) op.prepare(operands);
-  Tensor result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return Tensor(op.forward(array_of(operands[I])...));
-  }
-  (std::make_index_sequence<kCount>{});
-  if constexpr (is_differentiable<Op>()) {
-    if (GradMode::is_enabled() && any_requires_grad(operands) && result.is_floating_point()) {
-      auto node = std::make_shared<OpNode<Op, kCount>>(std::move(op), operands);
-      OpNode<Op, kCount>& recorded = *node;
-      set_history(result, std::move(node));
-      recorded.save_output(result);
-    }
-  }
-  if (op_observer != nullptr) op_observer->ran(Op::name, operands, result);
-  return result;
+  static constexpr auto calls = calls_of<Op>(std::index_sequence_for<In...>());
+  return apply_op<sizeof...(In)>(calls, &op, {&inputs...});
 }
 
 /// A recorded op with any number of operands, its backward a function of the gradient. For ops
