@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include <new>
 #include <type_traits>
 #include <utility>
 
+#include <halfgrad/core/array.h>
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/core/gemm_kernel.h>
@@ -25,52 +25,25 @@ inline int64_t grain_of(int64_t cost_of_one, int64_t worthwhile) {
 }
 inline constexpr int64_t kCopies = 1 << 14, kProducts = 1 << 17;
 
-// Scratch memory of the calling thread, which grows and stays.
-class Workspace {
- public:
-  Workspace() = default;
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-  ~Workspace() { release(); }
-
-  void* at_least(int64_t bytes) {
-    if (bytes > size_) {
-      release();
-      data_ = ::operator new(static_cast<size_t>(bytes), kAlignment);
-      size_ = bytes;
-    }
-    return data_;
-  }
-
- private:
-  static constexpr std::align_val_t kAlignment{64};
-
-  void release() {
-    if (data_ != nullptr) ::operator delete(data_, kAlignment);
-    data_ = nullptr;
-    size_ = 0;
-  }
-
-  void* data_ = nullptr;
-  int64_t size_ = 0;
-};
-
-// Parts of the calling thread's scratch memory, each aligned to a cache line.
+// Memory for the parts of one product, each aligned to a cache line: from the allocator, so that
+// its figures and its limit cover products too.
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::initializer_list<int64_t> counts) {
-    int64_t total = 0;
-    for (const int64_t count : counts) total += aligned(count);
-    static thread_local Workspace workspace;
-    next_ = static_cast<T*>(workspace.at_least(total * static_cast<int64_t>(sizeof(T))));
-  }
+  explicit Scratch(std::initializer_list<int64_t> counts)
+      : memory_(Device(), total_bytes(counts)), next_(reinterpret_cast<T*>(memory_.data())) {}
 
   T* take(int64_t count) { return std::exchange(next_, next_ + aligned(count)); }
 
  private:
   static int64_t aligned(int64_t count) { return round_up(count, 64 / sizeof(T)); }
+  static size_t total_bytes(std::initializer_list<int64_t> counts) {
+    int64_t total = 0;
+    for (const int64_t count : counts) total += aligned(count);
+    return static_cast<size_t>(total) * sizeof(T);
+  }
 
+  Storage memory_;
   T* next_;
 };
 

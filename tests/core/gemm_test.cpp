@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/tests/core/gemm_matrix.h>
 #include <halfgrad/tests/core/special_floats.h>
@@ -221,6 +222,22 @@ TEST(GemmAccumulation, IsInF32AndNarrowsOnce) {
   a.fill(32), b.fill(1), c.fill(32768);
   gemm(1, a.view(), b.view(), -1, c.view());
   EXPECT_EQ(c.get(0, 0), 32 * 2049 - 32768);
+}
+
+TEST(GemmScratch, IsTheAllocators) {
+  const Matrix a = Matrix(kFloat16, 40, 50).randomize(1), b = Matrix(kFloat16, 50, 60).randomize(2);
+  const Matrix before = Matrix(kFloat16, 40, 60).fill(7);
+  Matrix c = before;
+  allocator::reset_peak(Device());
+  const int64_t current = allocator::stats(Device()).current;
+  gemm(1, a.view(), b.view(), 0, c.view());
+  EXPECT_EQ(allocator::stats(Device()).current, current);
+  EXPECT_GE(allocator::stats(Device()).peak, current + 4 * (40 * 50 + 50 * 60));  // both in f32
+
+  c = before;
+  allocator::fail_allocation(Device(), 1);
+  EXPECT_THROW(gemm(1, a.view(), b.view(), 0, c.view()), std::runtime_error);
+  EXPECT_EQ(c.bytes(), before.bytes());
 }
 
 TEST(GemmErrors, NameWhatDoesNotFit) {
