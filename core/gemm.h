@@ -41,9 +41,9 @@ struct RowBias {
 ///
 /// Operands with a unit stride either way, so any transposed view, are used in place; others are
 /// copied. Each element is summed in an order that on the CPU depends on k alone: not on the number
-/// of threads, and not on m, n or strides. There it keeps scratch memory per calling thread, at
-/// most A, B and C once in the accumulating dtype. Built with HALFGRAD_BLAS, an installed BLAS
-/// multiplies instead, in an order of its own.
+/// of threads, and not on m, n or strides. There it takes scratch memory from the allocator while
+/// it runs: in the accumulating dtype at most C once and A and B twice, widened and packed. Built
+/// with HALFGRAD_BLAS, an installed BLAS multiplies instead, in an order of its own.
 ///
 /// On a GPU it is queued on the current stream. cuBLASLt multiplies, unless set_gemm_backend says
 /// otherwise, in an order that depends on shapes, strides, alignment, dtypes and the kind of GPU:
