@@ -182,6 +182,7 @@ Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor
 /// `prepare(std::span<const Tensor>)`, called with the cast operands before forward().
 template <class Op, std::same_as<Tensor>... In>
 Tensor apply(Op op, const In&... inputs) {
+  static_assert(sizeof...(In) <= 4, "apply: for more operands add to the instances in op.cpp");
   static constexpr auto calls = calls_of<Op>(std::index_sequence_for<In...>());
   return apply_op<sizeof...(In)>(calls, &op, {&inputs...});
 }
