@@ -137,11 +137,11 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
   for (const auto& group : optimizer.param_groups()) {
     for (const Tensor& param : group.params) {
       const std::int64_t place = index++;
-      if (!param.grad().defined()) continue;
-      const Array& grad = param.grad().array();
-      const unsigned all_dims = (1U << static_cast<unsigned>(grad.ndim())) - 1;
-      reduce(CountNonFinite(), kDouble, figures.nonfinite.select(0, place), grad, all_dims);
-      reduce(SumOfSquares(), kDouble, figures.squares.select(0, place), grad, all_dims);
+      const Tensor grad = param.grad();
+      if (!grad.defined()) continue;
+      const unsigned all_dims = (1U << static_cast<unsigned>(grad.dim())) - 1;
+      reduce(CountNonFinite(), kDouble, figures.nonfinite.select(0, place), grad.array(), all_dims);
+      reduce(SumOfSquares(), kDouble, figures.squares.select(0, place), grad.array(), all_dims);
     }
   }
   return figures;
