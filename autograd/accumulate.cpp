@@ -45,10 +45,6 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op) 
 }
 
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
-  for (const auto& hook : leaf.hooks) {
-    Tensor replacement = hook.function(gradient);
-    if (replacement.defined()) gradient = std::move(replacement);
-  }
   const std::lock_guard lock(leaf_mutex());
   Tensor total(leaf.grad);
   if (total.defined()) {

@@ -14,7 +14,7 @@ void accumulate(Tensor& total, Tensor&& gradient);
 /// cast to the dtype, of what it is the gradient of. `op` is whose backward it comes from.
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op);
 
-/// Runs the leaf's hooks, then adds to its grad. Several threads may do so at once.
+/// Adds to the leaf's grad. Several threads may do so at once.
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);
 
 }  // namespace halfgrad::detail

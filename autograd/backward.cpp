@@ -26,6 +26,7 @@ using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
 using halfgrad::detail::OutputInfo;
+using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
 using halfgrad::detail::ScaleId;
 using halfgrad::detail::TensorImpl;
@@ -156,11 +157,8 @@ class Run {
 
   void evaluate(Node& node, std::span<Tensor> grads) {
     if (capture_ != nullptr && !capture_->needed.contains(&node)) return;
-    for (const auto& hook : node.hooks) {
-      Tensor& grad = grads[hook.output];
-      if (!grad.defined()) continue;
-      Tensor replacement = hook.function(grad);
-      if (replacement.defined()) grad = std::move(replacement);
+    for (std::uint32_t i = 0; !node.hooks.empty() && i < grads.size(); ++i) {
+      if (grads[i].defined()) run_hooks(node.hooks, i, grads[i]);
     }
     for (const auto& [output, weak] : node.retained) {
       const auto tensor = weak.lock();
@@ -204,6 +202,7 @@ class Run {
   }
 
   void deliver(LeafGradients::Entry&& entry) {
+    run_hooks(entry.leaf->hooks, 0, entry.gradient);
     if (capture_ == nullptr) {
       accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
       return;

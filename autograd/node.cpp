@@ -32,6 +32,31 @@ std::uint32_t Node::add_output(const Tensor& tensor) {
   return static_cast<std::uint32_t>(more_outputs_.size());
 }
 
+void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gradient) {
+  if (hooks.empty()) return;
+  for (const Hook& hook : std::vector(hooks)) {  // a copy: hooks may remove themselves
+    if (hook.output != output) continue;
+    Tensor replacement = (*hook.function)(gradient);
+    if (!replacement.defined()) continue;
+    if (replacement.sizes() != gradient.sizes() || replacement.dtype() != gradient.dtype() ||
+        replacement.device() != gradient.device()) {
+      const auto text = [](const Tensor& tensor) {
+        return "shape " + to_string(tensor.sizes()) + " in " + std::string(name(tensor.dtype())) +
+               " on " + tensor.device().str();
+      };
+      throw std::runtime_error("register_hook: expected a hook that returns a gradient of " +
+                               text(gradient) + ", got " + text(replacement));
+    }
+    gradient = std::move(replacement);
+  }
+}
+
+void refuse_undefined() {
+  throw std::runtime_error(
+      "Tensor: expected a tensor, got an undefined one, as Tensor() is, or the grad() of a tensor "
+      "that no backward() has reached");
+}
+
 void release(std::shared_ptr<Node> node) noexcept {
   if (node == nullptr || node.use_count() > 1) return;
   static thread_local Graveyard graveyard;

@@ -58,12 +58,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::size_t outputs() const { return 1 + more_outputs_.size(); }
   std::uint32_t add_output(const Tensor& tensor);
 
-  /// Called with the complete gradient of one output before backward().
-  struct Hook {
-    std::uint32_t output;
-    std::uint64_t id;
-    std::function<Tensor(const Tensor&)> function;
-  };
+  /// Called with the complete gradient of their output before backward().
   std::vector<Hook> hooks;
   /// Non-leaf tensors that asked to keep their gradient.
   std::vector<std::pair<std::uint32_t, std::weak_ptr<TensorImpl>>> retained;

@@ -52,7 +52,7 @@ void Tensor::set_grad(const Tensor& grad) {
                                 to_string(grad.sizes()) + " and " +
                                 std::string(name(grad.dtype())));
   }
-  impl_->grad = grad.impl();
+  existing().grad = grad.impl();
 }
 
 void Tensor::retain_grad() {
@@ -76,13 +76,14 @@ HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) cons
   const auto remove_from = [id](auto& hooks) {
     std::erase_if(hooks, [id](const auto& known) { return known.id == id; });
   };
+  auto shared = std::make_shared<const std::function<Tensor(const Tensor&)>>(std::move(hook));
   if (is_leaf()) {
-    impl_->hooks.push_back({id, std::move(hook)});
+    impl_->hooks.push_back({0, id, std::move(shared)});
     return HookHandle([weak = std::weak_ptr(impl_), remove_from] {
       if (const auto impl = weak.lock()) remove_from(impl->hooks);
     });
   }
-  impl_->grad_fn->hooks.push_back({impl_->output, id, std::move(hook)});
+  impl_->grad_fn->hooks.push_back({impl_->output, id, std::move(shared)});
   return HookHandle([weak = std::weak_ptr(impl_->grad_fn), remove_from] {
     if (const auto node = weak.lock()) remove_from(node->hooks);
   });

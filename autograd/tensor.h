@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -24,8 +25,8 @@ class Scalar {
  public:
   Scalar(double value) : value_(value), kind_(DType::f32) {}
   Scalar(float value) : Scalar(static_cast<double>(value)) {}
-  Scalar(int value) : Scalar(static_cast<std::int64_t>(value)) {}
-  Scalar(std::int64_t value) : value_(static_cast<double>(value)), kind_(DType::i64) {}
+  template <std::integral T>
+  Scalar(T value) : value_(static_cast<double>(value)), kind_(DType::i64) {}
   Scalar(bool value) : value_(value ? 1 : 0), kind_(DType::boolean) {}
 
   double value() const { return value_; }
@@ -41,6 +42,19 @@ namespace detail {
 
 class Node;
 struct TensorImpl;
+
+/// A function that sees, and may replace, the gradient of an output of a node, or of a leaf.
+struct Hook {
+  std::uint32_t output;
+  std::uint64_t id;
+  std::shared_ptr<const std::function<Tensor(const Tensor&)>> function;
+};
+
+/// Calls those of `output` with `gradient`, one after the other; they may come and go meanwhile.
+/// Throws std::runtime_error when one returns another shape, dtype or device.
+void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gradient);
+
+[[noreturn]] void refuse_undefined();
 
 /// What a view shows of its base. An in-place op on either gives the base a new place in the graph;
 /// the view then takes its own from the base again.
@@ -68,10 +82,6 @@ struct TensorImpl {
   bool is_scalar = false;           // a wrapped Scalar; `scalar_kind` is what it counts as
   DType scalar_kind = DType::f32;
   std::shared_ptr<TensorImpl> grad;
-  struct Hook {
-    std::uint64_t id;
-    std::function<Tensor(const Tensor&)> function;
-  };
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
 
@@ -102,7 +112,9 @@ class Tensor {
   explicit Tensor(std::shared_ptr<detail::TensorImpl> impl) : impl_(std::move(impl)) {}
 
   bool defined() const { return impl_ != nullptr; }
-  const Array& array() const { return impl_->array; }
+  /// As all that asks for its numbers or its place in the graph: throws std::runtime_error when the
+  /// tensor is undefined.
+  const Array& array() const { return existing().array; }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
@@ -132,20 +144,20 @@ class Tensor {
   template <class T>
   std::vector<T> to_vector() const;
 
-  bool requires_grad() const { return impl_->requires_grad || grad_fn() != nullptr; }
+  bool requires_grad() const { return existing().requires_grad || grad_fn() != nullptr; }
   /// Throws std::invalid_argument for a dtype without gradients, or for false on a non-leaf.
   Tensor& requires_grad_(bool requires_grad = true);
   bool is_leaf() const { return grad_fn() == nullptr; }
   /// The node of the graph that made this tensor, null for a leaf.
   const std::shared_ptr<detail::Node>& grad_fn() const {
-    if (impl_->view_of != nullptr) detail::follow_base(*impl_);
+    if (existing().view_of != nullptr) detail::follow_base(*impl_);
     return impl_->grad_fn;
   }
-  bool is_inference() const { return impl_->is_inference; }
+  bool is_inference() const { return existing().is_inference; }
   /// Name of the op that made this tensor, "" for a leaf.
   std::string grad_fn_name() const;
   /// The accumulated gradient; undefined if there is none.
-  Tensor grad() const { return impl_->grad ? Tensor(impl_->grad) : Tensor(); }
+  Tensor grad() const { return existing().grad ? Tensor(impl_->grad) : Tensor(); }
   void set_grad(const Tensor& grad);
   /// Keeps the gradient of a non-leaf too.
   void retain_grad();
@@ -171,9 +183,11 @@ class Tensor {
   Tensor clone() const;
   Tensor contiguous() const;
   Tensor reshape(const Shape& sizes) const;
-  Tensor view(const Shape& sizes) const { return reshape(sizes); }
+  /// reshape() without a copy. Throws std::runtime_error where the strides do not allow that.
+  Tensor view(const Shape& sizes) const;
   Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
-  Tensor t() const { return transpose(0, 1); }
+  /// Of a matrix its transpose, of fewer dimensions the tensor itself.
+  Tensor t() const;
   Tensor permute(const Shape& dims) const;
   Tensor squeeze() const;
   Tensor squeeze(std::int64_t dim) const;
@@ -188,9 +202,17 @@ class Tensor {
   Tensor sum(std::optional<DType> dtype = std::nullopt) const;
   Tensor sum(const Shape& dim, bool keepdim = false,
              std::optional<DType> dtype = std::nullopt) const;
+  template <std::integral T>
+  Tensor sum(T dim, bool keepdim = false, std::optional<DType> dtype = std::nullopt) const {
+    return sum(Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+  }
   Tensor mean(std::optional<DType> dtype = std::nullopt) const;
   Tensor mean(const Shape& dim, bool keepdim = false,
               std::optional<DType> dtype = std::nullopt) const;
+  template <std::integral T>
+  Tensor mean(T dim, bool keepdim = false, std::optional<DType> dtype = std::nullopt) const {
+    return mean(Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+  }
   Tensor max() const;
   Tensor min() const;
   Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
@@ -226,6 +248,10 @@ class Tensor {
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
   Tensor& operator*=(const Tensor& other) { return mul_(other); }
   Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator+=(Scalar other) { return add_(other); }
+  Tensor& operator-=(Scalar other) { return sub_(other); }
+  Tensor& operator*=(Scalar other) { return mul_(other); }
+  Tensor& operator/=(Scalar other) { return div_(other); }
   Tensor& exp_();
   Tensor& relu_();
   Tensor& sigmoid_();
@@ -236,6 +262,10 @@ class Tensor {
   Tensor& zero_() { return fill_(0); }
 
  private:
+  detail::TensorImpl& existing() const {
+    if (impl_ == nullptr) detail::refuse_undefined();
+    return *impl_;
+  }
   void check_dtype(DType wanted, const char* op) const;
 
   std::shared_ptr<detail::TensorImpl> impl_;
