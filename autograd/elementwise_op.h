@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -26,9 +27,12 @@ namespace halfgrad::detail {
 struct ElementwiseDefaults {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesInputs;  // what `slope` looks at
-  static constexpr bool masks_gradient = false;    // a slope of 0 stops even an infinite gradient
-  static constexpr bool integers = false;          // also defined on integers
-  static constexpr bool boolean_result = false;    // yields bool: comparisons
+  // Of the saved operands those that slope_a, slope_b and slope_c look at. The others are not kept
+  // for an operand without a gradient: they may be overwritten, or freed.
+  static constexpr std::array reads = {kSavesInputs, kSavesInputs, kSavesInputs};
+  static constexpr bool masks_gradient = false;  // a slope of 0 stops even an infinite gradient
+  static constexpr bool integers = false;        // also defined on integers
+  static constexpr bool boolean_result = false;  // yields bool: comparisons
   static constexpr bool differentiable = true;
 };
 
@@ -188,11 +192,13 @@ struct Elementwise {
   static constexpr auto name = F::name;
   static constexpr auto precision = F::precision;
   static constexpr unsigned saves = F::saves;
+  static constexpr auto reads = F::reads;
   static constexpr bool differentiable = F::differentiable;
   F f;
   DType compute = DType::f32;
 
   void prepare(std::span<const Tensor> operands) {
+    for (const Tensor& operand : operands) static_cast<void>(operand.array());  // defined, all
     compute = result_type(operands);
     if (!F::integers && !is_floating_point(compute)) compute = DType::f32;
   }
@@ -219,12 +225,18 @@ struct Elementwise {
   Tensor gradient(const Backward<N>& b) const {
     using S = Slope<F, I, N>;
     const Gradient<S> op{{f}, compute};
+    // What the slope does not look at: any numbers.
+    const auto read = [](std::size_t k) { return (reads[I] >> k & 1U) != 0; };
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
       if (GradMode::is_enabled()) {
-        return apply(op, b.grad(), (K < S::kInputs ? b.input(K) : b.output())...);
+        return apply(op, b.grad(),
+                     (K >= S::kInputs ? b.output()
+                      : read(K)       ? b.input(K)
+                                      : b.grad().detach())...);
       }
-      return Tensor(
-          op.forward(b.grad().array(), (K < S::kInputs ? b.input_array(K) : b.output_array())...));
+      return Tensor(op.forward(b.grad().array(), (K >= S::kInputs ? b.output_array()
+                                                  : read(K)       ? b.input_array(K)
+                                                                  : b.grad().array())...));
     }
     (std::make_index_sequence<S::kOperands>{});
   }

@@ -79,9 +79,13 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
   if (!recorded) return target;
-  set_place(*base.impl(), base.is_same(target)
-                              ? converted
-                              : overwritten(base, converted, target.impl()->view_of->replay));
+  if (!base.is_same(target)) {
+    set_place(*base.impl(), overwritten(base, converted, target.impl()->view_of->replay));
+  } else if (converted.requires_grad()) {
+    set_place(*base.impl(), converted);
+  } else {  // by numbers without a gradient
+    set_place(*base.impl(), overwritten(base, converted, [](const Tensor& all) { return all; }));
+  }
   ++base.impl()->rebased;
   return target;
 }

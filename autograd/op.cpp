@@ -13,11 +13,16 @@ void set_history(const Tensor& output, std::shared_ptr<Node> node) {
 }
 
 template <std::size_t N>
-OperandsNode<N>::OperandsNode(const std::array<Tensor, N>& operands, unsigned saves)
+OperandsNode<N>::OperandsNode(const std::array<Tensor, N>& operands, unsigned saves,
+                              std::span<const unsigned> reads)
     : Node(this->edge_store) {
+  unsigned wanted = reads.empty() ? saves : 0;
   for (std::size_t i = 0; i < N; ++i) {
     this->edge_store[i] = gradient_edge(operands[i]);
-    if ((saves >> i & 1U) != 0) inputs_[i].save_input(operands[i]);
+    if (!reads.empty() && this->edge_store[i].defined()) wanted |= reads[i];
+  }
+  for (std::size_t i = 0; i < N; ++i) {
+    if ((saves & wanted) >> i & 1U) inputs_[i].save_input(operands[i]);
   }
 }
 
@@ -46,6 +51,7 @@ static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
 
 template <std::size_t N>
 Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs) {
+  static_cast<void>(inputs[0]->array());  // defined: others may be left out of some ops
   std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
   cast_operands(calls.name, calls.precision, operands);
   if (calls.prepare != nullptr) calls.prepare(op, operands);

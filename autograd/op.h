@@ -80,7 +80,9 @@ class OperandsNode : EdgeStore<N>, public Node {
   void release_saved() override;
 
  protected:
-  OperandsNode(const std::array<Tensor, N>& operands, unsigned saves);
+  /// Saves of `saves` what one of `reads`, that of an operand with a gradient, contains.
+  OperandsNode(const std::array<Tensor, N>& operands, unsigned saves,
+               std::span<const unsigned> reads);
   ~OperandsNode() override;
   Backward<N> backward_of(const Tensor& grad, std::span<Tensor> grad_inputs) {
     return {*this, grad, inputs_, output_, grad_inputs};
@@ -95,11 +97,19 @@ extern template class OperandsNode<2>;
 extern template class OperandsNode<3>;
 extern template class OperandsNode<4>;
 
+/// For each operand the operands at which its gradient looks. An op without `reads` needs all that
+/// it saves.
+template <class Op>
+constexpr std::span<const unsigned> reads_of() {
+  if constexpr (requires { Op::reads; }) return Op::reads;
+  return {};
+}
+
 template <class Op, std::size_t N>
 class OpNode final : public OperandsNode<N> {
  public:
   OpNode(Op op, const std::array<Tensor, N>& operands)
-      : OperandsNode<N>(operands, Op::saves), op_(std::move(op)) {}
+      : OperandsNode<N>(operands, Op::saves, reads_of<Op>()), op_(std::move(op)) {}
 
   const char* name() const override { return Op::name; }
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
