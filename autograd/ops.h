@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -19,6 +20,10 @@ Tensor add(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor div(const Tensor& self, const Tensor& other);
+Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // with numbers: ops/operators.cpp
+Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
+Tensor mul(const Tensor& self, Scalar other);
+Tensor div(const Tensor& self, Scalar other);
 Tensor neg(const Tensor& self);
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, Scalar exponent);
@@ -32,6 +37,8 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
 /// `condition` is bool.
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
+Tensor where(const Tensor& condition, const Tensor& self, Scalar other);
+Tensor where(const Tensor& condition, Scalar self, const Tensor& other);
 
 // ops/operators.cpp
 Tensor operator+(const Tensor& a, const Tensor& b);
@@ -82,6 +89,12 @@ Tensor lt(const Tensor& self, const Tensor& other);
 Tensor le(const Tensor& self, const Tensor& other);
 Tensor gt(const Tensor& self, const Tensor& other);
 Tensor ge(const Tensor& self, const Tensor& other);
+Tensor eq(const Tensor& self, Scalar other);
+Tensor ne(const Tensor& self, Scalar other);
+Tensor lt(const Tensor& self, Scalar other);
+Tensor le(const Tensor& self, Scalar other);
+Tensor gt(const Tensor& self, Scalar other);
+Tensor ge(const Tensor& self, Scalar other);
 Tensor logical_and(const Tensor& self, const Tensor& other);
 Tensor logical_or(const Tensor& self, const Tensor& other);
 Tensor logical_xor(const Tensor& self, const Tensor& other);
@@ -140,11 +153,22 @@ Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
 Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt);
+/// Along one dimension, as the next ones: `sum(x, 0)`.
+template <std::integral T>
+Tensor sum(const Tensor& self, T dim, bool keepdim = false,
+           std::optional<DType> dtype = std::nullopt) {
+  return sum(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+}
 /// Sums the dimensions along which `self` was broadcast from `sizes`.
 Tensor sum_to_size(const Tensor& self, const Shape& sizes);
 Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
+template <std::integral T>
+Tensor mean(const Tensor& self, T dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt) {
+  return mean(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+}
 Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
@@ -154,6 +178,8 @@ Tensor std(const Tensor& self, bool unbiased = true);
 Tensor std(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
 Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);
+Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()
+Tensor min(const Tensor& self, const Tensor& other);
 /// Values and indices (int64); of equal values the first.
 std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
 std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
@@ -166,6 +192,10 @@ Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt
 Tensor norm(const Tensor& self, Scalar p = 2);
 Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
 Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
+template <std::integral T>
+Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
+  return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
+}
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);

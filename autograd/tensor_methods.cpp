@@ -1,3 +1,6 @@
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
@@ -9,6 +12,21 @@ Tensor Tensor::to(Device device) const { return halfgrad::to(*this, device); }
 Tensor Tensor::clone() const { return halfgrad::clone(*this); }
 Tensor Tensor::contiguous() const { return halfgrad::contiguous(*this); }
 Tensor Tensor::reshape(const Shape& sizes) const { return halfgrad::reshape(*this, sizes); }
+Tensor Tensor::view(const Shape& sizes) const {
+  Tensor result = reshape(sizes);
+  if (numel() > 0 && result.array().storage() != array().storage()) {
+    throw std::runtime_error("view: expected strides that show shape " + to_string(result.sizes()) +
+                             " without a copy, got shape " + to_string(this->sizes()) +
+                             " with strides " + to_string(strides()) + "; use reshape()");
+  }
+  return result;
+}
+Tensor Tensor::t() const {
+  if (dim() > 2) {
+    throw std::invalid_argument("t: expected at most 2 dimensions, got " + std::to_string(dim()));
+  }
+  return dim() < 2 ? *this : transpose(0, 1);
+}
 Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const {
   return halfgrad::transpose(*this, dim0, dim1);
 }

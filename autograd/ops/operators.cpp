@@ -14,15 +14,38 @@ Tensor comparable(Scalar scalar, const Tensor& with) {
 
 }  // namespace
 
+Tensor add(const Tensor& self, Scalar other, Scalar alpha) {
+  return add(self, wrap(other, self.device()), alpha);
+}
+Tensor sub(const Tensor& self, Scalar other, Scalar alpha) {
+  return sub(self, wrap(other, self.device()), alpha);
+}
+Tensor mul(const Tensor& self, Scalar other) { return mul(self, wrap(other, self.device())); }
+Tensor div(const Tensor& self, Scalar other) { return div(self, wrap(other, self.device())); }
+Tensor eq(const Tensor& self, Scalar other) { return eq(self, comparable(other, self)); }
+Tensor ne(const Tensor& self, Scalar other) { return ne(self, comparable(other, self)); }
+Tensor lt(const Tensor& self, Scalar other) { return lt(self, comparable(other, self)); }
+Tensor le(const Tensor& self, Scalar other) { return le(self, comparable(other, self)); }
+Tensor gt(const Tensor& self, Scalar other) { return gt(self, comparable(other, self)); }
+Tensor ge(const Tensor& self, Scalar other) { return ge(self, comparable(other, self)); }
+Tensor where(const Tensor& condition, const Tensor& self, Scalar other) {
+  return where(condition, self, wrap(other, self.device()));
+}
+Tensor where(const Tensor& condition, Scalar self, const Tensor& other) {
+  return where(condition, wrap(self, other.device()), other);
+}
+Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
+Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }
+
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
-Tensor operator+(const Tensor& a, Scalar b) { return add(a, wrap(b, a.device())); }
-Tensor operator-(const Tensor& a, Scalar b) { return sub(a, wrap(b, a.device())); }
-Tensor operator*(const Tensor& a, Scalar b) { return mul(a, wrap(b, a.device())); }
-Tensor operator/(const Tensor& a, Scalar b) { return div(a, wrap(b, a.device())); }
+Tensor operator+(const Tensor& a, Scalar b) { return add(a, b); }
+Tensor operator-(const Tensor& a, Scalar b) { return sub(a, b); }
+Tensor operator*(const Tensor& a, Scalar b) { return mul(a, b); }
+Tensor operator/(const Tensor& a, Scalar b) { return div(a, b); }
 Tensor operator+(Scalar a, const Tensor& b) { return add(wrap(a, b.device()), b); }
 Tensor operator-(Scalar a, const Tensor& b) { return sub(wrap(a, b.device()), b); }
 Tensor operator*(Scalar a, const Tensor& b) { return mul(wrap(a, b.device()), b); }
@@ -33,11 +56,11 @@ Tensor operator<(const Tensor& a, const Tensor& b) { return lt(a, b); }
 Tensor operator<=(const Tensor& a, const Tensor& b) { return le(a, b); }
 Tensor operator>(const Tensor& a, const Tensor& b) { return gt(a, b); }
 Tensor operator>=(const Tensor& a, const Tensor& b) { return ge(a, b); }
-Tensor operator==(const Tensor& a, Scalar b) { return eq(a, comparable(b, a)); }
-Tensor operator!=(const Tensor& a, Scalar b) { return ne(a, comparable(b, a)); }
-Tensor operator<(const Tensor& a, Scalar b) { return lt(a, comparable(b, a)); }
-Tensor operator<=(const Tensor& a, Scalar b) { return le(a, comparable(b, a)); }
-Tensor operator>(const Tensor& a, Scalar b) { return gt(a, comparable(b, a)); }
-Tensor operator>=(const Tensor& a, Scalar b) { return ge(a, comparable(b, a)); }
+Tensor operator==(const Tensor& a, Scalar b) { return eq(a, b); }
+Tensor operator!=(const Tensor& a, Scalar b) { return ne(a, b); }
+Tensor operator<(const Tensor& a, Scalar b) { return lt(a, b); }
+Tensor operator<=(const Tensor& a, Scalar b) { return le(a, b); }
+Tensor operator>(const Tensor& a, Scalar b) { return gt(a, b); }
+Tensor operator>=(const Tensor& a, Scalar b) { return ge(a, b); }
 
 }  // namespace halfgrad

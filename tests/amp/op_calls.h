@@ -131,8 +131,8 @@ inline const std::map<std::string, Op> kOps{
     {"minimum", binary(minimum)},
     {"where", binary([](X x, X y) { return where(kMask, x, y); })},
     {"lerp_scalar", binary([](X x, X y) { return lerp(x, y, 0.5); })},
-    {"eq", binary(eq)},
-    {"lt", binary(lt)},
+    {"eq", binary([](X x, X y) { return eq(x, y); })},
+    {"lt", binary([](X x, X y) { return lt(x, y); })},
     {"logical_and", binary(logical_and)},
     {"cat", binary([](X x, X y) {
        return cat({x, y});

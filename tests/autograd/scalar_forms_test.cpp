@@ -1,0 +1,58 @@
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+
+// Ops with a number where a tensor or a list could stand: the same as with those.
+namespace halfgrad {
+namespace {
+
+void expect_same(const std::string& what, const Tensor& actual, const Tensor& expected) {
+  EXPECT_EQ(actual.dtype(), expected.dtype()) << what;
+  EXPECT_EQ(actual.sizes(), expected.sizes()) << what;
+  EXPECT_EQ(actual.to_vector<double>(), expected.to_vector<double>()) << what;
+}
+
+TEST(ScalarForms, OfOperands) {
+  const Tensor x = tensor({{1.0, -2.0, 3.0}, {0.5, 5.0, 2.0}}, {.dtype = kHalf});
+  const Tensor two = full({}, 2, {.dtype = kHalf});
+  const std::vector<std::pair<std::string, std::pair<Tensor, Tensor>>> cases = {
+      {"add", {add(x, 2), add(x, two)}},
+      {"add 3 times", {add(x, 2, 3), add(x, two, 3)}},
+      {"sub", {sub(x, 2), sub(x, two)}},
+      {"sub 3 times", {sub(x, 2.0, 3), sub(x, two, 3)}},
+      {"mul", {mul(x, 2), mul(x, two)}},
+      {"div", {div(x, 2), div(x, two)}},
+      {"eq", {eq(x, 2), eq(x, two)}},
+      {"ne", {ne(x, 2), ne(x, two)}},
+      {"lt", {lt(x, 2), lt(x, two)}},
+      {"le", {le(x, 2), le(x, two)}},
+      {"gt", {gt(x, 2), gt(x, two)}},
+      {"ge", {ge(x, 2), ge(x, two)}},
+      {"where, number last", {where(x > 1, x, 2), where(x > 1, x, two)}},
+      {"where, number first", {where(x > 1, 2, x), where(x > 1, two, x)}},
+      {"max", {max(x, two), maximum(x, two)}},
+      {"min", {min(x, two), minimum(x, two)}},
+  };
+  for (const auto& [what, pair] : cases) expect_same(what, pair.first, pair.second);
+}
+
+TEST(ScalarForms, OfDimensions) {
+  const Tensor x = tensor({{1.0, -2.0, 3.0}, {0.5, 5.0, 2.0}});
+  for (const std::int64_t dim : {0, 1, -1}) {
+    const Shape dims = {dim};
+    expect_same("sum", sum(x, dim), sum(x, dims));
+    expect_same("x.sum", x.sum(dim, true), sum(x, dims, true));
+    expect_same("mean", mean(x, dim, true, kDouble), mean(x, dims, true, kDouble));
+    expect_same("x.mean", x.mean(dim), mean(x, dims));
+    expect_same("logsumexp", logsumexp(x, dim), logsumexp(x, dims));
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad
