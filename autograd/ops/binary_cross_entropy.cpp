@@ -1,4 +1,6 @@
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include <halfgrad/autograd/loss_entry.h>
 #include <halfgrad/autograd/ops/loss.h>
@@ -37,6 +39,18 @@ struct BinaryCrossEntropy : LossDefaults {
   }
 };
 
+// Of a finite number that is none the loss would be finite, and wrong; inf and NaN show by
+// themselves. On a GPU nobody looks: the host would have to wait for the answer.
+void expect_probabilities(const char* what, const Tensor& tensor) {
+  if (tensor.device().is_cuda()) return;
+  const NoGradGuard no_grad;
+  const Tensor outside = logical_or(tensor<Scalar(0), tensor> Scalar(1));
+  if (!any(logical_and(outside, isfinite(tensor))).item<bool>()) return;
+  throw std::invalid_argument(std::string("binary_cross_entropy: expected ") + what +
+                              " between 0 and 1, got others; of logits take "
+                              "binary_cross_entropy_with_logits");
+}
+
 }  // namespace
 
 OpEntry binary_cross_entropy_entry() {
@@ -52,6 +66,8 @@ OpEntry binary_cross_entropy_entry() {
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
   detail::check_same_shape("binary_cross_entropy", self, target);
+  detail::expect_probabilities("probabilities", self);
+  detail::expect_probabilities("targets", target);
   return detail::weighted_loss(detail::BinaryCrossEntropy{}, reduction, weight, self, target);
 }
 

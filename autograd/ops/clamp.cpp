@@ -8,7 +8,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = min(max(x, low), high);  dx = dy where x is within the bounds or on one, else 0
+// y = min(max(x, low), high);  dx = dy where x is within the bounds, not on one, else 0
 struct Clamp : ElementwiseDefaults {
   static constexpr auto name = "clamp";
   static constexpr bool masks_gradient = true;
@@ -24,8 +24,8 @@ struct Clamp : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope(T x, T) const {
-    const T above = min ? select(x >= T(*min), T(1), T(0)) : T(1);
-    return max ? select(x <= T(*max), above, T(0)) : above;
+    const T above = min ? select(x > T(*min), T(1), T(0)) : T(1);
+    return max ? select(x < T(*max), above, T(0)) : above;
   }
   double reference(double x) const {
     if (min && x < *min) x = *min;
@@ -56,9 +56,14 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   const auto fractional = [](const std::optional<Scalar>& bound) {
     return bound && is_floating_point(bound->kind());
   };
-  const bool widen = !self.is_floating_point() && (fractional(min) || fractional(max));
+  Tensor wide = self;
+  if (!self.is_floating_point() && (fractional(min) || fractional(max))) {
+    wide = to(self, kFloat32);
+  } else if (self.dtype() == kBool) {
+    wide = to(self, kLong);
+  }
   return detail::apply_elementwise(detail::Clamp{{}, detail::value_of(min), detail::value_of(max)},
-                                   widen ? to(self, kFloat32) : self);
+                                   wide);
 }
 
 }  // namespace halfgrad

@@ -4,10 +4,11 @@
 
 namespace halfgrad::detail {
 
-/// 1 / (1 + e^-x), without overflow for any x, nor for a Dual's derivative.
+/// 1 / (1 + e^-x), without overflow for any x, nor for a Dual's derivative. Not by abs(), whose
+/// derivative at 0 is 0.
 template <class T>
 HG_HD T logistic(T x) {
-  const T e = math::exp(-math::abs(x));
+  const T e = math::exp(select(x >= T(0), -x, x));
   return select(x >= T(0), T(1), e) / (T(1) + e);
 }
 

@@ -36,10 +36,10 @@ struct DifferenceLoss : LossDefaults {
   HG_HD const F& self() const { return static_cast<const F&>(*this); }
 };
 
-/// -1, 0 or 1; NaN stays.
+/// -1, 0 or 1; NaN stays. A Dual's derivative is 0.
 template <class T>
 HG_HD T sign(T x) {
-  return select(x > T(0), T(1), select(x < T(0), T(-1), x));
+  return select(x > T(0), T(1), select(x < T(0), T(-1), x * T(0)));
 }
 
 /// The losses f(operands...), multiplied by `weight` where it is defined, reduced: one op.

@@ -34,7 +34,8 @@ struct MaskedFill {
     }
     const Array out =
         Array::empty(broadcast_shapes(x.sizes(), mask.sizes(), name), x.dtype(), x.device());
-    elementwise(FillWhere{fill}, x.dtype(), out, x, mask);
+    const double value = x.dtype() == DType::boolean ? fill != 0 : fill;
+    elementwise(FillWhere{value}, x.dtype(), out, x, mask);
     return out;
   }
   void backward(const Backward<2>& node) const {

@@ -38,7 +38,7 @@ struct ExtremeReduction {
   }
 };
 
-// y = max_i x_i;  dx_i = dy [x_i = y] / (number of x_j = y): ties share the gradient.
+// y = max_i x_i;  dx_i = dy [x_i = y] / (number of x_j = y): ties share the gradient, and NaNs.
 template <bool kMax>
 struct Extreme {
   static constexpr auto name = kMax ? "amax" : "amin";
@@ -56,7 +56,7 @@ struct Extreme {
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);
-    const Tensor chosen = eq(x, reshape(b.output(), kept)).to(x.dtype());
+    const Tensor chosen = logical_or(eq(x, reshape(b.output(), kept)), isnan(x)).to(x.dtype());
     const Tensor shares = chosen / sum_to_size(chosen, kept);
     b.set(0, reshape(b.grad(), kept) * shares);
   }

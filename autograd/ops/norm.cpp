@@ -84,7 +84,8 @@ struct Norm {
     if (p == 2) return dy * (x / divisor);
     const Tensor ratio = abs(x) / divisor;
     const Tensor nowhere = x == Scalar(0);
-    return dy * sign_of(x) * pow(masked_fill(ratio, nowhere, 1), Scalar(p - 1));
+    const Tensor dx = dy * sign_of(x) * pow(masked_fill(ratio, nowhere, 1), Scalar(p - 1));
+    return p > 0 ? dx : masked_fill(dx, y == Scalar(0), 0);  // one 0 makes such a norm 0
   }
 };
 

@@ -66,7 +66,9 @@ struct Prod {
     const bool floats = is_floating_point(result) && is_floating_point(x.dtype());
     const unsigned mask = 1U << static_cast<unsigned>(dim);
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), result, x.device());
-    reduce(ProductReduction{}, floats ? promote_types(result, x.dtype()) : result, y, x, mask);
+    const Array factors = result == DType::boolean ? x.to(result) : x;
+    reduce(ProductReduction{}, floats ? promote_types(result, x.dtype()) : result, y, factors,
+           mask);
     return y;
   }
   void backward(const Backward<1>& b) const {

@@ -99,6 +99,9 @@ Tensor rsqrt(const Tensor& self) { return detail::apply_elementwise(detail::Rsqr
 Tensor reciprocal(const Tensor& self) {
   return detail::apply_elementwise(detail::Reciprocal{}, self);
 }
-Tensor square(const Tensor& self) { return detail::apply_elementwise(detail::Square{}, self); }
+Tensor square(const Tensor& self) {
+  return detail::apply_elementwise(detail::Square{},
+                                   self.dtype() == kBool ? to(self, kLong) : self);
+}
 
 }  // namespace halfgrad

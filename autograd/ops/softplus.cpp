@@ -8,7 +8,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = log(1 + e^(beta x)) / beta = max(x, 0) + log(1 + e^-|beta x|) / beta;
+// y = log(1 + e^(beta x)) / beta = max(x, 0) + log(1 + e^-|beta x|) / beta, min for beta < 0;
 // dy/dx = 1 / (1 + e^(-beta x)). The second form never overflows and needs no cut-off.
 struct Softplus : ElementwiseDefaults {
   static constexpr auto name = "softplus";
@@ -19,7 +19,8 @@ struct Softplus : ElementwiseDefaults {
   template <class T>
   HG_HD T value(T x) const {
     const T tail = math::log1p(math::exp(-math::abs(T(beta) * x)));
-    return math::maximum(x, T(0)) + tail / T(beta);
+    const T line = beta > 0 ? math::maximum(x, T(0)) : math::minimum(x, T(0));
+    return line + tail / T(beta);
   }
   template <class T>
   HG_HD T slope(T x, T) const {

@@ -24,7 +24,8 @@ struct Sum {
     const DType result = dtype.value_or(is_floating_point(x.dtype()) ? x.dtype() : DType::i64);
     const bool floats = is_floating_point(result) && is_floating_point(x.dtype());
     Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
-    reduce(Total{}, floats ? promote_types(result, x.dtype()) : result, out, x, mask);
+    const Array terms = result == DType::boolean ? x.to(result) : x;
+    reduce(Total{}, floats ? promote_types(result, x.dtype()) : result, out, terms, mask);
     return out;
   }
   void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }

@@ -12,7 +12,9 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// v = sum_i (x_i - mean(x))^2 / (n - correction), in two passes; the deviation is its root.
+// v = sum_i (x_i - mean(x))^2 / (n - correction), the deviation is its root. The rounding error of
+// the mean is taken out again, as it may be beyond the deviation: Chan, Golub and LeVeque,
+// "Algorithms for computing the sample variance" (1983), eq. 1.7.
 template <bool kRoot>
 struct SpreadRow {
   double correction;
@@ -21,7 +23,9 @@ struct SpreadRow {
   HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
     const std::int64_t n = x.size();
     const T mu = team.sum(n, [&](auto i) { return x(i); }) / static_cast<T>(n);
-    const T squares = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); });
+    const T rest = team.sum(n, [&](auto i) { return x(i) - mu; });
+    const T squares = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); }) -
+                      rest * rest / static_cast<T>(n);
     const double freedom = std::max(0.0, static_cast<double>(n) - correction);
     const T variance = squares / static_cast<T>(freedom);
     team.once([&] { y.set(std::int64_t{0}, kRoot ? math::sqrt(variance) : variance); });

@@ -142,7 +142,7 @@ TEST(BinaryCrossEntropyOnCpu, IsDifferentiableInEveryOperand) {
   expect_gradients(with_logits, in);
   expect_second_gradients(with_logits, in);
   const TensorFunction of_probabilities = [](const std::vector<Tensor>& at) {
-    return binary_cross_entropy(sigmoid(at[0]), at[1], at[2], kNone);
+    return binary_cross_entropy(sigmoid(at[0]), sigmoid(at[1]), at[2], kNone);
   };
   expect_gradients(of_probabilities, {in[0], in[1], in[2]});
 }
