@@ -10,6 +10,7 @@
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/loaded_state.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -91,24 +92,6 @@ void read_option(const OptionMap& options, const char*,
   if (!betas.has_value()) return;
   betas->first = saved(options, "beta1", betas->first);
   betas->second = saved(options, "beta2", betas->second);
-}
-
-// The saved state of one parameter as that parameter needs it: on its device, counts as they are,
-// moments in the dtype in which it is updated.
-ParamState converted(const std::string& optimizer, const ParamState& saved, const Tensor& param) {
-  ParamState state;
-  const DType updated = saved.contains(detail::kMaster) ? DType::f32 : param.dtype();
-  for (const auto& [name, array] : saved) {
-    const bool is_count = name == "step" || name == detail::kOverflows;
-    const Shape sizes = is_count ? Shape() : param.sizes();
-    if (array.sizes() != sizes) {
-      throw std::invalid_argument(optimizer + ": expected " + name + " of shape " +
-                                  to_string(sizes) + ", got " + to_string(array.sizes()));
-    }
-    const DType dtype = is_count || !param.is_floating_point() ? array.dtype() : updated;
-    state[name] = array.clone().to(dtype).to(param.device());
-  }
-  return state;
 }
 
 // Only a step that is given the scale can divide by it.
@@ -268,11 +251,14 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     const auto initial_lr = entry.options.find("initial_lr");
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
     check_options(group);
+    const std::vector<StateEntry> entries = state_entries(group);
     for (std::size_t k = 0; k < group.params.size(); ++k) {
-      device = group.params[k].device();
+      const Tensor& param = group.params[k];
+      device = param.device();
       const auto found = saved.state.find(entry.params[k]);
       if (found == saved.state.end()) continue;
-      state[group.params[k].impl()] = converted(name_, found->second, group.params[k]);
+      state[param.impl()] =
+          detail::loaded_state(name_, entry.params[k], found->second, param, entries);
     }
   }
   groups_ = std::move(groups);
