@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
@@ -250,7 +251,10 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
         [&](const auto& option) { read_option(entry.options, option.name, group.*option.value); });
     const auto initial_lr = entry.options.find("initial_lr");
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
+    // A schedule that ends at 0 may have rounded below it.
+    const std::optional<double> lr = std::exchange(group.lr, 0);
     check_options(group);
+    group.lr = lr;
     const std::vector<StateEntry> entries = state_entries(group);
     for (std::size_t k = 0; k < group.params.size(); ++k) {
       const Tensor& param = group.params[k];

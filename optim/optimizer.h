@@ -113,8 +113,9 @@ class Optimizer {
 
   /// Takes over a state_dict(): options as they are, moments converted to each parameter's dtype
   /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
-  /// parameters or shapes differ, and for a parameter's state that lacks an entry or has one that
-  /// is not this optimizer's. A parameter without saved state begins anew.
+  /// parameters or shapes differ, for options out of range (any learning rate will do: a schedule
+  /// may have set it), and for a parameter's state that lacks an entry or has one that is not this
+  /// optimizer's. A parameter without saved state begins anew.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;

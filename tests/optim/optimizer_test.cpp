@@ -338,5 +338,16 @@ TEST(Optimizer, LoadsTheStateThatAChangedOptionLeft) {
   EXPECT_TRUE(other.state(param).contains("momentum_buffer"));
 }
 
+// A schedule that goes down to 0 may end a roundoff below it.
+TEST(Optimizer, LoadsAnyLearningRateButNoOtherOptionOutOfRange) {
+  SGD sgd({parameter({1})}), other({parameter({1})});
+  sgd.param_groups()[0].lr = -5e-21;
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_EQ(other.param_groups()[0].lr, -5e-21);
+  sgd.param_groups()[0].momentum = -1;
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { other.load_state_dict(sgd.state_dict()); }),
+            "SGD: expected momentum >= 0, got -1");
+}
+
 }  // namespace
 }  // namespace halfgrad::optim
