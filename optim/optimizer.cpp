@@ -106,6 +106,18 @@ void refuse_scaled(const std::vector<ParamGroup>& groups) {
   }
 }
 
+// Their updates would be cut to whole numbers.
+void refuse_integers(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
+  for (const ParamGroup& group : groups) {
+    for (const Tensor& param : group.params) {
+      if (param.is_floating_point() || !param.grad().defined()) continue;
+      throw std::invalid_argument(optimizer +
+                                  ": expected gradients of floating-point parameters, got one of " +
+                                  std::string(halfgrad::name(param.dtype())));
+    }
+  }
+}
+
 }  // namespace
 
 Optimizer::Optimizer(std::string name, ParamGroup defaults)
@@ -172,6 +184,7 @@ void Optimizer::step(const StepControl& control) {
 }
 
 void Optimizer::update_groups(const StepControl& control) {
+  refuse_integers(name_, groups_);
   ++steps_;
   if (control.found_inf != nullptr) {
     if (!skipped_steps_.defined()) {

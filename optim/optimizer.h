@@ -81,10 +81,11 @@ class Optimizer {
 
   /// One update. `closure`, if given, is called first, with gradients enabled, to compute the loss
   /// and its gradients; its result is returned. Throws std::runtime_error, and changes nothing, for
-  /// gradients known to carry a GradScaler's scale.
+  /// gradients known to carry a GradScaler's scale, and std::invalid_argument for the gradient of a
+  /// parameter of whole numbers.
   std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
 
-  /// One update under a GradScaler's control.
+  /// One update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
 
   /// How often step() was called, before a state_dict() that was loaded included.

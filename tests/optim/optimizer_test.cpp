@@ -108,6 +108,23 @@ TEST(Optimizer, RejectsWhatItCannotOptimize) {
             "no error");
 }
 
+TEST(Optimizer, DoesNotStepWholeNumbers) {
+  Tensor real = parameter({1}), whole = tensor_of({5}, DType::i64);
+  SGD sgd({real, whole}, {.lr = 0.5});
+  give_grad(real, {1});
+  sgd.step();
+  EXPECT_EQ(real.item(), 0.5) << "the other has no gradient";
+  give_grad(whole, {1});
+  const auto expect_refused = [&](const auto& step) {
+    EXPECT_EQ(message_of<std::invalid_argument>(step),
+              "SGD: expected gradients of floating-point parameters, got one of int64");
+  };
+  expect_refused([&] { sgd.step(); });
+  expect_refused([&] { sgd.step(StepControl()); });
+  EXPECT_EQ(real.item(), 0.5);
+  EXPECT_EQ(sgd.steps(), 1);
+}
+
 TEST(Optimizer, KeepsAParameterListedTwiceOnce) {
   Tensor param = parameter({1});
   ::testing::internal::CaptureStderr();
