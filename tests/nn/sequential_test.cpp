@@ -51,6 +51,12 @@ TEST(Sequential, GrowsThroughAnyCopy) {
   EXPECT_EQ(model.named_children().keys(), (Names{"first", "1"}));
 }
 
+TEST(Sequential, DoesNotHoldItself) {
+  auto model = Sequential(Tanh());
+  EXPECT_THROW(model.push_back(model), std::invalid_argument);
+  EXPECT_EQ(model.size(), 1);
+}
+
 TEST(Sequential, Nests) {
   auto model = Sequential(Sequential(Linear(1, 2), Tanh()), Linear(2, 1));
   EXPECT_EQ(model.named_parameters().keys(),
