@@ -9,6 +9,7 @@
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/linear.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::nn {
 namespace {
@@ -38,7 +39,9 @@ TEST(Sequential, GivesItsLayersBack) {
   EXPECT_TRUE(model[2].is_same(linear));
   EXPECT_TRUE(model.at<Linear>(2).weight.is_same(linear.weight));
   EXPECT_THROW(model.at<Linear>(1), std::invalid_argument);
-  EXPECT_THROW(model[3], std::out_of_range);
+  const std::string beyond = "Sequential: expected a layer in [0, 3), got 3";
+  EXPECT_EQ(message_of<std::out_of_range>([&] { static_cast<void>(model[3]); }), beyond);
+  EXPECT_EQ(message_of<std::out_of_range>([&] { model.at<Linear>(3); }), beyond);
 }
 
 TEST(Sequential, GrowsThroughAnyCopy) {
