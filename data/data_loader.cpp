@@ -34,7 +34,8 @@ std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOption
 }
 
 std::int64_t batch_count(std::int64_t size, const DataLoaderOptions& options) {
-  return (size + (options.drop_last ? 0 : options.batch_size - 1)) / options.batch_size;
+  const std::int64_t whole = size / options.batch_size;
+  return options.drop_last || size % options.batch_size == 0 ? whole : whole + 1;
 }
 
 }  // namespace

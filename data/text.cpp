@@ -19,9 +19,9 @@ void check_length(const char* dataset, std::int64_t length, bool is_valid) {
                               std::to_string(length));
 }
 
-void check_index(const char* dataset, std::int64_t index, std::int64_t size) {
+void check_index(const char* owner, std::int64_t index, std::int64_t size) {
   if (index >= 0 && index < size) return;
-  throw std::out_of_range(std::string(dataset) + ": expected an index in [0, " +
+  throw std::out_of_range(std::string(owner) + ": expected an index in [0, " +
                           std::to_string(size) + "), got " + std::to_string(index));
 }
 
@@ -29,11 +29,11 @@ void check_index(const char* dataset, std::int64_t index, std::int64_t size) {
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) {
+  // A folder can be opened, too.
+  if (!stream.is_open() || std::filesystem::is_directory(path)) {
     throw std::runtime_error("read_text: expected a file that can be read, got " + path.string());
   }
-  return text;
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 Alphabet::Alphabet(std::string_view text) {
@@ -58,7 +58,8 @@ std::vector<std::int64_t> Alphabet::encode(std::string_view text) const {
 std::string Alphabet::decode(std::span<const std::int64_t> numbers) const {
   std::string text;
   for (const std::int64_t number : numbers) {
-    text += characters_.at(static_cast<std::size_t>(number));
+    check_index("Alphabet", number, size());
+    text += characters_[static_cast<std::size_t>(number)];
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 #include <fcntl.h>
@@ -37,11 +38,54 @@ class Descriptor {
   int number_;
 };
 
+bool write_all(Descriptor& file, std::span<const Bytes> pieces) {
+  return file.is_open() &&
+         std::ranges::all_of(pieces, [&](Bytes piece) { return file.write(piece); });
+}
+
+bool write_in_place(const std::filesystem::path& path, std::span<const Bytes> pieces) {
+  Descriptor file(path, O_WRONLY);
+  return write_all(file, pieces);
+}
+
 bool write_and_flush(const std::filesystem::path& path, std::span<const Bytes> pieces) {
   Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  return file.is_open() &&
-         std::ranges::all_of(pieces, [&](Bytes piece) { return file.write(piece); }) &&
-         file.flush();
+  return write_all(file, pieces) && file.flush();
+}
+
+bool write_and_rename(const std::filesystem::path& path, std::span<const Bytes> pieces) {
+  std::filesystem::path temporary = path;
+  temporary += "." + std::to_string(::getpid()) + ".tmp";
+  if (!write_and_flush(temporary, pieces) || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    return false;
+  }
+  // The rename itself is on the disk once its directory is; not every file system can flush one.
+  const auto directory = path.has_parent_path() ? path.parent_path() : ".";
+  Descriptor(directory, O_RDONLY | O_DIRECTORY).flush();
+  return true;
+}
+
+// Nothing can take the place of a device, a pipe or a folder.
+bool is_special(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+// Where a chain of links ends, whether a file is there or not; the path itself if they lead round.
+std::filesystem::path behind_links(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::filesystem::path end = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code error;
+    const auto next = std::filesystem::read_symlink(end, error);
+    if (error) return end;
+    end = end.parent_path() / next;
+  }
+  return path;
 }
 
 }  // namespace
@@ -51,17 +95,11 @@ void replace_file(const std::filesystem::path& path, Bytes contents) {
 }
 
 void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces) {
-  std::filesystem::path temporary = path;
-  temporary += ".tmp";
-  if (!write_and_flush(temporary, pieces) || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const auto reason = std::generic_category().message(errno);
-    ::unlink(temporary.c_str());
-    throw std::runtime_error("replace_file: expected to write " + path.string() +
-                             ", got: " + reason);
-  }
-  // The rename itself is on the disk once its directory is; not every file system can flush one.
-  const auto directory = path.has_parent_path() ? path.parent_path() : ".";
-  Descriptor(directory, O_RDONLY | O_DIRECTORY).flush();
+  const bool is_written = is_special(path) ? write_in_place(path, pieces)
+                                           : write_and_rename(behind_links(path), pieces);
+  if (is_written) return;
+  const auto reason = std::generic_category().message(errno);
+  throw std::runtime_error("replace_file: expected to write " + path.string() + ", got: " + reason);
 }
 
 }  // namespace halfgrad::files

@@ -73,6 +73,11 @@ Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
 
 void Module::add_child(const std::string& name, const Module& module) {
   check_name(name, "register_module");
+  const auto is_this = [this](const auto& item) { return item.second.is_same(*this); };
+  if (std::ranges::any_of(module.paths(), is_this)) {
+    throw std::invalid_argument("register_module: expected a module that does not contain this " +
+                                state_->name + ", got \"" + name + "\", which does");
+  }
   state_->children.emplace_back(name, module);
 }
 

@@ -43,7 +43,8 @@ class Module {
   bool is_same(const Module& other) const { return state_ == other.state_; }
 
   /// Each adds to this module and returns its argument. The name must be new, not empty and without
-  /// dots; else std::invalid_argument. An undefined tensor (no bias) is not registered.
+  /// dots, and a module must not be or contain this one; else std::invalid_argument. An undefined
+  /// tensor (no bias) is not registered.
   Tensor register_parameter(const std::string& name, Tensor tensor, bool requires_grad = true);
   Tensor register_buffer(const std::string& name, Tensor tensor);
   template <class M>

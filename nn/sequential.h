@@ -42,12 +42,12 @@ class Sequential : public Callable<Sequential> {
 
   std::size_t size() const { return layers_->size(); }
   /// Layer i as a module; a plain function shows as one without contents. Throws std::out_of_range.
-  Module operator[](std::size_t i) const { return layers_->at(i).module; }
+  Module operator[](std::size_t i) const { return entry(i).module; }
   /// Layer i as what it is: `model.at<Linear>(0).weight`. Throws std::out_of_range, or
   /// std::invalid_argument when it is something else.
   template <class Layer>
   Layer& at(std::size_t i) {
-    if (auto* layer = layers_->at(i).function.template target<Layer>()) return *layer;
+    if (auto* found = entry(i).function.template target<Layer>()) return *found;
     throw std::invalid_argument("Sequential::at: expected a layer of the type asked for, got " +
                                 (*this)[i].name());
   }
@@ -57,6 +57,12 @@ class Sequential : public Callable<Sequential> {
     Module module;
     std::function<Tensor(const Tensor&)> function;
   };
+
+  Entry& entry(std::size_t i) const {
+    if (i < size()) return (*layers_)[i];
+    throw std::out_of_range("Sequential: expected a layer in [0, " + std::to_string(size()) +
+                            "), got " + std::to_string(i));
+  }
 
   std::shared_ptr<std::vector<Entry>> layers_ = std::make_shared<std::vector<Entry>>();
 };

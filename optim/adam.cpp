@@ -168,6 +168,10 @@ void Adam::check_options(const ParamGroup& group) const {
   check_option(o.weight_decay >= 0, name(), "weight_decay >= 0", o.weight_decay);
 }
 
+std::vector<StateEntry> Adam::state_entries(const ParamGroup& group) const {
+  return {{"step"}, {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", group.amsgrad.value()}};
+}
+
 void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
                   const StepControl& control) {
   const std::vector<Tensor> params = detail::params_with_gradient(group);

@@ -6,5 +6,6 @@
 #include <halfgrad/optim/async_optimizer.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/optim/lr_scheduler.h>
+#include <halfgrad/optim/one_cycle_lr.h>
 #include <halfgrad/optim/optimizer.h>
 #include <halfgrad/optim/sgd.h>

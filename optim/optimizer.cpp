@@ -5,11 +5,13 @@
 #include <stdexcept>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/loaded_state.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -93,24 +95,6 @@ void read_option(const OptionMap& options, const char*,
   betas->second = saved(options, "beta2", betas->second);
 }
 
-// The saved state of one parameter as that parameter needs it: on its device, counts as they are,
-// moments in the dtype in which it is updated.
-ParamState converted(const std::string& optimizer, const ParamState& saved, const Tensor& param) {
-  ParamState state;
-  const DType updated = saved.contains(detail::kMaster) ? DType::f32 : param.dtype();
-  for (const auto& [name, array] : saved) {
-    const bool is_count = name == "step" || name == detail::kOverflows;
-    const Shape sizes = is_count ? Shape() : param.sizes();
-    if (array.sizes() != sizes) {
-      throw std::invalid_argument(optimizer + ": expected " + name + " of shape " +
-                                  to_string(sizes) + ", got " + to_string(array.sizes()));
-    }
-    const DType dtype = is_count || !param.is_floating_point() ? array.dtype() : updated;
-    state[name] = array.clone().to(dtype).to(param.device());
-  }
-  return state;
-}
-
 // Only a step that is given the scale can divide by it.
 void refuse_scaled(const std::vector<ParamGroup>& groups) {
   for (const ParamGroup& group : groups) {
@@ -118,6 +102,18 @@ void refuse_scaled(const std::vector<ParamGroup>& groups) {
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
       detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
+    }
+  }
+}
+
+// Their updates would be cut to whole numbers.
+void refuse_integers(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
+  for (const ParamGroup& group : groups) {
+    for (const Tensor& param : group.params) {
+      if (param.is_floating_point() || !param.grad().defined()) continue;
+      throw std::invalid_argument(optimizer +
+                                  ": expected gradients of floating-point parameters, got one of " +
+                                  std::string(halfgrad::name(param.dtype())));
     }
   }
 }
@@ -188,6 +184,7 @@ void Optimizer::step(const StepControl& control) {
 }
 
 void Optimizer::update_groups(const StepControl& control) {
+  refuse_integers(name_, groups_);
   ++steps_;
   if (control.found_inf != nullptr) {
     if (!skipped_steps_.defined()) {
@@ -267,12 +264,18 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
         [&](const auto& option) { read_option(entry.options, option.name, group.*option.value); });
     const auto initial_lr = entry.options.find("initial_lr");
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
+    // A schedule that ends at 0 may have rounded below it.
+    const std::optional<double> lr = std::exchange(group.lr, 0);
     check_options(group);
+    group.lr = lr;
+    const std::vector<StateEntry> entries = state_entries(group);
     for (std::size_t k = 0; k < group.params.size(); ++k) {
-      device = group.params[k].device();
+      const Tensor& param = group.params[k];
+      device = param.device();
       const auto found = saved.state.find(entry.params[k]);
       if (found == saved.state.end()) continue;
-      state[group.params[k].impl()] = converted(name_, found->second, group.params[k]);
+      state[param.impl()] =
+          detail::loaded_state(name_, entry.params[k], found->second, param, entries);
     }
   }
   groups_ = std::move(groups);

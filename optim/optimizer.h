@@ -46,6 +46,12 @@ struct StepControl {
 /// and "overflows" (0-dim int64), and the moments are float32.
 using ParamState = std::map<std::string, Array>;
 
+/// A name in an optimizer's ParamState.
+struct StateEntry {
+  std::string name;
+  bool is_required = true;  ///< there for every parameter that has been updated
+};
+
 /// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
 /// order, from one group to the next. Truth values are 0 and 1; betas are "beta1" and "beta2".
 struct OptimizerState {
@@ -75,10 +81,11 @@ class Optimizer {
 
   /// One update. `closure`, if given, is called first, with gradients enabled, to compute the loss
   /// and its gradients; its result is returned. Throws std::runtime_error, and changes nothing, for
-  /// gradients known to carry a GradScaler's scale.
+  /// gradients known to carry a GradScaler's scale, and std::invalid_argument for the gradient of a
+  /// parameter of whole numbers.
   std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
 
-  /// One update under a GradScaler's control.
+  /// One update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
 
   /// How often step() was called, before a state_dict() that was loaded included.
@@ -107,7 +114,9 @@ class Optimizer {
 
   /// Takes over a state_dict(): options as they are, moments converted to each parameter's dtype
   /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
-  /// parameters or shapes differ.
+  /// parameters or shapes differ, for options out of range (any learning rate will do: a schedule
+  /// may have set it), and for a parameter's state that lacks an entry or has one that is not this
+  /// optimizer's. A parameter without saved state begins anew.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;
@@ -127,6 +136,10 @@ class Optimizer {
 
   /// Throws std::invalid_argument naming the option that is out of range.
   virtual void check_options(const ParamGroup& group) const = 0;
+
+  /// What update() keeps of a parameter under the group's options, and what it may have kept under
+  /// others.
+  virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const = 0;
 
   /// Updates the group's parameters that have a gradient. `options` is device memory: what the
   /// numbers in `group` are when the kernels run.

@@ -99,6 +99,11 @@ void SGD::check_options(const ParamGroup& group) const {
   check_option(o.dampening == 0, name(), "dampening 0 with nesterov", o.dampening);
 }
 
+// Without momentum a parameter has none of them, or what it had before momentum was set to 0.
+std::vector<StateEntry> SGD::state_entries(const ParamGroup&) const {
+  return {{"step"}, {"momentum_buffer"}};
+}
+
 void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
                  const StepControl& control) {
   std::vector<detail::TensorUpdate<AddOne, 1>> counts;

@@ -31,6 +31,7 @@ class SGD : public Optimizer {
 
  private:
   void check_options(const ParamGroup& group) const override;
+  std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;
 };

@@ -32,9 +32,8 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
 
 struct Arguments {
   std::string library, symbol, op, json, junit, smallest;
-  std::vector<std::string> values;
+  std::vector<std::string> values, layouts;
   hg::DType dtype = hg::kFloat32, output = hg::kFloat32, accumulate = hg::kFloat32;
-  std::vector<Layout> layouts;
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
 };
@@ -62,7 +61,8 @@ hg::testing::KernelReport report(const Arguments& given,
 }
 
 int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
-  if (!given.layouts.empty()) options.layouts = given.layouts;
+  if (!given.layouts.empty()) options.layouts.clear();
+  for (const std::string& layout : given.layouts) options.layouts.push_back(kLayouts.at(layout));
   for (std::size_t i = 0; i + 2 < given.dims.size(); i += 3) {
     options.dims.push_back({given.dims[i], given.dims[i + 1], given.dims[i + 2]});
   }
@@ -83,8 +83,10 @@ int main(int argc, char** argv) {
   hg::testing::KernelCheckOptions options;
   app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")->required();
   auto* library = app.add_option("--library", given.library, "The shared library");
-  app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h")
-      ->needs(library);
+  auto* symbol =
+      app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h");
+  library->needs(symbol);
+  symbol->needs(library);
   app.add_option(
       "--values", given.values,
       "Files (.safetensors, .npz, .npy) of input0, input1, ... and, without a library, of "
@@ -97,7 +99,7 @@ int main(int argc, char** argv) {
   auto* accumulate = app.add_option("--accumulate", given.accumulate, "Of intermediate results")
                          ->transform(dtypes);
   app.add_option("--layout", given.layouts, "How arrays may lie (default: contiguous misaligned)")
-      ->transform(CLI::CheckedTransformer(kLayouts));
+      ->check(CLI::IsMember(kLayouts));
   app.add_option("--dims", given.dims, "Sizes to check: m n k, any number of times")
       ->type_size(3)
       ->expected(1, 64);

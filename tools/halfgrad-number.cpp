@@ -58,7 +58,11 @@ int main(int argc, char** argv) {
   CLI::App app("Prints a number's journey through fp32, bf16, fp16 and both fp8 formats.");
   std::vector<std::string> numbers;
   app.add_option("numbers", numbers, "Decimal, hexadecimal (0x1p-14), inf or nan")->required();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   for (const std::string& text : numbers) {
     std::size_t read = 0;
     double x = 0;
@@ -67,8 +71,8 @@ int main(int argc, char** argv) {
     } catch (const std::exception&) {
       read = 0;
     }
-    if (read != text.size()) {
-      fmt::print(stderr, "halfgrad-number: expected a number, got {}\n", text);
+    if (text.empty() || read != text.size()) {
+      fmt::print(stderr, "halfgrad-number: expected a number, got \"{}\"\n", text);
       return 2;
     }
     print_journey(x);

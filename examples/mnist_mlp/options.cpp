@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <cmath>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -27,8 +28,34 @@ std::vector<std::string> precision_names() {
 
 std::string positive(const std::string& text) {
   double value = 0;
-  const bool is_positive = CLI::detail::lexical_cast(text, value) && value > 0;
-  return is_positive ? "" : "expected a number above 0, got " + text;
+  const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+  return is_number && value > 0 ? "" : "expected a finite number above 0, got " + text;
+}
+
+std::string not_negative(const std::string& text) {
+  return text.starts_with('-') ? "expected a number from 0 on, got " + text : "";
+}
+
+// CLI11's own lists pass over what is empty between two commas.
+std::vector<std::int64_t> layer_sizes(const std::string& text) {
+  constexpr std::int64_t kLargest = 1 << 20;
+  std::vector<std::int64_t> sizes;
+  for (const std::string& item : CLI::detail::split(text + ',', ',')) {
+    std::int64_t size = 0;
+    if (!CLI::detail::lexical_cast(item, size) || size < 1 || size > kLargest) {
+      throw CLI::ValidationError(
+          fmt::format("--hidden: expected sizes on [1, {}], got \"{}\"", kLargest, item));
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void check_folder(const char* option, const std::filesystem::path& file) {
+  const auto folder = file.parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder)) return;
+  throw CLI::ValidationError(
+      fmt::format("{}: create the folder {} first", option, folder.string()));
 }
 
 }  // namespace
@@ -61,6 +88,7 @@ Options parse_options(int argc, char** argv) {
       ->check(positive)
       ->option_text("N");
   app.add_option("--seed", options.seed, "Of the weights and of the order of samples")
+      ->check(not_negative)
       ->option_text("N [0]");
   app.add_option("--json", options.json, "Write the results to this file, too")
       ->option_text("FILE");
@@ -71,9 +99,9 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR")
       ->group(digits);
-  app.add_option("--hidden", options.hidden, "Sizes of the hidden layers")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20))
+  app.add_option_function<std::string>(
+         "--hidden", [&](const std::string& text) { options.hidden = layer_sizes(text); },
+         "Sizes of the hidden layers")
       ->option_text("N,... [512,512]")
       ->group(digits);
   app.add_option("--epochs", options.epochs, "Times that each image is seen")
@@ -115,9 +143,8 @@ Options parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     options.device = choose_device(device);
-    const auto folder = options.json.parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder))
-      throw CLI::ValidationError("--json: create the folder " + folder.string() + " first");
+    check_folder("--json", options.json);
+    check_folder("--save", options.save);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -74,6 +75,8 @@ TEST_P(Loader, CutsTheDataIntoBatches) {
       {4, 2, true, {{0, 1}, {2, 3}}},
       {2, 5, false, {{0, 1}}},
       {2, 5, true, {}},
+      {2, std::numeric_limits<std::int64_t>::max(), false, {{0, 1}}},
+      {2, std::numeric_limits<std::int64_t>::max(), true, {}},
       {0, 3, false, {}},
       {3, 1, true, {{0}, {1}, {2}}},
   };

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/tests/message_of.h>
+
 namespace halfgrad::data {
 namespace {
 
@@ -20,8 +22,10 @@ TEST(Text, AlphabetNumbersCharactersInOrder) {
   EXPECT_EQ(alphabet.encode("\n et\xC3"), (Ids{0, 1, 3, 7, 9}));
   EXPECT_EQ(alphabet.decode(alphabet.encode(text)), text);
   EXPECT_THROW(alphabet.encode("x"), std::invalid_argument);
-  EXPECT_THROW(alphabet.decode(Ids{10}), std::out_of_range);
-  EXPECT_THROW(alphabet.decode(Ids{-1}), std::out_of_range);
+  for (const std::int64_t number : {10, -1}) {
+    EXPECT_EQ(message_of<std::out_of_range>([&] { alphabet.decode(Ids{number}); }),
+              "Alphabet: expected an index in [0, 10), got " + std::to_string(number));
+  }
 }
 
 TEST(Text, BlocksAreFollowedByTheNextCharacter) {
@@ -54,7 +58,10 @@ TEST(Text, ReadsEveryByte) {
   std::ofstream(path, std::ios::binary) << text;
   EXPECT_EQ(read_text(path), text);
   std::remove(path.c_str());
-  EXPECT_THROW(read_text(path), std::runtime_error);
+  for (const std::string& unreadable : {path, ::testing::TempDir()}) {
+    EXPECT_EQ(message_of<std::runtime_error>([&] { read_text(unreadable); }),
+              "read_text: expected a file that can be read, got " + unreadable);
+  }
 }
 
 }  // namespace

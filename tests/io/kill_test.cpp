@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <random>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -48,7 +49,8 @@ TEST(Kill, OldOrNewCheckpointIsThere200Times) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself";
 
-    interrupted += std::filesystem::exists(path.string() + ".tmp") ? 1 : 0;
+    const std::string temporary = path.string() + "." + std::to_string(child) + ".tmp";
+    interrupted += std::filesystem::remove(temporary) ? 1 : 0;
     const Checkpoint found = load_checkpoint(path);
     const std::int64_t number = found.integer("number");
     EXPECT_GE(number, last);

@@ -83,6 +83,18 @@ TEST(Module, RefusesNamesThatWouldBeAmbiguous) {
   }
 }
 
+TEST(Module, RefusesToContainItself) {
+  Module outer("Outer"), middle("Middle"), inner("Inner");
+  outer.register_module("middle", middle);
+  middle.register_module("inner", inner);
+  for (const Module& module : {outer, middle, inner}) {
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { inner.register_module("loop", module); }),
+              "register_module: expected a module that does not contain this Inner, got \"loop\", "
+              "which does");
+  }
+  EXPECT_EQ(outer.named_modules().keys(), (Names{"", "middle", "middle.inner"}));
+}
+
 TEST(Module, TheModeReachesEveryModule) {
   Net net;
   for (const bool training : {false, true}) {

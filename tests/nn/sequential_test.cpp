@@ -9,6 +9,7 @@
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/functional.h>
 #include <halfgrad/nn/linear.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::nn {
 namespace {
@@ -38,7 +39,9 @@ TEST(Sequential, GivesItsLayersBack) {
   EXPECT_TRUE(model[2].is_same(linear));
   EXPECT_TRUE(model.at<Linear>(2).weight.is_same(linear.weight));
   EXPECT_THROW(model.at<Linear>(1), std::invalid_argument);
-  EXPECT_THROW(model[3], std::out_of_range);
+  const std::string beyond = "Sequential: expected a layer in [0, 3), got 3";
+  EXPECT_EQ(message_of<std::out_of_range>([&] { static_cast<void>(model[3]); }), beyond);
+  EXPECT_EQ(message_of<std::out_of_range>([&] { model.at<Linear>(3); }), beyond);
 }
 
 TEST(Sequential, GrowsThroughAnyCopy) {
@@ -49,6 +52,12 @@ TEST(Sequential, GrowsThroughAnyCopy) {
   model.at<Linear>(0).weight.array().fill_(3);
   EXPECT_EQ(model(full({1}, 2.0)).item(), 7);
   EXPECT_EQ(model.named_children().keys(), (Names{"first", "1"}));
+}
+
+TEST(Sequential, DoesNotHoldItself) {
+  auto model = Sequential(Tanh());
+  EXPECT_THROW(model.push_back(model), std::invalid_argument);
+  EXPECT_EQ(model.size(), 1);
 }
 
 TEST(Sequential, Nests) {

@@ -7,9 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/optim/adam.h>
-#include <halfgrad/optim/one_cycle_lr.h>
-#include <halfgrad/optim/sgd.h>
+#include <halfgrad/optim/optim.h>
 
 #include "parameters.h"
 

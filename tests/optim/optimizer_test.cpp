@@ -1,6 +1,7 @@
 #include <halfgrad/optim/optimizer.h>
 
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -105,6 +106,23 @@ TEST(Optimizer, RejectsWhatItCannotOptimize) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] { SGD({tensor_of({1})}); }), "no error");
   EXPECT_EQ(message_of<std::invalid_argument>([&] { SGD({tensor_of({1}, DType::i64)}); }),
             "no error");
+}
+
+TEST(Optimizer, DoesNotStepWholeNumbers) {
+  Tensor real = parameter({1}), whole = tensor_of({5}, DType::i64);
+  SGD sgd({real, whole}, {.lr = 0.5});
+  give_grad(real, {1});
+  sgd.step();
+  EXPECT_EQ(real.item(), 0.5) << "the other has no gradient";
+  give_grad(whole, {1});
+  const auto expect_refused = [&](const auto& step) {
+    EXPECT_EQ(message_of<std::invalid_argument>(step),
+              "SGD: expected gradients of floating-point parameters, got one of int64");
+  };
+  expect_refused([&] { sgd.step(); });
+  expect_refused([&] { sgd.step(StepControl()); });
+  EXPECT_EQ(real.item(), 0.5);
+  EXPECT_EQ(sgd.steps(), 1);
 }
 
 TEST(Optimizer, KeepsAParameterListedTwiceOnce) {
@@ -269,6 +287,83 @@ TEST(Optimizer, LoadingRejectsAnotherLayout) {
             "Adam: expected 2 parameters in group 0, got 1");
   EXPECT_EQ(load({{.params = {parameter({1, 2, 3})}}}),
             "Adam: expected exp_avg of shape [3], got [2]");
+}
+
+// What another optimizer kept, or half of what this one did, would move the parameter elsewhere.
+TEST(Optimizer, LoadingRejectsAnotherOptimizersState) {
+  Tensor param = parameter({1, -2});
+  const auto stepped = [&param](auto optimizer) {
+    give_grad(param, {0.1, 0.2});
+    optimizer->step();
+    return optimizer->state_dict();
+  };
+  const auto adam = stepped(std::make_unique<Adam>(std::vector{param}));
+  const auto amsgrad =
+      stepped(std::make_unique<Adam>(std::vector{param}, AdamOptions{.amsgrad = true}));
+  const auto sgd = stepped(std::make_unique<SGD>(std::vector{param}, SGDOptions{.momentum = 0.5}));
+  const auto without = [](OptimizerState saved, const char* name) {
+    saved.state.at(0).erase(name);
+    return saved;
+  };
+  const auto with = [](OptimizerState saved, const char* name) {
+    saved.state.at(0)[name] = Array::full({}, 0, kLong);
+    return saved;
+  };
+  const auto load = [&param](auto optimizer, const OptimizerState& saved) {
+    const std::string message =
+        message_of<std::invalid_argument>([&] { optimizer->load_state_dict(saved); });
+    const bool loaded = !optimizer->state(param).empty();
+    EXPECT_EQ(loaded, message == "no error" && !saved.state.empty()) << message;
+    return message;
+  };
+  const auto into_adam = [&](const OptimizerState& saved) {
+    return load(std::make_unique<Adam>(std::vector{param}), saved);
+  };
+  const auto into_sgd = [&](const OptimizerState& saved) {
+    return load(std::make_unique<SGD>(std::vector{param}), saved);
+  };
+  const std::string in_state = " in the state of parameter 0, got ";
+  const struct {
+    std::string actual, expected;
+  } cases[] = {
+      {into_adam(adam), "no error"},
+      {into_adam(amsgrad), "no error"},
+      {into_adam({.state = {}, .param_groups = adam.param_groups}), "no error"},
+      {into_adam(without(adam, "step")), "Adam: expected step" + in_state + "none"},
+      {into_adam(without(adam, "exp_avg")), "Adam: expected exp_avg" + in_state + "none"},
+      {into_adam(without(adam, "exp_avg_sq")), "Adam: expected exp_avg_sq" + in_state + "none"},
+      {into_adam(without(amsgrad, "max_exp_avg_sq")),
+       "Adam: expected max_exp_avg_sq" + in_state + "none"},
+      {into_adam(with(adam, detail::kOverflows)), "Adam: expected master" + in_state + "none"},
+      {into_adam(sgd), "Adam: expected entries that it has" + in_state + "momentum_buffer"},
+      {into_sgd(sgd), "no error"},
+      {into_sgd(without(sgd, "step")), "SGD: expected step" + in_state + "none"},
+      {into_sgd(adam), "SGD: expected entries that it has" + in_state + "exp_avg"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(c.actual, c.expected);
+}
+
+// A changed option may leave entries behind that the next update has no use for.
+TEST(Optimizer, LoadsTheStateThatAChangedOptionLeft) {
+  Tensor param = parameter({1});
+  SGD sgd({param}, {.momentum = 0.5});
+  give_grad(param, {1});
+  sgd.step();
+  sgd.param_groups()[0].momentum = 0;
+  SGD other({param});
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_TRUE(other.state(param).contains("momentum_buffer"));
+}
+
+// A schedule that goes down to 0 may end a roundoff below it.
+TEST(Optimizer, LoadsAnyLearningRateButNoOtherOptionOutOfRange) {
+  SGD sgd({parameter({1})}), other({parameter({1})});
+  sgd.param_groups()[0].lr = -5e-21;
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_EQ(other.param_groups()[0].lr, -5e-21);
+  sgd.param_groups()[0].momentum = -1;
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { other.load_state_dict(sgd.state_dict()); }),
+            "SGD: expected momentum >= 0, got -1");
 }
 
 }  // namespace

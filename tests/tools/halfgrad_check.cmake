@@ -20,3 +20,17 @@ endforeach()
 expect_code(2 layer_norm --values "${case}")
 expect_code(2 mm --library "${LIBRARY}" --symbol mm_good --values "${case}")
 expect_code(2 sum --library "${LIBRARY}" --symbol no_such_kernel)
+expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --layout contiguous misaligned)
+expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed)  # it reads no strides
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
+
+# Its messages are to be read: what is missing, and names.
+function(expect_text pattern)
+  execute_process(COMMAND "${PROGRAM}" ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  if(NOT text MATCHES "${pattern}")
+    list(JOIN ARGN " " arguments)
+    message(FATAL_ERROR "halfgrad-check ${arguments}: expected '${pattern}', got\n${text}")
+  endif()
+endfunction()
+expect_text("--library requires --symbol" sum --library "${LIBRARY}")
+expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
