@@ -113,6 +113,7 @@ void pack(const Operand<T>& lines, T* packed) {
 template <class T>
 void pack_b_strip(const Operand<T>& b, int64_t col, int64_t columns, int64_t k, int64_t block,
                   T* packed) {
+  if (block == 0) return;  // a copy without rows lies nowhere
   const T* const from = b.data + k * b.row_stride + col * b.col_stride;
   if (b.col_stride == 1) {
     pack_lines<kStripColumns<T>>(from, b.row_stride, columns, 0, block, block, packed);
