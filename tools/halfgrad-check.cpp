@@ -31,7 +31,7 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
                                                 {"transposed", Layout::transposed}};
 
 struct Arguments {
-  std::string library, symbol, op, json, junit, smallest;
+  std::string shared_library, symbol, op, json, junit, smallest;
   std::vector<std::string> values, layouts;
   hg::DType dtype = hg::kFloat32, output = hg::kFloat32, accumulate = hg::kFloat32;
   std::vector<std::int64_t> dims;
@@ -51,11 +51,12 @@ void write(const std::string& path, const std::string& text) {
 hg::testing::KernelReport report(const Arguments& given,
                                  const hg::testing::KernelCheckOptions& options) {
   const bool stored = !given.values.empty();
-  if (given.library.empty() && !stored) {
+  if (given.shared_library.empty() && !stored) {
     throw std::invalid_argument("halfgrad-check: expected --library or --values, got neither");
   }
   hg::testing::Kernel kernel;
-  if (!given.library.empty()) kernel = hg::testing::load_kernel(given.library, given.symbol);
+  if (!given.shared_library.empty())
+    kernel = hg::testing::load_kernel(given.shared_library, given.symbol);
   return stored ? hg::check::judge_files(given.op, given.values, kernel, options)
                 : hg::testing::check_kernel(kernel, given.op, options);
 }
@@ -82,7 +83,7 @@ int main(int argc, char** argv) {
   Arguments given;
   hg::testing::KernelCheckOptions options;
   app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")->required();
-  auto* library = app.add_option("--library", given.library, "The shared library");
+  auto* library = app.add_option("--library", given.shared_library, "The shared library");
   auto* symbol =
       app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h");
   library->needs(symbol);

@@ -1,0 +1,177 @@
+#include <halfgrad/optim/optimizer.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/optim/adam.h>
+#include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/message_of.h>
+
+#include "parameters.h"
+
+namespace halfgrad::optim {
+namespace {
+
+using testing::give_grad;
+using testing::parameter;
+
+// Training, a copy through state_dict, and training on gives what training on without it gives.
+TEST(OptimizerState, ContinuesFromAStateDict) {
+  Tensor param = parameter({1, -2});
+  Adam adam({{.params = {parameter({5})}}, {.params = {param}}},
+            {.lr = 0.1, .betas = {0.5, 0.75}, .amsgrad = true});
+  give_grad(param, {0.5, 0.25});
+  adam.step();
+  adam.param_groups()[1].lr = 0.01;
+
+  const OptimizerState saved = adam.state_dict();
+  ASSERT_EQ(saved.param_groups.size(), 2u);
+  EXPECT_EQ(saved.param_groups[1].params, std::vector<std::int64_t>{1});
+  EXPECT_FALSE(saved.state.contains(0));
+  Tensor copy = parameter(param.to_vector<double>());
+  Adam other({{.params = {parameter({5})}}, {.params = {copy}}});
+  other.load_state_dict(saved);
+  for (Tensor* each : {&param, &copy}) give_grad(*each, {-0.5, 1});
+  adam.step();
+  other.step();
+  EXPECT_EQ(copy.to_vector<double>(), param.to_vector<double>());
+  EXPECT_EQ(other.param_groups()[1].lr, 0.01);
+  EXPECT_EQ(other.param_groups()[1].betas, (std::pair{0.5, 0.75}));
+  EXPECT_EQ(saved.state.at(1).at("step").item(), 1) << "the copy must not follow";
+}
+
+TEST(OptimizerState, KeepsItsCountsThroughAStateDict) {
+  Tensor param = parameter({1});
+  SGD sgd({param}), other({param});
+  sgd.step();
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_EQ(other.steps(), 1);
+  EXPECT_FALSE(other.skipped_steps().defined());
+  const Array inf = Array::full({}, 1, DType::f32);
+  sgd.step(StepControl{nullptr, &inf});
+  const OptimizerState saved = sgd.state_dict();
+  other.load_state_dict(saved);
+  for (SGD* const each : {&sgd, &other}) {
+    each->step(StepControl{nullptr, &inf});
+    EXPECT_EQ(each->steps(), 3);
+    EXPECT_EQ(each->skipped_steps().item(), 2);
+  }
+  EXPECT_EQ(saved.skipped_steps.item(), 1) << "the copy must not follow";
+  other.load_state_dict(Adam({param}).state_dict());
+  EXPECT_EQ(other.steps(), 0);
+  EXPECT_FALSE(other.skipped_steps().defined());
+}
+
+TEST(OptimizerState, LoadingConvertsMomentsButNotTheStep) {
+  Tensor param = parameter({1, -2}, DType::f64);
+  Adam adam({param});
+  give_grad(param, {0.1, 0.2});
+  adam.step();
+  const Tensor low = parameter({1, -2}, DType::bf16);
+  Adam other({low});
+  other.load_state_dict(adam.state_dict());
+  EXPECT_EQ(other.state(low).at("exp_avg").dtype(), DType::bf16);
+  EXPECT_EQ(other.state(low).at("step").dtype(), DType::f32);
+}
+
+TEST(OptimizerState, LoadingRejectsAnotherLayout) {
+  Tensor param = parameter({1, -2});
+  Adam adam({param});
+  give_grad(param, {0.1, 0.2});
+  adam.step();
+  const OptimizerState saved = adam.state_dict();
+  const auto load = [&saved](std::vector<ParamGroup> groups) {
+    Adam other(std::move(groups));
+    return message_of<std::invalid_argument>([&] { other.load_state_dict(saved); });
+  };
+  EXPECT_EQ(load({{.params = {parameter({1})}}, {.params = {parameter({2})}}}),
+            "Adam: expected a state of 2 parameter groups, got 1");
+  EXPECT_EQ(load({{.params = {parameter({1}), parameter({2})}}}),
+            "Adam: expected 2 parameters in group 0, got 1");
+  EXPECT_EQ(load({{.params = {parameter({1, 2, 3})}}}),
+            "Adam: expected exp_avg of shape [3], got [2]");
+}
+
+// What another optimizer kept, or half of what this one did, would move the parameter elsewhere.
+TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
+  Tensor param = parameter({1, -2});
+  const auto stepped = [&param](auto optimizer) {
+    give_grad(param, {0.1, 0.2});
+    optimizer->step();
+    return optimizer->state_dict();
+  };
+  const auto adam = stepped(std::make_unique<Adam>(std::vector{param}));
+  const auto amsgrad =
+      stepped(std::make_unique<Adam>(std::vector{param}, AdamOptions{.amsgrad = true}));
+  const auto sgd = stepped(std::make_unique<SGD>(std::vector{param}, SGDOptions{.momentum = 0.5}));
+  const auto without = [](OptimizerState saved, const char* name) {
+    saved.state.at(0).erase(name);
+    return saved;
+  };
+  const auto with = [](OptimizerState saved, const char* name) {
+    saved.state.at(0)[name] = Array::full({}, 0, kLong);
+    return saved;
+  };
+  const auto load = [&param](auto optimizer, const OptimizerState& saved) {
+    const std::string message =
+        message_of<std::invalid_argument>([&] { optimizer->load_state_dict(saved); });
+    const bool loaded = !optimizer->state(param).empty();
+    EXPECT_EQ(loaded, message == "no error" && !saved.state.empty()) << message;
+    return message;
+  };
+  const auto into_adam = [&](const OptimizerState& saved) {
+    return load(std::make_unique<Adam>(std::vector{param}), saved);
+  };
+  const auto into_sgd = [&](const OptimizerState& saved) {
+    return load(std::make_unique<SGD>(std::vector{param}), saved);
+  };
+  const std::string in_state = " in the state of parameter 0, got ";
+  const struct {
+    std::string actual, expected;
+  } cases[] = {
+      {into_adam(adam), "no error"},
+      {into_adam(amsgrad), "no error"},
+      {into_adam({.state = {}, .param_groups = adam.param_groups}), "no error"},
+      {into_adam(without(adam, "step")), "Adam: expected step" + in_state + "none"},
+      {into_adam(without(adam, "exp_avg")), "Adam: expected exp_avg" + in_state + "none"},
+      {into_adam(without(adam, "exp_avg_sq")), "Adam: expected exp_avg_sq" + in_state + "none"},
+      {into_adam(without(amsgrad, "max_exp_avg_sq")),
+       "Adam: expected max_exp_avg_sq" + in_state + "none"},
+      {into_adam(with(adam, detail::kOverflows)), "Adam: expected master" + in_state + "none"},
+      {into_adam(sgd), "Adam: expected entries that it has" + in_state + "momentum_buffer"},
+      {into_sgd(sgd), "no error"},
+      {into_sgd(without(sgd, "step")), "SGD: expected step" + in_state + "none"},
+      {into_sgd(adam), "SGD: expected entries that it has" + in_state + "exp_avg"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(c.actual, c.expected);
+}
+
+// A changed option may leave entries behind that the next update has no use for.
+TEST(OptimizerState, LoadsTheStateThatAChangedOptionLeft) {
+  Tensor param = parameter({1});
+  SGD sgd({param}, {.momentum = 0.5});
+  give_grad(param, {1});
+  sgd.step();
+  sgd.param_groups()[0].momentum = 0;
+  SGD other({param});
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_TRUE(other.state(param).contains("momentum_buffer"));
+}
+
+// A schedule that goes down to 0 may end a roundoff below it.
+TEST(OptimizerState, LoadsAnyLearningRateButNoOtherOptionOutOfRange) {
+  SGD sgd({parameter({1})}), other({parameter({1})});
+  sgd.param_groups()[0].lr = -5e-21;
+  other.load_state_dict(sgd.state_dict());
+  EXPECT_EQ(other.param_groups()[0].lr, -5e-21);
+  sgd.param_groups()[0].momentum = -1;
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { other.load_state_dict(sgd.state_dict()); }),
+            "SGD: expected momentum >= 0, got -1");
+}
+
+}  // namespace
+}  // namespace halfgrad::optim
