@@ -4,6 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include <halfgrad/core/random.h>
 
@@ -20,12 +21,33 @@ Array empty_array(const Shape& sizes, const TensorOptions& options, DType otherw
   return Array::empty(sizes, options.dtype.value_or(otherwise));
 }
 
-// f(i) for every element i, computed in double.
-template <class F>
+// f(i) for every element i, computed as a T.
+template <class T, class F>
 Tensor tabulate(const Shape& sizes, const TensorOptions& options, DType otherwise, const F& f) {
-  const Array values = Array::empty(sizes, kDouble);
-  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_as<double>()[i] = f(i);
+  const Array values = Array::empty(sizes, dtype_of<T>());
+  for (std::int64_t i = 0; i < values.numel(); ++i) values.data_as<T>()[i] = f(i);
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
+}
+
+double difference(double a, double b) { return a - b; }
+double difference(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(static_cast<long double>(a) - static_cast<long double>(b));
+}
+
+// T is int64 or double.
+template <class T>
+Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
+  const T from = start.to<T>();
+  const T by = step.to<T>();
+  const double steps = difference(end.to<T>(), from) / static_cast<double>(by);
+  if (!(steps >= 0) || std::isinf(steps)) {
+    throw std::invalid_argument("arange: expected a step that leads from start to end, got start " +
+                                std::to_string(from) + ", end " + std::to_string(end.to<T>()) +
+                                ", step " + std::to_string(by));
+  }
+  return tabulate<T>({static_cast<std::int64_t>(std::ceil(steps))}, options,
+                     std::is_integral_v<T> ? kLong : kFloat,
+                     [=](std::int64_t i) { return from + static_cast<T>(i) * by; });
 }
 
 TensorOptions completed(TensorOptions options, const Tensor& like) {
@@ -47,7 +69,7 @@ Tensor ones(const Shape& sizes, const TensorOptions& options) {
 }
 Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options) {
   const DType dtype = options.dtype.value_or(value.kind());
-  return with_options(Array::full(sizes, value.value(), dtype), options);
+  return with_options(Array::full(sizes, value, dtype), options);
 }
 
 Tensor arange(Scalar end, const TensorOptions& options) { return arange(0, end, 1, options); }
@@ -55,26 +77,18 @@ Tensor arange(Scalar start, Scalar end, const TensorOptions& options) {
   return arange(start, end, 1, options);
 }
 Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
-  const double from = start.value();
-  const double by = step.value();
-  const double count = std::ceil((end.value() - from) / by);
-  if (!(count >= 0) || std::isinf(count)) {
-    throw std::invalid_argument("arange: expected a step that leads from start to end, got start " +
-                                std::to_string(from) + ", end " + std::to_string(end.value()) +
-                                ", step " + std::to_string(by));
-  }
   const DType kind =
       promote_types(promote_types(start.kind(), end.kind()), promote_types(step.kind(), kLong));
-  return tabulate({static_cast<std::int64_t>(count)}, options, kind,
-                  [=](std::int64_t i) { return from + static_cast<double>(i) * by; });
+  return kind == kLong ? arange_of<std::int64_t>(start, end, step, options)
+                       : arange_of<double>(start, end, step, options);
 }
 
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOptions& options) {
-  const double from = start.value();
-  const double to = end.value();
+  const auto from = start.to<double>();
+  const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
   // Counted from the nearer end, so that both ends are exact.
-  return tabulate({steps}, options, kFloat, [=](std::int64_t i) {
+  return tabulate<double>({steps}, options, kFloat, [=](std::int64_t i) {
     return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
                                 : to - by * static_cast<double>(steps - 1 - i);
   });
@@ -82,8 +96,8 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOption
 
 Tensor eye(std::int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options) {
-  return tabulate({n, m}, options, kFloat,
-                  [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
+  return tabulate<double>({n, m}, options, kFloat,
+                          [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
 }
 
 Tensor rand(const Shape& sizes, const TensorOptions& options) {

@@ -23,11 +23,12 @@ struct TensorOptions {
 Tensor empty(const Shape& sizes, const TensorOptions& options = {});
 Tensor zeros(const Shape& sizes, const TensorOptions& options = {});
 Tensor ones(const Shape& sizes, const TensorOptions& options = {});
-/// dtype when absent: float32, int64 or bool, as `value` is.
+/// dtype when absent: float32, int64 or bool, as `value` is. Throws std::invalid_argument for a
+/// number beyond the dtype's range.
 Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options = {});
 
 /// start, start + step, ... before end; dtype when absent: int64 if all three are integers.
-/// Throws std::invalid_argument when step is 0 or leads away from end.
+/// Throws std::invalid_argument when step is 0 or leads away from end, or a number is not finite.
 Tensor arange(Scalar end, const TensorOptions& options = {});
 Tensor arange(Scalar start, Scalar end, const TensorOptions& options = {});
 Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options = {});
@@ -65,23 +66,20 @@ Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& s
 template <class T>
 concept Literal = std::is_arithmetic_v<T>;
 
-/// What a literal of type T counts as: as in Python, every float is float32 and every int int64.
+/// What literals of type T are collected as, without loss.
 template <class T>
-constexpr DType dtype_of_literal() {
-  if (std::is_same_v<T, bool>) return DType::boolean;
-  return std::is_integral_v<T> ? DType::i64 : DType::f32;
-}
+using Collected = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
 [[noreturn]] void refuse_ragged_list(const Shape& first, const Shape& other);
 
 /// Appends the numbers of a list of lists (of lists ...) and tells its shape.
-template <class T>
-void flatten_list(T value, Shape& sizes, std::vector<double>& values) {
+template <class T, class Number>
+void flatten_list(T value, Shape& sizes, std::vector<Number>& values) {
   sizes = {};
-  values.push_back(static_cast<double>(value));
+  values.push_back(static_cast<Number>(value));
 }
-template <class T>
-void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<double>& values) {
+template <class T, class Number>
+void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<Number>& values) {
   Shape inner;
   bool first = true;
   for (const T& item : list) {
@@ -98,11 +96,11 @@ void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<doubl
 template <class T, class List>
 Tensor tensor_of_list(const List& list, TensorOptions options) {
   Shape sizes;
-  std::vector<double> values;
+  std::vector<Collected<T>> values;
   flatten_list(list, sizes, values);
-  if (!options.dtype) options.dtype = dtype_of_literal<T>();
-  return copy_of(values.data(), static_cast<std::int64_t>(values.size()), DType::f64, sizes,
-                 options);
+  if (!options.dtype) options.dtype = Scalar(T()).kind();
+  return copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<Collected<T>>(),
+                 sizes, options);
 }
 
 }  // namespace detail

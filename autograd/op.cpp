@@ -117,7 +117,7 @@ DType result_type(std::span<const Tensor> operands) {
   for (const Tensor& operand : operands) {
     if (!operand.defined()) continue;
     const int group = operand.impl()->is_scalar ? 2 : operand.dim() == 0 ? 1 : 0;
-    const DType dtype = group == 2 ? operand.impl()->scalar_kind : operand.dtype();
+    const DType dtype = group == 2 && operand.is_floating_point() ? DType::f32 : operand.dtype();
     of_group[group] = present[group] ? promote_types(of_group[group], dtype) : dtype;
     present[group] = true;
   }
@@ -132,9 +132,9 @@ DType result_type(std::span<const Tensor> operands) {
 }
 
 Tensor wrap(Scalar scalar, Device device) {
-  Tensor tensor(Array::full({}, scalar.value(), DType::f64, device));
+  const DType dtype = is_floating_point(scalar.kind()) ? DType::f64 : scalar.kind();
+  Tensor tensor(Array::full({}, scalar, dtype, device));
   tensor.impl()->is_scalar = true;
-  tensor.impl()->scalar_kind = scalar.kind();
   return tensor;
 }
 

@@ -19,25 +19,6 @@ namespace halfgrad {
 
 class Tensor;
 
-/// A number given where a tensor could be. It takes part in type promotion by its kind (bool,
-/// integer, floating point) only: a float16 tensor times 2.0 stays float16.
-class Scalar {
- public:
-  Scalar(double value) : value_(value), kind_(DType::f32) {}
-  Scalar(float value) : Scalar(static_cast<double>(value)) {}
-  template <std::integral T>
-  Scalar(T value) : value_(static_cast<double>(value)), kind_(DType::i64) {}
-  Scalar(bool value) : value_(value ? 1 : 0), kind_(DType::boolean) {}
-
-  double value() const { return value_; }
-  /// float32, int64 or bool: what the number counts as in promotion.
-  DType kind() const { return kind_; }
-
- private:
-  double value_;
-  DType kind_;
-};
-
 namespace detail {
 
 class Node;
@@ -79,8 +60,7 @@ struct TensorImpl {
   bool is_view = false;
   std::unique_ptr<ViewOf> view_of;  // of a view that autograd follows
   std::uint32_t rebased = 0;        // how often an in-place op gave this base a new place
-  bool is_scalar = false;           // a wrapped Scalar; `scalar_kind` is what it counts as
-  DType scalar_kind = DType::f32;
+  bool is_scalar = false;           // a wrapped Scalar, which counts by its kind only
   std::shared_ptr<TensorImpl> grad;
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
@@ -135,10 +115,11 @@ class Tensor {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
     return array().data_as<T>();
   }
-  /// The only element, converted. Throws std::invalid_argument unless numel() is 1.
+  /// The only element, converted. Throws std::invalid_argument unless numel() is 1 and T can hold
+  /// the number.
   template <class T = double>
   T item() const {
-    return static_cast<T>(array().item());
+    return array().item<T>();
   }
   /// All elements in row-major order, converted.
   template <class T>

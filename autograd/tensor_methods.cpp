@@ -143,7 +143,7 @@ Tensor& Tensor::copy_(const Tensor& source) {
 }
 Tensor& Tensor::fill_(Scalar value) {
   return in_place(*this, "fill_", [&] {
-    return halfgrad::expand(detail::wrap(value, device()).to(dtype()), sizes());
+    return halfgrad::expand(Tensor(Array::full({}, value, dtype(), device())), sizes());
   });
 }
 

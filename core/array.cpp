@@ -1,8 +1,10 @@
 #include <halfgrad/core/array.h>
 
 #include <atomic>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include <halfgrad/core/copy.h>
 #include <halfgrad/core/host_reads.h>
@@ -15,6 +17,12 @@ std::atomic<std::int64_t> reads{0};
 }  // namespace
 
 std::int64_t detail::host_reads() { return reads.load(std::memory_order_relaxed); }
+
+void detail::refuse_number(double number, const std::string& type) {
+  std::ostringstream text;
+  text << "Scalar: expected a number within the range of " << type << ", got " << number;
+  throw std::invalid_argument(text.str());
+}
 
 Storage::Storage(Device device, std::size_t bytes)
     : device_(device), block_(allocator::allocate(device, bytes)) {}
@@ -75,7 +83,7 @@ Array Array::empty_pinned(const Shape& sizes, DType dtype) {
   return {std::make_shared<Storage>(allocator::allocate_pinned(bytes)), sizes, dtype};
 }
 
-Array Array::full(const Shape& sizes, double value, DType dtype, Device device) {
+Array Array::full(const Shape& sizes, Scalar value, DType dtype, Device device) {
   Array result = empty(sizes, dtype, device);
   result.fill_(value);
   return result;
@@ -132,18 +140,19 @@ Array Array::pin_memory() const {
 
 void Array::copy_(const Array& source) const { detail::copy(*this, source.expand(sizes_)); }
 
-void Array::fill_(double value) const { detail::fill(*this, value); }
+void Array::fill_(Scalar value) const { detail::fill(*this, value); }
 
-double Array::item() const {
+Scalar Array::only_element() const {
   if (numel_ != 1) {
     throw std::invalid_argument("item: expected an array with one element, got shape " +
                                 to_string(sizes_));
   }
-  if (device().is_cuda()) return to(Device()).item();
+  if (device().is_cuda()) return to(Device()).only_element();
   reads.fetch_add(1, std::memory_order_relaxed);
   return visit(dtype_, [this](auto tag) {
     using T = typename decltype(tag)::type;
-    return static_cast<double>(static_cast<compute_t<T>>(*data_as<T>()));
+    if constexpr (std::is_integral_v<T>) return Scalar(*data_as<T>());
+    return Scalar(static_cast<double>(static_cast<compute_t<T>>(*data_as<T>())));
   });
 }
 

@@ -9,6 +9,7 @@
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/core/scalar.h>
 #include <halfgrad/core/shape.h>
 
 namespace halfgrad {
@@ -48,8 +49,9 @@ class Array {
   static Array empty(const Shape& sizes, DType dtype, Device device = {});
   /// Uninitialised, on the CPU, in memory from which copies to a GPU run beside the host's work.
   static Array empty_pinned(const Shape& sizes, DType dtype);
-  /// Every element `value`, converted to `dtype`.
-  static Array full(const Shape& sizes, double value, DType dtype, Device device = {});
+  /// Every element `value`, converted to `dtype`. Throws std::invalid_argument for a number beyond
+  /// its range.
+  static Array full(const Shape& sizes, Scalar value, DType dtype, Device device = {});
 
   /// A view of somebody else's memory, whose first element lies at `data`. `release` is called
   /// once, by whichever thread lets go of the last view. Throws std::invalid_argument for negative
@@ -117,14 +119,19 @@ class Array {
   /// from a GPU, unless both are dense, of one dtype, and this array is pinned: then the copy is
   /// queued on the source's current stream.
   void copy_(const Array& source) const;
-  void fill_(double value) const;
+  /// Every element `value`, as full().
+  void fill_(Scalar value) const;
 
-  /// The only element, as a double (exact for every dtype but large int64). Waits for a GPU.
-  /// Throws std::invalid_argument unless numel() is 1.
-  double item() const;
+  /// The only element, converted. Waits for a GPU. Throws std::invalid_argument unless numel() is 1
+  /// and T can hold the number.
+  template <class T = double>
+  T item() const {
+    return only_element().to<T>();
+  }
 
  private:
   Array(std::shared_ptr<Storage> storage, const Shape& sizes, DType dtype);
+  Scalar only_element() const;
 
   std::shared_ptr<Storage> storage_;
   Shape sizes_;

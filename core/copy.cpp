@@ -71,16 +71,16 @@ void copy(const Array& target, const Array& source) {
 
 namespace {
 
-void set_only_element(const Array& target, double value) {
+void set_only_element(const Array& target, Scalar value) {
   visit(target.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    *target.data_as<T>() = convert<T>(value);
+    *target.data_as<T>() = value.to<T>();
   });
 }
 
 }  // namespace
 
-void fill(const Array& target, double value) {
+void fill(const Array& target, Scalar value) {
   if (target.numel() == 0) return;
   const bool here = target.device().is_cpu();
   if (here && target.numel() == 1) return set_only_element(target, value);

@@ -7,6 +7,6 @@ namespace halfgrad::detail {
 /// target[i] = source[i], converted; shapes equal, on any devices.
 void copy(const Array& target, const Array& source);
 
-void fill(const Array& target, double value);
+void fill(const Array& target, Scalar value);
 
 }  // namespace halfgrad::detail

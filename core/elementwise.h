@@ -100,6 +100,12 @@ void elementwise_in(const F& f, const Array& out, const In&... in) {
   if constexpr (kWithCpu) elementwise_on_cpu<T>(f, out, in...);
 }
 
+/// A number as an operand of T: a scalar, a Pack or a Dual.
+template <class T>
+HG_HD T as(const Scalar& number) {
+  return T(number.cast<scalar_t<T>>());
+}
+
 /// True for functors that also make sense on integers: `static constexpr bool integers = true`.
 template <class F>
 concept TakesIntegers = F::integers;

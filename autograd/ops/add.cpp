@@ -1,3 +1,6 @@
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -10,11 +13,11 @@ struct Add : ElementwiseDefaults {
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool integers = true;
   static constexpr double low = -4, high = 4, roundoffs = 4;
-  double alpha = 1;
+  Scalar alpha = 1;
 
   template <class T>
   HG_HD T value(T a, T b) const {
-    return alpha == 1 ? a + b : a + T(alpha) * b;
+    return alpha.cast<double>() == 1 ? a + b : a + as<T>(alpha) * b;
   }
   template <class T>
   HG_HD T slope_a(T, T, T) const {
@@ -22,9 +25,9 @@ struct Add : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_b(T, T, T) const {
-    return T(alpha);
+    return as<T>(alpha);
   }
-  double reference(double a, double b) const { return a + alpha * b; }
+  double reference(double a, double b) const { return a + alpha.to<double>() * b; }
 };
 
 struct Sub : ElementwiseDefaults {
@@ -32,11 +35,11 @@ struct Sub : ElementwiseDefaults {
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool integers = true;
   static constexpr double low = -4, high = 4, roundoffs = 4;
-  double alpha = 1;
+  Scalar alpha = 1;
 
   template <class T>
   HG_HD T value(T a, T b) const {
-    return alpha == 1 ? a - b : a - T(alpha) * b;
+    return alpha.cast<double>() == 1 ? a - b : a - as<T>(alpha) * b;
   }
   template <class T>
   HG_HD T slope_a(T, T, T) const {
@@ -44,9 +47,9 @@ struct Sub : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_b(T, T, T) const {
-    return T(-alpha);
+    return -as<T>(alpha);
   }
-  double reference(double a, double b) const { return a - alpha * b; }
+  double reference(double a, double b) const { return a - alpha.to<double>() * b; }
 };
 
 }  // namespace
@@ -68,6 +71,14 @@ OpEntry sub_entry() {
   return entry;
 }
 
+static void check_alpha(const char* op, const Tensor& self, const Tensor& other, Scalar alpha) {
+  if (is_floating_point(alpha.kind()) && !self.is_floating_point() && !other.is_floating_point()) {
+    throw std::invalid_argument(std::string(op) + ": expected an integer alpha for tensors of " +
+                                std::string(halfgrad::name(self.dtype())) + " and " +
+                                std::string(halfgrad::name(other.dtype())) + ", got a fraction");
+  }
+}
+
 void add_into(const Array& target, const Array& source) {
   elementwise(ValueKernel<Add>{}, promote_types(target.dtype(), source.dtype()), target, target,
               source);
@@ -76,10 +87,16 @@ void add_into(const Array& target, const Array& source) {
 }  // namespace detail
 
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
-  return detail::apply_elementwise(detail::Add{{}, alpha.value()}, self, other);
+  detail::check_alpha("add", self, other, alpha);
+  return detail::apply_elementwise(detail::Add{{}, alpha}, self, other);
 }
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
-  return detail::apply_elementwise(detail::Sub{{}, alpha.value()}, self, other);
+  if (self.dtype() == kBool || other.dtype() == kBool) {
+    throw std::invalid_argument(
+        "sub: expected numbers, got a bool tensor; logical_not() inverts a mask");
+  }
+  detail::check_alpha("sub", self, other, alpha);
+  return detail::apply_elementwise(detail::Sub{{}, alpha}, self, other);
 }
 
 }  // namespace halfgrad

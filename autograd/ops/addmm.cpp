@@ -27,8 +27,8 @@ struct AddMm {
     }
     const Array out = Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device());
     const Array addend = self.expand(out.sizes());
-    if (beta.value() != 0) out.copy_(addend);
-    product(alpha.value(), a, b, beta.value(), out);
+    if (beta.to<double>() != 0) out.copy_(addend);
+    product(alpha.to<double>(), a, b, beta.to<double>(), out);
     return out;
   }
 

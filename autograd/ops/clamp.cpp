@@ -14,28 +14,24 @@ struct Clamp : ElementwiseDefaults {
   static constexpr bool masks_gradient = true;
   static constexpr bool integers = true;
   static constexpr double low = -4, high = 4, roundoffs = 0;
-  std::optional<double> min;
-  std::optional<double> max;
+  std::optional<Scalar> min;
+  std::optional<Scalar> max;
 
   template <class T>
   HG_HD T value(T x) const {
-    const T above = min ? math::maximum(x, T(*min)) : x;
-    return max ? math::minimum(above, T(*max)) : above;
+    const T above = min ? math::maximum(x, as<T>(*min)) : x;
+    return max ? math::minimum(above, as<T>(*max)) : above;
   }
   template <class T>
   HG_HD T slope(T x, T) const {
-    const T above = min ? select(x > T(*min), T(1), T(0)) : T(1);
-    return max ? select(x < T(*max), above, T(0)) : above;
+    const T above = min ? select(x > as<T>(*min), T(1), T(0)) : T(1);
+    return max ? select(x < as<T>(*max), above, T(0)) : above;
   }
   double reference(double x) const {
-    if (min && x < *min) x = *min;
-    return max && x > *max ? *max : x;
+    if (min && x < min->to<double>()) x = min->to<double>();
+    return max && x > max->to<double>() ? max->to<double>() : x;
   }
 };
-
-std::optional<double> value_of(std::optional<Scalar> bound) {
-  return bound ? std::optional(bound->value()) : std::nullopt;
-}
 
 }  // namespace
 
@@ -62,8 +58,7 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   } else if (self.dtype() == kBool) {
     wide = to(self, kLong);
   }
-  return detail::apply_elementwise(detail::Clamp{{}, detail::value_of(min), detail::value_of(max)},
-                                   wide);
+  return detail::apply_elementwise(detail::Clamp{{}, min, max}, wide);
 }
 
 }  // namespace halfgrad

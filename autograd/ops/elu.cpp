@@ -36,7 +36,7 @@ OpEntry elu_entry() {
 }  // namespace detail
 
 Tensor elu(const Tensor& self, Scalar alpha) {
-  return detail::apply_elementwise(detail::Elu{{}, alpha.value()}, self);
+  return detail::apply_elementwise(detail::Elu{{}, alpha.to<double>()}, self);
 }
 
 }  // namespace halfgrad

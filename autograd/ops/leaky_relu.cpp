@@ -34,7 +34,7 @@ OpEntry leaky_relu_entry() {
 }  // namespace detail
 
 Tensor leaky_relu(const Tensor& self, Scalar negative_slope) {
-  return detail::apply_elementwise(detail::LeakyRelu{{}, negative_slope.value()}, self);
+  return detail::apply_elementwise(detail::LeakyRelu{{}, negative_slope.to<double>()}, self);
 }
 
 }  // namespace halfgrad

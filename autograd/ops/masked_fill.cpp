@@ -12,11 +12,11 @@ namespace {
 
 struct FillWhere {
   static constexpr bool integers = true;
-  double fill;
+  Scalar fill;
 
   template <class T>
   HG_HD T operator()(T x, T mask) const {
-    return select(mask != T(0), T(fill), x);
+    return select(mask != T(0), as<T>(fill), x);
   }
 };
 
@@ -25,7 +25,7 @@ struct MaskedFill {
   static constexpr auto name = "masked_fill";
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesInput << 1;
-  double fill;
+  Scalar fill;
 
   Array forward(const Array& x, const Array& mask) const {
     if (mask.dtype() != DType::boolean) {
@@ -34,7 +34,11 @@ struct MaskedFill {
     }
     const Array out =
         Array::empty(broadcast_shapes(x.sizes(), mask.sizes(), name), x.dtype(), x.device());
-    const double value = x.dtype() == DType::boolean ? fill != 0 : fill;
+    // In range, and rounded as a stored number is.
+    const Scalar value = visit(x.dtype(), [this](auto tag) {
+      using T = typename decltype(tag)::type;
+      return Scalar(static_cast<compute_t<T>>(fill.to<T>()));
+    });
     elementwise(FillWhere{value}, x.dtype(), out, x, mask);
     return out;
   }
@@ -66,7 +70,7 @@ OpEntry masked_fill_entry() {
 }  // namespace detail
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, Scalar value) {
-  return detail::apply(detail::MaskedFill{value.value()}, self, mask);
+  return detail::apply(detail::MaskedFill{value}, self, mask);
 }
 
 }  // namespace halfgrad

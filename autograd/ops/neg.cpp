@@ -1,3 +1,5 @@
+#include <stdexcept>
+
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -30,6 +32,12 @@ OpEntry neg_entry() {
 
 }  // namespace detail
 
-Tensor neg(const Tensor& self) { return detail::apply_elementwise(detail::Neg{}, self); }
+Tensor neg(const Tensor& self) {
+  if (self.dtype() == kBool) {
+    throw std::invalid_argument(
+        "neg: expected numbers, got a bool tensor; logical_not() inverts a mask");
+  }
+  return detail::apply_elementwise(detail::Neg{}, self);
+}
 
 }  // namespace halfgrad

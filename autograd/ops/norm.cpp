@@ -118,7 +118,7 @@ OpEntry norm_entry() {
 
 Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim) {
   const unsigned mask = detail::dims_mask(dim, static_cast<int>(self.dim()), "norm");
-  return detail::apply(detail::Norm{p.value(), mask, keepdim}, self);
+  return detail::apply(detail::Norm{p.to<double>(), mask, keepdim}, self);
 }
 Tensor norm(const Tensor& self, Scalar p) { return norm(self, p, {}, false); }
 

@@ -1,4 +1,7 @@
 #include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
@@ -65,6 +68,12 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   return detail::apply_elementwise(detail::Pow{}, self, exponent);
 }
 Tensor pow(const Tensor& self, Scalar exponent) {
+  const bool integers = !self.is_floating_point() && !is_floating_point(exponent.kind());
+  if (integers && exponent.to<std::int64_t>() < 0) {
+    throw std::invalid_argument("pow: expected an exponent >= 0 for " +
+                                std::string(name(self.dtype())) + " tensors, got " +
+                                std::to_string(exponent.to<std::int64_t>()));
+  }
   return pow(self, detail::wrap(exponent, self.device()));
 }
 Tensor pow(Scalar self, const Tensor& exponent) {

@@ -44,7 +44,7 @@ OpEntry softplus_entry() {
 }  // namespace detail
 
 Tensor softplus(const Tensor& self, Scalar beta) {
-  return detail::apply_elementwise(detail::Softplus{{}, beta.value()}, self);
+  return detail::apply_elementwise(detail::Softplus{{}, beta.to<double>()}, self);
 }
 
 }  // namespace halfgrad

@@ -113,14 +113,14 @@ TEST(Array, DoublesAreRoundedToSixteenBitsOnce) {
   EXPECT_EQ(Array::full({1}, above_middle, kHalf).item(), 1 + 0x1p-10);
   EXPECT_EQ(Array::full({1}, 1 + 0x1p-8 + 0x1p-40, kBFloat16).item(), 1 + 0x1p-7);
   EXPECT_EQ(Array::full({1}, 1 + 0x1p-11, kHalf).item(), 1);
-  EXPECT_TRUE(std::isinf(Array::full({1}, 1e300, kHalf).item()));
+  EXPECT_TRUE(std::isinf(Array::full({1}, 1e300, kDouble).to(kHalf).item()));
   EXPECT_TRUE(std::isnan(Array::full({1}, std::nan(""), kBFloat16).item()));
 }
 
 TEST(Array, NumbersNoIntegerHoldsBecomeTheSmallest) {
   const double lowest = static_cast<double>(std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(Array::full({1}, 1e30, kLong).item(), lowest);
-  EXPECT_EQ(Array::full({1}, std::nan(""), kLong).item(), lowest);
+  EXPECT_EQ(Array::full({1}, 1e30, kDouble).to(kLong).item(), lowest);
+  EXPECT_EQ(Array::full({1}, std::nan(""), kDouble).to(kLong).item(), lowest);
 }
 
 TEST(Array, EmptyArraysGoThroughEverything) {

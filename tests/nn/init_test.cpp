@@ -55,7 +55,7 @@ Tensor draw(const Shape& sizes, const Json& row, DType dtype) {
   const Tensor t = empty(sizes, {.dtype = dtype});
   const std::string kind = row["kind"];
   if (kind == "constant") {
-    t.array().fill_(row["value"]);
+    t.array().fill_(row["value"].get<double>());
   } else if (kind == "uniform") {
     random::uniform(t.array(), row["low"], row["high"], default_generator().take());
   } else {

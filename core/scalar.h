@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/hd.h>
+
+namespace halfgrad {
+
+namespace detail {
+
+[[noreturn]] void refuse_number(double number, const std::string& type);
+
+}  // namespace detail
+
+/// A number given where a tensor could be. It takes part in type promotion by its kind (bool,
+/// integer, floating point) only: a float16 tensor times 2.0 stays float16. Integers keep all their
+/// 64 bits.
+class Scalar {
+ public:
+  Scalar(double value) : floating_(value), kind_(DType::f32) {}
+  Scalar(float value) : Scalar(static_cast<double>(value)) {}
+  template <std::integral T>
+  Scalar(T value)
+      : floating_(static_cast<double>(value)),
+        integer_(static_cast<std::int64_t>(value)),
+        kind_(std::same_as<T, bool> ? DType::boolean : DType::i64) {}
+
+  /// float32, int64 or bool: what the number counts as in promotion.
+  DType kind() const { return kind_; }
+
+  /// The number as a T, arithmetic or a 16-bit type: rounded to nearest, or toward zero where T is an
+  /// integer; negative numbers wrap around in unsigned types. Throws std::invalid_argument for a
+  /// finite number beyond T's range, and for infinity and NaN where T is an integer.
+  template <class T>
+  T to() const;
+
+  /// The same without a check, for kernels: T is double, float or int64.
+  template <class T>
+  HG_HD T cast() const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(floating_);
+    } else {
+      return kind_ == DType::f32 ? detail::to_integer(floating_) : integer_;
+    }
+  }
+
+ private:
+  double floating_;
+  std::int64_t integer_ = 0;  // unless the kind is float32
+  DType kind_;
+};
+
+template <class T>
+T Scalar::to() const {
+  const bool exact = kind_ != DType::f32;
+  if constexpr (std::same_as<T, bool>) {
+    return floating_ != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    constexpr int kDigits = std::min(std::numeric_limits<T>::digits, 63);
+    constexpr double kLimit = 2.0 * static_cast<double>(std::int64_t{1} << (kDigits - 1));
+    const double whole = std::trunc(floating_);
+    const bool fits = whole < kLimit && (std::is_signed_v<T> ? whole >= -kLimit : whole > -kLimit);
+    if (!fits && !(exact && sizeof(T) == sizeof integer_)) {
+      detail::refuse_number(floating_, (std::is_signed_v<T> ? "int" : "uint") +
+                                           std::to_string(8 * sizeof(T)));
+    }
+    return static_cast<T>(cast<std::int64_t>());
+  } else {
+    const T number = exact ? detail::convert<T>(integer_) : detail::convert<T>(floating_);
+    if (std::isfinite(floating_) && !std::isfinite(static_cast<compute_t<T>>(number))) {
+      detail::refuse_number(floating_, std::string(name(dtype_of<T>())));
+    }
+    return number;
+  }
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,92 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+
+// What integers keep, and refuse, that floating-point numbers would round.
+namespace halfgrad {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // no double holds it
+
+Integers integers(const Tensor& x) {
+  EXPECT_EQ(x.dtype(), kLong);
+  return x.to_vector<std::int64_t>();
+}
+
+TEST(Integers, KeepTheirBitsFromAndToNumbers) {
+  EXPECT_EQ(integers(tensor({kOdd, kLargest})), (Integers{kOdd, kLargest}));
+  EXPECT_EQ(integers(tensor({{kOdd}, {-kOdd}})), (Integers{kOdd, -kOdd}));
+  EXPECT_EQ(tensor(kLargest).item<std::int64_t>(), kLargest);
+  EXPECT_EQ(integers(full({2}, kLargest)), Integers(2, kLargest));
+  EXPECT_EQ(integers(zeros({1}, {.dtype = kLong}).fill_(kOdd)), Integers{kOdd});
+  EXPECT_EQ(integers(arange(kOdd, kOdd + 5, 2)), (Integers{kOdd, kOdd + 2, kOdd + 4}));
+  EXPECT_EQ(integers(arange(kLargest - 1, kLargest)), Integers{kLargest - 1});
+}
+
+TEST(Integers, KeepTheirBitsInOpsWithNumbers) {
+  const Tensor x = tensor({std::int64_t{1}, kOdd});
+  EXPECT_EQ(integers(x + kOdd), (Integers{kOdd + 1, 2 * kOdd}));
+  EXPECT_EQ(integers(kOdd - x), (Integers{kOdd - 1, 0}));
+  EXPECT_EQ(integers(tensor({1}) * kOdd), Integers{kOdd});
+  EXPECT_EQ(integers(add(tensor({1}), tensor({1}), kOdd)), Integers{kOdd + 1});
+  EXPECT_EQ(integers(sub(tensor({0}), tensor({1}), kOdd)), Integers{-kOdd});
+  EXPECT_EQ(integers(clamp(x, 0, kLargest)), (Integers{1, kOdd}));
+  EXPECT_EQ(integers(clamp(x, kOdd)), Integers(2, kOdd));
+  EXPECT_EQ(integers(masked_fill(x, x == kOdd, kLargest)), (Integers{1, kLargest}));
+  EXPECT_EQ(integers(where(x == kOdd, x, kOdd - 1)), (Integers{kOdd - 1, kOdd}));
+  EXPECT_EQ((x == kOdd - 1).to_vector<bool>(), (std::vector<bool>{false, false}));
+  EXPECT_EQ(integers(pow(x, 1)), (Integers{1, kOdd}));
+}
+
+TEST(Integers, RefuseNumbersBeyondTheirRange) {
+  EXPECT_THROW(full({2}, 300, {.dtype = kByte}), std::invalid_argument);
+  EXPECT_THROW(zeros({2}, {.dtype = kByte}).fill_(300), std::invalid_argument);
+  EXPECT_THROW(zeros({2}, {.dtype = kLong}).fill_(std::nan("")), std::invalid_argument);
+  EXPECT_THROW(full({2}, 1e30, {.dtype = kLong}), std::invalid_argument);
+  EXPECT_THROW(full({2}, 1e6, {.dtype = kHalf}), std::invalid_argument);
+  EXPECT_THROW(masked_fill(zeros({2}, {.dtype = kHalf}), tensor({true, false}), -1e9),
+               std::invalid_argument);
+  EXPECT_THROW(tensor(3e9).item<int>(), std::invalid_argument);
+  const Tensor byte = zeros({2}, {.dtype = kByte});
+  EXPECT_THROW(byte.array().fill_(256), std::invalid_argument);
+  EXPECT_EQ(byte.to_vector<std::uint8_t>(), std::vector<std::uint8_t>(2, 0)) << "nothing lost";
+}
+
+TEST(Integers, RefuseFractions) {
+  const Tensor x = tensor({1, 2});
+  EXPECT_THROW(add(x, x, 2.5), std::invalid_argument);
+  EXPECT_THROW(sub(x, x, 0.5), std::invalid_argument);
+  EXPECT_EQ(add(x, tensor({1.0, 2.0}), 2.5).to_vector<double>(), (std::vector<double>{3.5, 7}));
+  EXPECT_THROW(pow(x, -1), std::invalid_argument);
+  EXPECT_EQ(pow(x, -1.0).to_vector<double>(), (std::vector<double>{1, 0.5}));
+}
+
+TEST(Masks, AreNotSubtracted) {
+  const Tensor mask = tensor({true, false});
+  EXPECT_THROW(mask - mask, std::invalid_argument);
+  EXPECT_THROW(tensor({1.0, 2.0}) - mask, std::invalid_argument);
+  EXPECT_THROW(1 - mask, std::invalid_argument);
+  EXPECT_THROW(-mask, std::invalid_argument);
+  EXPECT_EQ((mask + mask).dtype(), kBool);
+}
+
+TEST(Arange, RefusesAStepThatLeadsAway) {
+  EXPECT_THROW(arange(-0.5), std::invalid_argument);
+  EXPECT_THROW(arange(0, 5, -1), std::invalid_argument);
+  EXPECT_THROW(arange(0, 5, 0), std::invalid_argument);
+  EXPECT_THROW(arange(std::nan("")), std::invalid_argument);
+  EXPECT_EQ(arange(3, 3, -1).numel(), 0);
+  EXPECT_EQ(arange(1, 1.3, 0.1).numel(), 4) << "the quotient of the doubles is above 3";
+}
+
+}  // namespace
+}  // namespace halfgrad
