@@ -32,7 +32,11 @@ void accumulate(Tensor& total, Tensor&& gradient) {
   }
 }
 
-void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op) {
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op) {
+  if (gradient.device() != device) {
+    throw std::runtime_error(std::string(op) + " backward: expected a gradient on " + device.str() +
+                             ", got one on " + gradient.device().str());
+  }
   if (gradient.sizes() != sizes) {
     const Shape common = broadcast_shapes(gradient.sizes(), sizes, op);
     if (common != gradient.sizes()) {

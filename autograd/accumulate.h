@@ -12,7 +12,7 @@ void accumulate(Tensor& total, Tensor&& gradient);
 
 /// Broadcasting and casts need no backward of their own: a gradient is summed to the shape, and
 /// cast to the dtype, of what it is the gradient of. `op` is whose backward it comes from.
-void conform(Tensor& gradient, const Shape& sizes, DType dtype, const char* op);
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op);
 
 /// Adds to the leaf's grad. Several threads may do so at once.
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);

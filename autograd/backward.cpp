@@ -117,13 +117,13 @@ class Run {
   void send(const Edge& edge, Tensor&& gradient, const char* op) {
     if (edge.node != nullptr) {
       const OutputInfo& info = edge.node->output(edge.output);
-      conform(gradient, info.sizes, info.dtype, op);
+      conform(gradient, info.sizes, info.dtype, info.device, op);
       Entry& entry = entry_of(edge.node);
       accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
     } else if (edge.leaf != nullptr) {
       const Array& leaf = edge.leaf->array;
-      conform(gradient, leaf.sizes(), leaf.dtype(), op);
+      conform(gradient, leaf.sizes(), leaf.dtype(), leaf.device(), op);
       LeafGradients::Entry& entry = leaves_.of(edge.leaf);
       accumulate(entry.gradient, std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);

@@ -11,14 +11,20 @@
 namespace halfgrad {
 namespace {
 
+thread_local constinit Device default_device;
+
+Device device_of(const TensorOptions& options) {
+  return options.device.value_or(get_default_device());
+}
+
 Tensor with_options(const Array& array, const TensorOptions& options) {
-  Tensor result(array.to(options.device.value_or(Device())));
+  Tensor result(array.to(device_of(options)));
   if (options.requires_grad) result.requires_grad_();
   return result;
 }
 
 Array empty_array(const Shape& sizes, const TensorOptions& options, DType otherwise = kFloat) {
-  return Array::empty(sizes, options.dtype.value_or(otherwise));
+  return Array::empty(sizes, options.dtype.value_or(otherwise), device_of(options));
 }
 
 // f(i) for every element i, computed as a T.
@@ -58,18 +64,23 @@ TensorOptions completed(TensorOptions options, const Tensor& like) {
 
 }  // namespace
 
+void set_default_device(Device device) { default_device = device; }
+Device get_default_device() { return default_device; }
+
 Tensor empty(const Shape& sizes, const TensorOptions& options) {
   return with_options(empty_array(sizes, options), options);
 }
 Tensor zeros(const Shape& sizes, const TensorOptions& options) {
-  return with_options(Array::full(sizes, 0, options.dtype.value_or(kFloat)), options);
+  return with_options(Array::full(sizes, 0, options.dtype.value_or(kFloat), device_of(options)),
+                      options);
 }
 Tensor ones(const Shape& sizes, const TensorOptions& options) {
-  return with_options(Array::full(sizes, 1, options.dtype.value_or(kFloat)), options);
+  return with_options(Array::full(sizes, 1, options.dtype.value_or(kFloat), device_of(options)),
+                      options);
 }
 Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options) {
   const DType dtype = options.dtype.value_or(value.kind());
-  return with_options(Array::full(sizes, value, dtype), options);
+  return with_options(Array::full(sizes, value, dtype, device_of(options)), options);
 }
 
 Tensor arange(Scalar end, const TensorOptions& options) { return arange(0, end, 1, options); }
@@ -120,8 +131,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
   return with_options(numbers, options);
 }
 Tensor randperm(std::int64_t n, const TensorOptions& options) {
-  const Array order =
-      random::permutation(n, default_generator().take(), options.device.value_or(Device()));
+  const Array order = random::permutation(n, default_generator().take(), device_of(options));
   return with_options(order.to(options.dtype.value_or(kLong)), options);
 }
 

@@ -16,9 +16,14 @@ namespace halfgrad {
 /// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
 struct TensorOptions {
   std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
-  std::optional<Device> device = std::nullopt;  ///< when absent the CPU
+  std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
   bool requires_grad = false;
 };
+
+/// Where this thread makes tensors and modules unless their options say otherwise: the CPU at
+/// first. As torch.set_default_device.
+void set_default_device(Device device);
+Device get_default_device();
 
 Tensor empty(const Shape& sizes, const TensorOptions& options = {});
 Tensor zeros(const Shape& sizes, const TensorOptions& options = {});

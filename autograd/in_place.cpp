@@ -34,6 +34,10 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
     throw std::invalid_argument(op + ": expected a result of the target's shape " +
                                 to_string(target.sizes()) + ", got " + to_string(result.sizes()));
   }
+  if (result.device() != target.device()) {
+    throw std::invalid_argument(op + ": expected operands on " + target.device().str() +
+                                ", where the target is, got " + result.device().str());
+  }
   if (kind_rank(result.dtype()) > kind_rank(target.dtype())) {
     throw std::invalid_argument(op + ": expected a result that " +
                                 std::string(name(target.dtype())) + " can hold, got " +

@@ -49,10 +49,28 @@ static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
   return {*tensors[I]...};
 }
 
+void use_one_device(const char* op, std::span<Tensor> operands) {
+  const auto is_number = [](const Tensor& x) { return x.dim() == 0 && x.device().is_cpu(); };
+  const Tensor* place = nullptr;
+  for (const Tensor& operand : operands) {
+    if (operand.defined() && (place == nullptr || is_number(*place))) place = &operand;
+  }
+  for (Tensor& operand : operands) {
+    if (!operand.defined() || operand.device() == place->device()) continue;
+    if (!is_number(operand)) {
+      throw std::invalid_argument(std::string(op) + ": expected operands on one device, got " +
+                                  place->device().str() + " and " + operand.device().str() +
+                                  "; .to(device) moves a tensor");
+    }
+    operand = to(operand, place->device());
+  }
+}
+
 template <std::size_t N>
 Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs) {
   static_cast<void>(inputs[0]->array());  // defined: others may be left out of some ops
   std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
+  use_one_device(calls.name, operands);
   cast_operands(calls.name, calls.precision, operands);
   if (calls.prepare != nullptr) calls.prepare(op, operands);
   std::array<const Array*, N> arrays;

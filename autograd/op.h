@@ -197,6 +197,10 @@ Tensor apply(Op op, const In&... inputs) {
   return apply_op<sizeof...(In)>(calls, &op, {&inputs...});
 }
 
+/// Moves CPU tensors without dimensions to the device of the others, as PyTorch does. Throws
+/// std::invalid_argument where others lie on several devices.
+void use_one_device(const char* op, std::span<Tensor> operands);
+
 /// A recorded op with any number of operands, its backward a function of the gradient. For ops
 /// whose operands are a list, and for views.
 using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;

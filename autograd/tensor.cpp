@@ -52,6 +52,10 @@ void Tensor::set_grad(const Tensor& grad) {
                                 to_string(grad.sizes()) + " and " +
                                 std::string(name(grad.dtype())));
   }
+  if (grad.defined() && grad.device() != device()) {
+    throw std::invalid_argument("set_grad: expected a gradient on " + device().str() + ", got " +
+                                grad.device().str());
+  }
   existing().grad = grad.impl();
 }
 

@@ -138,6 +138,16 @@ Array Array::pin_memory() const {
   return result;
 }
 
+void detail::expect_one_device(const char* engine, const Array& out,
+                               std::span<const Array* const> arrays) {
+  for (const Array* const array : arrays) {
+    if (array->defined() && array->device() != out.device()) {
+      throw std::invalid_argument(std::string(engine) + ": expected operands on one device, got " +
+                                  out.device().str() + " and " + array->device().str());
+    }
+  }
+}
+
 void Array::copy_(const Array& source) const { detail::copy(*this, source.expand(sizes_)); }
 
 void Array::fill_(Scalar value) const { detail::fill(*this, value); }

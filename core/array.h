@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>
@@ -141,6 +142,13 @@ class Array {
   DType dtype_ = DType::f32;
   bool contiguous_ = true;
 };
+
+namespace detail {
+
+/// Throws std::invalid_argument, of `engine`, unless those that are defined lie where `out` does.
+void expect_one_device(const char* engine, const Array& out, std::span<const Array* const> arrays);
+
+}  // namespace detail
 
 /// Replaces the one -1 in `sizes` by what `numel` elements require.
 /// Throws std::invalid_argument naming both when that is impossible.

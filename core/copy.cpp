@@ -58,10 +58,10 @@ void copy_between(const Array& target, const Array& source) {
 
 void copy(const Array& target, const Array& source) {
   if (target.numel() == 0) return;
-  if (target.device() != source.device()) {
-    copy_between(target, source);
-  } else if (target.device().is_cpu()) {
+  if (target.device().is_cpu() && source.device().is_cpu()) {
     copy_on_cpu(target, source);
+  } else if (target.device() != source.device()) {
+    copy_between(target, source);
   } else if (both_dense(target, source)) {
     transfer(target, source, bytes_of(target));
   } else {

@@ -25,7 +25,10 @@ Device::Device(std::string_view text) : type_(DeviceType::cpu), index_(0) {
                               std::string(text) + "\"");
 }
 
-std::string Device::str() const { return is_cpu() ? "cpu" : "cuda:" + std::to_string(index_); }
+std::string Device::str() const {
+  if (*this == Device()) return "cpu";
+  return (is_cpu() ? "cpu:" : "cuda:") + std::to_string(index_);
+}
 
 namespace cuda {
 

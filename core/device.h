@@ -11,7 +11,9 @@ enum class DeviceType : std::uint8_t { cpu, cuda };
 inline constexpr DeviceType kCPU = DeviceType::cpu;
 inline constexpr DeviceType kCUDA = DeviceType::cuda;
 
-/// Where numbers live: the host ("cpu"), or one GPU ("cuda", "cuda:1").
+/// Where numbers live: the host ("cpu"), or one GPU ("cuda", "cuda:1"). Device(kCPU, 1) is a second
+/// place on the host that ops keep apart from the first as they do two GPUs: with it tests show,
+/// without a GPU, that nothing is put where it does not belong.
 class Device {
  public:
   constexpr Device(DeviceType type = DeviceType::cpu, int index = 0) : type_(type), index_(index) {}

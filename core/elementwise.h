@@ -114,6 +114,7 @@ concept TakesIntegers = F::integers;
 /// broadcast to out's; `out` may be one of them but not overlap them otherwise.
 template <class F, class... In>
 void elementwise(const F& f, DType compute, const Array& out, const In&... in) {
+  expect_one_device("elementwise", out, std::array{&in...});
   if (compute == DType::f64) {
     elementwise_in<double>(f, out, in...);
   } else if (is_floating_point(compute) || !TakesIntegers<F>) {

@@ -146,6 +146,9 @@ template <class Update, std::size_t N>
 void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
                   const float* skip = nullptr) {
   if (updates.empty()) return;
+  for (const auto& update : updates) {
+    expect_one_device("multi_tensor", *updates[0].operands[0], update.operands);
+  }
   if constexpr (kWithCuda) {
     if (updates[0].operands[0]->device().is_cuda()) return multi_tensor_on_cuda(updates, skip);
   }

@@ -22,7 +22,7 @@ void multi_tensor_reduce(const R& r, std::span<const Array> in, const Array& out
   }
   if constexpr (kWithCpu) {
     for (std::size_t i = 0; i < in.size(); ++i) {
-      const Array total = Array::empty({}, in[i].dtype());
+      const Array total = Array::empty({}, in[i].dtype(), in[i].device());
       const unsigned all_dims = (1U << static_cast<unsigned>(in[i].ndim())) - 1;
       reduce(r, in[i].dtype(), total, in[i], all_dims);
       out.select(0, static_cast<std::int64_t>(i)).copy_(total);

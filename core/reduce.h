@@ -136,6 +136,7 @@ void reduce_in(const R& r, const Array& out, const Array& in, unsigned dims) {
 
 template <class R>
 void reduce(const R& r, DType compute, const Array& out, const Array& in, unsigned dims) {
+  expect_one_device("reduce", out, std::array{&in});
   if (compute == DType::f64) {
     reduce_in<double>(r, out, in, dims);
   } else if (is_floating_point(compute) || !TakesIntegers<R>) {

@@ -147,6 +147,8 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
 template <class F, std::size_t I, std::size_t O>
 void parallel_rows(const F& f, DType compute, std::int64_t rows,
                    const std::array<const Array*, I>& in, const std::array<const Array*, O>& out) {
+  expect_one_device("parallel_rows", *out[0], in);
+  expect_one_device("parallel_rows", *out[0], out);
   const auto run = [&](auto tag) {
     using T = typename decltype(tag)::type;
     constexpr std::make_index_sequence<I> kInputs;

@@ -36,8 +36,8 @@ class Scalar {
   /// float32, int64 or bool: what the number counts as in promotion.
   DType kind() const { return kind_; }
 
-  /// The number as a T, arithmetic or a 16-bit type: rounded to nearest, or toward zero where T is an
-  /// integer; negative numbers wrap around in unsigned types. Throws std::invalid_argument for a
+  /// The number as a T, arithmetic or a 16-bit type: rounded to nearest, or toward zero where T is
+  /// an integer; negative numbers wrap around in unsigned types. Throws std::invalid_argument for a
   /// finite number beyond T's range, and for infinity and NaN where T is an integer.
   template <class T>
   T to() const;
@@ -69,8 +69,8 @@ T Scalar::to() const {
     const double whole = std::trunc(floating_);
     const bool fits = whole < kLimit && (std::is_signed_v<T> ? whole >= -kLimit : whole > -kLimit);
     if (!fits && !(exact && sizeof(T) == sizeof integer_)) {
-      detail::refuse_number(floating_, (std::is_signed_v<T> ? "int" : "uint") +
-                                           std::to_string(8 * sizeof(T)));
+      detail::refuse_number(floating_,
+                            (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T)));
     }
     return static_cast<T>(cast<std::int64_t>());
   } else {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -10,7 +11,7 @@ namespace halfgrad::nn {
 struct EmbeddingOptions {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< a row of zeros that is not trained
   DType dtype = kFloat32;
-  Device device = {};
+  Device device = get_default_device();
 };
 
 /// A table of vectors: int64 indices of any shape to [..., embedding_dim].

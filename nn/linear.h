@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -9,7 +10,7 @@ namespace halfgrad::nn {
 struct LinearOptions {
   bool bias = true;
   DType dtype = kFloat32;
-  Device device = {};
+  Device device = get_default_device();
 };
 
 /// y = x weight^T + bias: [..., in_features] to [..., out_features].

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -12,7 +13,7 @@ struct LayerNormOptions {
   bool elementwise_affine = true;
   bool bias = true;
   DType dtype = kFloat32;
-  Device device = {};
+  Device device = get_default_device();
 };
 
 /// Mean 0 and variance 1 over the last dimensions, whose sizes are normalized_shape, then weight
@@ -37,7 +38,7 @@ struct RMSNormOptions {
   std::optional<double> eps = std::nullopt;  ///< when absent the epsilon of the compute type
   bool elementwise_affine = true;
   DType dtype = kFloat32;
-  Device device = {};
+  Device device = get_default_device();
 };
 
 /// Divided by the root mean square over the last dimensions, then times weight (Zhang and Sennrich,
@@ -63,7 +64,7 @@ struct BatchNorm1dOptions {
   bool affine = true;
   bool track_running_stats = true;
   DType dtype = kFloat32;
-  Device device = {};
+  Device device = get_default_device();
 };
 
 /// Each of num_features channels, dimension 1 of [n, c] or [n, c, l], to mean 0 and variance 1,

@@ -209,15 +209,15 @@ void AsyncOptimizer::write_back() {
   written_back_ = true;
 }
 
-// Those on a GPU are copied to the host behind what computes them; the mark that follows also tells
-// when the write-back before has read `rounded`.
+// Those elsewhere are copied to the host behind what computes them; the mark that follows also
+// tells when the write-back before has read `rounded`.
 std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const char* method) {
   for (const Parameter& parameter : parameters_) refuse_mixed(parameter.model.grad(), method);
   auto gradients = std::make_shared<Gradients>(Gradients{{}, scale_, Event()});
   for (Parameter& parameter : parameters_) {
     Tensor gradient = parameter.model.grad();
     parameter.model.set_grad({});
-    if (gradient.defined() && device_.is_cuda()) {
+    if (gradient.defined() && gradient.device() != Device()) {
       gradient = Tensor(host_copy(gradient, gradient.dtype()));
     }
     gradients->of.push_back(gradient.defined() ? gradient.detach() : gradient);

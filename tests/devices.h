@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/core/device.h>
+#include <halfgrad/autograd/creation.h>
 
 namespace halfgrad {
 
@@ -16,6 +16,9 @@ inline void skip_without(Device device) {
 }
 
 inline std::string device_name(Device device) { return device.is_cuda() ? "cuda" : "cpu"; }
+
+/// Of the device that tests run on which choose none themselves: main.cpp.
+inline DeviceType default_device_type() { return get_default_device().type(); }
 
 /// A test for every kind of device.
 class OnDevice : public ::testing::TestWithParam<DeviceType> {

@@ -5,8 +5,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// The engine casts gradients to the dtype, and would move them to the device, of what they belong
-// to: the backward of a conversion has nothing left to do.
+// The engine casts gradients to the dtype of what they belong to: backward has nothing left to do.
 struct Cast {
   static constexpr auto name = "to";
   static constexpr auto precision = Precision::any;
@@ -22,9 +21,13 @@ struct Copy {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesNothing;
   Device device;
+  Device source = {};
 
-  Array forward(const Array& x) const { return device == x.device() ? x.clone() : x.to(device); }
-  void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
+  Array forward(const Array& x) {
+    source = x.device();
+    return device == source ? x.clone() : x.to(device);
+  }
+  void backward(const Backward<1>& b) const { b.set(0, to(b.grad(), source)); }
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& mo
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   expect_tensors("cat", tensors);
   std::vector<Tensor> operands = tensors;
+  detail::use_one_device("cat", operands);
   detail::cast_operands("cat", Precision::any, operands);
   Tensor model = operands.front();
   for (const Tensor& t : operands) {

@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/ops/class_targets.h>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -86,6 +87,7 @@ void encode(const char* op, const Array& encoded, const Array& classes, const Ar
 
 ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
                            const Array& weight, std::int64_t ignore_index) {
+  expect_one_device(op, input, std::array{&target, &weight});
   check_classes(op, input, target, weight);
   const Array classes = checked_classes(op, target, input.sizes()[1], ignore_index);
   const DType compute = promote_types(input.dtype(), DType::f32);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/tests/amp/op_calls.h>
+#include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/json.h>
 
 /// The dtype of every op's result in a float16 region, from operands of any dtype: PyTorch's under
@@ -34,7 +35,7 @@ std::string output_of(const Op& op, const std::string& inputs) {
   Operands operands;
   for (const char letter : inputs) operands.push_back(op_calls::ones({4, 4}, kLetters.at(letter)));
   try {
-    const amp::Autocast autocast(kCPU);
+    const amp::Autocast autocast(default_device_type());
     return {letter_of(op(operands).dtype())};
   } catch (const std::logic_error&) {
     return "error";

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/tests/amp/casts.h>
+#include <halfgrad/tests/devices.h>
 
 /// Regions: their state, their nesting, and gradients through what they cast.
 namespace halfgrad::amp {
@@ -21,7 +22,8 @@ struct State {
   friend bool operator==(const State&, const State&) = default;
 };
 State state() {
-  return {is_autocast_enabled(kCPU), get_autocast_dtype(kCPU), is_autocast_cache_enabled()};
+  return {is_autocast_enabled(default_device_type()), get_autocast_dtype(default_device_type()),
+          is_autocast_cache_enabled()};
 }
 constexpr State kOutside{false, kHalf, true};
 
@@ -29,24 +31,24 @@ constexpr State kOutside{false, kHalf, true};
 TEST(Autocast, DefaultsToFloat16AndRestores) {
   EXPECT_EQ(state(), kOutside);
   {
-    const Autocast autocast(kCPU);
+    const Autocast autocast(default_device_type());
     EXPECT_EQ(state(), (State{true, kHalf, true}));
   }
   EXPECT_EQ(state(), kOutside);
 }
 
 TEST(Autocast, RegionsNest) {
-  const Autocast outer(kCPU, kBFloat16, true, false);
+  const Autocast outer(default_device_type(), kBFloat16, true, false);
   EXPECT_EQ(state(), (State{true, kBFloat16, false}));
   {
-    const Autocast off(kCPU, {.enabled = false});
+    const Autocast off(default_device_type(), {.enabled = false});
     EXPECT_EQ(state(), (State{false, kBFloat16, false}));
     {
-      const Autocast inherited(kCPU);
+      const Autocast inherited(default_device_type());
       EXPECT_EQ(state(), (State{true, kBFloat16, false}));
     }
     {
-      const Autocast inner(kCPU, kHalf, true, true);
+      const Autocast inner(default_device_type(), kHalf, true, true);
       EXPECT_EQ(state(), (State{true, kHalf, true}));
     }
     EXPECT_EQ(state(), (State{false, kBFloat16, false}));
@@ -55,7 +57,7 @@ TEST(Autocast, RegionsNest) {
 }
 
 TEST(Autocast, OtherDeviceTypesKeepTheirState) {
-  const Autocast outer(kCPU, kBFloat16);
+  const Autocast outer(default_device_type(), kBFloat16);
   {
     const Autocast cuda_off(kCUDA, kHalf, false);
     EXPECT_EQ(get_autocast_dtype(kCUDA), kHalf);
@@ -67,7 +69,7 @@ TEST(Autocast, OtherDeviceTypesKeepTheirState) {
 
 TEST(Autocast, RestoresOnException) {
   try {
-    const Autocast autocast(kCPU, kBFloat16);
+    const Autocast autocast(default_device_type(), kBFloat16);
     throw std::runtime_error("inside");
   } catch (const std::runtime_error&) {
   }
@@ -117,10 +119,10 @@ TEST(Autocast, CudaWithoutCudaWarnsAndIsDisabled) {
 }
 
 TEST(Autocast, StateBelongsToTheThread) {
-  const Autocast autocast(kCPU, kBFloat16);
+  const Autocast autocast(default_device_type(), kBFloat16);
   std::thread([] {
     EXPECT_EQ(state(), kOutside);
-    const Autocast other(kCPU, kHalf, true, false);
+    const Autocast other(default_device_type(), kHalf, true, false);
     for (int k = 0; k < 1000; ++k) EXPECT_EQ(to_fast(weight()).dtype(), kHalf);
   }).join();
   EXPECT_EQ(state(), (State{true, kBFloat16, true}));
@@ -130,7 +132,7 @@ TEST(Autocast, TwoThreadsInDifferentRegions) {
   const Tensor shared = weight();
   const auto run = [&shared](DType dtype) {
     for (int k = 0; k < 1000; ++k) {
-      const Autocast autocast(kCPU, dtype);
+      const Autocast autocast(default_device_type(), dtype);
       if (to_fast(shared).dtype() != dtype) return ADD_FAILURE() << name(dtype), void();
     }
   };
@@ -142,7 +144,7 @@ TEST(Autocast, TwoThreadsInDifferentRegions) {
 
 // Composite ops switch the rule off while they compute: that is "no region" for the queries too.
 TEST(Autocast, IsOffInsideOps) {
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   const halfgrad::detail::CastRuleScope inside_op(nullptr);
   EXPECT_EQ(state(), kOutside);
   EXPECT_EQ(to_fast(weight()).dtype(), kFloat);
@@ -154,7 +156,7 @@ TEST(Autocast, GradientsReturnInTheLeafsDType) {
       const Tensor leaf = filled({2}, 2, leaf_dtype).requires_grad_();
       Tensor loss;
       {
-        const Autocast autocast(kCPU, fast);
+        const Autocast autocast(default_device_type(), fast);
         const Tensor cast = to_fast(leaf);
         EXPECT_EQ(cast.dtype(), fast);
         loss = (cast * cast).sum();
@@ -169,7 +171,7 @@ TEST(Autocast, GradientsReturnInTheLeafsDType) {
 
 TEST(Autocast, BackwardInsideTheRegionGivesTheSame) {
   const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   const Tensor cast = to_fast(leaf);
   (cast * cast).sum().backward();
   EXPECT_EQ(leaf.grad().dtype(), kFloat);
@@ -183,7 +185,7 @@ TEST(Autocast, OpsSaveTheCastOperands) {
     Tensor w = filled({2, 2}, 2).requires_grad_();
     Tensor loss;
     {
-      const Autocast autocast(kCPU, kBFloat16, enabled);
+      const Autocast autocast(default_device_type(), kBFloat16, enabled);
       loss = linear(x, w).sum();
     }
     {
@@ -205,7 +207,7 @@ TEST(Autocast, BackwardRunsInTheForwardsDType) {
   const Tensor w = filled({1, 2}, 2).requires_grad_();
   Tensor hidden, y;
   {
-    const Autocast autocast(kCPU, kBFloat16);
+    const Autocast autocast(default_device_type(), kBFloat16);
     hidden = linear(x, w);
     y = hidden * 1.0;
   }
@@ -243,10 +245,10 @@ TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
     const Tensor x = filled({1, 1}, 3).requires_grad_();
     Tensor y;
     {
-      const Autocast forward(kCPU, kHalf);
+      const Autocast forward(default_device_type(), kHalf);
       y = Square::apply(x);
     }
-    const Autocast autocast(kCPU, kBFloat16, inside);
+    const Autocast autocast(default_device_type(), kBFloat16, inside);
     y.backward();
     EXPECT_EQ(Square::state_in_backward, (State{inside, kBFloat16, true}));
     EXPECT_EQ(Square::product, inside ? kBFloat16 : kFloat);
@@ -255,7 +257,7 @@ TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
 }
 
 TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   const Tensor half = filled({2, 2}, 1, kHalf);
   const struct {
     const char* what;

@@ -9,6 +9,7 @@
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/devices.h>
 
 /// The training loops that PyTorch documents, each against what it must compute.
 namespace halfgrad::amp {
@@ -24,7 +25,7 @@ struct Regression {
     return mse_loss(linear(x.slice(0, first, last), w), y.slice(0, first, last));
   }
   Tensor autocast_loss(std::int64_t first = 0, std::int64_t last = 4) const {
-    const Autocast autocast(kCPU);
+    const Autocast autocast(default_device_type());
     return loss(first, last);
   }
   Values gradient() const { return w.grad().to_vector<double>(); }
@@ -135,7 +136,7 @@ TEST(CallSequences, GradientPenalty) {
   EXPECT_EQ(gradient.to_vector<double>(), kGradient);
   Tensor total;
   {
-    const Autocast autocast(kCPU);
+    const Autocast autocast(default_device_type());
     total = penalized(loss, gradient);
   }
   scaler.scale(total).backward();
@@ -159,7 +160,7 @@ TEST(CallSequences, SeveralLossesAndOptimizers) {
     GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
     Tensor shared, other;
     {
-      const Autocast autocast(kCPU);
+      const Autocast autocast(default_device_type());
       shared = a.loss() + b.loss() * 3;
       other = b.loss();
     }
@@ -209,7 +210,7 @@ TEST(CallSequences, DisabledIsThePlainLoop) {
     optimizer.zero_grad();
     Tensor loss;
     {
-      const Autocast autocast(kCPU, kHalf, false);
+      const Autocast autocast(default_device_type(), kHalf, false);
       loss = model.loss();
     }
     scaler.scale(loss).backward();

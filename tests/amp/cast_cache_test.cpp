@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/tests/amp/casts.h>
+#include <halfgrad/tests/devices.h>
 
 /// Which casts are kept, for how long, and what sharing one does to gradients.
 namespace halfgrad::amp {
@@ -29,7 +30,7 @@ TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
       {"leaf that is a view", leaf_view, false},
       {"detached", leaf.detach(), false},
   };
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   for (const auto& c : cases) {
     EXPECT_EQ(to_fast(c.tensor).is_same(to_fast(c.tensor)), c.cached) << c.what;
   }
@@ -37,13 +38,13 @@ TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
 
 TEST(CastCache, NotForCastsToFloat32) {
   const Tensor leaf = filled({2}, 1, kHalf).requires_grad_();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   EXPECT_FALSE(cast_as(Precision::wide_range, leaf).is_same(cast_as(Precision::wide_range, leaf)));
 }
 
 TEST(CastCache, CanBeSwitchedOff) {
   const Tensor leaf = weight();
-  const Autocast autocast(kCPU, kHalf, true, false);
+  const Autocast autocast(default_device_type(), kHalf, true, false);
   EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
 }
 
@@ -53,11 +54,11 @@ TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
   for (const DeviceType type : {kCPU, kCUDA}) {
     const Autocast outer(type, kHalf, false);  // disabled regions and other device types count
     {
-      const Autocast inner(kCPU);
+      const Autocast inner(default_device_type());
       first = to_fast(leaf);
     }
     {
-      const Autocast inner(kCPU);
+      const Autocast inner(default_device_type());
       EXPECT_TRUE(to_fast(leaf).is_same(first));
       clear_autocast_cache();
       const Tensor second = to_fast(leaf);
@@ -65,14 +66,14 @@ TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
       first = second;
     }
   }
-  const Autocast next(kCPU);
+  const Autocast next(default_device_type());
   EXPECT_FALSE(to_fast(leaf).is_same(first));
 }
 
 // Section 4.2: "no stale casts after an in-place update, no wrong dtype in a nested region".
 TEST(CastCache, SeesInPlaceUpdates) {
   Tensor leaf = weight(2);
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{2, 2}));
   {
     const NoGradGuard no_grad;
@@ -84,10 +85,10 @@ TEST(CastCache, SeesInPlaceUpdates) {
 
 TEST(CastCache, KeepsDTypesApart) {
   const Tensor leaf = weight();
-  const Autocast outer(kCPU, kHalf);
+  const Autocast outer(default_device_type(), kHalf);
   const Tensor half = to_fast(leaf);
   {
-    const Autocast inner(kCPU, kBFloat16);
+    const Autocast inner(default_device_type(), kBFloat16);
     EXPECT_EQ(to_fast(leaf).dtype(), kBFloat16);
   }
   EXPECT_TRUE(to_fast(leaf).is_same(half));
@@ -96,7 +97,7 @@ TEST(CastCache, KeepsDTypesApart) {
 // "A cached cast is always created with grad mode forced on".
 TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
   const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   {
     const NoGradGuard no_grad;
     EXPECT_FALSE((to_fast(leaf) * filled({2}, 1, kHalf)).requires_grad());
@@ -106,7 +107,7 @@ TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
 
 TEST(CastCache, NothingIsCachedInInferenceMode) {
   const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   {
     const InferenceMode inference;
     EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
@@ -123,7 +124,7 @@ TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
     const Tensor leaf = filled({1}, 1).requires_grad_();
     Tensor loss;
     {
-      const Autocast autocast(kCPU, kBFloat16, true, cache_enabled);
+      const Autocast autocast(default_device_type(), kBFloat16, true, cache_enabled);
       const Tensor large = to_fast(leaf) * filled({1}, 256, kBFloat16);
       const Tensor small = to_fast(leaf) * filled({1}, 1, kBFloat16);
       loss = large.sum() + small.sum();
@@ -136,7 +137,7 @@ TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
 // The cast saves nothing, so that its node outlives the first backward.
 TEST(CastCache, TwoLossesThroughOneCast) {
   const Tensor leaf = weight();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   const Tensor first = (to_fast(leaf) * filled({2}, 3, kHalf)).sum();
   const Tensor second = (to_fast(leaf) * filled({2}, 5, kHalf)).sum();
   first.backward();
@@ -146,7 +147,7 @@ TEST(CastCache, TwoLossesThroughOneCast) {
 
 // The next tensor may lie at a dead one's address.
 TEST(CastCache, ForgetsTheDead) {
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   for (int k = 0; k < 100; ++k) EXPECT_EQ(to_fast(weight(k)).to_vector<double>()[0], k);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/casts.h>
+#include <halfgrad/tests/devices.h>
 
 /// Figures that PyTorch computed: casts round to nearest, ties to even.
 namespace halfgrad::amp {
@@ -42,7 +43,7 @@ TEST(Autocast, CastGoldens) {
       {kBFloat16, 1e-40, 9.183549615799121e-41},
   };
   for (const auto& c : cases) {
-    const Autocast autocast(kCPU, c.dtype);
+    const Autocast autocast(default_device_type(), c.dtype);
     const double cast = to_fast(filled({1}, c.from)).item();
     EXPECT_EQ(std::bit_cast<std::uint64_t>(cast), std::bit_cast<std::uint64_t>(c.to))
         << c.from << " in " << name(c.dtype);
@@ -66,7 +67,7 @@ TEST(Autocast, LinearGoldens) {
       {kFloat, false, 0.66999996, 0.0425, 4},
   };
   for (const auto& c : cases) {
-    const Autocast autocast(kCPU, c.dtype, c.enabled);
+    const Autocast autocast(default_device_type(), c.dtype, c.enabled);
     const Tensor y = linear(x, weight, bias);
     EXPECT_EQ(y.dtype(), c.dtype);
     EXPECT_NEAR(y[0].item(), c.first, c.roundoffs * roundoff(kFloat)) << name(c.dtype);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/tests/amp/tensors.h>
+#include <halfgrad/tests/devices.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -27,7 +28,8 @@ struct View {
   friend bool operator==(const View&, const View&) = default;
 };
 View view(const Tensor& tensor) {
-  return {is_autocast_enabled(kCPU), get_autocast_dtype(kCPU), tensor.dtype()};
+  return {is_autocast_enabled(default_device_type()), get_autocast_dtype(default_device_type()),
+          tensor.dtype()};
 }
 std::ostream& operator<<(std::ostream& out, const View& v) {
   return out << (v.enabled ? "enabled " : "disabled ") << name(v.fast) << ", " << name(v.tensor);
@@ -39,14 +41,14 @@ struct Product : autograd::Function<Product> {
 
   static Tensor forward(AutogradContext* ctx, Tensor x, Tensor w, std::optional<DType> cast) {
     if (!cast) {
-      custom_fwd(ctx, kCPU);
+      custom_fwd(ctx, default_device_type());
       return multiply(ctx, x, w);
     }
-    const auto autocast = custom_fwd(ctx, kCPU, *cast, x, w);
+    const auto autocast = custom_fwd(ctx, default_device_type(), *cast, x, w);
     return multiply(ctx, x, w);
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
-    const auto autocast = custom_bwd(ctx, kCPU);
+    const auto autocast = custom_bwd(ctx, default_device_type());
     backward_saw = view(grads[0]);
     const variable_list saved = ctx->get_saved_variables();
     return {mm(grads[0], saved[1]), mm(saved[0], grads[0])};
@@ -89,17 +91,17 @@ TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
       const Tensor w = one_by_one(5, c.input).requires_grad_();
       Tensor y;
       {
-        const Autocast autocast(kCPU, kHalf, c.in_region);
+        const Autocast autocast(default_device_type(), kHalf, c.in_region);
         y = Product::apply(x, w, c.cast);
-        EXPECT_EQ(is_autocast_enabled(kCPU), c.in_region);  // the guard has gone
+        EXPECT_EQ(is_autocast_enabled(default_device_type()), c.in_region);  // the guard has gone
       }
       EXPECT_EQ(Product::forward_saw, c.forward);
       EXPECT_EQ(y.dtype(), c.output);
       EXPECT_EQ(y.item(), 15);
       {
-        const Autocast autocast(kCPU, kBFloat16, backward_in_region);
+        const Autocast autocast(default_device_type(), kBFloat16, backward_in_region);
         y.backward();
-        EXPECT_EQ(is_autocast_enabled(kCPU), backward_in_region);
+        EXPECT_EQ(is_autocast_enabled(default_device_type()), backward_in_region);
       }
       EXPECT_EQ(Product::backward_saw, c.backward);
       EXPECT_EQ(x.grad().dtype(), c.input);
@@ -113,7 +115,7 @@ TEST(CustomFunction, BackwardHasTheDTypeOfForward) {
   const Tensor x = one_by_one(3, f).requires_grad_();
   Tensor y;
   {
-    const Autocast autocast(kCPU, kBFloat16);
+    const Autocast autocast(default_device_type(), kBFloat16);
     y = Product::apply(x, x, std::nullopt);
   }
   y.backward();
@@ -127,9 +129,9 @@ TEST(CustomFunction, CastsTensorsInContainersAndNothingElse) {
   std::map<std::string, Tensor> named{{"a", one_by_one(1, f)}};
   const std::string text = "text";
   double number = 0.1;
-  const Autocast autocast(kCPU);
-  const auto disabled =
-      custom_fwd(&ctx, kCPU, kBFloat16, tensor, integer, omitted, lists, named, text, number);
+  const Autocast autocast(default_device_type());
+  const auto disabled = custom_fwd(&ctx, default_device_type(), kBFloat16, tensor, integer, omitted,
+                                   lists, named, text, number);
   EXPECT_EQ(tensor.dtype(), b);
   EXPECT_EQ(integer.dtype(), kLong);
   EXPECT_FALSE(omitted.defined());
@@ -143,7 +145,7 @@ TEST(CustomFunction, CastsTensorsInContainersAndNothingElse) {
 TEST(CustomFunction, LeavesOtherDeviceTypesAlone) {
   AutogradContext ctx;
   Tensor x = one_by_one(1, f);
-  const Autocast autocast(kCPU, kBFloat16);
+  const Autocast autocast(default_device_type(), kBFloat16);
   const auto region = custom_fwd(&ctx, kCUDA, kHalf, x);
   EXPECT_EQ(view(x), (View{true, b, f}));
   const auto backward = custom_bwd(&ctx, kCUDA);
@@ -152,23 +154,23 @@ TEST(CustomFunction, LeavesOtherDeviceTypesAlone) {
 
 struct Throws : autograd::Function<Throws> {
   static Tensor forward(AutogradContext* ctx, Tensor x) {
-    const auto autocast = custom_fwd(ctx, kCPU, kFloat, x);
+    const auto autocast = custom_fwd(ctx, default_device_type(), kFloat, x);
     throw std::domain_error("forward");
   }
   static variable_list backward(AutogradContext*, variable_list grads) { return grads; }
 };
 
 TEST(CustomFunction, AnExceptionRestoresTheRegion) {
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   EXPECT_THROW(Throws::apply(one_by_one(1, f)), std::domain_error);
-  EXPECT_TRUE(is_autocast_enabled(kCPU));
+  EXPECT_TRUE(is_autocast_enabled(default_device_type()));
 }
 
 TEST(CustomFunction, BackwardNeedsItsForward) {
   AutogradContext ctx;
   custom_fwd(&ctx, kCUDA);
   EXPECT_NO_THROW((void)custom_bwd(&ctx, kCUDA));
-  EXPECT_THROW((void)custom_bwd(&ctx, kCPU), std::invalid_argument);
+  EXPECT_THROW((void)custom_bwd(&ctx, default_device_type()), std::invalid_argument);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/tests/amp/trained.h>
 
@@ -103,12 +104,13 @@ TEST(GradScaler, SharedGradientIsUnscaledTwice) {
 TEST(GradScaler, RefusesGradientsThatRepeatElements) {
   GradScaler scaler = started();
   Trained trained({1, 1, 1});
-  trained.param.set_grad(Tensor(Array::full({1}, 1, kFloat).expand({3})));
+  trained.param.set_grad(Tensor(full({1}, 1, {.dtype = kFloat}).array().expand({3})));
   EXPECT_THROW(scaler.unscale_(trained.optimizer), std::invalid_argument);
   EXPECT_THROW(scaler.step(trained.optimizer), std::invalid_argument);
 
   Trained single({1});
-  single.param.set_grad(Tensor(Array::full({}, 4, kFloat).expand({1})));  // stride 0, one element
+  single.param.set_grad(
+      Tensor(full({}, 4, {.dtype = kFloat}).array().expand({1})));  // stride 0, one element
   scaler.step(single.optimizer);
   EXPECT_EQ(single.value(), Values{0});
 }

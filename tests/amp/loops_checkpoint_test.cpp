@@ -10,6 +10,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
+#include <halfgrad/tests/devices.h>
 
 /// A checkpoint's second forward runs in the region of the first.
 namespace halfgrad::amp {
@@ -25,7 +26,8 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 Region region() {
-  return {is_autocast_enabled(kCPU), get_autocast_dtype(kCPU), is_autocast_cache_enabled()};
+  return {is_autocast_enabled(default_device_type()), get_autocast_dtype(default_device_type()),
+          is_autocast_cache_enabled()};
 }
 
 struct Segment {
@@ -49,11 +51,11 @@ Gradients gradients(const Segment& segment, bool checkpointed, const AutocastOpt
   const Tensor x = randn({4, 16}, {.requires_grad = true});
   Tensor loss;
   {
-    const Autocast autocast(kCPU, forward);
+    const Autocast autocast(default_device_type(), forward);
     loss = sum(checkpointed ? utils::checkpoint(segment, x) : segment(x));
   }
   std::optional<Autocast> around;
-  if (backward) around.emplace(kCPU, *backward);
+  if (backward) around.emplace(default_device_type(), *backward);
   const auto found = autograd::grad({loss}, {x, segment.weight});
   return {found[0].to_vector<double>(), found[1].to_vector<double>()};
 }
@@ -80,7 +82,7 @@ TEST(CheckpointInARegion, TheSecondForwardSeesTheFirstOnesRegion) {
   gradients(segment, true, {.dtype = kBFloat16, .enabled = false}, other);
   const Region on{true, kBFloat16, false}, off{false, kBFloat16, true};
   EXPECT_EQ(seen, (std::vector<Region>{on, on, off, off}));
-  EXPECT_FALSE(is_autocast_enabled(kCPU));
+  EXPECT_FALSE(is_autocast_enabled(default_device_type()));
 }
 
 /// Its backward runs where backward is called, in a checkpoint as elsewhere.
@@ -98,11 +100,11 @@ TEST(CheckpointInARegion, UserFunctionsRunBackwardInTheCallersRegion) {
   const Tensor x = ones({2}, {.requires_grad = true});
   Tensor loss;
   {
-    const Autocast autocast(kCPU, kBFloat16);
+    const Autocast autocast(default_device_type(), kBFloat16);
     loss = sum(utils::checkpoint([](const Tensor& t) { return Watched::apply(t); }, x));
   }
   for (const bool enabled : {true, false}) {
-    const Autocast autocast(kCPU, kHalf, enabled);
+    const Autocast autocast(default_device_type(), kHalf, enabled);
     loss.backward({}, /*retain_graph=*/true);
     EXPECT_EQ(Watched::in_backward, (Region{enabled, kHalf, true}));
   }

@@ -7,6 +7,7 @@
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/nn.h>
+#include <halfgrad/tests/devices.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -22,7 +23,7 @@ struct Probe : nn::Callable<Probe> {
     computed.push_back(exp(sum).dtype());       // overflows in 16 bits, and is not spared
     computed.push_back(x.to(kDouble).dtype());  // what the module asks for itself
     computed.push_back((x.to(kDouble) + sum).dtype());
-    if (is_autocast_enabled(kCPU)) throw std::logic_error("in a region");
+    if (is_autocast_enabled(default_device_type())) throw std::logic_error("in a region");
     return {sum, index + 1};
   }
 
@@ -35,12 +36,12 @@ TEST(ModulePolicy, ComputesInItsTypeAndReturnsInAnother) {
     for (const DType output : {kHalf, kFloat}) {
       const auto probe = with_policy(Probe(), {.compute = compute, .output = output});
       Probe::computed.clear();
-      const Autocast autocast(kCPU, kBFloat16);  // has no say inside
+      const Autocast autocast(default_device_type(), kBFloat16);  // has no say inside
       const auto result = probe(zeros({2}), tensor({1, 2}));
       EXPECT_EQ(Probe::computed, (std::vector<DType>{compute, compute, kDouble, compute}));
       EXPECT_EQ(result[0].dtype(), output);
       EXPECT_EQ(result[1].dtype(), kLong);
-      EXPECT_TRUE(is_autocast_enabled(kCPU));
+      EXPECT_TRUE(is_autocast_enabled(default_device_type()));
       EXPECT_EQ(probe.parameters()[0].dtype(), kFloat);
     }
   }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
 /// The calls of tests/expected/autocast_dtypes.py, by its names: each takes its operands, 4 x 4,
@@ -15,13 +16,15 @@ namespace halfgrad::op_calls {
 using Operands = std::vector<Tensor>;
 using Op = std::function<Tensor(const Operands&)>;
 
-inline Tensor ones(const Shape& sizes, DType dtype) { return Tensor(Array::full(sizes, 1, dtype)); }
+inline Tensor ones(const Shape& sizes, DType dtype) {
+  return halfgrad::ones(sizes, {.dtype = dtype});
+}
 inline Tensor row(const Tensor& x) { return x.select(0, 0); }
 inline Tensor element(const Tensor& x) { return row(x).select(0, 0); }
 inline Tensor batch(const Tensor& x) { return x.unsqueeze(0); }
-inline const Tensor kIndices = Tensor(Array::full({4, 4}, 0, kLong));
-inline const Tensor kClasses = Tensor(Array::full({4}, 0, kLong));
-inline const Tensor kMask = ones({4, 4}, kBool);
+inline Tensor indices() { return zeros({4, 4}, {.dtype = kLong}); }
+inline Tensor classes() { return zeros({4}, {.dtype = kLong}); }
+inline Tensor mask() { return ones({4, 4}, kBool); }
 
 template <class F>
 Op unary(F f) {
@@ -101,9 +104,9 @@ inline const std::map<std::string, Op> kOps{
      })},
     {"slice", unary([](X x) { return x.slice(0, 1, 3); })},
     {"select", unary([](X x) { return x[0]; })},
-    {"gather", unary([](X x) { return gather(x, 1, kIndices); })},
-    {"index_select", unary([](X x) { return index_select(x, 0, kClasses); })},
-    {"masked_fill", unary([](X x) { return masked_fill(x, kMask, 0.0); })},
+    {"gather", unary([](X x) { return gather(x, 1, indices()); })},
+    {"index_select", unary([](X x) { return index_select(x, 0, classes()); })},
+    {"masked_fill", unary([](X x) { return masked_fill(x, mask(), 0.0); })},
     {"flatten", unary([](X x) { return x.flatten(); })},
     {"softmax", unary([](X x) { return softmax(x, 1); })},
     {"softmax_dtype_f16", unary([](X x) { return softmax(x, 1, kHalf); })},
@@ -111,14 +114,14 @@ inline const std::map<std::string, Op> kOps{
     {"layer_norm", unary([](X x) { return layer_norm(x, {4}); })},
     {"rms_norm", unary([](X x) { return rms_norm(x, {4}); })},
     {"batch_norm", unary([](X x) { return batch_norm(x, {}, {}, {}, {}, true); })},
-    {"embedding", unary([](X x) { return embedding(x, kClasses); })},
+    {"embedding", unary([](X x) { return embedding(x, classes()); })},
     {"dropout", unary([](X x) { return dropout(x, 0.5, true); })},
-    {"cross_entropy_index", unary([](X x) { return cross_entropy(x, kClasses); })},
+    {"cross_entropy_index", unary([](X x) { return cross_entropy(x, classes()); })},
     {"cross_entropy_index_none",
-     unary([](X x) { return cross_entropy(x, kClasses, {.reduction = kNone}); })},
+     unary([](X x) { return cross_entropy(x, classes(), {.reduction = kNone}); })},
     {"cross_entropy_smoothing",
-     unary([](X x) { return cross_entropy(x, kClasses, {.label_smoothing = 0.1}); })},
-    {"nll_loss", unary([](X x) { return nll_loss(x, kClasses); })},
+     unary([](X x) { return cross_entropy(x, classes(), {.label_smoothing = 0.1}); })},
+    {"nll_loss", unary([](X x) { return nll_loss(x, classes()); })},
 
     {"add", binary([](X x, X y) { return x + y; })},
     {"sub", binary([](X x, X y) { return x - y; })},
@@ -129,7 +132,7 @@ inline const std::map<std::string, Op> kOps{
     {"pow", binary([](X x, X y) { return pow(x, y); })},
     {"maximum", binary(maximum)},
     {"minimum", binary(minimum)},
-    {"where", binary([](X x, X y) { return where(kMask, x, y); })},
+    {"where", binary([](X x, X y) { return where(mask(), x, y); })},
     {"lerp_scalar", binary([](X x, X y) { return lerp(x, y, 0.5); })},
     {"eq", binary([](X x, X y) { return eq(x, y); })},
     {"lt", binary([](X x, X y) { return lt(x, y); })},
@@ -140,7 +143,7 @@ inline const std::map<std::string, Op> kOps{
     {"stack", binary([](X x, X y) {
        return stack({x, y});
      })},
-    {"scatter_add", binary([](X x, X y) { return scatter_add(x, 1, kIndices, y); })},
+    {"scatter_add", binary([](X x, X y) { return scatter_add(x, 1, indices(), y); })},
     {"mm", binary(mm)},
     {"matmul", binary(matmul)},
     {"matmul_vector", binary([](X x, X y) { return matmul(x, row(y)); })},
@@ -156,7 +159,7 @@ inline const std::map<std::string, Op> kOps{
      })},
     {"cross_entropy_probability", binary([](X x, X y) { return cross_entropy(x, y); })},
     {"cross_entropy_weight",
-     binary([](X x, X y) { return cross_entropy(x, kClasses, {.weight = row(y)}); })},
+     binary([](X x, X y) { return cross_entropy(x, classes(), {.weight = row(y)}); })},
     {"mse_loss", binary([](X x, X y) { return mse_loss(x, y); })},
     {"l1_loss", binary([](X x, X y) { return l1_loss(x, y); })},
     {"smooth_l1_loss", binary([](X x, X y) { return smooth_l1_loss(x, y); })},

@@ -7,6 +7,7 @@
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
 namespace {
@@ -25,7 +26,7 @@ struct Training {
     optimizer->zero_grad();
     Tensor loss;
     {
-      const amp::Autocast autocast(kCPU, {.dtype = kHalf});
+      const amp::Autocast autocast(default_device_type(), {.dtype = kHalf});
       loss = nn::functional::cross_entropy(model(x), y);
     }
     scaler.scale(loss).backward();
@@ -61,7 +62,7 @@ void expect_whole(const Training& training) {
   for (const Tensor& parameter : training.model.parameters()) {
     EXPECT_TRUE(isfinite(parameter).all().item<bool>());
   }
-  EXPECT_FALSE(amp::is_autocast_enabled(kCPU));
+  EXPECT_FALSE(amp::is_autocast_enabled(default_device_type()));
   EXPECT_TRUE(GradMode::is_enabled());
 }
 

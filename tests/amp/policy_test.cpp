@@ -6,14 +6,16 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/autocast.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/tensors.h>
+#include <halfgrad/tests/devices.h>
 
 namespace halfgrad::amp {
 namespace {
 
 std::vector<Tensor> operands_of(const std::vector<DType>& dtypes) {
   std::vector<Tensor> operands;
-  for (const DType dtype : dtypes) operands.emplace_back(Array::full({2}, 1, dtype));
+  for (const DType dtype : dtypes) operands.push_back(full({2}, 1, {.dtype = dtype}));
   return operands;
 }
 
@@ -60,7 +62,7 @@ TEST(Policy, CastsWhatEachFactAsks) {
   for (const PolicyCase& c : kPolicyCases) {
     SCOPED_TRACE(describe(c));
     std::vector<Tensor> operands = operands_of(c.before);
-    const Autocast autocast(kCPU, c.fast);
+    const Autocast autocast(default_device_type(), c.fast);
     if (c.after.empty()) {
       EXPECT_THROW(halfgrad::detail::cast_operands("op", c.precision, operands),
                    std::runtime_error);
@@ -77,7 +79,7 @@ TEST(Policy, DisabledRegionCastsNothing) {
   for (const PolicyCase& c : kPolicyCases) {
     SCOPED_TRACE(describe(c));
     std::vector<Tensor> operands = operands_of(c.before);
-    const Autocast autocast(kCPU, c.fast, false);
+    const Autocast autocast(default_device_type(), c.fast, false);
     halfgrad::detail::cast_operands("op", c.precision, operands);
     for (std::size_t k = 0; k < operands.size(); ++k) {
       EXPECT_EQ(operands[k].dtype(), c.before[k]) << "operand " << k;
@@ -88,7 +90,7 @@ TEST(Policy, DisabledRegionCastsNothing) {
 TEST(Policy, OmittedOperandsStayOmitted) {
   std::vector<Tensor> operands = operands_of({f, f});
   operands[1] = Tensor();
-  const Autocast autocast(kCPU);
+  const Autocast autocast(default_device_type());
   halfgrad::detail::cast_operands("linear", Precision::tensor_core, operands);
   EXPECT_EQ(operands[0].dtype(), h);
   EXPECT_FALSE(operands[1].defined());
@@ -96,16 +98,16 @@ TEST(Policy, OmittedOperandsStayOmitted) {
 
 // Only tensors of the region's device type: the decision for CUDA leaves a CPU tensor alone.
 TEST(Policy, EligibleOnItsDeviceTypeOnly) {
-  const Tensor on_cpu(Array::full({2}, 1, kFloat));
+  const Tensor on_cpu = full({2}, 1.0, {.device = Device()});
   EXPECT_TRUE(is_eligible(on_cpu, kCPU));
   EXPECT_FALSE(is_eligible(on_cpu, kCUDA));
-  EXPECT_FALSE(is_eligible(Tensor(), kCPU));
+  EXPECT_FALSE(is_eligible(Tensor(), default_device_type()));
 }
 
 TEST(Policy, RefusalNamesTheSafeVariant) {
   std::vector<Tensor> operands = operands_of({f, f});
   try {
-    decide("binary_cross_entropy", Precision::unsafe, operands, kCPU, h);
+    decide("binary_cross_entropy", Precision::unsafe, operands, default_device_type(), h);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("binary_cross_entropy_with_logits"),

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/loss_scalers.h>
 #include <halfgrad/amp/scale_state.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>
 #include <halfgrad/tests/amp/random_traces.h>
 #include <halfgrad/tests/thorough.h>
@@ -67,9 +68,9 @@ TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
     SCOPED_TRACE(scaler.name);
     std::mt19937_64 random(3);
     LossScale state = initial_scale(scaler.options);
-    const halfgrad::detail::ScaleState device(state, {});
-    const std::vector<Array> good{Array::full({}, 0, kFloat)};
-    const std::vector<Array> bad{Array::full({}, 1, kFloat)};
+    const halfgrad::detail::ScaleState device(state, get_default_device());
+    const std::vector<Array> good{full({}, 0, {.dtype = kFloat}).array()};
+    const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};
     for (const bool is_bad : random_trace(random, 6000)) {
       const ScaleUpdate update = next(state, is_bad, scaler.options);
       state = update.state;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/tensors.h>
 
 namespace halfgrad::detail {
@@ -14,7 +15,7 @@ namespace {
 using amp::kInfinite;
 using amp::kNaN;
 
-Array zero() { return Array::full({}, 0, kFloat); }
+Array zero() { return full({}, 0, {.dtype = kFloat}).array(); }
 
 struct UpdateCase {
   const char* what;
@@ -68,8 +69,8 @@ const UpdateCase kUpdates[] = {
 TEST(UpdateScale, Transitions) {
   for (const UpdateCase& c : kUpdates) {
     SCOPED_TRACE(c.what);
-    const ScaleState state({.scale = c.scale, .good_steps = c.tracker}, {});
-    const std::vector<Array> found_infs{Array::full({}, c.found_inf, kFloat)};
+    const ScaleState state({.scale = c.scale, .good_steps = c.tracker}, get_default_device());
+    const std::vector<Array> found_infs{full({}, c.found_inf, {.dtype = kFloat}).array()};
     update_scale(state, found_infs, c.options);
     const double scale = state.scale.item();
     if (std::isnan(c.scale_after)) {
@@ -83,8 +84,9 @@ TEST(UpdateScale, Transitions) {
 }
 
 TEST(UpdateScale, SeveralVerdictsAreOne) {
-  const ScaleState state({.scale = 4, .good_steps = 3}, {});
-  const std::vector<Array> verdicts{zero(), Array::full({}, 1, kFloat), Array::full({}, 1, kFloat)};
+  const ScaleState state({.scale = 4, .good_steps = 3}, get_default_device());
+  const std::vector<Array> verdicts{zero(), full({}, 1, {.dtype = kFloat}).array(),
+                                    full({}, 1, {.dtype = kFloat}).array()};
   update_scale(state, verdicts, {});
   EXPECT_EQ(state.scale.item(), 2);
   EXPECT_EQ(verdicts[0].item(), 0);  // verdicts are not touched: outcomes still read them
@@ -92,7 +94,7 @@ TEST(UpdateScale, SeveralVerdictsAreOne) {
 
 // "Lowering the interval below the current tracker": interval 10, 5 good steps, then interval 3.
 TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
-  const ScaleState state({.scale = 4, .good_steps = 0}, {});
+  const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
   for (int k = 0; k < 5; ++k) update_scale(state, good, {.growth_interval = 10});
   EXPECT_EQ(state.scale.item(), 4);
@@ -101,9 +103,9 @@ TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
 }
 
 TEST(UpdateScale, HysteresisCountsConsecutiveBadSteps) {
-  const ScaleState state({.scale = 1024, .good_steps = 0}, {});
+  const ScaleState state({.scale = 1024, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
-  const std::vector<Array> bad{Array::full({}, 1, kFloat)};
+  const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};
   const struct {
     bool is_bad;
     double scale_after;
@@ -117,8 +119,8 @@ TEST(UpdateScale, HysteresisCountsConsecutiveBadSteps) {
 }
 
 TEST(UpdateScale, PermanentOverflow) {
-  const ScaleState state({.scale = 65536, .good_steps = 0}, {});
-  const std::vector<Array> bad{Array::full({}, 1, kFloat)};
+  const ScaleState state({.scale = 65536, .good_steps = 0}, get_default_device());
+  const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};
   int backoffs = 0;
   for (; std::isfinite(state.inv_scale.item()); ++backoffs) update_scale(state, bad, {});
   EXPECT_EQ(backoffs, 144);
@@ -128,24 +130,24 @@ TEST(UpdateScale, PermanentOverflow) {
 }
 
 TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
-  const ScaleState state({.scale = 6, .good_steps = 0}, {});
+  const ScaleState state({.scale = 6, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
   for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1, .max_scale = 16});
   EXPECT_EQ(state.scale.item(), 16);
-  EXPECT_EQ(state.counters.data_as<std::int64_t>()[ScaleState::growths], 2);
+  EXPECT_EQ(state.counters.select(0, ScaleState::growths).item(), 2);
 }
 
 TEST(UpdateScale, Counts) {
-  const ScaleState state({.scale = 0x1p126, .good_steps = 0}, {});
+  const ScaleState state({.scale = 0x1p126, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
-  const std::vector<Array> bad{Array::full({}, 1, kFloat)};
+  const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};
   for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1});
   update_scale(state, bad, {});
   update_scale(state, bad, {});
   count_step(state, good[0]);
   count_step(state, bad[0]);
   count_step(state, bad[0]);
-  const auto* const count = state.counters.data_as<std::int64_t>();
+  const auto count = Tensor(state.counters).to_vector<std::int64_t>();
   EXPECT_EQ(count[ScaleState::growths], 1);  // the second would have been infinite
   EXPECT_EQ(count[ScaleState::backoffs], 2);
   EXPECT_EQ(count[ScaleState::steps], 1);
@@ -155,8 +157,8 @@ TEST(UpdateScale, Counts) {
 TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
   for (const DType dtype : kAllDTypes) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {
-      const ScaleState state({.scale = 4, .good_steps = 7}, {});
-      state.set_scale(Array::full(shape, 1, dtype));
+      const ScaleState state({.scale = 4, .good_steps = 7}, get_default_device());
+      state.set_scale(full(shape, 1, {.dtype = dtype}).array());
       EXPECT_EQ(state.scale.item(), 1) << name(dtype);
       EXPECT_EQ(state.inv_scale.item(), 1);
       EXPECT_EQ(state.growth_tracker.item(), 7);
@@ -166,7 +168,7 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
 
 // What a captured graph holds on to.
 TEST(ScaleState, ChangesInPlace) {
-  const ScaleState state({.scale = 4, .good_steps = 0}, {});
+  const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
   const Array scale = state.scale, inv_scale = state.inv_scale, tracker = state.growth_tracker;
   const std::vector<Array> good{zero()};
   update_scale(state, good, {.growth_interval = 2});
@@ -175,7 +177,7 @@ TEST(ScaleState, ChangesInPlace) {
   EXPECT_EQ(scale.item(), 8);
   EXPECT_EQ(inv_scale.item(), 0.125);
   EXPECT_EQ(tracker.item(), 0);
-  state.set_scale(Array::full({1}, 2, kDouble));
+  state.set_scale(full({1}, 2, {.dtype = kDouble}).array());
   EXPECT_EQ(scale.item(), 2);
   EXPECT_EQ(inv_scale.item(), 0.5);
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/tensor.h>
 
 /// Tensors that the tests of amp write by hand.
@@ -17,13 +18,11 @@ inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline Tensor filled(const Shape& sizes, double value, DType dtype = kFloat) {
-  return Tensor(Array::full(sizes, value, dtype));
+  return full(sizes, value, {.dtype = dtype});
 }
 
 inline Tensor vector_of(const Values& values, DType dtype = kFloat) {
-  const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
-  std::copy(values.begin(), values.end(), result.data_as<double>());
-  return Tensor(result.to(dtype).clone());
+  return tensor(values, {.dtype = dtype});
 }
 
 }  // namespace halfgrad::amp

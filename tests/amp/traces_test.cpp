@@ -27,9 +27,9 @@ TEST(Traces, OfAGradScalerEqualPyTorchsRule) {
         static_cast<float>(options.growth_factor), static_cast<float>(options.backoff_factor));
     GradScaler scaler = started(options);
     Trained trained({0});
-    auto* const gradient = trained.param.grad().array().data_as<float>();
+    const Array gradient = trained.param.grad().array();
     for (std::size_t step = 0; step < trace.size(); ++step) {
-      *gradient = trace[step] ? static_cast<float>(kInfinite) : 0;
+      gradient.fill_(trace[step] ? kInfinite : 0);
       if (repeat % 2 == 1) scaler.unscale_(trained.optimizer);
       scaler.step(trained.optimizer);
       scaler.update();

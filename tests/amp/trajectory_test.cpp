@@ -8,10 +8,12 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/sgd.h>
+#include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/json.h>
 
 /// The same 50 training steps as PyTorch's, from the same weights and batches.
@@ -25,10 +27,7 @@ Tensor tensor(const Json& json, DType dtype) {
   for (const Json* level = &json; level->size() > 0; level = &(*level)[0]) {
     sizes.push_back(static_cast<std::int64_t>(level->size()));
   }
-  const std::vector<double> numbers = json.numbers();
-  const Array array = Array::empty(sizes, kDouble);
-  std::copy(numbers.begin(), numbers.end(), array.data_as<double>());
-  return Tensor(array.to(dtype).clone());
+  return halfgrad::tensor(json.numbers(), sizes, {.dtype = dtype});
 }
 
 /// Linear layers with ReLU between them.
@@ -124,7 +123,7 @@ TEST(Trajectory, Float16WithGradScaler) {
       optimizer->zero_grad();
       Tensor loss;
       {
-        const amp::Autocast autocast(kCPU);
+        const amp::Autocast autocast(default_device_type());
         loss = cross_entropy(network(tensor(data["inputs"][step], kFloat)),
                              tensor(data["labels"][step], kLong));
       }

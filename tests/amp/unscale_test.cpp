@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/scale_state.h>
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/tests/amp/tensors.h>
 
@@ -16,9 +17,7 @@ using amp::kInfinite;
 using amp::kNaN;
 
 Array array(const std::vector<double>& values, DType dtype) {
-  const Array result = Array::empty({static_cast<std::int64_t>(values.size())}, kDouble);
-  std::copy(values.begin(), values.end(), result.data_as<double>());
-  return result.to(dtype).clone();
+  return tensor(values, {.dtype = dtype}).array();
 }
 
 std::vector<double> values(const Array& array) { return Tensor(array).to_vector<double>(); }
@@ -72,15 +71,15 @@ TEST(Unscale, ChecksAndMultiplies) {
     for (const Check check : {Check::scaled, Check::unscaled}) {
       SCOPED_TRACE(std::string(c.what) + (check == Check::unscaled ? ", unscaled" : ""));
       const double verdict = check == Check::scaled ? c.found_inf : c.found_inf_unscaled;
-      const Array inv_scale = Array::full({}, c.inv_scale, kFloat);
+      const Array inv_scale = full({}, c.inv_scale, {.dtype = kFloat}).array();
       const std::vector<Array> grads{array(c.before, c.dtype)};
 
-      const Array only_checked = Array::full({}, 0, kFloat);
+      const Array only_checked = full({}, 0, {.dtype = kFloat}).array();
       check_finite(grads, inv_scale, only_checked, check);
       EXPECT_EQ(only_checked.item(), verdict);
       expect_same(values(grads[0]), values(array(c.before, c.dtype)));
 
-      const Array found_inf = Array::full({}, 0, kFloat);
+      const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
       unscale(grads, inv_scale, found_inf, check);
       EXPECT_EQ(found_inf.item(), verdict);
       expect_same(values(grads[0]), c.after);
@@ -89,70 +88,72 @@ TEST(Unscale, ChecksAndMultiplies) {
 }
 
 TEST(Unscale, NeverClearsAVerdict) {
-  const Array found_inf = Array::full({}, 1, kFloat);
+  const Array found_inf = full({}, 1, {.dtype = kFloat}).array();
   const std::vector<Array> grads{array({1, 2}, kFloat)};
-  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
+  unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
   EXPECT_EQ(found_inf.item(), 1);
 }
 
 TEST(Unscale, ListsOfSeveralDTypes) {
   const std::vector<Array> grads{array({2}, kFloat), array({4}, kDouble), array({6}, kBFloat16)};
-  const Array found_inf = Array::full({}, 0, kFloat);
-  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
+  const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
+  unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
   EXPECT_EQ(grads[0].item(), 1);
   EXPECT_EQ(grads[1].item(), 2);
   EXPECT_EQ(grads[2].item(), 3);
-  unscale({}, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
+  unscale({}, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
   EXPECT_EQ(found_inf.item(), 0);
 }
 
 // Whoever unscales looks at them next, whatever the verdict.
 TEST(Unscale, GradientsBehindABadOneAreUnscaledToo) {
   const std::vector<Array> grads{array({kNaN}, kFloat), array({4}, kFloat), array({6}, kDouble)};
-  const Array found_inf = Array::full({}, 0, kFloat);
-  unscale(grads, Array::full({}, 0.5, kFloat), found_inf, Check::scaled);
+  const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
+  unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
   EXPECT_EQ(found_inf.item(), 1);
   EXPECT_EQ(grads[1].item(), 2);
   EXPECT_EQ(grads[2].item(), 3);
 }
 
 TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
-  const Array whole = Array::full({4, 6}, 8, kFloat);
+  const Array whole = full({4, 6}, 8, {.dtype = kFloat}).array();
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
-  unscale(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
-  for (std::int64_t i = 0; i < whole.numel(); ++i) {
-    EXPECT_EQ(whole.data_as<float>()[i], i % 2 == 0 ? 4 : 8);
-  }
+  unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), full({}, 0, {.dtype = kFloat}).array(),
+          Check::scaled);
+  const std::vector<double> numbers = Tensor(whole).to_vector<double>();
+  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], i % 2 == 0 ? 4 : 8);
 }
 
 TEST(Unscale, IsAnInPlaceChange) {
   const std::vector<Array> grads{array({1}, kFloat)};
   const std::uint32_t before = grads[0].storage()->version();
-  check_finite(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
+  check_finite(grads, full({}, 0.5, {.dtype = kFloat}).array(),
+               full({}, 0, {.dtype = kFloat}).array(), Check::scaled);
   EXPECT_EQ(grads[0].storage()->version(), before);
-  unscale(grads, Array::full({}, 0.5, kFloat), Array::full({}, 0, kFloat), Check::scaled);
+  unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), full({}, 0, {.dtype = kFloat}).array(),
+          Check::scaled);
   EXPECT_NE(grads[0].storage()->version(), before);
 }
 
 // One bad element anywhere in an array longer than a tile, a task of the pool and a pack.
 TEST(Unscale, FindsASingleBadElement) {
   constexpr std::int64_t kSize = 3 * 32768 + 1024 + 13;
-  const Array inv_scale = Array::full({}, 0.5, kFloat);
+  const Array inv_scale = full({}, 0.5, {.dtype = kFloat}).array();
   for (const DType dtype : {kFloat, kDouble, kBFloat16}) {
-    const std::vector<Array> grads{Array::full({kSize}, 2, dtype)};
+    const std::vector<Array> grads{full({kSize}, 2, {.dtype = dtype}).array()};
     for (const std::int64_t at : {std::int64_t{0}, std::int64_t{1023}, std::int64_t{32768},
                                   std::int64_t{65535}, kSize - 1}) {
       const Array element = grads[0].select(0, at);
       element.fill_(kNaN);
-      const Array found_inf = Array::full({}, 0, kFloat);
+      const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
       check_finite(grads, inv_scale, found_inf, Check::scaled);
       EXPECT_EQ(found_inf.item(), 1) << name(dtype) << " at " << at;
       element.fill_(2);
-      const Array good = Array::full({}, 0, kFloat);
+      const Array good = full({}, 0, {.dtype = kFloat}).array();
       check_finite(grads, inv_scale, good, Check::scaled);
       EXPECT_EQ(good.item(), 0);
     }
-    unscale(grads, inv_scale, Array::full({}, 0, kFloat), Check::scaled);
+    unscale(grads, inv_scale, full({}, 0, {.dtype = kFloat}).array(), Check::scaled);
     EXPECT_EQ(values(grads[0]), std::vector<double>(kSize, 1));
   }
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -198,7 +199,7 @@ TEST(Modes, InferenceTensorsCannotBeSavedForBackward) {
   Tensor made_inside;
   {
     const InferenceMode inference;
-    made_inside = Tensor(Array::full({}, 2, kFloat));
+    made_inside = full({}, 2.0);
     EXPECT_FALSE((leaf({}, 1) * 2).requires_grad());
   }
   EXPECT_TRUE(made_inside.is_inference());
@@ -214,7 +215,7 @@ TEST_P(Views, PassGradientsBackToTheirBase) {
 }
 
 TEST(Leaf, OnlyFloatingPointCanRequireGrad) {
-  Tensor x(Array::full({}, 3, kLong));
+  Tensor x = full({}, 3);
   expect_contains(message_of([&] { x.requires_grad_(); }), "int64");
 }
 

@@ -19,7 +19,7 @@ using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
 /// A float64 leaf with standard normal numbers that depend on `stream` alone.
 inline Tensor random_leaf(const Shape& sizes, std::uint64_t stream) {
-  const Array numbers = Array::empty(sizes, kDouble);
+  const Array numbers = Array::empty(sizes, kDouble, get_default_device());
   random::normal(numbers, 0, 1, {42, stream});
   return Tensor(numbers).requires_grad_();
 }
@@ -45,13 +45,13 @@ inline void expect_gradients(const TensorFunction& f, const std::vector<Tensor>&
     ASSERT_EQ(gradients[k].sizes(), inputs[k].sizes());
     const std::vector<double> gradient = gradients[k].to_vector<double>();
     for (std::int64_t i = 0; i < inputs[k].numel(); ++i) {
-      double& x = inputs[k].data_ptr<double>()[i];
-      const double before = x;
-      x = before + kStep;
+      const Array x = inputs[k].array().reshape({-1}).select(0, i);
+      const double before = x.item();
+      x.fill_(before + kStep);
       const double above = loss();
-      x = before - kStep;
+      x.fill_(before - kStep);
       const double below = loss();
-      x = before;
+      x.fill_(before);
       const double expected = (above - below) / (2 * kStep);
       EXPECT_NEAR(gradient[static_cast<std::size_t>(i)], expected,
                   kTolerance * std::max(1.0, std::abs(expected)))

@@ -43,7 +43,8 @@ TEST(Scalar, RoundsAndTruncatesAsAConversionDoes) {
   EXPECT_TRUE(Scalar(std::nan("")).to<bool>());
   EXPECT_EQ(Scalar(0.1).to<float>(), 0.1F);
   EXPECT_EQ(static_cast<float>(Scalar(65519.0).to<Half>()), 65504.0F);
-  EXPECT_EQ(Scalar(std::numeric_limits<double>::infinity()).to<float>(), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(Scalar(std::numeric_limits<double>::infinity()).to<float>(),
+            std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(Scalar(std::nan("")).to<float>()));
 }
 
@@ -56,7 +57,8 @@ TEST(Scalar, RefusesWhatTheTypeCannotHold) {
   EXPECT_THROW(Scalar(0x1p63).to<std::int64_t>(), std::invalid_argument);
   EXPECT_EQ(Scalar(-0x1p63).to<std::int64_t>(), kSmallest);
   EXPECT_THROW(Scalar(std::nan("")).to<std::int64_t>(), std::invalid_argument);
-  EXPECT_THROW(Scalar(std::numeric_limits<double>::infinity()).to<std::int64_t>(), std::invalid_argument);
+  EXPECT_THROW(Scalar(std::numeric_limits<double>::infinity()).to<std::int64_t>(),
+               std::invalid_argument);
   EXPECT_THROW(Scalar(65520.0).to<Half>(), std::invalid_argument);
   EXPECT_THROW(Scalar(70000).to<Half>(), std::invalid_argument);
   EXPECT_THROW(Scalar(1e39).to<float>(), std::invalid_argument);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/async_optimizer.h>
 #include <halfgrad/optim/sgd.h>
 
@@ -23,11 +24,12 @@ using Values = std::vector<double>;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 TEST(AsyncPrecision, Float16GradientsArriveExactly) {
-  const Array every = Array::empty({0x10000}, DType::f16);
+  Array every = Array::empty({0x10000}, DType::f16);
   for (int bits = 0; bits < 0x10000; ++bits) {
     every.data_as<std::uint16_t>()[bits] = static_cast<std::uint16_t>(bits);
   }
-  Tensor p = Tensor(Array::full({0x10000}, 0, DType::f16)).requires_grad_();
+  every = every.to(get_default_device());
+  Tensor p = full({0x10000}, 0, {.dtype = DType::f16}).requires_grad_();
   SGD sgd({p}, {});
   AsyncOptimizer optimizer(sgd);
   p.set_grad(Tensor(every.clone()));

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/core/thread_pool.h>
 
@@ -195,7 +196,7 @@ TEST_P(ClipGradNormOfMany, HasNoLimitAndDoesNotWait) {
     param.set_grad(Tensor(transposed ? gradient.transpose(0, 1) : gradient));
     params.push_back(param);
     const double norm = value * std::sqrt(2.0 * static_cast<double>(size));
-    squares += std::pow(Tensor(Array::full({}, norm, kDTypes[i % 4])).item(), 2);
+    squares += std::pow(full({}, norm, {.dtype = kDTypes[i % 4]}).item(), 2);
   }
   const auto waits = cuda::host_waits();
   const Tensor total = clip_grad_norm_(params, 1);

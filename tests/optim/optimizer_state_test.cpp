@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/sgd.h>
 #include <halfgrad/tests/message_of.h>
@@ -51,7 +52,7 @@ TEST(OptimizerState, KeepsItsCountsThroughAStateDict) {
   other.load_state_dict(sgd.state_dict());
   EXPECT_EQ(other.steps(), 1);
   EXPECT_FALSE(other.skipped_steps().defined());
-  const Array inf = Array::full({}, 1, DType::f32);
+  const Array inf = full({}, 1, {.dtype = DType::f32}).array();
   sgd.step(StepControl{nullptr, &inf});
   const OptimizerState saved = sgd.state_dict();
   other.load_state_dict(saved);
@@ -113,7 +114,7 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
     return saved;
   };
   const auto with = [](OptimizerState saved, const char* name) {
-    saved.state.at(0)[name] = Array::full({}, 0, kLong);
+    saved.state.at(0)[name] = full({}, 0, {.dtype = kLong}).array();
     return saved;
   };
   const auto load = [&param](auto optimizer, const OptimizerState& saved) {

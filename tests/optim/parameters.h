@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
 /// Parameters with given gradients, and the files of expected values.
@@ -16,9 +17,7 @@ namespace halfgrad::testing {
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 inline Tensor tensor_of(const std::vector<double>& values, DType dtype = DType::f64) {
-  const Array array = Array::empty({static_cast<std::int64_t>(values.size())}, DType::f64);
-  std::copy(values.begin(), values.end(), array.data_as<double>());
-  return Tensor(array.to(dtype));
+  return tensor(values, {.dtype = dtype});
 }
 
 inline Tensor parameter(const std::vector<double>& values, DType dtype = DType::f64) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/optim/adamw.h>
@@ -63,7 +64,7 @@ void expect_near(const Array& actual, const Array& expected, const char* what) {
   }
 }
 
-Array flag(double value) { return Array::full({}, value, DType::f32); }
+Array flag(double value) { return full({}, value, {.dtype = DType::f32}).array(); }
 
 TEST(StepControl, FoundInfLeavesEveryBit) {
   for (const Case& c : cases()) {
@@ -180,13 +181,9 @@ TEST(StepControl, SameBitsForAnyNumberOfThreads) {
       set_num_threads(threads);
       std::vector<Tensor> params;
       for (const std::int64_t size : {70000, 3, 0, 16385}) {
-        Tensor param(Array::empty({size}, DType::f32));
-        Tensor gradient(Array::empty({size}, DType::f32));
-        for (std::int64_t i = 0; i < size; ++i) {
-          param.data_ptr<float>()[i] = std::sin(static_cast<float>(i));
-          gradient.data_ptr<float>()[i] = std::cos(static_cast<float>(i));
-        }
-        param.requires_grad_().set_grad(gradient);
+        const Tensor place = arange(size, {.dtype = kFloat});
+        Tensor param = sin(place);
+        param.requires_grad_().set_grad(cos(place));
         params.push_back(param);
       }
       const auto optimizer = c.make(params);

@@ -1,0 +1,32 @@
+#include <cstdio>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+
+// Runs the tests of a folder; with --device=D those that do not choose a device themselves on D,
+// "cuda", "cuda:1", or "cpu:1", the host's second place (core/device.h).
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  constexpr std::string_view kOption = "--device=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (!argument.starts_with(kOption)) {
+      std::fprintf(stderr, "%s: expected --device=D, got %s\n", argv[0], argv[i]);
+      return 2;
+    }
+    const std::string_view name = argument.substr(kOption.size());
+    const halfgrad::Device device =
+        name == "cpu:1" ? halfgrad::Device(halfgrad::kCPU, 1) : halfgrad::Device(name);
+    if (device.is_cuda() && !halfgrad::cuda::is_available()) {
+      std::printf("SKIPPED: %d tests on %s: no GPU: %s\n",
+                  ::testing::UnitTest::GetInstance()->total_test_count(), argv[i],
+                  halfgrad::cuda::why_unavailable().c_str());
+      constexpr int kSkipped = 77;
+      return kSkipped;
+    }
+    halfgrad::set_default_device(device);
+  }
+  return RUN_ALL_TESTS();
+}
