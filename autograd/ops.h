@@ -201,7 +201,7 @@ Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);
 Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
 
-// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp) ---
+// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp); integers on the CPU, and wrap ---
 /// 1-D, 2-D and batched cases as torch.matmul.
 Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor mm(const Tensor& self, const Tensor& mat2);

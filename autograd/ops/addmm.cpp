@@ -19,8 +19,8 @@ struct AddMm {
   Scalar alpha;
 
   Array forward(const Array& self, const Array& a, const Array& b) const {
-    expect_one_floating_dtype(name, a, b);
-    expect_one_floating_dtype(name, self, a);
+    expect_one_dtype(name, a, b);
+    expect_one_dtype(name, self, a);
     if (a.ndim() != 2 || b.ndim() != 2 || a.size(1) != b.size(0)) {
       throw std::invalid_argument("addmm: expected two matrices [m, k] and [k, n], got " +
                                   to_string(a.sizes()) + " and " + to_string(b.sizes()));

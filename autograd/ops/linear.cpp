@@ -29,8 +29,8 @@ Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatte
 
 Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias) {
   expect_shapes(op, x, w, bias);
-  expect_one_floating_dtype(op, x, w);
-  if (bias.defined()) expect_one_floating_dtype(op, x, bias);
+  expect_one_dtype(op, x, w);
+  if (bias.defined()) expect_one_dtype(op, x, bias);
   Shape sizes = x.sizes();
   sizes[x.ndim() - 1] = w.size(0);
   return Array::empty(sizes, x.dtype(), x.device());
