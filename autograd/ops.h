@@ -239,7 +239,8 @@ inline constexpr Reduction kNone = Reduction::none;
 inline constexpr Reduction kMean = Reduction::mean;
 inline constexpr Reduction kSum = Reduction::sum;
 
-/// input [n, c] (or [c]) logits; target: class indices int64 [n], or probabilities [n, c].
+/// input [n, c, ...] (or [c]) logits; target: class indices int64 [n, ...] (or []), or
+/// probabilities of input's shape. The loss of each is [n, ...], the mean that of all.
 struct CrossEntropyOptions {
   Tensor weight = {};  ///< [c]
   std::int64_t ignore_index = -100;
@@ -248,7 +249,7 @@ struct CrossEntropyOptions {
 };
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyOptions& options = {});
-/// input [n, c] log-probabilities; target int64 [n].
+/// input [n, c, ...] (or [c]) log-probabilities; target int64 [n, ...] (or []).
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                 Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
