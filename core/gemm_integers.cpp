@@ -45,9 +45,9 @@ struct IntegerProduct {
  private:
   void multiply_part(int64_t row, int64_t col, int64_t columns) const {
     Word sums[kColumns] = {};
-    const auto* const factors = static_cast<const S*>(a.data) + row * a.row_stride;
+    const auto* const factors = static_cast<const S*>(a.data);
     for (int64_t k = 0; k < a.cols; ++k) {
-      const auto factor = static_cast<Word>(factors[k * a.col_stride]);
+      const auto factor = static_cast<Word>(factors[row * a.row_stride + k * a.col_stride]);
       const Word* const line = b + k * c.cols + col;
       for (int64_t j = 0; j < columns; ++j) sums[j] += factor * line[j];
     }
