@@ -86,6 +86,34 @@ TEST(SpecialPoints, VarianceFarFromZero) {
   EXPECT_NEAR(std(x).item(), std::sqrt(exact), 1e-6 * std::sqrt(exact));
 }
 
+// Of numbers whose squares are beyond float32's range, of constants, of NaN.
+TEST(SpecialPoints, DeviationOfTheLargestAndSmallestNumbers) {
+  const auto deviation = [](const Numbers& numbers) {
+    return std(tensor(numbers, {.dtype = kFloat})).item<float>();
+  };
+  EXPECT_FLOAT_EQ(deviation({1e-25, 2e-25}), 7.071068122703665e-26F);
+  EXPECT_FLOAT_EQ(deviation({1e30, -1e30}), 1.4142135130433894e+30F);
+  EXPECT_FLOAT_EQ(deviation({1e38, -1e38}), 1.4142135230892728e+38F);
+  EXPECT_EQ(deviation({3e38, 3e38, 3e38}), 0);
+  EXPECT_FLOAT_EQ(deviation({1e-40, 3e-40}), 1.4142184361658919e-40F);
+  EXPECT_EQ(deviation({5, 5, 5}), 0);
+  EXPECT_EQ(deviation({0, 0}), 0);
+  EXPECT_TRUE(std::isinf(deviation({3e38, -3e38})));
+  EXPECT_TRUE(std::isnan(deviation({1, kNaN})));
+  EXPECT_TRUE(std::isnan(deviation({1})));
+  EXPECT_EQ(var(tensor({1e-25, 2e-25}, {.dtype = kFloat})).item(), 0);
+  EXPECT_TRUE(std::isinf(var(tensor({1e30, -1e30}, {.dtype = kFloat})).item()));
+  EXPECT_DOUBLE_EQ(std(tensor({1e-200, 3e-200}, {.dtype = kDouble})).item(),
+                   std::sqrt(2.0) * 1e-200);
+}
+
+TEST(SpecialPoints, DeviationOfNearlyEqualNumbers) {
+  Tensor x = full({3000000}, std::sin(8) * 7, {.dtype = kFloat});
+  x[0].mul_(1.0000002);
+  EXPECT_FALSE(std::isnan(std(x).item()));
+  EXPECT_GE(var(x).item(), 0);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
