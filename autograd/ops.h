@@ -209,7 +209,7 @@ Tensor bmm(const Tensor& self, const Tensor& mat2);
 Tensor mv(const Tensor& self, const Tensor& vec);
 Tensor dot(const Tensor& self, const Tensor& tensor);
 Tensor outer(const Tensor& self, const Tensor& vec2);
-/// beta * self + alpha * mat1 @ mat2
+/// beta * self + alpha * mat1 @ mat2. With beta 0 self is not read, with alpha 0 not mat1 and mat2.
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
              Scalar alpha = 1);
 /// input [..., in] @ weight [out, in]^T + bias [out]

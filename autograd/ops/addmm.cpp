@@ -28,7 +28,11 @@ struct AddMm {
     const Array out = Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device());
     const Array addend = self.expand(out.sizes());
     if (beta.value() != 0) out.copy_(addend);
-    product(alpha.value(), a, b, beta.value(), out);
+    if (alpha.value() == 0) {  // as in BLAS: a and b, NaN perhaps, are not read
+      product(0, a.slice(1, 0, 0), b.slice(0, 0, 0), beta.value(), out);
+    } else {
+      product(alpha.value(), a, b, beta.value(), out);
+    }
     return out;
   }
 

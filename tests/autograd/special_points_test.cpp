@@ -114,6 +114,17 @@ TEST(SpecialPoints, DeviationOfNearlyEqualNumbers) {
   EXPECT_GE(var(x).item(), 0);
 }
 
+// As PyTorch's in float32 and float64; in 16 bits its product, unlike BLAS, reads them.
+TEST(SpecialPoints, FactorsOfZeroReadNothing) {
+  const Tensor nan = full({2, 2}, kNaN), one = ones({2, 2});
+  for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+    const Tensor n = nan.to(dtype), o = one.to(dtype);
+    EXPECT_EQ(addmm(o, n, o, 1, 0).to_vector<double>(), Numbers(4, 1));
+    EXPECT_EQ(addmm(n, n, n, 0, 0).to_vector<double>(), Numbers(4, 0));
+    EXPECT_EQ(addmm(n, o, o, 0).to_vector<double>(), Numbers(4, 2));
+  }
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
