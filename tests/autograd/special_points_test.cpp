@@ -125,6 +125,17 @@ TEST(SpecialPoints, FactorsOfZeroReadNothing) {
   }
 }
 
+TEST(SpecialPoints, NormsOfNothing) {
+  const Tensor none = zeros({0}), rows = zeros({2, 0});
+  for (const double p :
+       {std::numeric_limits<double>::infinity(), -1.0, -std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(norm(none, p), std::invalid_argument);
+    EXPECT_THROW(norm(rows, p, {1}), std::invalid_argument);
+    EXPECT_EQ(norm(rows, p, {0}).sizes(), Shape{0});
+  }
+  for (const double p : {0.0, 0.5, 1.0, 2.0}) EXPECT_EQ(norm(none, p).item(), 0);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
