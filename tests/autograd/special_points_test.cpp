@@ -136,6 +136,13 @@ TEST(SpecialPoints, NormsOfNothing) {
   for (const double p : {0.0, 0.5, 1.0, 2.0}) EXPECT_EQ(norm(none, p).item(), 0);
 }
 
+TEST(SpecialPoints, OneHotOfNothing) {
+  const Tensor none = zeros({2, 0}, {.dtype = kLong});
+  EXPECT_EQ(one_hot(none, 3).sizes(), Shape({2, 0, 3}));
+  EXPECT_THROW(one_hot(none), std::invalid_argument);
+  EXPECT_THROW(one_hot(none, -2), std::invalid_argument);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
