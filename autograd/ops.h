@@ -196,6 +196,7 @@ template <std::integral T>
 Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
   return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
 }
+/// bool; uint8 of uint8.
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);

@@ -143,6 +143,14 @@ TEST(SpecialPoints, OneHotOfNothing) {
   EXPECT_THROW(one_hot(none, -2), std::invalid_argument);
 }
 
+TEST(SpecialPoints, TruthOfBytesIsAByte) {
+  const Tensor bytes = tensor({{1, 0, 3}, {2, 0, 0}}, {.dtype = kByte});
+  EXPECT_EQ(all(bytes).dtype(), kByte);
+  EXPECT_EQ(any(bytes, 0).dtype(), kByte);
+  EXPECT_EQ(any(bytes, 0).to_vector<int>(), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(all(bytes.to(kInt)).dtype(), kBool);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
