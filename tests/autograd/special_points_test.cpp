@@ -151,6 +151,18 @@ TEST(SpecialPoints, TruthOfBytesIsAByte) {
   EXPECT_EQ(all(bytes.to(kInt)).dtype(), kBool);
 }
 
+TEST(SpecialPoints, LossesOfIntegers) {
+  const Tensor a = tensor({1, 5, 2}), b = tensor({3, 3, 4});
+  EXPECT_EQ(l1_loss(a, b, kNone).dtype(), kLong);
+  EXPECT_EQ(l1_loss(a.to(kInt), b.to(kInt), kSum).dtype(), kLong);
+  EXPECT_EQ(l1_loss(a, b, kSum).item(), 6);
+  EXPECT_THROW(l1_loss(a, b), std::invalid_argument);
+  EXPECT_THROW(mse_loss(a, b, kSum), std::invalid_argument);
+  EXPECT_THROW(smooth_l1_loss(a, b, kSum, 0), std::invalid_argument);
+  EXPECT_THROW(huber_loss(a, b, kSum), std::invalid_argument);
+  EXPECT_EQ(mse_loss(a, b.to(kFloat)).item(), 4);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
