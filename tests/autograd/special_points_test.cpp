@@ -163,6 +163,14 @@ TEST(SpecialPoints, LossesOfIntegers) {
   EXPECT_EQ(mse_loss(a, b.to(kFloat)).item(), 4);
 }
 
+TEST(SpecialPoints, CatPassesOverNothing) {
+  const Tensor none = variable({}), x = ones({2, 2}, {.dtype = kDouble});
+  const Tensor joined = cat({none, x, none}, 1);
+  EXPECT_EQ(joined.sizes(), Shape({2, 2}));
+  EXPECT_EQ(autograd::grad({sum(joined)}, {none})[0].sizes(), Shape{0});
+  EXPECT_THROW(cat({zeros({0, 3}), x}, 1), std::invalid_argument);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
