@@ -48,8 +48,9 @@ struct LinearActivation {
     const Array& sums = kFromOutput ? y : z;
     const Array rows = as_matrix(x), columns = w.transpose(0, 1);
     const Array z_rows = kFromOutput ? Array() : as_matrix(z);
-    if (activated_product(F::activation, rows, columns, bias, as_matrix(y), z_rows)) return y;
-    product(1, rows, columns, 0, as_matrix(sums), bias);
+    const Array row = bias_row(bias, w);
+    if (activated_product(F::activation, rows, columns, row, as_matrix(y), z_rows)) return y;
+    product(1, rows, columns, 0, as_matrix(sums), row);
     elementwise(ValueKernel<F>{}, y.dtype(), y, sums);
     return y;
   }

@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 
 // Points at which formulas break: kinks, zeros, bounds, NaN, bool. The figures are PyTorch 2.15's.
@@ -169,6 +170,24 @@ TEST(SpecialPoints, CatPassesOverNothing) {
   EXPECT_EQ(joined.sizes(), Shape({2, 2}));
   EXPECT_EQ(autograd::grad({sum(joined)}, {none})[0].sizes(), Shape{0});
   EXPECT_THROW(cat({zeros({0, 3}), x}, 1), std::invalid_argument);
+}
+
+TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
+  const Tensor x = variable({1, 2, 3}), w = ones({4, 3}, {.dtype = kDouble});
+  for (const Shape& sizes : {Shape{}, Shape{1}}) {
+    const Tensor bias = full(sizes, 2, {.dtype = kDouble}).requires_grad_();
+    for (const bool batch : {false, true}) {
+      const Tensor y = linear(batch ? reshape(x, {1, 3}) : x, w, bias);
+      EXPECT_EQ(y.to_vector<double>(), Numbers(4, 8));
+      const Tensor db = autograd::grad({sum(y)}, {bias})[0];
+      EXPECT_EQ(db.sizes(), sizes);
+      EXPECT_EQ(db.item(), 4);
+    }
+    EXPECT_EQ(linear_relu(x, w, bias).to_vector<double>(), Numbers(4, 8));
+  }
+  for (const Shape& sizes : {Shape{3}, Shape{1, 1}, Shape{0}}) {
+    EXPECT_THROW(linear(x, w, zeros(sizes, {.dtype = kDouble})), std::invalid_argument);
+  }
 }
 
 TEST(SpecialPoints, Bools) {
