@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -80,7 +81,10 @@ Tensor elu(const Tensor& self, Scalar alpha = 1.0);
 /// `approximate` is "none" (x Phi(x), exact) or "tanh".
 Tensor gelu(const Tensor& self, const std::string& approximate = "none");
 Tensor silu(const Tensor& self);
-Tensor softplus(const Tensor& self, Scalar beta = 1.0);
+/// log(1 + exp(beta x)) / beta, or x where beta x > threshold. PyTorch's default of 20 for that
+/// would cost float64 half its digits.
+Tensor softplus(const Tensor& self, Scalar beta = 1.0,
+                Scalar threshold = std::numeric_limits<double>::infinity());
 
 // --- Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, no gradient ---
 Tensor eq(const Tensor& self, const Tensor& other);

@@ -190,6 +190,18 @@ TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
   }
 }
 
+TEST(SpecialPoints, SoftplusWithAThreshold) {
+  const auto cut_off = [](const Tensor& x) { return softplus(x, 2, 20); };
+  const Numbers at{9, 11, 10, -3};
+  EXPECT_EQ(cut_off(variable(at))[1].item(), 11);
+  EXPECT_GT(cut_off(variable(at))[2].item(), 10);
+  const Numbers slopes = slope(cut_off, at), second = second_slope(cut_off, at);
+  const Numbers expected{0.9999999847700205, 1, 0.9999999979388464, 0.0024726231566347748};
+  for (std::size_t i = 0; i < at.size(); ++i) EXPECT_DOUBLE_EQ(slopes[i], expected[i]);
+  EXPECT_EQ(second[1], 0);
+  EXPECT_NEAR(second[0], 3.045995853562458e-08, 1e-15);
+}
+
 TEST(SpecialPoints, Bools) {
   const Tensor bools = tensor({true, false});
   EXPECT_EQ(masked_fill(bools, tensor({false, true}), 0.5).to_vector<int>(),
