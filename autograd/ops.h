@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -80,7 +81,10 @@ Tensor elu(const Tensor& self, Scalar alpha = 1.0);
 /// `approximate` is "none" (x Phi(x), exact) or "tanh".
 Tensor gelu(const Tensor& self, const std::string& approximate = "none");
 Tensor silu(const Tensor& self);
-Tensor softplus(const Tensor& self, Scalar beta = 1.0);
+/// log(1 + exp(beta x)) / beta, or x where beta x > threshold. PyTorch's default of 20 for that
+/// would cost float64 half its digits.
+Tensor softplus(const Tensor& self, Scalar beta = 1.0,
+                Scalar threshold = std::numeric_limits<double>::infinity());
 
 // --- Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, no gradient ---
 Tensor eq(const Tensor& self, const Tensor& other);
@@ -196,12 +200,13 @@ template <std::integral T>
 Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
   return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
 }
+/// bool; uint8 of uint8.
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);
 Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
 
-// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp) ---
+// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp); integers on the CPU, and wrap ---
 /// 1-D, 2-D and batched cases as torch.matmul.
 Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor mm(const Tensor& self, const Tensor& mat2);
@@ -209,10 +214,10 @@ Tensor bmm(const Tensor& self, const Tensor& mat2);
 Tensor mv(const Tensor& self, const Tensor& vec);
 Tensor dot(const Tensor& self, const Tensor& tensor);
 Tensor outer(const Tensor& self, const Tensor& vec2);
-/// beta * self + alpha * mat1 @ mat2
+/// beta * self + alpha * mat1 @ mat2. With beta 0 self is not read, with alpha 0 not mat1 and mat2.
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
              Scalar alpha = 1);
-/// input [..., in] @ weight [out, in]^T + bias [out]
+/// input [..., in] @ weight [out, in]^T + bias [out], or one number
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 // --- Rows (log_softmax in ops/softmax.cpp, rms_norm in layer_norm.cpp) ---
@@ -239,7 +244,8 @@ inline constexpr Reduction kNone = Reduction::none;
 inline constexpr Reduction kMean = Reduction::mean;
 inline constexpr Reduction kSum = Reduction::sum;
 
-/// input [n, c] (or [c]) logits; target: class indices int64 [n], or probabilities [n, c].
+/// input [n, c, ...] (or [c]) logits; target: class indices int64 [n, ...] (or []), or
+/// probabilities of input's shape. The loss of each is [n, ...], the mean that of all.
 struct CrossEntropyOptions {
   Tensor weight = {};  ///< [c]
   std::int64_t ignore_index = -100;
@@ -248,7 +254,7 @@ struct CrossEntropyOptions {
 };
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyOptions& options = {});
-/// input [n, c] log-probabilities; target int64 [n].
+/// input [n, c, ...] (or [c]) log-probabilities; target int64 [n, ...] (or []).
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
                 Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);

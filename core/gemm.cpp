@@ -12,6 +12,7 @@
 #ifdef HALFGRAD_BLAS
 #include <halfgrad/core/gemm_blas.h>
 #endif
+#include <halfgrad/core/gemm_integers.h>
 #include <halfgrad/core/gemm_kernel.h>
 #include <halfgrad/core/gemm_operand.h>
 #include <halfgrad/core/gemm_tile.h>
@@ -103,6 +104,28 @@ std::string shape(int64_t rows, int64_t cols) {
   return "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")";
 }
 
+bool is_integer(DType dtype) { return !is_floating_point(dtype) && dtype != kBool; }
+
+void check_integers(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                    const RowBias& bias) {
+  const DType dtype = a.dtype;
+  if (b.dtype != dtype || c.dtype != dtype || (bias.data != nullptr && bias.dtype != dtype)) {
+    throw std::invalid_argument("gemm: expected one integer dtype, got " +
+                                std::string(name(dtype)) + ", " + std::string(name(b.dtype)) +
+                                " and " + std::string(name(c.dtype)));
+  }
+  if (c.device.is_cuda()) {
+    throw std::invalid_argument("gemm: expected floating matrices on a GPU, got " +
+                                std::string(name(dtype)));
+  }
+}
+
+int64_t cut_to_integer(double factor) {
+  if (factor >= -0x1p63 && factor < 0x1p63) return static_cast<int64_t>(factor);
+  throw std::invalid_argument("gemm: expected a factor of integers that int64 holds, got " +
+                              std::to_string(factor));
+}
+
 void check(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
            const RowBias& bias) {
   if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
@@ -114,6 +137,7 @@ void check(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
     throw std::invalid_argument("gemm: expected matrices on one device, got " + a.device.str() +
                                 ", " + b.device.str() + " and " + c.device.str());
   }
+  if (is_integer(a.dtype)) return check_integers(a, b, c, bias);
   const bool widens = c.dtype == kFloat32 && is_reduced(a.dtype);
   if (!is_floating_point(a.dtype) || b.dtype != a.dtype || (c.dtype != a.dtype && !widens)) {
     throw std::invalid_argument(
@@ -138,7 +162,9 @@ View normalized(View view) {
 void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, double beta,
                       const MutableMatrixView& c, const RowBias& bias) {
   if (c.rows == 0 || c.cols == 0) return;
-  if (a.dtype == kFloat64) {
+  if (is_integer(a.dtype)) {
+    multiply_integers(cut_to_integer(alpha), a, b, cut_to_integer(beta), c, bias);
+  } else if (a.dtype == kFloat64) {
     multiply<double>(alpha, normalized(a), normalized(b), beta, normalized(c), bias);
   } else {
     multiply<float>(alpha, normalized(a), normalized(b), beta, normalized(c), bias);

@@ -35,9 +35,10 @@ struct RowBias {
 /// C = alpha A B + beta C + bias for A (m, k), B (k, n), C (m, n) on one device.
 ///
 /// A and B have one floating dtype and C has the same, or f32 where A and B have 16 bits; bias any
-/// floating dtype. f64 is computed in f64 and all else in f32: 16-bit operands are widened exactly,
-/// products are accumulated in f32, and C is rounded to 16 bits once, after beta and bias. beta ==
-/// 0 does not read C. k == 0 gives beta C + bias.
+/// floating dtype. Or all have one integer dtype, on the CPU: see below. f64 is computed in f64 and
+/// all else in f32: 16-bit operands are widened exactly, products are accumulated in f32, and C is
+/// rounded to 16 bits once, after beta and bias. beta == 0 does not read C. k == 0 gives beta C +
+/// bias.
 ///
 /// Operands with a unit stride either way, so any transposed view, are used in place; others are
 /// copied. Each element is summed in an order that on the CPU depends on k alone: not on the number
@@ -49,7 +50,9 @@ struct RowBias {
 /// otherwise, in an order that depends on shapes, strides, alignment, dtypes and the kind of GPU:
 /// equal calls give equal bits.
 ///
-/// Throws std::invalid_argument when shapes or dtypes do not fit.
+/// Integers (not bool) wrap, as their sums and products do; alpha and beta are cut to integers.
+///
+/// Throws std::invalid_argument when shapes or dtypes do not fit, and for integers on a GPU.
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
           const MutableMatrixView& c, const RowBias& bias = {});
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <halfgrad/autograd/ops.h>
@@ -75,12 +76,15 @@ class GELU : public Callable<GELU> {
 
 class Softplus : public Callable<Softplus> {
  public:
-  explicit Softplus(double beta = 1.0)
-      : Callable("Softplus", detail::text("beta=", beta)), beta_(beta) {}
-  Tensor forward(const Tensor& input) const { return softplus(input, beta_); }
+  explicit Softplus(double beta = 1.0, double threshold = std::numeric_limits<double>::infinity())
+      : Callable("Softplus", detail::text("beta=", beta, ", threshold=", threshold)),
+        beta_(beta),
+        threshold_(threshold) {}
+  Tensor forward(const Tensor& input) const { return softplus(input, beta_, threshold_); }
 
  private:
   double beta_;
+  double threshold_;
 };
 
 class Softmax : public Callable<Softmax> {

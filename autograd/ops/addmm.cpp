@@ -19,8 +19,8 @@ struct AddMm {
   Scalar alpha;
 
   Array forward(const Array& self, const Array& a, const Array& b) const {
-    expect_one_floating_dtype(name, a, b);
-    expect_one_floating_dtype(name, self, a);
+    expect_one_dtype(name, a, b);
+    expect_one_dtype(name, self, a);
     if (a.ndim() != 2 || b.ndim() != 2 || a.size(1) != b.size(0)) {
       throw std::invalid_argument("addmm: expected two matrices [m, k] and [k, n], got " +
                                   to_string(a.sizes()) + " and " + to_string(b.sizes()));
@@ -28,7 +28,11 @@ struct AddMm {
     const Array out = Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device());
     const Array addend = self.expand(out.sizes());
     if (beta.to<double>() != 0) out.copy_(addend);
-    product(alpha.to<double>(), a, b, beta.to<double>(), out);
+    if (alpha.to<double>() == 0) {  // as in BLAS: a and b, NaN perhaps, are not read
+      product(0, a.slice(1, 0, 0), b.slice(0, 0, 0), beta.to<double>(), out);
+    } else {
+      product(alpha.to<double>(), a, b, beta.to<double>(), out);
+    }
     return out;
   }
 

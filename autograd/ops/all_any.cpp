@@ -41,7 +41,9 @@ struct Truth {
   bool keepdim;
 
   Array forward(const Array& x) const {
-    Array out = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), DType::boolean, x.device());
+    // uint8 was PyTorch's bool once, and stays itself.
+    const DType dtype = x.dtype() == DType::u8 ? DType::u8 : DType::boolean;
+    Array out = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), dtype, x.device());
     reduce(TruthReduction<kAll>{}, x.dtype(), out, x, mask);
     return out;
   }

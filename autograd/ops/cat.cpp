@@ -53,18 +53,21 @@ Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   Array out =
       Array::empty(joined_sizes(operands, d, model), detail::result_type(operands), model.device());
   std::vector<std::int64_t> ends{0};
+  std::vector<bool> without_place;
   for (const Tensor& t : operands) {
     const std::int64_t begin = ends.back();
-    ends.push_back(adds_nothing(t) ? begin : begin + t.size(d));
-    if (!adds_nothing(t)) out.slice(d, begin, ends.back()).copy_(t.array());
+    without_place.push_back(adds_nothing(t));
+    ends.push_back(without_place.back() ? begin : begin + t.size(d));
+    if (!without_place.back()) out.slice(d, begin, ends.back()).copy_(t.array());
   }
-  return detail::record("cat", std::move(out), operands,
-                        [d, ends](const Tensor& grad, std::span<Tensor> grad_inputs) {
-                          for (std::size_t i = 0; i < grad_inputs.size(); ++i) {
-                            if (ends[i] == ends[i + 1]) continue;
-                            grad_inputs[i] = slice(grad, d, ends[i], ends[i + 1]);
-                          }
-                        });
+  return detail::record(
+      "cat", std::move(out), operands,
+      [d, ends, without_place](const Tensor& grad, std::span<Tensor> grad_inputs) {
+        for (std::size_t i = 0; i < grad_inputs.size(); ++i) {
+          const Tensor part = slice(grad, d, ends[i], ends[i + 1]);
+          grad_inputs[i] = without_place[i] ? flatten(part) : part;
+        }
+      });
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {

@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
 #include <halfgrad/autograd/ops/cross_entropy_rows.h>
+#include <halfgrad/autograd/ops/loss_by_place.h>
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
@@ -228,9 +229,15 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
     const Tensor loss = cross_entropy(unsqueeze(input, 0), unsqueeze(target, 0), options);
     return loss.dim() == 0 ? loss : reshape(loss, {});
   }
-  if (input.dim() != 2 || input.size(1) == 0) {
-    throw std::invalid_argument("cross_entropy: expected logits of shape [n, c] or [c], got " +
+  if (input.dim() == 0 || input.size(1) == 0) {
+    throw std::invalid_argument("cross_entropy: expected logits of shape [n, c, ...] or [c], got " +
                                 to_string(input.sizes()));
+  }
+  if (input.dim() > 2) {
+    const auto of_rows = [&](const Tensor& x, const Tensor& t) {
+      return cross_entropy(x, t, options);
+    };
+    return detail::loss_by_place("cross_entropy", input, target, of_rows);
   }
   detail::check_smoothing(options.label_smoothing);
   return target.is_floating_point()

@@ -24,7 +24,7 @@ struct Dot {
   static constexpr unsigned saves = kSavesInputs;
 
   Array forward(const Array& a, const Array& b) const {
-    expect_one_floating_dtype(name, a, b);
+    expect_one_dtype(name, a, b);
     const Array out = Array::empty({}, a.dtype(), a.device());
     product(1, a.unsqueeze(0), b.unsqueeze(1), 0, out.reshape({1, 1}));
     return out;

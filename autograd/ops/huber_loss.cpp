@@ -37,6 +37,7 @@ OpEntry huber_loss_entry() {
 }  // namespace detail
 
 Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction, double delta) {
+  detail::check_floating("huber_loss", self, target);
   detail::check_positive("huber_loss", "delta", delta);
   detail::Huber f;
   f.delta = delta;

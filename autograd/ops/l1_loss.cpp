@@ -31,6 +31,9 @@ OpEntry l1_loss_entry() {
 }  // namespace detail
 
 Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  if (!self.is_floating_point() && !target.is_floating_point()) {
+    return detail::reduced(abs(self - target), reduction);  // stays integer
+  }
   return detail::loss(detail::AbsoluteError{}, reduction, self, target);
 }
 

@@ -16,8 +16,10 @@ void expect_shapes(const std::string& op, const Array& x, const Array& w, const 
     throw std::invalid_argument(op + ": expected an input [..., in] and a weight [out, in], got " +
                                 to_string(x.sizes()) + " and " + to_string(w.sizes()));
   }
-  if (bias.defined() && bias.sizes() != Shape{w.size(0)}) {
-    throw std::invalid_argument(op + ": expected a bias [out] for a weight [out, in], got " +
+  if (bias.defined() && bias.sizes() != Shape{w.size(0)} &&
+      (bias.numel() != 1 || bias.ndim() > 1)) {
+    throw std::invalid_argument(op +
+                                ": expected a bias [out], [1] or [] for a weight [out, in], got " +
                                 to_string(bias.sizes()) + " and " + to_string(w.sizes()));
   }
 }
@@ -29,11 +31,15 @@ Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatte
 
 Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias) {
   expect_shapes(op, x, w, bias);
-  expect_one_floating_dtype(op, x, w);
-  if (bias.defined()) expect_one_floating_dtype(op, x, bias);
+  expect_one_dtype(op, x, w);
+  if (bias.defined()) expect_one_dtype(op, x, bias);
   Shape sizes = x.sizes();
   sizes[x.ndim() - 1] = w.size(0);
   return Array::empty(sizes, x.dtype(), x.device());
+}
+
+Array bias_row(const Array& bias, const Array& w) {
+  return bias.defined() ? bias.expand({w.size(0)}) : bias;
 }
 
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
@@ -64,7 +70,7 @@ struct Linear {
     const Array out = linear_room(name, x, w, bias);
     const bool one_row = x.ndim() == 1;
     product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0, one_row ? out.unsqueeze(0) : out,
-            bias);
+            bias_row(bias, w));
     return out;
   }
 

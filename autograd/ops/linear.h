@@ -11,6 +11,9 @@ namespace halfgrad::detail {
 /// Room for X W^T + b. Throws std::invalid_argument, as `op`, for operands that do not fit.
 Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias);
 
+/// The bias, [out] or one number, as [out]; undefined without one.
+Array bias_row(const Array& bias, const Array& w);
+
 /// The gradients that `node`, of operands x, w and bias, needs, for dY:
 /// dX = dY W,  dW = dY^T X,  db = sum over the rows of dY.
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy);

@@ -1,5 +1,8 @@
 #include <halfgrad/autograd/linear_activation.h>
 
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/gelu_tanh.h>
@@ -36,13 +39,18 @@ struct LinearActivation {
   Array z = {};  // where Y does not
 
   Array forward(const Array& x, const Array& w, const Array& bias) {
+    if (!is_floating_point(x.dtype())) {
+      throw std::invalid_argument(std::string(name) + ": expected floating-point operands, got " +
+                                  std::string(halfgrad::name(x.dtype())));
+    }
     const Array y = linear_room(name, x, w, bias);
     if (!kFromOutput) z = Array::empty(y.sizes(), y.dtype(), y.device());
     const Array& sums = kFromOutput ? y : z;
     const Array rows = as_matrix(x), columns = w.transpose(0, 1);
     const Array z_rows = kFromOutput ? Array() : as_matrix(z);
-    if (activated_product(F::activation, rows, columns, bias, as_matrix(y), z_rows)) return y;
-    product(1, rows, columns, 0, as_matrix(sums), bias);
+    const Array row = bias_row(bias, w);
+    if (activated_product(F::activation, rows, columns, row, as_matrix(y), z_rows)) return y;
+    product(1, rows, columns, 0, as_matrix(sums), row);
     elementwise(ValueKernel<F>{}, y.dtype(), y, sums);
     return y;
   }

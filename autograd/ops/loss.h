@@ -42,15 +42,19 @@ HG_HD T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), x * T(0)));
 }
 
+inline Tensor reduced(const Tensor& losses, Reduction reduction) {
+  return reduction == Reduction::mean  ? mean(losses)
+         : reduction == Reduction::sum ? sum(losses)
+                                       : losses;
+}
+
 /// The losses f(operands...), multiplied by `weight` where it is defined, reduced: one op.
 template <class F, std::same_as<Tensor>... In>
 Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, const In&... operands) {
   const auto compute = [&](const Tensor& w, const auto&... cast) {
     Tensor losses = apply_elementwise(f, cast...);
     if (w.defined()) losses = losses * w;
-    return reduction == Reduction::mean  ? mean(losses)
-           : reduction == Reduction::sum ? sum(losses)
-                                         : losses;
+    return reduced(losses, reduction);
   };
   return composite(F::name, F::precision, compute, weight, operands...);
 }
@@ -64,6 +68,13 @@ inline void check_same_shape(const char* op, const Tensor& self, const Tensor& t
   if (self.sizes() == target.sizes()) return;
   throw std::invalid_argument(std::string(op) + ": expected a target of shape " +
                               to_string(self.sizes()) + ", got " + to_string(target.sizes()));
+}
+
+inline void check_floating(const char* op, const Tensor& self, const Tensor& target) {
+  if (self.is_floating_point() || target.is_floating_point()) return;
+  throw std::invalid_argument(std::string(op) + ": expected floating-point numbers, got " +
+                              std::string(name(self.dtype())) + " and " +
+                              std::string(name(target.dtype())));
 }
 
 inline void check_positive(const char* op, const char* what, double value) {

@@ -49,7 +49,7 @@ struct Product {
   bool b_is_shared = false;  // one matrix for a whole batch of A's
 
   Array forward(const Array& a, const Array& b) {
-    expect_one_floating_dtype(name, a, b);
+    expect_one_dtype(name, a, b);
     const Array out = Array::empty(product_sizes(name, a, b), a.dtype(), a.device());
     a_is_vector = a.ndim() == 1;
     b_is_vector = b.ndim() == 1;

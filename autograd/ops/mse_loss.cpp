@@ -31,6 +31,7 @@ OpEntry mse_loss_entry() {
 }  // namespace detail
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  detail::check_floating("mse_loss", self, target);
   return detail::loss(detail::SquaredError{}, reduction, self, target);
 }
 

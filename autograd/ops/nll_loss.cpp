@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
+#include <halfgrad/autograd/ops/loss_by_place.h>
 #include <halfgrad/autograd/rows_entry.h>
 
 namespace halfgrad {
@@ -73,10 +74,16 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
         nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, reduction, ignore_index);
     return reshape(loss, {});
   }
-  if (input.dim() != 2 || !input.is_floating_point()) {
+  if (input.dim() == 0 || !input.is_floating_point()) {
     throw std::invalid_argument(
-        "nll_loss: expected log-probabilities of shape [n, c] or [c], got " +
+        "nll_loss: expected log-probabilities of shape [n, c, ...] or [c], got " +
         to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
+  }
+  if (input.dim() > 2) {
+    const auto of_rows = [&](const Tensor& x, const Tensor& t) {
+      return nll_loss(x, t, weight, reduction, ignore_index);
+    };
+    return detail::loss_by_place("nll_loss", input, target, of_rows);
   }
   const detail::ClassTargets targets("nll_loss", input.array(), target.array(),
                                      detail::array_of(weight), ignore_index);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -62,6 +64,10 @@ struct Norm {
                                   std::string(halfgrad::name(x.dtype())));
     }
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
+    if (x.numel() == 0 && y.numel() > 0 && (p < 0 || std::isinf(p))) {
+      throw std::invalid_argument("norm: expected a number at least for p = " + std::to_string(p) +
+                                  ", got none in " + to_string(x.sizes()));
+    }
     store_norm(y, x, p, mask);
     return y;
   }

@@ -1,4 +1,5 @@
 #include <stdexcept>
+#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -59,6 +60,10 @@ OpEntry one_hot_entry() {
 }  // namespace detail
 
 Tensor one_hot(const Tensor& self, std::int64_t num_classes) {
+  if (num_classes < -1) {
+    throw std::invalid_argument("one_hot: expected num_classes >= 0, or -1, got " +
+                                std::to_string(num_classes));
+  }
   if (num_classes == -1) {
     if (self.numel() == 0) {
       throw std::invalid_argument("one_hot: expected num_classes for an empty tensor, got none");

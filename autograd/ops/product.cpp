@@ -148,11 +148,22 @@ std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Arra
   return done ? std::optional(result) : std::nullopt;
 }
 
-void expect_one_floating_dtype(const char* op, const Array& a, const Array& b) {
-  if (a.dtype() != b.dtype() || !is_floating_point(a.dtype())) {
+void expect_one_dtype(const char* op, const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype()) {
+    throw std::invalid_argument(std::string(op) + ": expected operands of one dtype, got " +
+                                std::string(name(a.dtype())) + " and " +
+                                std::string(name(b.dtype())));
+  }
+  if (is_floating_point(a.dtype())) return;
+  if (a.dtype() == DType::boolean) {
+    throw std::invalid_argument(std::string(op) +
+                                ": expected numbers, got bool: .to(kInt64) counts, for instance");
+  }
+  if (a.device().is_cuda()) {
     throw std::invalid_argument(
-        std::string(op) + ": expected operands of one floating-point dtype, got " +
-        std::string(name(a.dtype())) + " and " + std::string(name(b.dtype())));
+        std::string(op) + ": expected floating-point operands on a GPU, got " +
+        std::string(name(a.dtype())) +
+        ": .to(kFloat64) them, which is exact up to 2^53, or multiply on the CPU");
   }
 }
 

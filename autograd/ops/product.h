@@ -11,7 +11,7 @@ namespace halfgrad::detail {
 ///
 /// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast
 /// to out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or
-/// repeated. One floating dtype; accumulation and rounding are gemm's.
+/// repeated. One dtype that expect_one_dtype allows; accumulation and rounding are gemm's.
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
 
@@ -29,7 +29,8 @@ struct ProductAndRowSums {
 /// cuBLASLt does this for these operands; else nothing, and nothing is done.
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b);
 
-/// Throws std::invalid_argument naming both dtypes unless they are one floating dtype.
-void expect_one_floating_dtype(const char* op, const Array& a, const Array& b);
+/// Throws std::invalid_argument unless both have one dtype that product takes where they are:
+/// floating, or on the CPU integers.
+void expect_one_dtype(const char* op, const Array& a, const Array& b);
 
 }  // namespace halfgrad::detail

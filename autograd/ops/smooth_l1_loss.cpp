@@ -37,6 +37,7 @@ OpEntry smooth_l1_loss_entry() {
 }  // namespace detail
 
 Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, double beta) {
+  detail::check_floating("smooth_l1_loss", self, target);
   if (beta == 0) return l1_loss(self, target, reduction);
   detail::check_positive("smooth_l1_loss", "beta", beta);
   detail::SmoothL1 f;

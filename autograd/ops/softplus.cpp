@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -9,24 +10,27 @@ namespace detail {
 namespace {
 
 // y = log(1 + e^(beta x)) / beta = max(x, 0) + log(1 + e^-|beta x|) / beta, min for beta < 0;
-// dy/dx = 1 / (1 + e^(-beta x)). The second form never overflows and needs no cut-off.
+// dy/dx = 1 / (1 + e^(-beta x)). The second form never overflows and needs no cut-off: y = x where
+// beta x is above `threshold` is for those who ask for it.
 struct Softplus : ElementwiseDefaults {
   static constexpr auto name = "softplus";
   static constexpr auto precision = Precision::wide_range;
   static constexpr double low = -8, high = 30, roundoffs = 4;
   double beta = 1;
+  double threshold = std::numeric_limits<double>::infinity();
 
   template <class T>
   HG_HD T value(T x) const {
     const T tail = math::log1p(math::exp(-math::abs(T(beta) * x)));
     const T line = beta > 0 ? math::maximum(x, T(0)) : math::minimum(x, T(0));
-    return line + tail / T(beta);
+    return select(T(beta) * x > T(threshold), x, line + tail / T(beta));
   }
   template <class T>
   HG_HD T slope(T x, T) const {
-    return logistic(T(beta) * x);
+    return select(T(beta) * x > T(threshold), T(1), logistic(T(beta) * x));
   }
   double reference(double x) const {
+    if (beta * x > threshold) return x;
     const long double e = std::exp(static_cast<long double>(beta) * x);  // its range holds e^1e4
     return std::isinf(e) ? x : static_cast<double>(std::log1p(e) / beta);
   }
@@ -38,13 +42,16 @@ OpEntry softplus_entry() {
   OpEntry entry = elementwise_entry(Softplus{}, [](const Tensor& x) { return softplus(x); });
   add_examples(
       entry, Softplus{{}, 2.5}, [](const Tensor& x) { return softplus(x, 2.5); }, "beta 2.5");
+  add_examples(
+      entry, Softplus{{}, 0.5, 4.3}, [](const Tensor& x) { return softplus(x, 0.5, 4.3); },
+      "threshold 4.3");
   return entry;
 }
 
 }  // namespace detail
 
-Tensor softplus(const Tensor& self, Scalar beta) {
-  return detail::apply_elementwise(detail::Softplus{{}, beta.to<double>()}, self);
+Tensor softplus(const Tensor& self, Scalar beta, Scalar threshold) {
+  return detail::apply_elementwise(detail::Softplus{{}, beta.to<double>(), threshold.to<double>()}, self);
 }
 
 }  // namespace halfgrad

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -14,21 +15,42 @@ namespace {
 
 // v = sum_i (x_i - mean(x))^2 / (n - correction), the deviation is its root. The rounding error of
 // the mean is taken out again, as it may be beyond the deviation: Chan, Golub and LeVeque,
-// "Algorithms for computing the sample variance" (1983), eq. 1.7.
+// "Algorithms for computing the sample variance" (1983), eq. 1.7. Of numbers that are nearly equal
+// it may be all there is, or rounded to more.
+//
+// Where squares of the x_i are beyond the range of T, it is the variance of x / max |x| times
+// max |x|^2: the deviation of such numbers is within the range.
 template <bool kRoot>
 struct SpreadRow {
   double correction;
 
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
-    const std::int64_t n = x.size();
-    const T mu = team.sum(n, [&](auto i) { return x(i); }) / static_cast<T>(n);
+    using Limits = std::numeric_limits<T>;
+    T variance = variance_of<T>(team, x.size(), [&](auto i) { return x(i); });
+    T scale = T(1);
+    // Smaller ones may have lost digits of subnormal squares.
+    if (!(variance > Limits::min() / Limits::epsilon() && variance < Limits::infinity())) {
+      const T largest = team.max(x.size(), [&](auto i) { return math::abs(x(i)); });
+      if (largest > T(0) && largest < Limits::infinity()) {
+        scale = largest;
+        variance = variance_of<T>(team, x.size(), [&](auto i) { return x(i) / scale; });
+      }
+    }
+    team.once([&] {
+      y.set(std::int64_t{0}, kRoot ? math::sqrt(variance) * scale : variance * scale * scale);
+    });
+  }
+
+ private:
+  template <class T, class Team, class F>
+  HG_HD T variance_of(Team& team, std::int64_t n, const F& x) const {
+    const T mu = team.sum(n, x) / static_cast<T>(n);
     const T rest = team.sum(n, [&](auto i) { return x(i) - mu; });
     const T squares = team.sum(n, [&](auto i) { return (x(i) - mu) * (x(i) - mu); }) -
                       rest * rest / static_cast<T>(n);
     const double freedom = std::max(0.0, static_cast<double>(n) - correction);
-    const T variance = squares / static_cast<T>(freedom);
-    team.once([&] { y.set(std::int64_t{0}, kRoot ? math::sqrt(variance) : variance); });
+    return math::maximum(squares, T(0)) / static_cast<T>(freedom);
   }
 };
 

@@ -108,7 +108,7 @@ TEST(Linear, NamesWhatItRefuses) {
   expect_both(message(zeros({2, 5}), w), "[2, 5]", "[3, 4]");
   expect_both(message(zeros({}), w), "[]", "[3, 4]");
   expect_both(message(zeros({4}), zeros({4})), "[4]", "[4]");
-  expect_both(message(zeros({4}), w, zeros({1})), "[1]", "[3, 4]");
+  expect_both(message(zeros({4}), w, zeros({2})), "[2]", "[3, 4]");
   expect_both(message(zeros({4}, {.dtype = kHalf}), w), "float16", "float32");
   expect_both(message(zeros({4}), w, zeros({3}, {.dtype = kHalf})), "float32", "float16");
 }

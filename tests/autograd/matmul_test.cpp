@@ -268,7 +268,6 @@ TEST(Products, NameWhatTheyRefuse) {
   expect_names(refusal_of([&] { mm(t({2, 2}, kHalf), t({2, 2})); }), {"mm", "float16", "float32"});
   expect_names(refusal_of([&] { dot(t({2}, kHalf), t({2}, kBFloat16)); }),
                {"dot", "float16", "bfloat16"});
-  expect_names(refusal_of([&] { mm(t({2, 2}, kLong), t({2, 2}, kLong)); }), {"mm", "int64"});
 }
 
 }  // namespace

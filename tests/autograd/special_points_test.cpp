@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 
 // Points at which formulas break: kinks, zeros, bounds, NaN, bool. The figures are PyTorch 2.15's.
@@ -84,6 +85,121 @@ TEST(SpecialPoints, VarianceFarFromZero) {
   const double exact = var(x.to(kDouble)).item();
   EXPECT_NEAR(var(x).item(), exact, 1e-6 * exact);
   EXPECT_NEAR(std(x).item(), std::sqrt(exact), 1e-6 * std::sqrt(exact));
+}
+
+// Of numbers whose squares are beyond float32's range, of constants, of NaN.
+TEST(SpecialPoints, DeviationOfTheLargestAndSmallestNumbers) {
+  const auto deviation = [](const Numbers& numbers) {
+    return std(tensor(numbers, {.dtype = kFloat})).item<float>();
+  };
+  EXPECT_FLOAT_EQ(deviation({1e-25, 2e-25}), 7.071068122703665e-26F);
+  EXPECT_FLOAT_EQ(deviation({1e30, -1e30}), 1.4142135130433894e+30F);
+  EXPECT_FLOAT_EQ(deviation({1e38, -1e38}), 1.4142135230892728e+38F);
+  EXPECT_EQ(deviation({3e38, 3e38, 3e38}), 0);
+  EXPECT_FLOAT_EQ(deviation({1e-40, 3e-40}), 1.4142184361658919e-40F);
+  EXPECT_EQ(deviation({5, 5, 5}), 0);
+  EXPECT_EQ(deviation({0, 0}), 0);
+  EXPECT_TRUE(std::isinf(deviation({3e38, -3e38})));
+  EXPECT_TRUE(std::isnan(deviation({1, kNaN})));
+  EXPECT_TRUE(std::isnan(deviation({1})));
+  EXPECT_EQ(var(tensor({1e-25, 2e-25}, {.dtype = kFloat})).item(), 0);
+  EXPECT_TRUE(std::isinf(var(tensor({1e30, -1e30}, {.dtype = kFloat})).item()));
+  EXPECT_DOUBLE_EQ(std(tensor({1e-200, 3e-200}, {.dtype = kDouble})).item(),
+                   std::sqrt(2.0) * 1e-200);
+}
+
+TEST(SpecialPoints, DeviationOfNearlyEqualNumbers) {
+  Tensor x = full({3000000}, std::sin(8) * 7, {.dtype = kFloat});
+  x[0].mul_(1.0000002);
+  EXPECT_FALSE(std::isnan(std(x).item()));
+  EXPECT_GE(var(x).item(), 0);
+}
+
+// As PyTorch's in float32 and float64; in 16 bits its product, unlike BLAS, reads them.
+TEST(SpecialPoints, FactorsOfZeroReadNothing) {
+  const Tensor nan = full({2, 2}, kNaN), one = ones({2, 2});
+  for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+    const Tensor n = nan.to(dtype), o = one.to(dtype);
+    EXPECT_EQ(addmm(o, n, o, 1, 0).to_vector<double>(), Numbers(4, 1));
+    EXPECT_EQ(addmm(n, n, n, 0, 0).to_vector<double>(), Numbers(4, 0));
+    EXPECT_EQ(addmm(n, o, o, 0).to_vector<double>(), Numbers(4, 2));
+  }
+}
+
+TEST(SpecialPoints, NormsOfNothing) {
+  const Tensor none = zeros({0}), rows = zeros({2, 0});
+  for (const double p :
+       {std::numeric_limits<double>::infinity(), -1.0, -std::numeric_limits<double>::infinity()}) {
+    EXPECT_THROW(norm(none, p), std::invalid_argument);
+    EXPECT_THROW(norm(rows, p, {1}), std::invalid_argument);
+    EXPECT_EQ(norm(rows, p, {0}).sizes(), Shape{0});
+  }
+  for (const double p : {0.0, 0.5, 1.0, 2.0}) EXPECT_EQ(norm(none, p).item(), 0);
+}
+
+TEST(SpecialPoints, OneHotOfNothing) {
+  const Tensor none = zeros({2, 0}, {.dtype = kLong});
+  EXPECT_EQ(one_hot(none, 3).sizes(), Shape({2, 0, 3}));
+  EXPECT_THROW(one_hot(none), std::invalid_argument);
+  EXPECT_THROW(one_hot(none, -2), std::invalid_argument);
+}
+
+TEST(SpecialPoints, TruthOfBytesIsAByte) {
+  const Tensor bytes = tensor({{1, 0, 3}, {2, 0, 0}}, {.dtype = kByte});
+  EXPECT_EQ(all(bytes).dtype(), kByte);
+  EXPECT_EQ(any(bytes, 0).dtype(), kByte);
+  EXPECT_EQ(any(bytes, 0).to_vector<int>(), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(all(bytes.to(kInt)).dtype(), kBool);
+}
+
+TEST(SpecialPoints, LossesOfIntegers) {
+  const Tensor a = tensor({1, 5, 2}), b = tensor({3, 3, 4});
+  EXPECT_EQ(l1_loss(a, b, kNone).dtype(), kLong);
+  EXPECT_EQ(l1_loss(a.to(kInt), b.to(kInt), kSum).dtype(), kLong);
+  EXPECT_EQ(l1_loss(a, b, kSum).item(), 6);
+  EXPECT_THROW(l1_loss(a, b), std::invalid_argument);
+  EXPECT_THROW(mse_loss(a, b, kSum), std::invalid_argument);
+  EXPECT_THROW(smooth_l1_loss(a, b, kSum, 0), std::invalid_argument);
+  EXPECT_THROW(huber_loss(a, b, kSum), std::invalid_argument);
+  EXPECT_EQ(mse_loss(a, b.to(kFloat)).item(), 4);
+}
+
+TEST(SpecialPoints, CatPassesOverNothing) {
+  const Tensor none = variable({}), x = ones({2, 2}, {.dtype = kDouble});
+  const Tensor joined = cat({none, x, none}, 1);
+  EXPECT_EQ(joined.sizes(), Shape({2, 2}));
+  EXPECT_EQ(autograd::grad({sum(joined)}, {none})[0].sizes(), Shape{0});
+  EXPECT_THROW(cat({zeros({0, 3}), x}, 1), std::invalid_argument);
+}
+
+TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
+  const Tensor x = variable({1, 2, 3}), w = ones({4, 3}, {.dtype = kDouble});
+  for (const Shape& sizes : {Shape{}, Shape{1}}) {
+    const Tensor bias = full(sizes, 2, {.dtype = kDouble}).requires_grad_();
+    for (const bool batch : {false, true}) {
+      const Tensor y = linear(batch ? reshape(x, {1, 3}) : x, w, bias);
+      EXPECT_EQ(y.to_vector<double>(), Numbers(4, 8));
+      const Tensor db = autograd::grad({sum(y)}, {bias})[0];
+      EXPECT_EQ(db.sizes(), sizes);
+      EXPECT_EQ(db.item(), 4);
+    }
+    EXPECT_EQ(linear_relu(x, w, bias).to_vector<double>(), Numbers(4, 8));
+  }
+  for (const Shape& sizes : {Shape{3}, Shape{1, 1}, Shape{0}}) {
+    EXPECT_THROW(linear(x, w, zeros(sizes, {.dtype = kDouble})), std::invalid_argument);
+  }
+}
+
+TEST(SpecialPoints, SoftplusWithAThreshold) {
+  const auto cut_off = [](const Tensor& x) { return softplus(x, 2, 20); };
+  const Numbers at{9, 11, 10, -3};
+  EXPECT_EQ(cut_off(variable(at))[1].item(), 11);
+  EXPECT_GT(cut_off(variable(at))[2].item(), 10);
+  const Numbers slopes = slope(cut_off, at), second = second_slope(cut_off, at);
+  const Numbers expected{0.9999999847700205, 1, 0.9999999979388464, 0.0024726231566347748};
+  for (std::size_t i = 0; i < at.size(); ++i) EXPECT_DOUBLE_EQ(slopes[i], expected[i]);
+  EXPECT_EQ(second[1], 0);
+  EXPECT_NEAR(second[0], 3.045995853562458e-08, 1e-15);
 }
 
 TEST(SpecialPoints, Bools) {

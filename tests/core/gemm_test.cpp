@@ -249,13 +249,15 @@ TEST(GemmErrors, NameWhatDoesNotFit) {
     }
     return "";
   };
-  const Matrix f32(kFloat32, 2, 3), f16(kFloat16, 3, 2), i32(kInt32, 2, 3);
+  const Matrix f32(kFloat32, 2, 3), f16(kFloat16, 3, 2), i32(kInt32, 2, 3), bools(kBool, 2, 2);
   EXPECT_EQ(message(f32, f32, f32),
             "gemm: expected shapes (m, k), (k, n) and (m, n), got (2, 3), (2, 3) and (2, 3)");
   EXPECT_EQ(message(f32, f16, Matrix(kFloat32, 2, 2)),
             "gemm: expected one floating dtype, or a float32 result of 16-bit operands, got "
             "float32, float16 and float32");
-  EXPECT_NE(message(i32, Matrix(kInt32, 3, 2), Matrix(kInt32, 2, 2)), "");
+  EXPECT_EQ(message(i32, Matrix(kInt32, 3, 2), Matrix(kInt64, 2, 2)),
+            "gemm: expected one integer dtype, got int32, int32 and int64");
+  EXPECT_NE(message(bools, bools, bools), "");
   EXPECT_NE(message(f32, Matrix(kFloat32, 3, 2), Matrix(kFloat16, 2, 2)), "");
 }
 

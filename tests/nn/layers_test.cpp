@@ -186,7 +186,7 @@ TEST(Activations, AreTheirOps) {
       {"ELU(alpha=0.5)", ELU(0.5), ELU(0.5), [](const Tensor& x) { return elu(x, 0.5); }},
       {"GELU(approximate='tanh')", GELU("tanh"), GELU("tanh"),
        [](const Tensor& x) { return gelu(x, "tanh"); }},
-      {"Softplus(beta=2)", Softplus(2), Softplus(2),
+      {"Softplus(beta=2, threshold=inf)", Softplus(2), Softplus(2),
        [](const Tensor& x) { return softplus(x, 2); }},
       {"Softmax(dim=0)", Softmax(0), Softmax(0), [](const Tensor& x) { return softmax(x, 0); }},
       {"LogSoftmax(dim=1)", LogSoftmax(1), LogSoftmax(1),
