@@ -25,7 +25,7 @@ namespace {
 
 variable_list::const_iterator position_of(const Tensor& tensor, const variable_list& tensors) {
   return std::find_if(tensors.begin(), tensors.end(),
-                      [&](const Tensor& other) { return other.is_same(tensor); });
+                      [&](const Tensor& o) { return o.defined() && o.is_same(tensor); });
 }
 
 bool contains(const variable_list& tensors, const Tensor& tensor) {
@@ -56,7 +56,9 @@ void FunctionNode::count_changes(const variable_list& outputs) const {
 variable_list FunctionNode::place(const variable_list& inputs, variable_list& outputs) {
   variable_list placed;
   for (Tensor& output : outputs) {
+    defined_outputs_.push_back(output.defined());
     if (!output.defined()) {
+      add_output(Tensor(Array::empty({0}, DType::f32)));
       placed.push_back(output);
       continue;
     }
@@ -104,7 +106,7 @@ void FunctionNode::backward(std::span<const Tensor> grads, std::span<Tensor> gra
   variable_list arrived(grads.begin(), grads.end());
   if (context.materialize_grads_) {
     for (std::size_t i = 0; i < arrived.size(); ++i) {
-      if (arrived[i].defined()) continue;
+      if (arrived[i].defined() || !defined_outputs_[i]) continue;
       const auto& info = output(i);
       arrived[i] = Tensor(Array::full(info.sizes, 0, info.dtype, info.device));
     }

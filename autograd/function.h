@@ -76,7 +76,8 @@ class AutogradContext {
   void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
   /// These outputs get no gradient and do not require one.
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
-  /// Whether gradients that did not arrive reach backward as zeros (default) or undefined.
+  /// Whether gradients that did not arrive reach backward as zeros (default) or undefined. Those of
+  /// undefined outputs always are undefined.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   /// Whether the i-th tensor among the arguments of apply() needs a gradient.
   bool needs_input_grad(std::size_t i) const { return needs_input_grad_.at(i); }
@@ -122,6 +123,7 @@ class FunctionNode final : public halfgrad::detail::Node {
 
   std::string name_;
   std::vector<halfgrad::detail::Edge> edges_store_;
+  std::vector<bool> defined_outputs_;
   detail::UserBackward backward_;
 };
 

@@ -2,8 +2,6 @@
 
 #include <any>
 #include <array>
-#include <cmath>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,11 +9,10 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/gradcheck.h>
-#include <halfgrad/testing/random_tensor.h>
 
 #include "engine_test.h"
 
-// User-defined functions whose forward changes inputs in place, or that take tensors in containers.
+// User-defined functions: their derivatives, what they take, and what they return.
 namespace halfgrad {
 namespace {
 
@@ -24,169 +21,57 @@ using autograd::gradcheck;
 using autograd::gradgradcheck;
 using autograd::variable_list;
 using Values = std::vector<double>;
+using Function = GraphOnDevice;
+HALFGRAD_ON_DEVICES(Function);
 
-Tensor filled_with(const Values& values) { return tensor_of(values, {std::ssize(values)}); }
-
-Tensor leaf_of(const Values& values) { return filled_with(values).requires_grad_(); }
-
-/// x becomes e^x, which is saved.
-struct ExpInPlace : autograd::Function<ExpInPlace> {
-  static Tensor forward(AutogradContext* ctx, Tensor x) {
-    x.exp_();
-    ctx->mark_dirty({x});
+struct Cube : autograd::Function<Cube> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, double factor) {
     ctx->save_for_backward({x});
-    return x;
+    ctx->saved_data["factor"] = factor;
+    return x * x * x * factor;
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
-    return {grads[0] * ctx->get_saved_variables()[0]};
+    const Tensor x = ctx->get_saved_variables()[0];
+    return {grads[0] * x * x * (3 * std::any_cast<double>(ctx->saved_data["factor"]))};
   }
 };
 
-/// b becomes e^b, which is saved; returns {2 a, e^b}.
-struct ExpOfSecond : autograd::Function<ExpOfSecond> {
-  static variable_list forward(AutogradContext* ctx, const Tensor& a, Tensor b) {
-    ctx->mark_dirty({b.exp_()});
-    ctx->save_for_backward({b});
-    return {a * 2, b};
-  }
-  static variable_list backward(AutogradContext* ctx, variable_list grads) {
-    return {grads[0] * 2, grads[1] * ctx->get_saved_variables()[0]};
-  }
-};
-
-/// b becomes a b; returns {a + b, a b}. Changes the numbers where autograd does not see it.
-struct ProductInto : autograd::Function<ProductInto> {
-  static variable_list forward(AutogradContext* ctx, const Tensor& a, const Tensor& b) {
-    const Tensor before = b.clone();
-    ctx->save_for_backward({a, before});
-    ctx->mark_dirty({b});
-    for (std::int64_t i = 0; i < b.numel(); ++i) {
-      b.data_ptr<double>()[i] *= a.data_ptr<double>()[i];
-    }
-    return {a + before, b};
-  }
-  static variable_list backward(AutogradContext* ctx, variable_list grads) {
-    const variable_list saved = ctx->get_saved_variables();
-    return {grads[0] + grads[1] * saved[1], grads[0] + grads[1] * saved[0]};
-  }
-};
-
-TEST(MarkDirty, TheInputIsTheOutput) {
-  const Tensor x = leaf_of({0, 1});
-  const Tensor y = x * 2;
-  const std::uint32_t version = y._version();
-  const Tensor result = ExpInPlace::apply(y);
-  EXPECT_TRUE(result.is_same(y));
-  EXPECT_GT(y._version(), version);
-  expect_contains(y.grad_fn_name(), "ExpInPlace");
-  sum(y * 3).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Values{6, 6 * std::exp(2.0)}));
+TEST_P(Function, DifferentiatesTwice) {
+  const Tensor x = leaf({}, 2, kDouble);
+  const Tensor y = Cube::apply(x, 5.0);
+  EXPECT_EQ(y.item<double>(), 40);
+  const Tensor first = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(first.item<double>(), 60);
+  EXPECT_EQ(autograd::grad({first}, {x})[0].item<double>(), 60);
+  expect_contains(y.grad_fn_name(), "Cube");
 }
 
-TEST(MarkDirty, DerivativesAreThoseOfThePlainFunction) {
-  const Tensor x = leaf_of({0.3, -1.2, 2}), y = leaf_of({1.5, 0.4, -0.7});
-  const auto exp_in_place = [](const std::vector<Tensor>& in) {
-    const Tensor copy = in[0] * 1;
-    ExpInPlace::apply(copy);
-    return copy * in[1];
-  };
-  EXPECT_TRUE(gradcheck(exp_in_place, {x, y}));
-  EXPECT_TRUE(gradgradcheck(exp_in_place, {x, y}));
-  const auto product = [](const std::vector<Tensor>& in) {
-    const Tensor target = in[1] * 2;
-    const Tensor sum_of_both = ProductInto::apply(in[0], target)[0];
-    return std::vector<Tensor>{sum_of_both * target, target};
-  };
-  EXPECT_TRUE(gradcheck(product, {x, y}));
-}
-
-TEST(MarkDirty, ChangesOfAViewBelongToItsBase) {
-  const Tensor x = leaf_of({0.3, -1.2, 2, 0.5}), y = leaf_of({1.5, -0.4});
-  const auto part_of_base = [](const std::vector<Tensor>& in) {
-    const Tensor base = in[0] * in[0];
-    const Tensor other_view = base.slice(0, 0, 2);
-    const Tensor part = base.slice(0, 1, 3);
-    ExpInPlace::apply(part);
-    return std::vector<Tensor>{base * 2, part * part, other_view};
-  };
-  EXPECT_TRUE(gradcheck(part_of_base, {x}));
-  EXPECT_TRUE(gradgradcheck(part_of_base, {x}));
-  const auto second_of_two = [](const std::vector<Tensor>& in) {
-    const Tensor base = in[0] * 1;
-    return ExpOfSecond::apply(in[1], base.slice(0, 2))[0] * base.slice(0, 1, 3);
-  };
-  EXPECT_TRUE(gradcheck(second_of_two, {x, y}));
-  EXPECT_TRUE(gradgradcheck(second_of_two, {x, y}));
-}
-
-TEST(MarkDirty, PutsATensorWithoutGradientsIntoTheGraph) {
-  const Tensor a = leaf_of({2, 3});
-  const Tensor b = filled_with({5, 7});
-  ProductInto::apply(a, b);
-  EXPECT_TRUE(b.requires_grad());
-  EXPECT_FALSE(b.is_leaf());
-  sum(b).backward();
-  EXPECT_EQ(a.grad().to_vector<double>(), (Values{5, 7}));
-}
-
-TEST(MarkDirty, WhatWasSavedBeforeIsFoundChanged) {
-  const Tensor x = leaf_of({1, 2});
-  const Tensor y = x * 2;
-  const Tensor square = sum(y * y);
-  ProductInto::apply(filled_with({2, 2}), y);
-  expect_contains(message_of([&] { square.backward(); }), "in-place");
-}
-
-TEST(MarkDirty, CountsTheChangeWithoutRecording) {
-  const Tensor x = leaf_of({1, 2});
-  const NoGradGuard no_grad;
-  EXPECT_TRUE(ProductInto::apply(filled_with({2, 3}), x)[1].is_same(x));
-  EXPECT_EQ(x._version(), 1U);
-  EXPECT_TRUE(x.is_leaf());
-  EXPECT_EQ(x.to_vector<double>(), (Values{2, 6}));
-}
-
-TEST(MarkDirty, ProtectsLeavesThatRequireGrad) {
-  const Tensor x = leaf_of({1, 2});
-  const std::string message = message_of([&] { ExpInPlace::apply(x); });
-  expect_contains(message, "ExpInPlace::forward: expected a tensor that is not a leaf");
-  expect_contains(message_of([&] { ExpInPlace::apply(x.slice(0, 1)); }), "nor a view of one");
-}
-
-struct KeepsWhatItChanged : autograd::Function<KeepsWhatItChanged> {
-  static Tensor forward(AutogradContext* ctx, Tensor x) {
-    ctx->mark_dirty({x.mul_(2)});
-    return x + 1;
-  }
-  static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 2}; }
-};
-
-TEST(MarkDirty, WantsWhatWasChangedReturned) {
-  const Tensor x = leaf_of({1, 2});
-  const std::string message = message_of([&] { KeepsWhatItChanged::apply(x * 1); });
-  expect_contains(message, "KeepsWhatItChanged::forward: expected what mark_dirty() names");
-}
-
-/// Counts the positive x into `counter`, an integer.
-struct CountPositive : autograd::Function<CountPositive> {
-  static variable_list forward(AutogradContext* ctx, const Tensor& x, Tensor counter) {
-    ctx->mark_dirty({counter.add_((x > 0).sum())});
-    return {x.relu(), counter};
+struct SumAndDifference : autograd::Function<SumAndDifference> {
+  static variable_list forward(AutogradContext*, const Tensor& a, const Tensor& b) {
+    return {a + b, a - b};
   }
   static variable_list backward(AutogradContext*, variable_list grads) {
-    return {grads[0] * 5, Tensor()};
+    return {grads[0] + grads[1], grads[0] - grads[1]};
   }
 };
 
-TEST(MarkDirty, IntegersStayOutsideTheGraph) {
-  const Tensor x = leaf_of({1, 2, -1});
-  const Tensor counter(Array::full({}, 0, kLong));
-  const variable_list outputs = CountPositive::apply(x, counter);
-  EXPECT_TRUE(outputs[1].is_same(counter));
-  EXPECT_FALSE(counter.requires_grad());
-  EXPECT_EQ(counter.item<int>(), 2);
-  sum(outputs[0]).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Values{5, 5, 5}));
+TEST_P(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
+  const Tensor a = leaf({}, 5);
+  const Tensor b = leaf({}, 3);
+  const auto both = SumAndDifference::apply(a, b);
+  (both[1] * 4).backward();
+  EXPECT_EQ(a.grad().item<double>(), 4);
+  EXPECT_EQ(b.grad().item<double>(), -4);
+}
+
+struct WrongCount : autograd::Function<WrongCount> {
+  static Tensor forward(AutogradContext*, const Tensor& x) { return x * 2; }
+  static variable_list backward(AutogradContext*, variable_list) { return {}; }
+};
+
+TEST_P(Function, AWrongNumberOfGradientsIsAnError) {
+  const Tensor y = WrongCount::apply(leaf({}, 1));
+  expect_contains(message_of([&] { y.backward(); }), "WrongCount");
 }
 
 struct Unchanged : autograd::Function<Unchanged> {
@@ -198,10 +83,36 @@ struct Unchanged : autograd::Function<Unchanged> {
 };
 
 TEST(MarkNonDifferentiable, HoldsForAnInputHandedThrough) {
-  const Tensor x = leaf_of({1, 2});
+  const Tensor x = vector_leaf({1, 2});
   const Tensor y = Unchanged::apply(x);
   EXPECT_FALSE(y.is_same(x));
   EXPECT_FALSE(y.requires_grad());
+}
+
+/// {undefined, 2 x, undefined, 3 x}: each gradient keeps the number of its output.
+struct WithUndefined : autograd::Function<WithUndefined> {
+  static variable_list forward(AutogradContext* ctx, const Tensor& x) {
+    ctx->save_for_backward({Tensor(), x});
+    return {Tensor(), x * 2, Tensor(), x * 3};
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    EXPECT_EQ(grads.size(), 4U);
+    EXPECT_FALSE(grads[0].defined() || grads[2].defined());
+    EXPECT_FALSE(ctx->get_saved_variables()[0].defined());
+    return {grads[1] * 2 + grads[3] * 3};
+  }
+};
+
+TEST(UndefinedOutputs, KeepTheirPlaces) {
+  const Tensor x = vector_leaf({0.5, -1});
+  const auto last = [](const std::vector<Tensor>& in) { return WithUndefined::apply(in[0])[3]; };
+  EXPECT_TRUE(gradcheck(last, {x}));
+  const auto both = [](const std::vector<Tensor>& in) {
+    const variable_list outputs = WithUndefined::apply(in[0]);
+    EXPECT_FALSE(outputs[0].defined() || outputs[2].defined());
+    return outputs[1] * outputs[3];
+  };
+  EXPECT_TRUE(gradcheck(both, {x}));
 }
 
 /// Products of each of `factors` and x, added up; plus a bias.
@@ -234,8 +145,8 @@ struct SumOfProducts : autograd::Function<SumOfProducts> {
 };
 
 TEST(TensorsInContainers, GetTheirGradients) {
-  const Tensor a = leaf_of({1, 2}), b = leaf_of({-3, 0.5}), x = leaf_of({0.7, 4}),
-               bias = leaf_of({2, 1});
+  const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5}), x = vector_leaf({0.7, 4}),
+               bias = vector_leaf({2, 1});
   const auto in_vector = [](const std::vector<Tensor>& in) {
     return SumOfProducts::apply(variable_list{in[0], in[1]}, in[2], std::optional(in[3]));
   };
@@ -251,8 +162,8 @@ TEST(TensorsInContainers, GetTheirGradients) {
   EXPECT_TRUE(gradcheck(in_array, {a, b, x}));
   EXPECT_TRUE(gradcheck(in_span, {a, b, x, bias}));
   // One of them alone is reason enough to record.
-  const Tensor y = SumOfProducts::apply(variable_list{filled_with({1, 2}), b}, filled_with({2, 3}),
-                                        std::optional<Tensor>());
+  const Tensor y = SumOfProducts::apply(variable_list{tensor_of({1, 2}, {2}), b},
+                                        tensor_of({2, 3}, {2}), std::optional<Tensor>());
   sum(y).backward();
   EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 3}));
 }
@@ -277,7 +188,7 @@ struct SumOfThose : autograd::Function<SumOfThose> {
 };
 
 TEST(TensorsInContainers, MayBeMissingAndKeepTheirPlaces) {
-  const Tensor x = leaf_of({1, 2});
+  const Tensor x = vector_leaf({1, 2});
   const std::vector<std::optional<Tensor>> terms{std::nullopt, x, std::nullopt};
   sum(SumOfThose::apply(terms, Values{2, 3, 5})).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{3, 3}));
