@@ -122,7 +122,7 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
         "step: expected no closure, whose gradients could not be checked, got one");
   }
   require_scale("step");
-  Record* record = record_of(optimizer);
+  const Record* record = record_of(optimizer);
   const bool unscaled = record != nullptr;
   if (unscaled && record->entry.stepped) {
     throw std::runtime_error("step: expected one call per optimizer between updates, got another");
@@ -130,29 +130,51 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step");
   detail::expect_scale(gradients, unscaled ? detail::kUnscaled : scale_id_, "step");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  if (unscaled) {
-    if (log_.enabled()) {
-      record->entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
-    }
-  } else {
-    if (gradients.empty()) {
-      throw std::runtime_error("step: expected an optimizer with at least one gradient, got " +
-                               describe(optimizer) +
-                               " and no gradient; call backward() on the scaled loss first");
-    }
-    record = &add_record(optimizer);
-    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record->entry.found_inf,
-                         check());
+  if (!unscaled && gradients.empty()) {
+    throw std::runtime_error("step: expected an optimizer with at least one gradient, got " +
+                             describe(optimizer) +
+                             " and no gradient; call backward() on the scaled loss first");
   }
-  const Array& found_inf = record->entry.found_inf;
-  if (detail::broken(detail::Bug::scale_before_gradients)) {
-    detail::update_scale(state_, std::span(&found_inf, 1), options_);
+  const std::int64_t steps = optimizer.steps();
+  Array found_inf;
+  try {
+    found_inf = take_step(optimizer, gradients, unscaled);
+  } catch (...) {
+    if (optimizer.steps() == steps) take_back_step(optimizer, unscaled);
+    throw;
   }
-  record->entry.stepped = true;
-  optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   detail::mark_unscaled(known);
   detail::count_step(state_, found_inf);
   return StepOutcome(found_inf);
+}
+
+// The optimizer's part of step(), and its verdict.
+Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                            bool unscaled) {
+  Record& record = unscaled ? *record_of(optimizer) : add_record(optimizer);
+  const Array found_inf = record.entry.found_inf;  // `record` may move: a hook may check others
+  if (!unscaled) {
+    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, found_inf, check());
+  } else if (log_.enabled()) {
+    record.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
+  }
+  if (detail::broken(detail::Bug::scale_before_gradients)) {
+    detail::update_scale(state_, std::span(&found_inf, 1), options_);
+  }
+  record.entry.stepped = true;
+  optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
+  return found_inf;
+}
+
+// The optimizer has not begun: what take_step() noted is taken back.
+void GradScaler::take_back_step(const optim::Optimizer& optimizer, bool unscaled) {
+  if (!unscaled) {
+    std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
+  }
+  if (Record* record = record_of(optimizer)) {
+    record->entry.stepped = false;
+    record->entry.squares_at_step = Array();
+  }
 }
 
 // Ends the iteration by `change`, which updates or sets the scale.

@@ -79,7 +79,8 @@ class GradScaler {
   /// The optimizer's update, with unscaled gradients; it does nothing where a gradient was inf or
   /// NaN. Afterwards the gradients are unscaled, or as they were if the step was skipped.
   /// Throws std::runtime_error where no parameter has a gradient, or for a closure (a closure needs
-  /// a disabled scaler).
+  /// a disabled scaler). An exception that comes before the optimizer's update begins, as from a
+  /// pre-step hook, leaves the scaler as it was: step() may be called again.
   StepOutcome step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure = nullptr);
 
   /// Ends the iteration: grows or backs off the scale by what was found in it.
@@ -137,6 +138,8 @@ class GradScaler {
   void require_scale(const char* method) const;
   Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
   Record& add_record(const optim::Optimizer& optimizer);
+  Array take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients, bool unscaled);
+  void take_back_step(const optim::Optimizer& optimizer, bool unscaled);
   template <class F>
   void end_iteration(const F& change);
   void update_after(const std::function<void()>& change);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -22,32 +23,82 @@ variable_list AutogradContext::get_saved_variables() const {
 
 namespace {
 
+variable_list::const_iterator position_of(const Tensor& tensor, const variable_list& tensors) {
+  return std::find_if(tensors.begin(), tensors.end(),
+                      [&](const Tensor& o) { return o.defined() && o.is_same(tensor); });
+}
+
 bool contains(const variable_list& tensors, const Tensor& tensor) {
-  return std::any_of(tensors.begin(), tensors.end(),
-                     [&](const Tensor& other) { return other.is_same(tensor); });
+  return position_of(tensor, tensors) != tensors.end();
+}
+
+bool needs_gradient(const variable_list& inputs) {
+  return GradMode::is_enabled() && halfgrad::detail::any_requires_grad(inputs);
 }
 
 }  // namespace
 
-void FunctionNode::finish(const variable_list& inputs, variable_list& outputs) {
+// Notes changes in place, whether or not anybody needs a gradient.
+void FunctionNode::count_changes(const variable_list& outputs) const {
+  for (const Tensor& tensor : context.dirty_) {
+    if (!contains(outputs, tensor)) {
+      throw std::runtime_error(name_ +
+                               "::forward: expected what mark_dirty() names among the outputs, got "
+                               "a tensor of shape " +
+                               to_string(tensor.sizes()) + " that is none of them");
+    }
+    tensor.array().storage()->bump_version();
+  }
+}
+
+// Makes the outputs this node's, and returns them as such: for an input that was changed in place,
+// which may be a view, a tensor beside it.
+variable_list FunctionNode::place(const variable_list& inputs, variable_list& outputs) {
+  variable_list placed;
   for (Tensor& output : outputs) {
-    if (!output.defined()) continue;
-    // An input handed through is a new tensor in the graph, or the node would feed itself.
-    if (contains(inputs, output)) output = output.detach();
+    defined_outputs_.push_back(output.defined());
+    if (!output.defined()) {
+      add_output(Tensor(Array::empty({0}, DType::f32)));
+      placed.push_back(output);
+      continue;
+    }
     const bool differentiable =
         output.is_floating_point() && !contains(context.non_differentiable_, output);
+    const bool is_input = contains(inputs, output);
+    const bool is_dirty = is_input && contains(context.dirty_, output);
+    const bool changes_place = is_dirty && differentiable;
+    const Tensor base =
+        changes_place ? halfgrad::detail::recordable(output, name_ + "::forward") : Tensor();
+    // An input handed through is a new tensor in the graph, or the node would feed itself.
+    const Tensor own = is_input ? output.detach() : output;
     if (differentiable) {
-      halfgrad::detail::set_history(output, shared_from_this());
+      halfgrad::detail::set_history(own, shared_from_this());
     } else {
-      add_output(output);  // keeps the numbering of gradients that of the outputs
+      add_output(own);  // keeps the numbering of gradients that of the outputs
+    }
+    placed.push_back(own);
+    if (changes_place) {
+      halfgrad::detail::rebase(base, output, own);
+    } else if (!is_dirty || output.requires_grad()) {
+      output = own;
     }
   }
+  return placed;
+}
+
+void FunctionNode::finish(const variable_list& inputs, variable_list& outputs) {
+  count_changes(outputs);
+  if (!needs_gradient(inputs)) return;
+  const variable_list placed = place(inputs, outputs);
   context.node_ = this;
   for (const Tensor& tensor : context.to_save_) {
     SavedTensor& saved = context.saved_.emplace_back();
-    contains(outputs, tensor) ? saved.save_output(tensor) : saved.save_input(tensor);
+    const auto at = position_of(tensor, outputs);
+    at != outputs.end() ? saved.save_output(placed[at - outputs.begin()])
+                        : saved.save_input(tensor);
   }
   context.to_save_.clear();
+  context.dirty_.clear();
   context.non_differentiable_.clear();
 }
 
@@ -55,7 +106,7 @@ void FunctionNode::backward(std::span<const Tensor> grads, std::span<Tensor> gra
   variable_list arrived(grads.begin(), grads.end());
   if (context.materialize_grads_) {
     for (std::size_t i = 0; i < arrived.size(); ++i) {
-      if (arrived[i].defined()) continue;
+      if (arrived[i].defined() || !defined_outputs_[i]) continue;
       const auto& info = output(i);
       arrived[i] = Tensor(Array::full(info.sizes, 0, info.dtype, info.device));
     }
@@ -74,10 +125,6 @@ void FunctionNode::release_saved() {
 }
 
 namespace detail {
-
-bool should_record(const variable_list& inputs) {
-  return GradMode::is_enabled() && halfgrad::detail::any_requires_grad(inputs);
-}
 
 std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
                                                  const variable_list& inputs,

@@ -3,6 +3,8 @@
 #include <any>
 #include <map>
 #include <memory>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -40,7 +42,24 @@ using UserBackward = variable_list (*)(AutogradContext*, variable_list);
 std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
                                                  const variable_list& inputs,
                                                  UserBackward backward);
-bool should_record(const variable_list& inputs);
+
+template <class T>
+inline constexpr bool is_tensor_or_optional =
+    std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>;
+
+/// Appends a tensor, an optional one (undefined where it is empty), or those in a container.
+template <class Argument>
+void collect(variable_list& inputs, const Argument& argument) {
+  if constexpr (std::is_same_v<Argument, Tensor>) {
+    inputs.push_back(argument);
+  } else if constexpr (std::is_same_v<Argument, std::optional<Tensor>>) {
+    inputs.push_back(argument.value_or(Tensor()));
+  } else if constexpr (std::ranges::input_range<const Argument>) {
+    if constexpr (is_tensor_or_optional<std::ranges::range_value_t<const Argument>>) {
+      for (const auto& element : argument) collect(inputs, element);
+    }
+  }
+}
 
 }  // namespace detail
 
@@ -51,11 +70,16 @@ class AutogradContext {
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
   /// The saved tensors, connected to the graph. Throws std::runtime_error once they are freed.
   variable_list get_saved_variables() const;
+  /// These inputs were changed in place. As outputs they are the same tensors, but now this
+  /// function made them. apply() throws std::runtime_error if forward does not return each of them,
+  /// and for leaves that require grad, as ops in place do.
+  void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
   /// These outputs get no gradient and do not require one.
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
-  /// Whether gradients that did not arrive reach backward as zeros (default) or undefined.
+  /// Whether gradients that did not arrive reach backward as zeros (default) or undefined. Those of
+  /// undefined outputs always are undefined.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Whether the i-th tensor argument of apply() needs a gradient.
+  /// Whether the i-th tensor among the arguments of apply() needs a gradient.
   bool needs_input_grad(std::size_t i) const { return needs_input_grad_.at(i); }
 
   /// Anything that is not a tensor.
@@ -67,6 +91,7 @@ class AutogradContext {
                                                                   detail::UserBackward);
 
   variable_list to_save_;
+  variable_list dirty_;
   variable_list non_differentiable_;
   std::vector<bool> needs_input_grad_;
   std::vector<halfgrad::detail::SavedTensor> saved_;
@@ -83,7 +108,8 @@ class FunctionNode final : public halfgrad::detail::Node {
 
   AutogradContext context;
 
-  /// Gives outputs their place in the graph and saves what forward asked for.
+  /// After forward: counts changes in place and, if an input needs a gradient, gives outputs their
+  /// place in the graph and saves what forward asked for.
   void finish(const variable_list& inputs, variable_list& outputs);
 
   const char* name() const override { return name_.c_str(); }
@@ -92,25 +118,26 @@ class FunctionNode final : public halfgrad::detail::Node {
   bool is_user_function() const override { return true; }
 
  private:
+  void count_changes(const variable_list& outputs) const;
+  variable_list place(const variable_list& inputs, variable_list& outputs);
+
   std::string name_;
   std::vector<halfgrad::detail::Edge> edges_store_;
+  std::vector<bool> defined_outputs_;
   detail::UserBackward backward_;
 };
 
 /// Base of a user-defined function. Derived defines static `forward(AutogradContext*, args...)`,
 /// returning a Tensor or a variable_list, and static `backward(AutogradContext*, variable_list)`,
-/// returning one gradient (undefined for none) per Tensor argument, in order.
+/// returning one gradient (undefined for none) per tensor among the arguments, in order. Those are
+/// arguments of type Tensor and std::optional<Tensor>, an empty one too, and the elements of
+/// vectors (any range) of these; what other containers hold gets no gradient.
 template <class Derived>
 struct Function {
   template <class... Args>
   static auto apply(Args&&... args) {
     variable_list inputs;
-    const auto collect = [&inputs](const auto& argument) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, Tensor>) {
-        inputs.push_back(argument);
-      }
-    };
-    (collect(args), ...);
+    (detail::collect(inputs, args), ...);
     const auto node = detail::make_function_node(
         typeid(Derived).name(), inputs,
         [](auto* c, auto g) { return Derived::backward(c, std::move(g)); });
@@ -119,22 +146,15 @@ struct Function {
       return Derived::forward(&node->context, std::forward<Args>(args)...);
     };
     auto result = run();
-    constexpr bool kSingle = std::is_same_v<decltype(result), Tensor>;
-    if (detail::should_record(inputs)) {
-      variable_list outputs;
-      if constexpr (kSingle) {
-        outputs.push_back(result);
-      } else {
-        outputs = result;
-      }
+    if constexpr (std::is_same_v<decltype(result), Tensor>) {
+      variable_list outputs{std::move(result)};
       node->finish(inputs, outputs);
-      if constexpr (kSingle) {
-        result = outputs[0];
-      } else {
-        result = outputs;
-      }
+      return outputs[0];
+    } else {
+      variable_list outputs(std::move(result));
+      node->finish(inputs, outputs);
+      return outputs;
     }
-    return result;
   }
 };
 

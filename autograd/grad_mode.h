@@ -13,6 +13,18 @@ struct Modes {
 
 inline thread_local constinit Modes modes;
 
+/// Sets all switches for a scope: as they were in another place, or on another thread.
+class ModesScope {
+ public:
+  explicit ModesScope(Modes as) : previous_(modes) { modes = as; }
+  ~ModesScope() { modes = previous_; }
+  ModesScope(const ModesScope&) = delete;
+  ModesScope& operator=(const ModesScope&) = delete;
+
+ private:
+  Modes previous_;
+};
+
 /// Sets one switch for a scope.
 template <bool Modes::*kSwitch>
 class ModeScope {

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -50,7 +51,13 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
   }
 }
 
-// Where autograd writes down the change: the target, or what it is a view of.
+void set_place(TensorImpl& impl, const Tensor& like) {
+  release(std::exchange(impl.grad_fn, like.impl()->grad_fn));
+  impl.output = like.impl()->output;
+}
+
+}  // namespace
+
 Tensor recordable(const Tensor& target, const std::string& op) {
   const TensorImpl& impl = *target.impl();
   if (impl.is_view && (impl.view_of == nullptr || !impl.view_of->base->array.is_contiguous())) {
@@ -67,12 +74,16 @@ Tensor recordable(const Tensor& target, const std::string& op) {
   return base;
 }
 
-void set_place(TensorImpl& impl, const Tensor& like) {
-  release(std::exchange(impl.grad_fn, like.impl()->grad_fn));
-  impl.output = like.impl()->output;
+void rebase(const Tensor& base, const Tensor& target, const Tensor& result) {
+  if (!base.is_same(target)) {
+    set_place(*base.impl(), overwritten(base, result, target.impl()->view_of->replay));
+  } else if (result.requires_grad()) {
+    set_place(*base.impl(), result);
+  } else {  // by numbers without a gradient
+    set_place(*base.impl(), overwritten(base, result, [](const Tensor& all) { return all; }));
+  }
+  ++base.impl()->rebased;
 }
-
-}  // namespace
 
 Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
   check_target(target, result, op);
@@ -82,15 +93,7 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
   const Tensor converted = result.to(target.dtype());
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
-  if (!recorded) return target;
-  if (!base.is_same(target)) {
-    set_place(*base.impl(), overwritten(base, converted, target.impl()->view_of->replay));
-  } else if (converted.requires_grad()) {
-    set_place(*base.impl(), converted);
-  } else {  // by numbers without a gradient
-    set_place(*base.impl(), overwritten(base, converted, [](const Tensor& all) { return all; }));
-  }
-  ++base.impl()->rebased;
+  if (recorded) rebase(base, target, converted);
   return target;
 }
 

@@ -52,7 +52,8 @@ class Printer {
     if (dtype_ == DType::boolean) {
       stream << std::boolalpha << (numbers_.data_as<std::int64_t>()[at] != 0);
     } else if (is_floating_point(dtype_)) {
-      stream << numbers_.data_as<double>()[at];
+      const double x = numbers_.data_as<double>()[at];
+      stream << (std::isnan(x) ? std::abs(x) : x);  // not "-nan"
     } else {
       stream << numbers_.data_as<std::int64_t>()[at];
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/core/cuda/random.h>
@@ -28,6 +29,7 @@ void Generator::set_state(RandomKey next) {
 namespace {
 
 thread_local constinit detail::CapturedRandom* captured = nullptr;
+thread_local constinit Generator* replaced_default = nullptr;  // null: the one for all threads
 
 }  // namespace
 
@@ -63,11 +65,20 @@ void CapturedRandom::prepare_replay() const {
   }
 }
 
+GeneratorScope::GeneratorScope(Generator& generator)
+    : previous_(std::exchange(replaced_default, &generator)),
+      captured_(std::exchange(captured, nullptr)) {}
+
+GeneratorScope::~GeneratorScope() {
+  replaced_default = previous_;
+  captured = captured_;
+}
+
 }  // namespace detail
 
 Generator& default_generator() {
-  static Generator generator;
-  return generator;
+  static Generator for_all_threads;
+  return replaced_default != nullptr ? *replaced_default : for_all_threads;
 }
 
 void manual_seed(std::uint64_t seed) { default_generator().manual_seed(seed); }

@@ -72,9 +72,25 @@ class CapturedRandom {
   std::vector<Source> sources_;
 };
 
+/// Makes `generator` the default_generator() of this thread until the end of the scope. A graph
+/// that the thread captures does not follow it: what is drawn here is drawn once, not by every
+/// replay.
+class GeneratorScope {
+ public:
+  explicit GeneratorScope(Generator& generator);
+  ~GeneratorScope();
+  GeneratorScope(const GeneratorScope&) = delete;
+  GeneratorScope& operator=(const GeneratorScope&) = delete;
+
+ private:
+  Generator* previous_;
+  CapturedRandom* captured_;
+};
+
 }  // namespace detail
 
-/// What everything random draws from unless told otherwise. Its seed is 0 until manual_seed().
+/// What everything random draws from unless told otherwise: one generator for all threads. Its seed
+/// is 0 until manual_seed(). Where a DataLoader makes a batch, the batch's own.
 Generator& default_generator();
 
 /// Seeds the default generator.

@@ -13,15 +13,20 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/philox.h>
+#include <halfgrad/core/random.h>
 
 namespace halfgrad::data {
 
 namespace detail {
 namespace {
 
-/// Orders are drawn from streams with this bit; those of random tensors count up from 0.
+/// Orders are drawn from streams with the first bit, seeds of batches from those with both, and
+/// what a batch draws from those with the second: the streams of random tensors count up from 0.
 constexpr std::uint64_t kOrderStream = std::uint64_t{1} << 63;
+constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 62;
 
 std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOptions& options,
                                        std::int64_t epoch) {
@@ -33,9 +38,22 @@ std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOption
   return order;
 }
 
+/// Where the generator of a batch starts. Seeds are spread over all 64 bits, so that not only the
+/// streams but also engines made from initial_seed() differ.
+RandomKey batch_key(std::uint64_t seed, std::int64_t epoch, std::int64_t batch) {
+  const std::uint64_t stream = kOrderStream | kBatchStream | static_cast<std::uint64_t>(epoch);
+  const auto [word] =
+      random_block({.seed = seed, .stream = stream}, static_cast<std::uint64_t>(batch));
+  return {.seed = halfgrad::detail::join(word[0], word[1]), .stream = kBatchStream};
+}
+
 std::int64_t batch_count(std::int64_t size, const DataLoaderOptions& options) {
   const std::int64_t whole = size / options.batch_size;
   return options.drop_last || size % options.batch_size == 0 ? whole : whole + 1;
+}
+
+std::unique_ptr<CastRule> copy_of(const CastRule* rule) {
+  return rule != nullptr ? rule->copy() : nullptr;
 }
 
 }  // namespace
@@ -48,9 +66,11 @@ class Epoch {
         std::int64_t epoch, std::int64_t first_batch)
       : source_(std::move(source)),
         options_(options),
+        epoch_(epoch),
         order_(sample_order(source_->size, options, epoch)),
-        remaining_(batch_count(source_->size, options) - first_batch),
-        first_(first_batch * options.batch_size) {
+        batches_(batch_count(source_->size, options)),
+        batch_(first_batch),
+        rule_(copy_of(halfgrad::detail::cast_rule)) {
     if (options_.prefetch > 0) worker_ = std::thread([this] { work(); });
     try {
       advance();
@@ -73,12 +93,16 @@ class Epoch {
  private:
   /// The next batch in order, or nothing at the end.
   std::optional<Batch> next() {
-    if (remaining_ == 0) return std::nullopt;
-    --remaining_;
-    const auto all = std::span(order_).subspan(first_);
-    const auto indices = all.first(std::min<std::size_t>(all.size(), options_.batch_size));
-    first_ += indices.size();
-    return source_->get_batch(indices);
+    if (batch_ == batches_) return std::nullopt;
+    const std::int64_t batch = batch_++;
+    const auto rest = std::span(order_).subspan(batch * options_.batch_size);
+    const halfgrad::detail::ModesScope as_at_start(modes_);
+    const auto rule = copy_of(rule_.get());  // whose cache of casts lives as long as the batch
+    const halfgrad::detail::CastRuleScope casts(rule.get());
+    Generator generator;
+    generator.set_state(batch_key(options_.seed, epoch_, batch));
+    const halfgrad::detail::GeneratorScope random(generator);
+    return source_->get_batch(rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
   }
 
   void work() {
@@ -126,9 +150,13 @@ class Epoch {
 
   std::shared_ptr<const BatchSource> source_;
   const DataLoaderOptions options_;
+  const std::int64_t epoch_;
   const std::vector<std::int64_t> order_;
-  std::int64_t remaining_;  // batches
-  std::size_t first_;       // position in order_ of the next batch
+  const std::int64_t batches_;
+  std::int64_t batch_;  // the next one
+  // Of the thread that started the epoch:
+  const halfgrad::detail::Modes modes_ = halfgrad::detail::modes;
+  const std::unique_ptr<CastRule> rule_;
   std::optional<Batch> current_;
 
   std::mutex mutex_;

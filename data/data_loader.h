@@ -28,7 +28,8 @@ struct DataLoaderOptions {
   std::int64_t batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;  ///< leave out a last batch that is shorter than the others
-  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e) alone
+  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e) alone, and batch b's
+                           ///< random numbers are one of (seed, e, b)
   int prefetch = 2;        ///< batches that a thread prepares ahead; 0: no thread
 };
 
@@ -39,6 +40,12 @@ struct DataLoaderOptions {
 ///
 /// Each range-for runs one epoch, numbered 0, 1, ...; leaving it early is fine. What the dataset
 /// throws reaches the caller in place of the batch, and ends the epoch.
+///
+/// A dataset may draw random numbers, to crop or to add noise: in get_batch the default_generator()
+/// is one for this batch alone, in a state that depends on the seed and the numbers of epoch and
+/// batch. So batches are the same for every `prefetch`, also where set_epoch() resumes, and the
+/// program's own generator is not touched. get_batch runs in the modes (no_grad, inference) and the
+/// autocast region in which the epoch was started, whichever thread runs it.
 class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.

@@ -13,7 +13,9 @@ namespace halfgrad::data {
 using Batch = std::pair<Tensor, Tensor>;
 
 /// Numbered samples. `get_batch` puts those with the given numbers, each in [0, size()), into one
-/// batch; a DataLoader calls it from its own thread.
+/// batch; a DataLoader calls it from its own thread, one batch after the other. Random numbers are
+/// to come from default_generator() or from its initial_seed(), which a DataLoader makes the
+/// batch's own: then every run gives the same batches.
 template <class D>
 concept Dataset = std::copy_constructible<D> &&
     requires(const D& dataset, std::span<const std::int64_t> indices) {

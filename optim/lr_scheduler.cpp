@@ -49,10 +49,15 @@ void LRScheduler::advance() {
   set_rates();
 }
 
-void LRScheduler::restart() {
+void LRScheduler::restart(const std::vector<double>& rates) {
   last_epoch_ = 0;
-  for (std::size_t i = 0; i < base_lrs_.size(); ++i) optimizer_.param_groups()[i].lr = base_lrs_[i];
+  for (std::size_t i = 0; i < rates.size(); ++i) optimizer_.param_groups()[i].lr = rates[i];
   set_rates();
+}
+
+void LRScheduler::set_base_lr(std::size_t index, double lr) {
+  optimizer_.param_groups()[index].initial_lr = lr;
+  base_lrs_[index] = lr;
 }
 
 void LRScheduler::set_rates() {

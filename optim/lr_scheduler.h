@@ -60,6 +60,9 @@ class LRScheduler {
 
   virtual void advance();
 
+  /// For constructors: replaces a group's initial_lr.
+  void set_base_lr(std::size_t index, double lr);
+
   /// Sets the groups' rates for last_epoch(). Constructors call it for epoch 0.
   void set_rates();
 
@@ -67,7 +70,7 @@ class LRScheduler {
 
  private:
   friend class SequentialLR;
-  void restart();
+  void restart(const std::vector<double>& rates);
 
   // Steps of the optimizer, and those of them that were skipped, up to now; of these, 0 where
   // skipped steps count anyway.

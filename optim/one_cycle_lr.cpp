@@ -51,6 +51,9 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   } else {
     phases_.push_back({last, 1, final, o.base_momentum, o.max_momentum});
   }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    set_base_lr(i, options_.max_lr[i] / options_.div_factor);
+  }
   set_rates();
 }
 

@@ -30,7 +30,8 @@ struct OneCycleLROptions {
 /// max_lr / div_factor to max_lr, then falls to max_lr / div_factor / final_div_factor; with
 /// `three_phase` it first falls back, as fast as it rose, to where it started. Momentum (SGD) or
 /// the first beta (Adam) moves the other way between max_momentum and base_momentum. To be stepped
-/// after every optimizer step.
+/// after every optimizer step. The groups' initial_lr becomes max_lr / div_factor, from which a
+/// schedule that is built later starts.
 ///
 /// The constructor throws std::invalid_argument when the number of steps is missing or not
 /// positive, pct_start is outside [0, 1], max_lr does not fit the groups, or cycle_momentum is

@@ -28,7 +28,7 @@ struct ParamGroup {
   std::optional<double> weight_decay{};
   std::optional<bool> amsgrad{};
   std::optional<bool> maximize{};
-  std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler
+  std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 };
 
 /// What a GradScaler tells a step, as 0-dim float32 arrays on the parameters' device. The kernels

@@ -26,7 +26,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
       throw std::invalid_argument("SequentialLR: expected schedulers of one optimizer, got others");
     }
   }
-  schedulers_[0]->restart();
+  schedulers_[0]->restart(base_lrs_);
   last_lr_ = schedulers_[0]->get_last_lr();
 }
 
@@ -36,7 +36,7 @@ void SequentialLR::advance() {
   const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch_);
   LRScheduler& scheduler = *schedulers_[static_cast<std::size_t>(next - milestones.begin())];
   if (next != milestones.begin() && *(next - 1) == last_epoch_) {
-    scheduler.restart();
+    scheduler.restart(scheduler.base_lrs_);
   } else {
     scheduler.advance();
   }

@@ -14,6 +14,16 @@ std::optional<hg::DType> Options::autocast() const {
   return precision == "fp16" ? hg::kHalf : hg::kBFloat16;
 }
 
+namespace {
+
+std::string in_a_folder(const std::string& file) {
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (folder.empty() || std::filesystem::is_directory(folder)) return "";
+  return fmt::format("create the folder {} first", folder.string());
+}
+
+}  // namespace
+
 Options parse_options(int argc, char** argv) {
   Options options;
   std::string device = hg::cuda::is_available() ? "cuda" : "cpu";
@@ -50,7 +60,8 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--samples", options.samples, "Characters to write in the end")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--seed", options.seed, "Of the weights and of the order of samples");
-  app.add_option("--save", options.save, "Leave a checkpoint in this file with each validation");
+  app.add_option("--save", options.save, "Leave a checkpoint in this file with each validation")
+      ->check(in_a_folder);
   app.add_option("--resume", options.resume, "Go on from this checkpoint, bit for bit")
       ->check(CLI::ExistingFile);
   count("--until", options.until, "Stop after this update, to be resumed to --steps in all")

@@ -119,7 +119,8 @@ Options parse_options(int argc, char** argv) {
   add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
       ->group(digits);
   CLI::Option* const save =
-      app.add_option("--save", options.save, "Leave a checkpoint in this file after each epoch")
+      app.add_option("--save", options.save,
+                     "Leave a checkpoint in this file after each epoch and at the end of --steps")
           ->option_text("FILE")
           ->group(digits);
   app.add_option("--save-every", options.save_every, "... and after every N steps")

@@ -100,7 +100,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
     at += steps;
     const bool ends_epoch = at % per_epoch == 0;
     if (ends_epoch || at == end) progress.end_epoch(std::ssize(report.epochs), epoch);
-    if (ends_epoch || at % task.save_every == 0) save(task, of_training, trainer, at);
+    if (ends_epoch || at == end || at % task.save_every == 0) save(task, of_training, trainer, at);
   }
   progress.end();
 

@@ -1,5 +1,8 @@
+#include <deque>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -149,6 +152,84 @@ TEST(GradScaler, SkippedStepsRunHooks) {
   EXPECT_TRUE(scaler.step(trained.optimizer).skipped());
   EXPECT_EQ(before, 1);
   EXPECT_EQ(after, 1);
+}
+
+/// What a step leaves behind that another one in its place should leave, too.
+struct Trace {
+  Values value, gradient;
+  std::int64_t steps, skipped_steps;
+  std::string report;
+  bool operator==(const Trace&) const = default;
+};
+
+/// An iteration in which step() is refused by a hook `failures` times.
+Trace retried(bool unscale, int failures, double gradient) {
+  GradScaler scaler = started({.init_scale = 4, .history = 8});
+  Trained trained({gradient, 8});
+  int calls = 0;
+  trained.optimizer.register_step_pre_hook([&](optim::Optimizer&) {
+    if (calls++ < failures) throw std::runtime_error("not now");
+  });
+  if (unscale) scaler.unscale_(trained.optimizer);
+  for (int i = 0; i < failures; ++i) {
+    EXPECT_EQ(message_of([&] { scaler.step(trained.optimizer); }), "not now");
+  }
+  scaler.step(trained.optimizer);
+  EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
+  scaler.update();
+  std::ostringstream report;
+  write_csv(report, scaler.reports());
+  const auto [steps, skipped_steps, growths, backoffs] = scaler.counts();
+  return {trained.value(), trained.gradient(), steps, skipped_steps, report.str()};
+}
+
+TEST(GradScaler, StepRefusedByAHookMayBeRepeated) {
+  for (const bool unscale : {false, true}) {
+    for (const double gradient : {16.0, kInfinite}) {
+      const Trace straight = retried(unscale, 0, gradient);
+      EXPECT_EQ(retried(unscale, 1, gradient), straight) << unscale << gradient;
+      EXPECT_EQ(retried(unscale, 3, gradient), straight) << unscale << gradient;
+      EXPECT_EQ(straight.steps + straight.skipped_steps, 1);
+    }
+  }
+}
+
+// The gradients of a refused step may be dropped: it counts for nothing.
+TEST(GradScaler, RefusedStepIsNoVerdict) {
+  GradScaler scaler = started();
+  Trained refused({kInfinite}), other({4});
+  refused.optimizer.register_step_pre_hook([](optim::Optimizer&) { throw std::runtime_error(""); });
+  EXPECT_THROW(scaler.step(refused.optimizer), std::runtime_error);
+  EXPECT_THROW(scaler.update(), std::runtime_error);  // no optimizer was stepped
+  scaler.step(other.optimizer);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 4);
+  EXPECT_EQ(scaler.get_growth_tracker(), 1);
+}
+
+// The update has been made: to repeat it would be a second one.
+TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
+  GradScaler scaler = started();
+  Trained trained({4});
+  trained.optimizer.register_step_post_hook(
+      [](optim::Optimizer&) { throw std::runtime_error("afterwards"); });
+  EXPECT_EQ(message_of([&] { scaler.step(trained.optimizer); }), "afterwards");
+  EXPECT_EQ(trained.value(), Values{0});
+  EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
+  scaler.update();
+  EXPECT_EQ(trained.value(), Values{0});
+}
+
+TEST(GradScaler, HookMayCheckAnotherOptimizer) {
+  GradScaler scaler = started();
+  Trained trained({4});
+  std::deque<Trained> others;
+  for (int i = 0; i < 20; ++i) others.emplace_back(Values{4});
+  trained.optimizer.register_step_pre_hook([&](optim::Optimizer&) {
+    for (Trained& other : others) scaler.unscale_(other.optimizer);
+  });
+  EXPECT_FALSE(scaler.step(trained.optimizer).skipped());
+  EXPECT_EQ(trained.value(), Values{0});
 }
 
 TEST(GradScaler, RefusedUpdateKeepsTheIteration) {

@@ -17,13 +17,11 @@ using Backward = GraphOnDevice;
 using Grad = GraphOnDevice;
 using Hooks = GraphOnDevice;
 using Views = GraphOnDevice;
-using Function = GraphOnDevice;
 using Anomaly = GraphOnDevice;
 HALFGRAD_ON_DEVICES(Backward);
 HALFGRAD_ON_DEVICES(Grad);
 HALFGRAD_ON_DEVICES(Hooks);
 HALFGRAD_ON_DEVICES(Views);
-HALFGRAD_ON_DEVICES(Function);
 HALFGRAD_ON_DEVICES(Anomaly);
 
 TEST_P(Backward, AccumulatesIntoLeavesAndSumsBroadcastOperands) {
@@ -217,61 +215,6 @@ TEST_P(Views, PassGradientsBackToTheirBase) {
 TEST(Leaf, OnlyFloatingPointCanRequireGrad) {
   Tensor x = full({}, 3);
   expect_contains(message_of([&] { x.requires_grad_(); }), "int64");
-}
-
-struct Cube : autograd::Function<Cube> {
-  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, double factor) {
-    ctx->save_for_backward({x});
-    ctx->saved_data["factor"] = factor;
-    return x * x * x * factor;
-  }
-  static autograd::variable_list backward(autograd::AutogradContext* ctx,
-                                          autograd::variable_list grads) {
-    const Tensor x = ctx->get_saved_variables()[0];
-    return {grads[0] * x * x * (3 * std::any_cast<double>(ctx->saved_data["factor"]))};
-  }
-};
-
-TEST_P(Function, DifferentiatesTwice) {
-  const Tensor x = leaf({}, 2, kDouble);
-  const Tensor y = Cube::apply(x, 5.0);
-  EXPECT_EQ(y.item<double>(), 40);
-  const Tensor first = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
-  EXPECT_EQ(first.item<double>(), 60);
-  EXPECT_EQ(autograd::grad({first}, {x})[0].item<double>(), 60);
-  expect_contains(y.grad_fn_name(), "Cube");
-}
-
-struct SumAndDifference : autograd::Function<SumAndDifference> {
-  static autograd::variable_list forward(autograd::AutogradContext*, const Tensor& a,
-                                         const Tensor& b) {
-    return {a + b, a - b};
-  }
-  static autograd::variable_list backward(autograd::AutogradContext*,
-                                          autograd::variable_list grads) {
-    return {grads[0] + grads[1], grads[0] - grads[1]};
-  }
-};
-
-TEST_P(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
-  const Tensor a = leaf({}, 5);
-  const Tensor b = leaf({}, 3);
-  const auto both = SumAndDifference::apply(a, b);
-  (both[1] * 4).backward();
-  EXPECT_EQ(a.grad().item<double>(), 4);
-  EXPECT_EQ(b.grad().item<double>(), -4);
-}
-
-struct WrongCount : autograd::Function<WrongCount> {
-  static Tensor forward(autograd::AutogradContext*, const Tensor& x) { return x * 2; }
-  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
-    return {};
-  }
-};
-
-TEST_P(Function, AWrongNumberOfGradientsIsAnError) {
-  const Tensor y = WrongCount::apply(leaf({}, 1));
-  expect_contains(message_of([&] { y.backward(); }), "WrongCount");
 }
 
 struct NanBackward : autograd::Function<NanBackward> {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
 
@@ -14,6 +16,11 @@ namespace halfgrad {
 inline Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat, Device device = {}) {
   Tensor tensor(Array::full(sizes, value, dtype, device));
   return tensor.requires_grad_();
+}
+
+/// A float64 vector of these numbers.
+inline Tensor vector_leaf(const std::vector<double>& values) {
+  return tensor_of(values, {std::ssize(values)}).requires_grad_();
 }
 
 /// A test whose leaves lie on its device.

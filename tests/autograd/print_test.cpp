@@ -1,3 +1,4 @@
+#include <cmath>
 #include <iomanip>
 #include <limits>
 #include <sstream>
@@ -33,10 +34,13 @@ TEST(Print, NestsAndAligns) {
 }
 
 TEST(Print, WritesEveryKindOfNumber) {
+  const double nan = std::copysign(std::numeric_limits<double>::quiet_NaN(), 1.0);
   EXPECT_EQ(printed(tensor({1, -20})), "[  1, -20]");
   EXPECT_EQ(printed(tensor({true, false})), "[ true, false]");
   EXPECT_EQ(printed(tensor(std::vector<std::int64_t>{9007199254740993})), "[9007199254740993]");
   EXPECT_EQ(printed(tensor({1.0, kInf, -kInf})), "[1.0000,    inf,   -inf]");
+  EXPECT_EQ(printed(tensor({1.0, nan, -nan})), "[1.0000,    nan,    nan]");
+  EXPECT_EQ(printed(tensor({nan, -nan}, {.dtype = kHalf})), "[nan, nan] (dtype=float16)");
   EXPECT_EQ(printed(tensor({1e10, -2.0})), "[ 1.0000e+10, -2.0000e+00]");
   EXPECT_EQ(printed(tensor({1e-6, 0.0})), "[1.0000e-06, 0.0000e+00]");
   EXPECT_EQ(printed(tensor({0.5, 0.25}).slice(0, 1)), "[0.2500]");

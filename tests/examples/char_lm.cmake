@@ -16,6 +16,7 @@ endfunction()
 expect_run(0 "--precision" --help)
 expect_run(2 "fp8" --precision fp8)
 expect_run(2 "divisor of the width" --heads 3)
+expect_run(2 "save: create the folder no_such_folder" --save no_such_folder/run.safetensors)
 expect_run(1 "longer text" --context 2000 --layers 1)
 
 function(expect_same_loss)

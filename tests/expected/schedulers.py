@@ -17,13 +17,25 @@ STEPS = 40
 GROUP_LRS = (0.1, 0.02)
 
 
-def warm_up_then_cosine(optimizer):
+# Two schedules, one after the other; OneCycleLR sets the initial lr of both.
+LINEAR = ("linear", dict(start_factor=0.1, total_iters=10))
+CYCLE = ("one_cycle", dict(max_lr=[0.5, 0.06], total_steps=30, div_factor=10.0))
+SEQUENTIAL = [
+    (LINEAR, ("cosine", dict(T_max=30, eta_min=0.001))),
+    (LINEAR, CYCLE),
+    (CYCLE, LINEAR),
+]
+CLASSES = dict(
+    linear=schedulers.LinearLR,
+    cosine=schedulers.CosineAnnealingLR,
+    one_cycle=schedulers.OneCycleLR,
+)
+
+
+def one_then_other(optimizer, pair):
     return schedulers.SequentialLR(
         optimizer,
-        [
-            schedulers.LinearLR(optimizer, start_factor=0.1, total_iters=10),
-            schedulers.CosineAnnealingLR(optimizer, T_max=30, eta_min=0.001),
-        ],
+        [CLASSES[name](optimizer, **options) for name, options in pair],
         milestones=[10],
     )
 
@@ -112,19 +124,14 @@ def main():
             lambda optimizer: schedulers.LambdaLR(optimizer, factors),
         )
     )
-    rows.append(
-        row(
-            "sequential",
-            dict(
-                schedulers=[
-                    ["linear", dict(start_factor=0.1, total_iters=10)],
-                    ["cosine", dict(T_max=30, eta_min=0.001)],
-                ],
-                milestones=[10],
-            ),
-            warm_up_then_cosine,
+    for pair in SEQUENTIAL:
+        rows.append(
+            row(
+                "sequential",
+                dict(schedulers=pair, milestones=[10]),
+                lambda optimizer, pair=pair: one_then_other(optimizer, pair),
+            )
         )
-    )
     for options in ONE_CYCLE:
         rows.append(one_cycle_row("sgd", torch.optim.SGD(groups(), momentum=0.9), options))
     rows.append(one_cycle_row("adam", torch.optim.Adam(groups()), ONE_CYCLE[0]))

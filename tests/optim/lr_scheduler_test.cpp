@@ -195,6 +195,19 @@ TEST(LRScheduler, RejectsOptionsOutOfRange) {
   }
 }
 
+TEST(OneCycleLR, SetsWhereALaterScheduleStarts) {
+  SGD sgd({parameter({0})}, {.lr = 0.1});
+  ExponentialLR first(sgd, {.gamma = 0.5});
+  OneCycleLR cycle(sgd, {.max_lr = {0.5}, .total_steps = 20, .div_factor = 8});
+  EXPECT_EQ(sgd.param_groups()[0].initial_lr, 0.0625);
+  EXPECT_EQ(cycle.state_dict().base_lrs, Values{0.0625});
+  cycle.step();
+  LambdaLR later(sgd, [](std::int64_t epoch) { return epoch == 0 ? 1.0 : 0.5; });
+  EXPECT_EQ(later.get_last_lr(), Values{0.0625});
+  later.step();
+  EXPECT_EQ(later.get_last_lr(), Values{0.03125});
+}
+
 TEST(OneCycleLR, EndsAfterTotalSteps) {
   SGD sgd({parameter({0})}, {.momentum = 0.9});
   OneCycleLR scheduler(sgd, {.max_lr = {1}, .epochs = 2, .steps_per_epoch = 2});
