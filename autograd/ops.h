@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/losses.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind; each lives in ops/<name>.cpp, or on a page with its relatives, where its
-/// formula, gradient and precision stand. Names, argument order and semantics are libtorch's.
-/// Operands broadcast and promote as in PyTorch. Every dim may be negative (counted from the
-/// end).
+/// Every op, by kind, the losses in losses.h; each lives in ops/<name>.cpp, or on a page with its
+/// relatives, where its formula, gradient and precision stand. Names, argument order and semantics
+/// are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may be negative (counted
+/// from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
@@ -232,40 +233,6 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   double momentum = 0.1, double eps = 1e-5);
 /// In training zeroes each element with probability p and divides the others by 1 - p.
 Tensor dropout(const Tensor& input, double p, bool train);
-
-// --- Losses ---
-enum class Reduction : std::uint8_t { none, mean, sum };
-inline constexpr Reduction kNone = Reduction::none;
-inline constexpr Reduction kMean = Reduction::mean;
-inline constexpr Reduction kSum = Reduction::sum;
-
-/// input [n, c] (or [c]) logits; target: class indices int64 [n], or probabilities [n, c].
-struct CrossEntropyOptions {
-  Tensor weight = {};  ///< [c]
-  std::int64_t ignore_index = -100;
-  Reduction reduction = Reduction::mean;
-  double label_smoothing = 0.0;
-};
-Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                     const CrossEntropyOptions& options = {});
-/// input [n, c] log-probabilities; target int64 [n].
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
-Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
-Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
-Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
-                      Reduction reduction = Reduction::mean, double beta = 1.0);
-Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
-                  double delta = 1.0);
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight = {},
-                            Reduction reduction = Reduction::mean);
-Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
-                                        const Tensor& weight = {}, const Tensor& pos_weight = {},
-                                        Reduction reduction = Reduction::mean);
-/// target * (log target - self), or exp(target) * (target - self) with log_target. Mean is over all
-/// elements.
-Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
-              bool log_target = false);
 
 namespace detail {
 
