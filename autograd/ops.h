@@ -1,19 +1,18 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <halfgrad/autograd/losses.h>
+#include <halfgrad/autograd/reductions.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind, the losses in losses.h; each lives in ops/<name>.cpp, or on a page with its
-/// relatives, where its formula, gradient and precision stand. Names, argument order and semantics
-/// are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may be negative (counted
-/// from the end).
+/// Every op, by kind, with those of losses.h and reductions.h; each lives in ops/<name>.cpp, or on
+/// a page with its relatives, where its formula, gradient and precision stand. Names, argument
+/// order and semantics are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may
+/// be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
@@ -149,58 +148,6 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
                  std::optional<std::int64_t> padding_idx = std::nullopt);
 /// int64 [..., num_classes]; num_classes -1 takes the largest index plus one.
 Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
-
-// --- Reductions (var, std in ops/variance.cpp; amax in max.cpp); no dims: over all ---
-Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
-           std::optional<DType> dtype = std::nullopt);
-/// Along one dimension, as the next ones: `sum(x, 0)`.
-template <std::integral T>
-Tensor sum(const Tensor& self, T dim, bool keepdim = false,
-           std::optional<DType> dtype = std::nullopt) {
-  return sum(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-}
-/// Sums the dimensions along which `self` was broadcast from `sizes`.
-Tensor sum_to_size(const Tensor& self, const Shape& sizes);
-Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt);
-template <std::integral T>
-Tensor mean(const Tensor& self, T dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt) {
-  return mean(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-}
-Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt);
-Tensor var(const Tensor& self, bool unbiased = true);
-Tensor var(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
-Tensor std(const Tensor& self, bool unbiased = true);
-Tensor std(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
-Tensor max(const Tensor& self);
-Tensor min(const Tensor& self);
-Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()
-Tensor min(const Tensor& self, const Tensor& other);
-/// Values and indices (int64); of equal values the first.
-std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
-std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
-Tensor amax(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
-Tensor amin(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
-Tensor argmax(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
-              bool keepdim = false);
-Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
-              bool keepdim = false);
-Tensor norm(const Tensor& self, Scalar p = 2);
-Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
-Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
-template <std::integral T>
-Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
-  return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
-}
-Tensor all(const Tensor& self);
-Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
-Tensor any(const Tensor& self);
-Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
 
 // --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp) ---
 /// 1-D, 2-D and batched cases as torch.matmul.
