@@ -32,9 +32,18 @@ Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, std::optional<Scalar> min,
              std::optional<Scalar> max = std::nullopt);
+/// Either may be undefined. Where self equals a bound, each gets half of the gradient.
+Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max = {});
+Tensor clamp_min(const Tensor& self, Scalar min);
+Tensor clamp_max(const Tensor& self, Scalar max);
+Tensor clamp_min(const Tensor& self, const Tensor& min);
+Tensor clamp_max(const Tensor& self, const Tensor& max);
 /// start + weight * (end - start); all of one dtype, but for a weight without dimensions.
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
+/// self + value * tensor1 * tensor2, and self + value * tensor1 / tensor2.
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1);
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1);
 /// `condition` is bool.
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor where(const Tensor& condition, const Tensor& self, Scalar other);
@@ -71,6 +80,14 @@ Tensor sin(const Tensor& self);
 Tensor cos(const Tensor& self);
 Tensor tanh(const Tensor& self);
 Tensor erf(const Tensor& self);
+// ops/rounding.cpp: integers stay as they are; the gradient is 0, as is sign's
+Tensor floor(const Tensor& self);
+Tensor ceil(const Tensor& self);
+/// Halves to the even neighbour.
+Tensor round(const Tensor& self);
+Tensor trunc(const Tensor& self);
+/// 0 of 0 and of NaN.
+Tensor sign(const Tensor& self);
 
 // --- Activations ---
 Tensor sigmoid(const Tensor& self);
@@ -102,6 +119,15 @@ Tensor logical_not(const Tensor& self);
 Tensor isfinite(const Tensor& self);
 Tensor isinf(const Tensor& self);
 Tensor isnan(const Tensor& self);
+// ops/isclose.cpp
+/// |self - other| <= atol + rtol * |other|, or equal; two NaNs are close if equal_nan. Both of one
+/// dtype.
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false);
+bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false);
+/// Of one shape, and every number equal.
+bool equal(const Tensor& self, const Tensor& other);
 Tensor operator==(const Tensor& a, const Tensor& b);
 Tensor operator!=(const Tensor& a, const Tensor& b);
 Tensor operator<(const Tensor& a, const Tensor& b);
@@ -114,6 +140,17 @@ Tensor operator<(const Tensor& a, Scalar b);
 Tensor operator<=(const Tensor& a, Scalar b);
 Tensor operator>(const Tensor& a, Scalar b);
 Tensor operator>=(const Tensor& a, Scalar b);
+Tensor operator==(Scalar a, const Tensor& b);
+Tensor operator!=(Scalar a, const Tensor& b);
+Tensor operator<(Scalar a, const Tensor& b);
+Tensor operator<=(Scalar a, const Tensor& b);
+Tensor operator>(Scalar a, const Tensor& b);
+Tensor operator>=(Scalar a, const Tensor& b);
+/// Of bool tensors only.
+Tensor operator~(const Tensor& a);
+Tensor operator&(const Tensor& a, const Tensor& b);
+Tensor operator|(const Tensor& a, const Tensor& b);
+Tensor operator^(const Tensor& a, const Tensor& b);
 
 // --- Views (ops/views.cpp): share the storage ---
 Tensor reshape(const Tensor& self, const Shape& sizes);
@@ -128,6 +165,15 @@ Tensor slice(const Tensor& self, std::int64_t dim = 0,
              std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1);
 Tensor select(const Tensor& self, std::int64_t dim, std::int64_t index);
 Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_dim = -1);
+// ops/split.cpp
+Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length);
+/// Pieces of split_size along `dim`, the last one shorter if they do not fit.
+std::vector<Tensor> split(const Tensor& self, std::int64_t split_size, std::int64_t dim = 0);
+std::vector<Tensor> split(const Tensor& self, const std::vector<std::int64_t>& split_sizes,
+                          std::int64_t dim = 0);
+/// Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.
+std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t dim = 0);
+std::vector<Tensor> unbind(const Tensor& self, std::int64_t dim = 0);
 
 // --- Conversion (ops/cast.cpp) ---
 /// Differentiable: the gradient is cast back.
@@ -135,6 +181,16 @@ Tensor to(const Tensor& self, DType dtype);
 Tensor to(const Tensor& self, Device device);
 Tensor clone(const Tensor& self);
 Tensor contiguous(const Tensor& self);
+
+// --- Rearranging (ops/rearranging.cpp): copies ---
+Tensor flip(const Tensor& self, const Shape& dims);
+/// As often along each dimension as `repeats` says, from the last one; more of them than self has
+/// dimensions put new ones in front.
+Tensor repeat(const Tensor& self, const Shape& repeats);
+/// The lower, or upper, triangle of each matrix [..., n, m], with `diagonal` diagonals above the
+/// main one more, or less; zeros elsewhere.
+Tensor tril(const Tensor& self, std::int64_t diagonal = 0);
+Tensor triu(const Tensor& self, std::int64_t diagonal = 0);
 
 // --- Joining and indexing (embedding in ops/index_select.cpp); indices are int64 ---
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
