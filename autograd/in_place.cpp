@@ -70,7 +70,7 @@ void set_place(TensorImpl& impl, const Tensor& like) {
 
 }  // namespace
 
-Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
+void assign_in_place(const Tensor& target, const Tensor& result, const char* op) {
   check_target(target, result, op);
   const bool recorded =
       GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
@@ -78,7 +78,7 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
   const Tensor converted = result.to(target.dtype());
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
-  if (!recorded) return target;
+  if (!recorded) return;
   if (!base.is_same(target)) {
     set_place(*base.impl(), overwritten(base, converted, target.impl()->view_of->replay));
   } else if (converted.requires_grad()) {
@@ -87,7 +87,6 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
     set_place(*base.impl(), overwritten(base, converted, [](const Tensor& all) { return all; }));
   }
   ++base.impl()->rebased;
-  return target;
 }
 
 void follow_base(TensorImpl& view) {
