@@ -85,7 +85,7 @@ void rebase(const Tensor& base, const Tensor& target, const Tensor& result) {
   ++base.impl()->rebased;
 }
 
-Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
+void assign_in_place(const Tensor& target, const Tensor& result, const char* op) {
   check_target(target, result, op);
   const bool recorded =
       GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
@@ -94,7 +94,6 @@ Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op) {
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
   if (recorded) rebase(base, target, converted);
-  return target;
 }
 
 void follow_base(TensorImpl& view) {

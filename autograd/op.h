@@ -210,7 +210,7 @@ Tensor record(const char* name, Array result, std::span<const Tensor> operands,
 /// Replaces the numbers of `target` by those of `result`, computed from it, and gives it the
 /// result's place in the graph; of a view, gives its base a place that knows what was overwritten.
 /// Throws for leaves that require grad, views of them, and expanded tensors.
-Tensor& assign_in_place(Tensor& target, const Tensor& result, const char* op);
+void assign_in_place(const Tensor& target, const Tensor& result, const char* op);
 
 /// The dtype of an op on these operands by PyTorch's rules: tensors with dimensions count before
 /// those without, and those before Scalars; a later group matters only if its kind (bool, integer,

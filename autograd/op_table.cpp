@@ -28,6 +28,11 @@ OpEntry sin_entry();
 OpEntry cos_entry();
 OpEntry tanh_entry();
 OpEntry erf_entry();
+OpEntry floor_entry();
+OpEntry ceil_entry();
+OpEntry round_entry();
+OpEntry trunc_entry();
+OpEntry sign_entry();
 OpEntry sigmoid_entry();
 OpEntry relu_entry();
 OpEntry leaky_relu_entry();
@@ -134,6 +139,11 @@ const std::vector<OpEntry>& all_ops() {
       detail::cos_entry(),
       detail::tanh_entry(),
       detail::erf_entry(),
+      detail::floor_entry(),
+      detail::ceil_entry(),
+      detail::round_entry(),
+      detail::trunc_entry(),
+      detail::sign_entry(),
       // Activations
       detail::sigmoid_entry(),
       detail::relu_entry(),

@@ -1,19 +1,19 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/losses.h>
+#include <halfgrad/autograd/reductions.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind; each lives in ops/<name>.cpp, or on a page with its relatives, where its
-/// formula, gradient and precision stand. Names, argument order and semantics are libtorch's.
-/// Operands broadcast and promote as in PyTorch. Every dim may be negative (counted from the
-/// end).
+/// Every op, by kind, with those of losses.h and reductions.h; each lives in ops/<name>.cpp, or on
+/// a page with its relatives, where its formula, gradient and precision stand. Names, argument
+/// order and semantics are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may
+/// be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
@@ -33,9 +33,18 @@ Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, std::optional<Scalar> min,
              std::optional<Scalar> max = std::nullopt);
+/// Either may be undefined. Where self equals a bound, each gets half of the gradient.
+Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max = {});
+Tensor clamp_min(const Tensor& self, Scalar min);
+Tensor clamp_max(const Tensor& self, Scalar max);
+Tensor clamp_min(const Tensor& self, const Tensor& min);
+Tensor clamp_max(const Tensor& self, const Tensor& max);
 /// start + weight * (end - start); all of one dtype, but for a weight without dimensions.
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& start, const Tensor& end, Scalar weight);
+/// self + value * tensor1 * tensor2, and self + value * tensor1 / tensor2.
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1);
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1);
 /// `condition` is bool.
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor where(const Tensor& condition, const Tensor& self, Scalar other);
@@ -72,6 +81,14 @@ Tensor sin(const Tensor& self);
 Tensor cos(const Tensor& self);
 Tensor tanh(const Tensor& self);
 Tensor erf(const Tensor& self);
+// ops/rounding.cpp: integers stay as they are; the gradient is 0, as is sign's
+Tensor floor(const Tensor& self);
+Tensor ceil(const Tensor& self);
+/// Halves to the even neighbour.
+Tensor round(const Tensor& self);
+Tensor trunc(const Tensor& self);
+/// 0 of 0 and of NaN.
+Tensor sign(const Tensor& self);
 
 // --- Activations ---
 Tensor sigmoid(const Tensor& self);
@@ -106,6 +123,15 @@ Tensor logical_not(const Tensor& self);
 Tensor isfinite(const Tensor& self);
 Tensor isinf(const Tensor& self);
 Tensor isnan(const Tensor& self);
+// ops/isclose.cpp
+/// |self - other| <= atol + rtol * |other|, or equal; two NaNs are close if equal_nan. Both of one
+/// dtype.
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false);
+bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false);
+/// Of one shape, and every number equal.
+bool equal(const Tensor& self, const Tensor& other);
 Tensor operator==(const Tensor& a, const Tensor& b);
 Tensor operator!=(const Tensor& a, const Tensor& b);
 Tensor operator<(const Tensor& a, const Tensor& b);
@@ -118,6 +144,17 @@ Tensor operator<(const Tensor& a, Scalar b);
 Tensor operator<=(const Tensor& a, Scalar b);
 Tensor operator>(const Tensor& a, Scalar b);
 Tensor operator>=(const Tensor& a, Scalar b);
+Tensor operator==(Scalar a, const Tensor& b);
+Tensor operator!=(Scalar a, const Tensor& b);
+Tensor operator<(Scalar a, const Tensor& b);
+Tensor operator<=(Scalar a, const Tensor& b);
+Tensor operator>(Scalar a, const Tensor& b);
+Tensor operator>=(Scalar a, const Tensor& b);
+/// Of bool tensors only.
+Tensor operator~(const Tensor& a);
+Tensor operator&(const Tensor& a, const Tensor& b);
+Tensor operator|(const Tensor& a, const Tensor& b);
+Tensor operator^(const Tensor& a, const Tensor& b);
 
 // --- Views (ops/views.cpp): share the storage ---
 Tensor reshape(const Tensor& self, const Shape& sizes);
@@ -132,6 +169,15 @@ Tensor slice(const Tensor& self, std::int64_t dim = 0,
              std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1);
 Tensor select(const Tensor& self, std::int64_t dim, std::int64_t index);
 Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_dim = -1);
+// ops/split.cpp
+Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length);
+/// Pieces of split_size along `dim`, the last one shorter if they do not fit.
+std::vector<Tensor> split(const Tensor& self, std::int64_t split_size, std::int64_t dim = 0);
+std::vector<Tensor> split(const Tensor& self, const std::vector<std::int64_t>& split_sizes,
+                          std::int64_t dim = 0);
+/// Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.
+std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t dim = 0);
+std::vector<Tensor> unbind(const Tensor& self, std::int64_t dim = 0);
 
 // --- Conversion (ops/cast.cpp) ---
 /// Differentiable: the gradient is cast back.
@@ -139,6 +185,16 @@ Tensor to(const Tensor& self, DType dtype);
 Tensor to(const Tensor& self, Device device);
 Tensor clone(const Tensor& self);
 Tensor contiguous(const Tensor& self);
+
+// --- Rearranging (ops/rearranging.cpp): copies ---
+Tensor flip(const Tensor& self, const Shape& dims);
+/// As often along each dimension as `repeats` says, from the last one; more of them than self has
+/// dimensions put new ones in front.
+Tensor repeat(const Tensor& self, const Shape& repeats);
+/// The lower, or upper, triangle of each matrix [..., n, m], with `diagonal` diagonals above the
+/// main one more, or less; zeros elsewhere.
+Tensor tril(const Tensor& self, std::int64_t diagonal = 0);
+Tensor triu(const Tensor& self, std::int64_t diagonal = 0);
 
 // --- Joining and indexing (embedding in ops/index_select.cpp); indices are int64 ---
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim = 0);
@@ -152,59 +208,6 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
                  std::optional<std::int64_t> padding_idx = std::nullopt);
 /// int64 [..., num_classes]; num_classes -1 takes the largest index plus one.
 Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
-
-// --- Reductions (var, std in ops/variance.cpp; amax in max.cpp); no dims: over all ---
-Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
-           std::optional<DType> dtype = std::nullopt);
-/// Along one dimension, as the next ones: `sum(x, 0)`.
-template <std::integral T>
-Tensor sum(const Tensor& self, T dim, bool keepdim = false,
-           std::optional<DType> dtype = std::nullopt) {
-  return sum(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-}
-/// Sums the dimensions along which `self` was broadcast from `sizes`.
-Tensor sum_to_size(const Tensor& self, const Shape& sizes);
-Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt);
-template <std::integral T>
-Tensor mean(const Tensor& self, T dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt) {
-  return mean(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-}
-Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
-Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
-            std::optional<DType> dtype = std::nullopt);
-Tensor var(const Tensor& self, bool unbiased = true);
-Tensor var(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
-Tensor std(const Tensor& self, bool unbiased = true);
-Tensor std(const Tensor& self, const Shape& dim, bool unbiased = true, bool keepdim = false);
-Tensor max(const Tensor& self);
-Tensor min(const Tensor& self);
-Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()
-Tensor min(const Tensor& self, const Tensor& other);
-/// Values and indices (int64); of equal values the first.
-std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
-std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
-Tensor amax(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
-Tensor amin(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
-Tensor argmax(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
-              bool keepdim = false);
-Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
-              bool keepdim = false);
-Tensor norm(const Tensor& self, Scalar p = 2);
-Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
-Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
-template <std::integral T>
-Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
-  return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
-}
-/// bool; uint8 of uint8.
-Tensor all(const Tensor& self);
-Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
-Tensor any(const Tensor& self);
-Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
 
 // --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp); integers on the CPU, and wrap ---
 /// 1-D, 2-D and batched cases as torch.matmul.
@@ -237,41 +240,6 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   double momentum = 0.1, double eps = 1e-5);
 /// In training zeroes each element with probability p and divides the others by 1 - p.
 Tensor dropout(const Tensor& input, double p, bool train);
-
-// --- Losses ---
-enum class Reduction : std::uint8_t { none, mean, sum };
-inline constexpr Reduction kNone = Reduction::none;
-inline constexpr Reduction kMean = Reduction::mean;
-inline constexpr Reduction kSum = Reduction::sum;
-
-/// input [n, c, ...] (or [c]) logits; target: class indices int64 [n, ...] (or []), or
-/// probabilities of input's shape. The loss of each is [n, ...], the mean that of all.
-struct CrossEntropyOptions {
-  Tensor weight = {};  ///< [c]
-  std::int64_t ignore_index = -100;
-  Reduction reduction = Reduction::mean;
-  double label_smoothing = 0.0;
-};
-Tensor cross_entropy(const Tensor& input, const Tensor& target,
-                     const CrossEntropyOptions& options = {});
-/// input [n, c, ...] (or [c]) log-probabilities; target int64 [n, ...] (or []).
-Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight = {},
-                Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
-Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
-Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean);
-Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
-                      Reduction reduction = Reduction::mean, double beta = 1.0);
-Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
-                  double delta = 1.0);
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight = {},
-                            Reduction reduction = Reduction::mean);
-Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
-                                        const Tensor& weight = {}, const Tensor& pos_weight = {},
-                                        Reduction reduction = Reduction::mean);
-/// target * (log target - self), or exp(target) * (target - self) with log_target. Mean is over all
-/// elements.
-Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction = Reduction::mean,
-              bool log_target = false);
 
 namespace detail {
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,62 +13,11 @@
 #include <vector>
 
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/tensor_impl.h>
+#include <halfgrad/autograd/tensor_methods.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad {
-
-class Tensor;
-
-namespace detail {
-
-class Node;
-struct TensorImpl;
-
-/// A function that sees, and may replace, the gradient of an output of a node, or of a leaf.
-struct Hook {
-  std::uint32_t output;
-  std::uint64_t id;
-  std::shared_ptr<const std::function<Tensor(const Tensor&)>> function;
-};
-
-/// Calls those of `output` with `gradient`, one after the other; they may come and go meanwhile.
-/// Throws std::runtime_error when one returns another shape, dtype or device.
-void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gradient);
-
-[[noreturn]] void refuse_undefined();
-
-/// What a view shows of its base. An in-place op on either gives the base a new place in the graph;
-/// the view then takes its own from the base again.
-struct ViewOf {
-  std::shared_ptr<TensorImpl> base;             // itself not a view
-  std::function<Tensor(const Tensor&)> replay;  // the view of a tensor of the base's shape
-  std::uint32_t rebased;                        // what base->rebased was when last looked at
-};
-
-/// The numbers and their place in the graph.
-struct TensorImpl {
-  explicit TensorImpl(Array numbers) : array(std::move(numbers)) {}
-  ~TensorImpl();
-  TensorImpl(const TensorImpl&) = delete;
-  TensorImpl& operator=(const TensorImpl&) = delete;
-
-  Array array;
-  std::shared_ptr<Node> grad_fn;
-  std::uint32_t output = 0;  // which output of grad_fn this is
-  bool requires_grad = false;
-  bool is_inference = false;
-  bool is_view = false;
-  std::unique_ptr<ViewOf> view_of;  // of a view that autograd follows
-  std::uint32_t rebased = 0;        // how often an in-place op gave this base a new place
-  bool is_scalar = false;           // a wrapped Scalar, which counts by its kind only
-  std::shared_ptr<TensorImpl> grad;
-  std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
-};
-
-/// Brings a view's place in the graph up to date.
-void follow_base(TensorImpl& view);
-
-}  // namespace detail
 
 /// Takes a hook away again.
 class HookHandle {
@@ -82,8 +31,9 @@ class HookHandle {
   std::function<void()> remove_;
 };
 
-/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor.
-class Tensor {
+/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor. The ops are
+/// methods too: tensor_methods.h lists them.
+class Tensor : public detail::TensorMethods {
  public:
   Tensor() = default;
   explicit Tensor(Array array) : impl_(std::make_shared<detail::TensorImpl>(std::move(array))) {
@@ -101,11 +51,21 @@ class Tensor {
   const Shape& sizes() const { return array().sizes(); }
   const Shape& strides() const { return array().strides(); }
   std::int64_t size(std::int64_t dim) const { return array().size(dim); }
+  std::int64_t stride(std::int64_t dim) const {
+    return strides()[wrap_dim(dim, array().ndim(), "stride")];
+  }
+  std::int64_t storage_offset() const { return array().storage_offset(); }
   std::int64_t dim() const { return array().ndim(); }
+  std::int64_t ndimension() const { return dim(); }
   std::int64_t numel() const { return array().numel(); }
   DType dtype() const { return array().dtype(); }
   DType scalar_type() const { return dtype(); }
+  /// Bytes of one element, and of all.
+  std::int64_t element_size() const { return static_cast<std::int64_t>(item_size(dtype())); }
+  std::size_t nbytes() const { return static_cast<std::size_t>(numel() * element_size()); }
   Device device() const { return array().device(); }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().is_cuda(); }
   bool is_contiguous() const { return array().is_contiguous(); }
   bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
 
@@ -157,91 +117,6 @@ class Tensor {
   Tensor detach() const;
   Tensor& detach_();
 
-  // The ops as methods: each does what the function of that name in ops.h does; a name ending in _
-  // works in place, keeps this tensor's dtype, and returns it.
-  Tensor to(DType dtype) const;
-  Tensor to(Device device) const;
-  Tensor clone() const;
-  Tensor contiguous() const;
-  Tensor reshape(const Shape& sizes) const;
-  /// reshape() without a copy. Throws std::runtime_error where the strides do not allow that.
-  Tensor view(const Shape& sizes) const;
-  Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
-  /// Of a matrix its transpose, of fewer dimensions the tensor itself.
-  Tensor t() const;
-  Tensor permute(const Shape& dims) const;
-  Tensor squeeze() const;
-  Tensor squeeze(std::int64_t dim) const;
-  Tensor unsqueeze(std::int64_t dim) const;
-  Tensor expand(const Shape& sizes) const;
-  Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
-               std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1) const;
-  Tensor select(std::int64_t dim, std::int64_t index) const;
-  Tensor operator[](std::int64_t index) const { return select(0, index); }
-  Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
-
-  Tensor sum(std::optional<DType> dtype = std::nullopt) const;
-  Tensor sum(const Shape& dim, bool keepdim = false,
-             std::optional<DType> dtype = std::nullopt) const;
-  template <std::integral T>
-  Tensor sum(T dim, bool keepdim = false, std::optional<DType> dtype = std::nullopt) const {
-    return sum(Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-  }
-  Tensor mean(std::optional<DType> dtype = std::nullopt) const;
-  Tensor mean(const Shape& dim, bool keepdim = false,
-              std::optional<DType> dtype = std::nullopt) const;
-  template <std::integral T>
-  Tensor mean(T dim, bool keepdim = false, std::optional<DType> dtype = std::nullopt) const {
-    return mean(Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
-  }
-  Tensor max() const;
-  Tensor min() const;
-  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor argmin(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
-  Tensor norm(Scalar p = 2) const;
-  Tensor all() const;
-  Tensor any() const;
-
-  Tensor abs() const;
-  Tensor exp() const;
-  Tensor log() const;
-  Tensor sqrt() const;
-  Tensor pow(Scalar exponent) const;
-  Tensor tanh() const;
-  Tensor sigmoid() const;
-  Tensor relu() const;
-  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
-  Tensor softmax(std::int64_t dim) const;
-  Tensor log_softmax(std::int64_t dim) const;
-  Tensor matmul(const Tensor& other) const;
-  Tensor mm(const Tensor& other) const;
-  Tensor eq(const Tensor& other) const;
-
-  Tensor& add_(const Tensor& other, Scalar alpha = 1);
-  Tensor& sub_(const Tensor& other, Scalar alpha = 1);
-  Tensor& mul_(const Tensor& other);
-  Tensor& div_(const Tensor& other);
-  Tensor& add_(Scalar other);
-  Tensor& sub_(Scalar other);
-  Tensor& mul_(Scalar other);
-  Tensor& div_(Scalar other);
-  Tensor& operator+=(const Tensor& other) { return add_(other); }
-  Tensor& operator-=(const Tensor& other) { return sub_(other); }
-  Tensor& operator*=(const Tensor& other) { return mul_(other); }
-  Tensor& operator/=(const Tensor& other) { return div_(other); }
-  Tensor& operator+=(Scalar other) { return add_(other); }
-  Tensor& operator-=(Scalar other) { return sub_(other); }
-  Tensor& operator*=(Scalar other) { return mul_(other); }
-  Tensor& operator/=(Scalar other) { return div_(other); }
-  Tensor& exp_();
-  Tensor& relu_();
-  Tensor& sigmoid_();
-  Tensor& tanh_();
-  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
-  Tensor& copy_(const Tensor& source);
-  Tensor& fill_(Scalar value);
-  Tensor& zero_() { return fill_(0); }
-
  private:
   detail::TensorImpl& existing() const {
     if (impl_ == nullptr) detail::refuse_undefined();
@@ -251,6 +126,15 @@ class Tensor {
 
   std::shared_ptr<detail::TensorImpl> impl_;
 };
+
+template <std::same_as<bool> T>
+Tensor detail::TensorMethods::var(T unbiased) const {
+  return var(Dims(), unbiased);
+}
+template <std::same_as<bool> T>
+Tensor detail::TensorMethods::std(T unbiased) const {
+  return std(Dims(), unbiased);
+}
 
 /// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what
 /// they do not show: the dtype unless it is float32, int64 or bool, the shape if elements are

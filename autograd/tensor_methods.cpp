@@ -1,150 +1,164 @@
-#include <stdexcept>
-#include <string>
+#include <halfgrad/autograd/tensor_methods.h>
 
-#include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 
-namespace halfgrad {
+// The methods that return another tensor; those that work in place are in tensor_in_place.cpp.
+namespace halfgrad::detail {
 
-Tensor Tensor::to(DType dtype) const { return halfgrad::to(*this, dtype); }
-Tensor Tensor::to(Device device) const { return halfgrad::to(*this, device); }
-Tensor Tensor::clone() const { return halfgrad::clone(*this); }
-Tensor Tensor::contiguous() const { return halfgrad::contiguous(*this); }
-Tensor Tensor::reshape(const Shape& sizes) const { return halfgrad::reshape(*this, sizes); }
-Tensor Tensor::view(const Shape& sizes) const {
-  Tensor result = reshape(sizes);
-  if (numel() > 0 && result.array().storage() != array().storage()) {
-    throw std::runtime_error("view: expected strides that show shape " + to_string(result.sizes()) +
-                             " without a copy, got shape " + to_string(this->sizes()) +
-                             " with strides " + to_string(strides()) + "; use reshape()");
-  }
-  return result;
-}
-Tensor Tensor::t() const {
-  if (dim() > 2) {
-    throw std::invalid_argument("t: expected at most 2 dimensions, got " + std::to_string(dim()));
-  }
-  return dim() < 2 ? *this : transpose(0, 1);
-}
-Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const {
-  return halfgrad::transpose(*this, dim0, dim1);
-}
-Tensor Tensor::permute(const Shape& dims) const { return halfgrad::permute(*this, dims); }
-Tensor Tensor::squeeze() const { return halfgrad::squeeze(*this); }
-Tensor Tensor::squeeze(std::int64_t dim) const { return halfgrad::squeeze(*this, dim); }
-Tensor Tensor::unsqueeze(std::int64_t dim) const { return halfgrad::unsqueeze(*this, dim); }
-Tensor Tensor::expand(const Shape& sizes) const { return halfgrad::expand(*this, sizes); }
-Tensor Tensor::slice(std::int64_t dim, std::optional<std::int64_t> start,
-                     std::optional<std::int64_t> end, std::int64_t step) const {
-  return halfgrad::slice(*this, dim, start, end, step);
-}
-Tensor Tensor::select(std::int64_t dim, std::int64_t index) const {
-  return halfgrad::select(*this, dim, index);
-}
-Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
-  return halfgrad::flatten(*this, start_dim, end_dim);
-}
-Tensor Tensor::mean(std::optional<DType> dtype) const { return halfgrad::mean(*this, dtype); }
-Tensor Tensor::mean(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
-  return halfgrad::mean(*this, dim, keepdim, dtype);
-}
-Tensor Tensor::max() const { return halfgrad::max(*this); }
-Tensor Tensor::min() const { return halfgrad::min(*this); }
-Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const {
-  return halfgrad::argmax(*this, dim, keepdim);
-}
-Tensor Tensor::argmin(std::optional<std::int64_t> dim, bool keepdim) const {
-  return halfgrad::argmin(*this, dim, keepdim);
-}
-Tensor Tensor::norm(Scalar p) const { return halfgrad::norm(*this, p); }
-Tensor Tensor::all() const { return halfgrad::all(*this); }
-Tensor Tensor::any() const { return halfgrad::any(*this); }
-Tensor Tensor::softmax(std::int64_t dim) const { return halfgrad::softmax(*this, dim); }
-Tensor Tensor::log_softmax(std::int64_t dim) const { return halfgrad::log_softmax(*this, dim); }
-Tensor Tensor::matmul(const Tensor& other) const { return halfgrad::matmul(*this, other); }
-Tensor Tensor::mm(const Tensor& other) const { return halfgrad::mm(*this, other); }
-Tensor Tensor::sum(std::optional<DType> dtype) const { return halfgrad::sum(*this, dtype); }
-Tensor Tensor::sum(const Shape& dim, bool keepdim, std::optional<DType> dtype) const {
-  return halfgrad::sum(*this, dim, keepdim, dtype);
-}
-Tensor Tensor::abs() const { return halfgrad::abs(*this); }
-Tensor Tensor::exp() const { return halfgrad::exp(*this); }
-Tensor Tensor::log() const { return halfgrad::log(*this); }
-Tensor Tensor::sqrt() const { return halfgrad::sqrt(*this); }
-Tensor Tensor::pow(Scalar exponent) const { return halfgrad::pow(*this, exponent); }
-Tensor Tensor::tanh() const { return halfgrad::tanh(*this); }
-Tensor Tensor::sigmoid() const { return halfgrad::sigmoid(*this); }
-Tensor Tensor::relu() const { return halfgrad::relu(*this); }
-Tensor Tensor::clamp(std::optional<Scalar> min, std::optional<Scalar> max) const {
-  return halfgrad::clamp(*this, min, max);
-}
-Tensor Tensor::eq(const Tensor& other) const { return halfgrad::eq(*this, other); }
+const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
 
-namespace {
-
-// In place there is no choice of dtype, so the cast rule has no say.
-template <class F>
-Tensor& in_place(Tensor& target, const char* op, const F& compute) {
-  const detail::CastRuleScope no_rule(nullptr);
-  return detail::assign_in_place(target, compute(), op);
+// Arithmetic
+Tensor TensorMethods::add(const Tensor& other, Scalar alpha) const {
+  return halfgrad::add(self(), other, alpha);
+}
+Tensor TensorMethods::sub(const Tensor& other, Scalar alpha) const {
+  return halfgrad::sub(self(), other, alpha);
+}
+Tensor TensorMethods::mul(const Tensor& other) const { return halfgrad::mul(self(), other); }
+Tensor TensorMethods::div(const Tensor& other) const { return halfgrad::div(self(), other); }
+Tensor TensorMethods::add(Scalar other, Scalar alpha) const {
+  return halfgrad::add(self(), other, alpha);
+}
+Tensor TensorMethods::sub(Scalar other, Scalar alpha) const {
+  return halfgrad::sub(self(), other, alpha);
+}
+Tensor TensorMethods::mul(Scalar other) const { return halfgrad::mul(self(), other); }
+Tensor TensorMethods::div(Scalar other) const { return halfgrad::div(self(), other); }
+Tensor TensorMethods::neg() const { return halfgrad::neg(self()); }
+Tensor TensorMethods::pow(const Tensor& exponent) const { return halfgrad::pow(self(), exponent); }
+Tensor TensorMethods::pow(Scalar exponent) const { return halfgrad::pow(self(), exponent); }
+Tensor TensorMethods::maximum(const Tensor& other) const {
+  return halfgrad::maximum(self(), other);
+}
+Tensor TensorMethods::minimum(const Tensor& other) const {
+  return halfgrad::minimum(self(), other);
+}
+Tensor TensorMethods::clamp(std::optional<Scalar> min, std::optional<Scalar> max) const {
+  return halfgrad::clamp(self(), min, max);
+}
+Tensor TensorMethods::clamp(const Tensor& min) const { return halfgrad::clamp(self(), min); }
+Tensor TensorMethods::clamp(const Tensor& min, const Tensor& max) const {
+  return halfgrad::clamp(self(), min, max);
+}
+Tensor TensorMethods::clamp_min(Scalar min) const { return halfgrad::clamp_min(self(), min); }
+Tensor TensorMethods::clamp_max(Scalar max) const { return halfgrad::clamp_max(self(), max); }
+Tensor TensorMethods::clamp_min(const Tensor& min) const {
+  return halfgrad::clamp_min(self(), min);
+}
+Tensor TensorMethods::clamp_max(const Tensor& max) const {
+  return halfgrad::clamp_max(self(), max);
+}
+Tensor TensorMethods::lerp(const Tensor& end, const Tensor& weight) const {
+  return halfgrad::lerp(self(), end, weight);
+}
+Tensor TensorMethods::lerp(const Tensor& end, Scalar weight) const {
+  return halfgrad::lerp(self(), end, weight);
+}
+Tensor TensorMethods::addcmul(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
+  return halfgrad::addcmul(self(), tensor1, tensor2, value);
+}
+Tensor TensorMethods::addcdiv(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
+  return halfgrad::addcdiv(self(), tensor1, tensor2, value);
+}
+Tensor TensorMethods::where(const Tensor& condition, const Tensor& other) const {
+  return halfgrad::where(condition, self(), other);
+}
+Tensor TensorMethods::where(const Tensor& condition, Scalar other) const {
+  return halfgrad::where(condition, self(), other);
 }
 
-// `self`, or a copy if backward will ask for the numbers that are about to be overwritten.
-Tensor kept(const Tensor& self, bool other_requires_grad = false) {
-  const bool recorded = GradMode::is_enabled() && (self.requires_grad() || other_requires_grad);
-  return recorded ? self.clone() : self;
+// Functions of one number
+Tensor TensorMethods::abs() const { return halfgrad::abs(self()); }
+Tensor TensorMethods::exp() const { return halfgrad::exp(self()); }
+Tensor TensorMethods::expm1() const { return halfgrad::expm1(self()); }
+Tensor TensorMethods::log() const { return halfgrad::log(self()); }
+Tensor TensorMethods::log1p() const { return halfgrad::log1p(self()); }
+Tensor TensorMethods::sqrt() const { return halfgrad::sqrt(self()); }
+Tensor TensorMethods::rsqrt() const { return halfgrad::rsqrt(self()); }
+Tensor TensorMethods::reciprocal() const { return halfgrad::reciprocal(self()); }
+Tensor TensorMethods::square() const { return halfgrad::square(self()); }
+Tensor TensorMethods::sin() const { return halfgrad::sin(self()); }
+Tensor TensorMethods::cos() const { return halfgrad::cos(self()); }
+Tensor TensorMethods::tanh() const { return halfgrad::tanh(self()); }
+Tensor TensorMethods::erf() const { return halfgrad::erf(self()); }
+Tensor TensorMethods::sigmoid() const { return halfgrad::sigmoid(self()); }
+Tensor TensorMethods::relu() const { return halfgrad::relu(self()); }
+Tensor TensorMethods::floor() const { return halfgrad::floor(self()); }
+Tensor TensorMethods::ceil() const { return halfgrad::ceil(self()); }
+Tensor TensorMethods::round() const { return halfgrad::round(self()); }
+Tensor TensorMethods::trunc() const { return halfgrad::trunc(self()); }
+Tensor TensorMethods::sign() const { return halfgrad::sign(self()); }
+
+// Comparisons and logic
+Tensor TensorMethods::eq(const Tensor& other) const { return halfgrad::eq(self(), other); }
+Tensor TensorMethods::ne(const Tensor& other) const { return halfgrad::ne(self(), other); }
+Tensor TensorMethods::lt(const Tensor& other) const { return halfgrad::lt(self(), other); }
+Tensor TensorMethods::le(const Tensor& other) const { return halfgrad::le(self(), other); }
+Tensor TensorMethods::gt(const Tensor& other) const { return halfgrad::gt(self(), other); }
+Tensor TensorMethods::ge(const Tensor& other) const { return halfgrad::ge(self(), other); }
+Tensor TensorMethods::eq(Scalar other) const { return halfgrad::eq(self(), other); }
+Tensor TensorMethods::ne(Scalar other) const { return halfgrad::ne(self(), other); }
+Tensor TensorMethods::lt(Scalar other) const { return halfgrad::lt(self(), other); }
+Tensor TensorMethods::le(Scalar other) const { return halfgrad::le(self(), other); }
+Tensor TensorMethods::gt(Scalar other) const { return halfgrad::gt(self(), other); }
+Tensor TensorMethods::ge(Scalar other) const { return halfgrad::ge(self(), other); }
+Tensor TensorMethods::logical_and(const Tensor& other) const {
+  return halfgrad::logical_and(self(), other);
+}
+Tensor TensorMethods::logical_or(const Tensor& other) const {
+  return halfgrad::logical_or(self(), other);
+}
+Tensor TensorMethods::logical_xor(const Tensor& other) const {
+  return halfgrad::logical_xor(self(), other);
+}
+Tensor TensorMethods::logical_not() const { return halfgrad::logical_not(self()); }
+Tensor TensorMethods::isfinite() const { return halfgrad::isfinite(self()); }
+Tensor TensorMethods::isinf() const { return halfgrad::isinf(self()); }
+Tensor TensorMethods::isnan() const { return halfgrad::isnan(self()); }
+Tensor TensorMethods::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return halfgrad::isclose(self(), other, rtol, atol, equal_nan);
+}
+bool TensorMethods::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return halfgrad::allclose(self(), other, rtol, atol, equal_nan);
+}
+bool TensorMethods::equal(const Tensor& other) const { return halfgrad::equal(self(), other); }
+
+// Conversion
+Tensor TensorMethods::to(DType dtype) const { return halfgrad::to(self(), dtype); }
+Tensor TensorMethods::to(Device device) const { return halfgrad::to(self(), device); }
+Tensor TensorMethods::to(Device device, DType dtype) const { return to(device).to(dtype); }
+Tensor TensorMethods::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
+Tensor TensorMethods::type_as(const Tensor& other) const { return to(other); }
+Tensor TensorMethods::cpu() const { return to(kCPU); }
+Tensor TensorMethods::cuda() const { return to(kCUDA); }
+Tensor TensorMethods::clone() const { return halfgrad::clone(self()); }
+Tensor TensorMethods::contiguous() const { return halfgrad::contiguous(self()); }
+
+// Indexing
+Tensor TensorMethods::gather(std::int64_t dim, const Tensor& index) const {
+  return halfgrad::gather(self(), dim, index);
+}
+Tensor TensorMethods::scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const {
+  return halfgrad::scatter_add(self(), dim, index, src);
+}
+Tensor TensorMethods::index_select(std::int64_t dim, const Tensor& index) const {
+  return halfgrad::index_select(self(), dim, index);
+}
+Tensor TensorMethods::masked_fill(const Tensor& mask, Scalar value) const {
+  return halfgrad::masked_fill(self(), mask, value);
 }
 
-}  // namespace
-
-Tensor& Tensor::add_(const Tensor& other, Scalar alpha) {
-  return in_place(*this, "add_", [&] { return halfgrad::add(*this, other, alpha); });
-}
-Tensor& Tensor::sub_(const Tensor& other, Scalar alpha) {
-  return in_place(*this, "sub_", [&] { return halfgrad::sub(*this, other, alpha); });
-}
-Tensor& Tensor::mul_(const Tensor& other) {
-  return in_place(*this, "mul_", [&] { return kept(*this, other.requires_grad()) * other; });
-}
-Tensor& Tensor::div_(const Tensor& other) {
-  return in_place(*this, "div_", [&] { return kept(*this, other.requires_grad()) / other; });
-}
-Tensor& Tensor::add_(Scalar other) {
-  return in_place(*this, "add_", [&] { return *this + other; });
-}
-Tensor& Tensor::sub_(Scalar other) {
-  return in_place(*this, "sub_", [&] { return *this - other; });
-}
-Tensor& Tensor::mul_(Scalar other) {
-  return in_place(*this, "mul_", [&] { return kept(*this) * other; });
-}
-Tensor& Tensor::div_(Scalar other) {
-  return in_place(*this, "div_", [&] { return kept(*this) / other; });
-}
-Tensor& Tensor::exp_() {
-  return in_place(*this, "exp_", [&] { return halfgrad::exp(*this); });
-}
-Tensor& Tensor::relu_() {
-  return in_place(*this, "relu_", [&] { return halfgrad::relu(*this); });
-}
-Tensor& Tensor::sigmoid_() {
-  return in_place(*this, "sigmoid_", [&] { return halfgrad::sigmoid(*this); });
-}
-Tensor& Tensor::tanh_() {
-  return in_place(*this, "tanh_", [&] { return halfgrad::tanh(*this); });
-}
-Tensor& Tensor::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) {
-  return in_place(*this, "clamp_", [&] { return halfgrad::clamp(kept(*this), min, max); });
-}
-Tensor& Tensor::copy_(const Tensor& source) {
-  return in_place(*this, "copy_",
-                  [&] { return halfgrad::expand(source.to(device()).to(dtype()), sizes()); });
-}
-Tensor& Tensor::fill_(Scalar value) {
-  return in_place(*this, "fill_", [&] {
-    return halfgrad::expand(Tensor(Array::full({}, value, dtype(), device())), sizes());
-  });
+// Products
+Tensor TensorMethods::matmul(const Tensor& other) const { return halfgrad::matmul(self(), other); }
+Tensor TensorMethods::mm(const Tensor& mat2) const { return halfgrad::mm(self(), mat2); }
+Tensor TensorMethods::bmm(const Tensor& mat2) const { return halfgrad::bmm(self(), mat2); }
+Tensor TensorMethods::mv(const Tensor& vec) const { return halfgrad::mv(self(), vec); }
+Tensor TensorMethods::dot(const Tensor& tensor) const { return halfgrad::dot(self(), tensor); }
+Tensor TensorMethods::outer(const Tensor& vec2) const { return halfgrad::outer(self(), vec2); }
+Tensor TensorMethods::addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta,
+                            Scalar alpha) const {
+  return halfgrad::addmm(self(), mat1, mat2, beta, alpha);
 }
 
-}  // namespace halfgrad
+}  // namespace halfgrad::detail

@@ -61,4 +61,17 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   return detail::apply_elementwise(detail::Clamp{{}, min, max}, wide);
 }
 
+Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
+  if (!min.defined() && !max.defined()) {
+    throw std::invalid_argument("clamp: expected min or max, got neither");
+  }
+  const Tensor above = min.defined() ? maximum(self, min) : self;
+  return max.defined() ? minimum(above, max) : above;
+}
+
+Tensor clamp_min(const Tensor& self, Scalar min) { return clamp(self, min); }
+Tensor clamp_max(const Tensor& self, Scalar max) { return clamp(self, {}, max); }
+Tensor clamp_min(const Tensor& self, const Tensor& min) { return maximum(self, min); }
+Tensor clamp_max(const Tensor& self, const Tensor& max) { return minimum(self, max); }
+
 }  // namespace halfgrad

@@ -1,3 +1,6 @@
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -10,6 +13,15 @@ using detail::wrap;
 Tensor comparable(Scalar scalar, const Tensor& with) {
   const Tensor number = wrap(scalar, with.device());
   return with.is_floating_point() ? to(number, with.dtype()) : number;
+}
+
+// Bits of integers have no op, and their truth would be another answer.
+const Tensor& mask(const Tensor& a, const char* op) {
+  if (a.dtype() != kBool) {
+    throw std::invalid_argument(std::string(op) + ": expected bool tensors, got " +
+                                std::string(name(a.dtype())));
+  }
+  return a;
 }
 
 }  // namespace
@@ -62,5 +74,23 @@ Tensor operator<(const Tensor& a, Scalar b) { return lt(a, b); }
 Tensor operator<=(const Tensor& a, Scalar b) { return le(a, b); }
 Tensor operator>(const Tensor& a, Scalar b) { return gt(a, b); }
 Tensor operator>=(const Tensor& a, Scalar b) { return ge(a, b); }
+
+Tensor operator==(Scalar a, const Tensor& b) { return eq(b, a); }
+Tensor operator!=(Scalar a, const Tensor& b) { return ne(b, a); }
+Tensor operator<(Scalar a, const Tensor& b) { return gt(b, a); }
+Tensor operator<=(Scalar a, const Tensor& b) { return ge(b, a); }
+Tensor operator>(Scalar a, const Tensor& b) { return lt(b, a); }
+Tensor operator>=(Scalar a, const Tensor& b) { return le(b, a); }
+
+Tensor operator~(const Tensor& a) { return logical_not(mask(a, "operator~")); }
+Tensor operator&(const Tensor& a, const Tensor& b) {
+  return logical_and(mask(a, "operator&"), mask(b, "operator&"));
+}
+Tensor operator|(const Tensor& a, const Tensor& b) {
+  return logical_or(mask(a, "operator|"), mask(b, "operator|"));
+}
+Tensor operator^(const Tensor& a, const Tensor& b) {
+  return logical_xor(mask(a, "operator^"), mask(b, "operator^"));
+}
 
 }  // namespace halfgrad

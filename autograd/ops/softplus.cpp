@@ -51,7 +51,8 @@ OpEntry softplus_entry() {
 }  // namespace detail
 
 Tensor softplus(const Tensor& self, Scalar beta, Scalar threshold) {
-  return detail::apply_elementwise(detail::Softplus{{}, beta.to<double>(), threshold.to<double>()}, self);
+  return detail::apply_elementwise(detail::Softplus{{}, beta.to<double>(), threshold.to<double>()},
+                                   self);
 }
 
 }  // namespace halfgrad

@@ -146,14 +146,8 @@ OpEntry std_entry() { return variance_entry<true>(); }
 
 }  // namespace detail
 
-Tensor var(const Tensor& self, bool unbiased) {
-  return detail::variance<false>(self, {}, unbiased, false);
-}
 Tensor var(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
   return detail::variance<false>(self, dim, unbiased, keepdim);
-}
-Tensor std(const Tensor& self, bool unbiased) {
-  return detail::variance<true>(self, {}, unbiased, false);
 }
 Tensor std(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
   return detail::variance<true>(self, dim, unbiased, keepdim);

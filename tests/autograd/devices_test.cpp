@@ -59,8 +59,9 @@ TEST_P(OpDevices, OperandsOnTwoDevicesAreRefused) {
 }
 
 TEST(Devices, TheErrorNamesBothAndTheFix) {
-  EXPECT_EQ(message_of([] { return full({2}, 0, {.device = kHere}) + full({2}, 0, {.device = kThere}); }),
-            "add: expected operands on one device, got cpu and cpu:1; .to(device) moves a tensor");
+  EXPECT_EQ(
+      message_of([] { return full({2}, 0, {.device = kHere}) + full({2}, 0, {.device = kThere}); }),
+      "add: expected operands on one device, got cpu and cpu:1; .to(device) moves a tensor");
 }
 
 TEST(Devices, ANumberOnTheHostGoesWhereTheOthersAre) {
@@ -100,9 +101,9 @@ TEST(Devices, TensorsAreMadeOnTheDefaultDevice) {
     ~Scope() { set_default_device(before); }
     Device before = get_default_device();
   } scope;
-  const Tensor made[] = {empty({1}),       zeros({1}), ones({1}),  full({1}, 2), arange(2),
-                         linspace(0, 1, 2), eye(2),     rand({1}),  randn({1}),   randint(3, {1}),
-                         randperm(3),       tensor(1),  tensor({1, 2})};
+  const Tensor made[] = {
+      empty({1}), zeros({1}), ones({1}),       full({1}, 2), arange(2), linspace(0, 1, 2), eye(2),
+      rand({1}),  randn({1}), randint(3, {1}), randperm(3),  tensor(1), tensor({1, 2})};
   for (const Tensor& x : made) EXPECT_EQ(x.device(), kThere);
   EXPECT_EQ(zeros_like(made[0]).device(), kThere);
   EXPECT_EQ(zeros({1}, {.device = kHere}).device(), kHere);

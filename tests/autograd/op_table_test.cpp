@@ -15,7 +15,7 @@ const std::set<std::string> kOps = {
     "reciprocal", "square", "pow", "sin", "cos", "tanh", "sigmoid", "relu", "leaky_relu", "elu",
     "gelu", "silu", "softplus", "erf", "clamp", "maximum", "minimum", "where", "lerp", "eq", "ne",
     "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite",
-    "isinf", "isnan",
+    "isinf", "isnan", "floor", "ceil", "round", "trunc", "sign",
     // Reductions; max and min are amax and amin, or argmax and argmin with gather
     "sum", "mean", "var", "std", "amax", "amin", "argmax", "argmin", "prod", "norm", "logsumexp",
     "all", "any",

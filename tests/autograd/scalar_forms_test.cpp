@@ -51,7 +51,12 @@ TEST(ScalarForms, OfDimensions) {
     expect_same("mean", mean(x, dim, true, kDouble), mean(x, dims, true, kDouble));
     expect_same("x.mean", x.mean(dim), mean(x, dims));
     expect_same("logsumexp", logsumexp(x, dim), logsumexp(x, dims));
+    expect_same("var", var(x, dim, false), var(x, dims, false));
+    expect_same("std", std(x, dim), std(x, dims));
   }
+  const Shape first = {0};
+  expect_same("var of a list", var(x, {0}), var(x, first));  // 0 is not a false `unbiased`
+  expect_same("var, biased", var(x, false), var(x, Shape(), false));
 }
 
 }  // namespace

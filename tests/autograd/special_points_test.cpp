@@ -261,5 +261,32 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstant) {
   EXPECT_FALSE(dx.requires_grad());
 }
 
+TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Numbers at = {kInf, -kInf, 0.5, 1.5, 2.5, -0.5, -1.5, -0.2, 4503599627370495.5};
+  struct RoundingCase {
+    Tensor (*round)(const Tensor&);
+    Numbers expected;
+  };
+  const RoundingCase cases[] = {{floor, {kInf, -kInf, 0, 1, 2, -1, -2, -1, 4503599627370495}},
+                                {ceil, {kInf, -kInf, 1, 2, 3, -0.0, -1, -0.0, 4503599627370496}},
+                                {round, {kInf, -kInf, 0, 2, 2, -0.0, -2, -0.0, 4503599627370496}},
+                                {trunc, {kInf, -kInf, 0, 1, 2, -0.0, -1, -0.0, 4503599627370495}},
+                                {sign, {1, -1, 1, 1, 1, -1, -1, -1, 1}}};
+  for (const auto& [round, expected] : cases) {
+    const Numbers rounded = round(variable(at)).to_vector<double>();
+    EXPECT_EQ(rounded, expected);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      EXPECT_EQ(std::signbit(rounded[i]), std::signbit(expected[i])) << at[i];
+    }
+    const auto times_infinity = [&, f = round](const Tensor& x) { return f(x) * kInf; };
+    EXPECT_EQ(slope(times_infinity, at), Numbers(at.size(), 0));
+    EXPECT_EQ(round(tensor({3, -2})).dtype(), kLong);
+  }
+  EXPECT_EQ(sign(tensor({kNaN})).item(), 0);
+  EXPECT_EQ(sign(tensor({true, false})).dtype(), kBool);
+  EXPECT_TRUE(std::isnan(round(tensor({kNaN})).item()));
+}
+
 }  // namespace
 }  // namespace halfgrad

@@ -1,0 +1,104 @@
+#include <cmath>
+
+#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/ops.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// dy/dx = 0, and what arrives may be infinite.
+struct Step : ElementwiseDefaults {
+  static constexpr unsigned saves = kSavesNothing;
+  static constexpr bool masks_gradient = true;
+  static constexpr double low = -4, high = 4, roundoffs = 0;
+
+  template <class T>
+  HG_HD T slope(T, T) const {
+    return T(0);
+  }
+};
+
+struct Floor : Step {
+  static constexpr auto name = "floor";
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::floor(x);
+  }
+  static double reference(double x) { return std::floor(x); }
+};
+
+struct Ceil : Step {
+  static constexpr auto name = "ceil";
+  template <class T>
+  HG_HD T value(T x) const {
+    return -math::floor(-x);
+  }
+  static double reference(double x) { return std::ceil(x); }
+};
+
+struct Trunc : Step {
+  static constexpr auto name = "trunc";
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::copysign(math::floor(math::abs(x)), x);
+  }
+  static double reference(double x) { return std::trunc(x); }
+};
+
+// Up where more than a half is lost, or a half and the integer below is odd.
+struct Round : Step {
+  static constexpr auto name = "round";
+  template <class T>
+  HG_HD T value(T x) const {
+    const T below = math::floor(math::abs(x));
+    const T lost = math::abs(x) - below;
+    const T half = T(0.5) * below;
+    const mask_t<T> up = (lost > T(0.5)) | ((lost == T(0.5)) & (math::floor(half) != half));
+    return math::copysign(below + select(up, T(1), T(0)), x);
+  }
+  static double reference(double x) { return std::nearbyint(x); }
+};
+
+struct Sign : Step {
+  static constexpr auto name = "sign";
+  static constexpr bool integers = true;
+  template <class T>
+  HG_HD T value(T x) const {
+    return select(x > T(0), T(1), select(x < T(0), T(-1), T(0)));
+  }
+  static double reference(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+};
+
+template <class F>
+Tensor rounded(const F& f, const Tensor& self) {
+  return self.is_floating_point() ? apply_elementwise(f, self) : clone(self);
+}
+
+}  // namespace
+
+OpEntry floor_entry() {
+  return elementwise_entry(Floor{}, [](const Tensor& x) { return floor(x); });
+}
+OpEntry ceil_entry() {
+  return elementwise_entry(Ceil{}, [](const Tensor& x) { return ceil(x); });
+}
+OpEntry round_entry() {
+  return elementwise_entry(Round{}, [](const Tensor& x) { return round(x); });
+}
+OpEntry trunc_entry() {
+  return elementwise_entry(Trunc{}, [](const Tensor& x) { return trunc(x); });
+}
+OpEntry sign_entry() {
+  return elementwise_entry(Sign{}, [](const Tensor& x) { return sign(x); });
+}
+
+}  // namespace detail
+
+Tensor floor(const Tensor& self) { return detail::rounded(detail::Floor{}, self); }
+Tensor ceil(const Tensor& self) { return detail::rounded(detail::Ceil{}, self); }
+Tensor round(const Tensor& self) { return detail::rounded(detail::Round{}, self); }
+Tensor trunc(const Tensor& self) { return detail::rounded(detail::Trunc{}, self); }
+Tensor sign(const Tensor& self) { return detail::apply_elementwise(detail::Sign{}, self); }
+
+}  // namespace halfgrad

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include <halfgrad/autograd/tensor.h>
+
+/// The ops that make one number of many; each lives in ops/<name>.cpp, but var and std in
+/// variance.cpp, amax in max.cpp. Without dims they go over all of them.
+namespace halfgrad {
+
+Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
+Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
+           std::optional<DType> dtype = std::nullopt);
+/// Along one dimension, as the next ones: `sum(x, 0)`.
+template <std::integral T>
+Tensor sum(const Tensor& self, T dim, bool keepdim = false,
+           std::optional<DType> dtype = std::nullopt) {
+  return sum(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+}
+/// Sums the dimensions along which `self` was broadcast from `sizes`.
+Tensor sum_to_size(const Tensor& self, const Shape& sizes);
+Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
+Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt);
+template <std::integral T>
+Tensor mean(const Tensor& self, T dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt) {
+  return mean(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
+}
+Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
+Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
+            std::optional<DType> dtype = std::nullopt);
+Tensor var(const Tensor& self, const Shape& dim = {}, bool unbiased = true, bool keepdim = false);
+template <std::same_as<bool> T>
+Tensor var(const Tensor& self, T unbiased) {
+  return var(self, Shape(), unbiased);
+}
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor
+    var(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
+  return var(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
+}
+Tensor std(const Tensor& self, const Shape& dim = {}, bool unbiased = true, bool keepdim = false);
+template <std::same_as<bool> T>
+Tensor std(const Tensor& self, T unbiased) {
+  return std(self, Shape(), unbiased);
+}
+template <std::integral T>
+requires(!std::same_as<T, bool>) Tensor
+    std(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
+  return std(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
+}
+Tensor max(const Tensor& self);
+Tensor min(const Tensor& self);
+Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()
+Tensor min(const Tensor& self, const Tensor& other);
+/// Values and indices (int64); of equal values the first.
+std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
+std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
+Tensor amax(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
+Tensor amin(const Tensor& self, const Shape& dim = {}, bool keepdim = false);
+Tensor argmax(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
+              bool keepdim = false);
+Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt,
+              bool keepdim = false);
+Tensor norm(const Tensor& self, Scalar p = 2);
+Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
+Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
+template <std::integral T>
+Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
+  return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
+}
+/// bool; uint8 of uint8.
+Tensor all(const Tensor& self);
+Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
+Tensor any(const Tensor& self);
+Tensor any(const Tensor& self, std::int64_t dim, bool keepdim = false);
+
+}  // namespace halfgrad

@@ -1,0 +1,279 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/shape.h>
+
+namespace halfgrad {
+
+class Tensor;
+
+/// One dimension, or several: `x.sum(0)`, `x.sum({0, 1})`. A bool is neither.
+class Dims : public Shape {
+ public:
+  using Shape::Shape;
+  Dims() = default;
+  Dims(const Shape& dims) : Shape(dims) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Dims(T dim) : Shape{static_cast<std::int64_t>(dim)} {}
+};
+
+namespace detail {
+
+/// The ops as methods of Tensor: each does what the function of that name in ops.h does. A name
+/// ending in _ works in place, keeps the tensor's dtype, and returns the tensor; it is const, as in
+/// libtorch, because a Tensor is a handle.
+class TensorMethods {
+ public:
+  // --- Arithmetic ---
+  Tensor add(const Tensor& other, Scalar alpha = 1) const;
+  Tensor sub(const Tensor& other, Scalar alpha = 1) const;
+  Tensor mul(const Tensor& other) const;
+  Tensor div(const Tensor& other) const;
+  Tensor add(Scalar other, Scalar alpha = 1) const;
+  Tensor sub(Scalar other, Scalar alpha = 1) const;
+  Tensor mul(Scalar other) const;
+  Tensor div(Scalar other) const;
+  Tensor neg() const;
+  Tensor pow(const Tensor& exponent) const;
+  Tensor pow(Scalar exponent) const;
+  Tensor maximum(const Tensor& other) const;
+  Tensor minimum(const Tensor& other) const;
+  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
+  Tensor clamp(const Tensor& min) const;
+  Tensor clamp(const Tensor& min, const Tensor& max) const;
+  Tensor clamp_min(Scalar min) const;
+  Tensor clamp_max(Scalar max) const;
+  Tensor clamp_min(const Tensor& min) const;
+  Tensor clamp_max(const Tensor& max) const;
+  Tensor lerp(const Tensor& end, const Tensor& weight) const;
+  Tensor lerp(const Tensor& end, Scalar weight) const;
+  Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  /// This tensor where `condition` is true.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, Scalar other) const;
+
+  // --- Functions of one number ---
+  Tensor abs() const;
+  Tensor exp() const;
+  Tensor expm1() const;
+  Tensor log() const;
+  Tensor log1p() const;
+  Tensor sqrt() const;
+  Tensor rsqrt() const;
+  Tensor reciprocal() const;
+  Tensor square() const;
+  Tensor sin() const;
+  Tensor cos() const;
+  Tensor tanh() const;
+  Tensor erf() const;
+  Tensor sigmoid() const;
+  Tensor relu() const;
+  Tensor floor() const;
+  Tensor ceil() const;
+  Tensor round() const;
+  Tensor trunc() const;
+  Tensor sign() const;
+
+  // --- Comparisons and logic ---
+  Tensor eq(const Tensor& other) const;
+  Tensor ne(const Tensor& other) const;
+  Tensor lt(const Tensor& other) const;
+  Tensor le(const Tensor& other) const;
+  Tensor gt(const Tensor& other) const;
+  Tensor ge(const Tensor& other) const;
+  Tensor eq(Scalar other) const;
+  Tensor ne(Scalar other) const;
+  Tensor lt(Scalar other) const;
+  Tensor le(Scalar other) const;
+  Tensor gt(Scalar other) const;
+  Tensor ge(Scalar other) const;
+  Tensor logical_and(const Tensor& other) const;
+  Tensor logical_or(const Tensor& other) const;
+  Tensor logical_xor(const Tensor& other) const;
+  Tensor logical_not() const;
+  Tensor isfinite() const;
+  Tensor isinf() const;
+  Tensor isnan() const;
+  Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                 bool equal_nan = false) const;
+  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
+                bool equal_nan = false) const;
+  bool equal(const Tensor& other) const;
+
+  // --- Shapes ---
+  Tensor reshape(const Shape& sizes) const;
+  Tensor reshape_as(const Tensor& other) const;
+  /// reshape() without a copy. Throws std::runtime_error where the strides do not allow that.
+  Tensor view(const Shape& sizes) const;
+  Tensor view_as(const Tensor& other) const;
+  Tensor expand(const Shape& sizes) const;
+  Tensor expand_as(const Tensor& other) const;
+  Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
+  /// Of a matrix its transpose, of fewer dimensions the tensor itself.
+  Tensor t() const;
+  Tensor permute(const Shape& dims) const;
+  Tensor squeeze() const;
+  Tensor squeeze(std::int64_t dim) const;
+  Tensor unsqueeze(std::int64_t dim) const;
+  Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+  Tensor operator[](std::int64_t index) const;
+  Tensor select(std::int64_t dim, std::int64_t index) const;
+  Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
+               std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1) const;
+  Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
+  std::vector<Tensor> split(std::int64_t split_size, std::int64_t dim = 0) const;
+  std::vector<Tensor> split(const std::vector<std::int64_t>& split_sizes,
+                            std::int64_t dim = 0) const;
+  std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const;
+  std::vector<Tensor> unbind(std::int64_t dim = 0) const;
+  Tensor flip(const Dims& dims) const;
+  Tensor repeat(const Dims& repeats) const;
+  Tensor tril(std::int64_t diagonal = 0) const;
+  Tensor triu(std::int64_t diagonal = 0) const;
+
+  // --- Conversion ---
+  Tensor to(DType dtype) const;
+  Tensor to(Device device) const;
+  Tensor to(Device device, DType dtype) const;
+  /// To that one's device and dtype.
+  Tensor to(const Tensor& other) const;
+  Tensor type_as(const Tensor& other) const;
+  Tensor cpu() const;
+  Tensor cuda() const;
+  Tensor clone() const;
+  Tensor contiguous() const;
+
+  // --- Indexing ---
+  Tensor gather(std::int64_t dim, const Tensor& index) const;
+  Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor index_select(std::int64_t dim, const Tensor& index) const;
+  Tensor masked_fill(const Tensor& mask, Scalar value) const;
+
+  // --- Reductions ---
+  Tensor sum(std::optional<DType> dtype = std::nullopt) const;
+  Tensor sum(const Dims& dim, bool keepdim = false,
+             std::optional<DType> dtype = std::nullopt) const;
+  Tensor sum_to_size(const Shape& sizes) const;
+  Tensor mean(std::optional<DType> dtype = std::nullopt) const;
+  Tensor mean(const Dims& dim, bool keepdim = false,
+              std::optional<DType> dtype = std::nullopt) const;
+  Tensor prod(std::optional<DType> dtype = std::nullopt) const;
+  Tensor prod(std::int64_t dim, bool keepdim = false,
+              std::optional<DType> dtype = std::nullopt) const;
+  Tensor var(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
+  Tensor std(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
+  template <std::same_as<bool> T>
+  Tensor var(T unbiased) const;
+  template <std::same_as<bool> T>
+  Tensor std(T unbiased) const;
+  Tensor max() const;
+  Tensor min() const;
+  Tensor max(const Tensor& other) const;
+  Tensor min(const Tensor& other) const;
+  std::tuple<Tensor, Tensor> max(std::int64_t dim, bool keepdim = false) const;
+  std::tuple<Tensor, Tensor> min(std::int64_t dim, bool keepdim = false) const;
+  Tensor amax(const Dims& dim = {}, bool keepdim = false) const;
+  Tensor amin(const Dims& dim = {}, bool keepdim = false) const;
+  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor argmin(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+  Tensor norm(Scalar p = 2) const;
+  Tensor norm(Scalar p, const Dims& dim, bool keepdim = false) const;
+  Tensor logsumexp(const Dims& dim, bool keepdim = false) const;
+  Tensor all() const;
+  Tensor all(std::int64_t dim, bool keepdim = false) const;
+  Tensor any() const;
+  Tensor any(std::int64_t dim, bool keepdim = false) const;
+  Tensor softmax(std::int64_t dim, std::optional<DType> dtype = std::nullopt) const;
+  Tensor log_softmax(std::int64_t dim, std::optional<DType> dtype = std::nullopt) const;
+
+  // --- Products ---
+  Tensor matmul(const Tensor& other) const;
+  Tensor mm(const Tensor& mat2) const;
+  Tensor bmm(const Tensor& mat2) const;
+  Tensor mv(const Tensor& vec) const;
+  Tensor dot(const Tensor& tensor) const;
+  Tensor outer(const Tensor& vec2) const;
+  Tensor addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
+
+  // --- In place ---
+  Tensor& add_(const Tensor& other, Scalar alpha = 1) const;
+  Tensor& sub_(const Tensor& other, Scalar alpha = 1) const;
+  Tensor& mul_(const Tensor& other) const;
+  Tensor& div_(const Tensor& other) const;
+  Tensor& add_(Scalar other, Scalar alpha = 1) const;
+  Tensor& sub_(Scalar other, Scalar alpha = 1) const;
+  Tensor& mul_(Scalar other) const;
+  Tensor& div_(Scalar other) const;
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator+=(Scalar other) { return add_(other); }
+  Tensor& operator-=(Scalar other) { return sub_(other); }
+  Tensor& operator*=(Scalar other) { return mul_(other); }
+  Tensor& operator/=(Scalar other) { return div_(other); }
+  Tensor& neg_() const;
+  Tensor& pow_(const Tensor& exponent) const;
+  Tensor& pow_(Scalar exponent) const;
+  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
+  Tensor& clamp_(const Tensor& min) const;
+  Tensor& clamp_(const Tensor& min, const Tensor& max) const;
+  Tensor& clamp_min_(Scalar min) const;
+  Tensor& clamp_max_(Scalar max) const;
+  Tensor& clamp_min_(const Tensor& min) const;
+  Tensor& clamp_max_(const Tensor& max) const;
+  Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  Tensor& lerp_(const Tensor& end, Scalar weight) const;
+  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  Tensor& abs_() const;
+  Tensor& exp_() const;
+  Tensor& expm1_() const;
+  Tensor& log_() const;
+  Tensor& log1p_() const;
+  Tensor& sqrt_() const;
+  Tensor& rsqrt_() const;
+  Tensor& reciprocal_() const;
+  Tensor& square_() const;
+  Tensor& sin_() const;
+  Tensor& cos_() const;
+  Tensor& tanh_() const;
+  Tensor& erf_() const;
+  Tensor& sigmoid_() const;
+  Tensor& relu_() const;
+  Tensor& floor_() const;
+  Tensor& ceil_() const;
+  Tensor& round_() const;
+  Tensor& trunc_() const;
+  Tensor& sign_() const;
+  Tensor& tril_(std::int64_t diagonal = 0) const;
+  Tensor& triu_(std::int64_t diagonal = 0) const;
+  Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
+  Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor& copy_(const Tensor& source) const;
+  Tensor& fill_(Scalar value) const;
+  Tensor& zero_() const { return fill_(0); }
+  /// Random numbers, drawn from default_generator(); see core/random.h.
+  Tensor& normal_(double mean = 0, double std = 1) const;
+  Tensor& uniform_(double from = 0, double to = 1) const;
+  Tensor& bernoulli_(double p = 0.5) const;
+
+ protected:
+  TensorMethods() = default;
+
+ private:
+  const Tensor& self() const;
+};
+
+}  // namespace detail
+}  // namespace halfgrad
