@@ -39,7 +39,9 @@ TEST_P(OpDevices, ResultsAndGradientsLieWhereTheOperandsDo) {
     if (!result.requires_grad()) continue;
     result.backward(ones_like(result), true, true);
     for (const Tensor& operand : operands) {
-      if (operand.requires_grad()) EXPECT_EQ(operand.grad().device(), kThere);
+      if (operand.requires_grad()) {
+        EXPECT_EQ(operand.grad().device(), kThere);
+      }
     }
   }
 }

@@ -12,12 +12,12 @@ namespace torch = halfgrad;
 
 TEST(LibtorchCode, TrainsAClassifierByHand) {
   torch::manual_seed(1);
-  const torch::Device device = torch::kCPU;
-  torch::Tensor inputs = torch::randn({64, 8}).to(device);
+  torch::Tensor inputs = torch::randn({64, 8});
   torch::Tensor targets = inputs.narrow(1, 0, 3).argmax(1);
   torch::Tensor weight = torch::empty({8, 3}).normal_(0.0, 0.1).requires_grad_();
   torch::Tensor bias = torch::zeros({3}).requires_grad_();
   torch::Tensor velocity = torch::zeros_like(weight);
+  inputs = inputs.to(weight.device());
 
   double accuracy = 0;
   for (int epoch = 0; epoch < 40; ++epoch) {
