@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/op.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -50,6 +51,10 @@ static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
 }
 
 void use_one_device(const char* op, std::span<Tensor> operands) {
+  const auto is_there = [&](const Tensor& x) {
+    return !x.defined() || x.device() == operands[0].device();
+  };
+  if (std::all_of(operands.begin(), operands.end(), is_there)) return;
   const auto is_number = [](const Tensor& x) { return x.dim() == 0 && x.device().is_cpu(); };
   const Tensor* place = nullptr;
   for (const Tensor& operand : operands) {

@@ -198,7 +198,7 @@ Tensor apply(Op op, const In&... inputs) {
 }
 
 /// Moves CPU tensors without dimensions to the device of the others, as PyTorch does. Throws
-/// std::invalid_argument where others lie on several devices.
+/// std::invalid_argument where others lie on several devices. The first operand is defined.
 void use_one_device(const char* op, std::span<Tensor> operands);
 
 /// A recorded op with any number of operands, its backward a function of the gradient. For ops

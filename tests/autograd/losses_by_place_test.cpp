@@ -43,6 +43,21 @@ class LossesByPlace : public NumbersOnDevice {
     EXPECT_EQ(square.sizes(), each ? Shape({2, 2, 2}) : Shape());
     EXPECT_EQ(numbers(square), numbers(losses));
   }
+  // For each of kReductions, without smoothing and with 0.25.
+  void expect_cross_entropies(const Tensor& target, const std::vector<Doubles>& plain,
+                              const std::vector<Doubles>& smoothed) const {
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (const double smoothing : {0.0, 0.25}) {
+        const auto loss = [&](const Tensor& x, const Tensor& t) {
+          return cross_entropy(
+              x, t,
+              {.weight = weight(), .reduction = kReductions[i], .label_smoothing = smoothing});
+        };
+        expect_losses(loss, target, kReductions[i], logits(),
+                      smoothing > 0 ? smoothed[i] : plain[i]);
+      }
+    }
+  }
   static void expect_near(const Tensor& actual, const Doubles& expected, DType dtype) {
     const Doubles values = numbers(actual);
     ASSERT_EQ(values.size(), expected.size());
@@ -64,16 +79,7 @@ TEST_P(LossesByPlace, CrossEntropyOfClasses) {
        1.3790343339700963, 0.0, 0.730020575558172, 1.9834501941686604},
       {1.1330627646339528},
       {9.064502117071623}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (const double smoothing : {0.0, 0.25}) {
-      const Reduction reduction = kReductions[i];
-      const auto loss = [&](const Tensor& x, const Tensor& t) {
-        return cross_entropy(
-            x, t, {.weight = weight(), .reduction = reduction, .label_smoothing = smoothing});
-      };
-      expect_losses(loss, classes(), reduction, logits(), smoothing > 0 ? smoothed[i] : plain[i]);
-    }
-  }
+  expect_cross_entropies(classes(), plain, smoothed);
 }
 
 TEST_P(LossesByPlace, CrossEntropyOfProbabilities) {
@@ -87,17 +93,7 @@ TEST_P(LossesByPlace, CrossEntropyOfProbabilities) {
        1.39227321164384, 0.6088116883193165, 4.129899046812588, 1.7723725228069682},
       {2.0871969120461333},
       {16.697575296369067}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    for (const double smoothing : {0.0, 0.25}) {
-      const Reduction reduction = kReductions[i];
-      const auto loss = [&](const Tensor& x, const Tensor& t) {
-        return cross_entropy(
-            x, t, {.weight = weight(), .reduction = reduction, .label_smoothing = smoothing});
-      };
-      expect_losses(loss, probabilities(), reduction, logits(),
-                    smoothing > 0 ? smoothed[i] : plain[i]);
-    }
-  }
+  expect_cross_entropies(probabilities(), plain, smoothed);
 }
 
 TEST_P(LossesByPlace, NllLoss) {
