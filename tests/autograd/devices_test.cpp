@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,10 +38,14 @@ TEST_P(OpDevices, ResultsAndGradientsLieWhereTheOperandsDo) {
     const Tensor result = example.run(operands);
     EXPECT_EQ(result.device(), kThere);
     if (!result.requires_grad()) continue;
-    result.backward(ones_like(result), true, true);
-    for (const Tensor& operand : operands) {
-      if (operand.requires_grad()) {
-        EXPECT_EQ(operand.grad().device(), kThere);
+    std::vector<Tensor> inputs;
+    std::copy_if(operands.begin(), operands.end(), std::back_inserter(inputs),
+                 [](const Tensor& operand) { return operand.requires_grad(); });
+    for (const bool create_graph : {false, true}) {
+      for (const Tensor& gradient :
+           autograd::grad({result}, inputs, {ones_like(result)},
+                          {.retain_graph = true, .create_graph = create_graph})) {
+        EXPECT_EQ(gradient.device(), kThere);
       }
     }
   }
