@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/elementwise_op.h>
 #include <halfgrad/autograd/op_table.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/warning.h>
 
 /// A loss of two tensors is a struct for one element, as of any elementwise op, and a reduction.
 namespace halfgrad::detail {
@@ -59,8 +60,14 @@ Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, cons
   return composite(F::name, F::precision, compute, weight, operands...);
 }
 
+/// Warns, as PyTorch's mse_loss does, of shapes that differ: [n, 1] and [n] would broadcast to [n,
+/// n].
 template <class F>
 Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& target) {
+  if (self.sizes() != target.sizes()) {
+    warn(std::string(F::name) + ": expected a target of shape " + to_string(self.sizes()) +
+         ", got " + to_string(target.sizes()) + ", and lets them broadcast");
+  }
   return weighted_loss(f, reduction, {}, self, target);
 }
 

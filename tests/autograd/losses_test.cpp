@@ -169,5 +169,17 @@ TEST(LossesOnCpu, NameWhatTheyRefuse) {
   EXPECT_THROW(binary_cross_entropy_with_logits(x, x[0]), std::invalid_argument);
 }
 
+TEST(LossesOnCpu, WarnOfTargetsThatBroadcast) {
+  const auto said = [](const Shape& target) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(mse_loss(zeros({2, 1}), ones(target)).item(), 1);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said({2, 1}), "");
+  EXPECT_EQ(said({2}), "halfgrad: warning: mse_loss: expected a target of shape " +
+                           to_string(Shape{2, 1}) + ", got " + to_string(Shape{2}) +
+                           ", and lets them broadcast\n");
+}
+
 }  // namespace
 }  // namespace halfgrad
