@@ -44,7 +44,7 @@ std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
                                                  UserBackward backward);
 
 template <class T>
-inline constexpr bool is_tensor_or_optional =
+inline constexpr bool kIsTensorOrOptional =
     std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>;
 
 /// Appends a tensor, an optional one (undefined where it is empty), or those in a container.
@@ -55,7 +55,7 @@ void collect(variable_list& inputs, const Argument& argument) {
   } else if constexpr (std::is_same_v<Argument, std::optional<Tensor>>) {
     inputs.push_back(argument.value_or(Tensor()));
   } else if constexpr (std::ranges::input_range<const Argument>) {
-    if constexpr (is_tensor_or_optional<std::ranges::range_value_t<const Argument>>) {
+    if constexpr (kIsTensorOrOptional<std::ranges::range_value_t<const Argument>>) {
       for (const auto& element : argument) collect(inputs, element);
     }
   }

@@ -157,10 +157,7 @@ Tensor& TensorMethods::scatter_add_(std::int64_t dim, const Tensor& index,
 }
 Tensor& TensorMethods::addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta,
                               Scalar alpha) const {
-  const Tensor others[] = {mat1, mat2};
-  return in_place(self(), "addmm_", [&] {
-    return kept(self(), any_requires_grad(others)).addmm(mat1, mat2, beta, alpha);
-  });
+  return in_place(self(), "addmm_", [&] { return addmm(mat1, mat2, beta, alpha); });
 }
 Tensor& TensorMethods::copy_(const Tensor& source) const {
   const Tensor& x = self();

@@ -15,6 +15,7 @@ struct AddMm {
   static constexpr auto name = "addmm";
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
+  static constexpr unsigned reads[] = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
   Scalar beta;
   Scalar alpha;
 

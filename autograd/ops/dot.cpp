@@ -22,6 +22,7 @@ struct Dot {
   static constexpr auto name = "dot";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr unsigned saves = kSavesInputs;
+  static constexpr unsigned reads[] = {kSavesInput << 1, kSavesInput};
 
   Array forward(const Array& a, const Array& b) const {
     expect_one_dtype(name, a, b);

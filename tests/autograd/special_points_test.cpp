@@ -237,30 +237,6 @@ TEST(SpecialPoints, NumbersOfAnyType) {
   EXPECT_EQ((x / std::vector<int>(4).size())[0].item(), 2);
 }
 
-TEST(OverwrittenTensors, StayInTheGraph) {
-  const Tensor x = variable({1, 2});
-  for (const auto& overwrite : std::vector<std::function<void(Tensor&)>>{
-           [](Tensor& y) { y.zero_(); }, [](Tensor& y) { y.fill_(3); },
-           [](Tensor& y) { y.copy_(ones({2}, {.dtype = kDouble})); }}) {
-    Tensor y = x * 2;
-    overwrite(y);
-    EXPECT_TRUE(y.requires_grad());
-    EXPECT_EQ(autograd::grad({sum(y * y)}, {x})[0].to_vector<double>(), (Numbers{0, 0}));
-  }
-}
-
-TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstant) {
-  const Tensor x = variable({1, 2});
-  const Tensor c = tensor({3.0, 4.0}, {.dtype = kDouble});
-  Tensor h = x * 1;
-  const Tensor y = h * c + h / c + h * 0.5 + h / 2;
-  h.add_(1.0);
-  const Tensor dx = autograd::grad({sum(y) + sum(h)}, {x}, {}, {.create_graph = true})[0];
-  EXPECT_NEAR(dx[0].item(), 3 + 1.0 / 3 + 2, 1e-14);
-  EXPECT_NEAR(dx[1].item(), 4 + 1.0 / 4 + 2, 1e-14);
-  EXPECT_FALSE(dx.requires_grad());
-}
-
 TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const Numbers at = {kInf, -kInf, 0.5, 1.5, 2.5, -0.5, -1.5, -0.2, 4503599627370495.5};

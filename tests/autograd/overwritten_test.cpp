@@ -1,0 +1,59 @@
+#include <functional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+
+// Tensors that are changed in place after an op has used them, where backward does not mind.
+namespace halfgrad {
+namespace {
+
+using Numbers = std::vector<double>;
+
+Tensor variable(const Numbers& numbers) {
+  return tensor(numbers, {.dtype = kDouble}).requires_grad_();
+}
+
+TEST(OverwrittenTensors, StayInTheGraph) {
+  const Tensor x = variable({1, 2});
+  for (const auto& overwrite : std::vector<std::function<void(Tensor&)>>{
+           [](Tensor& y) { y.zero_(); }, [](Tensor& y) { y.fill_(3); },
+           [](Tensor& y) { y.copy_(ones({2}, {.dtype = kDouble})); }}) {
+    Tensor y = x * 2;
+    overwrite(y);
+    EXPECT_TRUE(y.requires_grad());
+    EXPECT_EQ(autograd::grad({sum(y * y)}, {x})[0].to_vector<double>(), (Numbers{0, 0}));
+  }
+}
+
+TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstant) {
+  const Tensor x = variable({1, 2});
+  const Tensor c = tensor({3.0, 4.0}, {.dtype = kDouble});
+  Tensor h = x * 1;
+  const Tensor y = h * c + h / c + h * 0.5 + h / 2;
+  h.add_(1.0);
+  const Tensor dx = autograd::grad({sum(y) + sum(h)}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_NEAR(dx[0].item(), 3 + 1.0 / 3 + 2, 1e-14);
+  EXPECT_NEAR(dx[1].item(), 4 + 1.0 / 4 + 2, 1e-14);
+  EXPECT_FALSE(dx.requires_grad());
+}
+
+TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
+  const Tensor x = reshape(variable({1, 2, 3, 4}), {2, 2});
+  const Tensor c = tensor({{3.0, 4.0}, {5.0, 6.0}}, {.dtype = kDouble});
+  Tensor h = x * 1, s = x * 1;
+  const Tensor y = sum(mm(h, c)) + sum(linear(h, c, c[0])) + sum(addmm(s, h, c)) +
+                   dot(flatten(h), flatten(c));
+  h.add_(1);
+  s.add_(1);
+  const Tensor dx = autograd::grad({y}, {x})[0];
+  // Rows of c summed, twice; columns of c summed; 1 for s; c itself.
+  EXPECT_EQ(dx.to_vector<double>(), (Numbers{14 + 8 + 1 + 3, 22 + 10 + 1 + 4,  //
+                                             14 + 8 + 1 + 5, 22 + 10 + 1 + 6}));
+}
+
+}  // namespace
+}  // namespace halfgrad
