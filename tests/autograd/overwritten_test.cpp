@@ -45,8 +45,8 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
   const Tensor x = reshape(variable({1, 2, 3, 4}), {2, 2});
   const Tensor c = tensor({{3.0, 4.0}, {5.0, 6.0}}, {.dtype = kDouble});
   Tensor h = x * 1, s = x * 1;
-  const Tensor y = sum(mm(h, c)) + sum(linear(h, c, c[0])) + sum(addmm(s, h, c)) +
-                   dot(flatten(h), flatten(c));
+  const Tensor y =
+      sum(mm(h, c)) + sum(linear(h, c, c[0])) + sum(addmm(s, h, c)) + dot(flatten(h), flatten(c));
   h.add_(1);
   s.add_(1);
   const Tensor dx = autograd::grad({y}, {x})[0];
