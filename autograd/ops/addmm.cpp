@@ -1,3 +1,4 @@
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -15,7 +16,7 @@ struct AddMm {
   static constexpr auto name = "addmm";
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr unsigned reads[] = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
+  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
   Scalar beta;
   Scalar alpha;
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -65,7 +66,7 @@ struct Linear {
   static constexpr auto name = "linear";
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr unsigned reads[] = {kSavesInput << 1, kSavesInput, kSavesNothing};
+  static constexpr std::array reads = {kSavesInput << 1, kSavesInput, kSavesNothing};
 
   Array forward(const Array& x, const Array& w, const Array& bias) const {
     const Array out = linear_room(name, x, w, bias);
