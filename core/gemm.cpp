@@ -37,9 +37,10 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias);
   }
   const int64_t m = c.rows, n = c.cols, depth = a.cols;
-  const bool packs_a = a.col_stride != 1 && a.row_stride == 1;
   const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;
   const int64_t a_copy = in_place<T>(a) ? 0 : m * depth, b_copy = in_place<T>(b) ? 0 : depth * n;
+  const bool a_by_columns = a.col_stride != 1 && a.row_stride == 1;
+  const bool packs_a = a_by_columns || crowded<T>(a_copy == 0 ? a.row_stride : depth, m, n);
   const int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
   const Tiling tiles(m, n, kStripColumns<T>);
   const int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
@@ -86,7 +87,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   PackedOperand<T> packed_b{wide_b, nullptr};
   if (!tiles.one_row()) {
     T* const packed = scratch.take(b_packed);
-    pack_b(wide_b, packed);
+    pack<kStripColumns<T>>(wide_b, packed);
     packed_b.strips = packed;
   }
 

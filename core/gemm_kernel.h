@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -78,7 +79,7 @@ void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, I...>) {
 
 // Transposes a square of lanes: the blocks off the diagonal change places, at every size.
 template <class T, int Step = 1>
-void transpose(Vector<T> (&rows)[kLanes<T>]) {
+[[gnu::always_inline]] inline void transpose(Vector<T> (&rows)[kLanes<T>]) {
   if constexpr (Step < kLanes<T>) {
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes<T>; ++i) {
@@ -89,25 +90,31 @@ void transpose(Vector<T> (&rows)[kLanes<T>]) {
   }
 }
 
-// Packs one strip of an operand whose numbers are contiguous along the depth: `width` such lines.
-template <class T>
+// Packs one strip of an operand whose numbers are contiguous along the depth: `width` such lines,
+// a square of lanes at a time. Where Width is not whole squares, the last one reaches into the next
+// depth, of which the first square is stored after it.
+template <int Width, class T>
 void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, int64_t depth,
                            T* packed) {
-  constexpr int kCount = kLanes<T>, kWidth = kStripColumns<T>;
+  constexpr int kCount = kLanes<T>, kLast = (Width - 1) / kCount * kCount;
+  constexpr bool kWhole = Width % kCount == 0;
   int64_t k = 0;
-  for (; width == kWidth && k + kCount <= depth; k += kCount) {
-    for (int half = 0; half < kWidth; half += kCount) {
+  for (; width == Width && k + kCount + (kWhole ? 0 : 1) <= depth; k += kCount) {
+    for (int first = kLast; first >= 0; first -= kCount) {
       Vector<T> square[kCount];
 #pragma GCC unroll 16
-      for (int i = 0; i < kCount; ++i) square[i] = load(lines + (half + i) * line_stride + k);
+      for (int i = 0; i < kCount; ++i) {
+        const int line = kWhole ? first + i : std::min(first + i, Width - 1);
+        square[i] = load(lines + line * line_stride + k);
+      }
       transpose<T>(square);
 #pragma GCC unroll 16
-      for (int i = 0; i < kCount; ++i) store<T>(square[i], packed + (k + i) * kWidth + half);
+      for (int i = 0; i < kCount; ++i) store<T>(square[i], packed + (k + i) * Width + first);
     }
   }
   for (; k < depth; ++k) {
-    for (int i = 0; i < kWidth; ++i) {
-      packed[k * kWidth + i] = i < width ? lines[i * line_stride + k] : T(0);
+    for (int i = 0; i < Width; ++i) {
+      packed[k * Width + i] = i < width ? lines[i * line_stride + k] : T(0);
     }
   }
 }

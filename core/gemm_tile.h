@@ -74,7 +74,7 @@ struct PackedOperand {
 
   const T* strip(int64_t col, int64_t columns, int64_t k, int64_t block, T* scratch) const {
     if (strips != nullptr) return strips + col * matrix.rows + k * kStripColumns<T>;
-    pack_b_strip(matrix, col, columns, k, block, scratch);
+    pack_strip<kStripColumns<T>>(matrix, col, columns, k, block, scratch);
     return scratch;
   }
 };

@@ -78,6 +78,23 @@ TEST_P(Gemm, ManyTilesAndDepthBlocks) {
   expect_product(1, a, b, 1, before, &bias, c);
 }
 
+// Rows of A that share a set of the first-level cache are packed, in the same order of sums.
+TEST_P(Gemm, RowsOf4096Bytes) {
+  for (const int64_t depth : {0, 1, 16, 17, 37, 1024}) {
+    const Matrix wide = operand(17, 1024), b = operand(depth, 129);
+    Matrix narrow(wide.dtype(), 17, depth), c = result(17, 129), of_narrow = c;
+    for (int64_t i = 0; i < 17; ++i) {
+      for (int64_t k = 0; k < depth; ++k) narrow.set(i, k, wide.get(i, k));
+    }
+    MatrixView a = wide.view();
+    a.cols = depth;
+    gemm(1, a, b.view(), 0, c.view());
+    expect_product(1, narrow, b, 0, c, nullptr, c);
+    gemm(1, narrow.view(), b.view(), 0, of_narrow.view());
+    EXPECT_EQ(c.bytes(), of_narrow.bytes()) << depth;
+  }
+}
+
 TEST_P(Gemm, AlphaBetaBias) {
   for (const double alpha : {0.0, 1.0, -2.5}) {
     for (const double beta : {0.0, 1.0, 0.75}) {
