@@ -154,6 +154,12 @@ DType result_type(std::span<const Tensor> operands) {
   return result;
 }
 
+void refuse_fraction(const char* op, const char* factor, DType integers) {
+  throw std::invalid_argument(std::string(op) + ": expected an integer " + factor +
+                              " for tensors of " + std::string(name(integers)) +
+                              ", got a fraction");
+}
+
 Tensor wrap(Scalar scalar, Device device) {
   const DType dtype = is_floating_point(scalar.kind()) ? DType::f64 : scalar.kind();
   Tensor tensor(Array::full({}, scalar, dtype, device));

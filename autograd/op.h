@@ -217,6 +217,16 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
 /// floating point) is higher.
 DType result_type(std::span<const Tensor> operands);
 
+/// Throws `op: expected an integer alpha for tensors of int64, got a fraction`.
+[[noreturn]] void refuse_fraction(const char* op, const char* factor, DType integers);
+
+/// Refuses a fraction as the factor of integers; `name` is what the op calls it.
+template <std::same_as<Tensor>... In>
+void expect_fitting_factor(const char* op, const char* name, Scalar factor, const In&... operands) {
+  if (!is_floating_point(factor.kind()) || (operands.is_floating_point() || ...)) return;
+  refuse_fraction(op, name, result_type(std::array{operands...}));
+}
+
 /// A Scalar as a 0-dimensional operand.
 Tensor wrap(Scalar scalar, Device device);
 

@@ -14,6 +14,8 @@ OpEntry maximum_entry();
 OpEntry minimum_entry();
 OpEntry clamp_entry();
 OpEntry lerp_entry();
+OpEntry addcmul_entry();
+OpEntry addcdiv_entry();
 OpEntry where_entry();
 OpEntry abs_entry();
 OpEntry exp_entry();
@@ -124,6 +126,8 @@ const std::vector<OpEntry>& all_ops() {
       detail::minimum_entry(),
       detail::clamp_entry(),
       detail::lerp_entry(),
+      detail::addcmul_entry(),
+      detail::addcdiv_entry(),
       detail::where_entry(),
       // Functions of one number
       detail::abs_entry(),

@@ -71,14 +71,6 @@ OpEntry sub_entry() {
   return entry;
 }
 
-static void check_alpha(const char* op, const Tensor& self, const Tensor& other, Scalar alpha) {
-  if (is_floating_point(alpha.kind()) && !self.is_floating_point() && !other.is_floating_point()) {
-    throw std::invalid_argument(std::string(op) + ": expected an integer alpha for tensors of " +
-                                std::string(halfgrad::name(self.dtype())) + " and " +
-                                std::string(halfgrad::name(other.dtype())) + ", got a fraction");
-  }
-}
-
 void add_into(const Array& target, const Array& source) {
   elementwise(ValueKernel<Add>{}, promote_types(target.dtype(), source.dtype()), target, target,
               source);
@@ -87,7 +79,7 @@ void add_into(const Array& target, const Array& source) {
 }  // namespace detail
 
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
-  detail::check_alpha("add", self, other, alpha);
+  detail::expect_fitting_factor("add", "alpha", alpha, self, other);
   return detail::apply_elementwise(detail::Add{{}, alpha}, self, other);
 }
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
@@ -95,7 +87,7 @@ Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
     throw std::invalid_argument(
         "sub: expected numbers, got a bool tensor; logical_not() inverts a mask");
   }
-  detail::check_alpha("sub", self, other, alpha);
+  detail::expect_fitting_factor("sub", "alpha", alpha, self, other);
   return detail::apply_elementwise(detail::Sub{{}, alpha}, self, other);
 }
 

@@ -1,12 +1,98 @@
+#include <array>
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {
+namespace detail {
+namespace {
+
+// y = a + value b c, rounded once
+struct AddCMul : ElementwiseDefaults {
+  static constexpr auto name = "addcmul";
+  static constexpr bool integers = true;
+  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
+  static constexpr double low = -2, high = 2, roundoffs = 8;  // of a product that reaches 4
+  Scalar factor = 1;
+
+  template <class T>
+  HG_HD T value(T a, T b, T c) const {
+    return a + as<T>(factor) * b * c;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T, T, T) const {
+    return T(1);
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T c, T) const {
+    return as<T>(factor) * c;
+  }
+  template <class T>
+  HG_HD T slope_c(T, T b, T, T) const {
+    return as<T>(factor) * b;
+  }
+  double reference(double a, double b, double c) const { return a + factor.to<double>() * b * c; }
+};
+
+// y = a + value b / c, rounded once
+struct AddCDiv : ElementwiseDefaults {
+  static constexpr auto name = "addcdiv";
+  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2,
+                                       kSavesInput << 1 | kSavesInput << 2};
+  static constexpr double low = 0.5, high = 2, roundoffs = 8;  // of a quotient that reaches 4
+  Scalar factor = 1;
+
+  template <class T>
+  HG_HD T value(T a, T b, T c) const {
+    return a + as<T>(factor) * b / c;
+  }
+  template <class T>
+  HG_HD T slope_a(T, T, T, T) const {
+    return T(1);
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T c, T) const {
+    return as<T>(factor) / c;
+  }
+  template <class T>
+  HG_HD T slope_c(T, T b, T c, T) const {
+    return -as<T>(factor) * b / (c * c);
+  }
+  double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
+};
+
+}  // namespace
+
+OpEntry addcmul_entry() {
+  const auto run = [](const Tensor& a, const Tensor& b, const Tensor& c) {
+    return addcmul(a, b, c);
+  };
+  const auto run_scaled = [](const Tensor& a, const Tensor& b, const Tensor& c) {
+    return addcmul(a, b, c, -0.3);
+  };
+  OpEntry entry = elementwise_entry(AddCMul{}, run);
+  add_examples(entry, AddCMul{{}, -0.3}, run_scaled, "value -0.3");
+  return entry;
+}
+OpEntry addcdiv_entry() {
+  const auto run = [](const Tensor& a, const Tensor& b, const Tensor& c) {
+    return addcdiv(a, b, c);
+  };
+  const auto run_scaled = [](const Tensor& a, const Tensor& b, const Tensor& c) {
+    return addcdiv(a, b, c, -0.3);
+  };
+  OpEntry entry = elementwise_entry(AddCDiv{}, run);
+  add_examples(entry, AddCDiv{{}, -0.3}, run_scaled, "value -0.3");
+  return entry;
+}
+
+}  // namespace detail
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value) {
-  return add(self, mul(tensor1, tensor2), value);
+  detail::expect_fitting_factor("addcmul", "value", value, self, tensor1, tensor2);
+  return detail::apply_elementwise(detail::AddCMul{{}, value}, self, tensor1, tensor2);
 }
 
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value) {
@@ -15,7 +101,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                                 std::string(name(tensor1.dtype())) + " and " +
                                 std::string(name(tensor2.dtype())));
   }
-  return add(self, div(tensor1, tensor2), value);
+  return detail::apply_elementwise(detail::AddCDiv{{}, value}, self, tensor1, tensor2);
 }
 
 }  // namespace halfgrad

@@ -46,6 +46,13 @@ inline constexpr auto kElu = [](const auto& a, const auto& x) {
   return a.value(x) > 0 ? x : a.expm1(x);
 };
 
+inline constexpr auto kAddCMul = [](const auto& a, const auto& x, const auto& y, const auto& z) {
+  return a.add(x, a.mul(y, z));
+};
+inline constexpr auto kAddCDiv = [](const auto& a, const auto& x, const auto& y, const auto& z) {
+  return a.add(x, a.div(y, z));
+};
+
 /// start + weight (end - start), from the nearer end. Where the two terms cancel, the error is that
 /// of the larger, not a few roundoffs of what is left.
 inline constexpr auto kLerp = [](const auto& a, const auto& start, const auto& end,

@@ -23,6 +23,8 @@ const std::map<std::string, Judge>& elementwise_judges() {
       {"div", each(f::kDiv)},
       {"pow", each(f::kPow)},
       {"lerp", each(f::kLerp)},
+      {"addcmul", each(f::kAddCMul)},
+      {"addcdiv", each(f::kAddCDiv)},
       {"exp", each(f::kExp)},
       {"expm1", each(f::kExpm1)},
       {"log", each(f::kLog)},

@@ -13,9 +13,9 @@ const std::set<std::string> kOps = {
     // Elementwise
     "add", "sub", "mul", "div", "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt",
     "reciprocal", "square", "pow", "sin", "cos", "tanh", "sigmoid", "relu", "leaky_relu", "elu",
-    "gelu", "silu", "softplus", "erf", "clamp", "maximum", "minimum", "where", "lerp", "eq", "ne",
-    "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite",
-    "isinf", "isnan", "floor", "ceil", "round", "trunc", "sign",
+    "gelu", "silu", "softplus", "erf", "clamp", "maximum", "minimum", "where", "lerp", "addcmul",
+    "addcdiv", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
+    "logical_not", "isfinite", "isinf", "isnan", "floor", "ceil", "round", "trunc", "sign",
     // Reductions; max and min are amax and amin, or argmax and argmin with gather
     "sum", "mean", "var", "std", "amax", "amin", "argmax", "argmin", "prod", "norm", "logsumexp",
     "all", "any",

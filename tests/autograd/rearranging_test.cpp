@@ -173,6 +173,14 @@ TEST_P(Rearranging, QuotientsOfIntegersAreRefusedByAddcdiv) {
   const Tensor integers = x.to(kLong);
   EXPECT_THROW(addcdiv(x, integers, integers), std::invalid_argument);
   EXPECT_EQ(addcmul(integers, integers, integers, 2).dtype(), kLong);
+  EXPECT_THROW(addcmul(integers, integers, integers, 0.5), std::invalid_argument);
+}
+
+// The product and the quotient alone would overflow.
+TEST_P(Rearranging, AddcmulAndAddcdivRoundHalvesOnce) {
+  const Tensor a = numbers({-6e4}, kHalf), b = numbers({300}, kHalf);
+  EXPECT_EQ(numbers(addcmul(a, b, b)), Doubles{3e4});
+  EXPECT_EQ(numbers(addcdiv(a, b, numbers({0x1p-8}, kHalf))), Doubles{16800});
 }
 
 }  // namespace
