@@ -15,10 +15,10 @@ namespace {
 template <class T>
 HG_HD T integer_power(T base, T exponent) {
   const auto negative = exponent < T(0);
-  const auto unit = base * base == T(1);
+  const auto unit = (base == T(1)) | (base == T(-1));
   T square = select(negative, select(unit, base, T(0)), base);
   T result = T(1);
-  for (T rest = math::abs(exponent); any(rest > T(0)); rest = rest / T(2)) {
+  for (T rest = exponent; any(rest != T(0)); rest = rest / T(2)) {
     result = select(rest / T(2) * T(2) != rest, result * square, result);
     square = square * square;
   }

@@ -70,6 +70,14 @@ TEST(Integers, RefuseFractions) {
   EXPECT_EQ(pow(x, -1.0).to_vector<double>(), (std::vector<double>{1, 0.5}));
 }
 
+TEST(Integers, OfAnySizeHaveNegativePowers) {
+  constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
+  const Tensor bases = tensor({std::int64_t{1}, std::int64_t{-1}, std::int64_t{7}, kLargest});
+  EXPECT_EQ(integers(pow(bases, tensor(kSmallest))), (Integers{1, 1, 0, 0}));
+  EXPECT_EQ(integers(pow(bases, tensor(-3))), (Integers{1, -1, 0, 0}))
+      << "the square of the largest wraps to 1";
+}
+
 TEST(Masks, AreNotSubtracted) {
   const Tensor mask = tensor({true, false});
   EXPECT_THROW(mask - mask, std::invalid_argument);
