@@ -80,7 +80,10 @@ void add_into(const Array& target, const Array& source) {
 
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
   detail::expect_fitting_factor("add", "alpha", alpha, self, other);
-  return detail::apply_elementwise(detail::Add{{}, alpha}, self, other);
+  // The sum of masks is "or", where -1 counts as any other number but 0.
+  const bool masks = self.dtype() == kBool && other.dtype() == kBool;
+  const Scalar factor = masks ? Scalar(alpha.to<bool>()) : alpha;
+  return detail::apply_elementwise(detail::Add{{}, factor}, self, other);
 }
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
   if (self.dtype() == kBool || other.dtype() == kBool) {

@@ -78,6 +78,12 @@ TEST(Integers, OfAnySizeHaveNegativePowers) {
       << "the square of the largest wraps to 1";
 }
 
+TEST(Masks, AreAddedAsOrWithAnyAlpha) {
+  const Tensor mask = tensor({true, false});
+  EXPECT_EQ(add(mask, tensor(true), -1).to_vector<bool>(), (std::vector<bool>{true, true}));
+  EXPECT_EQ(add(mask, tensor(true), 0).to_vector<bool>(), (std::vector<bool>{true, false}));
+}
+
 TEST(Masks, AreNotSubtracted) {
   const Tensor mask = tensor({true, false});
   EXPECT_THROW(mask - mask, std::invalid_argument);
