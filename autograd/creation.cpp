@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -35,9 +36,21 @@ Tensor tabulate(const Shape& sizes, const TensorOptions& options, DType otherwis
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
 }
 
-double difference(double a, double b) { return a - b; }
-double difference(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(static_cast<long double>(a) - static_cast<long double>(b));
+// How many of start, start + step, ... lie before end; none where the step leads away from it.
+std::optional<std::int64_t> steps_between(double start, double end, double step) {
+  const double steps = (end - start) / step;
+  if (!(steps >= 0) || std::isinf(steps)) return std::nullopt;
+  return static_cast<std::int64_t>(std::ceil(steps));
+}
+std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, std::int64_t step) {
+  if (step == 0 || (step > 0 ? end < start : end > start)) return std::nullopt;
+  const auto magnitude = [](std::int64_t from, std::int64_t to) {
+    return from < to ? static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from)
+                     : static_cast<std::uint64_t>(from) - static_cast<std::uint64_t>(to);
+  };
+  const std::uint64_t distance = magnitude(start, end);
+  const std::uint64_t stride = magnitude(0, step);
+  return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
 // T is int64 or double.
@@ -45,14 +58,13 @@ template <class T>
 Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
   const T from = start.to<T>();
   const T by = step.to<T>();
-  const double steps = difference(end.to<T>(), from) / static_cast<double>(by);
-  if (!(steps >= 0) || std::isinf(steps)) {
+  const std::optional<std::int64_t> steps = steps_between(from, end.to<T>(), by);
+  if (!steps) {
     throw std::invalid_argument("arange: expected a step that leads from start to end, got start " +
                                 std::to_string(from) + ", end " + std::to_string(end.to<T>()) +
                                 ", step " + std::to_string(by));
   }
-  return tabulate<T>({static_cast<std::int64_t>(std::ceil(steps))}, options,
-                     std::is_integral_v<T> ? kLong : kFloat,
+  return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : kFloat,
                      [=](std::int64_t i) { return from + static_cast<T>(i) * by; });
 }
 

@@ -102,5 +102,12 @@ TEST(Arange, RefusesAStepThatLeadsAway) {
   EXPECT_EQ(arange(1, 1.3, 0.1).numel(), 4) << "the quotient of the doubles is above 3";
 }
 
+TEST(Arange, CountsLargeStepsExactly) {
+  constexpr std::int64_t kStep = std::int64_t{1} << 60;
+  EXPECT_EQ(integers(arange(1, 4 * kStep + 2, kStep)).back(), 4 * kStep + 1);
+  EXPECT_EQ(integers(arange(-1, -4 * kStep - 2, -kStep)).back(), -4 * kStep - 1);
+  EXPECT_EQ(integers(arange(-kLargest, kLargest, kLargest)), (Integers{-kLargest, 0}));
+}
+
 }  // namespace
 }  // namespace halfgrad
