@@ -58,7 +58,7 @@ struct AddCDiv : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_c(T, T b, T c, T) const {
-    return -as<T>(factor) * b / (c * c);
+    return -as<T>(factor) * b / c / c;  // c * c may be 0 or infinite
   }
   double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
 };

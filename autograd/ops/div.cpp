@@ -20,7 +20,7 @@ struct Div : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_b(T a, T b, T) const {
-    return -a / (b * b);
+    return -a / b / b;  // b * b may be 0 or infinite
   }
   static double reference(double a, double b) { return a / b; }
 };

@@ -264,5 +264,17 @@ TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
   EXPECT_TRUE(std::isnan(round(tensor({kNaN})).item()));
 }
 
+// The square of the divisor would be 0 or infinite.
+TEST(SpecialPoints, QuotientsOfTinyAndHugeNumbers) {
+  const Tensor a = tensor({0x1p-90f, 0x1p90f}), b = tensor({0x1p-80f, 0x1p80f});
+  const auto slope_by_divisor = [&](const auto& quotient) {
+    const Tensor divisor = b.clone().requires_grad_();
+    return autograd::grad({sum(quotient(divisor))}, {divisor})[0].template to_vector<double>();
+  };
+  const Numbers expected = {-0x1p70, -0x1p-70};
+  EXPECT_EQ(slope_by_divisor([&](const Tensor& x) { return a / x; }), expected);
+  EXPECT_EQ(slope_by_divisor([&](const Tensor& x) { return addcdiv(a, a, x); }), expected);
+}
+
 }  // namespace
 }  // namespace halfgrad
