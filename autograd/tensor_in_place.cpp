@@ -103,8 +103,7 @@ Tensor& TensorMethods::lerp_(const Tensor& end, const Tensor& weight) const {
                   [&] { return kept(self(), any_requires_grad(others)).lerp(end, weight); });
 }
 Tensor& TensorMethods::lerp_(const Tensor& end, Scalar weight) const {
-  return in_place(self(), "lerp_",
-                  [&] { return kept(self(), end.requires_grad()).lerp(end, weight); });
+  return in_place(self(), "lerp_", [&] { return lerp(end, weight); });
 }
 Tensor& TensorMethods::addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
   return in_place(self(), "addcmul_", [&] { return addcmul(tensor1, tensor2, value); });

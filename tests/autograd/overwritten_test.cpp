@@ -55,5 +55,16 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
                                              14 + 8 + 1 + 5, 22 + 10 + 1 + 6}));
 }
 
+TEST(OverwrittenTensors, AreNotMissedByLerpWithAConstantWeight) {
+  const Tensor x = variable({1, 2});
+  Tensor mean = x * 3, h = x * 1;
+  mean.lerp_(h, 0.25);
+  h.add_(1);
+  Tensor itself = x * 1;
+  itself.lerp_(itself, 0.25);
+  const Tensor loss = sum(mean) + sum(h) + sum(itself);
+  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), Numbers(2, 2.25 + 0.25 + 1 + 1));
+}
+
 }  // namespace
 }  // namespace halfgrad
