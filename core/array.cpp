@@ -103,7 +103,7 @@ Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DTy
 
 bool Array::repeats_elements() const {
   for (int i = 0; i < ndim(); ++i) {
-    if (strides_[i] == 0 && sizes_[i] > 1) return true;
+    if (strides_[i] == 0 && sizes_[i] > 1) return numel_ > 0;
   }
   return false;
 }

@@ -44,6 +44,7 @@ TEST(FromBlob, HasItsOwnersStrides) {
   const Array repeated = foreign.array({4}, {0});
   EXPECT_EQ(repeated.storage()->bytes(), sizeof(float));
   EXPECT_TRUE(repeated.repeats_elements());
+  EXPECT_FALSE(foreign.array({4, 0}, {0, 1}).repeats_elements());
 }
 
 TEST(FromBlob, IsReleasedOnceWithTheLastView) {
