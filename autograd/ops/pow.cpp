@@ -29,7 +29,6 @@ HG_HD T integer_power(T base, T exponent) {
 struct Pow : ElementwiseDefaults {
   static constexpr auto name = "pow";
   static constexpr auto precision = Precision::wide_range;
-  static constexpr unsigned saves = kSavesInputs | kSavesOutput;
   static constexpr bool integers = true;
   static constexpr double low = 0.25, high = 3, low_b = -2, high_b = 2, roundoffs = 4;
 
@@ -50,8 +49,8 @@ struct Pow : ElementwiseDefaults {
     return b == T(0);
   }
   template <class T>
-  HG_HD T slope_b(T a, T b, T y) const {
-    return select((a == T(0)) & (b >= T(0)), T(0), y * math::log(a));
+  HG_HD T slope_b(T a, T b, T) const {  // y is not kept: rarely has an exponent a gradient
+    return select((a == T(0)) & (b >= T(0)), T(0), math::pow(a, b) * math::log(a));
   }
   static double reference(double a, double b) { return std::pow(a, b); }
 };

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -53,6 +54,16 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
   // Rows of c summed, twice; columns of c summed; 1 for s; c itself.
   EXPECT_EQ(dx.to_vector<double>(), (Numbers{14 + 8 + 1 + 3, 22 + 10 + 1 + 4,  //
                                              14 + 8 + 1 + 5, 22 + 10 + 1 + 6}));
+}
+
+TEST(OverwrittenTensors, AreNotMissedByPow) {
+  const Tensor x = variable({1, 2});
+  const Tensor exponent = variable({2, 3});
+  Tensor y = pow(x, exponent);
+  y.add_(1);
+  const auto gradients = autograd::grad({sum(y)}, {x, exponent});
+  EXPECT_EQ(gradients[0].to_vector<double>(), (Numbers{2, 12}));
+  EXPECT_EQ(gradients[1].to_vector<double>(), (Numbers{0, 8 * std::log(2.0)}));
 }
 
 TEST(OverwrittenTensors, AreNotMissedByLerpWithAConstantWeight) {
