@@ -204,6 +204,8 @@ class Run {
   void deliver(LeafGradients::Entry&& entry) {
     run_hooks(entry.leaf->hooks, 0, entry.gradient);
     if (capture_ == nullptr) {
+      // A leaf may have been frozen since the forward pass.
+      if (!entry.leaf->requires_grad) return;
       accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
       return;
     }

@@ -48,6 +48,18 @@ TEST_P(Backward, TwoLeavesDoNotShareOneGradient) {
   EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(2, 1));
 }
 
+TEST_P(Backward, LeavesThoseAloneThatWereFrozenAfterTheForwardPass) {
+  Tensor frozen = leaf({2}, 1), detached = leaf({2}, 1);
+  const Tensor kept = leaf({2}, 1);
+  const Tensor y = frozen * detached * kept;
+  frozen.requires_grad_(false);
+  detached.detach_();
+  sum(y).backward();
+  EXPECT_FALSE(frozen.grad().defined());
+  EXPECT_FALSE(detached.grad().defined());
+  EXPECT_EQ(kept.grad().to_vector<double>(), std::vector<double>(2, 1));
+}
+
 TEST_P(Backward, NeedsAGradientForMoreThanOneElement) {
   const Tensor y = leaf({2}, 1) * 2;
   expect_contains(message_of([&] { y.backward(); }), "[2]");
