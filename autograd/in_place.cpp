@@ -66,9 +66,10 @@ Tensor recordable(const Tensor& target, const std::string& op) {
                              "autograd could not follow; clone() it first, or use NoGradGuard");
   }
   const Tensor base = impl.view_of != nullptr ? Tensor(impl.view_of->base) : target;
-  if (base.impl()->requires_grad && base.is_leaf()) {
+  const auto is_variable = [](const Tensor& x) { return x.impl()->requires_grad && x.is_leaf(); };
+  if (is_variable(base) || is_variable(target)) {
     throw std::runtime_error(op + ": expected a tensor that is not a leaf requiring grad" +
-                             (impl.is_view ? ", nor a view of one" : "") +
+                             (is_variable(target) ? "" : ", nor a view of one") +
                              ", got one; change leaves inside NoGradGuard only");
   }
   return base;

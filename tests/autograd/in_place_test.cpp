@@ -163,6 +163,8 @@ TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
   const Tensor x = leaf({2}, 3);
   Tensor of_leaf = x.select(0, 0);
   expect_contains(message_of([&] { of_leaf.mul_(2); }), "view of one");
+  Tensor leaf_of_buffer = full({2}, 1).select(0, 0).requires_grad_();
+  expect_contains(message_of([&] { leaf_of_buffer.mul_(2); }), "not a leaf requiring grad, got");
   Tensor expanded = (x * 1).unsqueeze(0).expand({3, 2});
   expect_contains(message_of([&] { expanded.mul_(2); }), "lie apart");
   Tensor y = x * 1;
