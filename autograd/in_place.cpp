@@ -1,7 +1,9 @@
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
@@ -52,8 +54,17 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
 }
 
 void set_place(TensorImpl& impl, const Tensor& like) {
-  release(std::exchange(impl.grad_fn, like.impl()->grad_fn));
+  std::shared_ptr<Node> former = std::exchange(impl.grad_fn, like.impl()->grad_fn);
   impl.output = like.impl()->output;
+  if (former != nullptr && impl.grad_fn != nullptr) {
+    // retain_grad() asked for the gradient of the numbers as they are now.
+    std::erase_if(former->retained, [&](const auto& retained) {
+      const bool moves = retained.second.lock().get() == &impl;
+      if (moves) impl.grad_fn->retained.emplace_back(impl.output, retained.second);
+      return moves;
+    });
+  }
+  release(std::move(former));
 }
 
 }  // namespace

@@ -187,6 +187,18 @@ TEST_P(Hooks, RetainGradKeepsTheGradientOfAnIntermediate) {
   EXPECT_EQ(y.grad().item<double>(), 12);
 }
 
+TEST_P(Hooks, RetainGradKeepsTheGradientOfWhatAnIntermediateHasBecome) {
+  const Tensor x = leaf({2}, 3);
+  Tensor y = x * 2;
+  Tensor part = y.select(0, 0);
+  y.retain_grad();
+  part.retain_grad();
+  y.mul_(3);
+  sum(y * y + part).backward();
+  EXPECT_EQ(y.grad().to_vector<double>(), (std::vector<double>{38, 36}));
+  EXPECT_EQ(part.grad().item<double>(), 2);
+}
+
 TEST(Modes, NoGradAndEnableGradNest) {
   const Tensor x = leaf({}, 3);
   const NoGradGuard off;
