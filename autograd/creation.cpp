@@ -53,6 +53,16 @@ std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, 
   return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
+// start + index * step; of integers modulo 2^64, for the product may be beyond their range.
+double after_steps(double start, std::int64_t index, double step) {
+  return start + static_cast<double>(index) * step;
+}
+std::int64_t after_steps(std::int64_t start, std::int64_t index, std::int64_t step) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) +
+                                   static_cast<std::uint64_t>(index) *
+                                       static_cast<std::uint64_t>(step));
+}
+
 // T is int64 or double.
 template <class T>
 Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
@@ -65,7 +75,7 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& opt
                                 ", step " + std::to_string(by));
   }
   return tabulate<T>({*steps}, options, std::is_integral_v<T> ? kLong : kFloat,
-                     [=](std::int64_t i) { return from + static_cast<T>(i) * by; });
+                     [=](std::int64_t i) { return after_steps(from, i, by); });
 }
 
 TensorOptions completed(TensorOptions options, const Tensor& like) {

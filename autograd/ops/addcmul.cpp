@@ -63,30 +63,23 @@ struct AddCDiv : ElementwiseDefaults {
   double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
 };
 
+using Public = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, Scalar);
+
+template <class F>
+OpEntry with_values(Public function) {
+  const auto run = [=](Scalar value) {
+    return
+        [=](const Tensor& a, const Tensor& b, const Tensor& c) { return function(a, b, c, value); };
+  };
+  OpEntry entry = elementwise_entry(F{}, run(1));
+  add_examples(entry, F{{}, -0.3}, run(-0.3), "value -0.3");
+  return entry;
+}
+
 }  // namespace
 
-OpEntry addcmul_entry() {
-  const auto run = [](const Tensor& a, const Tensor& b, const Tensor& c) {
-    return addcmul(a, b, c);
-  };
-  const auto run_scaled = [](const Tensor& a, const Tensor& b, const Tensor& c) {
-    return addcmul(a, b, c, -0.3);
-  };
-  OpEntry entry = elementwise_entry(AddCMul{}, run);
-  add_examples(entry, AddCMul{{}, -0.3}, run_scaled, "value -0.3");
-  return entry;
-}
-OpEntry addcdiv_entry() {
-  const auto run = [](const Tensor& a, const Tensor& b, const Tensor& c) {
-    return addcdiv(a, b, c);
-  };
-  const auto run_scaled = [](const Tensor& a, const Tensor& b, const Tensor& c) {
-    return addcdiv(a, b, c, -0.3);
-  };
-  OpEntry entry = elementwise_entry(AddCDiv{}, run);
-  add_examples(entry, AddCDiv{{}, -0.3}, run_scaled, "value -0.3");
-  return entry;
-}
+OpEntry addcmul_entry() { return with_values<AddCMul>(addcmul); }
+OpEntry addcdiv_entry() { return with_values<AddCDiv>(addcdiv); }
 
 }  // namespace detail
 

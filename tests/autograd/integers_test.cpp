@@ -107,6 +107,9 @@ TEST(Arange, CountsLargeStepsExactly) {
   EXPECT_EQ(integers(arange(1, 4 * kStep + 2, kStep)).back(), 4 * kStep + 1);
   EXPECT_EQ(integers(arange(-1, -4 * kStep - 2, -kStep)).back(), -4 * kStep - 1);
   EXPECT_EQ(integers(arange(-kLargest, kLargest, kLargest)), (Integers{-kLargest, 0}));
+  EXPECT_EQ(integers(arange(-7 * kStep, 7 * kStep, 4 * kStep)),
+            (Integers{-7 * kStep, -3 * kStep, kStep, 5 * kStep}));
+  EXPECT_THROW(arange(-kLargest, kLargest, 1), std::exception);
 }
 
 }  // namespace

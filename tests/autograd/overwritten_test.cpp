@@ -1,5 +1,7 @@
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -7,8 +9,10 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/allocator.h>
 
-// Tensors that are changed in place after an op has used them, where backward does not mind.
+// Tensors that are changed in place, or freed, after an op has used them, where backward does not
+// mind.
 namespace halfgrad {
 namespace {
 
@@ -54,6 +58,32 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
   // Rows of c summed, twice; columns of c summed; 1 for s; c itself.
   EXPECT_EQ(dx.to_vector<double>(), (Numbers{14 + 8 + 1 + 3, 22 + 10 + 1 + 4,  //
                                              14 + 8 + 1 + 5, 22 + 10 + 1 + 6}));
+}
+
+// An operand that no gradient looks at is freed with its last handle.
+TEST(OverwrittenTensors, AreNotKeptByProducts) {
+  constexpr std::int64_t kSide = 64, kBytes = kSide * kSide * 8;
+  const Tensor x = ones({kSide, kSide}, {.dtype = kDouble, .requires_grad = true});
+  const Tensor c = ones({kSide, kSide}, {.dtype = kDouble});
+  const Tensor row = c[0];
+  using Product = std::function<Tensor(const Tensor&)>;
+  const std::vector<std::pair<const char*, Product>> products = {
+      {"mul", [&](const Tensor& h) { return h * c; }},
+      {"div", [&](const Tensor& h) { return h / c; }},
+      {"addcmul", [&](const Tensor& h) { return addcmul(c, h, c); }},
+      {"addcdiv", [&](const Tensor& h) { return addcdiv(c, h, c); }},
+      {"lerp", [&](const Tensor& h) { return lerp(h, c, row); }},
+      {"matmul", [&](const Tensor& h) { return matmul(h, c); }},
+      {"linear", [&](const Tensor& h) { return linear(h, c, row); }},
+      {"addmm", [&](const Tensor& h) { return addmm(c, h, c); }},
+      {"dot", [&](const Tensor& h) { return dot(flatten(h), flatten(c)); }}};
+  for (const auto& [name, product] : products) {
+    Tensor h = x + 1;
+    const Tensor y = product(h);
+    const std::int64_t before = allocator::stats(kCPU).current;
+    h = Tensor();
+    EXPECT_EQ(before - allocator::stats(kCPU).current, kBytes) << name;
+  }
 }
 
 TEST(OverwrittenTensors, AreNotMissedByPow) {

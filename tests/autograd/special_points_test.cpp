@@ -169,6 +169,7 @@ TEST(SpecialPoints, CatPassesOverNothing) {
   const Tensor joined = cat({none, x, none}, 1);
   EXPECT_EQ(joined.sizes(), Shape({2, 2}));
   EXPECT_EQ(autograd::grad({sum(joined)}, {none})[0].sizes(), Shape{0});
+  EXPECT_EQ(autograd::grad({sum(cat({none, x}, 0))}, {none})[0].sizes(), Shape{0});
   EXPECT_THROW(cat({zeros({0, 3}), x}, 1), std::invalid_argument);
 }
 

@@ -34,6 +34,14 @@ TEST(GemmOfIntegers, EveryLayout) {
   }
 }
 
+TEST(GemmOfIntegers, ManyColumns) {
+  const Matrix a = counted(kInt64, 2, 3), b = counted(kInt64, 3, 601);
+  Matrix bias(kInt64, 1, 601), c(kInt64, 2, 601);
+  for (int64_t i = 0; i < 601; ++i) bias.set(0, i, static_cast<double>(i));
+  gemm(1, a.view(), b.view(), 0, c.view(), {bias.view().data, kInt64});
+  expect_product(1, a, b, 0, c, &bias, c);
+}
+
 TEST(GemmOfIntegers, NeedsTheCpu) {
   const Matrix a = counted(kInt64, 2, 2);
   MatrixView there = a.view();
