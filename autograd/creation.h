@@ -20,6 +20,25 @@ struct TensorOptions {
   bool requires_grad = false;
 };
 
+namespace detail {
+
+/// libtorch's short form: `zeros({2}, kHalf)` for `{.dtype = kHalf}`, and `zeros({2}, kCUDA)` or a
+/// Device for `{.device = ...}`.
+template <class T>
+concept OneOption =
+    std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
+
+template <OneOption T>
+TensorOptions only(T option) {
+  if constexpr (std::same_as<T, DType>) {
+    return {.dtype = option};
+  } else {
+    return {.device = Device(option)};
+  }
+}
+
+}  // namespace detail
+
 /// Where this thread makes tensors and modules unless their options say otherwise: the CPU at
 /// first. As torch.set_default_device.
 void set_default_device(Device device);
@@ -61,6 +80,48 @@ Tensor ones_like(const Tensor& like, const TensorOptions& options = {});
 Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options = {});
 Tensor rand_like(const Tensor& like, const TensorOptions& options = {});
 Tensor randn_like(const Tensor& like, const TensorOptions& options = {});
+
+Tensor empty(const Shape& sizes, detail::OneOption auto option) {
+  return empty(sizes, detail::only(option));
+}
+Tensor zeros(const Shape& sizes, detail::OneOption auto option) {
+  return zeros(sizes, detail::only(option));
+}
+Tensor ones(const Shape& sizes, detail::OneOption auto option) {
+  return ones(sizes, detail::only(option));
+}
+Tensor full(const Shape& sizes, Scalar value, detail::OneOption auto option) {
+  return full(sizes, value, detail::only(option));
+}
+Tensor arange(Scalar end, detail::OneOption auto option) {
+  return arange(end, detail::only(option));
+}
+Tensor arange(Scalar start, Scalar end, detail::OneOption auto option) {
+  return arange(start, end, detail::only(option));
+}
+Tensor arange(Scalar start, Scalar end, Scalar step, detail::OneOption auto option) {
+  return arange(start, end, step, detail::only(option));
+}
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, detail::OneOption auto option) {
+  return linspace(start, end, steps, detail::only(option));
+}
+Tensor eye(std::int64_t n, detail::OneOption auto option) { return eye(n, detail::only(option)); }
+Tensor rand(const Shape& sizes, detail::OneOption auto option) {
+  return rand(sizes, detail::only(option));
+}
+Tensor randn(const Shape& sizes, detail::OneOption auto option) {
+  return randn(sizes, detail::only(option));
+}
+Tensor randint(std::int64_t high, const Shape& sizes, detail::OneOption auto option) {
+  return randint(high, sizes, detail::only(option));
+}
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
+               detail::OneOption auto option) {
+  return randint(low, high, sizes, detail::only(option));
+}
+Tensor randperm(std::int64_t n, detail::OneOption auto option) {
+  return randperm(n, detail::only(option));
+}
 
 namespace detail {
 
@@ -129,6 +190,19 @@ template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
               const TensorOptions& options = {}) {
   return detail::tensor_of_list<T>(values, options);
+}
+
+Tensor tensor(detail::Literal auto value, detail::OneOption auto option) {
+  return tensor(value, detail::only(option));
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, detail::OneOption auto option) {
+  return tensor(values, detail::only(option));
+}
+template <class T>
+Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
+              detail::OneOption auto option) {
+  return tensor(values, detail::only(option));
 }
 
 /// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent: that of T.

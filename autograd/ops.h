@@ -203,6 +203,10 @@ Tensor gather(const Tensor& self, std::int64_t dim, const Tensor& index);
 Tensor scatter_add(const Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src);
 Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index);
 Tensor masked_fill(const Tensor& self, const Tensor& mask, Scalar value);
+/// indexing.cpp: where self is not 0, int64 [count, dim()] in row-major order, and the numbers
+/// there, [count]. Both wait for the device.
+Tensor nonzero(const Tensor& self);
+Tensor masked_select(const Tensor& self, const Tensor& mask);
 /// Rows of `weight` [n, d] picked by `indices` (any shape): [..., d].
 Tensor embedding(const Tensor& weight, const Tensor& indices,
                  std::optional<std::int64_t> padding_idx = std::nullopt);

@@ -136,6 +136,10 @@ Tensor TensorMethods::clone() const { return halfgrad::clone(self()); }
 Tensor TensorMethods::contiguous() const { return halfgrad::contiguous(self()); }
 
 // Indexing
+Tensor TensorMethods::nonzero() const { return halfgrad::nonzero(self()); }
+Tensor TensorMethods::masked_select(const Tensor& mask) const {
+  return halfgrad::masked_select(self(), mask);
+}
 Tensor TensorMethods::gather(std::int64_t dim, const Tensor& index) const {
   return halfgrad::gather(self(), dim, index);
 }

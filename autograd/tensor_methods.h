@@ -14,6 +14,9 @@
 namespace halfgrad {
 
 class Tensor;
+namespace indexing {
+class TensorIndex;
+}
 
 /// One dimension, or several: `x.sum(0)`, `x.sum({0, 1})`. A bool is neither.
 class Dims : public Shape {
@@ -153,6 +156,12 @@ class TensorMethods {
   Tensor contiguous() const;
 
   // --- Indexing ---
+  /// What Python writes as x[...]: a view where `indices` (indexing.h) hold no tensor, else a copy.
+  /// Masks and 0-dimensional tensors wait for the device. Throws std::out_of_range for indices
+  /// outside and for too many.
+  Tensor index(const std::vector<indexing::TensorIndex>& indices) const;
+  Tensor nonzero() const;
+  Tensor masked_select(const Tensor& mask) const;
   Tensor gather(std::int64_t dim, const Tensor& index) const;
   Tensor scatter_add(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
@@ -258,6 +267,9 @@ class TensorMethods {
   Tensor& tril_(std::int64_t diagonal = 0) const;
   Tensor& triu_(std::int64_t diagonal = 0) const;
   Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
+  /// x[...] = value, broadcast. `indices` hold no tensor, but for one mask alone with a number.
+  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value) const;
+  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
   Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
   Tensor& copy_(const Tensor& source) const;

@@ -70,6 +70,24 @@ TEST(CreationOnCpu, ChoosesPyTorchsDTypes) {
   }
 }
 
+TEST(CreationOnCpu, TakesADTypeOrADeviceAlone) {
+  const Tensor tensors[] = {
+      empty({2}, kHalf),         zeros({2}, kHalf),        ones({2}, kHalf),
+      full({2}, 1, kHalf),       arange(2, kHalf),         arange(0, 2, kHalf),
+      arange(0, 2, 1, kHalf),    linspace(0, 1, 2, kHalf), eye(2, kHalf),
+      rand({2}, kHalf),          randn({2}, kHalf),        randint(3, {2}, kHalf),
+      randint(1, 3, {2}, kHalf), randperm(2, kHalf),       tensor(1, kHalf),
+      tensor({1, 2}, kHalf),     tensor({{1, 2}}, kHalf)};
+  for (std::size_t i = 0; i < std::size(tensors); ++i) {
+    EXPECT_EQ(tensors[i].dtype(), kHalf) << "case " << i;
+  }
+  const Device second(kCPU, 1);
+  EXPECT_EQ(zeros({2}, second).device(), second);
+  EXPECT_EQ(zeros({2}, kCPU).device(), Device());
+  EXPECT_EQ(zeros({2}, {}).dtype(), kFloat);
+  EXPECT_EQ(arange(5, {}).dtype(), kLong);
+}
+
 TEST(CreationOnCpu, ObeysRequiresGrad) {
   const Tensor x = randn({2, 3}, {.requires_grad = true});
   EXPECT_TRUE(x.requires_grad());

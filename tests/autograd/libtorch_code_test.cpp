@@ -57,6 +57,18 @@ TEST(LibtorchCode, AttendsCausally) {
   EXPECT_TRUE(weights.bmm(parts[2]).select(1, 0).allclose(parts[2].select(1, 0)));
 }
 
+TEST(LibtorchCode, Indexes) {
+  using namespace torch::indexing;
+  torch::Tensor x = torch::arange(12, torch::kFloat).view({3, 4});
+  EXPECT_EQ(x.index({Slice(1, None), 0}).sum().item<float>(), 12.0f);
+  EXPECT_EQ(x.index({Ellipsis, -1}).sum().item<float>(), 21.0f);
+  const torch::Tensor labels = torch::tensor({3, 0, 1}, torch::kLong);
+  const torch::Tensor picked = x.index({torch::arange(3), labels});
+  EXPECT_TRUE(picked.equal(torch::tensor({3.0, 4.0, 9.0})));
+  x.index_put_({Slice(), Slice(None, 2)}, 0).index_put_({x > 9}, 1);
+  EXPECT_TRUE(x.index({2}).equal(torch::tensor({0.0, 0.0, 1.0, 1.0})));
+}
+
 TEST(LibtorchCode, UpdatesAsAdamDoes) {
   torch::Tensor p = torch::full({4}, 1.0);
   const torch::Tensor grad = torch::tensor({0.5, -0.25, 1.0, 0.0});

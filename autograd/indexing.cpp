@@ -1,0 +1,201 @@
+#include <halfgrad/autograd/indexing.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/indices.h>
+
+// Indexing as NumPy defines it, composed of views, nonzero and index_select.
+namespace halfgrad::indexing {
+namespace {
+
+// A view, and the tensors that pick along its dimensions: undefined where one stays whole.
+struct Picks {
+  Tensor view;
+  std::vector<Tensor> along;
+};
+
+bool is_mask(const Tensor& index) { return index.dtype() == kBool; }
+
+int dims_taken(const TensorIndex& index) {
+  const auto& value = index.value();
+  if (const Tensor* const tensor = std::get_if<Tensor>(&value)) {
+    return is_mask(*tensor) ? static_cast<int>(tensor->dim()) : 1;
+  }
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<Slice>(value);
+}
+
+// Takes the indices from left to right; dim_ is the next dimension of the view.
+class Reader {
+ public:
+  Reader(const char* op, const Tensor& self, const std::vector<TensorIndex>& indices)
+      : op_(op), picks_{self, {}} {
+    for (const TensorIndex& index : indices) left_over_ -= dims_taken(index);
+    left_over_ += self.dim();
+    if (left_over_ < 0) {
+      throw std::out_of_range(std::string(op) + ": expected at most " + std::to_string(self.dim()) +
+                              " indices, got " + std::to_string(self.dim() - left_over_));
+    }
+    for (const TensorIndex& index : indices) std::visit(*this, index.value());
+    picks_.along.resize(static_cast<std::size_t>(picks_.view.dim()));
+  }
+
+  Picks result() && { return std::move(picks_); }
+
+  void operator()(std::nullopt_t) { add_dimension(), ++dim_; }
+  void operator()(EllipsisIndexType) {
+    dim_ += left_over_;
+    if (std::exchange(ellipsis_, true)) {
+      throw std::invalid_argument(std::string(op_) + ": expected one Ellipsis at most");
+    }
+  }
+  void operator()(std::int64_t index) { picks_.view = select(picks_.view, dim_, index); }
+  void operator()(const Slice& slice) {
+    picks_.view =
+        halfgrad::slice(picks_.view, dim_++, slice.start, slice.stop, slice.step.value_or(1));
+  }
+  void operator()(const Tensor& index) {
+    if (index.dtype() == kLong || index.dtype() == kInt) {
+      return index.dim() == 0 ? (*this)(index.item<std::int64_t>()) : pick(index);
+    }
+    if (!is_mask(index)) {
+      throw std::invalid_argument(std::string(op_) +
+                                  ": expected tensors of int64, int32 or bool, got " +
+                                  std::string(name(index.dtype())));
+    }
+    if (index.dim() == 0) {
+      add_dimension();
+      return pick_places(unsqueeze(index, 0));
+    }
+    pick_places(index);
+  }
+
+ private:
+  void add_dimension() { picks_.view = unsqueeze(picks_.view, dim_); }
+
+  void pick(const Tensor& index) {
+    picks_.along.resize(static_cast<std::size_t>(dim_));
+    picks_.along.push_back(index);
+    ++dim_;
+  }
+
+  void pick_places(const Tensor& mask) {
+    for (std::int64_t i = 0; i < mask.dim(); ++i) {
+      if (mask.size(i) == picks_.view.size(dim_ + i)) continue;
+      throw std::out_of_range(std::string(op_) + ": expected a mask of size " +
+                              std::to_string(picks_.view.size(dim_ + i)) + " for dimension " +
+                              std::to_string(dim_ + i) + ", got shape " + to_string(mask.sizes()));
+    }
+    const Tensor places = nonzero(mask);
+    for (std::int64_t i = 0; i < mask.dim(); ++i) pick(select(places, 1, i));
+  }
+
+  const char* op_;
+  Picks picks_;
+  std::int64_t dim_ = 0, left_over_ = 0;
+  bool ellipsis_ = false;
+};
+
+// The index into dimensions of these sizes, flattened, that each tuple of indices stands for.
+Tensor flat_index(const Tensor& view, const std::vector<Tensor>& along) {
+  Tensor flat;
+  for (std::size_t d = 0; d < along.size(); ++d) {
+    if (!along[d].defined()) continue;
+    const std::int64_t size = view.size(static_cast<std::int64_t>(d));
+    const Tensor index = along[d].to(view.device()).to(kLong);
+    const Tensor from_start = where((index < 0) & (index >= -size), index + size, index);
+    const Tensor wrapped(detail::checked_indices("index", from_start.array(), size));
+    flat = flat.defined() ? flat * size + wrapped : wrapped;
+  }
+  return flat;
+}
+
+// The picked dimensions become one, where they are if they are neighbours and else in front.
+Tensor pick(const Picks& picks) {
+  const auto is_picked = [](const Tensor& index) { return index.defined(); };
+  const auto& along = picks.along;
+  const auto first = std::find_if(along.begin(), along.end(), is_picked);
+  if (first == along.end()) return picks.view;
+  const auto last = std::find_if(along.rbegin(), along.rend(), is_picked).base();
+  const std::int64_t place = std::all_of(first, last, is_picked) ? first - along.begin() : 0;
+
+  Shape order, picked_dims;
+  for (std::size_t d = 0; d < along.size(); ++d) {
+    (is_picked(along[d]) ? picked_dims : order).push_back(static_cast<std::int64_t>(d));
+  }
+  Shape sizes;
+  for (const std::int64_t dim : order) sizes.push_back(picks.view.size(dim));
+  std::int64_t picked_size = 1;
+  for (int i = 0; i < picked_dims.size(); ++i) {
+    picked_size *= picks.view.size(picked_dims[i]);
+    order.insert(static_cast<int>(place) + i, picked_dims[i]);
+  }
+  Shape merged = sizes;
+  merged.insert(static_cast<int>(place), picked_size);
+
+  const Tensor flat = flat_index(picks.view, along);
+  for (int i = 0; i < flat.dim(); ++i) sizes.insert(static_cast<int>(place) + i, flat.size(i));
+  const Tensor source = reshape(permute(picks.view, order), merged);
+  return reshape(index_select(source, place, reshape(flat, {flat.numel()})), sizes);
+}
+
+}  // namespace
+}  // namespace halfgrad::indexing
+
+namespace halfgrad {
+
+Tensor nonzero(const Tensor& self) {
+  const Array flags = self.to(kBool).to(Device()).array().contiguous();
+  const Shape strides = contiguous_strides(self.sizes());
+  std::vector<std::int64_t> places;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < flags.numel(); ++i) {
+    if (!flags.data_as<bool>()[i]) continue;
+    ++count;
+    for (int d = 0; d < strides.size(); ++d) places.push_back(i / strides[d] % self.size(d));
+  }
+  return tensor(places, {count, self.dim()}, {.device = self.device()});
+}
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  if (mask.dtype() != kBool) {
+    throw std::invalid_argument("masked_select: expected a mask of bool, got " +
+                                std::string(name(mask.dtype())));
+  }
+  const Shape sizes = broadcast_shapes(self.sizes(), mask.sizes(), "masked_select");
+  return self.expand(sizes).index({mask.expand(sizes)});
+}
+
+namespace detail {
+
+Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) const {
+  return indexing::pick(indexing::Reader("index", self(), indices).result());
+}
+
+Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
+                                  const Tensor& value) const {
+  const indexing::Picks picks = indexing::Reader("index_put_", self(), indices).result();
+  for (const Tensor& index : picks.along) {
+    if (!index.defined()) continue;
+    throw std::invalid_argument(
+        "index_put_: expected integers, Slice, None and Ellipsis, got a tensor; masked_fill_ and "
+        "scatter_add_ take tensors");
+  }
+  picks.view.copy_(value);
+  return const_cast<Tensor&>(self());
+}
+Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
+                                  Scalar value) const {
+  if (indices.size() == 1) {
+    const Tensor* const mask = std::get_if<Tensor>(&indices[0].value());
+    if (mask != nullptr && indexing::is_mask(*mask)) return masked_fill_(*mask, value);
+  }
+  return index_put_(indices, full({}, value, {.dtype = self().dtype(), .device = self().device()}));
+}
+
+}  // namespace detail
+}  // namespace halfgrad

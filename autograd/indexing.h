@@ -1,0 +1,50 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <halfgrad/autograd/tensor.h>
+
+/// What Tensor::index() and index_put_() take, as in torch::indexing:
+/// `x.index({Slice(1, None), Ellipsis, 0})` is Python's `x[1:, ..., 0]`.
+namespace halfgrad::indexing {
+
+/// A new dimension of size 1; within a Slice, "as far as it goes".
+inline constexpr std::nullopt_t None = std::nullopt;
+
+/// As many whole dimensions as the other indices leave.
+struct EllipsisIndexType {};
+inline constexpr EllipsisIndexType Ellipsis{};
+
+/// start:stop:step, as Tensor::slice() reads them.
+struct Slice {
+  std::optional<std::int64_t> start, stop, step;
+
+  explicit Slice(std::optional<std::int64_t> start = None, std::optional<std::int64_t> stop = None,
+                 std::optional<std::int64_t> step = None)
+      : start(start), stop(stop), step(step) {}
+};
+
+/// One of: None, Ellipsis, an integer, a Slice, a tensor of int64 or int32, a mask of bool.
+/// Negative integers count from the end; a 0-dimensional tensor of them is the integer in it.
+class TensorIndex {
+ public:
+  TensorIndex(std::nullopt_t none) : value_(none) {}
+  TensorIndex(EllipsisIndexType ellipsis) : value_(ellipsis) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) TensorIndex(T index)
+      : value_(static_cast<std::int64_t>(index)) {}
+  TensorIndex(Slice slice) : value_(slice) {}
+  TensorIndex(Tensor tensor) : value_(std::move(tensor)) {}
+
+  using Value = std::variant<std::nullopt_t, EllipsisIndexType, std::int64_t, Slice, Tensor>;
+  const Value& value() const { return value_; }
+
+ private:
+  Value value_;
+};
+
+}  // namespace halfgrad::indexing
