@@ -51,9 +51,7 @@ class Tensor : public detail::TensorMethods {
   const Shape& sizes() const { return array().sizes(); }
   const Shape& strides() const { return array().strides(); }
   std::int64_t size(std::int64_t dim) const { return array().size(dim); }
-  std::int64_t stride(std::int64_t dim) const {
-    return strides()[wrap_dim(dim, array().ndim(), "stride")];
-  }
+  std::int64_t stride(std::int64_t dim) const { return array().stride(dim); }
   std::int64_t storage_offset() const { return array().storage_offset(); }
   std::int64_t dim() const { return array().ndim(); }
   std::int64_t ndimension() const { return dim(); }

@@ -94,11 +94,17 @@ Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DTy
   const std::size_t bytes = extent_bytes(sizes, strides, dtype);
   const auto let_go = [release = std::move(release)](Storage* storage) {
     delete storage;
-    release();
+    if (release) release();
   };
   auto storage = std::make_unique<Storage>(allocator::Block{.data = data, .bytes = bytes}, device);
   const Array all(std::shared_ptr<Storage>(storage.release(), let_go), {0}, dtype);
   return all.as_strided(sizes, strides, 0);
+}
+
+std::int64_t Array::of_dim(const Shape& values, std::int64_t dim, const char* op) const {
+  const int d = wrap_dim(dim, ndim(), op);
+  if (ndim() > 0) return values[d];
+  throw std::out_of_range(std::string(op) + ": expected an array with dimensions, got none");
 }
 
 bool Array::repeats_elements() const {

@@ -54,16 +54,18 @@ class Array {
   /// its range.
   static Array full(const Shape& sizes, Scalar value, DType dtype, Device device = {});
 
-  /// A view of somebody else's memory, whose first element lies at `data`. `release` is called
-  /// once, by whichever thread lets go of the last view. Throws std::invalid_argument for negative
-  /// sizes or strides, and for an extent beyond 2^63 bytes; then `release` is not called.
+  /// A view of somebody else's memory, whose first element lies at `data`. `release`, if any, is
+  /// called once, by whichever thread lets go of the last view. Throws std::invalid_argument for
+  /// negative sizes or strides, and for an extent beyond 2^63 bytes; then `release` is not called.
   static Array from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                          std::function<void()> release, Device device = {});
 
   bool defined() const { return storage_ != nullptr; }
   const Shape& sizes() const { return sizes_; }
   const Shape& strides() const { return strides_; }
-  std::int64_t size(std::int64_t dim) const { return sizes_[wrap_dim(dim, ndim(), "size")]; }
+  /// Throws std::out_of_range for a dimension that is not there, so always without dimensions.
+  std::int64_t size(std::int64_t dim) const { return of_dim(sizes_, dim, "size"); }
+  std::int64_t stride(std::int64_t dim) const { return of_dim(strides_, dim, "stride"); }
   int ndim() const { return sizes_.size(); }
   std::int64_t numel() const { return numel_; }
   DType dtype() const { return dtype_; }
@@ -132,6 +134,7 @@ class Array {
 
  private:
   Array(std::shared_ptr<Storage> storage, const Shape& sizes, DType dtype);
+  std::int64_t of_dim(const Shape& values, std::int64_t dim, const char* op) const;
   Scalar only_element() const;
 
   std::shared_ptr<Storage> storage_;

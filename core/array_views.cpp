@@ -45,9 +45,9 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
   if (array.is_contiguous() || array.numel() == 0) return contiguous_strides(sizes);
   Shape strides = sizes;
   int target = sizes.size() - 1;
-  std::int64_t run = 1;       // elements of the current run not yet given to a new dimension
-  std::int64_t step = 0;      // stride of the next new dimension
-  std::int64_t expected = 0;  // stride with which an old dimension continues the run
+  std::int64_t run = 1;   // elements of the current run not yet given to a new dimension
+  std::int64_t step = 0;  // stride of the next new dimension
+  std::optional<std::int64_t> expected;  // stride with which an old dimension continues the run
   const auto cut = [&] {
     while (target >= 0 && (run > 1 || sizes[target] == 1) && run % sizes[target] == 0) {
       strides[target] = step;
@@ -59,7 +59,7 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
   };
   for (int i = array.ndim() - 1; i >= 0; --i) {
     if (array.sizes()[i] == 1) continue;
-    if (array.strides()[i] != expected || expected == 0) {
+    if (array.strides()[i] != expected) {
       if (!cut()) return std::nullopt;
       step = array.strides()[i];
     }
@@ -80,8 +80,7 @@ Shape infer_size(const Shape& sizes, std::int64_t numel) {
     if (sizes[i] == -1 && inferred < 0) {
       inferred = i;
     } else {
-      valid = valid && sizes[i] >= 0;
-      known *= sizes[i];
+      valid = valid && sizes[i] >= 0 && !__builtin_mul_overflow(known, sizes[i], &known);
     }
   }
   if (inferred >= 0 && known > 0 && numel % known == 0) {
@@ -189,8 +188,8 @@ Array Array::slice(std::int64_t dim, std::int64_t start, std::int64_t end,
   end = std::max(start, clamp(end));
   Shape sizes = sizes_;
   Shape strides = strides_;
-  sizes[d] = (end - start + step - 1) / step;
-  strides[d] *= step;
+  sizes[d] = end == start ? 0 : (end - start - 1) / step + 1;
+  if (sizes[d] > 1) strides[d] *= step;
   return as_strided(sizes, strides, offset_ + start * strides_[d]);
 }
 

@@ -31,6 +31,14 @@ HG_HD constexpr float round_to_odd(double x) {
   return float_from_bits((bits_of_float(nearest) - (away ? 1U : 0U)) | 1U);
 }
 
+// From an integer of more than 53 bits likewise: to the odd one of the two multiples of 2^10 around
+// it, which a double holds.
+HG_HD constexpr float round_to_odd(int64_t x) {
+  constexpr int64_t kExact = int64_t{1} << 53, kUnit = int64_t{1} << 10;
+  const bool inexact = (x > kExact || x < -kExact) && x % kUnit != 0;
+  return round_to_odd(static_cast<double>(inexact ? (x & -kUnit) | kUnit : x));
+}
+
 // Out of range, and NaN, becomes the smallest integer, as x86's own conversion does.
 template <class T>
 HG_HD constexpr int64_t to_integer(T x) {
@@ -47,6 +55,7 @@ HG_HD constexpr To convert(From x) {
     return static_cast<compute_t<From>>(x) != 0;
   } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
     if constexpr (std::is_same_v<From, float>) return To(x);
+    if constexpr (std::is_same_v<From, int64_t>) return To(round_to_odd(x));
     return To(round_to_odd(static_cast<double>(x)));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     return static_cast<To>(to_integer(x));

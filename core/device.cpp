@@ -25,6 +25,11 @@ Device::Device(std::string_view text) : type_(DeviceType::cpu), index_(0) {
                               std::string(text) + "\"");
 }
 
+void Device::refuse_index(int index) {
+  throw std::invalid_argument("Device: expected an index of at least 0, got " +
+                              std::to_string(index));
+}
+
 std::string Device::str() const {
   if (*this == Device()) return "cpu";
   return (is_cpu() ? "cpu:" : "cuda:") + std::to_string(index_);

@@ -16,7 +16,10 @@ inline constexpr DeviceType kCUDA = DeviceType::cuda;
 /// without a GPU, that nothing is put where it does not belong.
 class Device {
  public:
-  constexpr Device(DeviceType type = DeviceType::cpu, int index = 0) : type_(type), index_(index) {}
+  /// Throws std::invalid_argument for a negative index.
+  constexpr Device(DeviceType type = DeviceType::cpu, int index = 0) : type_(type), index_(index) {
+    if (index < 0) refuse_index(index);
+  }
 
   /// Parses "cpu", "cuda" or "cuda:N"; throws std::invalid_argument on anything else.
   explicit Device(std::string_view text);
@@ -30,6 +33,8 @@ class Device {
   friend constexpr bool operator==(Device, Device) = default;
 
  private:
+  [[noreturn]] static void refuse_index(int index);
+
   DeviceType type_;
   int index_;
 };

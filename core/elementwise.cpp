@@ -6,8 +6,6 @@
 namespace halfgrad::detail {
 namespace {
 
-constexpr int kMaxInputs = 5;
-
 // Most operands of most ops: no larger than a tile, and in place as the kernel wants them.
 template <class T>
 bool run_in_place(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,

@@ -79,8 +79,11 @@ void map_tile(const F& f, T* out, const T* const* in, std::int64_t n, std::index
   if (i < n) store_up_to(f(load_up_to(in[I] + i, n - i)...), out + i, n - i);
 }
 
+inline constexpr int kMaxInputs = 5;
+
 template <class T, class F, class... In>
 void elementwise_on_cpu(const F& f, const Array& out, const In&... in) {
+  static_assert(sizeof...(In) <= kMaxInputs);
   const std::array<const Array*, sizeof...(In)> operands{&in...};
   const TileKernel<T> kernel = [](const void* functor, T* o, const T* const* i, std::int64_t n) {
     map_tile(*static_cast<const F*>(functor), o, i, n, std::index_sequence_for<In...>{});

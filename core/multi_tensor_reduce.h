@@ -13,8 +13,8 @@ template <class R>
 void multi_tensor_reduce_on_cuda(const R& r, std::span<const Array> in, const Array& out);
 
 /// out[i] = the reduction (see reduce.h) of all elements of in[i], computed and rounded as of
-/// in[i]'s dtype, then converted to out's. All lie on one device; on a GPU it takes two launches
-/// for every few hundred tensors.
+/// in[i]'s dtype, then converted to that of out, which is contiguous. All lie on one device; on a
+/// GPU it takes two launches for every few hundred tensors.
 template <class R>
 void multi_tensor_reduce(const R& r, std::span<const Array> in, const Array& out) {
   if constexpr (kWithCuda) {

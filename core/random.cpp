@@ -135,9 +135,7 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
     }
     writer.commit(begin, n, target);
   };
-  parallel_for(0, out.numel(), detail::kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t at = begin; at < end; at += kTile) fill_tile(at, std::min(kTile, end - at));
-  });
+  detail::for_each_tile(out.numel(), fill_tile);
 }
 
 template <class T>
@@ -178,6 +176,10 @@ void fill_floating_point(const Array& out, const Distribution& distribution, Ran
 void uniform(const Array& out, double low, double high, RandomKey key) {
   require_floating_point(out, "uniform");
   require(low <= high, "uniform", "low <= high", low, high);
+  const bool narrow = out.dtype() != DType::f64;
+  const double largest =
+      narrow ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  require(high - low <= largest, "uniform", "a finite range", low, high);
   fill_floating_point(out, Uniform{low, high - low, 1 / roundoff(out.dtype())}, key);
 }
 
@@ -211,6 +213,7 @@ Array permutation(std::int64_t n, RandomKey key, Device device) {
 }
 
 void dropout(const Array& out, const Array& x, double p, RandomKey key) {
+  require(p >= 0 && p <= 1, "dropout", "probabilities p and 1 - p in [0, 1]", p, 1 - p);
   const detail::Keep keep(p);
   if (out.device().is_cuda()) return detail::dropout_on_cuda(out, x, keep, key);
   require_eager(key, "dropout");

@@ -27,11 +27,14 @@ class Scalar {
  public:
   Scalar(double value) : floating_(value), kind_(DType::f32) {}
   Scalar(float value) : Scalar(static_cast<double>(value)) {}
+  /// Throws std::invalid_argument for an unsigned integer of 2^63 or more.
   template <std::integral T>
   Scalar(T value)
       : floating_(static_cast<double>(value)),
         integer_(static_cast<std::int64_t>(value)),
-        kind_(std::same_as<T, bool> ? DType::boolean : DType::i64) {}
+        kind_(std::same_as<T, bool> ? DType::boolean : DType::i64) {
+    if (std::is_unsigned_v<T> && integer_ < 0) detail::refuse_number(floating_, "int64");
+  }
 
   /// float32, int64 or bool: what the number counts as in promotion.
   DType kind() const { return kind_; }

@@ -35,7 +35,8 @@ Shape contiguous_strides(const Shape& sizes) {
   std::int64_t stride = 1;
   for (int i = sizes.size() - 1; i >= 0; --i) {
     strides[i] = stride;
-    stride *= std::max<std::int64_t>(sizes[i], 1);
+    // Overflows only where a size of 0 leaves no element to be found.
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[i], 1), &stride)) stride = 1;
   }
   return strides;
 }
@@ -55,6 +56,13 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
     result[i] = size_a == 1 ? size_b : size_a;
   }
   return result;
+}
+
+bool expands_to(const Shape& from, const Shape& sizes) {
+  const int added = sizes.size() - from.size();
+  bool fits = added >= 0;
+  for (int i = 0; fits && i < from.size(); ++i) fits = from[i] == 1 || from[i] == sizes[added + i];
+  return fits;
 }
 
 int wrap_dim(std::int64_t dim, int ndim, const char* op) {

@@ -71,6 +71,9 @@ Shape contiguous_strides(const Shape& sizes);
 /// define it. Throws std::invalid_argument naming `op` and both shapes when there is none.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op);
 
+/// Whether an array of these sizes can be expanded to `sizes`.
+bool expands_to(const Shape& from, const Shape& sizes);
+
 /// Maps a dimension in [-ndim, ndim) to [0, ndim). A 0-dimensional array is treated as having one
 /// dimension. Throws std::out_of_range (as PyTorch's IndexError) naming `op`.
 int wrap_dim(std::int64_t dim, int ndim, const char* op);

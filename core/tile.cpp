@@ -100,6 +100,7 @@ void store_run(const T* source, D* target, std::int64_t stride, std::int64_t n) 
 
 template <class T>
 const T* TileReader::read(std::int64_t begin, std::int64_t n, T* scratch) const {
+  if (n == 0) return scratch;
   if (dtype_ == dtype_of<T>() && layout_.contiguous()) {
     return reinterpret_cast<const T*>(data_) + begin;
   }
@@ -122,7 +123,7 @@ const T* TileReader::read(std::int64_t begin, std::int64_t n, T* scratch) const 
 
 template <class T>
 void TileWriter::commit(std::int64_t begin, std::int64_t n, const T* values) const {
-  if (dtype_ == dtype_of<T>() && layout_.contiguous()) return;
+  if (n == 0 || (dtype_ == dtype_of<T>() && layout_.contiguous())) return;
   visit(dtype_, [&](auto tag) {
     using D = typename decltype(tag)::type;
     auto* const target = reinterpret_cast<D*>(data_);

@@ -57,6 +57,10 @@ Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DTy
 Tensor sum(const Tensor& self, std::optional<DType> dtype) { return sum(self, {}, false, dtype); }
 
 Tensor sum_to_size(const Tensor& self, const Shape& sizes) {
+  if (!expands_to(sizes, self.sizes())) {
+    throw std::invalid_argument("sum_to_size: expected sizes that expand to " +
+                                to_string(self.sizes()) + ", got " + to_string(sizes));
+  }
   const int added = static_cast<int>(self.dim()) - sizes.size();
   Shape dims;
   for (int i = 0; i < self.dim(); ++i) {
