@@ -65,15 +65,16 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   if (!direct) {
     to.out = scratch.take(c_copy);
     to.row_stride = n;
-    to.beta = T(0);
   }
+  const bool reads_copy = !direct && to.beta != T(0);
 
 #ifdef HALFGRAD_BLAS
+  if (reads_copy) widen_tile({0, m, 0, n}, c, to.out);
   if (multiply_by_blas<T>(to.alpha, wide_a, wide_b, to.beta, to.out, to.row_stride)) {
     for (int64_t row = 0; to.bias != nullptr && row < m; ++row) {
       for (int64_t i = 0; i < n; ++i) to.out[row * to.row_stride + i] += to.bias[i];
     }
-    if (!direct) finish_tile({0, m, 0, n}, to.out, static_cast<T>(beta), c);
+    if (!direct) narrow_tile({0, m, 0, n}, to.out, c);
     return;
   }
 #endif
@@ -95,8 +96,9 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   parallel_for(0, tiles.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       const Tile tile = tiles[index];
+      if (reads_copy) widen_tile(tile, c, to.out);
       multiply_tile(tile, strips, packed_b, to);
-      if (!direct) finish_tile(tile, to.out, static_cast<T>(beta), c);
+      if (!direct) narrow_tile(tile, to.out, c);
     }
   });
 }

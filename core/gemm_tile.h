@@ -105,27 +105,34 @@ void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>&
   }
 }
 
-// C = tile of `sum` + beta C, rounded to C's dtype.
-template <class T>
-void finish_tile(const Tile& tile, T* sum, T beta, const MutableMatrixView& c) {
+// Calls f(numbers of `wide`, first of C) for each row of a tile; `wide` holds C in T, row by row.
+template <class T, class F>
+void for_each_row(const Tile& tile, T* wide, const MutableMatrixView& c, const F& f) {
   visit(c.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     for (int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-      T* in = sum + row * c.cols + tile.col;
-      S* out = static_cast<S*>(c.data) + row * c.row_stride + tile.col * c.col_stride;
-      if (beta != T(0)) {
-        for (int64_t i = 0; i < tile.cols; ++i)
-          in[i] += beta * element<S, T>(out[i * c.col_stride]);
-      }
-      if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
-        if (c.col_stride == 1) {
-          narrow(in, out, tile.cols);
-          continue;
-        }
-      }
-      for (int64_t i = 0; i < tile.cols; ++i) {
-        out[i * c.col_stride] = static_cast<S>(static_cast<compute_t<S>>(in[i]));
-      }
+      f(wide + row * c.cols + tile.col,
+        static_cast<S*>(c.data) + row * c.row_stride + tile.col * c.col_stride);
+    }
+  });
+}
+
+// `wide` = a tile of C.
+template <class T>
+void widen_tile(const Tile& tile, const MutableMatrixView& c, T* wide) {
+  for_each_row(tile, wide, c,
+               [&]<class S>(T* out, const S* in) { copy_line(in, c.col_stride, out, tile.cols); });
+}
+
+// C = a tile of `wide`, rounded to C's dtype.
+template <class T>
+void narrow_tile(const Tile& tile, T* wide, const MutableMatrixView& c) {
+  for_each_row(tile, wide, c, [&]<class S>(const T* in, S* out) {
+    if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
+      if (c.col_stride == 1) return narrow(in, out, tile.cols);
+    }
+    for (int64_t i = 0; i < tile.cols; ++i) {
+      out[i * c.col_stride] = static_cast<S>(static_cast<compute_t<S>>(in[i]));
     }
   });
 }

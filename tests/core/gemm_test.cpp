@@ -95,6 +95,22 @@ TEST_P(Gemm, RowsOf4096Bytes) {
   }
 }
 
+TEST_P(Gemm, BitsDoNotDependOnTheLayoutOfC) {
+  const Matrix a = operand(7, 1000), b = operand(1000, 33),
+               bias = Matrix(kFloat32, 1, 33).fill(0.3);
+  for (const RowBias& row : {RowBias{}, RowBias{bias.view().data, kFloat32}}) {
+    Matrix expected = result(7, 33);
+    gemm(0.3, a.view(), b.view(), 0.7, expected.view(), row);
+    for (const Layout layout : kLayouts) {
+      Matrix c = result(7, 33, layout);
+      gemm(0.3, a.view(), b.view(), 0.7, c.view(), row);
+      for (int64_t i = 0; i < 7; ++i) {
+        for (int64_t j = 0; j < 33; ++j) EXPECT_EQ(c.get(i, j), expected.get(i, j));
+      }
+    }
+  }
+}
+
 TEST_P(Gemm, AlphaBetaBias) {
   for (const double alpha : {0.0, 1.0, -2.5}) {
     for (const double beta : {0.0, 1.0, 0.75}) {
