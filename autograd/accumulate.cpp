@@ -38,10 +38,9 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
                              ", got one on " + gradient.device().str());
   }
   if (gradient.sizes() != sizes) {
-    const Shape common = broadcast_shapes(gradient.sizes(), sizes, op);
-    if (common != gradient.sizes()) {
-      throw std::logic_error(std::string(op) + " backward: expected a gradient of shape " +
-                             to_string(sizes) + ", got " + to_string(gradient.sizes()));
+    if (!expands_to(sizes, gradient.sizes())) {
+      throw std::runtime_error(std::string(op) + " backward: expected a gradient of shape " +
+                               to_string(sizes) + ", got " + to_string(gradient.sizes()));
     }
     gradient = sum_to_size(gradient, sizes);
   }
@@ -53,16 +52,16 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
   Tensor total(leaf.grad);
   if (total.defined()) {
     scale = scale_of_sum(scale_id(total), scale);
-    if (GradMode::is_enabled()) {
+    if (GradMode::is_enabled() || total.array().repeats_elements()) {
       total = add(total, gradient);
     } else {
       add_into(total.array(), gradient.array());
       total.array().storage()->bump_version();
     }
-  } else if (GradMode::is_enabled() || (is_ours(gradient) && gradient.is_contiguous())) {
+  } else if (is_ours(gradient) && gradient.is_contiguous()) {
     total = std::move(gradient);
   } else {
-    total = Tensor(gradient.array().clone());
+    total = clone(gradient);  // later passes add to it
   }
   set_scale_id(total, scale);
   leaf.grad = total.impl();

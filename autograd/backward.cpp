@@ -47,15 +47,16 @@ class Run {
   }
 
   // Collects instead of accumulating: gradients of these tensors.
-  void capture(const std::vector<Tensor>& inputs) {
+  void capture(const std::vector<Tensor>& inputs, bool leaf_hooks) {
     capture_ = std::make_unique<Capture>();
     capture_->inputs = &inputs;
+    capture_->leaf_hooks = leaf_hooks;
     capture_->gradients.resize(inputs.size());
     for (const Tensor& input : inputs) {
       if (!input.is_leaf()) capture_->nodes.insert(input.grad_fn().get());
       capture_->leaves.insert(input.impl().get());
     }
-    find_needed();
+    find_the_way();
   }
 
   void run() {
@@ -84,13 +85,14 @@ class Run {
     ScaleId scale = kUnknownScale;
   };
 
-  // What grad() asks for: the tensors, and the nodes that lie on the way to them.
+  // What grad() asks for: the tensors, the nodes that made them, and those on the way to them.
   struct Capture {
     const std::vector<Tensor>* inputs = nullptr;
+    bool leaf_hooks = true;
     std::vector<Tensor> gradients;
     std::unordered_set<const Node*> nodes;
     std::unordered_set<const TensorImpl*> leaves;
-    std::unordered_set<const Node*> needed;
+    std::unordered_set<const Node*> on_the_way;
   };
 
   void add_root(const Tensor& root, Tensor grad) {
@@ -156,15 +158,15 @@ class Run {
   }
 
   void evaluate(Node& node, std::span<Tensor> grads) {
-    if (capture_ != nullptr && !capture_->needed.contains(&node)) return;
+    if (capture_ != nullptr && !is_needed(node)) return;
     for (std::uint32_t i = 0; !node.hooks.empty() && i < grads.size(); ++i) {
       if (grads[i].defined()) run_hooks(node.hooks, i, grads[i]);
     }
     for (const auto& [output, weak] : node.retained) {
       const auto tensor = weak.lock();
       if (tensor != nullptr && grads[output].defined()) {
-        Tensor total = tensor->grad ? Tensor(tensor->grad) : Tensor();
-        tensor->grad = (total.defined() ? add(total, grads[output]) : grads[output]).impl();
+        const Tensor& grad = grads[output];
+        tensor->grad = (tensor->grad ? add(Tensor(tensor->grad), grad) : clone(grad)).impl();
       }
     }
     if (capture_ != nullptr) {
@@ -172,6 +174,7 @@ class Run {
         const auto& impl = *(*capture_->inputs)[i].impl();
         if (impl.grad_fn.get() == &node) capture_->gradients[i] = grads[impl.output];
       }
+      if (!capture_->on_the_way.contains(&node)) return;
     }
     const auto edges = node.edges();
     Tensor few[4];
@@ -202,20 +205,26 @@ class Run {
   }
 
   void deliver(LeafGradients::Entry&& entry) {
-    run_hooks(entry.leaf->hooks, 0, entry.gradient);
     if (capture_ == nullptr) {
+      run_hooks(entry.leaf->hooks, 0, entry.gradient);
       // A leaf may have been frozen since the forward pass.
       if (!entry.leaf->requires_grad) return;
       accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
       return;
     }
+    if (!capture_->leaves.contains(entry.leaf.get())) return;
+    if (capture_->leaf_hooks) run_hooks(entry.leaf->hooks, 0, entry.gradient);
     for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
       if ((*capture_->inputs)[i].impl() == entry.leaf) capture_->gradients[i] = entry.gradient;
     }
   }
 
-  // Nodes from which a captured tensor can be reached; the others need not run.
-  void find_needed() {
+  bool is_needed(const Node& node) const {
+    return capture_->nodes.contains(&node) || capture_->on_the_way.contains(&node);
+  }
+
+  // Nodes behind which a captured tensor lies; the others need not run.
+  void find_the_way() {
     std::map<std::uint64_t, Node*> reachable;  // in recording order: consumers after producers
     std::vector<Node*> stack;
     if (next_.node != nullptr) stack.push_back(next_.node.get());
@@ -230,13 +239,11 @@ class Run {
     }
     for (const auto& [sequence, node] : reachable) {
       const auto leads_there = [&](const Edge& edge) {
-        return edge.node != nullptr ? capture_->needed.contains(edge.node.get())
+        return edge.node != nullptr ? is_needed(*edge.node)
                                     : capture_->leaves.contains(edge.leaf.get());
       };
       const auto edges = node->edges();
-      if (capture_->nodes.contains(node) || std::any_of(edges.begin(), edges.end(), leads_there)) {
-        capture_->needed.insert(node);
-      }
+      if (std::any_of(edges.begin(), edges.end(), leads_there)) capture_->on_the_way.insert(node);
     }
   }
 
@@ -274,7 +281,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::vector<Tensor> gradients;
   {
     Run run(outputs, grad_outputs, options.retain_graph, options.create_graph);
-    run.capture(inputs);
+    run.capture(inputs, options.leaf_hooks);
     run.run();
     gradients = run.take_captured();
   }

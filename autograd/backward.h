@@ -29,9 +29,11 @@ struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;  ///< return undefined tensors for inputs the outputs do not depend on
+  bool leaf_hooks = true;     ///< hooks of inputs that are leaves see, and may replace, gradients
 };
 
-/// The same gradients with respect to `inputs` only, returned instead of accumulated.
+/// The same gradients with respect to `inputs` only, returned instead of accumulated. What lies
+/// behind the inputs is neither run nor freed.
 /// Throws std::runtime_error for an input that is not used, unless allow_unused.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, GradOptions options = {});

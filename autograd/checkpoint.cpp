@@ -91,9 +91,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
     Tensors sources;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       Tensor source = sources_[i].unpack(*this);
-      if (i < inputs_ && edges()[i].defined()) {
-        source = create_graph ? gate(source, open) : source.detach().requires_grad_();
-      }
+      if (i < inputs_ && edges()[i].defined()) source = gate(source, open);
       sources.push_back(std::move(source));
     }
     const Tensors outputs =
@@ -108,9 +106,12 @@ class CheckpointNode final : public halfgrad::detail::Node {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (edges()[i].defined()) wanted.push_back(sources[i]);
     }
-    const Tensors gradients =
-        autograd::grad(roots, wanted, cotangents,
-                       {.retain_graph = true, .create_graph = create_graph, .allow_unused = true});
+    // What a weight gets here is a part of its gradient: its hooks wait for the whole.
+    const Tensors gradients = autograd::grad(roots, wanted, cotangents,
+                                             {.retain_graph = true,
+                                              .create_graph = create_graph,
+                                              .allow_unused = true,
+                                              .leaf_hooks = false});
     for (std::size_t i = 0, k = 0; i < sources.size(); ++i) {
       if (edges()[i].defined()) grad_inputs[i] = gradients[k++];
     }

@@ -1,5 +1,8 @@
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,6 +36,11 @@ Tensor overwritten(const Tensor& base, const Tensor& result,
 }
 
 void check_target(const Tensor& target, const Tensor& result, const std::string& op) {
+  if (target.is_inference() && !InferenceMode::is_enabled()) {
+    throw std::runtime_error(op +
+                             ": expected a tensor made outside InferenceMode, got one made "
+                             "inside; clone() it first");
+  }
   if (result.sizes() != target.sizes()) {
     throw std::invalid_argument(op + ": expected a result of the target's shape " +
                                 to_string(target.sizes()) + ", got " + to_string(result.sizes()));
@@ -51,6 +59,12 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
                                 "shape " + to_string(target.sizes()) +
                                 " that expand() made of fewer numbers; clone() it first");
   }
+}
+
+// Whether both show numbers of one storage, but not the same ones in the same places.
+bool overlap(const Array& a, const Array& b) {
+  return a.storage() == b.storage() &&
+         (a.storage_offset() != b.storage_offset() || a.strides() != b.strides());
 }
 
 void set_place(TensorImpl& impl, const Tensor& like) {
@@ -102,7 +116,8 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
   const bool recorded =
       GradMode::is_enabled() && (target.requires_grad() || result.requires_grad());
   const Tensor base = recorded ? recordable(target, op) : Tensor();
-  const Tensor converted = result.to(target.dtype());
+  Tensor converted = result.to(target.dtype());
+  if (overlap(converted.array(), target.array())) converted = clone(converted);
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
   if (recorded) rebase(base, target, converted);
@@ -110,10 +125,13 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
 
 void follow_base(TensorImpl& view) {
   ViewOf& of = *view.view_of;
-  if (of.rebased == of.base->rebased) return;
-  of.rebased = of.base->rebased;
+  const std::uint32_t rebased = of.base->rebased;
+  if (of.rebased.load(std::memory_order_acquire) == rebased) return;
+  const std::lock_guard lock(of.mutex);
+  if (of.rebased.load(std::memory_order_relaxed) == rebased) return;
   const EnableGradGuard record;
   set_place(view, of.replay(Tensor(of.base)));
+  of.rebased.store(rebased, std::memory_order_release);
 }
 
 }  // namespace halfgrad::detail

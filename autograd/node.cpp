@@ -12,10 +12,9 @@ std::uint64_t next_sequence() {
   return counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-struct Graveyard {
-  std::vector<std::shared_ptr<Node>> nodes;
-  bool draining = false;
-};
+// Nodes that this thread's outermost release() is still to let go of. A plain pointer, so that
+// tensors which live longer than the thread's other variables can be released too.
+thread_local constinit std::vector<std::shared_ptr<Node>>* waiting = nullptr;
 
 }  // namespace
 
@@ -59,17 +58,22 @@ void refuse_undefined() {
 
 void release(std::shared_ptr<Node> node) noexcept {
   if (node == nullptr || node.use_count() > 1) return;
-  static thread_local Graveyard graveyard;
-  graveyard.nodes.push_back(std::move(node));
-  if (graveyard.draining) return;
-  graveyard.draining = true;
-  while (!graveyard.nodes.empty()) {
-    const std::shared_ptr<Node> last = std::move(graveyard.nodes.back());
-    graveyard.nodes.pop_back();
-    if (last.use_count() > 1) continue;
-    for (Edge& edge : last->edges()) release(std::move(edge.node));
+  if (waiting != nullptr) {
+    waiting->push_back(std::move(node));
+    return;
   }
-  graveyard.draining = false;
+  std::vector<std::shared_ptr<Node>> nodes;
+  waiting = &nodes;
+  while (node != nullptr) {
+    if (node.use_count() == 1) {
+      for (Edge& edge : node->edges()) release(std::move(edge.node));
+    }
+    node.reset();  // may add to nodes
+    if (nodes.empty()) break;
+    node = std::move(nodes.back());
+    nodes.pop_back();
+  }
+  waiting = nullptr;
 }
 
 TensorImpl::~TensorImpl() { release(std::move(grad_fn)); }

@@ -154,10 +154,20 @@ DType result_type(std::span<const Tensor> operands) {
   return result;
 }
 
-void refuse_fraction(const char* op, const char* factor, DType integers) {
-  throw std::invalid_argument(std::string(op) + ": expected an integer " + factor +
-                              " for tensors of " + std::string(name(integers)) +
-                              ", got a fraction");
+void expect_integer_factor(const char* op, const char* name, Scalar factor, DType integers) {
+  if (is_floating_point(factor.kind())) {
+    throw std::invalid_argument(std::string(op) + ": expected an integer " + name +
+                                " for tensors of " + std::string(halfgrad::name(integers)) +
+                                ", got a fraction");
+  }
+  expect_held(factor, integers);
+}
+
+void expect_held(Scalar number, DType dtype) {
+  visit(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) static_cast<void>(number.to<T>());
+  });
 }
 
 Tensor wrap(Scalar scalar, Device device) {

@@ -217,17 +217,20 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
 /// floating point) is higher.
 DType result_type(std::span<const Tensor> operands);
 
-/// Throws `op: expected an integer alpha for tensors of int64, got a fraction`.
-[[noreturn]] void refuse_fraction(const char* op, const char* factor, DType integers);
+/// Throws for a fraction, and for an integer that the dtype does not hold.
+void expect_integer_factor(const char* op, const char* name, Scalar factor, DType integers);
 
-/// Refuses a fraction as the factor of integers; `name` is what the op calls it.
+/// The same for integer operands; `name` is what the op calls the factor.
 template <std::same_as<Tensor>... In>
 void expect_fitting_factor(const char* op, const char* name, Scalar factor, const In&... operands) {
-  if (!is_floating_point(factor.kind()) || (operands.is_floating_point() || ...)) return;
-  refuse_fraction(op, name, result_type(std::array{operands...}));
+  if ((operands.is_floating_point() || ...)) return;
+  expect_integer_factor(op, name, factor, result_type(std::array{operands...}));
 }
 
 /// A Scalar as a 0-dimensional operand.
 Tensor wrap(Scalar scalar, Device device);
+
+/// Throws std::invalid_argument for a number beyond the range of `dtype`, if that is of integers.
+void expect_held(Scalar number, DType dtype);
 
 }  // namespace halfgrad::detail

@@ -11,11 +11,15 @@
 /// variance.cpp, amax in max.cpp. Without dims they go over all of them.
 namespace halfgrad {
 
+/// An integer that names a dimension: a bool does not.
+template <class T>
+concept DimIndex = std::integral<T> && !std::same_as<T, bool>;
+
 Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt);
 /// Along one dimension, as the next ones: `sum(x, 0)`.
-template <std::integral T>
+template <DimIndex T>
 Tensor sum(const Tensor& self, T dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt) {
   return sum(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
@@ -25,7 +29,7 @@ Tensor sum_to_size(const Tensor& self, const Shape& sizes);
 Tensor mean(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor mean(const Tensor& self, const Shape& dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
-template <std::integral T>
+template <DimIndex T>
 Tensor mean(const Tensor& self, T dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt) {
   return mean(self, Shape{static_cast<std::int64_t>(dim)}, keepdim, dtype);
@@ -38,9 +42,8 @@ template <std::same_as<bool> T>
 Tensor var(const Tensor& self, T unbiased) {
   return var(self, Shape(), unbiased);
 }
-template <std::integral T>
-requires(!std::same_as<T, bool>) Tensor
-    var(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
+template <DimIndex T>
+Tensor var(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
   return var(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
 }
 Tensor std(const Tensor& self, const Shape& dim = {}, bool unbiased = true, bool keepdim = false);
@@ -48,9 +51,8 @@ template <std::same_as<bool> T>
 Tensor std(const Tensor& self, T unbiased) {
   return std(self, Shape(), unbiased);
 }
-template <std::integral T>
-requires(!std::same_as<T, bool>) Tensor
-    std(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
+template <DimIndex T>
+Tensor std(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
   return std(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
 }
 Tensor max(const Tensor& self);
@@ -69,7 +71,7 @@ Tensor argmin(const Tensor& self, std::optional<std::int64_t> dim = std::nullopt
 Tensor norm(const Tensor& self, Scalar p = 2);
 Tensor norm(const Tensor& self, Scalar p, const Shape& dim, bool keepdim = false);
 Tensor logsumexp(const Tensor& self, const Shape& dim, bool keepdim = false);
-template <std::integral T>
+template <DimIndex T>
 Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
   return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
 }

@@ -13,13 +13,8 @@ namespace halfgrad {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   std::vector<T> values(static_cast<std::size_t>(numel()));
-  if constexpr (std::is_same_v<T, bool>) {
-    const Array flat = array().to(DType::boolean).contiguous();
-    std::copy_n(flat.data_as<bool>(), numel(), values.begin());
-  } else {
-    const Array flat = array().to(dtype_of<T>()).to(Device()).contiguous();
-    std::copy_n(flat.data_as<T>(), numel(), values.begin());
-  }
+  const Array flat = array().to(dtype_of<T>()).to(Device()).contiguous();
+  std::copy_n(flat.data_as<T>(), numel(), values.begin());
   return values;
 }
 
@@ -34,6 +29,11 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
   if (requires_grad && !is_floating_point()) {
     throw std::invalid_argument("requires_grad_: expected a floating-point tensor, got " +
                                 std::string(name(dtype())));
+  }
+  if (requires_grad && is_inference() && !InferenceMode::is_enabled()) {
+    throw std::runtime_error(
+        "requires_grad_: expected a tensor made outside InferenceMode, got one made inside; "
+        "clone() it first");
   }
   if (!is_leaf() && !requires_grad) {
     throw std::invalid_argument(
@@ -56,6 +56,9 @@ void Tensor::set_grad(const Tensor& grad) {
     throw std::invalid_argument("set_grad: expected a gradient on " + device().str() + ", got " +
                                 grad.device().str());
   }
+  if (grad.is_same(*this)) {
+    throw std::invalid_argument("set_grad: expected another tensor, got the tensor itself");
+  }
   existing().grad = grad.impl();
 }
 
@@ -63,7 +66,12 @@ void Tensor::retain_grad() {
   if (!requires_grad()) {
     throw std::runtime_error("retain_grad: expected a tensor that requires grad");
   }
-  if (!is_leaf()) impl_->grad_fn->retained.emplace_back(impl_->output, impl_);
+  if (is_leaf()) return;
+  auto& retained = impl_->grad_fn->retained;
+  const auto is_this = [this](const auto& known) { return known.second.lock() == impl_; };
+  if (std::none_of(retained.begin(), retained.end(), is_this)) {
+    retained.emplace_back(impl_->output, impl_);
+  }
 }
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
@@ -101,7 +109,7 @@ Tensor Tensor::detach() const {
 }
 
 Tensor& Tensor::detach_() {
-  if (impl_->is_view) {
+  if (existing().is_view) {
     throw std::runtime_error(
         "detach_: expected a tensor that owns its numbers, got a view; use "
         "detach()");

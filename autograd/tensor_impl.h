@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -34,9 +36,14 @@ void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gra
 /// What a view shows of its base. An in-place op on either gives the base a new place in the graph;
 /// the view then takes its own from the base again.
 struct ViewOf {
-  std::shared_ptr<TensorImpl> base;             // itself not a view
-  std::function<Tensor(const Tensor&)> replay;  // the view of a tensor of the base's shape
-  std::uint32_t rebased;                        // what base->rebased was when last looked at
+  using Replay = std::function<Tensor(const Tensor&)>;
+
+  ViewOf(const std::shared_ptr<TensorImpl>& base, Replay replay);
+
+  const std::shared_ptr<TensorImpl> base;  // itself not a view
+  const Replay replay;                     // the view of a tensor of the base's shape
+  std::atomic<std::uint32_t> rebased;      // what base->rebased was when last looked at
+  std::mutex mutex;                        // held while looking: several threads may read a view
 };
 
 /// The numbers and their place in the graph.
@@ -58,6 +65,9 @@ struct TensorImpl {
   std::shared_ptr<TensorImpl> grad;
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
+
+inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& base, Replay replay)
+    : base(base), replay(std::move(replay)), rebased(base->rebased) {}
 
 /// Brings a view's place in the graph up to date.
 void follow_base(TensorImpl& view);

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
@@ -11,6 +12,8 @@ namespace {
 template <class F>
 Tensor& in_place(const Tensor& target, const char* op, const F& compute) {
   const CastRuleScope no_rule(nullptr);
+  // Refuses before random numbers are drawn or work is done.
+  if (GradMode::is_enabled() && target.requires_grad()) static_cast<void>(recordable(target, op));
   assign_in_place(target, compute(), op);
   return const_cast<Tensor&>(target);  // as libtorch's return it: what changed is not the handle
 }

@@ -1,5 +1,8 @@
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -33,6 +36,21 @@ struct Clamp : ElementwiseDefaults {
   }
 };
 
+// Throws where every number would become one that the integers of `dtype` do not hold.
+void check_bounds(DType dtype, std::optional<Scalar> min, std::optional<Scalar> max) {
+  visit(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_integral_v<T>) {
+      const bool held =
+          (!min || min->to<double>() <= static_cast<double>(std::numeric_limits<T>::max())) &&
+          (!max || max->to<double>() >= static_cast<double>(std::numeric_limits<T>::lowest()));
+      if (held) return;
+      throw std::invalid_argument("clamp: expected bounds that " + std::string(name(dtype)) +
+                                  " can keep, got ones outside its range");
+    }
+  });
+}
+
 }  // namespace
 
 OpEntry clamp_entry() {
@@ -58,6 +76,7 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
   } else if (self.dtype() == kBool) {
     wide = to(self, kLong);
   }
+  detail::check_bounds(wide.dtype(), min, max);
   return detail::apply_elementwise(detail::Clamp{{}, min, max}, wide);
 }
 

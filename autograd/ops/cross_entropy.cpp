@@ -80,7 +80,8 @@ struct CrossEntropy {
   Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
     const Tensor q = Rows::probabilities(target, x);
     const Tensor total = sum(q, {1}, true);
-    const Tensor ignored = total == Scalar(0);  // whatever dloss is: a mean of nothing makes it inf
+    // Whatever dloss is: a mean of nothing makes it inf.
+    const Tensor ignored = logical_not(any(q, 1, true));
     const Tensor kept = masked_fill(dloss, ignored, 0);
     return masked_fill(kept * (softmax(x, 1) * total - q), ignored, 0);
   }

@@ -76,7 +76,7 @@ struct SoftLossRow {
   }
 };
 
-/// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i)
+/// dx_i = dloss (exp(x_i - lse) sum_j q_j - q_i), and 0 whatever dloss is where all q are 0
 struct SoftGradientRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dloss, Row<const T> x, Row<const T> q,
@@ -85,7 +85,9 @@ struct SoftGradientRow {
     const T log_total = lse(std::int64_t{0});
     const T mass = team.sum(q.size(), [&](auto i) { return q(i); });
     team.each(x.size(), [&](auto i) {
-      dx.set(i, mass == T(0) ? T(0) : factor * (math::exp(x(i) - log_total) * mass - q(i)));
+      const auto p = q(i);
+      const auto dx_i = factor * (math::exp(x(i) - log_total) * mass - p);
+      dx.set(i, mass == T(0) ? select(p == T(0), p, dx_i) : dx_i);
     });
   }
 };

@@ -93,7 +93,13 @@ struct IndexSelect {
     const Slabs slabs(from, dim);
     const Array indices = checked_indices(name, index, slabs.size);
     Shape sizes = from;
-    if (!sizes.empty()) sizes[dim] = index.numel();
+    if (!sizes.empty()) {
+      sizes[dim] = index.numel();
+    } else if (index.numel() != 1) {
+      throw std::invalid_argument(std::string(name) +
+                                  ": expected one index for a tensor without dimensions, got " +
+                                  std::to_string(index.numel()));
+    }
     const Array source = self.contiguous();
     const Array out = Array::empty(sizes, self.dtype(), self.device());
     const std::int64_t bytes = slabs.inner * item_size(self.dtype());

@@ -39,6 +39,7 @@ struct ExtremeReduction {
 };
 
 // y = max_i x_i;  dx_i = dy [x_i = y] / (number of x_j = y): ties share the gradient, and NaNs.
+// There may be more of them than 16 bits count.
 template <bool kMax>
 struct Extreme {
   static constexpr auto name = kMax ? "amax" : "amin";
@@ -56,7 +57,8 @@ struct Extreme {
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);
-    const Tensor chosen = logical_or(eq(x, reshape(b.output(), kept)), isnan(x)).to(x.dtype());
+    const DType counting = promote_types(x.dtype(), kFloat32);
+    const Tensor chosen = logical_or(eq(x, reshape(b.output(), kept)), isnan(x)).to(counting);
     const Tensor shares = chosen / sum_to_size(chosen, kept);
     b.set(0, reshape(b.grad(), kept) * shares);
   }

@@ -83,7 +83,8 @@ struct Norm {
     if (p == 0) return dy * (x * Scalar(0));
     if (p == 1) return dy * sign_of(x);
     if (std::isinf(p)) {
-      const Tensor chosen = (abs(x) == y).to(x.dtype());
+      // As many ties as 16 bits do not count.
+      const Tensor chosen = (abs(x) == y).to(promote_types(x.dtype(), kFloat32));
       return dy * sign_of(x) * chosen / sum_to_size(chosen, kept);
     }
     const Tensor divisor = masked_fill(y, y == Scalar(0), 1);

@@ -15,6 +15,13 @@ Tensor comparable(Scalar scalar, const Tensor& with) {
   return with.is_floating_point() ? to(number, with.dtype()) : number;
 }
 
+// A number as one of two that where() chooses from.
+Tensor beside(const Tensor& tensor, Scalar number) {
+  const Tensor both[] = {tensor, wrap(number, tensor.device())};
+  detail::expect_held(number, detail::result_type(both));
+  return both[1];
+}
+
 // Bits of integers have no op, and their truth would be another answer.
 const Tensor& mask(const Tensor& a, const char* op) {
   if (a.dtype() != kBool) {
@@ -41,10 +48,10 @@ Tensor le(const Tensor& self, Scalar other) { return le(self, comparable(other, 
 Tensor gt(const Tensor& self, Scalar other) { return gt(self, comparable(other, self)); }
 Tensor ge(const Tensor& self, Scalar other) { return ge(self, comparable(other, self)); }
 Tensor where(const Tensor& condition, const Tensor& self, Scalar other) {
-  return where(condition, self, wrap(other, self.device()));
+  return where(condition, self, beside(self, other));
 }
 Tensor where(const Tensor& condition, Scalar self, const Tensor& other) {
-  return where(condition, wrap(self, other.device()), other);
+  return where(condition, beside(other, self), other);
 }
 Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
 Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }

@@ -15,15 +15,12 @@ using ViewFunction = std::function<Tensor(const Tensor&)>;
 // What a view of `self` shows of self's base.
 std::unique_ptr<ViewOf> seen_through(const Tensor& self, ViewFunction again) {
   const auto& impl = self.impl();
-  if (!impl->is_view) {
-    return std::make_unique<ViewOf>(ViewOf{impl, std::move(again), impl->rebased});
-  }
+  if (!impl->is_view) return std::make_unique<ViewOf>(impl, std::move(again));
   if (impl->view_of == nullptr) return nullptr;
   auto composed = [first = impl->view_of->replay, again = std::move(again)](const Tensor& base) {
     return again(first(base));
   };
-  const auto& base = impl->view_of->base;
-  return std::make_unique<ViewOf>(ViewOf{base, std::move(composed), base->rebased});
+  return std::make_unique<ViewOf>(impl->view_of->base, std::move(composed));
 }
 
 // Records a view: shares the storage, and its gradient goes back through `backward`. `again` is the
@@ -37,6 +34,7 @@ Tensor view(const char* name, const Tensor& self, Array result, Again again, F b
   TensorImpl& impl = *output.impl();
   impl.is_view = output.array().storage() == self.array().storage();
   if (impl.is_view && GradMode::is_enabled()) impl.view_of = seen_through(self, again);
+  if (impl.is_view && self.is_inference()) impl.is_inference = true;
   return output;
 }
 

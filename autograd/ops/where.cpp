@@ -29,7 +29,10 @@ struct Where {
   static constexpr unsigned saves = kSavesInput;
   DType dtype = DType::f32;
 
-  void prepare(std::span<const Tensor> operands) { dtype = result_type(operands.subspan(1)); }
+  void prepare(std::span<const Tensor> operands) {
+    for (const Tensor& operand : operands) static_cast<void>(operand.array());  // defined
+    dtype = result_type(operands.subspan(1));
+  }
 
   Array forward(const Array& condition, const Array& a, const Array& b) const {
     const Shape sizes =

@@ -227,6 +227,13 @@ TEST(Modes, InferenceTensorsCannotBeSavedForBackward) {
   EXPECT_TRUE(made_inside.is_inference());
   expect_contains(message_of([&] { leaf({}, 3) * made_inside; }), "InferenceMode");
   EXPECT_TRUE((leaf({}, 3) + made_inside).requires_grad());
+  const Tensor view = made_inside.view({1});
+  EXPECT_TRUE(view.is_inference());
+  expect_contains(message_of([&] { leaf({}, 3) * view; }), "InferenceMode");
+  expect_contains(message_of([&] { made_inside.requires_grad_(); }), "InferenceMode");
+  expect_contains(message_of([&] { made_inside.add_(1); }), "add_: expected a tensor made outside");
+  const InferenceMode again;
+  EXPECT_EQ(made_inside.add_(1).item(), 3);
 }
 
 TEST_P(Views, PassGradientsBackToTheirBase) {

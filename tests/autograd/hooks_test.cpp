@@ -68,6 +68,10 @@ TEST(HooksOf, MustKeepShapeAndDType) {
 }
 
 TEST(UndefinedTensors, AreRefusedByName) {
+  const Tensor condition = ones({2}, kBool);
+  EXPECT_THROW(where(condition, Tensor(), ones({2})), std::runtime_error);
+  EXPECT_THROW(where(condition, ones({2}), Tensor()), std::runtime_error);
+  EXPECT_THROW(Tensor().detach_(), std::runtime_error);
   const Tensor none, x = leaf(1);
   EXPECT_THROW(x.grad() * 2, std::runtime_error);
   EXPECT_THROW(none + x, std::runtime_error);

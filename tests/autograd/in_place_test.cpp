@@ -177,5 +177,20 @@ TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
   EXPECT_EQ(y.to_vector<double>(), (Numbers{3, 3}));
 }
 
+TEST(InPlaceOnCpu, CopiesBetweenViewsThatOverlap) {
+  Tensor x = arange(9, kDouble).reshape({3, 3});
+  x.copy_(x.t());
+  EXPECT_EQ(numbers(x), (Doubles{0, 3, 6, 1, 4, 7, 2, 5, 8}));
+  x.slice(0, 1).copy_(x.slice(0, 0, 2));
+  EXPECT_EQ(numbers(x), (Doubles{0, 3, 6, 0, 3, 6, 1, 4, 7}));
+}
+
+TEST(InPlaceOnCpu, RefusesLeavesBeforeDrawingNumbers) {
+  const Tensor leaf = ones({2}, {.requires_grad = true});
+  const RandomKey before = default_generator().get_state();
+  EXPECT_THROW(leaf.normal_(), std::runtime_error);
+  EXPECT_EQ(default_generator().get_state().stream, before.stream);
+}
+
 }  // namespace
 }  // namespace halfgrad

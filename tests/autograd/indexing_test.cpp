@@ -118,6 +118,12 @@ TEST(Gather, AndScatterAddAreEachOthersGradients) {
   expect_second_gradients(add, inputs);
 }
 
+TEST(IndexSelect, OfANumberTakesOneIndex) {
+  EXPECT_EQ(index_select(tensor(5.0), 0, tensor({0})).item(), 5);
+  EXPECT_THROW(index_select(tensor(5.0), 0, zeros({2}, kLong)), std::invalid_argument);
+  EXPECT_THROW(index_select(tensor(5.0), 0, zeros({0}, kLong)), std::invalid_argument);
+}
+
 TEST(IndexSelect, PicksWholeSlices) {
   const Tensor x = tensor({{1, 2, 3}, {4, 5, 6}});
   EXPECT_EQ(numbers(index_select(x, 1, tensor({2, 0, 2}))), (Doubles{3, 1, 3, 6, 4, 6}));

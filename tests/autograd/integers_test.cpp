@@ -93,6 +93,20 @@ TEST(Masks, AreNotSubtracted) {
   EXPECT_EQ((mask + mask).dtype(), kBool);
 }
 
+TEST(SmallIntegers, NumbersBeyondTheirRangeAreRefused) {
+  const Tensor bytes = tensor({5, 7}, kUInt8);
+  const Tensor mask = tensor({true, false});
+  EXPECT_THROW(clamp_max(bytes, -3), std::invalid_argument);
+  EXPECT_THROW(clamp(bytes, 300), std::invalid_argument);
+  EXPECT_EQ(integers(clamp(bytes, -3, 300)), (Integers{5, 7}));
+  EXPECT_EQ(integers(clamp(bytes, 6, 300)), (Integers{6, 7}));
+  EXPECT_THROW(where(mask, bytes, 300), std::invalid_argument);
+  EXPECT_THROW(where(mask, 300, bytes), std::invalid_argument);
+  EXPECT_EQ(integers(where(mask, bytes, 255)), (Integers{5, 255}));
+  EXPECT_THROW(add(bytes, bytes, 300), std::invalid_argument);
+  EXPECT_EQ(integers(add(bytes, bytes, -1)), (Integers{0, 0}));
+}
+
 TEST(Arange, RefusesAStepThatLeadsAway) {
   EXPECT_THROW(arange(-0.5), std::invalid_argument);
   EXPECT_THROW(arange(0, 5, -1), std::invalid_argument);

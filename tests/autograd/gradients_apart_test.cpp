@@ -1,0 +1,188 @@
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/checkpoint.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/function.h>
+#include <halfgrad/autograd/losses.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/tests/autograd/doubles.h>
+
+// Each gradient is its own tensor, of one backward pass, complete when a hook sees it.
+namespace halfgrad {
+namespace {
+
+class GradientsApart : public NumbersOnDevice {
+ protected:
+  Tensor leaf(const Doubles& values) const { return numbers(values).requires_grad_(); }
+  using NumbersOnDevice::numbers;
+};
+HALFGRAD_ON_DEVICES(GradientsApart);
+
+struct Twice : autograd::Function<Twice> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& a, const Tensor& b) {
+    return a + b;
+  }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list g) {
+    return {g[0], g[0]};
+  }
+};
+
+TEST_P(GradientsApart, OfLeavesUnderCreateGraphAreNotExpanded) {
+  const Tensor x = leaf({1, 1, 1});
+  x.sum().backward({}, false, true);
+  EXPECT_TRUE(x.grad().is_contiguous());
+  (x * numbers({1, 2, 3})).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Doubles{2, 3, 4}));
+}
+
+TEST_P(GradientsApart, OfLeavesUnderCreateGraphAreNotShared) {
+  const Tensor x = leaf({1});
+  const Tensor y = leaf({1});
+  Twice::apply(x, y).sum().backward({}, false, true);
+  (x * 5 + y * 7).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), Doubles{6});
+  EXPECT_EQ(numbers(y.grad()), Doubles{8});
+
+  const Tensor given = numbers({1});
+  const Tensor z = leaf({1});
+  z.clone().backward(given, false, true);
+  z.clone().backward(given);
+  EXPECT_EQ(numbers(given), Doubles{1});
+  EXPECT_EQ(numbers(z.grad()), Doubles{2});
+}
+
+TEST_P(GradientsApart, ExpandedOnesSetByHandAreAddedTo) {
+  const Tensor x = leaf({1, 1});
+  x.set_grad(numbers({1}).expand({2}));
+  (x * numbers({1, 2})).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Doubles{2, 3}));
+  EXPECT_THROW(x.set_grad(x), std::invalid_argument);
+}
+
+TEST_P(GradientsApart, RetainedOnesAreCopiesAndCountOnce) {
+  const Tensor x = leaf({1});
+  const Tensor y = x * 2;
+  y.retain_grad();
+  y.retain_grad();
+  const Tensor z = y.clone();
+  z.retain_grad();
+  const Tensor given = numbers({1});
+  z.backward(given);
+  EXPECT_EQ(numbers(y.grad()), Doubles{1});
+  z.grad().mul_(10);
+  EXPECT_EQ(numbers(y.grad()), Doubles{1});
+  EXPECT_EQ(numbers(given), Doubles{1});
+}
+
+TEST_P(GradientsApart, HooksOfWeightsSeeTheWholeGradientOfACheckpoint) {
+  const Tensor a = leaf({1});
+  const Tensor w = leaf({1});
+  int calls = 0;
+  w.register_hook([&](const Tensor& gradient) {
+    ++calls;
+    return gradient * 0.5;
+  });
+  const auto times_w = [&](const Tensor& x) { return x * w; };
+  for (const bool create_graph : {false, true}) {
+    w.set_grad({});
+    calls = 0;
+    (utils::checkpoint(times_w, a) + w * 3).sum().backward({}, false, create_graph);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(numbers(w.grad()), Doubles{2});
+    w.set_grad({});
+    a.set_grad({});
+  }
+}
+
+TEST_P(GradientsApart, GradLeavesAloneWhatLiesBehindItsInputs) {
+  const Tensor x = leaf({1});
+  int calls = 0;
+  x.register_hook([&](const Tensor& gradient) {
+    ++calls;
+    return gradient;
+  });
+  const Tensor y = x * x;
+  const std::vector<Tensor> dy = autograd::grad({(y * y).sum()}, {y});
+  EXPECT_EQ(numbers(dy[0]), Doubles{2});
+  EXPECT_EQ(calls, 0);
+  y.backward(dy[0]);  // the second half
+  EXPECT_EQ(numbers(x.grad()), Doubles{4});
+  EXPECT_EQ(calls, 1);
+
+  const Tensor w = leaf({3});
+  EXPECT_EQ(numbers(autograd::grad({(x * w).sum()}, {w})[0]), Doubles{1});
+  EXPECT_EQ(calls, 1);
+
+  const Tensor u = w * w;
+  const std::vector<Tensor> both = autograd::grad({(u * w).sum()}, {u, w});
+  EXPECT_EQ(numbers(both[0]), Doubles{3});
+  EXPECT_EQ(numbers(both[1]), Doubles{27});  // through u too
+}
+
+TEST_P(GradientsApart, ViewsAreReadByManyThreads) {
+  for (int round = 0; round < 200; ++round) {
+    const Tensor w = leaf({2, 3});
+    Tensor base = numbers({1, 1});
+    const Tensor view = base.slice(0, 0, 1);
+    base.mul_(w);
+    bool recorded[2] = {};
+    std::vector<std::thread> threads;
+    for (bool& result : recorded) {
+      threads.emplace_back([&] { result = (view * 2).requires_grad(); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(recorded[0] && recorded[1]) << "round " << round;
+  }
+}
+
+TEST_P(GradientsApart, OfManyTiesInSixteenBits) {
+  const Tensor x = zeros({70000}, in(kHalf)).requires_grad_();
+  (x.amax() * 70000).backward();
+  EXPECT_EQ(x.grad()[0].item(), 1);
+  x.set_grad({});
+  const Tensor y = ones({70000}, in(kHalf)).requires_grad_();
+  (norm(y, std::numeric_limits<double>::infinity()) * 70000).backward();
+  EXPECT_EQ(y.grad()[0].item(), 1);
+}
+
+TEST_P(GradientsApart, OfTargetsThatSumToNothing) {
+  const Tensor x = leaf({0.5, 1}).reshape({1, 2}).detach().requires_grad_();
+  const Tensor q = numbers({1, -1}).reshape({1, 2});
+  for (const bool create_graph : {false, true}) {
+    x.set_grad({});
+    nn::functional::cross_entropy(x, q).backward({}, false, create_graph);
+    EXPECT_EQ(numbers(x.grad()), (Doubles{-1, 1}));
+  }
+}
+
+struct Misshapen : autograd::Function<Misshapen> {
+  static Tensor forward(autograd::AutogradContext*, const Tensor& a) { return a * 1; }
+  static autograd::variable_list backward(autograd::AutogradContext*, autograd::variable_list) {
+    return {zeros({5})};
+  }
+};
+
+TEST(GradientsOfAFunction, OfAnotherShapeAreARuntimeError) {
+  const Tensor x = ones({2}, {.requires_grad = true});
+  EXPECT_THROW(Misshapen::apply(x).sum().backward(), std::runtime_error);
+}
+
+TEST(StaticTensors, MayHaveAHistoryAtExit) {
+  const auto keep_and_leave = [] {
+    static Tensor kept;
+    const Tensor x = ones({2}, {.requires_grad = true});
+    kept = (x * x + x).sum();
+    std::exit(0);
+  };
+  EXPECT_EXIT(keep_and_leave(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace halfgrad
