@@ -94,6 +94,10 @@ TEST_F(GraphOnCuda, WaitingInsideIsAnErrorAndEndsTheCapture) {
   Graph graph;
   EXPECT_THROW(graph.capture([&] { x.item(); }), std::runtime_error);
   EXPECT_THROW(graph.replay(), std::logic_error);
+  const Array pinned = Array::full({1}, 7, kFloat).pin_memory();
+  const Array foreign = Array::from_blob(pinned.data(), {1}, {1}, kFloat, [] {});
+  EXPECT_THROW(graph.capture([&] { x.copy_(foreign); }), std::runtime_error);
+  EXPECT_THROW(graph.capture([&] { foreign.copy_(x); }), std::runtime_error);
   EXPECT_EQ(x.item(), 1);
   graph.capture([&] { x.fill_(3); });
   graph.replay();
