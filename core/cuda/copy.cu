@@ -130,7 +130,9 @@ void copy_to_peer(const Array& target, const Array& source, std::size_t bytes) {
 }
 
 void copy_on_device(const Array& target, const Array& source, std::size_t bytes) {
-  if (target.data() == source.data()) return;
+  const std::byte *const to = target.data(), *const from = source.data();
+  if (to == from) return;
+  if (to < from + bytes && from < to + bytes) return copy_on_device(target, source.clone(), bytes);
   const Launch launch(target, "copy");
   launch.check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice,
                                launch.stream()),

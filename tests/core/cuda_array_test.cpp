@@ -96,6 +96,18 @@ TEST_F(ArrayOnCuda, OnlyCopiesToTheHostWait) {
   EXPECT_EQ(cuda::host_waits(), waits + 2);
 }
 
+TEST_F(ArrayOnCuda, OverlappingViewsAreCopiedAsOnTheCpu) {
+  constexpr std::int64_t kEnd = 1 << 20;
+  const Array x = counting({kEnd}), y = x.to(kCUDA);
+  for (const Array& z : {x, y}) {
+    z.slice(0, 100, kEnd).copy_(z.slice(0, 0, kEnd - 100));
+    z.slice(0, 0, kEnd - 1).copy_(z.slice(0, 1, kEnd));
+  }
+  EXPECT_EQ(x.select(0, 99).item(), 0);
+  EXPECT_EQ(x.select(0, -1).item(), kEnd - 101);
+  expect_same_bits(y, x);
+}
+
 TEST_F(ArrayOnCuda, ACopyFromSomebodyElsesPageLockedMemoryIsWaitedFor) {
   const Array pinned = counting({1 << 20}).pin_memory(), pageable = counting({1 << 20});
   const auto copy_of_foreign = [](const Array& x) {
