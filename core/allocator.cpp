@@ -104,7 +104,7 @@ void empty_cache(Device device) {
 Pool::Pool(Device device) {
   if (device.is_cpu()) return;
   owner_ = &of(device);
-  id_ = owner_->open_pool(current_stream(device).native());
+  id_ = owner_->open_pool(current_stream(device));
 }
 
 Pool::~Pool() {

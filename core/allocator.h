@@ -85,7 +85,8 @@ class Pool {
   std::uint64_t id_ = 0;
 };
 
-/// Until the end of the scope this thread allocates from the pool, and what it frees goes there.
+/// Until the end of the scope this thread allocates from the pool, and what it frees goes there,
+/// unless it belongs to another.
 class PoolScope {
  public:
   explicit PoolScope(const Pool& pool);

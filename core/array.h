@@ -106,7 +106,8 @@ class Array {
   Array clone() const;
   /// This array if it has that type or place already, else a converted copy.
   Array to(DType dtype) const;
-  /// The host waits for a copy from a GPU to the CPU, and for nothing else.
+  /// The host waits for a copy from a GPU to the CPU, for one to a GPU from page-locked memory that
+  /// is somebody else's, and for nothing else.
   Array to(Device device) const;
   /// This array if it is pinned already, else a copy in pinned memory on the CPU.
   Array pin_memory() const;
@@ -118,8 +119,8 @@ class Array {
     allocator::record_stream(storage_->block(), stream);
   }
 
-  /// Overwrites every element with `source`, broadcast and converted. The host waits for a copy
-  /// from a GPU, unless both are dense, of one dtype, and this array is pinned: then the copy is
+  /// Overwrites every element with `source`, broadcast and converted. The host waits as in to(),
+  /// unless both are dense, of one dtype, and this array is pinned: then a copy from a GPU is
   /// queued on the source's current stream.
   void copy_(const Array& source) const;
   /// Every element `value`, as full().

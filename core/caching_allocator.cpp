@@ -54,20 +54,28 @@ void CachingAllocator::deallocate(const allocator::Block& block, std::uint64_t p
   --live_[given.index];
   stats_.current -= static_cast<std::int64_t>(given.bytes);
   stats_.cached += static_cast<std::int64_t>(given.bytes);
-  allocator::Block freed = block;
-  if (pool != 0) freed.pool = pool;
-  auto users = other_streams_.empty() ? other_streams_.end() : other_streams_.find(block.data);
-  if (users == other_streams_.end()) {
-    keep(freed, given);
-    return;
+  Pending freed{block, {}, {}};
+  if (const auto users = other_streams_.find(block.data); users != other_streams_.end()) {
+    freed.streams = std::move(users->second);
+    other_streams_.erase(users);
   }
-  Pending pending{freed, std::move(users->second), {}};
-  other_streams_.erase(users);
-  if (done(pending)) {
-    keep(freed, given);
+  if (pool != 0) move_to_pool(freed, pool);
+  if (done(freed)) {
+    keep(freed.block, given);
   } else {
-    pending_.push_back(std::move(pending));
+    pending_.push_back(std::move(freed));
   }
+}
+
+// A block of another open pool stays there: its graph's replays write to it. Any other is the
+// heir's in the end, who does not know what the block's own stream still does with it.
+void CachingAllocator::move_to_pool(Pending& freed, std::uint64_t pool) {
+  const Queue from = queue_of({freed.block.stream, freed.block.pool});
+  if (from.pool != 0) return;
+  const Stream& heir = pools_.at(pool).heir;
+  if (from.stream != heir.native()) freed.streams.emplace_back(heir.device(), from.stream);
+  freed.block.stream = heir.native();
+  freed.block.pool = pool;
 }
 
 void CachingAllocator::record_stream(const allocator::Block& block, const Stream& stream) {
@@ -97,7 +105,7 @@ void CachingAllocator::keep(const allocator::Block& block, SizeClass given) noex
 Queue CachingAllocator::queue_of(Queue queue) const {
   if (queue.pool == 0) return queue;
   const Pool& pool = pools_.at(queue.pool);
-  return pool.open ? queue : Queue{pool.heir, 0};
+  return pool.open ? queue : Queue{pool.heir.native(), 0};
 }
 
 bool CachingAllocator::done(Pending& pending) {
@@ -156,10 +164,10 @@ void CachingAllocator::drop_cache() {
   }
 }
 
-std::uint64_t CachingAllocator::open_pool(void* heir) {
+std::uint64_t CachingAllocator::open_pool(const Stream& heir) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = pools_.size() + 1;
-  pools_[id] = {heir, true};
+  pools_.emplace(id, Pool{heir, true});
   return id;
 }
 
@@ -174,7 +182,7 @@ void CachingAllocator::close_pool(std::uint64_t pool) noexcept {
     }
     for (std::size_t i = 0; i < kClasses; ++i) {
       for (void* const data : entry->second[i]) {
-        keep({data, class_bytes(i), closing.heir, 0, this}, {i, class_bytes(i)});
+        keep({data, class_bytes(i), closing.heir.native(), 0, this}, {i, class_bytes(i)});
       }
     }
     entry = free_.erase(entry);

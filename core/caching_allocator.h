@@ -33,13 +33,13 @@ class CachingAllocator {
       : place_(std::move(place)), source_(std::move(source)) {}
 
   allocator::Block allocate(std::size_t bytes, Queue queue);
-  /// `pool`: where the block goes, if not back where it came from.
+  /// `pool`, if not 0: where the block goes unless it belongs to another open pool.
   void deallocate(const allocator::Block& block, std::uint64_t pool) noexcept;
   /// The block is not handed out before the work that `stream` has when it is freed is done.
   void record_stream(const allocator::Block& block, const Stream& stream);
 
   /// A new pool, whose blocks join those of stream `heir` when it is closed.
-  std::uint64_t open_pool(void* heir);
+  std::uint64_t open_pool(const Stream& heir);
   void close_pool(std::uint64_t pool) noexcept;
 
   allocator::Stats stats();
@@ -61,7 +61,7 @@ class CachingAllocator {
   using FreeLists = std::array<std::vector<void*>, kClasses>;
 
   struct Pool {
-    void* heir;
+    Stream heir;
     bool open;
   };
 
@@ -78,6 +78,7 @@ class CachingAllocator {
   // captured.
   void* request(std::size_t bytes, bool may_wait);
   void keep(const allocator::Block& block, SizeClass given) noexcept;
+  void move_to_pool(Pending& freed, std::uint64_t pool);
   bool done(Pending& pending);
   void collect_pending();
   void drop_cache();

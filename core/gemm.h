@@ -64,7 +64,8 @@ void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_st
 
 /// Who multiplies fp16 matrices on a GPU: cuBLASLt, or one of the three lessons of core/cuda (from
 /// the slowest to the quickest), so that a network can be trained with a kernel one can read. They
-/// take fp16 operands, any strides and f16 or f32 results; all else goes to cuBLASLt as before.
+/// take fp16 operands, any strides and f16 or f32 results of up to two million columns; all else
+/// goes to cuBLASLt as before.
 enum class GemmBackend : uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
 
 /// For all threads, from the next product on.

@@ -60,8 +60,7 @@ void Graph::capture(const std::function<void()>& function) {
     } catch (const std::runtime_error&) {
       // What the function threw says why the capture broke.
     }
-    random_ = detail::CapturedRandom(device_);
-    sends_.clear();
+    forget_captured();
     throw;
   }
   capture_end();
@@ -83,7 +82,17 @@ void Graph::capture_end() {
   if (!capturing_) throw std::logic_error("capture_end: expected capture_begin before it");
   const Stream stream = capturing_->stream;
   capturing_.reset();
-  native_ = runtime::end_capture(device_.index(), stream.native());
+  try {
+    native_ = runtime::end_capture(device_.index(), stream.native());
+  } catch (...) {
+    forget_captured();
+    throw;
+  }
+}
+
+void Graph::forget_captured() {
+  random_ = detail::CapturedRandom(device_);
+  sends_.clear();
 }
 
 void Graph::before_replay(std::function<void()> send) {

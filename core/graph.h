@@ -37,7 +37,9 @@ class Graph {
   void capture(const std::function<void()>& function);
 
   /// The two ends of capture(), for code that is no function; on a GPU alone, on one thread.
-  /// Between them a stream of the graph's own is current.
+  /// Between them a stream of the graph's own is current. capture_end() throws std::runtime_error
+  /// where the work is not to be had as a graph, as when another stream has joined it and has not
+  /// been waited for; then the graph is as before capture_begin().
   void capture_begin();
   void capture_end();
 
@@ -61,6 +63,8 @@ class Graph {
     allocator::PoolScope pool;
     detail::CapturedRandom::Scope random;
   };
+
+  void forget_captured();
 
   Device device_;
   Stream home_;  // the pool's memory goes back there

@@ -147,6 +147,7 @@ void Event::synchronize() const {
   if (native_ == nullptr) return;
   detail::count_host_wait();
   detail::runtime::synchronize_event(native_);
+  detail::throw_reported_index(device_);
 }
 
 double Event::elapsed_time(const Event& end) const {

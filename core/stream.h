@@ -23,7 +23,8 @@ class Stream {
   /// The cudaStream_t; nullptr names the default stream.
   void* native() const { return native_; }
 
-  /// The host waits until all that was queued here is done.
+  /// The host waits until all that was queued here is done. Throws std::out_of_range when a kernel
+  /// of the device was given an index out of range, by an op that it names.
   void synchronize() const;
   /// What is queued here from now on runs after the event, or after what `other` has been given so
   /// far. The host does not wait.
@@ -73,7 +74,7 @@ class Event {
   void wait(const Stream& stream) const;
   /// True when all that stands before the mark is done.
   bool query() const;
-  /// The host waits until the mark has passed.
+  /// The host waits until the mark has passed, and throws as Stream::synchronize().
   void synchronize() const;
   /// Milliseconds from this mark to `end`. Throws std::logic_error unless both were made with
   /// enable_timing and recorded on one device; both must have passed.
@@ -89,7 +90,8 @@ class Event {
 
 namespace cuda {
 
-/// The host waits until all that was queued on any stream of `device` is done.
+/// The host waits until all that was queued on any stream of `device` is done, and throws as
+/// Stream::synchronize().
 void synchronize(Device device = kCUDA);
 
 /// How often this process has waited for a GPU. A training step should not change it.

@@ -227,7 +227,12 @@ std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const 
 }
 
 void AsyncOptimizer::add(const Gradients& gradients) {
-  gradients.arrived.synchronize();
+  try {
+    gradients.arrived.synchronize();
+  } catch (...) {
+    drop_gradients();
+    throw;
+  }
   if (std::none_of(gradients.of.begin(), gradients.of.end(), is_there)) return;
   const bool holds_some = std::any_of(parameters_.begin(), parameters_.end(),
                                       [](const auto& p) { return p.host.grad().defined(); });

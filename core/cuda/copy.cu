@@ -72,22 +72,40 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
   launch.check();
 }
 
+// A copy that a graph repeats finds pinned memory where it was; nothing is known of other memory.
+void expect_pinned_if_captured(const Array& on_host, const Stream& stream) {
+  if (!on_host.is_pinned() && runtime::is_capturing(stream.device().index(), stream.native())) {
+    throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
+  }
+}
+
+// Whether the driver stages what is not our pinned memory: then it is read before cudaMemcpyAsync
+// returns.
+bool is_pageable(const Array& on_host, const Launch& launch) {
+  if (on_host.storage()->block().owner != nullptr) return true;
+  cudaPointerAttributes attributes{};
+  launch.check(cudaPointerGetAttributes(&attributes, on_host.data()), "cudaPointerGetAttributes");
+  return attributes.type == cudaMemoryTypeUnregistered;
+}
+
 void copy_from_host(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(target, "copy");
   const Stream stream = current_stream(target.device());
-  if (!source.is_pinned() && runtime::is_capturing(target.device().index(), stream.native())) {
-    throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
-  }
-  // Other memory is read before the call returns: the driver stages it.
+  expect_pinned_if_captured(source, stream);
   launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice, launch.stream()),
       "cudaMemcpyAsync");
-  source.record_stream(stream);
+  if (source.is_pinned()) {
+    source.record_stream(stream);
+  } else if (!is_pageable(source, launch)) {
+    wait_for(stream, "copy");  // its owner may free it as soon as the array is gone
+  }
 }
 
 void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(source, "copy");
   const Stream stream = current_stream(source.device());
+  expect_pinned_if_captured(target, stream);
   launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost, launch.stream()),
       "cudaMemcpyAsync");
@@ -112,7 +130,9 @@ void copy_to_peer(const Array& target, const Array& source, std::size_t bytes) {
 }
 
 void copy_on_device(const Array& target, const Array& source, std::size_t bytes) {
-  if (target.data() == source.data()) return;
+  const std::byte *const to = target.data(), *const from = source.data();
+  if (to == from) return;
+  if (to < from + bytes && from < to + bytes) return copy_on_device(target, source.clone(), bytes);
   const Launch launch(target, "copy");
   launch.check(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice,
                                launch.stream()),

@@ -30,8 +30,9 @@ T* advanced(T* data, std::int64_t elements, DType dtype) {
 
 bool multiply_by_lesson(const GemmCall& call) {
   const Run run = chosen();
-  const bool takes =
-      call.a.dtype == DType::f16 && (call.c.dtype == DType::f16 || call.c.dtype == DType::f32);
+  const bool takes = call.a.dtype == DType::f16 &&
+                     (call.c.dtype == DType::f16 || call.c.dtype == DType::f32) &&
+                     call.c.cols <= kMostBlocks * kLeastCols;
   if (run == nullptr || !takes) return false;
   Lesson lesson{call.a.data,
                 call.b.data,
@@ -52,13 +53,11 @@ bool multiply_by_lesson(const GemmCall& call) {
                 static_cast<float>(call.beta),
                 call.c.dtype,
                 call.epilogue.bias};
-  // A grid is at most this deep.
-  constexpr std::int64_t kDeepest = 65535;
-  for (std::int64_t done = 0; done < call.count; done += kDeepest) {
+  for (std::int64_t done = 0; done < call.count; done += kMostBlocks) {
     lesson.a = advanced(call.a.data, done * call.a_stride, DType::f16);
     lesson.b = advanced(call.b.data, done * call.b_stride, DType::f16);
     lesson.c = advanced(call.c.data, done * call.c_stride, call.c.dtype);
-    run(lesson, std::min(kDeepest, call.count - done), call.c.device);
+    run(lesson, std::min(kMostBlocks, call.count - done), call.c.device);
   }
   return true;
 }

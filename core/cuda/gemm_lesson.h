@@ -19,6 +19,11 @@ struct Lesson {
   RowBias bias;
 };
 
+/// At most so many blocks lie side by side in a grid, and behind each other; a lesson's blocks have
+/// at least so many columns of C.
+inline constexpr std::int64_t kMostBlocks = 65535;
+inline constexpr int kLeastCols = 32;
+
 /// If set_gemm_backend has chosen a lesson and it takes these operands, queues it; else false.
 bool multiply_by_lesson(const GemmCall& call);
 

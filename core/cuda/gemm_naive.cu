@@ -14,6 +14,7 @@ namespace halfgrad::detail {
 namespace {
 
 constexpr int kRows = 8, kCols = 32;  // of a block: a warp is a row, so that it reads B in one go
+static_assert(kCols >= kLeastCols);
 
 __global__ void __launch_bounds__(kRows* kCols) naive(Lesson lesson) {
   lesson = of_batch(lesson);

@@ -35,6 +35,7 @@ constexpr int kFragment = 16;
 constexpr int kWarpsDown = 2, kWarpsAcross = 4;
 constexpr int kWarps = kWarpsDown * kWarpsAcross;
 constexpr int kThreads = 32 * kWarps;
+static_assert(kTileSize >= kLeastCols);
 constexpr int kDown = kTileSize / kWarpsDown / kFragment;      // fragments of C for a warp: 4
 constexpr int kAcross = kTileSize / kWarpsAcross / kFragment;  // by 2
 

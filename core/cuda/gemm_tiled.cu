@@ -21,6 +21,7 @@ constexpr int kDepth = 16;     // of a step along k
 constexpr int kPerSide = 4;    // rows and columns of C for a thread
 constexpr int kSide = kTileSize / kPerSide;
 constexpr int kThreads = kSide * kSide;
+static_assert(kTileSize >= kLeastCols);
 
 // A or B as the kernel walks it: `along` numbers rows of A or columns of B, `k` the depth.
 struct Side {

@@ -2,36 +2,27 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/core/cuda/index_report.h>
 #include <halfgrad/core/cuda/launch.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// In pinned memory: the device writes it, the host reads it after a wait.
-struct Report {
-  unsigned claimed;
-  const char* op;  // the host's; the device passes it on
-  std::int64_t index;
-  std::int64_t size;
-};
-
 constexpr int kMaxDevices = 64;
-std::array<std::atomic<Report*>, kMaxDevices> reports{};
+std::array<std::atomic<IndexReport*>, kMaxDevices> reports{};
 
-Report* report_of(Device device) {
+IndexReport* report_of(Device device) {
   static std::mutex mutex;
-  std::atomic<Report*>& report = reports.at(static_cast<std::size_t>(device.index()));
+  std::atomic<IndexReport*>& report = reports.at(static_cast<std::size_t>(device.index()));
   const std::lock_guard lock(mutex);
   if (report == nullptr) {
     // Kept for good: graphs hold its address.
-    auto* const made = static_cast<Report*>(allocator::allocate_pinned(sizeof(Report)).data);
-    std::memset(made, 0, sizeof(Report));
-    report = made;
+    report = new (allocator::allocate_pinned(sizeof(IndexReport)).data) IndexReport;
   }
   return report;
 }
@@ -40,7 +31,7 @@ constexpr int kThreads = 256;
 
 __global__ void check_indices(const char* op, const std::int64_t* in, std::int64_t n,
                               std::int64_t size, std::int64_t ignored, bool may_ignore,
-                              std::int64_t* out, Report* report) {
+                              std::int64_t* out, IndexReport* report) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= n) return;
   const std::int64_t index = in[i];
@@ -50,10 +41,12 @@ __global__ void check_indices(const char* op, const std::int64_t* in, std::int64
     out[i] = index;
   } else {
     out[i] = 0;
-    if (atomicCAS(&report->claimed, 0U, 1U) == 0) {
-      report->op = op;
-      report->index = index;
-      report->size = size;
+    const unsigned found =
+        atomicCAS_system(&report->state, IndexReport::kFree, IndexReport::kClaimed);
+    if (found == IndexReport::kFree) {
+      report->found = {op, index, size};
+      __threadfence_system();
+      atomicExch_system(&report->state, IndexReport::kWritten);
     }
   }
 }
@@ -65,7 +58,7 @@ Array checked_indices_on_cuda(const char* op, const Array& index, std::int64_t s
   const Array checked = Array::empty(index.sizes(), DType::i64, index.device());
   const std::int64_t n = index.numel();
   if (n == 0) return checked;
-  Report* const report = report_of(index.device());
+  IndexReport* const report = report_of(index.device());
   const Launch launch(index, op);
   check_indices<<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(
       op, index.data_as<std::int64_t>(), n, size, ignored.value_or(0), ignored.has_value(),
@@ -75,12 +68,12 @@ Array checked_indices_on_cuda(const char* op, const Array& index, std::int64_t s
 }
 
 void throw_reported_index(Device device) {
-  Report* const report = reports.at(static_cast<std::size_t>(device.index()));
-  if (report == nullptr || *static_cast<volatile unsigned*>(&report->claimed) == 0) return;
-  const Report found = *report;
-  std::memset(report, 0, sizeof(Report));
-  throw std::out_of_range(std::string(found.op) + ": expected indices >= 0 and below the size " +
-                          std::to_string(found.size) + ", got " + std::to_string(found.index) +
+  IndexReport* const report = reports.at(static_cast<std::size_t>(device.index()));
+  if (report == nullptr) return;
+  const auto found = take(*report);
+  if (!found) return;
+  throw std::out_of_range(std::string(found->op) + ": expected indices >= 0 and below the size " +
+                          std::to_string(found->size) + ", got " + std::to_string(found->index) +
                           " on " + device.str() + ", reported when the host next waited for it");
 }
 

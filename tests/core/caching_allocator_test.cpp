@@ -19,6 +19,7 @@ constexpr std::size_t kBytes = 1024;  // a size class
 int first_name, second_name;
 void* const kFirst = &first_name;
 const Stream kSecond(kCUDA, &second_name);
+const Stream kDefault(kCUDA, nullptr);
 
 // A device with little memory, whose work on other streams is done when the test says so.
 class CachingAllocatorTest : public ::testing::Test {
@@ -147,7 +148,7 @@ TEST_F(CachingAllocatorTest, TheTableCountsWhatIsCached) {
 }
 
 TEST_F(CachingAllocatorTest, APoolsBlocksAreItsOwnUntilItCloses) {
-  const std::uint64_t pool = allocator_.open_pool(kFirst);
+  const std::uint64_t pool = allocator_.open_pool(Stream(kCUDA, kFirst));
   const auto inside = take({&second_name, pool});
   const auto survivor = take({&second_name, pool});
   give(inside, pool);
@@ -164,7 +165,7 @@ TEST_F(CachingAllocatorTest, APoolsBlocksAreItsOwnUntilItCloses) {
 }
 
 TEST_F(CachingAllocatorTest, WhatIsFreedIntoAPoolStaysThere) {
-  const std::uint64_t pool = allocator_.open_pool(nullptr);
+  const std::uint64_t pool = allocator_.open_pool(kDefault);
   const auto block = take();
   give(block, pool);
   EXPECT_NE(take().data, block.data);
@@ -172,8 +173,47 @@ TEST_F(CachingAllocatorTest, WhatIsFreedIntoAPoolStaysThere) {
   EXPECT_EQ(take().data, block.data);
 }
 
+TEST_F(CachingAllocatorTest, ABlockOfAnOpenPoolStaysThere) {
+  const std::uint64_t pool = allocator_.open_pool(kDefault), later = allocator_.open_pool(kDefault);
+  const auto result = take({kFirst, pool});
+  give(result, later);
+  EXPECT_NE(take({kFirst, later}).data, result.data);
+  allocator_.close_pool(later);
+  EXPECT_NE(take().data, result.data);
+  EXPECT_EQ(take({kFirst, pool}).data, result.data);
+
+  allocator_.close_pool(pool);
+  const std::uint64_t last = allocator_.open_pool(kDefault);
+  give(result, last);
+  EXPECT_NE(take().data, result.data) << "when its own is closed it goes as any other block";
+  allocator_.close_pool(last);
+  EXPECT_EQ(take().data, result.data);
+}
+
+TEST_F(CachingAllocatorTest, AnHeirWaitsForTheStreamsOfWhatWasFreedIntoThePool) {
+  for (const bool closes_first : {false, true}) {
+    done_ = false;
+    const std::uint64_t pool = allocator_.open_pool(kDefault);
+    const auto block = take({kFirst});
+    give(block, pool);
+    EXPECT_EQ(marks_, 1);
+    if (closes_first) {
+      allocator_.close_pool(pool);
+      EXPECT_NE(take().data, block.data);
+    }
+    done_ = true;
+    EXPECT_NE(take({kFirst}).data, block.data);
+    EXPECT_EQ(marks_, 0);
+    if (!closes_first) {
+      EXPECT_NE(take().data, block.data) << "the pool has it";
+      allocator_.close_pool(pool);
+    }
+    EXPECT_EQ(take().data, block.data);
+  }
+}
+
 TEST_F(CachingAllocatorTest, APoolNeverMakesTheDeviceWait) {
-  const std::uint64_t pool = allocator_.open_pool(nullptr);
+  const std::uint64_t pool = allocator_.open_pool(kDefault);
   std::vector<allocator::Block> blocks;
   for (int i = 0; i < 8; ++i) blocks.push_back(take({kFirst}));
   for (const auto& block : blocks) give(block);

@@ -96,6 +96,34 @@ TEST_F(ArrayOnCuda, OnlyCopiesToTheHostWait) {
   EXPECT_EQ(cuda::host_waits(), waits + 2);
 }
 
+TEST_F(ArrayOnCuda, OverlappingViewsAreCopiedAsOnTheCpu) {
+  constexpr std::int64_t kEnd = 1 << 20;
+  const Array x = counting({kEnd}), y = x.to(kCUDA);
+  for (const Array& z : {x, y}) {
+    z.slice(0, 100, kEnd).copy_(z.slice(0, 0, kEnd - 100));
+    z.slice(0, 0, kEnd - 1).copy_(z.slice(0, 1, kEnd));
+  }
+  EXPECT_EQ(x.select(0, 99).item(), 0);
+  EXPECT_EQ(x.select(0, -1).item(), kEnd - 101);
+  expect_same_bits(y, x);
+}
+
+TEST_F(ArrayOnCuda, ACopyFromSomebodyElsesPageLockedMemoryIsWaitedFor) {
+  const Array pinned = counting({1 << 20}).pin_memory(), pageable = counting({1 << 20});
+  const auto copy_of_foreign = [](const Array& x) {
+    return Array::from_blob(x.data(), x.sizes(), x.strides(), x.dtype(), [] {}).to(kCUDA);
+  };
+  const auto waits = cuda::host_waits();
+  const Array first = copy_of_foreign(pageable);
+  EXPECT_EQ(cuda::host_waits(), waits) << "read before the call returns";
+  const Array second = copy_of_foreign(pinned);
+  EXPECT_EQ(cuda::host_waits(), waits + 1);
+  pageable.fill_(0);
+  pinned.fill_(0);
+  expect_same_bits(first, counting({1 << 20}));
+  expect_same_bits(second, counting({1 << 20}));
+}
+
 TEST_F(ArrayOnCuda, OutOfMemoryIsReportedAndSurvived) {
   EXPECT_THROW(Array::empty({1LL << 50}, kByte, kCUDA), std::runtime_error);
   EXPECT_EQ(Array::full({1}, 2, kFloat, kCUDA).item(), 2);

@@ -135,6 +135,14 @@ TEST_P(GemmOnCuda, AlphaBetaBias) {
   }
 }
 
+TEST_P(GemmOnCuda, MoreColumnsThanAGridHas) {
+  if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "of lessons alone";
+  constexpr int64_t kCols = int64_t{65535} * 128 + 1;
+  const Matrix a = operand(1, 1).fill(1), b = Matrix(kFloat16, 1, kCols).fill(1);
+  const Matrix c(GetParam().result, 1, kCols);
+  EXPECT_EQ(multiplied(1, a, b, 0, c).get(0, kCols - 1), 1);
+}
+
 TEST_P(GemmOnCuda, EqualCallsGiveEqualBits) {
   const Matrix a = operand(64, 5000), b = operand(5000, 64), c = result(64, 64);
   const Matrix first = multiplied(1, a, b, 0, c);

@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/tests/core/arrays.h>
 
 namespace halfgrad {
 namespace {
@@ -89,11 +91,46 @@ TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {
   EXPECT_TRUE(found) << "it comes back when the graph is gone";
 }
 
+TEST_F(GraphOnCuda, IsAsBeforeWhereTheCaptureCannotEnd) {
+  const Array x = Array::full({1}, 1, kFloat, kCUDA);
+  const Stream side(kCUDA);
+  Generator generator, expected;
+  int sent = 0;
+  const auto work = [&] {
+    Graph::before_replay([&] { ++sent; });
+    random::uniform(x, 0, 1, generator.take());
+  };
+  const auto leave_a_stream_behind = [&] {
+    work();
+    side.wait_stream(current_stream(kCUDA));
+    const StreamScope scope(side);
+    x.fill_(2);
+  };
+  Graph graph;
+  EXPECT_THROW(graph.capture(leave_a_stream_behind), std::runtime_error);
+  graph.capture_begin();
+  leave_a_stream_behind();
+  EXPECT_THROW(graph.capture_end(), std::runtime_error);
+  EXPECT_THROW(graph.replay(), std::logic_error);
+
+  graph.capture(work);
+  graph.replay();
+  EXPECT_EQ(sent, 1);
+  const Array once = Array::empty({1}, kFloat);
+  random::uniform(once, 0, 1, expected.take());
+  expect_same_bits(x, once);
+  EXPECT_EQ(generator.get_state().stream, expected.get_state().stream);
+}
+
 TEST_F(GraphOnCuda, WaitingInsideIsAnErrorAndEndsTheCapture) {
   const Array x = Array::full({1}, 1, kFloat, kCUDA);
   Graph graph;
   EXPECT_THROW(graph.capture([&] { x.item(); }), std::runtime_error);
   EXPECT_THROW(graph.replay(), std::logic_error);
+  const Array pinned = Array::full({1}, 7, kFloat).pin_memory();
+  const Array foreign = Array::from_blob(pinned.data(), {1}, {1}, kFloat, [] {});
+  EXPECT_THROW(graph.capture([&] { x.copy_(foreign); }), std::runtime_error);
+  EXPECT_THROW(graph.capture([&] { foreign.copy_(x); }), std::runtime_error);
   EXPECT_EQ(x.item(), 1);
   graph.capture([&] { x.fill_(3); });
   graph.replay();

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {
 namespace {
@@ -81,6 +84,23 @@ TEST_F(StreamOnCuda, OneStreamWaitsForAnother) {
   EXPECT_EQ(cuda::host_waits(), before);
   EXPECT_EQ(copy.select(0, -1).item(), 99);
   EXPECT_EQ(cuda::host_waits(), before + 1);
+}
+
+TEST_F(StreamOnCuda, WhoeverWaitsIsToldOfABadIndex) {
+  const Device device(kCUDA);
+  const Stream stream = current_stream(device);
+  Event event;
+  const std::function<void()> waits[] = {[&] { event.synchronize(); },
+                                         [&] { stream.synchronize(); },
+                                         [&] { cuda::synchronize(device); }};
+  for (const auto& wait : waits) {
+    detail::checked_indices_on_cuda("gather", Array::full({1}, 7, kLong, device), 3);
+    event.record(stream);
+    EXPECT_EQ(message_of<std::out_of_range>(wait),
+              "gather: expected indices >= 0 and below the size 3, got 7 on " + device.str() +
+                  ", reported when the host next waited for it");
+    EXPECT_NO_THROW(wait()) << "once";
+  }
 }
 
 TEST_F(StreamOnCuda, EventsPassAndMeasureTime) {
