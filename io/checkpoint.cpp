@@ -49,6 +49,11 @@ void Checkpoint::write_text(const std::string& name, const std::string& text) {
   metadata[name] = text;
 }
 
+void Checkpoint::erase(const std::string& name) {
+  constexpr char kBehindSlash = '/' + 1;
+  tensors.erase(tensors.lower_bound(name + '/'), tensors.lower_bound(name + kBehindSlash));
+}
+
 TensorMap Checkpoint::part(const std::string& name) const {
   const std::string prefix = name + "/";
   TensorMap found;

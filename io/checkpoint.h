@@ -31,6 +31,7 @@ namespace halfgrad::io {
 /// Part NAME holds tensors called NAME/...; numbers are 0-dim int64 or float64 tensors; text is
 /// metadata. A part written by others needs nothing but a prefix of its own.
 ///
+/// write() replaces the whole part: of what was called NAME/... before, nothing is left.
 /// read() throws std::invalid_argument for what is missing or does not fit, naming it.
 struct Checkpoint {
   TensorMap tensors;
@@ -73,6 +74,8 @@ struct Checkpoint {
   void write(const std::string& name, double number);
   void write_text(const std::string& name, const std::string& text);
 
+  /// Removes the tensors of a part.
+  void erase(const std::string& name);
   /// The tensors of a part, by their names within it.
   TensorMap part(const std::string& name) const;
   Tensor tensor(const std::string& name) const;

@@ -18,6 +18,7 @@ std::string group_prefix(const std::string& name, std::size_t index) {
 }
 
 void write_state(Checkpoint& to, const std::string& name, const optim::OptimizerState& saved) {
+  to.erase(name);
   for (std::size_t i = 0; i < saved.param_groups.size(); ++i) {
     const auto& [params, options] = saved.param_groups[i];
     to.write(group_prefix(name, i) + "params", halfgrad::tensor(params));

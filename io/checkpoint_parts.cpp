@@ -21,6 +21,7 @@ void check_same_type(const std::string& name, const Tensor& expected, const Tens
 }  // namespace
 
 void Checkpoint::write(const std::string& name, const nn::Module& module) {
+  erase(name);
   for (const auto& [key, tensor] : module.state_dict()) write(name + "/" + key, tensor);
   for (const auto& [key, parameter] : module.named_parameters()) {
     const Tensor grad = parameter.grad();
@@ -81,6 +82,7 @@ optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string&
 }  // namespace
 
 void Checkpoint::write(const std::string& name, const optim::LRScheduler& scheduler) {
+  erase(name);
   write_schedule(*this, name, scheduler.state_dict());
 }
 
@@ -92,6 +94,7 @@ namespace {
 
 template <class Scaler>
 void write_scaler(Checkpoint& to, const std::string& name, const Scaler& scaler) {
+  to.erase(name);
   if (!scaler.is_enabled()) return;
   for (const auto& [key, value] : scaler.state_dict()) to.write(name + "/" + key, value);
   for (const auto& [key, array] : scaler.records()) to.write(name + "/" + key, Tensor(array));
@@ -130,6 +133,7 @@ void Checkpoint::read(const std::string& name, amp::AsyncGradScaler& scaler) con
 
 void Checkpoint::write(const std::string& name, const Generator& generator) {
   const RandomKey next = generator.get_state();
+  erase(name);
   write(name + "/seed", std::bit_cast<std::int64_t>(next.seed));
   write(name + "/stream", std::bit_cast<std::int64_t>(next.stream));
 }

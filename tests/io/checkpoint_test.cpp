@@ -100,6 +100,49 @@ TEST(Checkpoint, DropsGradientsThatWereNotThere) {
   EXPECT_FALSE(second.model.parameters().at(0).grad().defined());
 }
 
+TEST(Checkpoint, WritingReplacesAWholePart) {
+  Checkpoint all;
+  nn::Linear model(2, 2), other(2, 2);
+  model.weight.set_grad(ones({2, 2}));
+  all.write("model", model);
+  model.zero_grad();
+  all.write("model", model);
+  all.read("model", other);
+  EXPECT_FALSE(other.weight.grad().defined());
+
+  optim::Adam two_groups({{.params = {model.weight}}, {.params = {model.bias}}});
+  model.weight.set_grad(ones({2, 2}));
+  two_groups.step();
+  optim::Adam one_group(other.parameters()), loaded(other.parameters());
+  all.write("optimizer", two_groups);
+  all.write("optimizer", one_group);
+  all.read("optimizer", loaded);
+  EXPECT_TRUE(loaded.state_dict().state.empty());
+
+  optim::StepLR alone(one_group, {.step_size = 1});
+  Training training(1);
+  all.write("scheduler", *training.scheduler);
+  all.write("scheduler", alone);
+  EXPECT_FALSE(all.tensors.contains("scheduler/0/last_epoch"));
+
+  amp::GradScaler scaler, disabled({.enabled = false});
+  all.write("scaler", scaler);
+  all.write("scaler", disabled);
+  EXPECT_TRUE(all.part("scaler").empty());
+}
+
+TEST(Checkpoint, WritingAPartLeavesWhatStandsBesideIt) {
+  Checkpoint all;
+  const Generator generator;
+  const std::vector<std::string> beside{"random", "random!", "random0", "randoms/seed", "rando/x"};
+  for (const std::string& name : beside) all.write(name, 1.0);
+  all.write("random", generator);
+  all.write("random", generator);
+  for (const std::string& name : beside) EXPECT_EQ(all.number(name), 1) << name;
+  all.write("random", 2.0);
+  EXPECT_EQ(all.part("random").size(), 2u);
+}
+
 TEST(Checkpoint, IsACopy) {
   Training training(1);
   const Checkpoint before = training.checkpoint();
