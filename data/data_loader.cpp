@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/philox.h>
@@ -56,6 +57,17 @@ std::unique_ptr<CastRule> copy_of(const CastRule* rule) {
   return rule != nullptr ? rule->copy() : nullptr;
 }
 
+class DefaultDeviceScope {
+ public:
+  explicit DefaultDeviceScope(Device device) { set_default_device(device); }
+  ~DefaultDeviceScope() { set_default_device(before_); }
+  DefaultDeviceScope(const DefaultDeviceScope&) = delete;
+  DefaultDeviceScope& operator=(const DefaultDeviceScope&) = delete;
+
+ private:
+  Device before_ = get_default_device();
+};
+
 }  // namespace
 
 /// One pass over the data. The caller's side is current() and advance(); with prefetching, a thread
@@ -97,6 +109,7 @@ class Epoch {
     const std::int64_t batch = batch_++;
     const auto rest = std::span(order_).subspan(batch * options_.batch_size);
     const halfgrad::detail::ModesScope as_at_start(modes_);
+    const DefaultDeviceScope where_it_started(device_);
     const auto rule = copy_of(rule_.get());  // whose cache of casts lives as long as the batch
     const halfgrad::detail::CastRuleScope casts(rule.get());
     Generator generator;
@@ -156,6 +169,7 @@ class Epoch {
   std::int64_t batch_;  // the next one
   // Of the thread that started the epoch:
   const halfgrad::detail::Modes modes_ = halfgrad::detail::modes;
+  const Device device_ = get_default_device();
   const std::unique_ptr<CastRule> rule_;
   std::optional<Batch> current_;
 

@@ -45,7 +45,8 @@ struct DataLoaderOptions {
 /// is one for this batch alone, in a state that depends on the seed and the numbers of epoch and
 /// batch. So batches are the same for every `prefetch`, also where set_epoch() resumes, and the
 /// program's own generator is not touched. get_batch runs in the modes (no_grad, inference) and the
-/// autocast region in which the epoch was started, whichever thread runs it.
+/// autocast region in which the epoch was started, and with the default device of then, whichever
+/// thread runs it.
 class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.
