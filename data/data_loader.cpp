@@ -115,7 +115,13 @@ class Epoch {
     Generator generator;
     generator.set_state(batch_key(options_.seed, epoch_, batch));
     const halfgrad::detail::GeneratorScope random(generator);
-    return source_->get_batch(rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
+    try {
+      return source_->get_batch(
+          rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
+    } catch (...) {
+      batch_ = batches_;
+      throw;
+    }
   }
 
   void work() {
@@ -143,7 +149,7 @@ class Epoch {
   std::optional<Batch> take() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [this] { return !ready_.empty(); });
-    if (!ready_.front() && failure_) std::rethrow_exception(failure_);
+    if (!ready_.front() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (!ready_.front()) return std::nullopt;  // stays there for whoever asks again
     std::optional<Batch> batch = std::move(ready_.front());
     ready_.pop_front();

@@ -39,7 +39,7 @@ struct DataLoaderOptions {
 ///   for (auto [x, y] : loader) { ... }
 ///
 /// Each range-for runs one epoch, numbered 0, 1, ...; leaving it early is fine. What the dataset
-/// throws reaches the caller in place of the batch, and ends the epoch.
+/// throws reaches the caller in place of the batch, and ends the epoch: the iterator is at its end.
 ///
 /// A dataset may draw random numbers, to crop or to add noise: in get_batch the default_generator()
 /// is one for this batch alone, in a state that depends on the seed and the numbers of epoch and

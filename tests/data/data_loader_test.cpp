@@ -151,6 +151,17 @@ TEST_P(Loader, ExceptionsArriveInPlaceOfTheirBatch) {
   EXPECT_THROW(broken_at_once.begin(), std::runtime_error);
 }
 
+TEST_P(Loader, ExceptionsEndTheEpoch) {
+  DataLoader loader(Numbers{.count = 10, .broken = 5}, {.batch_size = 2, .prefetch = GetParam()});
+  auto batch = loader.begin();
+  ++batch;
+  EXPECT_THROW(++batch, std::runtime_error);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(batch == loader.end());
+    EXPECT_NO_THROW(++batch);
+  }
+}
+
 /// Batches made where the thread makes tensors.
 struct Ones {
   std::int64_t size() const { return 6; }
