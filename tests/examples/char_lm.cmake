@@ -19,6 +19,22 @@ expect_run(2 "divisor of the width" --heads 3)
 expect_run(2 "save: create the folder no_such_folder" --save no_such_folder/run.safetensors)
 expect_run(1 "longer text" --context 2000 --layers 1)
 
+# Texts of users, of which both parts must be long enough.
+set(file "${CMAKE_CURRENT_BINARY_DIR}/char_lm_text")
+function(expect_text status pattern text)
+  file(WRITE "${file}" "${text}")
+  expect_run(${status} "${pattern}" --data "${file}" --device cpu --steps 1 --batch 2
+             --width 8 --layers 1 ${ARGN})
+  file(REMOVE "${file}")
+endfunction()
+string(REPEAT "abcd" 20 long)
+string(REPEAT "ab\n" 9 lines)
+expect_text(0 "validation loss [0-9]" "${long}" --context 7)
+expect_text(1 "longer text.* the 8 of --context, got 8" "${long}" --context 8)
+expect_text(1 "10 lines or more" "${long}" --model mlp)
+expect_text(1 "10 lines or more" "${lines}" --model mlp)
+expect_text(0 "validation loss [0-9]" "${lines}c" --model mlp)
+
 function(expect_same_loss)
   foreach(precision fp32 fp16)
     expect_run(0 "validation loss ([0-9])\\.([0-9][0-9][0-9][0-9]) nats"
