@@ -18,6 +18,13 @@ expect_run(2 "fp8" --precision fp8)
 expect_run(2 "divisor of the width" --heads 3)
 expect_run(2 "save: create the folder no_such_folder" --save no_such_folder/run.safetensors)
 expect_run(1 "longer text" --context 2000 --layers 1)
+expect_run(2 "save: expected a file, got the folder" --save "${CMAKE_CURRENT_LIST_DIR}")
+foreach(option IN ITEMS clip lr dropout weight-decay)
+  expect_run(2 "${option}: expected a .*number.*, got nan" --${option} nan)
+endforeach()
+foreach(option IN ITEMS steps batch width)
+  expect_run(2 "${option}: expected a finite number above 0, got 0\n" --${option} 0)
+endforeach()
 
 # Texts of users, of which both parts must be long enough.
 set(file "${CMAKE_CURRENT_BINARY_DIR}/char_lm_text")
