@@ -57,7 +57,7 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
     if (!is_option) {
       saved.state[static_cast<std::int64_t>(index)][field] = tensor.array();
     } else if (field == "params") {
-      saved.param_groups[index].params = tensor.to_vector<std::int64_t>();
+      saved.param_groups[index].params = from.integers(name + "/" + key);
     } else {
       saved.param_groups[index].options[field] = from.number(name + "/" + key);
     }

@@ -68,8 +68,8 @@ void write_schedule(Checkpoint& to, const std::string& name, const optim::LRSche
 
 optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string& name) {
   optim::LRSchedulerState state{.last_epoch = from.integer(name + "/last_epoch"),
-                                .base_lrs = from.tensor(name + "/base_lrs").to_vector<double>(),
-                                .last_lr = from.tensor(name + "/last_lr").to_vector<double>(),
+                                .base_lrs = from.numbers(name + "/base_lrs"),
+                                .last_lr = from.numbers(name + "/last_lr"),
                                 .pending_steps = from.integer(name + "/pending_steps"),
                                 .pending_skipped = from.integer(name + "/pending_skipped")};
   const auto nested = [&] { return name + "/" + std::to_string(state.schedulers.size()); };
@@ -111,6 +111,10 @@ void read_scaler(const Checkpoint& from, const std::string& name, Scaler& scaler
     } else {
       records[key] = tensor.array();
     }
+  }
+  if (state.empty()) {
+    throw std::invalid_argument("Checkpoint: expected the state of an enabled scaler called \"" +
+                                name + "\", got none");
   }
   scaler.load_state_dict(state);
   scaler.load_records(records);

@@ -170,6 +170,18 @@ TEST(Checkpoint, KeepsNumbersAndText) {
   EXPECT_THROW(loaded.tensor("none"), std::invalid_argument);
 }
 
+TEST(Checkpoint, KeepsIntegersOfAnyType) {
+  Checkpoint checkpoint;
+  const int step = -7;
+  checkpoint.write("int", step);
+  checkpoint.write("size", std::size_t{1} << 62);
+  checkpoint.write("small", std::uint8_t{200});
+  EXPECT_EQ(checkpoint.integer("int"), -7);
+  EXPECT_EQ(checkpoint.integer("size"), std::int64_t{1} << 62);
+  EXPECT_EQ(checkpoint.integer("small"), 200);
+  EXPECT_THROW(checkpoint.write("large", std::uint64_t{1} << 63), std::invalid_argument);
+}
+
 TEST(Checkpoint, RefusesWhatDoesNotFit) {
   Training training(1);
   training.step();
@@ -200,6 +212,15 @@ TEST(Checkpoint, RefusesWhatDoesNotFit) {
   expect_refused("other counters", [](Checkpoint& c) { c.write("scaler/counters", ones({4})); });
   expect_refused("a log", [](Checkpoint& c) { c.write("scaler/log", ones({4})); });
   expect_refused("no scale", [](Checkpoint& c) { c.tensors.erase("scaler/scale"); });
+  expect_refused("no scaler", [](Checkpoint& c) {
+    std::erase_if(c.tensors, [](const auto& item) { return item.first.starts_with("scaler/"); });
+  });
+  expect_refused("fractions of parameters", [](Checkpoint& c) {
+    c.write("optimizer/group0.params", c.tensor("optimizer/group0.params").to(kDouble));
+  });
+  expect_refused("rates of another type", [](Checkpoint& c) {
+    c.write("scheduler/base_lrs", c.tensor("scheduler/base_lrs").to(kFloat));
+  });
   expect_refused("no seed", [](Checkpoint& c) { c.tensors.erase("random/seed"); });
 }
 
