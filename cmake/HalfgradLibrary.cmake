@@ -20,7 +20,8 @@ function(halfgrad_library folder)
     set(scope PUBLIC)
     add_library(${target} ${sources})
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
-                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+                          SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                          INSTALL_RPATH "$ORIGIN")  # where the libraries are that it uses
     add_dependencies(halfgrad_libraries ${target})
     if(folder STREQUAL "core")
       halfgrad_precompile(${target} halfgrad/core/elementwise.h halfgrad/core/reduce.h)

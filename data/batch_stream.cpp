@@ -18,14 +18,12 @@ DataLoader at_its_start(DataLoader loader) {
 
 }  // namespace
 
-BatchStream::BatchStream(DataLoader loader)
-    : loader_(at_its_start(std::move(loader))), at_(loader_.begin()) {}
+BatchStream::BatchStream(DataLoader loader) : loader_(at_its_start(std::move(loader))) {}
 
 Batch BatchStream::next() {
-  if (at_ == std::default_sentinel) at_ = loader_.begin();
-  Batch batch = *at_;
-  ++at_;
-  return batch;
+  if (at_) ++*at_;
+  if (!at_ || *at_ == std::default_sentinel) at_ = loader_.begin();
+  return **at_;
 }
 
 void BatchStream::seek(std::int64_t batches) {
@@ -33,7 +31,7 @@ void BatchStream::seek(std::int64_t batches) {
     throw std::invalid_argument("seek: expected 0 or more batches, got " + std::to_string(batches));
   }
   loader_.set_epoch(batches / loader_.size(), batches % loader_.size());
-  at_ = loader_.begin();
+  at_.reset();
 }
 
 }  // namespace halfgrad::data

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <halfgrad/data/data_loader.h>
 
@@ -12,6 +13,9 @@ namespace halfgrad::data {
 ///   BatchStream batches(loader);
 ///   batches.seek(checkpoint.integer("step"));
 ///   for (...) { auto [x, y] = batches.next(); ... }
+///
+/// What the dataset throws reaches the caller in place of the batch and ends the epoch: the next
+/// batch is the first of the following one.
 class BatchStream {
  public:
   /// Begins with batch 0 of epoch 0. Throws std::invalid_argument for a loader without batches.
@@ -28,7 +32,7 @@ class BatchStream {
 
  private:
   DataLoader loader_;
-  DataLoader::Iterator at_;
+  std::optional<DataLoader::Iterator> at_;  ///< the batch given last; none yet after a seek
 };
 
 }  // namespace halfgrad::data

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/philox.h>
@@ -56,6 +57,17 @@ std::unique_ptr<CastRule> copy_of(const CastRule* rule) {
   return rule != nullptr ? rule->copy() : nullptr;
 }
 
+class DefaultDeviceScope {
+ public:
+  explicit DefaultDeviceScope(Device device) { set_default_device(device); }
+  ~DefaultDeviceScope() { set_default_device(before_); }
+  DefaultDeviceScope(const DefaultDeviceScope&) = delete;
+  DefaultDeviceScope& operator=(const DefaultDeviceScope&) = delete;
+
+ private:
+  Device before_ = get_default_device();
+};
+
 }  // namespace
 
 /// One pass over the data. The caller's side is current() and advance(); with prefetching, a thread
@@ -97,12 +109,19 @@ class Epoch {
     const std::int64_t batch = batch_++;
     const auto rest = std::span(order_).subspan(batch * options_.batch_size);
     const halfgrad::detail::ModesScope as_at_start(modes_);
+    const DefaultDeviceScope where_it_started(device_);
     const auto rule = copy_of(rule_.get());  // whose cache of casts lives as long as the batch
     const halfgrad::detail::CastRuleScope casts(rule.get());
     Generator generator;
     generator.set_state(batch_key(options_.seed, epoch_, batch));
     const halfgrad::detail::GeneratorScope random(generator);
-    return source_->get_batch(rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
+    try {
+      return source_->get_batch(
+          rest.first(std::min<std::size_t>(rest.size(), options_.batch_size)));
+    } catch (...) {
+      batch_ = batches_;
+      throw;
+    }
   }
 
   void work() {
@@ -130,7 +149,7 @@ class Epoch {
   std::optional<Batch> take() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [this] { return !ready_.empty(); });
-    if (!ready_.front() && failure_) std::rethrow_exception(failure_);
+    if (!ready_.front() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     if (!ready_.front()) return std::nullopt;  // stays there for whoever asks again
     std::optional<Batch> batch = std::move(ready_.front());
     ready_.pop_front();
@@ -156,6 +175,7 @@ class Epoch {
   std::int64_t batch_;  // the next one
   // Of the thread that started the epoch:
   const halfgrad::detail::Modes modes_ = halfgrad::detail::modes;
+  const Device device_ = get_default_device();
   const std::unique_ptr<CastRule> rule_;
   std::optional<Batch> current_;
 

@@ -39,13 +39,14 @@ struct DataLoaderOptions {
 ///   for (auto [x, y] : loader) { ... }
 ///
 /// Each range-for runs one epoch, numbered 0, 1, ...; leaving it early is fine. What the dataset
-/// throws reaches the caller in place of the batch, and ends the epoch.
+/// throws reaches the caller in place of the batch, and ends the epoch: the iterator is at its end.
 ///
 /// A dataset may draw random numbers, to crop or to add noise: in get_batch the default_generator()
 /// is one for this batch alone, in a state that depends on the seed and the numbers of epoch and
 /// batch. So batches are the same for every `prefetch`, also where set_epoch() resumes, and the
 /// program's own generator is not touched. get_batch runs in the modes (no_grad, inference) and the
-/// autocast region in which the epoch was started, whichever thread runs it.
+/// autocast region in which the epoch was started, and with the default device of then, whichever
+/// thread runs it.
 class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.

@@ -135,18 +135,20 @@ void write_idx(const std::filesystem::path& path, const IdxFile& file) {
   std::vector<std::byte> bytes{std::byte{0}, std::byte{0}, std::byte{type_code(file.dtype)},
                                static_cast<std::byte>(ndim)};
   const size_t size = file.data.size();
-  uint64_t expected_size = static_cast<uint64_t>(item_size(file.dtype));
+  std::vector<uint64_t> sizes;
   for (int64_t dim : file.dims) {
     if (dim < 0 || dim > UINT32_MAX)
       throw std::invalid_argument("write_idx: expected dimensions on [0, 2^32), got " +
                                   std::to_string(dim));
-    if (__builtin_mul_overflow(expected_size, static_cast<uint64_t>(dim), &expected_size))
-      throw std::invalid_argument(
-          "write_idx: expected fewer than 2^64 bytes, got dimensions up to " + std::to_string(dim));
+    sizes.push_back(static_cast<uint64_t>(dim));
     bytes.resize(bytes.size() + 4);
     files::store(static_cast<uint32_t>(dim), &bytes[bytes.size() - 4], std::endian::big);
   }
-  if (expected_size != size)
+  const auto expected_size = files::checked_size(sizes, item_size(file.dtype));
+  if (!expected_size)
+    throw std::invalid_argument(
+        "write_idx: expected dimensions whose product is below 2^63, got larger ones");
+  if (*expected_size != size)
     throw std::invalid_argument("write_idx: expected as much data as the dimensions say, got " +
                                 std::to_string(size) + " bytes");
   std::vector<std::byte> data = file.data;

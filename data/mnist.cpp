@@ -9,7 +9,8 @@
 namespace halfgrad::data {
 namespace {
 
-/// "images", 3 -> train-images-idx3-ubyte and its other spellings; the first that exists.
+/// "images", 3 -> train-images-idx3-ubyte and its other spellings; the first that is a file, for
+/// an archive of the set may unpack to folders with files in them.
 std::filesystem::path find(const std::filesystem::path& folder, Split split,
                            const std::string& what, int ndim) {
   const std::string stem = (split == Split::train ? "train-" : "t10k-") + what;
@@ -17,7 +18,7 @@ std::filesystem::path find(const std::filesystem::path& folder, Split split,
   for (const char* separator : {"-", "."})
     for (const char* packed : {"", ".gz"}) {
       const auto path = folder / (stem + separator + ending + packed);
-      if (std::filesystem::exists(path)) return path;
+      if (std::filesystem::exists(path) && !std::filesystem::is_directory(path)) return path;
     }
   throw std::runtime_error("load_mnist: expected " + stem + "-" + ending + " or ." + ending +
                            ", plain or .gz, got neither in " + folder.string());

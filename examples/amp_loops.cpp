@@ -1,4 +1,6 @@
 // One training loop of mixed precision: the pages in amp_loops/. See --help.
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,13 @@ int main(int argc, char** argv) {
   app.add_option("--loop", name, description)->check(CLI::IsMember(names))->option_text("NAME");
   app.add_option("--steps", steps, "How many steps")->check(CLI::Range(1, 100000));
   CLI11_PARSE(app, argc, argv);
-  for (const Loop& loop : kLoops) {
-    if (name.empty() || name == loop.name) run(loop, steps);
+  try {
+    for (const Loop& loop : kLoops) {
+      if (name.empty() || name == loop.name) run(loop, steps);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "amp_loops: {}\n", error.what());
+    return 1;
   }
 }

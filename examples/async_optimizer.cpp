@@ -2,6 +2,8 @@
 // parameters, to the loss scale and to the time of a step.
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
@@ -11,6 +13,8 @@
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
 #include <CLI/CLI.hpp>
+
+#include "option_checks.h"
 namespace hg = halfgrad;
 
 namespace {
@@ -104,19 +108,7 @@ Timing train(const Options& options, hg::Device device, bool is_async) {
   return timing;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("Updates on the host, beside the device's work: one step old, or waited for.");
-  Options options;
-  app.add_option("--steps", options.steps, "Steps of the training that is timed")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--hidden", options.hidden, "Width of its two hidden layers")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-
+void run(const Options& options) {
   constexpr int kIterations = 9;
   const auto sync_p = parameters_used(kIterations, false);
   const auto async_p = parameters_used(kIterations, true);
@@ -136,5 +128,26 @@ int main(int argc, char** argv) {
     fmt::print("{:<{}}   {:>9.2f}   {:>9.2f}   {:.3f}\n", is_async ? "async" : "sync",
                fmt::formatted_size("{} steps on {}", options.steps, device.str()), timing.step,
                timing.in_step_call, timing.loss);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Updates on the host, beside the device's work: one step old, or waited for.");
+  Options options;
+  app.add_option("--steps", options.steps, "Steps of the training that is timed")
+      ->check(checks::positive)
+      ->capture_default_str();
+  app.add_option("--hidden", options.hidden, "Width of its two hidden layers")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "async_optimizer: {}\n", error.what());
+    return 1;
   }
 }

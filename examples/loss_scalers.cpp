@@ -15,6 +15,8 @@
 #include <halfgrad/amp/loss_scalers.h>
 #include <halfgrad/amp/scale_policy.h>
 #include <CLI/CLI.hpp>
+
+#include "option_checks.h"
 namespace hg = halfgrad;
 
 namespace {
@@ -115,7 +117,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   std::size_t steps = std::numeric_limits<std::size_t>::max();
   app.add_option("--steps", steps, "Replay the first N steps of it")
-      ->check(CLI::PositiveNumber)
+      ->check(checks::positive)
       ->option_text("N [all]");
   bool constants = false;
   app.add_flag("--constants", constants, "Print what each is made of instead");

@@ -1,5 +1,6 @@
 // The README's example: a training loop in mixed precision, on digits drawn in code.
 #include <cstdio>
+#include <exception>
 #include <limits>
 
 #include <halfgrad/data/data_loader.h>
@@ -14,12 +15,7 @@ hg::data::TensorDataset make_dataset() {
   return {pixels / 255, hg::tensor(digits.labels)};
 }
 
-int main(int argc, char** argv) {
-  CLI::App app("Trains an MLP for one epoch in mixed precision.");
-  int steps = std::numeric_limits<int>::max();
-  app.add_option("--steps", steps, "Stop after so many steps");
-  CLI11_PARSE(app, argc, argv);
-
+void train(int steps) {
   const hg::Device device = hg::cuda::is_available() ? hg::kCUDA : hg::kCPU;
   hg::data::DataLoader loader(make_dataset(), {.batch_size = 128, .shuffle = true});
 
@@ -46,5 +42,19 @@ int main(int argc, char** argv) {
     scaler.update();
     if (step % 10 == 0) std::printf("step %2d: loss %.3f\n", step, loss.item());
     if (++step == steps) break;
+  }
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains an MLP for one epoch in mixed precision.");
+  int steps = std::numeric_limits<int>::max();
+  app.add_option("--steps", steps, "Stop after so many steps")->check(CLI::Range(1, steps));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    train(steps);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "train_step: %s\n", error.what());
+    return 1;
   }
 }

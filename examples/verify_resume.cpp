@@ -18,6 +18,7 @@
 #include <halfgrad/io/checkpoint.h>
 #include <CLI/CLI.hpp>
 
+#include "option_checks.h"
 #include "verify_resume/updates.h"
 
 namespace hg = halfgrad;
@@ -161,12 +162,24 @@ int main(int argc, char** argv) {
   std::int64_t steps = 22, to = 0, complete_at = 0;
   std::string mode, save, resume;
   app.add_option("--steps", steps, "N")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--mode", mode, "Only one of fp32, fp16, bf16, fp16-async")
-      ->check(CLI::IsMember(kModes));
-  app.add_option("--to", to, "Only train, to this number of micro-batches; with --save");
-  app.add_option("--complete-at", complete_at, "Wait there for a pending step");
-  app.add_option("--save", save, "Checkpoint to write in the end");
-  app.add_option("--resume", resume, "Checkpoint to go on from")->check(CLI::ExistingFile);
+  const CLI::Range micro_batches(1, 1 << 21);
+  CLI::Option* const only =
+      app.add_option("--mode", mode, "Only one of fp32, fp16, bf16, fp16-async")
+          ->check(CLI::IsMember(kModes));
+  CLI::Option* const part =
+      app.add_option("--to", to, "Only train, to this number of micro-batches")
+          ->check(micro_batches)
+          ->needs(only);
+  app.add_option("--complete-at", complete_at, "Wait there for a pending step")
+      ->check(micro_batches)
+      ->needs(part);
+  CLI::Option* const saved = app.add_option("--save", save, "Checkpoint to write in the end")
+                                 ->check(checks::writable)
+                                 ->needs(part);
+  part->needs(saved);
+  app.add_option("--resume", resume, "Checkpoint to go on from")
+      ->check(CLI::ExistingFile)
+      ->needs(part);
   CLI11_PARSE(app, argc, argv);
   try {
     if (to > 0) {

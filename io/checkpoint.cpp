@@ -14,14 +14,15 @@ const Tensor& find(const TensorMap& tensors, const std::string& name) {
   throw std::invalid_argument("Checkpoint: expected \"" + name + "\", got none");
 }
 
-/// The number, of exactly this type.
+/// The numbers, of exactly this type: one, or a row of them.
 template <class T>
-T scalar(const TensorMap& tensors, const std::string& name) {
+std::vector<T> numbers_of(const TensorMap& tensors, const std::string& name, std::int64_t dims) {
   const Tensor& tensor = find(tensors, name);
-  if (tensor.dtype() == dtype_of<T>() && tensor.dim() == 0) return *tensor.data_ptr<T>();
+  if (tensor.dtype() == dtype_of<T>() && tensor.dim() == dims) return tensor.to_vector<T>();
   throw std::invalid_argument(
-      "Checkpoint: expected one " + std::string(halfgrad::name(dtype_of<T>())) + " for \"" + name +
-      "\", got " + std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes()));
+      "Checkpoint: expected " + std::string(dims == 0 ? "one " : "a row of ") +
+      std::string(halfgrad::name(dtype_of<T>())) + " for \"" + name + "\", got " +
+      std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes()));
 }
 
 template <class T>
@@ -41,12 +42,25 @@ void Checkpoint::write(const std::string& name, std::int64_t number) {
   tensors[name] = of_scalar(number);
 }
 
+void Checkpoint::write_integer(const std::string& name, std::int64_t number, bool is_unsigned) {
+  if (is_unsigned && number < 0) {
+    throw std::invalid_argument("Checkpoint: expected an int64 for \"" + name + "\", got " +
+                                std::to_string(static_cast<std::uint64_t>(number)));
+  }
+  write(name, number);
+}
+
 void Checkpoint::write(const std::string& name, double number) {
   tensors[name] = of_scalar(number);
 }
 
 void Checkpoint::write_text(const std::string& name, const std::string& text) {
   metadata[name] = text;
+}
+
+void Checkpoint::erase(const std::string& name) {
+  constexpr char kBehindSlash = '/' + 1;
+  tensors.erase(tensors.lower_bound(name + '/'), tensors.lower_bound(name + kBehindSlash));
 }
 
 TensorMap Checkpoint::part(const std::string& name) const {
@@ -62,10 +76,20 @@ TensorMap Checkpoint::part(const std::string& name) const {
 Tensor Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
 
 std::int64_t Checkpoint::integer(const std::string& name) const {
-  return scalar<std::int64_t>(tensors, name);
+  return numbers_of<std::int64_t>(tensors, name, 0)[0];
 }
 
-double Checkpoint::number(const std::string& name) const { return scalar<double>(tensors, name); }
+double Checkpoint::number(const std::string& name) const {
+  return numbers_of<double>(tensors, name, 0)[0];
+}
+
+std::vector<std::int64_t> Checkpoint::integers(const std::string& name) const {
+  return numbers_of<std::int64_t>(tensors, name, 1);
+}
+
+std::vector<double> Checkpoint::numbers(const std::string& name) const {
+  return numbers_of<double>(tensors, name, 1);
+}
 
 const std::string& Checkpoint::text(const std::string& name) const {
   const auto found = metadata.find(name);

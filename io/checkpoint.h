@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/grad_scaler.h>
@@ -31,6 +33,7 @@ namespace halfgrad::io {
 /// Part NAME holds tensors called NAME/...; numbers are 0-dim int64 or float64 tensors; text is
 /// metadata. A part written by others needs nothing but a prefix of its own.
 ///
+/// write() replaces the whole part: of what was called NAME/... before, nothing is left.
 /// read() throws std::invalid_argument for what is missing or does not fit, naming it.
 struct Checkpoint {
   TensorMap tensors;
@@ -71,17 +74,29 @@ struct Checkpoint {
   void write(const std::string& name, const Tensor& tensor);
   void write(const std::string& name, std::int64_t number);
   void write(const std::string& name, double number);
+  /// Throws std::invalid_argument for a number beyond int64.
+  template <std::integral Integer>
+  void write(const std::string& name, Integer number) {
+    write_integer(name, static_cast<std::int64_t>(number), std::unsigned_integral<Integer>);
+  }
   void write_text(const std::string& name, const std::string& text);
 
+  /// Removes the tensors of a part.
+  void erase(const std::string& name);
   /// The tensors of a part, by their names within it.
   TensorMap part(const std::string& name) const;
   Tensor tensor(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
+  std::vector<std::int64_t> integers(const std::string& name) const;  ///< of a 1-dim tensor
+  std::vector<double> numbers(const std::string& name) const;
   const std::string& text(const std::string& name) const;
 
   /// Throws unless text(name) is `text`: for settings, such as the precision, that must not change.
   void require_text(const std::string& name, const std::string& text) const;
+
+ private:
+  void write_integer(const std::string& name, std::int64_t number, bool is_unsigned);
 };
 
 /// One safetensors file, replaced as a whole: whatever happens, the old checkpoint or the new one

@@ -18,6 +18,7 @@ std::string group_prefix(const std::string& name, std::size_t index) {
 }
 
 void write_state(Checkpoint& to, const std::string& name, const optim::OptimizerState& saved) {
+  to.erase(name);
   for (std::size_t i = 0; i < saved.param_groups.size(); ++i) {
     const auto& [params, options] = saved.param_groups[i];
     to.write(group_prefix(name, i) + "params", halfgrad::tensor(params));
@@ -56,7 +57,7 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
     if (!is_option) {
       saved.state[static_cast<std::int64_t>(index)][field] = tensor.array();
     } else if (field == "params") {
-      saved.param_groups[index].params = tensor.to_vector<std::int64_t>();
+      saved.param_groups[index].params = from.integers(name + "/" + key);
     } else {
       saved.param_groups[index].options[field] = from.number(name + "/" + key);
     }

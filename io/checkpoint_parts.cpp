@@ -21,6 +21,7 @@ void check_same_type(const std::string& name, const Tensor& expected, const Tens
 }  // namespace
 
 void Checkpoint::write(const std::string& name, const nn::Module& module) {
+  erase(name);
   for (const auto& [key, tensor] : module.state_dict()) write(name + "/" + key, tensor);
   for (const auto& [key, parameter] : module.named_parameters()) {
     const Tensor grad = parameter.grad();
@@ -67,8 +68,8 @@ void write_schedule(Checkpoint& to, const std::string& name, const optim::LRSche
 
 optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string& name) {
   optim::LRSchedulerState state{.last_epoch = from.integer(name + "/last_epoch"),
-                                .base_lrs = from.tensor(name + "/base_lrs").to_vector<double>(),
-                                .last_lr = from.tensor(name + "/last_lr").to_vector<double>(),
+                                .base_lrs = from.numbers(name + "/base_lrs"),
+                                .last_lr = from.numbers(name + "/last_lr"),
                                 .pending_steps = from.integer(name + "/pending_steps"),
                                 .pending_skipped = from.integer(name + "/pending_skipped")};
   const auto nested = [&] { return name + "/" + std::to_string(state.schedulers.size()); };
@@ -81,6 +82,7 @@ optim::LRSchedulerState read_schedule(const Checkpoint& from, const std::string&
 }  // namespace
 
 void Checkpoint::write(const std::string& name, const optim::LRScheduler& scheduler) {
+  erase(name);
   write_schedule(*this, name, scheduler.state_dict());
 }
 
@@ -92,6 +94,7 @@ namespace {
 
 template <class Scaler>
 void write_scaler(Checkpoint& to, const std::string& name, const Scaler& scaler) {
+  to.erase(name);
   if (!scaler.is_enabled()) return;
   for (const auto& [key, value] : scaler.state_dict()) to.write(name + "/" + key, value);
   for (const auto& [key, array] : scaler.records()) to.write(name + "/" + key, Tensor(array));
@@ -108,6 +111,10 @@ void read_scaler(const Checkpoint& from, const std::string& name, Scaler& scaler
     } else {
       records[key] = tensor.array();
     }
+  }
+  if (state.empty()) {
+    throw std::invalid_argument("Checkpoint: expected the state of an enabled scaler called \"" +
+                                name + "\", got none");
   }
   scaler.load_state_dict(state);
   scaler.load_records(records);
@@ -130,6 +137,7 @@ void Checkpoint::read(const std::string& name, amp::AsyncGradScaler& scaler) con
 
 void Checkpoint::write(const std::string& name, const Generator& generator) {
   const RandomKey next = generator.get_state();
+  erase(name);
   write(name + "/seed", std::bit_cast<std::int64_t>(next.seed));
   write(name + "/stream", std::bit_cast<std::int64_t>(next.stream));
 }

@@ -30,8 +30,8 @@ std::vector<ZipMember> read_zip_directory(const files::ByteReader& input);
 std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
                               const files::ByteReader& input);
 
-/// A path downwards of at most 65 535 bytes: no empty or dot parts, backslashes, colons or
-/// controls.
+/// A path downwards of at most 65 535 bytes: no empty or dot parts, backslashes or controls,
+/// and no drive before them, as in C:/a. (Colons are in TensorFlow's names: kernel:0.)
 bool is_member_name(const std::string& name);
 
 struct ZipContents {

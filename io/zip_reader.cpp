@@ -171,6 +171,8 @@ std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std:
 }  // namespace
 
 bool is_member_name(const std::string& name) {
+  const bool has_drive = name.size() > 2 && name.substr(1, 2) == ":/";
+  if (has_drive) return false;
   std::size_t start = 0;
   while (start <= name.size()) {
     const std::size_t end = std::min(name.find('/', start), name.size());
@@ -179,7 +181,7 @@ bool is_member_name(const std::string& name) {
     start = end + 1;
   }
   return name.size() <= 0xFFFF && std::ranges::none_of(name, [](char c) {
-           return c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20;
+           return c == '\\' || static_cast<unsigned char>(c) < 0x20;
          });
 }
 

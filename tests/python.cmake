@@ -21,3 +21,6 @@ add_python_test(share_memory numpy)
 add_python_test(share_memory torch)
 add_python_test(exchange_files numpy "${CMAKE_CURRENT_SOURCE_DIR}/expected/formats")
 add_python_test(exchange_files safetensors "${CMAKE_CURRENT_SOURCE_DIR}/expected/formats")
+add_test(NAME gpu_check COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
+                                "-DPROGRAM=${PROJECT_SOURCE_DIR}/tools/gpu-check"
+                                -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/gpu_check.cmake")

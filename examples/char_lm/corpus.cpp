@@ -1,6 +1,9 @@
 #include "corpus.h"
 
+#include <stdexcept>
 #include <string_view>
+
+#include <fmt/core.h>
 
 #include "options.h"
 
@@ -46,25 +49,41 @@ std::string text_of(const Options& options) {
   return std::string(options.model == "mlp" ? kNames : kProse);
 }
 
+std::optional<std::int64_t> line_end_of(const data::Alphabet& alphabet, const std::string& text) {
+  if (text.find('\n') == text.npos) return std::nullopt;
+  return alphabet.encode("\n")[0];
+}
+
 }  // namespace
 
 Corpus::Corpus(const Options& options) : Corpus(options, text_of(options)) {}
 
 Corpus::Corpus(const Options& options, const std::string& text)
-    : alphabet(text), by_line(options.model == "mlp"), context(options.context) {
+    : alphabet(text),
+      by_line(options.model == "mlp"),
+      context(options.context),
+      line_end(line_end_of(alphabet, text)) {
   const auto all = alphabet.encode(text);
   const auto test_begin = std::ssize(all) * 9 / 10;
-  const std::int64_t line_end = alphabet.encode("\n")[0];
   std::int64_t line = 0;
   for (std::int64_t i = 0; i < std::ssize(all); ++i) {
     const bool is_test = by_line ? line % 10 == 9 : i >= test_begin;
     (is_test ? validation : train).push_back(all[static_cast<std::size_t>(i)]);
     if (all[static_cast<std::size_t>(i)] == line_end) ++line;
   }
+  if (by_line && validation.empty()) {
+    throw std::invalid_argument("mlp: expected a text of 10 lines or more, got a shorter one");
+  }
+  if (!by_line && std::ssize(validation) <= context) {
+    throw std::invalid_argument(fmt::format(
+        "gpt: expected a longer text, with more characters in its last tenth than the {} of "
+        "--context, got {}",
+        context, validation.size()));
+  }
 }
 
 data::DataLoader Corpus::loader(const std::vector<std::int64_t>& text,
                                 data::DataLoaderOptions options) const {
-  if (by_line) return data::DataLoader(data::LineContexts(text, line_end(), context), options);
+  if (by_line) return data::DataLoader(data::LineContexts(text, *line_end, context), options);
   return data::DataLoader(data::TextBlocks(text, context), options);
 }

@@ -3,9 +3,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
 #include <CLI/CLI.hpp>
+
+#include "../option_checks.h"
 
 namespace hg = halfgrad;
 
@@ -13,16 +14,6 @@ std::optional<hg::DType> Options::autocast() const {
   if (precision == "fp32") return std::nullopt;
   return precision == "fp16" ? hg::kHalf : hg::kBFloat16;
 }
-
-namespace {
-
-std::string in_a_folder(const std::string& file) {
-  const auto folder = std::filesystem::path(file).parent_path();
-  if (folder.empty() || std::filesystem::is_directory(folder)) return "";
-  return fmt::format("create the folder {} first", folder.string());
-}
-
-}  // namespace
 
 Options parse_options(int argc, char** argv) {
   Options options;
@@ -34,7 +25,7 @@ Options parse_options(int argc, char** argv) {
       "  gpt  a small transformer with causal self-attention, on running text");
   app.option_defaults()->always_capture_default();
   const auto count = [&](const std::string& name, std::int64_t& value, const std::string& meaning) {
-    return app.add_option(name, value, meaning)->check(CLI::PositiveNumber);
+    return app.add_option(name, value, meaning)->check(checks::positive);
   };
   app.add_option("--model", options.model, "mlp or gpt")->check(CLI::IsMember({"mlp", "gpt"}));
   app.add_option("--data", options.data, "Text file; without it a short text of our own")
@@ -48,20 +39,20 @@ Options parse_options(int argc, char** argv) {
   count("--layers", options.layers, "Transformer blocks");
   count("--heads", options.heads, "Attention heads; divides the width");
   count("--width", options.width, "Size of hidden vectors");
-  app.add_option("--dropout", options.dropout, "Probability")->check(CLI::Range(0.0, 0.9));
+  app.add_option("--dropout", options.dropout, "Probability")->check(checks::within(0, 0.9));
   app.add_flag("--checkpoint", options.checkpoint, "Compute activations of blocks twice");
-  app.add_option("--lr", options.lr, "Peak learning rate")->check(CLI::PositiveNumber);
+  app.add_option("--lr", options.lr, "Peak learning rate")->check(checks::positive);
   count("--warm-up", options.warm_up, "Updates until the peak; then a cosine down to a tenth");
   app.add_option("--weight-decay", options.weight_decay, "Of matrices")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--clip", options.clip, "Largest norm of a gradient")->check(CLI::PositiveNumber);
+      ->check(checks::within(0, 1));
+  app.add_option("--clip", options.clip, "Largest norm of a gradient")->check(checks::positive);
   count("--validate-every", options.validate_every, "Updates between validations");
   count("--validation-batches", options.validation_batches, "Batches in a validation");
   app.add_option("--samples", options.samples, "Characters to write in the end")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000'000));
   app.add_option("--seed", options.seed, "Of the weights and of the order of samples");
   app.add_option("--save", options.save, "Leave a checkpoint in this file with each validation")
-      ->check(in_a_folder);
+      ->check(checks::writable);
   app.add_option("--resume", options.resume, "Go on from this checkpoint, bit for bit")
       ->check(CLI::ExistingFile);
   count("--until", options.until, "Stop after this update, to be resumed to --steps in all")

@@ -34,11 +34,12 @@ double lr_factor(std::int64_t step, const Options& options) {
 /// What decides the bits of a training, but for the text.
 std::string settings(const Options& options, const Corpus& corpus) {
   return fmt::format(
-      "--model {} --precision {} --steps {} --batch {} --accumulation {} --context {} --dropout {} "
-      "--lr {} --warm-up {} --weight-decay {} --clip {} --seed {}, {} characters",
+      "--model {} --precision {} --steps {} --batch {} --accumulation {} --context {} --layers {} "
+      "--heads {} --width {} --dropout {} --lr {} --warm-up {} --weight-decay {} --clip {} "
+      "--seed {}, {} characters",
       options.model, options.precision, options.steps, options.batch, options.accumulation,
-      options.context, options.dropout, options.lr, options.warm_up, options.weight_decay,
-      options.clip, options.seed, corpus.train.size());
+      options.context, options.layers, options.heads, options.width, options.dropout, options.lr,
+      options.warm_up, options.weight_decay, options.clip, options.seed, corpus.train.size());
 }
 
 }  // namespace

@@ -21,17 +21,16 @@ std::string write(const Model& model, const Corpus& corpus, const Options& optio
   const hg::NoGradGuard no_grad;
   hg::nn::Module module = model.module;
   module.eval();
-  const std::int64_t line_end = corpus.line_end();
   std::vector<std::int64_t> text(corpus.by_line ? static_cast<std::size_t>(corpus.context) : 1,
-                                 line_end);
+                                 corpus.start());
   const std::ptrdiff_t prompt = std::ssize(text);
   for (std::int64_t i = 0; i < options.samples; ++i) {
     // Of a model that reads lines, what is before the last line is line ends.
     std::vector<std::int64_t> seen(text.end() - std::min(std::ssize(text), corpus.context),
                                    text.end());
     if (corpus.by_line) {
-      const auto start = std::find(seen.rbegin(), seen.rend(), line_end).base();
-      std::fill(seen.begin(), start, line_end);
+      const auto start = std::find(seen.rbegin(), seen.rend(), corpus.start()).base();
+      std::fill(seen.begin(), start, corpus.start());
     }
     const hg::Tensor x = hg::tensor(seen, {1, std::ssize(seen)}, {.device = options.device});
     const hg::Tensor logits = model.logits(x).view({-1, corpus.alphabet.size()});

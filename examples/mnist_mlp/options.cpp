@@ -1,11 +1,12 @@
 #include "options.h"
 
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
 #include <CLI/CLI.hpp>
+
+#include "../option_checks.h"
 
 namespace hg = halfgrad;
 
@@ -26,12 +27,6 @@ std::vector<std::string> precision_names() {
   return names;
 }
 
-std::string positive(const std::string& text) {
-  double value = 0;
-  const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-  return is_number && value > 0 ? "" : "expected a finite number above 0, got " + text;
-}
-
 std::string not_negative(const std::string& text) {
   return text.starts_with('-') ? "expected a number from 0 on, got " + text : "";
 }
@@ -49,13 +44,6 @@ std::vector<std::int64_t> layer_sizes(const std::string& text) {
     sizes.push_back(size);
   }
   return sizes;
-}
-
-void check_folder(const char* option, const std::filesystem::path& file) {
-  const auto folder = file.parent_path();
-  if (folder.empty() || std::filesystem::is_directory(folder)) return;
-  throw CLI::ValidationError(
-      fmt::format("{}: create the folder {} first", option, folder.string()));
 }
 
 }  // namespace
@@ -85,12 +73,13 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::Range(1, 1024))
       ->option_text(fmt::format("N [{}]", threads));
   app.add_option("--steps", options.steps, "End each training after N steps")
-      ->check(positive)
+      ->check(checks::positive)
       ->option_text("N");
   app.add_option("--seed", options.seed, "Of the weights and of the order of samples")
       ->check(not_negative)
       ->option_text("N [0]");
   app.add_option("--json", options.json, "Write the results to this file, too")
+      ->check(checks::writable)
       ->option_text("FILE");
 
   const std::string digits = "Digits task";
@@ -105,15 +94,15 @@ Options parse_options(int argc, char** argv) {
       ->option_text("N,... [512,512]")
       ->group(digits);
   app.add_option("--epochs", options.epochs, "Times that each image is seen")
-      ->check(positive)
+      ->check(CLI::Range(1, 1'000'000))
       ->option_text(fmt::format("N [{}]", options.epochs))
       ->group(digits);
   app.add_option("--batch", options.batch, "Images in a batch")
-      ->check(positive)
+      ->check(checks::positive)
       ->option_text("N [128]")
       ->group(digits);
   app.add_option("--lr", options.lr, "Learning rate")
-      ->check(positive)
+      ->check(checks::positive)
       ->option_text("X [1e-3]")
       ->group(digits);
   add_choice("--optimizer", options.optimizer, {"sgd", "adam", "adamw"}, "sgd has momentum 0.9")
@@ -121,10 +110,11 @@ Options parse_options(int argc, char** argv) {
   CLI::Option* const save =
       app.add_option("--save", options.save,
                      "Leave a checkpoint in this file after each epoch and at the end of --steps")
+          ->check(checks::writable)
           ->option_text("FILE")
           ->group(digits);
   app.add_option("--save-every", options.save_every, "... and after every N steps")
-      ->check(positive)
+      ->check(checks::positive)
       ->needs(save)
       ->option_text("N")
       ->group(digits);
@@ -144,8 +134,6 @@ Options parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     options.device = choose_device(device);
-    check_folder("--json", options.json);
-    check_folder("--save", options.save);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)

@@ -37,6 +37,44 @@ TEST(BatchStream, RunsThroughEpochAfterEpochFromAnywhere) {
   }
 }
 
+/// Six numbers, of which `broken` cannot be read.
+struct Broken {
+  std::int64_t broken;
+
+  std::int64_t size() const { return 6; }
+  Batch get_batch(std::span<const std::int64_t> indices) const {
+    if (indices[0] == broken) throw std::runtime_error("broken sample");
+    const Tensor number = tensor(std::vector<std::int64_t>(indices.begin(), indices.end()));
+    return {number, number};
+  }
+};
+
+TEST(BatchStream, AnExceptionStandsForItsBatchAndEndsTheEpoch) {
+  constexpr std::int64_t kThrows = -1;
+  const auto next = [](BatchStream& stream) {
+    try {
+      return stream.next().first.item<std::int64_t>();
+    } catch (const std::runtime_error&) {
+      return kThrows;
+    }
+  };
+  for (const int prefetch : {0, 2}) {
+    BatchStream third_broken(DataLoader(Broken{2}, {.prefetch = prefetch}));
+    for (const std::int64_t expected : {0, 1, -1, 0, 1, -1, 0}) {
+      EXPECT_EQ(next(third_broken), expected) << prefetch;
+    }
+    third_broken.seek(4);
+    for (const std::int64_t expected : {4, 5, 0, 1, -1}) {
+      EXPECT_EQ(next(third_broken), expected) << prefetch;
+    }
+    BatchStream first_broken(DataLoader(Broken{0}, {.prefetch = prefetch}));
+    EXPECT_EQ(next(first_broken), kThrows);
+    EXPECT_EQ(next(first_broken), kThrows);
+    first_broken.seek(5);
+    EXPECT_EQ(next(first_broken), 5);
+  }
+}
+
 TEST(BatchStream, RefusesWhatHasNoBatches) {
   const Tensor none = empty({0, 1});
   EXPECT_THROW(BatchStream(DataLoader(TensorDataset(none, none))), std::invalid_argument);

@@ -151,6 +151,33 @@ TEST_P(Loader, ExceptionsArriveInPlaceOfTheirBatch) {
   EXPECT_THROW(broken_at_once.begin(), std::runtime_error);
 }
 
+TEST_P(Loader, ExceptionsEndTheEpoch) {
+  DataLoader loader(Numbers{.count = 10, .broken = 5}, {.batch_size = 2, .prefetch = GetParam()});
+  auto batch = loader.begin();
+  ++batch;
+  EXPECT_THROW(++batch, std::runtime_error);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(batch == loader.end());
+    EXPECT_NO_THROW(++batch);
+  }
+}
+
+/// Batches made where the thread makes tensors.
+struct Ones {
+  std::int64_t size() const { return 6; }
+  Batch get_batch(std::span<const std::int64_t>) const { return {ones({1}), ones({1})}; }
+};
+
+TEST_P(Loader, MakesTensorsOnTheDefaultDeviceOfTheEpochsStart) {
+  const Device here = get_default_device(), there(kCPU, 1);
+  set_default_device(there);
+  DataLoader loader(Ones(), {.prefetch = GetParam()});
+  auto batch = loader.begin();
+  set_default_device(here);
+  for (; batch != loader.end(); ++batch) EXPECT_EQ((*batch).first.device(), there);
+  EXPECT_EQ(get_default_device(), here);
+}
+
 TEST_P(Loader, MayBeLeftEarly) {
   DataLoader loader(Numbers{1000}, {.batch_size = 1, .prefetch = GetParam()});
   for (int epoch = 0; epoch < 20; ++epoch) {

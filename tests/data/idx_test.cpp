@@ -125,6 +125,7 @@ TEST(Idx, RefusesToWriteWhatTheFormatCannotHold) {
       {DType::f32, {1}, bytes({1})},
       {DType::u8, {large, large, 4}, {}},
       {DType::u8, {large, large, large}, {}},
+      {DType::u8, {0, large, large, large}, {}},
       {DType::f16, {1}, bytes({1, 2})},
       {DType::i64, {1}, zeros(8)},
       {DType::boolean, {1}, bytes({1})},

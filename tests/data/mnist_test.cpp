@@ -52,6 +52,12 @@ TEST_F(Mnist, FindsEverySpellingOfTheNames) {
   }
 }
 
+TEST_F(Mnist, PassesOverFoldersOfTheSameName) {
+  fs::rename(folder_ / kImages, folder_ / "train-images.idx3-ubyte");
+  fs::create_directory(folder_ / kImages);
+  EXPECT_EQ(error(), "no error");
+}
+
 TEST_F(Mnist, RefusesWhatDoesNotFitTogether) {
   const struct {
     const char* file;

@@ -81,6 +81,17 @@ TEST(AsyncCheckpoint, GoesOnBitForBit) {
   }
 }
 
+TEST(AsyncCheckpoint, WritingReplacesTheWholePart) {
+  AsyncTraining training(1);
+  training.run(3);
+  Checkpoint checkpoint = training.checkpoint();
+  EXPECT_TRUE(checkpoint.tensors.contains("optimizer/0.gradient"));
+  training.run(1);
+  checkpoint.write("optimizer", *training.optimizer);
+  EXPECT_FALSE(checkpoint.tensors.contains("optimizer/0.gradient"));
+  EXPECT_TRUE(checkpoint.tensors.contains("optimizer/gradient_scale"));
+}
+
 TEST(AsyncCheckpoint, RefusesWhatDoesNotFit) {
   AsyncTraining training(1);
   training.run(3);

@@ -100,6 +100,49 @@ TEST(Checkpoint, DropsGradientsThatWereNotThere) {
   EXPECT_FALSE(second.model.parameters().at(0).grad().defined());
 }
 
+TEST(Checkpoint, WritingReplacesAWholePart) {
+  Checkpoint all;
+  nn::Linear model(2, 2), other(2, 2);
+  model.weight.set_grad(ones({2, 2}));
+  all.write("model", model);
+  model.zero_grad();
+  all.write("model", model);
+  all.read("model", other);
+  EXPECT_FALSE(other.weight.grad().defined());
+
+  optim::Adam two_groups({{.params = {model.weight}}, {.params = {model.bias}}});
+  model.weight.set_grad(ones({2, 2}));
+  two_groups.step();
+  optim::Adam one_group(other.parameters()), loaded(other.parameters());
+  all.write("optimizer", two_groups);
+  all.write("optimizer", one_group);
+  all.read("optimizer", loaded);
+  EXPECT_TRUE(loaded.state_dict().state.empty());
+
+  optim::StepLR alone(one_group, {.step_size = 1});
+  Training training(1);
+  all.write("scheduler", *training.scheduler);
+  all.write("scheduler", alone);
+  EXPECT_FALSE(all.tensors.contains("scheduler/0/last_epoch"));
+
+  amp::GradScaler scaler, disabled({.enabled = false});
+  all.write("scaler", scaler);
+  all.write("scaler", disabled);
+  EXPECT_TRUE(all.part("scaler").empty());
+}
+
+TEST(Checkpoint, WritingAPartLeavesWhatStandsBesideIt) {
+  Checkpoint all;
+  const Generator generator;
+  const std::vector<std::string> beside{"random", "random!", "random0", "randoms/seed", "rando/x"};
+  for (const std::string& name : beside) all.write(name, 1.0);
+  all.write("random", generator);
+  all.write("random", generator);
+  for (const std::string& name : beside) EXPECT_EQ(all.number(name), 1) << name;
+  all.write("random", 2.0);
+  EXPECT_EQ(all.part("random").size(), 2u);
+}
+
 TEST(Checkpoint, IsACopy) {
   Training training(1);
   const Checkpoint before = training.checkpoint();
@@ -125,6 +168,18 @@ TEST(Checkpoint, KeepsNumbersAndText) {
   EXPECT_THROW(loaded.integer("lr"), std::invalid_argument);
   EXPECT_THROW(loaded.number("step"), std::invalid_argument);
   EXPECT_THROW(loaded.tensor("none"), std::invalid_argument);
+}
+
+TEST(Checkpoint, KeepsIntegersOfAnyType) {
+  Checkpoint checkpoint;
+  const int step = -7;
+  checkpoint.write("int", step);
+  checkpoint.write("size", std::size_t{1} << 62);
+  checkpoint.write("small", std::uint8_t{200});
+  EXPECT_EQ(checkpoint.integer("int"), -7);
+  EXPECT_EQ(checkpoint.integer("size"), std::int64_t{1} << 62);
+  EXPECT_EQ(checkpoint.integer("small"), 200);
+  EXPECT_THROW(checkpoint.write("large", std::uint64_t{1} << 63), std::invalid_argument);
 }
 
 TEST(Checkpoint, RefusesWhatDoesNotFit) {
@@ -157,6 +212,15 @@ TEST(Checkpoint, RefusesWhatDoesNotFit) {
   expect_refused("other counters", [](Checkpoint& c) { c.write("scaler/counters", ones({4})); });
   expect_refused("a log", [](Checkpoint& c) { c.write("scaler/log", ones({4})); });
   expect_refused("no scale", [](Checkpoint& c) { c.tensors.erase("scaler/scale"); });
+  expect_refused("no scaler", [](Checkpoint& c) {
+    std::erase_if(c.tensors, [](const auto& item) { return item.first.starts_with("scaler/"); });
+  });
+  expect_refused("fractions of parameters", [](Checkpoint& c) {
+    c.write("optimizer/group0.params", c.tensor("optimizer/group0.params").to(kDouble));
+  });
+  expect_refused("rates of another type", [](Checkpoint& c) {
+    c.write("scheduler/base_lrs", c.tensor("scheduler/base_lrs").to(kFloat));
+  });
   expect_refused("no seed", [](Checkpoint& c) { c.tensors.erase("random/seed"); });
 }
 

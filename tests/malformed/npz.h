@@ -122,7 +122,7 @@ inline std::vector<Malformed> malformed() {
       {"name with an empty part", named("a//b.npy"), bad_name},
       {"name of a folder", named("a/"), bad_name},
       {"name with a backslash", named("..\\a.npy"), bad_name},
-      {"name with a drive", named("C:a.npy"), bad_name},
+      {"name with a drive", named("C:/a.npy"), bad_name},
       {"name with a zero", named(std::string("a\0.npy", 6)), bad_name},
       {"name with a newline", named("a\n.npy"), bad_name},
       {"name of another kind", named("a.txt"), bad_name, "NAME.npy"},
