@@ -53,6 +53,7 @@ class KernelCheck {
                          : options.dtype == kFloat64 ? kFloat64
                                                      : kFloat32;
     dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
+    for (const Dims& dims : dims_) expect_dims(op_, dims);
     if (options.in_place && !op_.may_work_in_place) {
       throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
                                   name);

@@ -64,8 +64,12 @@ struct KernelOp {
 /// first example. Throws std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
+/// Throws std::invalid_argument for dims below zero, or below those from which the op is defined.
+void expect_dims(const KernelOp& op, const Dims& dims);
+
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the
-/// op's signature, if there are none.
+/// op's signature, if there are none; and for what the op is not defined for: too small dims, and
+/// indices that are no whole numbers or out of range, PyTorch's ignore_index of -100 among them.
 Dims dims_of(const KernelOp& op, const std::vector<Values>& operands);
 
 /// The names that kernel_op knows with free dims, elementwise ones left out.

@@ -169,6 +169,23 @@ TEST(KernelCheck, JudgesAccumulationInHalf) {
   EXPECT_TRUE(report.passed()) << to_text(report);
 }
 
+// Below the least dims the formulas would read what is not there.
+TEST(KernelCheck, RefusesWhatItCannotRun) {
+  int runs = 0;
+  const Kernel kernel = [&](const std::vector<Array>&, const Array&) { ++runs; };
+  const auto refused = [&](const char* op, const KernelCheckOptions& options) {
+    EXPECT_THROW(check_kernel(kernel, op, options), std::invalid_argument) << op;
+  };
+  for (const char* op : {"amax", "argmin", "cross_entropy", "gather", "embedding", "logsumexp"}) {
+    refused(op, {.dims = {{2, 2, 2}, {3, 1, 0}}});
+  }
+  refused("batch_norm", {.dims = {{1, 3, 5}}});
+  for (const Dims& dims : {Dims{-3, 1, 5}, Dims{1, -3, 5}, Dims{1, 1, -5}}) {
+    refused("mm", {.dims = {dims}});
+  }
+  EXPECT_EQ(runs, 0);
+}
+
 TEST(KernelReport, InJsonAndJUnit) {
   const KernelReport good = check_kernel(planted::on_dtype(planted::Add{}), "add");
   const KernelReport bad =

@@ -23,6 +23,8 @@ expect_code(2 sum --library "${LIBRARY}" --symbol no_such_kernel)
 expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --layout contiguous misaligned)
 expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed)  # it reads no strides
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
+expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
 
 # Its messages are to be read: what is missing, and names.
 function(expect_text pattern)
