@@ -58,6 +58,12 @@ class KernelCheck {
       throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
                                   name);
     }
+    if (options.in_place && report_.output != report_.dtype) {
+      std::ostringstream message;
+      message << "check_kernel: expected the operands' dtype in place, " << report_.dtype
+              << ", got an output of " << report_.output;
+      throw std::invalid_argument(message.str());
+    }
   }
 
   KernelReport report() {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
@@ -152,6 +153,11 @@ TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   options.in_place = true;
   EXPECT_FALSE(check_kernel(softmax, "softmax", options).passed());
   EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+  options.output = kFloat32;
+  EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+  options.output = kFloat16;  // no memory holds both
+  EXPECT_THROW(check_kernel(softmax, "softmax", options), std::invalid_argument);
+  options.output = {};
   for (const char* op : {"sum", "eq", "where", "mm"}) {
     EXPECT_THROW(check_kernel(softmax, op, options), std::invalid_argument) << op;
   }
@@ -184,6 +190,26 @@ TEST(KernelCheck, RefusesWhatItCannotRun) {
     refused("mm", {.dims = {dims}});
   }
   EXPECT_EQ(runs, 0);
+}
+
+TEST(KernelCheck, OneRoundingToANarrowerOutputIsRight) {
+  const Kernel relu = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(halfgrad::relu(Tensor(in[0])));
+  };
+  const Kernel transpose = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(Tensor(in[0]).t());
+  };
+  const Kernel off_by_an_ulp = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(halfgrad::relu(Tensor(in[0])) * (1 + 0x1p-10));
+  };
+  for (const DType output : {kFloat16, kBFloat16}) {
+    const KernelCheckOptions options{.output = output, .shrink = false};
+    const KernelReport report = check_kernel(relu, "relu", options);
+    EXPECT_TRUE(report.passed()) << to_text(report);
+    EXPECT_TRUE(std::isnan(report.use.relative_to_low_precision())) << "both are exact";
+    EXPECT_TRUE(check_kernel(transpose, "transpose", options).passed());
+    EXPECT_FALSE(check_kernel(off_by_an_ulp, "relu", options).passed());
+  }
 }
 
 TEST(KernelReport, InJsonAndJUnit) {
