@@ -46,6 +46,7 @@ class KernelCheck {
  public:
   KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
       : kernel_(kernel), op_(kernel_op(name)), options_(options) {
+    expect_runnable(options);
     report_.op = name;
     report_.dtype = options.dtype;
     report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
@@ -187,6 +188,13 @@ std::string to_string(const KernelCase& kernel_case) {
 
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case) {
   return operands_of_kind(op, drawn(op, kernel_case), kernel_case);
+}
+
+void expect_runnable(const KernelCheckOptions& options) {
+  if (options.layouts.empty()) {
+    throw std::invalid_argument("check_kernel: expected layouts to run in, got none");
+  }
+  const DeviceGuard there(options.device);
 }
 
 std::vector<Dims> check_dims(const KernelOp& op) {

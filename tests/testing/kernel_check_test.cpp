@@ -189,6 +189,9 @@ TEST(KernelCheck, RefusesWhatItCannotRun) {
   for (const Dims& dims : {Dims{-3, 1, 5}, Dims{1, -3, 5}, Dims{1, 1, -5}}) {
     refused("mm", {.dims = {dims}});
   }
+  refused("sum", {.layouts = {}});
+  refused("softmax", {.layouts = {}, .in_place = true});
+  refused("sum", {.device = Device(kCUDA, cuda::device_count())});
   EXPECT_EQ(runs, 0);
 }
 
@@ -210,6 +213,33 @@ TEST(KernelCheck, OneRoundingToANarrowerOutputIsRight) {
     EXPECT_TRUE(check_kernel(transpose, "transpose", options).passed());
     EXPECT_FALSE(check_kernel(off_by_an_ulp, "relu", options).passed());
   }
+}
+
+// Nothing found is no verdict where nothing was looked at.
+TEST(KernelCheck, WhatJudgesNoElementHasNotPassed) {
+  const Kernel nothing = [](const std::vector<Array>&, const Array&) {};
+  const Kernel sum = planted::on_dtype(planted::SumRows{});
+  const KernelReport empty = check_kernel(nothing, "sum", {.dims = {{0, 0, 0}}});
+  EXPECT_FALSE(empty.checked());
+  EXPECT_FALSE(empty.passed());
+  EXPECT_TRUE(to_text(empty).starts_with("sum, float32 -> float32, accumulated in float32: NOT"))
+      << to_text(empty);
+  EXPECT_NE(to_json(empty).find("\"passed\": false, \"checked\": false"), std::string::npos);
+  EXPECT_NE(to_junit({empty}).find("failures=\"0\" errors=\"1\""), std::string::npos);
+  EXPECT_NE(to_junit({empty}).find("<error type=\"not checked\""), std::string::npos);
+
+  const KernelReport unjudged = check_kernel(  // K u is beyond 1: finite sums have no bound
+      sum, "sum",
+      {.accumulate = kBFloat16,
+       .dims = {{1, 1, 4099}},
+       .without = {Hostile::inf_first, Hostile::inf_middle, Hostile::inf_last, Hostile::nan_first,
+                   Hostile::nan_middle, Hostile::nan_last}});
+  EXPECT_GT(unjudged.use.elements, 0);
+  EXPECT_FALSE(unjudged.passed()) << to_text(unjudged);
+  EXPECT_FALSE(unjudged.checked());
+  EXPECT_TRUE(check_kernel(sum, "sum", {.dims = {{3, 1, 0}}}).passed()) << "three zeros";
+  const KernelReport unwritten = check_kernel(nothing, "sum", {.dims = {{3, 1, 0}}});
+  EXPECT_TRUE(unwritten.checked() && !unwritten.passed());
 }
 
 TEST(KernelReport, InJsonAndJUnit) {

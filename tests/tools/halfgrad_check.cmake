@@ -25,6 +25,8 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed) 
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
 expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to judge
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
 
 # Its messages are to be read: what is missing, and names.
 function(expect_text pattern)
