@@ -48,14 +48,20 @@ struct KernelOp {
 ///   softmax, log_softmax              [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
-///   mm, matmul, bmm                   [m, k], [k, n] -> [m, n]; [m, n, k], [m, k, n] -> [m, n, n]
-///   mv, dot, outer                    [m, k], [k] -> [m]; [k], [k] -> []; [m], [n] -> [m, n]
+///   mm, matmul                        [m, k], [k, n] -> [m, n]
+///   bmm                               [m, n, k], [m, k, n] -> [m, n, n]
+///   mv                                [m, k], [k] -> [m]
+///   dot                               [k], [k] -> []
+///   outer                             [m], [n] -> [m, n]
 ///   linear, linear_relu, linear_gelu  [m, k], [n, k], [n] -> [m, n]
 ///   addmm                             [n], [m, k], [k, n] -> [m, n]
 ///   cross_entropy, nll_loss           [m, k], classes [m] -> []
 ///   the other losses                  [m, k], [m, k] -> []
-///   transpose, stack, cat             [m, n] -> [n, m]; [m, k], [m, k] -> [m, 2, k]; [m, k], [m,
-///   n] gather, scatter_add               [m, k], indices [m, n] (, [m, n]) -> [m, n], [m, k]
+///   transpose                         [m, n] -> [n, m]
+///   cat                               [m, k], [m, n] -> [m, k + n]
+///   stack                             [m, k], [m, k] -> [m, 2, k]
+///   gather                            [m, k], indices [m, n] -> [m, n]
+///   scatter_add                       [m, k], indices [m, n], [m, n] -> [m, k]
 ///   index_select, embedding           [k, n], indices [m] -> [m, n]
 ///   masked_fill                       [m, k], mask [m, k] -> [m, k]
 ///
