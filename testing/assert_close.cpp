@@ -1,7 +1,11 @@
 #include <halfgrad/testing/assert_close.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <sstream>
 #include <stdexcept>
+#include <vector>
 
 #include <halfgrad/testing/ulp.h>
 
@@ -17,25 +21,35 @@ Shape unravel(std::int64_t index, const Shape& sizes) {
   return position;
 }
 
+/// Integers with all their digits.
+void print_element(std::ostream& out, const Tensor& tensor, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  if (is_floating_point(tensor.dtype())) {
+    out << tensor.to_vector<double>()[at];
+  } else {
+    out << tensor.to_vector<std::int64_t>()[at];
+  }
+}
+
 }  // namespace
 
 void assert_close(const Tensor& actual, const Tensor& expected, const AssertCloseOptions& options) {
-  const WorstError worst = worst_error(actual, expected);
-  if (worst.roundoffs <= options.roundoffs) return;
+  const std::vector<double> errors = roundoffs_between(actual, expected);
+  const auto wrong =
+      std::count_if(errors.begin(), errors.end(), [&](double e) { return e > options.roundoffs; });
+  if (wrong == 0) return;
 
-  const auto got = actual.to_vector<double>();
-  const auto wanted = expected.to_vector<double>();
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (roundoffs_between(got[i], wanted[i], actual.dtype()) > options.roundoffs) ++wrong;
-  }
-  const auto at = static_cast<std::size_t>(worst.index);
+  const auto worst = std::max_element(errors.begin(), errors.end());
+  const auto index = static_cast<std::int64_t>(worst - errors.begin());
   std::ostringstream message;
   message.precision(17);
-  message << "assert_close: expected " << wanted[at] << " at "
-          << to_string(unravel(worst.index, actual.sizes())) << ", got " << got[at] << ": "
-          << worst.roundoffs << " roundoffs of " << actual.dtype() << " off, allowed "
-          << options.roundoffs << "; " << wrong << " of " << got.size() << " elements are too far";
+  message << "assert_close: expected ";
+  print_element(message, expected, index);
+  message << " at " << to_string(unravel(index, actual.sizes())) << ", got ";
+  print_element(message, actual, index);
+  message << ": " << *worst << " roundoffs of " << actual.dtype() << " off, allowed "
+          << options.roundoffs << "; " << wrong << " of " << errors.size()
+          << " elements are too far";
   throw std::runtime_error(message.str());
 }
 

@@ -20,7 +20,9 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
     const bool infinite = y.overflows && same_range;
     const double magnitude = std::fabs(y.value) + y.error;
     const bool exact = op.bitwise || infinite || !std::isfinite(y.value);
-    budget.expected.push_back(infinite ? std::copysign(kInfinity, y.value) : y.value);
+    budget.expected.push_back(infinite     ? std::copysign(kInfinity, y.value)
+                              : op.bitwise ? rounded_to(output, y.value)
+                                           : y.value);
     budget.allowed.push_back(y.error == kInfinity && !infinite ? kInfinity
                              : exact                           ? 0
                                      : y.error + limits.roundoff * magnitude +

@@ -15,11 +15,12 @@
 ///   |error| <= u_out |y| + gamma_K(u_acc) sum_k |a_ik| |b_kj| + ulp_out(y),
 ///
 /// gamma_K(u) = K u / (1 - K u); Higham, Accuracy and Stability of Numerical Algorithms, chapter 3.
-/// Ops that do not round, such as relu, have a budget of 0.
+/// Ops that do not round, such as relu, have a budget of 0: the result, rounded to nearest where
+/// the output is narrower than the operands.
 namespace halfgrad::testing {
 
 struct ErrorBudget {
-  std::vector<double> expected;  ///< in double or better
+  std::vector<double> expected;  ///< in double or better; of exact ops, as the output stores it
   std::vector<double> allowed;   ///< infinity where a correct kernel may overflow on the way
 };
 

@@ -22,7 +22,8 @@ struct GradcheckOptions {
   /// The cube root of float64's roundoff u, where the truncation error, of order eps^2, meets the
   /// rounding error, of order u / eps.
   double eps = 0x1p-18;
-  /// A gradient g may be off by atol + rtol |g|: a thousand times either of the two errors.
+  /// A gradient g may be off by atol + rtol |g|: a thousand times either of the two errors. One
+  /// that is infinite by finite differences must be that infinity.
   double atol = 0x1p-26;
   double rtol = 0x1p-26;
   bool fast_mode = false;
@@ -50,8 +51,9 @@ bool gradgradcheck(const GradcheckSingleFunction& function, const std::vector<Te
 
 struct ReducedGradcheckOptions {
   DType dtype = kFloat16;  ///< in which the gradients are judged: float16, bfloat16 or float32
-  /// An element of an input's gradient g may be off by so many roundoffs of max |g|, and by one of
-  /// the dtype's smallest numbers: one for storing each intermediate gradient it passes through.
+  /// An element of an input's gradient g may be off by so many roundoffs of the largest finite |g|,
+  /// and by one of the dtype's smallest numbers: one for storing each intermediate gradient it
+  /// passes through. An infinite element must be that infinity.
   double roundoffs = 8;
   bool raise_exception = true;
   std::uint64_t seed = 0;  ///< of the random cotangent

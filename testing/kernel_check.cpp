@@ -46,6 +46,7 @@ class KernelCheck {
  public:
   KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
       : kernel_(kernel), op_(kernel_op(name)), options_(options) {
+    expect_runnable(options);
     report_.op = name;
     report_.dtype = options.dtype;
     report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
@@ -53,9 +54,16 @@ class KernelCheck {
                          : options.dtype == kFloat64 ? kFloat64
                                                      : kFloat32;
     dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
+    for (const Dims& dims : dims_) expect_dims(op_, dims);
     if (options.in_place && !op_.may_work_in_place) {
       throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
                                   name);
+    }
+    if (options.in_place && report_.output != report_.dtype) {
+      std::ostringstream message;
+      message << "check_kernel: expected the operands' dtype in place, " << report_.dtype
+              << ", got an output of " << report_.output;
+      throw std::invalid_argument(message.str());
     }
   }
 
@@ -180,6 +188,13 @@ std::string to_string(const KernelCase& kernel_case) {
 
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case) {
   return operands_of_kind(op, drawn(op, kernel_case), kernel_case);
+}
+
+void expect_runnable(const KernelCheckOptions& options) {
+  if (options.layouts.empty()) {
+    throw std::invalid_argument("check_kernel: expected layouts to run in, got none");
+  }
+  const DeviceGuard there(options.device);
 }
 
 std::vector<Dims> check_dims(const KernelOp& op) {

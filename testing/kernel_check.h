@@ -62,17 +62,24 @@ struct KernelReport {
   std::vector<KernelFinding> findings;  ///< one for each kind of fault
   std::optional<ShrunkCase> shrunk;
 
-  bool passed() const { return findings.empty(); }
+  /// Whether there is a verdict: a fault was found, or an element judged.
+  bool checked() const { return !findings.empty() || use.elements > use.unjudged; }
+  bool passed() const { return checked() && findings.empty(); }
   /// The smallest k of a failing case; 0 if none failed.
   std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
 };
+
+/// Throws std::invalid_argument for options that leave nothing to run: no layouts, or a GPU that is
+/// not there.
+void expect_runnable(const KernelCheckOptions& options);
 
 /// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);
 
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
-/// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, and
-/// nothing that the kernel throws.
+/// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, nor into
+/// another dtype, for dims that the op is not defined for, for options that leave nothing to run,
+/// and nothing that the kernel throws.
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 

@@ -1,5 +1,6 @@
 #include <halfgrad/testing/kernel_library.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 #include <dlfcn.h>
@@ -22,7 +23,10 @@ halfgrad_tensor described(const Array& array) {
 }  // namespace
 
 Kernel load_kernel(const std::string& library, const std::string& symbol) {
-  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A bare name is looked for elsewhere, and not in the current folder.
+  const bool is_here = std::filesystem::is_regular_file(library);
+  const std::string path = is_here ? std::filesystem::absolute(library).string() : library;
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const found = handle == nullptr ? nullptr : dlsym(handle, symbol.c_str());
   if (found == nullptr) throw std::runtime_error(std::string("load_kernel: ") + dlerror());
   const auto kernel = reinterpret_cast<halfgrad_kernel>(found);

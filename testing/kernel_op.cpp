@@ -1,7 +1,9 @@
 #include <halfgrad/testing/kernel_op.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -62,6 +64,21 @@ KernelOp from_table(const OpEntry& entry) {
   return op;
 }
 
+void expect_indices(const KernelOp& op, const Dims& dims, const std::vector<Values>& operands) {
+  const Specs specs = op.operands(dims);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].kind != OperandSpec::Kind::index) continue;
+    for (const double x : operands[i].data) {
+      if (x >= 0 && x <= specs[i].high && x == std::floor(x)) continue;
+      std::ostringstream message;
+      message.precision(9);
+      message << op.name << ": expected whole numbers from 0 to " << specs[i].high << " in operand "
+              << i << ", got " << x;
+      throw std::invalid_argument(message.str());
+    }
+  }
+}
+
 }  // namespace
 
 KernelOp kernel_op(const std::string& name) {
@@ -72,6 +89,15 @@ KernelOp kernel_op(const std::string& name) {
     if (entry.name == name) return from_table(entry);
   }
   throw std::invalid_argument("kernel_op: expected the name of an op in docs/ops.md, got " + name);
+}
+
+void expect_dims(const KernelOp& op, const Dims& dims) {
+  const auto& [m, n, k] = op.least;
+  if (dims.m >= m && dims.n >= n && dims.k >= k) return;
+  std::ostringstream message;
+  message << op.name << ": expected m, n and k of at least " << m << ", " << n << " and " << k
+          << ", got " << dims.m << ", " << dims.n << " and " << dims.k;
+  throw std::invalid_argument(message.str());
 }
 
 Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
@@ -90,7 +116,10 @@ Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
   for (const std::int64_t m : sizes) {
     for (const std::int64_t n : sizes) {
       for (const std::int64_t k : sizes) {
-        if (fits({m, n, k})) return {m, n, k};
+        if (!fits({m, n, k})) continue;
+        expect_dims(op, {m, n, k});
+        expect_indices(op, {m, n, k}, operands);
+        return {m, n, k};
       }
     }
   }

@@ -48,14 +48,20 @@ struct KernelOp {
 ///   softmax, log_softmax              [m, k] -> [m, k]
 ///   layer_norm, rms_norm              [m, k], weight [k] (, bias [k]) -> [m, k], eps = 1e-5
 ///   batch_norm                        [m, n, k], weight [n], bias [n] -> [m, n, k], eps = 1e-5
-///   mm, matmul, bmm                   [m, k], [k, n] -> [m, n]; [m, n, k], [m, k, n] -> [m, n, n]
-///   mv, dot, outer                    [m, k], [k] -> [m]; [k], [k] -> []; [m], [n] -> [m, n]
+///   mm, matmul                        [m, k], [k, n] -> [m, n]
+///   bmm                               [m, n, k], [m, k, n] -> [m, n, n]
+///   mv                                [m, k], [k] -> [m]
+///   dot                               [k], [k] -> []
+///   outer                             [m], [n] -> [m, n]
 ///   linear, linear_relu, linear_gelu  [m, k], [n, k], [n] -> [m, n]
 ///   addmm                             [n], [m, k], [k, n] -> [m, n]
 ///   cross_entropy, nll_loss           [m, k], classes [m] -> []
 ///   the other losses                  [m, k], [m, k] -> []
-///   transpose, stack, cat             [m, n] -> [n, m]; [m, k], [m, k] -> [m, 2, k]; [m, k], [m,
-///   n] gather, scatter_add               [m, k], indices [m, n] (, [m, n]) -> [m, n], [m, k]
+///   transpose                         [m, n] -> [n, m]
+///   cat                               [m, k], [m, n] -> [m, k + n]
+///   stack                             [m, k], [m, k] -> [m, 2, k]
+///   gather                            [m, k], indices [m, n] -> [m, n]
+///   scatter_add                       [m, k], indices [m, n], [m, n] -> [m, k]
 ///   index_select, embedding           [k, n], indices [m] -> [m, n]
 ///   masked_fill                       [m, k], mask [m, k] -> [m, k]
 ///
@@ -64,8 +70,12 @@ struct KernelOp {
 /// first example. Throws std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
+/// Throws std::invalid_argument for dims below zero, or below those from which the op is defined.
+void expect_dims(const KernelOp& op, const Dims& dims);
+
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the
-/// op's signature, if there are none.
+/// op's signature, if there are none; and for what the op is not defined for: too small dims, and
+/// indices that are no whole numbers or out of range, PyTorch's ignore_index of -100 among them.
 Dims dims_of(const KernelOp& op, const std::vector<Values>& operands);
 
 /// The names that kernel_op knows with free dims, elementwise ones left out.

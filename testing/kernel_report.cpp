@@ -78,8 +78,11 @@ std::string json_of(const Values& values) {
 std::string to_text(const KernelReport& report) {
   const BudgetUse& use = report.use;
   std::ostringstream out;
-  out << title(report) << ": " << (report.passed() ? "passed" : "FAILED") << ", " << report.cases
-      << " cases\n";
+  out << title(report) << ": "
+      << (report.passed()    ? "passed"
+          : report.checked() ? "FAILED"
+                             : "NOT CHECKED, no element was judged")
+      << ", " << report.cases << " cases\n";
   for (const KernelFinding& finding : report.findings) {
     out << "  " << name(finding.fault) << " in " << finding.cases
         << (finding.cases == 1 ? " case" : " cases") << "; first: " << to_string(finding.first)
@@ -114,6 +117,7 @@ std::string to_json(const KernelReport& report) {
   out << "{\"op\": " << quoted(report.op) << ", \"dtype\": \"" << report.dtype
       << "\", \"output\": \"" << report.output << "\", \"accumulate\": \"" << report.accumulate
       << "\", \"passed\": " << (report.passed() ? "true" : "false")
+      << ", \"checked\": " << (report.checked() ? "true" : "false")
       << ", \"cases\": " << report.cases << ", \"elements\": " << use.elements
       << ", \"unjudged\": " << use.unjudged << ", \"over_budget\": " << use.over
       << ", \"histogram\": ["
@@ -146,11 +150,14 @@ std::string to_json(const KernelReport& report) {
 }
 
 std::string to_junit(const std::vector<KernelReport>& reports) {
-  std::size_t failures = 0;
-  for (const KernelReport& report : reports) failures += report.passed() ? 0 : 1;
+  std::size_t failures = 0, errors = 0;
+  for (const KernelReport& report : reports) {
+    failures += report.findings.empty() ? 0 : 1;
+    errors += report.checked() ? 0 : 1;
+  }
   std::ostringstream out;
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"halfgrad-check\" tests=\""
-      << reports.size() << "\" failures=\"" << failures << "\">\n";
+      << reports.size() << "\" failures=\"" << failures << "\" errors=\"" << errors << "\">\n";
   for (const KernelReport& report : reports) {
     out << "  <testcase classname=\"" << escaped_xml(report.op) << "\" name=\""
         << escaped_xml(title(report)) << "\">\n";
@@ -158,6 +165,9 @@ std::string to_junit(const std::vector<KernelReport>& reports) {
       out << "    <failure type=\"" << name(finding.fault) << "\" message=\""
           << escaped_xml(finding.message) << "\">" << escaped_xml(to_string(finding.first))
           << "</failure>\n";
+    }
+    if (!report.checked()) {
+      out << "    <error type=\"not checked\" message=\"no element was judged\"/>\n";
     }
     out << "  </testcase>\n";
   }

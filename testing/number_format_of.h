@@ -37,9 +37,10 @@ inline FormatLimits limits_of(DType dtype) {
           std::ldexp(2 - 2 * roundoff, format.bias())};
 }
 
-/// x as the dtype stores it.
+/// x as the dtype stores it; x itself for float64 and for dtypes that are not floating point.
 inline double rounded_to(DType dtype, double x) {
-  return dtype == kFloat64 ? x : rounded_to(number_format_of(dtype), x);
+  const NumberFormat& format = number_format_of(dtype);
+  return &format == &kFp64 ? x : rounded_to(format, x);
 }
 
 /// The distance between neighbouring numbers of the dtype at |x|.

@@ -55,17 +55,29 @@ double ulps_between(double actual, double expected, DType dtype) {
   return static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
 }
 
-WorstError worst_error(const Tensor& actual, const Tensor& expected) {
+std::vector<double> roundoffs_between(const Tensor& actual, const Tensor& expected) {
   if (actual.sizes() != expected.sizes()) {
-    throw std::invalid_argument("worst_error: expected equal shapes, got " +
+    throw std::invalid_argument("roundoffs_between: expected equal shapes, got " +
                                 to_string(actual.sizes()) + " and " + to_string(expected.sizes()));
   }
-  const auto got = actual.to_vector<double>();
-  const auto wanted = expected.to_vector<double>();
-  WorstError worst;
+  std::vector<double> errors;
+  if (!is_floating_point(actual.dtype()) && !is_floating_point(expected.dtype())) {
+    const auto got = actual.to_vector<std::int64_t>(), wanted = expected.to_vector<std::int64_t>();
+    for (std::size_t i = 0; i < got.size(); ++i) errors.push_back(got[i] == wanted[i] ? 0 : kFar);
+    return errors;
+  }
+  const auto got = actual.to_vector<double>(), wanted = expected.to_vector<double>();
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const double error = roundoffs_between(got[i], wanted[i], actual.dtype());
-    if (error > worst.roundoffs) worst = {error, static_cast<std::int64_t>(i)};
+    errors.push_back(roundoffs_between(got[i], wanted[i], actual.dtype()));
+  }
+  return errors;
+}
+
+WorstError worst_error(const Tensor& actual, const Tensor& expected) {
+  const std::vector<double> errors = roundoffs_between(actual, expected);
+  WorstError worst;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i] > worst.roundoffs) worst = {errors[i], static_cast<std::int64_t>(i)};
   }
   return worst;
 }

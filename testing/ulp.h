@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include <halfgrad/autograd/tensor.h>
 
 namespace halfgrad {
@@ -16,6 +18,10 @@ double roundoffs_between(double actual, double expected, DType dtype);
 /// far from every number as possible, and 0 from NaN. Throws std::invalid_argument for a dtype that
 /// is not floating point.
 double ulps_between(double actual, double expected, DType dtype);
+
+/// The same for each element of two tensors, in row-major order, in the dtype of `actual`. Integers
+/// are compared as such. Throws std::invalid_argument for different shapes.
+std::vector<double> roundoffs_between(const Tensor& actual, const Tensor& expected);
 
 struct WorstError {
   double roundoffs = 0;

@@ -73,7 +73,7 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   if (!given.json.empty()) write(given.json, hg::testing::to_json(result));
   if (!given.junit.empty()) write(given.junit, hg::testing::to_junit({result}));
   if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
-  return result.passed() ? 0 : 1;
+  return result.passed() ? 0 : result.checked() ? 1 : 2;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // halfgrad-number <number>...: what becomes of a number in each format.
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -64,14 +66,11 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   for (const std::string& text : numbers) {
-    std::size_t read = 0;
-    double x = 0;
-    try {
-      x = std::stod(text, &read);
-    } catch (const std::exception&) {
-      read = 0;
-    }
-    if (text.empty() || read != text.size()) {
+    char* end = nullptr;
+    errno = 0;
+    const double x = std::strtod(text.c_str(), &end);
+    const bool out_of_range = errno == ERANGE && (x == 0 || std::isinf(x));  // not for subnormals
+    if (text.empty() || end != text.c_str() + text.size() || out_of_range) {
       fmt::print(stderr, "halfgrad-number: expected a number, got \"{}\"\n", text);
       return 2;
     }

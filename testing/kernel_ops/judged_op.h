@@ -23,7 +23,7 @@ void judge_by(KernelOp& op) {
   };
 }
 
-/// An op that does not round: f(operands) are the bits of the result.
+/// An op that does not round: f(operands) are the bits of the result, if its dtype has them.
 template <class F>
 void judge_exactly(KernelOp& op, const F& f) {
   op.bitwise = true;
@@ -32,7 +32,11 @@ void judge_exactly(KernelOp& op, const F& f) {
     for (const double y : f(in)) out.push_back({y, 0});
     return out;
   };
-  op.rounded = [f](const std::vector<Values>& in, const NumberFormat&) { return f(in); };
+  op.rounded = [f](const std::vector<Values>& in, const NumberFormat& format) {
+    std::vector<double> out = f(in);
+    for (double& y : out) y = rounded_to(format, y);
+    return out;
+  };
 }
 
 template <class Operands, class Output>

@@ -1,7 +1,11 @@
 #include <halfgrad/testing/gradcheck.h>
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/function.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/random_tensor.h>
 
@@ -38,6 +42,22 @@ TEST(Gradcheck, FastModeEvaluatesTwicePerInput) {
   EXPECT_EQ(calls, 1 + 2 * 2);
 }
 
+/// log with a slope of -42.
+struct WrongLog : Function<WrongLog> {
+  static Tensor forward(AutogradContext*, Tensor x) { return log(x); }
+  static variable_list backward(AutogradContext*, variable_list g) { return {g[0] * 0 - 42}; }
+};
+
+// The finite difference reaches log(0): an infinite slope excuses none.
+TEST(Gradcheck, AnInfiniteDifferenceIsNoBudget) {
+  const double eps = GradcheckOptions{}.eps;
+  const Tensors at_eps{full({1}, eps, {.dtype = kFloat64}).requires_grad_()};
+  const GradcheckFunction wrong = [](const Tensors& in) { return Tensors{WrongLog::apply(in[0])}; };
+  for (const bool fast : {false, true}) {
+    EXPECT_FALSE(gradcheck(wrong, at_eps, {.fast_mode = fast, .raise_exception = false}));
+  }
+}
+
 TEST(ReducedGradcheck, SixteenBitGradientsAreWithinTheirBudget) {
   const Tensors inputs{drawn({4, 40}, 0), drawn({40, 3}, 1)};
   const GradcheckFunction network = [](const Tensors& in) {
@@ -61,6 +81,47 @@ TEST(ReducedGradcheck, FindsWhatSixteenBitsLose) {
   EXPECT_TRUE(reduced_gradcheck(vanishing, inputs, bfloat));
   EXPECT_THROW(reduced_gradcheck(product, {inputs[0].detach(), inputs[1].detach()}),
                std::invalid_argument);
+}
+
+/// The identity, with a gradient that is infinite in the first element, and in short dtypes so too
+/// or wrong everywhere.
+template <bool kOnlyInDouble>
+struct InfiniteFirst : Function<InfiniteFirst<kOnlyInDouble>> {
+  static Tensor forward(AutogradContext*, Tensor x) { return x.clone(); }
+  static variable_list backward(AutogradContext*, variable_list g) {
+    if (kOnlyInDouble && g[0].dtype() != kFloat64) return {g[0] * 0 + 123};
+    Tensor gradient = g[0].clone();
+    gradient[0].fill_(std::numeric_limits<double>::infinity());
+    return {gradient};
+  }
+};
+
+TEST(ReducedGradcheck, AnInfiniteGradientIsNoBudget) {
+  const GradcheckFunction alike = [](const Tensors& in) {
+    return Tensors{InfiniteFirst<false>::apply(in[0])};
+  };
+  const GradcheckFunction wrong = [](const Tensors& in) {
+    return Tensors{InfiniteFirst<true>::apply(in[0])};
+  };
+  const ReducedGradcheckOptions options{.raise_exception = false};
+  EXPECT_TRUE(reduced_gradcheck(alike, {drawn({4}, 0)}, options));
+  EXPECT_FALSE(reduced_gradcheck(wrong, {drawn({4}, 0)}, options));
+}
+
+// An input that is not used has a gradient of zeros, in whichever dtype.
+TEST(ReducedGradcheck, ComparesGradientsThatOnlyOneDTypeHas) {
+  const Tensors inputs{drawn({4}, 0), drawn({4}, 1)};
+  const ReducedGradcheckOptions options{.raise_exception = false};
+  const auto second_used_where = [](bool in_double, double factor) -> GradcheckFunction {
+    return [=](const Tensors& in) {
+      const bool used = (in[0].dtype() == kFloat64) == in_double;
+      return Tensors{used ? in[0] + in[1] * factor : in[0] * 1};
+    };
+  };
+  for (const bool in_double : {false, true}) {
+    EXPECT_FALSE(reduced_gradcheck(second_used_where(in_double, 5), inputs, options));
+    EXPECT_TRUE(reduced_gradcheck(second_used_where(in_double, 0), inputs, options));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
@@ -152,6 +153,11 @@ TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   options.in_place = true;
   EXPECT_FALSE(check_kernel(softmax, "softmax", options).passed());
   EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+  options.output = kFloat32;
+  EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
+  options.output = kFloat16;  // no memory holds both
+  EXPECT_THROW(check_kernel(softmax, "softmax", options), std::invalid_argument);
+  options.output = {};
   for (const char* op : {"sum", "eq", "where", "mm"}) {
     EXPECT_THROW(check_kernel(softmax, op, options), std::invalid_argument) << op;
   }
@@ -167,6 +173,73 @@ TEST(KernelCheck, JudgesAccumulationInHalf) {
   options.accumulate = kFloat16;
   const KernelReport report = check_kernel(narrow, "sum", options);
   EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
+// Below the least dims the formulas would read what is not there.
+TEST(KernelCheck, RefusesWhatItCannotRun) {
+  int runs = 0;
+  const Kernel kernel = [&](const std::vector<Array>&, const Array&) { ++runs; };
+  const auto refused = [&](const char* op, const KernelCheckOptions& options) {
+    EXPECT_THROW(check_kernel(kernel, op, options), std::invalid_argument) << op;
+  };
+  for (const char* op : {"amax", "argmin", "cross_entropy", "gather", "embedding", "logsumexp"}) {
+    refused(op, {.dims = {{2, 2, 2}, {3, 1, 0}}});
+  }
+  refused("batch_norm", {.dims = {{1, 3, 5}}});
+  for (const Dims& dims : {Dims{-3, 1, 5}, Dims{1, -3, 5}, Dims{1, 1, -5}}) {
+    refused("mm", {.dims = {dims}});
+  }
+  refused("sum", {.layouts = {}});
+  refused("softmax", {.layouts = {}, .in_place = true});
+  refused("sum", {.device = Device(kCUDA, cuda::device_count())});
+  EXPECT_EQ(runs, 0);
+}
+
+TEST(KernelCheck, OneRoundingToANarrowerOutputIsRight) {
+  const Kernel relu = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(halfgrad::relu(Tensor(in[0])));
+  };
+  const Kernel transpose = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(Tensor(in[0]).t());
+  };
+  const Kernel off_by_an_ulp = [](const std::vector<Array>& in, const Array& out) {
+    Tensor(out).copy_(halfgrad::relu(Tensor(in[0])) * (1 + 0x1p-10));
+  };
+  for (const DType output : {kFloat16, kBFloat16}) {
+    const KernelCheckOptions options{.output = output, .shrink = false};
+    const KernelReport report = check_kernel(relu, "relu", options);
+    EXPECT_TRUE(report.passed()) << to_text(report);
+    EXPECT_TRUE(std::isnan(report.use.relative_to_low_precision())) << "both are exact";
+    EXPECT_TRUE(check_kernel(transpose, "transpose", options).passed());
+    EXPECT_FALSE(check_kernel(off_by_an_ulp, "relu", options).passed());
+  }
+}
+
+// Nothing found is no verdict where nothing was looked at.
+TEST(KernelCheck, WhatJudgesNoElementHasNotPassed) {
+  const Kernel nothing = [](const std::vector<Array>&, const Array&) {};
+  const Kernel sum = planted::on_dtype(planted::SumRows{});
+  const KernelReport empty = check_kernel(nothing, "sum", {.dims = {{0, 0, 0}}});
+  EXPECT_FALSE(empty.checked());
+  EXPECT_FALSE(empty.passed());
+  EXPECT_TRUE(to_text(empty).starts_with("sum, float32 -> float32, accumulated in float32: NOT"))
+      << to_text(empty);
+  EXPECT_NE(to_json(empty).find("\"passed\": false, \"checked\": false"), std::string::npos);
+  EXPECT_NE(to_junit({empty}).find("failures=\"0\" errors=\"1\""), std::string::npos);
+  EXPECT_NE(to_junit({empty}).find("<error type=\"not checked\""), std::string::npos);
+
+  const KernelReport unjudged = check_kernel(  // K u is beyond 1: finite sums have no bound
+      sum, "sum",
+      {.accumulate = kBFloat16,
+       .dims = {{1, 1, 4099}},
+       .without = {Hostile::inf_first, Hostile::inf_middle, Hostile::inf_last, Hostile::nan_first,
+                   Hostile::nan_middle, Hostile::nan_last}});
+  EXPECT_GT(unjudged.use.elements, 0);
+  EXPECT_FALSE(unjudged.passed()) << to_text(unjudged);
+  EXPECT_FALSE(unjudged.checked());
+  EXPECT_TRUE(check_kernel(sum, "sum", {.dims = {{3, 1, 0}}}).passed()) << "three zeros";
+  const KernelReport unwritten = check_kernel(nothing, "sum", {.dims = {{3, 1, 0}}});
+  EXPECT_TRUE(unwritten.checked() && !unwritten.passed());
 }
 
 TEST(KernelReport, InJsonAndJUnit) {

@@ -23,6 +23,19 @@ expect_code(2 sum --library "${LIBRARY}" --symbol no_such_kernel)
 expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --layout contiguous misaligned)
 expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed)  # it reads no strides
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
+expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to judge
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
+
+# A library in the current folder goes by its name.
+get_filename_component(folder "${LIBRARY}" DIRECTORY)
+get_filename_component(name "${LIBRARY}" NAME)
+execute_process(COMMAND "${PROGRAM}" sum --library ${name} --symbol sum_good
+                WORKING_DIRECTORY "${folder}" RESULT_VARIABLE got ERROR_VARIABLE err OUTPUT_QUIET)
+if(NOT got EQUAL 0)
+  message(FATAL_ERROR "halfgrad-check --library ${name} in ${folder}: expected exit code 0, got ${got}\n${err}")
+endif()
 
 # Its messages are to be read: what is missing, and names.
 function(expect_text pattern)

@@ -51,6 +51,7 @@ StoredCase load_case(const std::vector<std::string>& files) {
 testing::KernelReport judge_files(const std::string& name, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options) {
+  testing::expect_runnable(options);
   const StoredCase stored = load_case(files);
   const testing::KernelOp op = testing::kernel_op(name);
   std::vector<Values> operands;

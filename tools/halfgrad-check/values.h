@@ -13,7 +13,7 @@ namespace halfgrad::check {
 
 /// Runs the kernel on the inputs in these files, or judges the output in them if there is none.
 /// Inputs have the dtype they are stored in. Throws std::invalid_argument for shapes that the op
-/// has not.
+/// has not, for indices that are out of range, and for options that leave nothing to run.
 testing::KernelReport judge_files(const std::string& op, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options);
