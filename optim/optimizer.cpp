@@ -12,6 +12,7 @@
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
+#include <halfgrad/optim/shared_gradients.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -179,7 +180,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
 void Optimizer::step(const StepControl& control) {
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
-  update_groups(control);
+  update_groups(detail::unscale_shared_gradients(groups_, control));
   run_hooks(*post_hooks_);
 }
 

@@ -34,7 +34,7 @@ struct ParamGroup {
 /// What a GradScaler tells a step, as 0-dim float32 arrays on the parameters' device. The kernels
 /// read them there: the host neither waits nor learns the outcome.
 struct StepControl {
-  /// Gradients are multiplied by it and stay so.
+  /// Gradients are multiplied by it and stay so: once for each parameter that holds them.
   const Array* inv_scale = nullptr;
   /// Not zero (NaN and negative included): parameters, gradients, moments and step counts keep
   /// every bit.
