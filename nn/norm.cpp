@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/precision.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
@@ -94,7 +95,8 @@ Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
   const Tensor var = zeros_like(running_var);
   const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, eps_);
   const NoGradGuard no_grad;
-  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype())).to(mean.dtype());
+  const halfgrad::detail::CastRuleScope no_rule(nullptr);  // statistics are kept in their own type
+  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype()));
   Tensor(running_mean).copy_(lerp(running_mean, mean, share));
   Tensor(running_var).copy_(lerp(running_var, var, share));
   return output;

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <halfgrad/amp/module_policy.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
@@ -95,6 +96,15 @@ TEST(BatchNorm1d, AveragingChangesNeitherOutputNorGradient) {
     seen[averaging] = {y.to_vector<double>(), x.grad().to_vector<double>()};
   }
   EXPECT_EQ(seen[true], seen[false]);
+}
+
+// The statistics are float32 whatever a policy says of the layer.
+TEST(BatchNorm1d, AveragesInTheTypeOfItsStatistics) {
+  const amp::WithPolicy<BatchNorm1d> layer(BatchNorm1d(1, {.momentum = std::nullopt}),
+                                           {.compute = kHalf});
+  for (int batch = 0; batch < 3; ++batch) layer(tensor({{-400.0}, {400.0}}, {.dtype = kFloat}));
+  EXPECT_EQ(layer.running_mean.item(), 0);
+  EXPECT_NEAR(layer.running_var.item(), 320000, 320000 * 0x1p-22);
 }
 
 TEST(BatchNorm1d, UsesTheBatchAlwaysIfNothingIsTracked) {
