@@ -11,7 +11,9 @@
 /// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
 /// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
 /// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
-/// of them may act on one optimizer.
+/// of them may act on one optimizer. Groups that the optimizer is given later take part from then
+/// on, each from its own rate; those two, which have functions and rates for the first groups only,
+/// throw std::invalid_argument and change nothing.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -60,6 +62,9 @@ class LRScheduler {
 
   virtual void advance();
 
+  /// Throws std::invalid_argument where there are groups of the optimizer that it has no rates for.
+  virtual void check_groups() const {}
+
   /// For constructors: replaces a group's initial_lr.
   void set_base_lr(std::size_t index, double lr);
 
@@ -70,6 +75,7 @@ class LRScheduler {
 
  private:
   friend class SequentialLR;
+  void take_in_groups();
   void restart(const std::vector<double>& rates);
 
   // Steps of the optimizer, and those of them that were skipped, up to now; of these, 0 where
@@ -193,6 +199,7 @@ class LambdaLR : public LRScheduler {
 
  private:
   double next_lr(ParamGroup& group, std::size_t index) override;
+  void check_groups() const override;
   std::vector<Function> lr_lambdas_;
 };
 

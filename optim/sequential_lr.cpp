@@ -25,12 +25,15 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
     if (&scheduler->optimizer() != &optimizer) {
       throw std::invalid_argument("SequentialLR: expected schedulers of one optimizer, got others");
     }
+    scheduler->take_in_groups();
   }
   schedulers_[0]->restart(base_lrs_);
   last_lr_ = schedulers_[0]->get_last_lr();
 }
 
 void SequentialLR::advance() {
+  take_in_groups();
+  for (const auto& scheduler : schedulers_) scheduler->take_in_groups();
   ++last_epoch_;
   const auto& milestones = options_.milestones;
   const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch_);
