@@ -182,6 +182,11 @@ double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
   return last_epoch() == options_.total_iters ? *group.lr * (1 / options_.factor) : *group.lr;
 }
 
+void ConstantLR::take_over() {
+  if (options_.total_iters <= 0) options_.factor = 1;
+  LRScheduler::take_over();
+}
+
 LambdaLR::LambdaLR(Optimizer& optimizer, const Function& lr_lambda)
     : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), lr_lambda)) {}
 

@@ -73,6 +73,9 @@ class LRScheduler {
 
   double base_lr(std::size_t index) const { return base_lrs_[index]; }
 
+  /// Sets the groups' rates for epoch 0 where another schedule of a sequence has gone before.
+  virtual void take_over() { restart(base_lrs_); }
+
  private:
   friend class SequentialLR;
   void take_in_groups();
@@ -178,13 +181,15 @@ struct ConstantLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back.
+/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back. If that is 0 or
+/// less, only a later one of a SequentialLR does not keep it for ever, as in torch.
 /// Throws std::invalid_argument unless factor is in (0, 1].
 class ConstantLR : public LRScheduler {
  public:
   ConstantLR(Optimizer& optimizer, const ConstantLROptions& options = {});
 
  private:
+  void take_over() override;
   double next_lr(ParamGroup& group, std::size_t index) override;
   ConstantLROptions options_;
 };
@@ -221,6 +226,7 @@ class SequentialLR : public LRScheduler {
  private:
   void advance() override;
   double next_lr(ParamGroup& group, std::size_t index) override;
+  std::size_t active() const;
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
   SequentialLROptions options_;
 };

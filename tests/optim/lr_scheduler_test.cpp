@@ -228,6 +228,29 @@ TEST(SequentialLR, TakesInGroupsThatItsSchedulersHaveNotSeen) {
   EXPECT_EQ(scheduler.get_last_lr(), (Values{0.5, 0.25}));
 }
 
+TEST(SequentialLR, StartsWithTheSchedulerOfEpochZero) {
+  SGD sgd({parameter({0})}, {.lr = 1});
+  SequentialLR scheduler(sgd,
+                         {std::make_shared<LinearLR>(sgd, LinearLROptions{.start_factor = 0.125}),
+                          std::make_shared<ExponentialLR>(sgd, ExponentialLROptions{0.5})},
+                         {.milestones = {0}});
+  EXPECT_EQ(*sgd.param_groups()[0].lr, 1);
+  EXPECT_EQ(rates_of(scheduler, 2), (std::vector<Values>{{1}, {0.5}, {0.25}}));
+}
+
+// As in PyTorch, where it stands alone it begins with the factor and never comes to take it back.
+TEST(SequentialLR, PassesOverAConstantFactorForNoEpochs) {
+  SGD sgd({parameter({0})}, {.lr = 1});
+  const auto constant = [&sgd](std::int64_t total_iters) {
+    return std::make_shared<ConstantLR>(
+        sgd, ConstantLROptions{.factor = 0.25, .total_iters = total_iters});
+  };
+  SequentialLR scheduler(sgd, {constant(2), constant(0)}, {.milestones = {1}});
+  EXPECT_EQ(rates_of(scheduler, 2), (std::vector<Values>{{0.25}, {1}, {1}}));
+  SequentialLR first(sgd, {constant(0)}, {});
+  EXPECT_EQ(rates_of(first, 1), (std::vector<Values>{{0.25}, {0.25}}));
+}
+
 TEST(LRScheduler, RejectsOptionsOutOfRange) {
   SGD sgd(two_groups());
   SGD other(two_groups());
