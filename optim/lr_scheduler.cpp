@@ -22,7 +22,11 @@ void check_count(const std::string& what, std::size_t expected, std::size_t got)
 
 }  // namespace
 
-LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), seen_(optimizer_steps()) {
+LRScheduler::LRScheduler(Optimizer& optimizer)
+    : optimizer_(optimizer),
+      seen_(optimizer_steps()),
+      on_load_(optimizer.register_load_state_dict_post_hook(
+          [this](Optimizer&) { seen_ = optimizer_steps(); })) {
   take_in_groups();
 }
 

@@ -28,13 +28,14 @@ struct LRSchedulerState {
 
 class LRScheduler {
  public:
-  virtual ~LRScheduler() = default;
+  virtual ~LRScheduler() { on_load_.remove(); }
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// The next epoch, unless all of the optimizer's steps since the last call were skipped. On a GPU
-  /// only the device knows that: step() waits for it once a GradScaler has stepped there. Replays
-  /// of a graph there are counted only where they skip, so call step() after each.
+  /// The next epoch, unless all of the optimizer's steps since the last call, or since its
+  /// load_state_dict(), were skipped. On a GPU only the device knows that: step() waits for it once
+  /// a GradScaler has stepped there. Replays of a graph there are counted only where they skip, so
+  /// call step() after each.
   void step();
 
   /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.
@@ -91,10 +92,11 @@ class LRScheduler {
 
   Optimizer& optimizer_;
   bool count_skipped_steps_ = false;
-  StepCounts seen_;  // by the last step(); below what optimizer_steps() reads
+  StepCounts seen_;  // by the last step(), or loaded; below what optimizer_steps() reads
   std::int64_t last_epoch_ = 0;
   std::vector<double> base_lrs_;
   std::vector<double> last_lr_;
+  HookHandle on_load_;
 };
 
 struct StepLROptions {

@@ -283,6 +283,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
   state_ = std::move(state);
   steps_ = saved.steps;
   skipped_steps_ = saved.skipped_steps.defined() ? saved.skipped_steps.clone().to(device) : Array();
+  run_hooks(*load_hooks_);
 }
 
 }  // namespace halfgrad::optim

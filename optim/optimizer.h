@@ -122,6 +122,8 @@ class Optimizer {
   using StepHook = std::function<void(Optimizer&)>;
   HookHandle register_step_pre_hook(StepHook hook);
   HookHandle register_step_post_hook(StepHook hook);
+  /// For the end of load_state_dict().
+  HookHandle register_load_state_dict_post_hook(StepHook hook);
 
   /// "SGD", "Adam", "AdamW".
   const std::string& name() const { return name_; }
@@ -160,6 +162,7 @@ class Optimizer {
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
+  std::shared_ptr<Hooks> load_hooks_ = std::make_shared<Hooks>();
   std::uint64_t next_hook_ = 0;
   std::int64_t steps_ = 0;
   Array skipped_steps_;
