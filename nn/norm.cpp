@@ -12,7 +12,8 @@ namespace halfgrad::nn {
 
 LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormOptions options)
     : Callable("LayerNorm", detail::text(to_string(normalized_shape), ", eps=", options.eps,
-                                         ", elementwise_affine=", options.elementwise_affine)),
+                                         ", elementwise_affine=", options.elementwise_affine,
+                                         ", bias=", options.elementwise_affine && options.bias)),
       normalized_shape_(normalized_shape),
       eps_(options.eps) {
   if (!options.elementwise_affine) return;
@@ -54,7 +55,7 @@ BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
     : Callable("BatchNorm1d",
                detail::text(num_features, ", eps=", options.eps, ", momentum=",
                             options.momentum ? detail::text(*options.momentum) : "none",
-                            ", affine=", options.affine,
+                            ", affine=", options.affine, ", bias=", options.affine,
                             ", track_running_stats=", options.track_running_stats)),
       num_features_(num_features),
       momentum_(options.momentum),

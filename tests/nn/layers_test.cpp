@@ -125,7 +125,8 @@ TEST(BatchNorm1d, TakesSequencesAndRefusesOtherShapes) {
     EXPECT_STREQ(error.what(), "BatchNorm1d: expected shape [n, 3] or [n, 3, l], got [2, 4]");
   }
   EXPECT_EQ(printed(layer),
-            "BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=true, track_running_stats=true)");
+            "BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=true, bias=true, "
+            "track_running_stats=true)");
 }
 
 TEST(LayerNorm, NormalisesScalesAndShifts) {
@@ -134,7 +135,9 @@ TEST(LayerNorm, NormalisesScalesAndShifts) {
   layer.bias.array().fill_(0.5);
   const Tensor x = tensor({{1.0, 3.0}, {40.0, 20.0}}, {.dtype = kFloat64});
   expect_close(layer(x), {-2.5, 3.5, 3.5, -2.5}, 16);
-  EXPECT_EQ(printed(layer), "LayerNorm([2], eps=0, elementwise_affine=true)");
+  EXPECT_EQ(printed(layer), "LayerNorm([2], eps=0, elementwise_affine=true, bias=true)");
+  EXPECT_EQ(printed(LayerNorm({2}, {.elementwise_affine = false})),
+            "LayerNorm([2], eps=1e-05, elementwise_affine=false, bias=false)");
   EXPECT_TRUE(LayerNorm({2}, {.elementwise_affine = false}).parameters().empty());
   EXPECT_EQ(LayerNorm({2}, {.bias = false}).parameters().size(), 1);
 }
@@ -177,6 +180,7 @@ TEST(Embedding, LooksUpRowsAndKeepsThePaddingRowZero) {
   }
   EXPECT_THROW(Embedding(4, 3, {.padding_idx = 4}), std::invalid_argument);
   EXPECT_EQ(printed(Embedding(4, 3)), "Embedding(4, 3)");
+  EXPECT_EQ(printed(Embedding(4, 3, {.padding_idx = -1})), "Embedding(4, 3, padding_idx=3)");
 }
 
 TEST(Activations, AreTheirOps) {
