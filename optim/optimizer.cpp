@@ -9,6 +9,7 @@
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/zero_grad.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
@@ -206,17 +207,7 @@ void Optimizer::send_options() {
 
 void Optimizer::zero_grad(bool set_to_none) {
   for (const ParamGroup& group : groups_) {
-    for (Tensor param : group.params) {
-      if (!param.grad().defined()) continue;
-      if (set_to_none) {
-        param.set_grad({});
-      } else {
-        const Tensor zeros = param.grad().detach();
-        zeros.array().fill_(0);
-        zeros.array().storage()->bump_version();
-        param.set_grad(zeros);
-      }
-    }
+    for (const Tensor& param : group.params) detail::zero_grad(param, set_to_none);
   }
 }
 
