@@ -1,6 +1,5 @@
 #include <halfgrad/optim/optimizer.h>
 
-#include <iostream>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/zero_grad.h>
 #include <halfgrad/core/graph.h>
+#include <halfgrad/core/warning.h>
 #include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
 #include <halfgrad/optim/shared_gradients.h>
@@ -158,7 +158,7 @@ void Optimizer::add_param_group(ParamGroup group) {
     if (listed.insert(param.impl().get()).second) params.push_back(param);
   }
   if (params.size() < group.params.size()) {
-    std::cerr << "halfgrad: " << name_ << ": a parameter is listed twice in one group; kept once\n";
+    detail::warn(name_ + ": a parameter is listed twice in one group; kept once");
   }
   group.params = std::move(params);
   groups_.push_back(std::move(group));

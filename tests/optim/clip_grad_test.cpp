@@ -192,6 +192,15 @@ TEST(ClipGradValue, WithoutGradientsDoesNothing) {
   EXPECT_FALSE(param.grad().defined());
 }
 
+TEST(GetTotalNorm, SpeaksOfItselfAndNotOfGradients) {
+  try {
+    get_total_norm({tensor({kInfinity})}, 2, true);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "get_total_norm: expected a finite norm, got inf");
+  }
+}
+
 class ClipGradNormOfMany : public OnDevice {};
 HALFGRAD_ON_DEVICES(ClipGradNormOfMany);
 
