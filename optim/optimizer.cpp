@@ -98,13 +98,11 @@ void read_option(const OptionMap& options, const char*,
 }
 
 // Only a step that is given the scale can divide by it.
-void refuse_scaled(const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
-    for (const Tensor& param : group.params) {
-      const Tensor grad = param.grad();
-      if (!grad.defined()) continue;
-      detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
-    }
+void refuse_scaled(const std::vector<Tensor>& params) {
+  for (const Tensor& param : params) {
+    const Tensor grad = param.grad();
+    if (!grad.defined()) continue;
+    detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
   }
 }
 
@@ -144,9 +142,7 @@ void Optimizer::add_param_group(ParamGroup group) {
   check_options(group);
 
   std::unordered_set<const detail::TensorImpl*> known;
-  for (const ParamGroup& other : groups_) {
-    for (const Tensor& param : other.params) known.insert(param.impl().get());
-  }
+  for (const Tensor& param : parameters()) known.insert(param.impl().get());
   std::unordered_set<const detail::TensorImpl*> listed;
   std::vector<Tensor> params;
   for (const Tensor& param : group.params) {
@@ -172,7 +168,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
     const EnableGradGuard enable_grad;
     loss = closure();
   }
-  refuse_scaled(groups_);
+  refuse_scaled(parameters());
   update_groups({});
   run_hooks(*post_hooks_);
   return loss;
@@ -181,7 +177,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
 void Optimizer::step(const StepControl& control) {
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
-  update_groups(detail::unscale_shared_gradients(groups_, control));
+  update_groups(detail::unscale_shared_gradients(parameters(), control));
   run_hooks(*post_hooks_);
 }
 
@@ -206,9 +202,15 @@ void Optimizer::send_options() {
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
+  for (const Tensor& param : parameters()) detail::zero_grad(param, set_to_none);
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> params;
   for (const ParamGroup& group : groups_) {
-    for (const Tensor& param : group.params) detail::zero_grad(param, set_to_none);
+    params.insert(params.end(), group.params.begin(), group.params.end());
   }
+  return params;
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {

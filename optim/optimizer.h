@@ -101,6 +101,9 @@ class Optimizer {
   std::vector<ParamGroup>& param_groups() { return groups_; }
   const std::vector<ParamGroup>& param_groups() const { return groups_; }
 
+  /// Of all groups, in the order in which state_dict() numbers them.
+  std::vector<Tensor> parameters() const;
+
   /// A parameter listed twice in the group is kept once, with a warning on stderr. Throws
   /// std::invalid_argument for a tensor that is not a leaf or is in another group already, and for
   /// an option that is out of range or that this optimizer does not have.

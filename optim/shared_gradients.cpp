@@ -18,18 +18,17 @@ struct Stay {
 
 }  // namespace
 
-optim::StepControl unscale_shared_gradients(const std::vector<optim::ParamGroup>& groups,
+optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
                                             const optim::StepControl& control) {
   if (control.inv_scale == nullptr) return control;
   std::vector<TensorUpdate<Stay, 2>> updates;
   std::vector<WrittenMemory> gradients;
-  for (const optim::ParamGroup& group : groups) {
-    for (const Tensor& param : params_with_gradient(group)) {
-      if (!param.is_floating_point()) return control;  // step() will refuse it
-      const Array& gradient = param.impl()->grad->array;
-      add_written(gradients, gradient, updates.size());
-      updates.push_back({{}, {&param.array(), &gradient}});
-    }
+  for (const Tensor& param : params) {
+    if (!param.grad().defined()) continue;
+    if (!param.is_floating_point()) return control;  // step() will refuse it
+    const Array& gradient = param.impl()->grad->array;
+    add_written(gradients, gradient, updates.size());
+    updates.push_back({{}, {&param.array(), &gradient}});
   }
   if (passes_of(std::move(gradients), updates.size()).empty()) return control;
   update_parameters(updates, control);

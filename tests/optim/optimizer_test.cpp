@@ -148,6 +148,15 @@ TEST(Optimizer, GroupsOverrideOptions) {
   EXPECT_EQ(a.item(), -0.25);
 }
 
+TEST(Optimizer, ListsTheParametersOfAllGroups) {
+  SGD sgd(std::vector<ParamGroup>{{.params = {parameter({1}), parameter({2})}},
+                                  {.params = {parameter({3})}}},
+          {.lr = 1});
+  Values listed;
+  for (const Tensor& param : sgd.parameters()) listed.push_back(param.item());
+  EXPECT_EQ(listed, (Values{1, 2, 3}));
+}
+
 TEST(Optimizer, PassesOverParametersWithoutGradient) {
   Tensor with = parameter({1});
   const Tensor without = parameter({1});
