@@ -1,5 +1,7 @@
 #include <halfgrad/core/multi_tensor.h>
 
+#include <unordered_map>
+
 #include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad::detail {
@@ -7,7 +9,46 @@ namespace {
 
 constexpr std::int64_t kChunk = 16 * kTile;
 
+// Gives ranges that overlap, through others too, one beginning. False where none do.
+bool join_overlapping(std::vector<WrittenMemory>& written) {
+  std::sort(written.begin(), written.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  bool any = false;
+  std::uintptr_t begin = 0, end = 0;
+  for (WrittenMemory& memory : written) {
+    const bool overlaps = memory.begin < end;
+    begin = memory.begin = overlaps ? begin : memory.begin;
+    end = std::max(end, memory.end);
+    any = any || overlaps;
+  }
+  return any;
+}
+
 }  // namespace
+
+void add_written(std::vector<WrittenMemory>& written, const Array& operand, std::size_t index) {
+  if (operand.numel() == 0) return;
+  std::int64_t last = 0;
+  for (int dim = 0; dim < operand.ndim(); ++dim) {
+    last += (operand.sizes()[dim] - 1) * operand.strides()[dim];
+  }
+  const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
+  const auto bytes = static_cast<std::size_t>(last + 1) * item_size(operand.dtype());
+  written.push_back({begin, begin + bytes, index});
+}
+
+std::vector<std::size_t> passes_of(std::vector<WrittenMemory> written, std::size_t count) {
+  if (!join_overlapping(written)) return {};
+  std::vector<std::vector<std::uintptr_t>> memory_of(count);
+  for (const WrittenMemory& memory : written) memory_of[memory.index].push_back(memory.begin);
+  std::vector<std::size_t> passes(count);
+  std::unordered_map<std::uintptr_t, std::size_t> next;  // for those that write there
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const auto begin : memory_of[i]) passes[i] = std::max(passes[i], next[begin]);
+    for (const auto begin : memory_of[i]) next[begin] = passes[i] + 1;
+  }
+  return passes;
+}
 
 std::vector<Chunk> chunks_of(std::span<const std::int64_t> sizes) {
   std::vector<Chunk> chunks;

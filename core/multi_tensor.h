@@ -66,6 +66,19 @@ constexpr bool reads_operand(std::size_t i) {
   return true;
 }
 
+/// What the update at `index` in a list may write: addresses [begin, end), not empty.
+struct WrittenMemory {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::size_t index;
+};
+/// Adds an operand, if it has elements.
+void add_written(std::vector<WrittenMemory>& written, const Array& operand, std::size_t index);
+
+/// In which pass over a list of `count` updates each has its turn: those that write the same memory
+/// one after the other, in their order. Empty where one pass will do.
+std::vector<std::size_t> passes_of(std::vector<WrittenMemory> written, std::size_t count);
+
 /// Elements [begin, end) of the tensor at `index` in a list.
 struct Chunk {
   std::size_t index;
@@ -140,8 +153,33 @@ void multi_tensor_on_cpu(const std::vector<TensorUpdate<Update, N>>& updates, co
 template <class Update, std::size_t N>
 void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip);
 
-/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. No two
-/// updates may write the same memory. The result does not depend on the number of threads.
+template <class Update, std::size_t N>
+std::vector<std::size_t> passes_of(const std::vector<TensorUpdate<Update, N>>& updates) {
+  if (updates.size() < 2) return {};
+  constexpr unsigned kWrites = decltype(updates[0].update.make())::kWrites;
+  std::vector<WrittenMemory> written;
+  written.reserve(updates.size() * N);
+  for (std::size_t index = 0; index < updates.size(); ++index) {
+    for (std::size_t i = 0; i < N; ++i) {
+      if (kWrites >> i & 1U) add_written(written, *updates[index].operands[i], index);
+    }
+  }
+  return passes_of(std::move(written), updates.size());
+}
+
+template <class Update, std::size_t N>
+void multi_tensor_in_one_pass(const std::vector<TensorUpdate<Update, N>>& updates,
+                              const float* skip) {
+  if constexpr (kWithCuda) {
+    if (updates[0].operands[0]->device().is_cuda()) return multi_tensor_on_cuda(updates, skip);
+  }
+  if constexpr (kWithCpu) multi_tensor_on_cpu(updates, skip);
+}
+
+/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. Updates
+/// that write the same memory, as of a gradient that two parameters share, follow one another in
+/// their order; none may read what another writes. The result does not depend on the number of
+/// threads.
 template <class Update, std::size_t N>
 void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
                   const float* skip = nullptr) {
@@ -149,10 +187,16 @@ void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
   for (const auto& update : updates) {
     expect_one_device("multi_tensor", *updates[0].operands[0], update.operands);
   }
-  if constexpr (kWithCuda) {
-    if (updates[0].operands[0]->device().is_cuda()) return multi_tensor_on_cuda(updates, skip);
+  const std::vector<std::size_t> passes = passes_of(updates);
+  if (passes.empty()) return multi_tensor_in_one_pass(updates, skip);
+  const std::size_t last = *std::max_element(passes.begin(), passes.end());
+  for (std::size_t pass = 0; pass <= last; ++pass) {
+    std::vector<TensorUpdate<Update, N>> of_pass;
+    for (std::size_t i = 0; i < updates.size(); ++i) {
+      if (passes[i] == pass) of_pass.push_back(updates[i]);
+    }
+    multi_tensor_in_one_pass(of_pass, skip);
   }
-  if constexpr (kWithCpu) multi_tensor_on_cpu(updates, skip);
 }
 
 }  // namespace halfgrad::detail

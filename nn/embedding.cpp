@@ -8,17 +8,30 @@
 
 namespace halfgrad::nn {
 
+namespace {
+
+std::optional<std::int64_t> padding_row(const EmbeddingOptions& options, std::int64_t rows) {
+  if (!options.padding_idx) return std::nullopt;
+  const std::int64_t index = *options.padding_idx;
+  if (index < -rows || index >= rows) {
+    throw std::invalid_argument(
+        detail::text("Embedding: expected padding_idx within ", rows, " rows, got ", index));
+  }
+  return index < 0 ? index + rows : index;
+}
+
+std::string described(std::int64_t rows, std::int64_t columns, const EmbeddingOptions& options) {
+  const std::string sizes = detail::text(rows, ", ", columns);
+  const auto padding = padding_row(options, rows);
+  return padding ? detail::text(sizes, ", padding_idx=", *padding) : sizes;
+}
+
+}  // namespace
+
 Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
                      EmbeddingOptions options)
-    : Callable("Embedding", detail::text(num_embeddings, ", ", embedding_dim)),
-      padding_idx_(options.padding_idx) {
-  if (padding_idx_) {
-    if (*padding_idx_ < -num_embeddings || *padding_idx_ >= num_embeddings) {
-      throw std::invalid_argument(detail::text("Embedding: expected padding_idx within ",
-                                               num_embeddings, " rows, got ", *padding_idx_));
-    }
-    if (*padding_idx_ < 0) *padding_idx_ += num_embeddings;
-  }
+    : Callable("Embedding", described(num_embeddings, embedding_dim, options)),
+      padding_idx_(padding_row(options, num_embeddings)) {
   weight = register_parameter("weight", empty({num_embeddings, embedding_dim},
                                               {.dtype = options.dtype, .device = options.device}));
   reset_parameters();

@@ -5,6 +5,8 @@
 #include <set>
 #include <stdexcept>
 
+#include <halfgrad/autograd/zero_grad.h>
+
 namespace halfgrad::nn {
 
 struct Module::State {
@@ -154,14 +156,8 @@ void Module::to(DType dtype) {
 }
 
 void Module::zero_grad(bool set_to_none) {
-  for (Tensor& parameter : parameters()) {
-    if (!parameter.grad().defined()) continue;
-    if (set_to_none) {
-      parameter.set_grad({});
-    } else {
-      parameter.set_grad(
-          Tensor(Array::full(parameter.sizes(), 0, parameter.dtype(), parameter.device())));
-    }
+  for (const Tensor& parameter : parameters()) {
+    halfgrad::detail::zero_grad(parameter, set_to_none);
   }
 }
 

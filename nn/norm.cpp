@@ -5,13 +5,15 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/precision.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
 
 LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormOptions options)
     : Callable("LayerNorm", detail::text(to_string(normalized_shape), ", eps=", options.eps,
-                                         ", elementwise_affine=", options.elementwise_affine)),
+                                         ", elementwise_affine=", options.elementwise_affine,
+                                         ", bias=", options.elementwise_affine && options.bias)),
       normalized_shape_(normalized_shape),
       eps_(options.eps) {
   if (!options.elementwise_affine) return;
@@ -53,7 +55,7 @@ BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
     : Callable("BatchNorm1d",
                detail::text(num_features, ", eps=", options.eps, ", momentum=",
                             options.momentum ? detail::text(*options.momentum) : "none",
-                            ", affine=", options.affine,
+                            ", affine=", options.affine, ", bias=", options.affine,
                             ", track_running_stats=", options.track_running_stats)),
       num_features_(num_features),
       momentum_(options.momentum),
@@ -94,7 +96,8 @@ Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
   const Tensor var = zeros_like(running_var);
   const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, eps_);
   const NoGradGuard no_grad;
-  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype())).to(mean.dtype());
+  const halfgrad::detail::CastRuleScope no_rule(nullptr);  // statistics are kept in their own type
+  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype()));
   Tensor(running_mean).copy_(lerp(running_mean, mean, share));
   Tensor(running_var).copy_(lerp(running_var, var, share));
   return output;

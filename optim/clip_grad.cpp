@@ -64,6 +64,12 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const ch
   return gradients;
 }
 
+void expect_finite(const Tensor& norm, const char* op) {
+  if (std::isfinite(norm.item())) return;
+  throw std::runtime_error(std::string(op) + ": expected a finite norm, got " +
+                           std::to_string(norm.item()));
+}
+
 void bump_versions(const std::vector<Tensor>& gradients) {
   for (const Tensor& gradient : gradients) detail::bump_version_of_scaled(gradient);
 }
@@ -89,10 +95,7 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
   }
   const Array total = Array::empty({}, dtype, device);
   detail::store_norm(total, norms, norm_type, 1);
-  if (error_if_nonfinite && !std::isfinite(total.item())) {
-    throw std::runtime_error("clip_grad_norm_: expected gradients with a finite norm, got " +
-                             std::to_string(total.item()));
-  }
+  if (error_if_nonfinite) expect_finite(Tensor(total), "get_total_norm");
   return Tensor(total);
 }
 
@@ -112,8 +115,8 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
 
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
-  const Tensor total =
-      get_total_norm(gradients_of(parameters, "clip_grad_norm_"), norm_type, error_if_nonfinite);
+  const Tensor total = get_total_norm(gradients_of(parameters, "clip_grad_norm_"), norm_type);
+  if (error_if_nonfinite) expect_finite(total, "clip_grad_norm_");
   clip_grads_with_norm_(parameters, max_norm, total);
   return total;
 }

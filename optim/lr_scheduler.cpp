@@ -22,12 +22,23 @@ void check_count(const std::string& what, std::size_t expected, std::size_t got)
 
 }  // namespace
 
-LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer), seen_(optimizer_steps()) {
-  for (ParamGroup& group : optimizer.param_groups()) {
-    if (!group.initial_lr.has_value()) group.initial_lr = group.lr;
-    base_lrs_.push_back(group.initial_lr.value());
+LRScheduler::LRScheduler(Optimizer& optimizer)
+    : optimizer_(optimizer),
+      seen_(optimizer_steps()),
+      on_load_(optimizer.register_load_state_dict_post_hook(
+          [this](Optimizer&) { seen_ = optimizer_steps(); })) {
+  take_in_groups();
+}
+
+// Those added to the optimizer since the last time.
+void LRScheduler::take_in_groups() {
+  check_groups();
+  std::vector<ParamGroup>& groups = optimizer_.param_groups();
+  for (std::size_t i = base_lrs_.size(); i < groups.size(); ++i) {
+    if (!groups[i].initial_lr.has_value()) groups[i].initial_lr = groups[i].lr;
+    base_lrs_.push_back(groups[i].initial_lr.value());
+    last_lr_.push_back(base_lrs_[i]);
   }
-  last_lr_ = base_lrs_;
 }
 
 LRScheduler::StepCounts LRScheduler::optimizer_steps() const {
@@ -38,13 +49,14 @@ LRScheduler::StepCounts LRScheduler::optimizer_steps() const {
 
 void LRScheduler::step() {
   const StepCounts now = optimizer_steps();
-  const StepCounts before = std::exchange(seen_, now);
-  const std::int64_t skipped = now.skipped - before.skipped;
-  const bool all_skipped = skipped > 0 && skipped >= now.all - before.all;
+  const std::int64_t skipped = now.skipped - seen_.skipped;
+  const bool all_skipped = skipped > 0 && skipped >= now.all - seen_.all;
   if (count_skipped_steps_ || !all_skipped) advance();
+  seen_ = now;
 }
 
 void LRScheduler::advance() {
+  take_in_groups();
   ++last_epoch_;
   set_rates();
 }
@@ -78,6 +90,7 @@ LRSchedulerState LRScheduler::state_dict() const {
 }
 
 void LRScheduler::load_state_dict(const LRSchedulerState& state) {
+  take_in_groups();
   check_count("LRScheduler: number of groups", base_lrs_.size(), state.base_lrs.size());
   check_count("LRScheduler: number of rates", base_lrs_.size(), state.last_lr.size());
   last_epoch_ = state.last_epoch;
@@ -173,13 +186,23 @@ double ConstantLR::next_lr(ParamGroup& group, std::size_t) {
   return last_epoch() == options_.total_iters ? *group.lr * (1 / options_.factor) : *group.lr;
 }
 
+void ConstantLR::take_over() {
+  if (options_.total_iters <= 0) options_.factor = 1;
+  LRScheduler::take_over();
+}
+
 LambdaLR::LambdaLR(Optimizer& optimizer, const Function& lr_lambda)
     : LambdaLR(optimizer, std::vector(optimizer.param_groups().size(), lr_lambda)) {}
 
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
     : LRScheduler(optimizer), lr_lambdas_(std::move(lr_lambdas)) {
-  check_count("LambdaLR: number of functions", optimizer.param_groups().size(), lr_lambdas_.size());
+  check_groups();
   set_rates();
+}
+
+void LambdaLR::check_groups() const {
+  check_count("LambdaLR: number of functions", optimizer().param_groups().size(),
+              lr_lambdas_.size());
 }
 
 double LambdaLR::next_lr(ParamGroup&, std::size_t index) {

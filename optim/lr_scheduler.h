@@ -11,7 +11,9 @@
 /// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
 /// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
 /// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
-/// of them may act on one optimizer.
+/// of them may act on one optimizer. Groups that the optimizer is given later take part from then
+/// on, each from its own rate; those two, which have functions and rates for the first groups only,
+/// throw std::invalid_argument and change nothing.
 namespace halfgrad::optim {
 
 /// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
@@ -26,13 +28,14 @@ struct LRSchedulerState {
 
 class LRScheduler {
  public:
-  virtual ~LRScheduler() = default;
+  virtual ~LRScheduler() { on_load_.remove(); }
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// The next epoch, unless all of the optimizer's steps since the last call were skipped. On a GPU
-  /// only the device knows that: step() waits for it once a GradScaler has stepped there. Replays
-  /// of a graph there are counted only where they skip, so call step() after each.
+  /// The next epoch, unless all of the optimizer's steps since the last call, or since its
+  /// load_state_dict(), were skipped. On a GPU only the device knows that: step() waits for it once
+  /// a GradScaler has stepped there. Replays of a graph there are counted only where they skip, so
+  /// call step() after each.
   void step();
 
   /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.
@@ -60,6 +63,9 @@ class LRScheduler {
 
   virtual void advance();
 
+  /// Throws std::invalid_argument where there are groups of the optimizer that it has no rates for.
+  virtual void check_groups() const {}
+
   /// For constructors: replaces a group's initial_lr.
   void set_base_lr(std::size_t index, double lr);
 
@@ -68,8 +74,12 @@ class LRScheduler {
 
   double base_lr(std::size_t index) const { return base_lrs_[index]; }
 
+  /// Sets the groups' rates for epoch 0 where another schedule of a sequence has gone before.
+  virtual void take_over() { restart(base_lrs_); }
+
  private:
   friend class SequentialLR;
+  void take_in_groups();
   void restart(const std::vector<double>& rates);
 
   // Steps of the optimizer, and those of them that were skipped, up to now; of these, 0 where
@@ -82,10 +92,11 @@ class LRScheduler {
 
   Optimizer& optimizer_;
   bool count_skipped_steps_ = false;
-  StepCounts seen_;  // by the last step(); below what optimizer_steps() reads
+  StepCounts seen_;  // by the last step(), or loaded; below what optimizer_steps() reads
   std::int64_t last_epoch_ = 0;
   std::vector<double> base_lrs_;
   std::vector<double> last_lr_;
+  HookHandle on_load_;
 };
 
 struct StepLROptions {
@@ -172,13 +183,15 @@ struct ConstantLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back.
+/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back. If that is 0 or
+/// less, only a later one of a SequentialLR does not keep it for ever, as in torch.
 /// Throws std::invalid_argument unless factor is in (0, 1].
 class ConstantLR : public LRScheduler {
  public:
   ConstantLR(Optimizer& optimizer, const ConstantLROptions& options = {});
 
  private:
+  void take_over() override;
   double next_lr(ParamGroup& group, std::size_t index) override;
   ConstantLROptions options_;
 };
@@ -193,6 +206,7 @@ class LambdaLR : public LRScheduler {
 
  private:
   double next_lr(ParamGroup& group, std::size_t index) override;
+  void check_groups() const override;
   std::vector<Function> lr_lambdas_;
 };
 
@@ -214,6 +228,7 @@ class SequentialLR : public LRScheduler {
  private:
   void advance() override;
   double next_lr(ParamGroup& group, std::size_t index) override;
+  std::size_t active() const;
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;
   SequentialLROptions options_;
 };

@@ -28,11 +28,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   check_option(o.pct_start >= 0 && o.pct_start <= 1, "OneCycleLR", "pct_start in [0, 1]",
                o.pct_start);
   if (o.max_lr.size() == 1) options_.max_lr.assign(groups.size(), o.max_lr[0]);
-  if (o.max_lr.size() != groups.size()) {
-    throw std::invalid_argument("OneCycleLR: expected one max_lr or one for each of the " +
-                                std::to_string(groups.size()) + " groups, got " +
-                                std::to_string(o.max_lr.size()));
-  }
+  check_groups();
   for (const ParamGroup& group : groups) {
     if (o.cycle_momentum && !group.momentum.has_value() && !group.betas.has_value()) {
       throw std::invalid_argument("OneCycleLR: expected an optimizer with momentum or betas to " +
@@ -55,6 +51,14 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
     set_base_lr(i, options_.max_lr[i] / options_.div_factor);
   }
   set_rates();
+}
+
+void OneCycleLR::check_groups() const {
+  const std::size_t groups = optimizer().param_groups().size();
+  if (options_.max_lr.size() == groups) return;
+  throw std::invalid_argument("OneCycleLR: expected one max_lr or one for each of the " +
+                              std::to_string(groups) + " groups, got " +
+                              std::to_string(options_.max_lr.size()));
 }
 
 double OneCycleLR::anneal(double start, double end, double fraction) const {

@@ -49,6 +49,7 @@ class OneCycleLR : public LRScheduler {
   };
 
   double next_lr(ParamGroup& group, std::size_t index) override;
+  void check_groups() const override;
   double anneal(double start, double end, double fraction) const;
 
   OneCycleLROptions options_;

@@ -1,6 +1,5 @@
 #include <halfgrad/optim/optimizer.h>
 
-#include <iostream>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -9,9 +8,12 @@
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/zero_grad.h>
 #include <halfgrad/core/graph.h>
+#include <halfgrad/core/warning.h>
 #include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
+#include <halfgrad/optim/shared_gradients.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -96,13 +98,11 @@ void read_option(const OptionMap& options, const char*,
 }
 
 // Only a step that is given the scale can divide by it.
-void refuse_scaled(const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
-    for (const Tensor& param : group.params) {
-      const Tensor grad = param.grad();
-      if (!grad.defined()) continue;
-      detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
-    }
+void refuse_scaled(const std::vector<Tensor>& params) {
+  for (const Tensor& param : params) {
+    const Tensor grad = param.grad();
+    if (!grad.defined()) continue;
+    detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
   }
 }
 
@@ -142,9 +142,7 @@ void Optimizer::add_param_group(ParamGroup group) {
   check_options(group);
 
   std::unordered_set<const detail::TensorImpl*> known;
-  for (const ParamGroup& other : groups_) {
-    for (const Tensor& param : other.params) known.insert(param.impl().get());
-  }
+  for (const Tensor& param : parameters()) known.insert(param.impl().get());
   std::unordered_set<const detail::TensorImpl*> listed;
   std::vector<Tensor> params;
   for (const Tensor& param : group.params) {
@@ -156,7 +154,7 @@ void Optimizer::add_param_group(ParamGroup group) {
     if (listed.insert(param.impl().get()).second) params.push_back(param);
   }
   if (params.size() < group.params.size()) {
-    std::cerr << "halfgrad: " << name_ << ": a parameter is listed twice in one group; kept once\n";
+    detail::warn(name_ + ": a parameter is listed twice in one group; kept once");
   }
   group.params = std::move(params);
   groups_.push_back(std::move(group));
@@ -170,7 +168,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
     const EnableGradGuard enable_grad;
     loss = closure();
   }
-  refuse_scaled(groups_);
+  refuse_scaled(parameters());
   update_groups({});
   run_hooks(*post_hooks_);
   return loss;
@@ -179,7 +177,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
 void Optimizer::step(const StepControl& control) {
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
-  update_groups(control);
+  update_groups(detail::unscale_shared_gradients(parameters(), control));
   run_hooks(*post_hooks_);
 }
 
@@ -204,19 +202,15 @@ void Optimizer::send_options() {
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
+  for (const Tensor& param : parameters()) detail::zero_grad(param, set_to_none);
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> params;
   for (const ParamGroup& group : groups_) {
-    for (Tensor param : group.params) {
-      if (!param.grad().defined()) continue;
-      if (set_to_none) {
-        param.set_grad({});
-      } else {
-        const Tensor zeros = param.grad().detach();
-        zeros.array().fill_(0);
-        zeros.array().storage()->bump_version();
-        param.set_grad(zeros);
-      }
-    }
+    params.insert(params.end(), group.params.begin(), group.params.end());
   }
+  return params;
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
@@ -282,6 +276,7 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
   state_ = std::move(state);
   steps_ = saved.steps;
   skipped_steps_ = saved.skipped_steps.defined() ? saved.skipped_steps.clone().to(device) : Array();
+  run_hooks(*load_hooks_);
 }
 
 }  // namespace halfgrad::optim

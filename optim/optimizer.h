@@ -34,7 +34,7 @@ struct ParamGroup {
 /// What a GradScaler tells a step, as 0-dim float32 arrays on the parameters' device. The kernels
 /// read them there: the host neither waits nor learns the outcome.
 struct StepControl {
-  /// Gradients are multiplied by it and stay so.
+  /// Gradients are multiplied by it and stay so: once for each parameter that holds them.
   const Array* inv_scale = nullptr;
   /// Not zero (NaN and negative included): parameters, gradients, moments and step counts keep
   /// every bit.
@@ -101,6 +101,9 @@ class Optimizer {
   std::vector<ParamGroup>& param_groups() { return groups_; }
   const std::vector<ParamGroup>& param_groups() const { return groups_; }
 
+  /// Of all groups, in the order in which state_dict() numbers them.
+  std::vector<Tensor> parameters() const;
+
   /// A parameter listed twice in the group is kept once, with a warning on stderr. Throws
   /// std::invalid_argument for a tensor that is not a leaf or is in another group already, and for
   /// an option that is out of range or that this optimizer does not have.
@@ -122,6 +125,8 @@ class Optimizer {
   using StepHook = std::function<void(Optimizer&)>;
   HookHandle register_step_pre_hook(StepHook hook);
   HookHandle register_step_post_hook(StepHook hook);
+  /// For the end of load_state_dict().
+  HookHandle register_load_state_dict_post_hook(StepHook hook);
 
   /// "SGD", "Adam", "AdamW".
   const std::string& name() const { return name_; }
@@ -160,6 +165,7 @@ class Optimizer {
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
+  std::shared_ptr<Hooks> load_hooks_ = std::make_shared<Hooks>();
   std::uint64_t next_hook_ = 0;
   std::int64_t steps_ = 0;
   Array skipped_steps_;

@@ -10,6 +10,10 @@ HookHandle Optimizer::register_step_post_hook(StepHook hook) {
   return add_hook(post_hooks_, std::move(hook));
 }
 
+HookHandle Optimizer::register_load_state_dict_post_hook(StepHook hook) {
+  return add_hook(load_hooks_, std::move(hook));
+}
+
 HookHandle Optimizer::add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook) {
   const std::uint64_t id = next_hook_++;
   hooks->emplace(id, std::move(hook));

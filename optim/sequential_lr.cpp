@@ -25,18 +25,28 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
     if (&scheduler->optimizer() != &optimizer) {
       throw std::invalid_argument("SequentialLR: expected schedulers of one optimizer, got others");
     }
+    scheduler->take_in_groups();
   }
-  schedulers_[0]->restart(base_lrs_);
-  last_lr_ = schedulers_[0]->get_last_lr();
+  LRScheduler& first = *schedulers_[active()];
+  first.restart(base_lrs_);
+  last_lr_ = first.get_last_lr();
+}
+
+// The scheduler of epoch last_epoch(), which takes over in its milestone.
+std::size_t SequentialLR::active() const {
+  const auto& milestones = options_.milestones;
+  const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch());
+  return static_cast<std::size_t>(next - milestones.begin());
 }
 
 void SequentialLR::advance() {
+  take_in_groups();
+  for (const auto& scheduler : schedulers_) scheduler->take_in_groups();
   ++last_epoch_;
-  const auto& milestones = options_.milestones;
-  const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch_);
-  LRScheduler& scheduler = *schedulers_[static_cast<std::size_t>(next - milestones.begin())];
-  if (next != milestones.begin() && *(next - 1) == last_epoch_) {
-    scheduler.restart(scheduler.base_lrs_);
+  const std::size_t index = active();
+  LRScheduler& scheduler = *schedulers_[index];
+  if (index > 0 && options_.milestones[index - 1] == last_epoch_) {
+    scheduler.take_over();
   } else {
     scheduler.advance();
   }

@@ -135,5 +135,33 @@ TEST_P(MultiTensorOn, SkipsOnTheFlag) {
   EXPECT_EQ(element(target, 3), 6);
 }
 
+TEST(MultiTensor, OnePassWillDoForMemoryThatLiesApart) {
+  EXPECT_TRUE(passes_of({}, 0).empty());
+  EXPECT_TRUE(passes_of({{16, 32, 0}, {0, 16, 1}, {32, 40, 2}}, 3).empty());
+}
+
+TEST(MultiTensor, UpdatesOfOneMemoryGetOnePassAfterAnother) {
+  using Passes = std::vector<std::size_t>;
+  EXPECT_EQ(passes_of({{8, 16, 0}, {8, 16, 1}, {0, 8, 2}, {8, 16, 3}}, 4), (Passes{0, 1, 0, 2}));
+  EXPECT_EQ(passes_of({{0, 64, 0}, {8, 16, 1}, {32, 40, 2}}, 3), (Passes{0, 1, 2}))
+      << "all within one";
+  EXPECT_EQ(passes_of({{0, 8, 0}, {8, 16, 1}, {8, 16, 0}, {16, 24, 1}, {16, 24, 2}}, 3),
+            (Passes{0, 1, 2}))
+      << "updates that write several";
+}
+
+TEST_P(MultiTensorOn, UpdatesOfOneMemoryRunInTurn) {
+  const Array whole = there(Array::full({8}, 1, DType::f32));
+  const Array low = whole.slice(0, 0, 5), high = whole.slice(0, 3, 8), apart = number(5);
+  const Array one = number(1), two = number(2);
+  const auto add = [](const Array& factor, const Array& to) {
+    return TensorUpdate<AddScaledFrom, 2>{{factor.data_as<float>()}, {&to, &to}};
+  };
+  multi_tensor(Updates{add(two, low), add(one, apart), add(one, high), add(two, low)});
+  const std::vector<double> expected{9, 9, 9, 18, 18, 2, 2, 2};
+  for (std::int64_t i = 0; i < 8; ++i) EXPECT_EQ(element(whole, i), expected[i]) << i;
+  EXPECT_EQ(apart.item(), 10);
+}
+
 }  // namespace
 }  // namespace halfgrad::detail

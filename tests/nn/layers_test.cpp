@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <halfgrad/amp/module_policy.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
@@ -97,6 +98,15 @@ TEST(BatchNorm1d, AveragingChangesNeitherOutputNorGradient) {
   EXPECT_EQ(seen[true], seen[false]);
 }
 
+// The statistics are float32 whatever a policy says of the layer.
+TEST(BatchNorm1d, AveragesInTheTypeOfItsStatistics) {
+  const amp::WithPolicy<BatchNorm1d> layer(BatchNorm1d(1, {.momentum = std::nullopt}),
+                                           {.compute = kHalf});
+  for (int batch = 0; batch < 3; ++batch) layer(tensor({{-400.0}, {400.0}}, {.dtype = kFloat}));
+  EXPECT_EQ(layer.running_mean.item(), 0);
+  EXPECT_NEAR(layer.running_var.item(), 320000, 320000 * 0x1p-22);
+}
+
 TEST(BatchNorm1d, UsesTheBatchAlwaysIfNothingIsTracked) {
   BatchNorm1d layer(1,
                     {.eps = 0, .affine = false, .track_running_stats = false, .dtype = kFloat64});
@@ -115,7 +125,8 @@ TEST(BatchNorm1d, TakesSequencesAndRefusesOtherShapes) {
     EXPECT_STREQ(error.what(), "BatchNorm1d: expected shape [n, 3] or [n, 3, l], got [2, 4]");
   }
   EXPECT_EQ(printed(layer),
-            "BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=true, track_running_stats=true)");
+            "BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=true, bias=true, "
+            "track_running_stats=true)");
 }
 
 TEST(LayerNorm, NormalisesScalesAndShifts) {
@@ -124,7 +135,9 @@ TEST(LayerNorm, NormalisesScalesAndShifts) {
   layer.bias.array().fill_(0.5);
   const Tensor x = tensor({{1.0, 3.0}, {40.0, 20.0}}, {.dtype = kFloat64});
   expect_close(layer(x), {-2.5, 3.5, 3.5, -2.5}, 16);
-  EXPECT_EQ(printed(layer), "LayerNorm([2], eps=0, elementwise_affine=true)");
+  EXPECT_EQ(printed(layer), "LayerNorm([2], eps=0, elementwise_affine=true, bias=true)");
+  EXPECT_EQ(printed(LayerNorm({2}, {.elementwise_affine = false})),
+            "LayerNorm([2], eps=1e-05, elementwise_affine=false, bias=false)");
   EXPECT_TRUE(LayerNorm({2}, {.elementwise_affine = false}).parameters().empty());
   EXPECT_EQ(LayerNorm({2}, {.bias = false}).parameters().size(), 1);
 }
@@ -167,6 +180,7 @@ TEST(Embedding, LooksUpRowsAndKeepsThePaddingRowZero) {
   }
   EXPECT_THROW(Embedding(4, 3, {.padding_idx = 4}), std::invalid_argument);
   EXPECT_EQ(printed(Embedding(4, 3)), "Embedding(4, 3)");
+  EXPECT_EQ(printed(Embedding(4, 3, {.padding_idx = -1})), "Embedding(4, 3, padding_idx=3)");
 }
 
 TEST(Activations, AreTheirOps) {

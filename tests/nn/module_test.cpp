@@ -144,8 +144,10 @@ TEST(Module, MovesToTheGpuAndBack) {
 
 TEST(Module, ZeroGradDropsOrClears) {
   Net net;
-  net.shift.set_grad(ones({2}));
+  const Tensor gradient = ones({2});
+  net.shift.set_grad(gradient);
   net.zero_grad(false);
+  EXPECT_EQ(net.shift.grad().array().data(), gradient.array().data()) << "where graphs find it";
   EXPECT_EQ(net.shift.grad().to_vector<double>(), (std::vector<double>{0, 0}));
   EXPECT_FALSE(net.output.bias.grad().defined());
   net.zero_grad();

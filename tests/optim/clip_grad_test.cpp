@@ -162,6 +162,20 @@ TEST(ClipGradNorm, SameBitsForAnyNumberOfThreads) {
   set_num_threads(before);
 }
 
+// As in PyTorch; large enough that threads share the work.
+TEST(ClipGradNorm, ScalesASharedGradientOnceForEachThatHoldsIt) {
+  const Tensor gradient = ones({65536});
+  std::vector<Tensor> params(4);
+  for (Tensor& param : params) {
+    param = zeros({65536}).requires_grad_();
+    param.set_grad(gradient);
+  }
+  EXPECT_EQ(clip_grad_norm_(params, 256).item(), 512);
+  const Values once{gradient.to_vector<double>()};
+  EXPECT_NEAR(once[0], 0x1p-4, 0x1p-26);
+  EXPECT_EQ(once, Values(65536, once[0]));
+}
+
 TEST(ClipGradValue, MatchesPyTorch) {
   const auto file = expected_values("clip.json");
   for (const auto& row : file["values"]) {
@@ -176,6 +190,15 @@ TEST(ClipGradValue, WithoutGradientsDoesNothing) {
   clip_grad_value_(param, 1);
   clip_grad_value_(std::vector<Tensor>(), 1);
   EXPECT_FALSE(param.grad().defined());
+}
+
+TEST(GetTotalNorm, SpeaksOfItselfAndNotOfGradients) {
+  try {
+    get_total_norm({tensor({kInfinity})}, 2, true);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "get_total_norm: expected a finite norm, got inf");
+  }
 }
 
 class ClipGradNormOfMany : public OnDevice {};

@@ -128,7 +128,7 @@ TEST(Optimizer, KeepsAParameterListedTwiceOnce) {
   Tensor param = parameter({1});
   ::testing::internal::CaptureStderr();
   SGD sgd({param, param}, {.lr = 1});
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("listed twice"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("warning: SGD: "), std::string::npos);
   give_grad(param, {0.25});
   sgd.step();
   EXPECT_EQ(param.item(), 0.75);
@@ -146,6 +146,15 @@ TEST(Optimizer, GroupsOverrideOptions) {
   sgd.param_groups()[0].lr = 1;
   sgd.step();
   EXPECT_EQ(a.item(), -0.25);
+}
+
+TEST(Optimizer, ListsTheParametersOfAllGroups) {
+  SGD sgd(std::vector<ParamGroup>{{.params = {parameter({1}), parameter({2})}},
+                                  {.params = {parameter({3})}}},
+          {.lr = 1});
+  Values listed;
+  for (const Tensor& param : sgd.parameters()) listed.push_back(param.item());
+  EXPECT_EQ(listed, (Values{1, 2, 3}));
 }
 
 TEST(Optimizer, PassesOverParametersWithoutGradient) {

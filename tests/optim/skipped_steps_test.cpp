@@ -70,6 +70,24 @@ TEST_P(SkippedSteps, PlainStepsAlwaysCount) {
   EXPECT_FALSE(training.sgd.skipped_steps().defined());
 }
 
+// Steps of a run that was loaded are not steps since the last call.
+TEST_P(SkippedSteps, OfALoadedStateAreSeen) {
+  Halving saved(device());
+  for (const double found_inf : {1, 1, 1}) saved.step(found_inf);
+  for (const double found_inf : {0, 1}) {
+    Halving training(device());
+    training.step(1);
+    training.sgd.load_state_dict(saved.sgd.state_dict());
+    training.step(found_inf);
+    training.scheduler.step();
+    EXPECT_EQ(training.scheduler.last_epoch(), found_inf == 0 ? 1 : 0);
+  }
+  Halving training(device());
+  training.sgd.load_state_dict(saved.sgd.state_dict());
+  training.scheduler.step();
+  EXPECT_EQ(training.lr(), 0.5);
+}
+
 TEST(SkippedStepsOfSchedules, OfASequence) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});

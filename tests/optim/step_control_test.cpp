@@ -134,6 +134,28 @@ TEST(StepControl, UnscalesGradientsAndKeepsThemSo) {
   }
 }
 
+// PyTorch's GradScaler unscales a gradient for each parameter that holds it, and then steps.
+TEST(StepControl, UnscalesASharedGradientBeforeAnyParameterMoves) {
+  const Array inv_scale = flag(0.25);
+  for (const bool one_group : {true, false}) {
+    for (const double bad : {0.0, 1.0}) {
+      std::vector<Tensor> params{parameter({0}), parameter({0}), parameter({0})};
+      const Tensor shared = tensor_of({16});
+      params[0].set_grad(shared);
+      params[1].set_grad(tensor_of({16}));
+      params[2].set_grad(shared);
+      std::vector<ParamGroup> groups{{.params = {params[0], params[1]}}};
+      if (one_group) groups[0].params.push_back(params[2]);
+      if (!one_group) groups.push_back({.params = {params[2]}, .momentum = 0.5});
+      SGD sgd(groups, {.lr = 1});
+      const Array found_inf = flag(bad);
+      sgd.step({.inv_scale = &inv_scale, .found_inf = &found_inf});
+      const Values moved{params[0].item(), params[1].item(), params[2].item(), shared.item()};
+      EXPECT_EQ(moved, bad != 0 ? (Values{0, 0, 0, 16}) : (Values{-1, -4, -1, 1}));
+    }
+  }
+}
+
 // What a 16-bit parameter becomes is what the float formula gives, rounded.
 TEST(StepControl, SixteenBitIsComputedInFloat) {
   for (const Case& c : cases()) {

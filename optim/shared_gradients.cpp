@@ -1,0 +1,38 @@
+#include <halfgrad/optim/shared_gradients.h>
+
+#include <halfgrad/optim/parameter_update.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// The update whose parameter stays: what remains of a step is the unscaling.
+struct Stay {
+  static constexpr unsigned kWrites = 0;
+  static constexpr unsigned kReads = 0b10;
+
+  HG_HD Stay make() const { return *this; }
+
+  template <class T>
+  HG_HD void operator()(T&, T&) const {}
+};
+
+}  // namespace
+
+optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
+                                            const optim::StepControl& control) {
+  if (control.inv_scale == nullptr) return control;
+  std::vector<TensorUpdate<Stay, 2>> updates;
+  std::vector<WrittenMemory> gradients;
+  for (const Tensor& param : params) {
+    if (!param.grad().defined()) continue;
+    if (!param.is_floating_point()) return control;  // step() will refuse it
+    const Array& gradient = param.impl()->grad->array;
+    add_written(gradients, gradient, updates.size());
+    updates.push_back({{}, {&param.array(), &gradient}});
+  }
+  if (passes_of(std::move(gradients), updates.size()).empty()) return control;
+  update_parameters(updates, control);
+  return {.found_inf = control.found_inf};
+}
+
+}  // namespace halfgrad::detail
