@@ -88,10 +88,9 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
   return scaled;
 }
 
-// The optimizer's gradients were looked at: the iteration has a verdict on it.
-GradScaler::Record& GradScaler::add_record(const optim::Optimizer& optimizer) {
-  Record& record = records_.emplace_back();
-  record.optimizer = &optimizer;
+// To be added to records_ once the gradients are looked at, when there is a verdict on them.
+GradScaler::Record GradScaler::make_record(const optim::Optimizer& optimizer) const {
+  Record record{&optimizer, {}};
   record.entry.found_inf = Array::full({}, 0, kFloat, state_.scale.device());
   if (log_.enabled()) record.entry.checked = detail::measure(optimizer, state_.scale.device());
   return record;
@@ -110,8 +109,9 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   detail::refuse_float16(optimizer);
   detail::expect_scale(gradients, scale_id_, "unscale_");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  const Record& record = add_record(optimizer);
+  Record record = make_record(optimizer);
   detail::unscale(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf, check());
+  records_.push_back(std::move(record));
   detail::mark_unscaled(known);
 }
 
@@ -151,11 +151,15 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
 // The optimizer's part of step(), and its verdict.
 Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
                             bool unscaled) {
-  Record& record = unscaled ? *record_of(optimizer) : add_record(optimizer);
-  const Array found_inf = record.entry.found_inf;  // `record` may move: a hook may check others
   if (!unscaled) {
-    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, found_inf, check());
-  } else if (log_.enabled()) {
+    Record record = make_record(optimizer);
+    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf,
+                         check());
+    records_.push_back(std::move(record));
+  }
+  Record& record = *record_of(optimizer);
+  const Array found_inf = record.entry.found_inf;  // `record` may move: a hook may check others
+  if (unscaled && log_.enabled()) {
     record.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
   }
   if (detail::broken(detail::Bug::scale_before_gradients)) {

@@ -73,7 +73,7 @@ class GradScaler {
 
   /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
   /// Without any gradient it does nothing. Throws std::invalid_argument for float16 gradients,
-  /// before any is changed.
+  /// before any is changed. After an exception it may be called again.
   void unscale_(optim::Optimizer& optimizer);
 
   /// The optimizer's update, with unscaled gradients; it does nothing where a gradient was inf or
@@ -137,7 +137,7 @@ class GradScaler {
 
   void require_scale(const char* method) const;
   Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
-  Record& add_record(const optim::Optimizer& optimizer);
+  Record make_record(const optim::Optimizer& optimizer) const;
   Array take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients, bool unscaled);
   void take_back_step(const optim::Optimizer& optimizer, bool unscaled);
   template <class F>
