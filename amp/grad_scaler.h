@@ -57,8 +57,10 @@ using GradScalerState = std::map<std::string, double>;
 /// backs off once. The verdict is that of the gradients when they were first checked, by unscale_()
 /// or else step(); what is done to them afterwards is not looked at.
 ///
-/// The scale is made on the device of the first loss. scale(), unscale_(), step() and update()
-/// never wait for the device. Calls out of order throw std::runtime_error and change nothing.
+/// The scale is made on the device of the first loss; further losses and gradients may lie on
+/// others. scale(), unscale_(), step() and update() never wait for the device, except where the
+/// scale is on the CPU and gradients are on a GPU. Calls out of order throw std::runtime_error and
+/// change nothing.
 class GradScaler {
  public:
   /// Throws std::invalid_argument naming an option that is out of range, unless disabled.

@@ -10,7 +10,7 @@
 
 namespace halfgrad::detail {
 
-/// An optimizer's gradients in figures, on the scale's device.
+/// An optimizer's gradients, on any devices, in figures on the scale's.
 struct GradientFigures {
   Array nonfinite;  ///< float64 [parameters]: how many elements are inf or NaN
   Array squares;    ///< float64 [parameters]: sum of squares; 0 without a gradient

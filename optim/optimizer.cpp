@@ -1,16 +1,11 @@
 #include <halfgrad/optim/optimizer.h>
 
 #include <iostream>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 
-#include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/grad_scale.h>
-#include <halfgrad/core/graph.h>
-#include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
 
 namespace halfgrad::optim {
@@ -95,29 +90,6 @@ void read_option(const OptionMap& options, const char*,
   betas->second = saved(options, "beta2", betas->second);
 }
 
-// Only a step that is given the scale can divide by it.
-void refuse_scaled(const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
-    for (const Tensor& param : group.params) {
-      const Tensor grad = param.grad();
-      if (!grad.defined()) continue;
-      detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
-    }
-  }
-}
-
-// Their updates would be cut to whole numbers.
-void refuse_integers(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
-    for (const Tensor& param : group.params) {
-      if (param.is_floating_point() || !param.grad().defined()) continue;
-      throw std::invalid_argument(optimizer +
-                                  ": expected gradients of floating-point parameters, got one of " +
-                                  std::string(halfgrad::name(param.dtype())));
-    }
-  }
-}
-
 }  // namespace
 
 Optimizer::Optimizer(std::string name, ParamGroup defaults)
@@ -160,47 +132,6 @@ void Optimizer::add_param_group(ParamGroup group) {
   }
   group.params = std::move(params);
   groups_.push_back(std::move(group));
-}
-
-std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
-  run_hooks(*pre_hooks_);
-  const NoGradGuard no_grad;
-  std::optional<Tensor> loss;
-  if (closure) {
-    const EnableGradGuard enable_grad;
-    loss = closure();
-  }
-  refuse_scaled(groups_);
-  update_groups({});
-  run_hooks(*post_hooks_);
-  return loss;
-}
-
-void Optimizer::step(const StepControl& control) {
-  run_hooks(*pre_hooks_);
-  const NoGradGuard no_grad;
-  update_groups(control);
-  run_hooks(*post_hooks_);
-}
-
-void Optimizer::update_groups(const StepControl& control) {
-  refuse_integers(name_, groups_);
-  ++steps_;
-  if (control.found_inf != nullptr) {
-    if (!skipped_steps_.defined()) {
-      skipped_steps_ = Array::full({}, 0, kLong, control.found_inf->device());
-    }
-    detail::count_skipped(skipped_steps_, *control.found_inf);
-  }
-  options_.resize(groups_.size());
-  Graph::before_replay([this] { send_options(); });
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (!groups_[i].params.empty()) update(groups_[i], options_[i].data(), control);
-  }
-}
-
-void Optimizer::send_options() {
-  for (std::size_t i = 0; i < groups_.size(); ++i) options_[i].send(groups_[i]);
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
