@@ -203,10 +203,12 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     for (std::size_t k = 0; k < group.params.size(); ++k) {
       const Tensor& param = group.params[k];
       device = param.device();
+      const bool has_master = std::as_const(*this).state(param).contains(detail::kMaster);
       const auto found = saved.state.find(entry.params[k]);
-      if (found == saved.state.end()) continue;
+      if (found == saved.state.end() && !has_master) continue;
+      const ParamState of_param = found != saved.state.end() ? found->second : ParamState();
       state[param.impl()] =
-          detail::loaded_state(name_, entry.params[k], found->second, param, entries);
+          detail::loaded_state(name_, entry.params[k], of_param, param, has_master, entries);
     }
   }
   groups_ = std::move(groups);

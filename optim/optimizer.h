@@ -116,7 +116,8 @@ class Optimizer {
   /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
   /// parameters or shapes differ, for options out of range (any learning rate will do: a schedule
   /// may have set it), and for a parameter's state that lacks an entry or has one that is not this
-  /// optimizer's. A parameter without saved state begins anew.
+  /// optimizer's. A parameter without saved state begins anew. One that has an amp::MasterWeights'
+  /// master keeps one: the saved, or where there is none a new one with the parameter's values.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;
