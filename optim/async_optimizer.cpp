@@ -1,6 +1,7 @@
 #include <halfgrad/optim/async_optimizer.h>
 
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -254,14 +255,15 @@ void AsyncOptimizer::add(const Gradients& gradients) {
 }
 
 void AsyncOptimizer::update(const StepFunction& step_fn) {
+  std::exception_ptr failure;
   try {
     step_fn ? step_fn(optimizer_) : static_cast<void>(optimizer_.step());
   } catch (...) {
-    drop_gradients();
-    throw;
+    failure = std::current_exception();
   }
   drop_gradients();
   round_parameters();
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 void AsyncOptimizer::drop_gradients() {

@@ -138,6 +138,26 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
   EXPECT_EQ(p.item(), 6);
 }
 
+// "The parameters stay as far as it got": the model's, too.
+TEST(AsyncOptimizer, AnUpdateBeforeAFailureReachesTheModel) {
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    Tensor p = parameter({8}, dtype);
+    SGD sgd({p}, {.lr = 1});
+    AsyncOptimizer optimizer(sgd);
+    give_grad(p, {3});
+    EXPECT_THROW(optimizer.step(
+                     [](Optimizer& o) {
+                       o.step();
+                       throw std::runtime_error("afterwards");
+                     },
+                     /*is_async=*/false),
+                 std::runtime_error);
+    optimizer.synchronize();
+    EXPECT_EQ(p.item(), 5);
+    EXPECT_EQ(Tensor(optimizer.state_dict().parameters[0]).item(), 5);
+  }
+}
+
 TEST(AsyncOptimizer, DestructorCompletesAndReportsAFailure) {
   Tensor p = parameter({8}, DType::f32);
   SGD sgd({p}, {.lr = 1});
