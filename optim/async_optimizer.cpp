@@ -32,6 +32,17 @@ void refuse_mixed(const Tensor& gradient, const char* method) {
                            "gradients; scale() every loss");
 }
 
+template <class F>
+void report_failure(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    std::cerr << "halfgrad: AsyncOptimizer: " << error.what() << '\n';
+  } catch (...) {
+    std::cerr << "halfgrad: AsyncOptimizer: an exception that is no std::exception\n";
+  }
+}
+
 std::int64_t count_nonfinite(const Array& array) {
   const Tensor tensor(array);
   return tensor.numel() - isfinite(tensor).sum().item<std::int64_t>();
@@ -77,11 +88,11 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
 }
 
 AsyncOptimizer::~AsyncOptimizer() {
-  try {
-    synchronize();
-  } catch (const std::exception& error) {
-    std::cerr << "halfgrad: AsyncOptimizer: " << error.what() << '\n';
-  }
+  report_failure([this] { thread_->wait(); });
+  report_failure([this] {
+    check_unchanged("~AsyncOptimizer");
+    write_back();
+  });
   refuse_scaled_.remove();
 }
 

@@ -176,6 +176,30 @@ TEST(AsyncOptimizer, DestructorCompletesAndReportsAFailure) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "halfgrad: AsyncOptimizer: too late\n");
 }
 
+TEST(AsyncOptimizer, DestructorLeavesTheResultBesideAFailure) {
+  const auto thread = std::make_shared<UpdateThread>();
+  Tensor p = parameter({8}, DType::f32), q = parameter({8}, DType::f32);
+  SGD of_q({q}, {.lr = 1});
+  AsyncOptimizer failing(of_q, thread);
+  const auto destroy_beside = [&](const AsyncOptimizer::StepFunction& step_fn) {
+    ::testing::internal::CaptureStderr();
+    {
+      SGD of_p({p}, {.lr = 1});
+      AsyncOptimizer optimizer(of_p, thread);
+      give_grad(p, {3});
+      optimizer.step();
+      failing.step(step_fn);
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(destroy_beside([](Optimizer&) { throw std::runtime_error("too late"); }),
+            "halfgrad: AsyncOptimizer: too late\n");
+  EXPECT_EQ(p.item(), 5);
+  EXPECT_EQ(destroy_beside([](Optimizer&) { throw 3; }),
+            "halfgrad: AsyncOptimizer: an exception that is no std::exception\n");
+  EXPECT_EQ(p.item(), 2);
+}
+
 TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {
   Tensor p = parameter({8}, DType::f16);
   SGD sgd({p}, {.lr = 1});
