@@ -17,6 +17,14 @@ DType host_dtype(DType model) {
   return is_floating_point(model) && item_size(model) < 4 ? DType::f32 : model;
 }
 
+// The first parameter's.
+Device device_of(const Optimizer& optimizer) {
+  for (const ParamGroup& group : optimizer.param_groups()) {
+    if (!group.params.empty()) return group.params[0].device();
+  }
+  return {};
+}
+
 bool is_there(const Tensor& gradient) { return gradient.defined(); }
 
 std::string str(double scale) {
@@ -52,7 +60,7 @@ std::int64_t count_nonfinite(const Array& array) {
 
 AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThread> thread)
     : optimizer_(optimizer),
-      device_(optimizer.param_groups().at(0).params.at(0).device()),
+      device_(device_of(optimizer)),
       refuse_scaled_(nullptr),
       thread_(std::move(thread)) {
   const OptimizerState state = optimizer.state_dict();
@@ -123,8 +131,8 @@ void AsyncOptimizer::copy_from_parameters() {
   current_stream(device_).synchronize();  // the last write-back has read `rounded`
   for (Parameter& parameter : parameters_) {
     parameter.host.array().copy_(parameter.model.array());
-    parameter.model_version = parameter.model._version();
   }
+  note_versions();
   written_back_ = true;
 }
 
@@ -203,6 +211,11 @@ void AsyncOptimizer::check_unchanged(const char* method) const {
   }
 }
 
+// After all of them were written: slices of one storage share its version.
+void AsyncOptimizer::note_versions() {
+  for (Parameter& parameter : parameters_) parameter.model_version = parameter.model._version();
+}
+
 void AsyncOptimizer::write_back() {
   if (written_back_) return;
   report_.overflows = 0;
@@ -211,12 +224,12 @@ void AsyncOptimizer::write_back() {
     Parameter& parameter = parameters_[i];
     parameter.model.array().copy_(parameter.rounded);
     parameter.model.array().storage()->bump_version();
-    parameter.model_version = parameter.model._version();
     if (report_.overflows == 0 && parameter.overflows > 0) {
       report_.first_parameter = static_cast<std::int64_t>(i);
     }
     report_.overflows += parameter.overflows;
   }
+  note_versions();
   report_.total_overflows += report_.overflows;
   written_back_ = true;
 }

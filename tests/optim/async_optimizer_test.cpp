@@ -200,6 +200,31 @@ TEST(AsyncOptimizer, DestructorLeavesTheResultBesideAFailure) {
   EXPECT_EQ(p.item(), 2);
 }
 
+TEST(AsyncOptimizer, GroupsMayBeEmpty) {
+  Tensor p = parameter({8}, DType::f32);
+  SGD sgd(std::vector<ParamGroup>{{}, {.params = {p}}}, {.lr = 1});
+  AsyncOptimizer optimizer(sgd);
+  give_grad(p, {3});
+  optimizer.step(nullptr, false);
+  EXPECT_EQ(p.item(), 5);
+}
+
+// Slices of one storage share its version.
+TEST(AsyncOptimizer, ParametersMayShareAStorage) {
+  const Tensor whole = tensor_of({8, 8}, DType::f32);
+  Tensor p = Tensor(whole.array().slice(0, 0, 1)).requires_grad_();
+  Tensor q = Tensor(whole.array().slice(0, 1, 2)).requires_grad_();
+  SGD sgd({p, q}, {.lr = 1});
+  AsyncOptimizer optimizer(sgd);
+  for (int step = 0; step < 4; ++step) {
+    give_grad(p, {1});
+    give_grad(q, {2});
+    optimizer.step();
+  }
+  optimizer.synchronize();
+  EXPECT_EQ(values(whole), (Values{4, 0}));
+}
+
 TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {
   Tensor p = parameter({8}, DType::f16);
   SGD sgd({p}, {.lr = 1});
