@@ -103,6 +103,12 @@ void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async)
   if (is_async) set_scale(main_.state_, of_losses);
 }
 
+void AsyncGradScaler::abandon() {
+  if (!is_enabled()) return;
+  if (in_step_function()) return main_.abandon();
+  optimizer_.thread().launch([this] { main_.abandon(); });
+}
+
 double AsyncGradScaler::get_scale() const {
   if (detail::broken(detail::Bug::scale_of_next_loss) && !in_step_function()) {
     complete();

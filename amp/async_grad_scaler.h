@@ -59,6 +59,10 @@ class AsyncGradScaler {
   /// Asynchronous: the loss after the next update() is the first to be scaled by `new_scale`.
   void update(double new_scale, bool is_async = true);
 
+  /// GradScaler's, for an iteration that an exception broke off before update(), as a step
+  /// function's that reaches the caller of a synchronous step().
+  void abandon();
+
   /// 1 if disabled; of the next loss, or in a step function of this step's. A loss is to be divided
   /// by it before update(); scale() leaves its argument as it was. Never waits.
   double get_scale() const;
