@@ -197,7 +197,6 @@ GradScalerState AsyncGradScaler::state_dict() const {
 void AsyncGradScaler::load_state_dict(const GradScalerState& state) {
   if (!is_enabled()) return;
   const auto next = state.find("_next_scale");
-  if (next != state.end()) check_scale(next->second, options_, "load_state_dict: _next_scale");
   complete();
   main_.load_state_dict(state);
   losses_.load_state_dict(state);
