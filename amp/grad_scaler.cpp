@@ -60,16 +60,23 @@ detail::Check GradScaler::check() const {
   return options_.check_after_unscale ? detail::Check::unscaled : detail::Check::scaled;
 }
 
+// All or, after an exception, nothing.
+void GradScaler::initialize(Device device) {
+  const detail::ScaleState state(first_, device);
+  const detail::StepLog log =
+      options_.history > 0 ? detail::StepLog(options_.history, device) : detail::StepLog();
+  copy_records(first_records_, state, log);
+  state_ = state;
+  log_ = log;
+  first_records_.clear();
+}
+
 Tensor GradScaler::scale(const Tensor& outputs) {
   if (!options_.enabled) return outputs;
   if (!outputs.defined()) {
     throw std::invalid_argument("scale: expected a tensor, got an undefined one");
   }
-  if (!state_.initialized()) {
-    state_ = detail::ScaleState(first_, outputs.device());
-    if (options_.history > 0) log_ = detail::StepLog(options_.history, outputs.device());
-    load_records(std::exchange(first_records_, {}));
-  }
+  if (!state_.initialized()) initialize(outputs.device());
   Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
   if (scaled.requires_grad()) {
@@ -264,7 +271,9 @@ GradScalerCounts GradScaler::counts() const {
 }
 
 std::vector<StepReport> GradScaler::reports() const {
-  return log_.enabled() ? log_.read() : std::vector<StepReport>();
+  const std::map<std::string, Array> all = records();
+  const auto log = all.find("log");
+  return log != all.end() ? detail::StepLog::read(log->second) : std::vector<StepReport>();
 }
 
 }  // namespace halfgrad::amp

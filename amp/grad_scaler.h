@@ -137,6 +137,9 @@ class GradScaler {
     detail::StepEntry entry;
   };
 
+  void initialize(Device device);
+  static void copy_records(const std::map<std::string, Array>& records,
+                           const detail::ScaleState& state, const detail::StepLog& log);
   void require_scale(const char* method) const;
   Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
   Record make_record(const optim::Optimizer& optimizer) const;

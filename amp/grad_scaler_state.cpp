@@ -88,6 +88,13 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
   scale_id_ = detail::new_scale_id();
 }
 
+void GradScaler::copy_records(const std::map<std::string, Array>& records,
+                              const detail::ScaleState& state, const detail::StepLog& log) {
+  for (const auto& [name, array] : records) {
+    (name == "log" ? log.rows() : state.counters).copy_(array);
+  }
+}
+
 std::map<std::string, Array> GradScaler::records() const {
   if (!state_.initialized()) return first_records_;
   std::map<std::string, Array> records{{"counters", state_.counters.clone()}};
@@ -111,9 +118,7 @@ void GradScaler::load_records(const std::map<std::string, Array>& records) {
     first_records_ = records;
     return;
   }
-  for (const auto& [name, array] : records) {
-    (name == "log" ? log_.rows() : state_.counters).copy_(array);
-  }
+  copy_records(records, state_, log_);
 }
 
 }  // namespace halfgrad::amp

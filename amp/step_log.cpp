@@ -190,9 +190,9 @@ void StepLog::end(std::int64_t entries, const ScaleState& state) const {
   parallel_for_each("end_reports", rows_.device(), 1, rows);
 }
 
-std::vector<amp::StepReport> StepLog::read() const {
-  const Array host = rows_.to(Device());
-  const std::int64_t capacity = rows_.size(0) - 1;
+std::vector<amp::StepReport> StepLog::read(const Array& all) {
+  const Array host = all.to(Device());
+  const std::int64_t capacity = host.size(0) - 1;
   const auto* const rows = host.data_as<double>();
   const auto total = static_cast<std::int64_t>(rows[capacity * kFields + written]);
   std::vector<amp::StepReport> reports;

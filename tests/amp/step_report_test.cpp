@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
 #include <nlohmann/json.hpp>
@@ -118,6 +119,40 @@ TEST(StepReport, TheLastOnesAreKept) {
     EXPECT_EQ(reports[i].step, static_cast<std::int64_t>(5 + i));
     EXPECT_EQ(reports[i].grad_norm, static_cast<double>(5 + i));
   }
+}
+
+TEST(StepReport, ThoseLoadedAreThereBeforeTheFirstLoss) {
+  const GradScalerOptions options{.init_scale = 4, .history = 3};
+  GradScaler scaler = started(options);
+  Trained trained({4});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  GradScaler resumed(options);
+  resumed.load_state_dict(scaler.state_dict());
+  resumed.load_records(scaler.records());
+  EXPECT_EQ(resumed.counts().steps, 1);
+  ASSERT_EQ(resumed.reports().size(), 1);
+  EXPECT_EQ(explain(resumed.reports()[0]), explain(scaler.reports()[0]));
+  resumed.scale(filled({}, 1));
+  EXPECT_EQ(resumed.reports().size(), 1);
+}
+
+TEST(StepReport, AreKeptWhereTheFirstLossFailed) {
+  const Tensor loss = filled({}, 1);
+  std::int64_t failures = 0;
+  for (;; ++failures) {
+    GradScaler scaler({.init_scale = 4, .history = 3});
+    allocator::fail_allocation(loss.device(), failures + 1);
+    const std::string failure = message_of([&] { scaler.scale(loss); });
+    allocator::fail_allocation(loss.device(), 0);
+    if (failure == "no error") break;
+    Trained trained({4});
+    scaler.scale(loss);
+    scaler.step(trained.optimizer);
+    scaler.update();
+    EXPECT_EQ(scaler.reports().size(), 1) << "allocation " << failures + 1;
+  }
+  EXPECT_GT(failures, 0);
 }
 
 TEST(StepReport, NoHistoryUnlessAsked) {
