@@ -229,7 +229,7 @@ TEST(StepReport, Explanations) {
   second.optimizer = 1;
   second.clip_factor = 0.5;
   StepReport held = bad(2, 7);
-  held.event = ScaleEvent::hold;
+  held.event = ScaleEvent::tolerated;
   held.next_scale = 4;
   held.bad_steps = 1;
   StepReport nothing = with(ScaleEvent::set, 8);
@@ -241,7 +241,7 @@ TEST(StepReport, Explanations) {
        "4, good steps in a row: 2"},
       {with(ScaleEvent::growth, 8),
        "step 3: applied, gradient norm 0.1; the scale grows from 4 to 8"},
-      {with(ScaleEvent::hold, 4),
+      {with(ScaleEvent::limited, 4),
        "step 3: applied, gradient norm 0.1; the scale is held at 4 by its limit"},
       {bad(1, 0),
        "step 3: skipped, 1 element inf or NaN, the first in parameter 0; the scale backs off from "
@@ -256,6 +256,25 @@ TEST(StepReport, Explanations) {
       {nothing, "step 3: no gradients were checked; the scale is set from 4 to 8"},
   };
   for (const auto& [report, expected] : cases) EXPECT_EQ(explain(report), expected);
+}
+
+std::string last_sentence(const GradScaler& scaler) {
+  const std::string text = explain(scaler.reports().back());
+  return text.substr(text.find("; ") + 2);
+}
+
+// Whichever optimizer caused it, and whatever else is to be said of it.
+TEST(StepReport, ExplainsWhyTheScaleIsHeld) {
+  GradScaler tolerant = started({.init_scale = 4, .hysteresis = 2, .history = 4});
+  Trained bad({kInfinite}), good({4});
+  tolerant.step(bad.optimizer);
+  tolerant.step(good.optimizer);
+  tolerant.update();
+  EXPECT_EQ(last_sentence(tolerant), "the scale is held at 4 after 1 bad step in a row");
+  GradScaler lowest = started({.init_scale = 4, .min_scale = 4, .history = 4});
+  lowest.step(bad.optimizer);
+  lowest.update();
+  EXPECT_EQ(last_sentence(lowest), "the scale is held at 4 by its limit");
 }
 
 TEST(StepReport, Csv) {
