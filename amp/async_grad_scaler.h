@@ -33,7 +33,7 @@ namespace halfgrad::amp {
 ///
 /// Calls belong to the thread that calls the optimizer, or to its step functions where both are
 /// described. What goes wrong on the update thread reaches the caller as an AsyncOptimizer's
-/// failures do. Disabled, it never uses that thread.
+/// failures do. Disabled, it gives that thread nothing but the optimizer's steps.
 class AsyncGradScaler {
  public:
   /// As GradScaler's. `optimizer` must outlive this object.

@@ -142,22 +142,30 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              describe(optimizer) +
                              " and no gradient; call backward() on the scaled loss first");
   }
+  const auto count = [&](const Array& found_inf) {
+    detail::mark_unscaled(known);
+    detail::count_step(state_, found_inf);
+  };
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
   try {
-    found_inf = take_step(optimizer, gradients, unscaled);
+    found_inf = check_step(optimizer, gradients, unscaled);
+    optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   } catch (...) {
-    if (optimizer.steps() == steps) take_back_step(optimizer, unscaled);
+    if (optimizer.steps() == steps) {
+      take_back_step(optimizer, unscaled);
+    } else {
+      count(found_inf);
+    }
     throw;
   }
-  detail::mark_unscaled(known);
-  detail::count_step(state_, found_inf);
+  count(found_inf);
   return StepOutcome(found_inf);
 }
 
-// The optimizer's part of step(), and its verdict.
-Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
-                            bool unscaled) {
+// What comes before the optimizer's part of step(): its verdict.
+Array GradScaler::check_step(const optim::Optimizer& optimizer,
+                             const std::vector<Tensor>& gradients, bool unscaled) {
   if (!unscaled) {
     Record record = make_record(optimizer);
     detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf,
@@ -165,7 +173,7 @@ Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tenso
     records_.push_back(std::move(record));
   }
   Record& record = *record_of(optimizer);
-  const Array found_inf = record.entry.found_inf;  // `record` may move: a hook may check others
+  const Array& found_inf = record.entry.found_inf;
   if (unscaled && log_.enabled()) {
     record.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
   }
@@ -173,11 +181,10 @@ Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tenso
     detail::update_scale(state_, std::span(&found_inf, 1), options_);
   }
   record.entry.stepped = true;
-  optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   return found_inf;
 }
 
-// The optimizer has not begun: what take_step() noted is taken back.
+// The optimizer has not begun: what check_step() noted is taken back.
 void GradScaler::take_back_step(const optim::Optimizer& optimizer, bool unscaled) {
   if (!unscaled) {
     std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });

@@ -100,7 +100,7 @@ class GradScaler {
   /// 1 if disabled. Waits for the device, as counts(), reports(), get_growth_tracker() and
   /// state_dict() do.
   double get_scale() const;
-  /// Good steps since the scale last changed.
+  /// Good steps in a row since a bad one or the last growth; update(new_scale) leaves it.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
   /// The last options.history steps, oldest first: see StepReport. Empty without a history.
@@ -143,7 +143,8 @@ class GradScaler {
   void require_scale(const char* method) const;
   Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
   Record make_record(const optim::Optimizer& optimizer) const;
-  Array take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients, bool unscaled);
+  Array check_step(const optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                   bool unscaled);
   void take_back_step(const optim::Optimizer& optimizer, bool unscaled);
   template <class F>
   void end_iteration(const F& change);

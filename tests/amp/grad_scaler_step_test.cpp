@@ -241,6 +241,7 @@ TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
   EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
   scaler.update();
   EXPECT_EQ(trained.value(), Values{0});
+  EXPECT_EQ(scaler.counts().steps, 1);
 }
 
 TEST(GradScaler, HookMayCheckAnotherOptimizer) {
