@@ -6,6 +6,7 @@
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/amp/loss_scalers.h>
 #include <halfgrad/amp/master_weights.h>
 #include <halfgrad/amp/module_policy.h>
 #include <halfgrad/autograd/backward.h>

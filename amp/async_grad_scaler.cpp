@@ -103,6 +103,12 @@ void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async)
   if (is_async) set_scale(main_.state_, of_losses);
 }
 
+void AsyncGradScaler::abandon() {
+  if (!is_enabled()) return;
+  if (in_step_function()) return main_.abandon();
+  optimizer_.thread().launch([this] { main_.abandon(); });
+}
+
 double AsyncGradScaler::get_scale() const {
   if (detail::broken(detail::Bug::scale_of_next_loss) && !in_step_function()) {
     complete();
@@ -191,7 +197,6 @@ GradScalerState AsyncGradScaler::state_dict() const {
 void AsyncGradScaler::load_state_dict(const GradScalerState& state) {
   if (!is_enabled()) return;
   const auto next = state.find("_next_scale");
-  if (next != state.end()) check_scale(next->second, options_, "load_state_dict: _next_scale");
   complete();
   main_.load_state_dict(state);
   losses_.load_state_dict(state);

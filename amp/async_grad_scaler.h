@@ -33,7 +33,7 @@ namespace halfgrad::amp {
 ///
 /// Calls belong to the thread that calls the optimizer, or to its step functions where both are
 /// described. What goes wrong on the update thread reaches the caller as an AsyncOptimizer's
-/// failures do. Disabled, it never uses that thread.
+/// failures do. Disabled, it gives that thread nothing but the optimizer's steps.
 class AsyncGradScaler {
  public:
   /// As GradScaler's. `optimizer` must outlive this object.
@@ -58,6 +58,10 @@ class AsyncGradScaler {
   void update(bool is_async = true);
   /// Asynchronous: the loss after the next update() is the first to be scaled by `new_scale`.
   void update(double new_scale, bool is_async = true);
+
+  /// GradScaler's, for an iteration that an exception broke off before update(), as a step
+  /// function's that reaches the caller of a synchronous step().
+  void abandon();
 
   /// 1 if disabled; of the next loss, or in a step function of this step's. A loss is to be divided
   /// by it before update(); scale() leaves its argument as it was. Never waits.

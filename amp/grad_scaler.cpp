@@ -60,16 +60,23 @@ detail::Check GradScaler::check() const {
   return options_.check_after_unscale ? detail::Check::unscaled : detail::Check::scaled;
 }
 
+// All or, after an exception, nothing.
+void GradScaler::initialize(Device device) {
+  const detail::ScaleState state(first_, device);
+  const detail::StepLog log =
+      options_.history > 0 ? detail::StepLog(options_.history, device) : detail::StepLog();
+  copy_records(first_records_, state, log);
+  state_ = state;
+  log_ = log;
+  first_records_.clear();
+}
+
 Tensor GradScaler::scale(const Tensor& outputs) {
   if (!options_.enabled) return outputs;
   if (!outputs.defined()) {
     throw std::invalid_argument("scale: expected a tensor, got an undefined one");
   }
-  if (!state_.initialized()) {
-    state_ = detail::ScaleState(first_, outputs.device());
-    if (options_.history > 0) log_ = detail::StepLog(options_.history, outputs.device());
-    load_records(std::exchange(first_records_, {}));
-  }
+  if (!state_.initialized()) initialize(outputs.device());
   Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
   if (scaled.requires_grad()) {
@@ -88,10 +95,9 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
   return scaled;
 }
 
-// The optimizer's gradients were looked at: the iteration has a verdict on it.
-GradScaler::Record& GradScaler::add_record(const optim::Optimizer& optimizer) {
-  Record& record = records_.emplace_back();
-  record.optimizer = &optimizer;
+// To be added to records_ once the gradients are looked at, when there is a verdict on them.
+GradScaler::Record GradScaler::make_record(const optim::Optimizer& optimizer) const {
+  Record record{&optimizer, {}};
   record.entry.found_inf = Array::full({}, 0, kFloat, state_.scale.device());
   if (log_.enabled()) record.entry.checked = detail::measure(optimizer, state_.scale.device());
   return record;
@@ -110,8 +116,9 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   detail::refuse_float16(optimizer);
   detail::expect_scale(gradients, scale_id_, "unscale_");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  const Record& record = add_record(optimizer);
+  Record record = make_record(optimizer);
   detail::unscale(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf, check());
+  records_.push_back(std::move(record));
   detail::mark_unscaled(known);
 }
 
@@ -135,38 +142,49 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              describe(optimizer) +
                              " and no gradient; call backward() on the scaled loss first");
   }
+  const auto count = [&](const Array& found_inf) {
+    detail::mark_unscaled(known);
+    detail::count_step(state_, found_inf);
+  };
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
   try {
-    found_inf = take_step(optimizer, gradients, unscaled);
+    found_inf = check_step(optimizer, gradients, unscaled);
+    optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   } catch (...) {
-    if (optimizer.steps() == steps) take_back_step(optimizer, unscaled);
+    if (optimizer.steps() == steps) {
+      take_back_step(optimizer, unscaled);
+    } else {
+      count(found_inf);
+    }
     throw;
   }
-  detail::mark_unscaled(known);
-  detail::count_step(state_, found_inf);
+  count(found_inf);
   return StepOutcome(found_inf);
 }
 
-// The optimizer's part of step(), and its verdict.
-Array GradScaler::take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
-                            bool unscaled) {
-  Record& record = unscaled ? *record_of(optimizer) : add_record(optimizer);
-  const Array found_inf = record.entry.found_inf;  // `record` may move: a hook may check others
+// What comes before the optimizer's part of step(): its verdict.
+Array GradScaler::check_step(const optim::Optimizer& optimizer,
+                             const std::vector<Tensor>& gradients, bool unscaled) {
   if (!unscaled) {
-    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, found_inf, check());
-  } else if (log_.enabled()) {
+    Record record = make_record(optimizer);
+    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf,
+                         check());
+    records_.push_back(std::move(record));
+  }
+  Record& record = *record_of(optimizer);
+  const Array& found_inf = record.entry.found_inf;
+  if (unscaled && log_.enabled()) {
     record.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
   }
   if (detail::broken(detail::Bug::scale_before_gradients)) {
     detail::update_scale(state_, std::span(&found_inf, 1), options_);
   }
   record.entry.stepped = true;
-  optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   return found_inf;
 }
 
-// The optimizer has not begun: what take_step() noted is taken back.
+// The optimizer has not begun: what check_step() noted is taken back.
 void GradScaler::take_back_step(const optim::Optimizer& optimizer, bool unscaled) {
   if (!unscaled) {
     std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
@@ -260,7 +278,9 @@ GradScalerCounts GradScaler::counts() const {
 }
 
 std::vector<StepReport> GradScaler::reports() const {
-  return log_.enabled() ? log_.read() : std::vector<StepReport>();
+  const std::map<std::string, Array> all = records();
+  const auto log = all.find("log");
+  return log != all.end() ? detail::StepLog::read(log->second) : std::vector<StepReport>();
 }
 
 }  // namespace halfgrad::amp

@@ -57,8 +57,10 @@ using GradScalerState = std::map<std::string, double>;
 /// backs off once. The verdict is that of the gradients when they were first checked, by unscale_()
 /// or else step(); what is done to them afterwards is not looked at.
 ///
-/// The scale is made on the device of the first loss. scale(), unscale_(), step() and update()
-/// never wait for the device. Calls out of order throw std::runtime_error and change nothing.
+/// The scale is made on the device of the first loss; further losses and gradients may lie on
+/// others. scale(), unscale_(), step() and update() never wait for the device, except where the
+/// scale is on the CPU and gradients are on a GPU. Calls out of order throw std::runtime_error and
+/// change nothing.
 class GradScaler {
  public:
   /// Throws std::invalid_argument naming an option that is out of range, unless disabled.
@@ -73,7 +75,7 @@ class GradScaler {
 
   /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
   /// Without any gradient it does nothing. Throws std::invalid_argument for float16 gradients,
-  /// before any is changed.
+  /// before any is changed. After an exception it may be called again.
   void unscale_(optim::Optimizer& optimizer);
 
   /// The optimizer's update, with unscaled gradients; it does nothing where a gradient was inf or
@@ -98,7 +100,7 @@ class GradScaler {
   /// 1 if disabled. Waits for the device, as counts(), reports(), get_growth_tracker() and
   /// state_dict() do.
   double get_scale() const;
-  /// Good steps since the scale last changed.
+  /// Good steps in a row since a bad one or the last growth; update(new_scale) leaves it.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
   /// The last options.history steps, oldest first: see StepReport. Empty without a history.
@@ -135,10 +137,14 @@ class GradScaler {
     detail::StepEntry entry;
   };
 
+  void initialize(Device device);
+  static void copy_records(const std::map<std::string, Array>& records,
+                           const detail::ScaleState& state, const detail::StepLog& log);
   void require_scale(const char* method) const;
   Record* record_of(const optim::Optimizer& optimizer);  // null: not checked yet
-  Record& add_record(const optim::Optimizer& optimizer);
-  Array take_step(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients, bool unscaled);
+  Record make_record(const optim::Optimizer& optimizer) const;
+  Array check_step(const optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                   bool unscaled);
   void take_back_step(const optim::Optimizer& optimizer, bool unscaled);
   template <class F>
   void end_iteration(const F& change);

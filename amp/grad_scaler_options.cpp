@@ -1,5 +1,6 @@
 #include <halfgrad/amp/grad_scaler_options.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -26,6 +27,20 @@ void check_scale(double scale, const GradScalerOptions& options, const std::stri
       rounded > static_cast<float>(options.max_scale)) {
     refuse(where, "a scale between min_scale and max_scale", scale);
   }
+}
+
+void check_reachable(double scale, const GradScalerOptions& options, const std::string& where) {
+  const ScaleRule& rule = options.rule;
+  const auto rounded = static_cast<float>(scale);
+  const bool vanished = rounded == 0 && options.min_scale == 0;
+  const bool endless =
+      rounded > 0 && std::isinf(rounded) && rule.grows_to_infinity && std::isinf(options.max_scale);
+  if (vanished || endless) return;
+  GradScalerOptions reached = options;
+  if (rule.growth == ScaleRule::Growth::by_two) {  // which looks at max_scale before it grows
+    reached.max_scale = std::max(options.max_scale + 2, options.max_scale * options.growth_factor);
+  }
+  check_scale(scale, reached, where);
 }
 
 void check_options(const GradScalerOptions& o, const std::string& where) {

@@ -49,4 +49,8 @@ void check_options(const GradScalerOptions& options, const std::string& where);
 /// positive finite number or that is outside [min_scale, max_scale].
 void check_scale(double scale, const GradScalerOptions& options, const std::string& where);
 
+/// The same for a scale that next() cannot reach: as above, but 0 where there is no min_scale and
+/// infinity where the rule grows to it are scales, too.
+void check_reachable(double scale, const GradScalerOptions& options, const std::string& where);
+
 }  // namespace halfgrad::amp

@@ -52,14 +52,16 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
         "scaler gives");
   }
   std::string missing;
-  const auto number = [&](const char* key) {
-    const auto found = state.find(key);
-    if (found != state.end()) return found->second;
-    missing += (missing.empty() ? "" : ", ") + std::string(key);
-    return 0.0;
-  };
+  for (const char* key :
+       {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"}) {
+    if (!state.contains(key)) missing += (missing.empty() ? "" : ", ") + std::string(key);
+  }
+  if (!missing.empty()) {
+    throw std::invalid_argument("load_state_dict: expected PyTorch's keys, got none for " +
+                                missing);
+  }
   const auto integer = [&](const char* key, std::int32_t least) {
-    const double value = number(key);
+    const double value = state.at(key);
     const double nearest =
         std::nearbyint(std::clamp(value, static_cast<double>(least), 0x1p31 - 1));
     if (value != nearest) {
@@ -70,24 +72,27 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
     return static_cast<std::int32_t>(value);
   };
   GradScalerOptions loaded = options_;
-  loaded.init_scale = number("scale");
-  loaded.growth_factor = number("growth_factor");
-  loaded.backoff_factor = number("backoff_factor");
+  loaded.growth_factor = state.at("growth_factor");
+  loaded.backoff_factor = state.at("backoff_factor");
   loaded.growth_interval = integer("growth_interval", 1);
   if (detail::broken(detail::Bug::min_scale_lost)) loaded.min_scale = 1;
-  LossScale now{.scale = loaded.init_scale};
+  LossScale now{.scale = state.at("scale")};
   now.good_steps = integer("_growth_tracker", std::min(0, options_.rule.after_bad_step));
   if (state.contains("_bad_steps")) now.bad_steps = integer("_bad_steps", 0);
-  if (state.contains("_next_scale")) now.next_scale = number("_next_scale");
-  if (!missing.empty()) {
-    throw std::invalid_argument("load_state_dict: expected PyTorch's keys, got none for " +
-                                missing);
-  }
-  check_scale(now.next_scale, loaded, "load_state_dict");
+  if (state.contains("_next_scale")) now.next_scale = state.at("_next_scale");
+  check_reachable(now.scale, loaded, "load_state_dict: scale");
+  check_reachable(now.next_scale, loaded, "load_state_dict: _next_scale");
   set_options(loaded, "load_state_dict");
   first_ = now;
   if (state_.initialized()) state_.set(now);
   scale_id_ = detail::new_scale_id();
+}
+
+void GradScaler::copy_records(const std::map<std::string, Array>& records,
+                              const detail::ScaleState& state, const detail::StepLog& log) {
+  for (const auto& [name, array] : records) {
+    (name == "log" ? log.rows() : state.counters).copy_(array);
+  }
 }
 
 std::map<std::string, Array> GradScaler::records() const {
@@ -113,9 +118,7 @@ void GradScaler::load_records(const std::map<std::string, Array>& records) {
     first_records_ = records;
     return;
   }
-  for (const auto& [name, array] : records) {
-    (name == "log" ? log_.rows() : state_.counters).copy_(array);
-  }
+  copy_records(records, state_, log_);
 }
 
 }  // namespace halfgrad::amp

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/optim/loaded_state.h>
+
 namespace halfgrad::amp {
 namespace {
 
@@ -31,8 +33,7 @@ MasterWeights::MasterWeights(optim::Optimizer& optimizer) : optimizer_(optimizer
     throw std::invalid_argument("MasterWeights: expected float16 or bfloat16 parameters, got none");
   }
   for_each_narrow(optimizer, [](const Tensor& param, optim::ParamState& state) {
-    state[detail::kMaster] = param.array().to(kFloat).contiguous();
-    state[detail::kOverflows] = Array::full({}, 0, kLong, param.device());
+    detail::add_master(state, param);
   });
 }
 

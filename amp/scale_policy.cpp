@@ -5,7 +5,8 @@
 namespace halfgrad::amp {
 
 std::string_view name(ScaleEvent event) {
-  constexpr std::string_view kNames[] = {"none", "growth", "backoff", "hold", "set"};
+  constexpr std::string_view kNames[] = {"none",      "growth",  "backoff",
+                                         "tolerated", "limited", "set"};
   return kNames[static_cast<std::size_t>(event)];
 }
 

@@ -19,11 +19,12 @@ struct LossScale {
 
 /// What an iteration did to the scale.
 enum class ScaleEvent : std::uint8_t {
-  none,     ///< a good step among others
-  growth,   ///< the scale rose
-  backoff,  ///< the scale fell
-  hold,     ///< it was to rise or fall and did not: hysteresis, or a limit
-  set       ///< update(new_scale)
+  none,       ///< a good step among others
+  growth,     ///< the scale rose
+  backoff,    ///< the scale fell
+  tolerated,  ///< a bad step that hysteresis passes over
+  limited,    ///< the scale was to rise or fall and is at its limit
+  set         ///< update(new_scale)
 };
 
 /// "none", "growth", ...

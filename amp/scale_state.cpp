@@ -1,5 +1,6 @@
 #include <halfgrad/amp/scale_state.h>
 
+#include <algorithm>
 #include <vector>
 
 #include <halfgrad/amp/scale_update.h>
@@ -32,18 +33,50 @@ struct Either {
 
 float* floats(const Array& array) { return array.data_as<float>(); }
 
+// The gradients on one device, and what their kernel reads and writes there.
+struct Place {
+  Device device;
+  Array inv_scale;
+  Array found_inf;
+  Array verdict;  // for a copy of found_inf where that is to be known; undefined if it lies there
+  std::vector<const Array*> grads{};
+};
+
+std::vector<Place> by_device(std::span<const Array> grads, const Array& inv_scale,
+                             const Array& found_inf) {
+  std::vector<Place> places;
+  for (const Array& grad : grads) {
+    const Device device = grad.device();
+    auto place = std::find_if(places.begin(), places.end(),
+                              [device](const Place& known) { return known.device == device; });
+    if (place == places.end()) {
+      const bool here = device == found_inf.device();
+      const Array flag = here ? found_inf : Array::full({}, 0, kFloat, device);
+      const Array verdict = here ? Array() : Array::empty({}, kFloat, found_inf.device());
+      place = places.insert(place, Place{device, inv_scale.to(device), flag, verdict});
+    }
+    place->grads.push_back(&grad);
+  }
+  return places;
+}
+
 template <bool kWrite>
 void visit_gradients(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,
                      Check check) {
   const bool after = check == Check::unscaled;
   constexpr bool kStopsEarly = broken(Bug::unscale_stops_early);
-  std::vector<TensorUpdate<Unscale<kWrite, kStopsEarly>, 1>> updates;
-  for (const Array& grad : grads) {
-    const double limit = after ? overflow_limit(grad.dtype()) : math::kInfinity;
-    updates.push_back({{floats(inv_scale), after, limit, floats(found_inf)}, {&grad}});
-    if constexpr (kWrite) grad.storage()->bump_version();
+  for (const Place& place : by_device(grads, inv_scale, found_inf)) {
+    std::vector<TensorUpdate<Unscale<kWrite, kStopsEarly>, 1>> updates;
+    for (const Array* grad : place.grads) {
+      const double limit = after ? overflow_limit(grad->dtype()) : math::kInfinity;
+      updates.push_back({{floats(place.inv_scale), after, limit, floats(place.found_inf)}, {grad}});
+      if constexpr (kWrite) grad->storage()->bump_version();
+    }
+    multi_tensor(updates);
+    if (!place.verdict.defined()) continue;
+    place.verdict.copy_(place.found_inf);
+    elementwise(Either(), kFloat, found_inf, found_inf, place.verdict);
   }
-  multi_tensor(updates);
 }
 
 struct CountStep {

@@ -17,13 +17,13 @@ HG_HD inline amp::ScaleUpdate after_bad_step(amp::LossScale state,
   const amp::ScaleRule& rule = options.rule;
   state.good_steps = rule.after_bad_step - (broken(Bug::late_first_growth) ? 1 : 0);
   if (state.bad_steps < options.hysteresis) ++state.bad_steps;
-  if (state.bad_steps < options.hysteresis) return {state, amp::ScaleEvent::hold};
+  if (state.bad_steps < options.hysteresis) return {state, amp::ScaleEvent::tolerated};
   if (rule.forgives == amp::ScaleRule::Forgives::good_step_or_backoff) state.bad_steps = 0;
   const double before = state.next_scale;
   const double lower = before * options.backoff_factor;
   state.next_scale = in_float(lower < options.min_scale ? options.min_scale : lower);
   const bool fell = state.next_scale < before;
-  return {state, fell ? amp::ScaleEvent::backoff : amp::ScaleEvent::hold};
+  return {state, fell ? amp::ScaleEvent::backoff : amp::ScaleEvent::limited};
 }
 
 HG_HD inline double grown(double scale, const amp::GradScalerOptions& options) {
@@ -68,7 +68,7 @@ HG_HD inline amp::ScaleUpdate after_good_step(amp::LossScale state,
   const double higher = in_float(grown(before, options));
   const bool to_infinity = rule.grows_to_infinity || broken(Bug::unlimited_growth);
   if (!(higher > before) || !(math::isfinite(higher) || to_infinity)) {
-    return {state, amp::ScaleEvent::hold};
+    return {state, amp::ScaleEvent::limited};
   }
   state.next_scale = higher;
   return {state, amp::ScaleEvent::growth};

@@ -42,6 +42,16 @@ struct SumOfSquares : AddedUp {
   }
 };
 
+// Of all elements, into `place`, which may lie on another device.
+template <class F>
+void reduce_to(const Array& place, const F& f, const Array& grad) {
+  const unsigned all_dims = (1U << static_cast<unsigned>(grad.ndim())) - 1;
+  const bool here = place.device() == grad.device();
+  const Array result = here ? place : Array::empty({}, kDouble, grad.device());
+  reduce(f, kDouble, result, grad, all_dims);
+  if (!here) place.copy_(result);
+}
+
 // A report's first half. Pointers are null for what is undefined in StepEntry.
 struct BeginRow {
   double* rows;
@@ -139,9 +149,8 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
       const std::int64_t place = index++;
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
-      const unsigned all_dims = (1U << static_cast<unsigned>(grad.dim())) - 1;
-      reduce(CountNonFinite(), kDouble, figures.nonfinite.select(0, place), grad.array(), all_dims);
-      reduce(SumOfSquares(), kDouble, figures.squares.select(0, place), grad.array(), all_dims);
+      reduce_to(figures.nonfinite.select(0, place), CountNonFinite(), grad.array());
+      reduce_to(figures.squares.select(0, place), SumOfSquares(), grad.array());
     }
   }
   return figures;
@@ -181,9 +190,9 @@ void StepLog::end(std::int64_t entries, const ScaleState& state) const {
   parallel_for_each("end_reports", rows_.device(), 1, rows);
 }
 
-std::vector<amp::StepReport> StepLog::read() const {
-  const Array host = rows_.to(Device());
-  const std::int64_t capacity = rows_.size(0) - 1;
+std::vector<amp::StepReport> StepLog::read(const Array& all) {
+  const Array host = all.to(Device());
+  const std::int64_t capacity = host.size(0) - 1;
   const auto* const rows = host.data_as<double>();
   const auto total = static_cast<std::int64_t>(rows[capacity * kFields + written]);
   std::vector<amp::StepReport> reports;

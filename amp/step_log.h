@@ -10,7 +10,7 @@
 
 namespace halfgrad::detail {
 
-/// An optimizer's gradients in figures, on the scale's device.
+/// An optimizer's gradients, on any devices, in figures on the scale's.
 struct GradientFigures {
   Array nonfinite;  ///< float64 [parameters]: how many elements are inf or NaN
   Array squares;    ///< float64 [parameters]: sum of squares; 0 without a gradient
@@ -43,8 +43,9 @@ class StepLog {
   void begin(const std::vector<StepEntry>& entries, const ScaleState& state) const;
   void end(std::int64_t entries, const ScaleState& state) const;
 
-  /// Oldest first. One copy, which waits for the device.
-  std::vector<amp::StepReport> read() const;
+  /// The reports in rows(), or in a copy of them: oldest first. One copy, which waits for the
+  /// device.
+  static std::vector<amp::StepReport> read(const Array& all);
 
  private:
   Array rows_;  // float64 [capacity + 1, kFields]; the last row counts

@@ -82,14 +82,12 @@ std::string effect(const StepReport& report) {
     case ScaleEvent::set:
       change("is set");
       break;
-    case ScaleEvent::hold:
-      text << "the scale is held at " << report.next_scale;
-      if (!report.found_inf) {
-        text << " by its limit";
-      } else {
-        text << " after " << report.bad_steps
-             << (report.bad_steps == 1 ? " bad step" : " bad steps") << " in a row";
-      }
+    case ScaleEvent::tolerated:
+      text << "the scale is held at " << report.next_scale << " after " << report.bad_steps
+           << (report.bad_steps == 1 ? " bad step" : " bad steps") << " in a row";
+      break;
+    case ScaleEvent::limited:
+      text << "the scale is held at " << report.next_scale << " by its limit";
       break;
     case ScaleEvent::none:
       text << "the scale stays " << report.next_scale

@@ -1,6 +1,7 @@
 #include <halfgrad/optim/async_optimizer.h>
 
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +15,14 @@ namespace {
 
 DType host_dtype(DType model) {
   return is_floating_point(model) && item_size(model) < 4 ? DType::f32 : model;
+}
+
+// The first parameter's.
+Device device_of(const Optimizer& optimizer) {
+  for (const ParamGroup& group : optimizer.param_groups()) {
+    if (!group.params.empty()) return group.params[0].device();
+  }
+  return {};
 }
 
 bool is_there(const Tensor& gradient) { return gradient.defined(); }
@@ -31,6 +40,17 @@ void refuse_mixed(const Tensor& gradient, const char* method) {
                            "gradients; scale() every loss");
 }
 
+template <class F>
+void report_failure(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    std::cerr << "halfgrad: AsyncOptimizer: " << error.what() << '\n';
+  } catch (...) {
+    std::cerr << "halfgrad: AsyncOptimizer: an exception that is no std::exception\n";
+  }
+}
+
 std::int64_t count_nonfinite(const Array& array) {
   const Tensor tensor(array);
   return tensor.numel() - isfinite(tensor).sum().item<std::int64_t>();
@@ -40,7 +60,7 @@ std::int64_t count_nonfinite(const Array& array) {
 
 AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThread> thread)
     : optimizer_(optimizer),
-      device_(optimizer.param_groups().at(0).params.at(0).device()),
+      device_(device_of(optimizer)),
       refuse_scaled_(nullptr),
       thread_(std::move(thread)) {
   const OptimizerState state = optimizer.state_dict();
@@ -76,11 +96,11 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
 }
 
 AsyncOptimizer::~AsyncOptimizer() {
-  try {
-    synchronize();
-  } catch (const std::exception& error) {
-    std::cerr << "halfgrad: AsyncOptimizer: " << error.what() << '\n';
-  }
+  report_failure([this] { thread_->wait(); });
+  report_failure([this] {
+    check_unchanged("~AsyncOptimizer");
+    write_back();
+  });
   refuse_scaled_.remove();
 }
 
@@ -111,51 +131,9 @@ void AsyncOptimizer::copy_from_parameters() {
   current_stream(device_).synchronize();  // the last write-back has read `rounded`
   for (Parameter& parameter : parameters_) {
     parameter.host.array().copy_(parameter.model.array());
-    parameter.model_version = parameter.model._version();
   }
+  note_versions();
   written_back_ = true;
-}
-
-AsyncOptimizerState AsyncOptimizer::state_dict() {
-  synchronize();
-  AsyncOptimizerState state{optimizer_.state_dict(), {}};
-  for (const Parameter& parameter : parameters_) {
-    const Tensor grad = parameter.host.grad();
-    state.parameters.push_back(parameter.host.array().clone());
-    state.gradients.push_back(grad.defined() ? grad.array().clone() : Array());
-  }
-  if (held_scale_) state.gradient_scale = held_scale_->value;
-  return state;
-}
-
-void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
-  synchronize();
-  std::vector<Array> gradients = state.gradients;
-  if (gradients.empty()) gradients.resize(parameters_.size());
-  bool fits =
-      state.parameters.size() == parameters_.size() && gradients.size() == parameters_.size();
-  for (std::size_t i = 0; fits && i < parameters_.size(); ++i) {
-    const Shape& sizes = parameters_[i].host.sizes();
-    fits = state.parameters[i].sizes() == sizes &&
-           (!gradients[i].defined() || gradients[i].sizes() == sizes);
-  }
-  if (!fits) {
-    throw std::invalid_argument("load_state_dict: expected " + std::to_string(parameters_.size()) +
-                                " parameters of the model's shapes, got others");
-  }
-  optimizer_.load_state_dict(state.optimizer);
-  current_stream(device_).synchronize();  // as in copy_from_parameters()
-  drop_gradients();
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    Tensor& host = parameters_[i].host;
-    host.array().copy_(state.parameters[i]);
-    if (!gradients[i].defined()) continue;
-    host.set_grad(Tensor(gradients[i].clone().to(host.dtype())));
-    held_scale_ = {state.gradient_scale, detail::kUnknownScale};
-  }
-  round_parameters();
-  written_back_ = false;
-  write_back();
 }
 
 void AsyncOptimizer::set_gradient_scale(double scale) {
@@ -191,6 +169,11 @@ void AsyncOptimizer::check_unchanged(const char* method) const {
   }
 }
 
+// After all of them were written: slices of one storage share its version.
+void AsyncOptimizer::note_versions() {
+  for (Parameter& parameter : parameters_) parameter.model_version = parameter.model._version();
+}
+
 void AsyncOptimizer::write_back() {
   if (written_back_) return;
   report_.overflows = 0;
@@ -199,12 +182,12 @@ void AsyncOptimizer::write_back() {
     Parameter& parameter = parameters_[i];
     parameter.model.array().copy_(parameter.rounded);
     parameter.model.array().storage()->bump_version();
-    parameter.model_version = parameter.model._version();
     if (report_.overflows == 0 && parameter.overflows > 0) {
       report_.first_parameter = static_cast<std::int64_t>(i);
     }
     report_.overflows += parameter.overflows;
   }
+  note_versions();
   report_.total_overflows += report_.overflows;
   written_back_ = true;
 }
@@ -259,14 +242,15 @@ void AsyncOptimizer::add(const Gradients& gradients) {
 }
 
 void AsyncOptimizer::update(const StepFunction& step_fn) {
+  std::exception_ptr failure;
   try {
     step_fn ? step_fn(optimizer_) : static_cast<void>(optimizer_.step());
   } catch (...) {
-    drop_gradients();
-    throw;
+    failure = std::current_exception();
   }
   drop_gradients();
   round_parameters();
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 void AsyncOptimizer::drop_gradients() {

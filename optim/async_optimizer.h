@@ -135,6 +135,7 @@ class AsyncOptimizer {
 
   Array host_copy(const Tensor& tensor, DType dtype) const;
   void check_unchanged(const char* method) const;
+  void note_versions();
   void write_back();
   std::shared_ptr<Gradients> take_gradients(const char* method);
   // On the update thread.

@@ -1,5 +1,6 @@
 #include <halfgrad/optim/group_options.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <halfgrad/core/parallel.h>
@@ -30,22 +31,39 @@ GroupOptions options_of(const optim::ParamGroup& group) {
 
 }  // namespace
 
-const GroupOptions* DeviceOptions::data() const {
-  if (!array_.defined()) {
-    throw std::logic_error("step: expected a step as usual before a graph captures one, got none");
+std::vector<Device> devices_of(const std::vector<Tensor>& params) {
+  std::vector<Device> devices;
+  for (const Tensor& param : params) {
+    const Device device = param.device();
+    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+      devices.push_back(device);
+    }
   }
-  return array_.data_as<const GroupOptions>();
+  return devices;
+}
+
+const GroupOptions* DeviceOptions::data(Device device) const {
+  for (const Copy& copy : copies_) {
+    if (copy.array.device() == device) return copy.array.data_as<const GroupOptions>();
+  }
+  throw std::logic_error("step: expected a step as usual before a graph captures one, got none");
 }
 
 void DeviceOptions::send(const optim::ParamGroup& group) {
-  if (group.params.empty()) return;
   const GroupOptions options = options_of(group);
-  const Device device = group.params[0].device();
-  const bool here = array_.defined() && array_.device() == device;
-  if (here && options == sent_) return;
-  if (!here) array_ = Array::empty({sizeof(GroupOptions)}, DType::u8, device);
-  parallel_for_each("optimizer options", device, 1, Put{options, array_.data_as<GroupOptions>()});
-  sent_ = options;
+  for (const Device device : devices_of(group.params)) {
+    auto copy = std::find_if(copies_.begin(), copies_.end(), [device](const Copy& known) {
+      return known.array.device() == device;
+    });
+    if (copy == copies_.end()) {
+      const Array array = Array::empty({sizeof(GroupOptions)}, DType::u8, device);
+      copy = copies_.insert(copy, Copy{array, std::nullopt});
+    }
+    if (copy->sent == options) continue;
+    auto* const target = copy->array.data_as<GroupOptions>();
+    parallel_for_each("optimizer options", device, 1, Put{options, target});
+    copy->sent = options;
+  }
 }
 
 }  // namespace halfgrad::detail

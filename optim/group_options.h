@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad::optim {
@@ -16,7 +20,10 @@ struct GroupOptions {
   friend bool operator==(const GroupOptions&, const GroupOptions&) = default;
 };
 
-/// A group's options in the memory of its parameters' device, so that a captured graph follows a
+/// The devices that these lie on: as a rule one.
+std::vector<Device> devices_of(const std::vector<Tensor>& params);
+
+/// A group's options in the memory of its parameters' devices, so that a captured graph follows a
 /// scheduler: its kernels know where they stand, not what they are.
 class DeviceOptions {
  public:
@@ -25,11 +32,14 @@ class DeviceOptions {
   void send(const optim::ParamGroup& group);
 
   /// Throws std::logic_error where send() has not been: a graph is captured before any step was.
-  const GroupOptions* data() const;
+  const GroupOptions* data(Device device) const;
 
  private:
-  Array array_;
-  GroupOptions sent_{};
+  struct Copy {
+    Array array;
+    std::optional<GroupOptions> sent;
+  };
+  std::vector<Copy> copies_;  // each on another device
 };
 
 }  // namespace halfgrad::detail

@@ -32,11 +32,18 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
 
 }  // namespace
 
+void add_master(ParamState& state, const Tensor& param) {
+  state[kMaster] = param.array().to(DType::f32).contiguous();
+  state[kOverflows] = Array::full({}, 0, kLong, param.device());
+}
+
 ParamState loaded_state(const std::string& optimizer, std::int64_t number, const ParamState& saved,
-                        const Tensor& param, const std::vector<StateEntry>& entries) {
+                        const Tensor& param, bool has_master,
+                        const std::vector<StateEntry>& entries) {
   check_entries(optimizer, number, saved, entries);
   ParamState state;
-  const DType updated = saved.contains(kMaster) ? DType::f32 : param.dtype();
+  if (has_master && !saved.contains(kMaster)) add_master(state, param);
+  const DType updated = has_master || saved.contains(kMaster) ? DType::f32 : param.dtype();
   for (const auto& [name, array] : saved) {
     const bool is_count = name == "step" || name == kOverflows;
     const Shape sizes = is_count ? Shape() : param.sizes();

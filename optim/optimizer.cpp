@@ -1,19 +1,13 @@
 #include <halfgrad/optim/optimizer.h>
 
-#include <span>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 
-#include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/zero_grad.h>
-#include <halfgrad/core/graph.h>
 #include <halfgrad/core/warning.h>
-#include <halfgrad/optim/count_skipped.h>
 #include <halfgrad/optim/loaded_state.h>
-#include <halfgrad/optim/shared_gradients.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -97,27 +91,6 @@ void read_option(const OptionMap& options, const char*,
   betas->second = saved(options, "beta2", betas->second);
 }
 
-// Only a step that is given the scale can divide by it.
-void refuse_scaled(const std::vector<Tensor>& params) {
-  for (const Tensor& param : params) {
-    const Tensor grad = param.grad();
-    if (!grad.defined()) continue;
-    detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
-  }
-}
-
-// Their updates would be cut to whole numbers.
-void refuse_integers(const std::string& optimizer, const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
-    for (const Tensor& param : group.params) {
-      if (param.is_floating_point() || !param.grad().defined()) continue;
-      throw std::invalid_argument(optimizer +
-                                  ": expected gradients of floating-point parameters, got one of " +
-                                  std::string(halfgrad::name(param.dtype())));
-    }
-  }
-}
-
 }  // namespace
 
 Optimizer::Optimizer(std::string name, ParamGroup defaults)
@@ -158,47 +131,6 @@ void Optimizer::add_param_group(ParamGroup group) {
   }
   group.params = std::move(params);
   groups_.push_back(std::move(group));
-}
-
-std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
-  run_hooks(*pre_hooks_);
-  const NoGradGuard no_grad;
-  std::optional<Tensor> loss;
-  if (closure) {
-    const EnableGradGuard enable_grad;
-    loss = closure();
-  }
-  refuse_scaled(parameters());
-  update_groups({});
-  run_hooks(*post_hooks_);
-  return loss;
-}
-
-void Optimizer::step(const StepControl& control) {
-  run_hooks(*pre_hooks_);
-  const NoGradGuard no_grad;
-  update_groups(detail::unscale_shared_gradients(parameters(), control));
-  run_hooks(*post_hooks_);
-}
-
-void Optimizer::update_groups(const StepControl& control) {
-  refuse_integers(name_, groups_);
-  ++steps_;
-  if (control.found_inf != nullptr) {
-    if (!skipped_steps_.defined()) {
-      skipped_steps_ = Array::full({}, 0, kLong, control.found_inf->device());
-    }
-    detail::count_skipped(skipped_steps_, *control.found_inf);
-  }
-  options_.resize(groups_.size());
-  Graph::before_replay([this] { send_options(); });
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (!groups_[i].params.empty()) update(groups_[i], options_[i].data(), control);
-  }
-}
-
-void Optimizer::send_options() {
-  for (std::size_t i = 0; i < groups_.size(); ++i) options_[i].send(groups_[i]);
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -266,10 +198,12 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     for (std::size_t k = 0; k < group.params.size(); ++k) {
       const Tensor& param = group.params[k];
       device = param.device();
+      const bool has_master = std::as_const(*this).state(param).contains(detail::kMaster);
       const auto found = saved.state.find(entry.params[k]);
-      if (found == saved.state.end()) continue;
+      if (found == saved.state.end() && !has_master) continue;
+      const ParamState of_param = found != saved.state.end() ? found->second : ParamState();
       state[param.impl()] =
-          detail::loaded_state(name_, entry.params[k], found->second, param, entries);
+          detail::loaded_state(name_, entry.params[k], of_param, param, has_master, entries);
     }
   }
   groups_ = std::move(groups);

@@ -31,8 +31,8 @@ struct ParamGroup {
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 };
 
-/// What a GradScaler tells a step, as 0-dim float32 arrays on the parameters' device. The kernels
-/// read them there: the host neither waits nor learns the outcome.
+/// What a GradScaler tells a step, as 0-dim float32 arrays on any device, which are copied to that
+/// of the parameters. The kernels read them there: the host neither waits nor learns the outcome.
 struct StepControl {
   /// Gradients are multiplied by it and stay so: once for each parameter that holds them.
   const Array* inv_scale = nullptr;
@@ -119,7 +119,8 @@ class Optimizer {
   /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
   /// parameters or shapes differ, for options out of range (any learning rate will do: a schedule
   /// may have set it), and for a parameter's state that lacks an entry or has one that is not this
-  /// optimizer's. A parameter without saved state begins anew.
+  /// optimizer's. A parameter without saved state begins anew. One that has an amp::MasterWeights'
+  /// master keeps one: the saved, or where there is none a new one with the parameter's values.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;
@@ -146,8 +147,9 @@ class Optimizer {
   /// others.
   virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const = 0;
 
-  /// Updates the group's parameters that have a gradient. `options` is device memory: what the
-  /// numbers in `group` are when the kernels run.
+  /// Updates the group's parameters that have a gradient; all are on one device, as `control` is. A
+  /// group on several devices comes in parts. `options` is device memory: what the numbers in
+  /// `group` are when the kernels run.
   virtual void update(const ParamGroup& group, const detail::GroupOptions* options,
                       const StepControl& control) = 0;
 
@@ -156,6 +158,8 @@ class Optimizer {
   HookHandle add_hook(const std::shared_ptr<Hooks>& hooks, StepHook hook);
   void run_hooks(const Hooks& hooks);
   void update_groups(const StepControl& control);
+  void update_group(const ParamGroup& group, const detail::DeviceOptions& options,
+                    const StepControl& control);
   void send_options();
 
   std::string name_;

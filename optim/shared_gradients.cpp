@@ -1,5 +1,7 @@
 #include <halfgrad/optim/shared_gradients.h>
 
+#include <halfgrad/optim/group_options.h>
+#include <halfgrad/optim/local_control.h>
 #include <halfgrad/optim/parameter_update.h>
 
 namespace halfgrad::detail {
@@ -31,7 +33,13 @@ optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
     updates.push_back({{}, {&param.array(), &gradient}});
   }
   if (passes_of(std::move(gradients), updates.size()).empty()) return control;
-  update_parameters(updates, control);
+  for (const Device device : devices_of(params)) {
+    std::vector<TensorUpdate<Stay, 2>> there;
+    for (const auto& update : updates) {
+      if (update.operands[0]->device() == device) there.push_back(update);
+    }
+    update_parameters(there, LocalControl(device, control).control());
+  }
   return {.found_inf = control.found_inf};
 }
 

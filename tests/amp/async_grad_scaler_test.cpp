@@ -208,6 +208,32 @@ TEST(AsyncGradScaler, FailureInAStepFunctionLeavesItUsable) {
   EXPECT_EQ(training.value(), 1 - 3);
 }
 
+TEST(AsyncGradScaler, AbandonEndsAnIterationWithoutUpdate) {
+  for (const bool in_step_function : {false, true}) {
+    AsyncTraining training({.init_scale = 4, .growth_interval = 2});
+    for (const bool stepped : {false, true}) {
+      training.backward();
+      EXPECT_THROW(training.optimizer.step(
+                       [&](Optimizer& o) {
+                         stepped ? void(training.scaler.step(o)) : training.scaler.unscale_(o);
+                         if (in_step_function) training.scaler.abandon();
+                         throw std::runtime_error("the disk is full");
+                       },
+                       /*is_async=*/false),
+                   std::runtime_error);
+      if (!in_step_function) training.scaler.abandon();
+    }
+    EXPECT_EQ(training.scaler.get_growth_tracker(), 0);
+    training.backward();
+    EXPECT_FALSE(training.step(false));
+    EXPECT_EQ(training.scaler.get_scale(), 4);
+    EXPECT_EQ(training.scaler.get_growth_tracker(), 1);
+    EXPECT_EQ(training.value(), 1 - 2);
+  }
+  AsyncTraining disabled({.enabled = false});
+  EXPECT_NO_THROW(disabled.scaler.abandon());
+}
+
 TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
   int launches = 0;
   const auto thread = std::make_shared<optim::UpdateThread>([&](Point point, auto) {

@@ -133,6 +133,60 @@ TEST(GradScaler, ALateVerdictIsPartOfTheState) {
   }
 }
 
+/// After an iteration with this gradient.
+GradScaler after(double gradient, const GradScalerOptions& options) {
+  GradScaler scaler = started(options);
+  Trained trained({gradient});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  return scaler;
+}
+
+TEST(GradScaler, WhateverTheRuleReachesCanBeLoaded) {
+  const struct {
+    double gradient;
+    GradScalerOptions options;
+    double scale;
+  } cases[] = {
+      {1,
+       {.init_scale = 0x1p127, .growth_interval = 1, .rule = {.grows_to_infinity = true}},
+       kInfinite},
+      {kInfinite, {.init_scale = 0x1p-149, .growth_interval = 1}, 0},
+      {1, {.init_scale = 4, .max_scale = 5, .rule = {.growth = ScaleRule::Growth::by_two}}, 6},
+      {1,
+       {.init_scale = 4,
+        .growth_interval = 4,
+        .max_scale = 5,
+        .rule = {.growth = ScaleRule::Growth::by_two}},
+       8},
+  };
+  for (const auto& c : cases) {
+    const GradScaler scaler = after(c.gradient, c.options);
+    ASSERT_EQ(scaler.get_scale(), c.scale);
+    for (const bool live : {false, true}) {
+      GradScaler resumed = live ? started(c.options) : GradScaler(c.options);
+      resumed.load_state_dict(scaler.state_dict());
+      EXPECT_EQ(resumed.get_scale(), c.scale);
+      EXPECT_EQ(resumed.state_dict(), scaler.state_dict());
+      EXPECT_NO_THROW(resumed.set_growth_factor(3));
+    }
+  }
+  const GradScalerState endless = after(1, cases[0].options).state_dict();
+  const GradScalerState vanished = after(kInfinite, cases[1].options).state_dict();
+  EXPECT_THROW(started().load_state_dict(endless), std::invalid_argument);
+  EXPECT_THROW(started({.init_scale = 4, .min_scale = 1}).load_state_dict(vanished),
+               std::invalid_argument);
+}
+
+TEST(GradScaler, MissingKeysAreAllNamedFirst) {
+  GradScaler scaler = started();
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              scaler.load_state_dict({{"growth_factor", 2}, {"_growth_tracker", 0.5}});
+            }),
+            "load_state_dict: expected PyTorch's keys, got none for scale, backoff_factor, "
+            "growth_interval");
+}
+
 TEST(GradScaler, BadStatesChangeNothing) {
   const GradScalerState good{{"scale", 32},
                              {"growth_factor", 4},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/tests/amp/trained.h>
 
 /// unscale_, step and update: which calls may follow which, and whose verdict counts.
@@ -207,6 +208,28 @@ TEST(GradScaler, RefusedStepIsNoVerdict) {
   EXPECT_EQ(scaler.get_growth_tracker(), 1);
 }
 
+TEST(GradScaler, UnscaleThatFailsIsNoVerdict) {
+  GradScaler scaler = started({.init_scale = 4, .growth_interval = 1, .history = 4});
+  Trained trained({4});
+  const Device device = trained.param.device();
+  std::int64_t failures = 0;
+  for (bool fails = true; fails; ++failures) {
+    allocator::fail_allocation(device, failures + 1);
+    fails = message_of([&] { scaler.unscale_(trained.optimizer); }) != "no error";
+    allocator::fail_allocation(device, 0);
+    if (!fails) break;
+    EXPECT_THROW(scaler.update(), std::runtime_error);  // nothing was checked
+    EXPECT_EQ(trained.gradient(), Values{4});
+  }
+  EXPECT_GT(failures, 0);
+  EXPECT_EQ(trained.gradient(), Values{1});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  EXPECT_EQ(trained.value(), Values{0});
+  EXPECT_EQ(scaler.get_scale(), 8);
+  EXPECT_EQ(scaler.reports().size(), 1);
+}
+
 // The update has been made: to repeat it would be a second one.
 TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
   GradScaler scaler = started();
@@ -218,6 +241,7 @@ TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
   EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
   scaler.update();
   EXPECT_EQ(trained.value(), Values{0});
+  EXPECT_EQ(scaler.counts().steps, 1);
 }
 
 TEST(GradScaler, HookMayCheckAnotherOptimizer) {

@@ -233,6 +233,36 @@ TEST_P(MasterWeightsTest, TravelWithTheOptimizersState) {
   }
 }
 
+// As of a training in float32: what it lacks comes from the parameter, what it has stays float32.
+TEST_P(MasterWeightsTest, OutliveAStateWithoutThem) {
+  for (const WeightsCase& c : weights_cases()) {
+    for (const DType dtype : {kHalf, kBFloat16}) {
+      for (const int steps : {0, 2}) {  // a fresh state has nothing
+        Tensor narrow = parameter(wave(1, 0), dtype);
+        Pair pair(c, narrow, Tensor(narrow.array().to(kFloat)).requires_grad_());
+        for (int step = 0; step < steps; ++step) {
+          give(pair.wide, wave(0.1, step), kFloat);
+          pair.reference->step();
+        }
+        pair.wide.array().copy_(narrow.array());
+        give(pair.narrow, wave(1, 1), dtype);
+        pair.optimizer->step();
+        pair.narrow.array().copy_(pair.wide.array());
+        pair.optimizer->load_state_dict(pair.reference->state_dict());
+        pair.expect_equal(c.name);
+        EXPECT_EQ(pair.masters.overflows(), 0);
+        for (int step = 0; step < 3; ++step) {
+          give(pair.narrow, wave(1, step), dtype);
+          give(pair.wide, wave(1, step), dtype);
+          pair.optimizer->step();
+          pair.reference->step();
+          pair.expect_equal(c.name);
+        }
+      }
+    }
+  }
+}
+
 TEST_P(MasterWeightsTest, AreOfTheNarrowParametersAlone) {
   Tensor narrow = parameter({1, 2}, kBFloat16);
   Tensor wide = parameter({3}, kFloat);

@@ -125,10 +125,10 @@ TEST(ScalePolicy, Events) {
   } cases[] = {
       {{.scale = 4}, false, ScaleEvent::none},
       {{.scale = 4, .good_steps = 1}, false, ScaleEvent::growth},
-      {{.scale = 8, .good_steps = 1}, false, ScaleEvent::hold},
-      {{.scale = 4}, true, ScaleEvent::hold},
+      {{.scale = 8, .good_steps = 1}, false, ScaleEvent::limited},
+      {{.scale = 4}, true, ScaleEvent::tolerated},
       {{.scale = 4, .bad_steps = 1}, true, ScaleEvent::backoff},
-      {{.scale = 2, .bad_steps = 1}, true, ScaleEvent::hold},
+      {{.scale = 2, .bad_steps = 1}, true, ScaleEvent::limited},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(name(next(c.state, c.found_inf, options).event), name(c.event))

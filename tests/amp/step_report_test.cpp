@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,40 @@ TEST(StepReport, TheLastOnesAreKept) {
   }
 }
 
+TEST(StepReport, ThoseLoadedAreThereBeforeTheFirstLoss) {
+  const GradScalerOptions options{.init_scale = 4, .history = 3};
+  GradScaler scaler = started(options);
+  Trained trained({4});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  GradScaler resumed(options);
+  resumed.load_state_dict(scaler.state_dict());
+  resumed.load_records(scaler.records());
+  EXPECT_EQ(resumed.counts().steps, 1);
+  ASSERT_EQ(resumed.reports().size(), 1);
+  EXPECT_EQ(explain(resumed.reports()[0]), explain(scaler.reports()[0]));
+  resumed.scale(filled({}, 1));
+  EXPECT_EQ(resumed.reports().size(), 1);
+}
+
+TEST(StepReport, AreKeptWhereTheFirstLossFailed) {
+  const Tensor loss = filled({}, 1);
+  std::int64_t failures = 0;
+  for (;; ++failures) {
+    GradScaler scaler({.init_scale = 4, .history = 3});
+    allocator::fail_allocation(loss.device(), failures + 1);
+    const std::string failure = message_of([&] { scaler.scale(loss); });
+    allocator::fail_allocation(loss.device(), 0);
+    if (failure == "no error") break;
+    Trained trained({4});
+    scaler.scale(loss);
+    scaler.step(trained.optimizer);
+    scaler.update();
+    EXPECT_EQ(scaler.reports().size(), 1) << "allocation " << failures + 1;
+  }
+  EXPECT_GT(failures, 0);
+}
+
 TEST(StepReport, NoHistoryUnlessAsked) {
   GradScaler scaler = started();
   Trained trained({4});
@@ -194,7 +229,7 @@ TEST(StepReport, Explanations) {
   second.optimizer = 1;
   second.clip_factor = 0.5;
   StepReport held = bad(2, 7);
-  held.event = ScaleEvent::hold;
+  held.event = ScaleEvent::tolerated;
   held.next_scale = 4;
   held.bad_steps = 1;
   StepReport nothing = with(ScaleEvent::set, 8);
@@ -206,7 +241,7 @@ TEST(StepReport, Explanations) {
        "4, good steps in a row: 2"},
       {with(ScaleEvent::growth, 8),
        "step 3: applied, gradient norm 0.1; the scale grows from 4 to 8"},
-      {with(ScaleEvent::hold, 4),
+      {with(ScaleEvent::limited, 4),
        "step 3: applied, gradient norm 0.1; the scale is held at 4 by its limit"},
       {bad(1, 0),
        "step 3: skipped, 1 element inf or NaN, the first in parameter 0; the scale backs off from "
@@ -221,6 +256,25 @@ TEST(StepReport, Explanations) {
       {nothing, "step 3: no gradients were checked; the scale is set from 4 to 8"},
   };
   for (const auto& [report, expected] : cases) EXPECT_EQ(explain(report), expected);
+}
+
+std::string last_sentence(const GradScaler& scaler) {
+  const std::string text = explain(scaler.reports().back());
+  return text.substr(text.find("; ") + 2);
+}
+
+// Whichever optimizer caused it, and whatever else is to be said of it.
+TEST(StepReport, ExplainsWhyTheScaleIsHeld) {
+  GradScaler tolerant = started({.init_scale = 4, .hysteresis = 2, .history = 4});
+  Trained bad({kInfinite}), good({4});
+  tolerant.step(bad.optimizer);
+  tolerant.step(good.optimizer);
+  tolerant.update();
+  EXPECT_EQ(last_sentence(tolerant), "the scale is held at 4 after 1 bad step in a row");
+  GradScaler lowest = started({.init_scale = 4, .min_scale = 4, .history = 4});
+  lowest.step(bad.optimizer);
+  lowest.update();
+  EXPECT_EQ(last_sentence(lowest), "the scale is held at 4 by its limit");
 }
 
 TEST(StepReport, Csv) {

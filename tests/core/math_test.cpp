@@ -15,7 +15,7 @@ namespace {
 using FloatPack = Pack<float>;
 
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
-constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kLargestFloat = std::numeric_limits<float>::max();
 
 /// The distance in units of the expected number's last place, for `digits` binary digits. Infinite
 /// for a wrong sign of zero and where only one of the two is NaN or infinite.
@@ -113,9 +113,9 @@ TEST(Math, FloatPacksAreAccurateAroundSpecialArguments) {
 }
 
 TEST(Math, FloatPacksAtEdgeValues) {
-  const std::vector<float> edges = {0,    -0.0f, kTiny,    -kTiny,    0x1p-126f, -0x1p-126f,
-                                    1,    -1,    0x1p24f,  -0x1p24f,  65504,     -65520,
-                                    kInf, -kInf, kLargest, -kLargest, kNaN,      0.5f};
+  const std::vector<float> edges = {
+      0,     -0.0f,  kTiny, -kTiny, 0x1p-126f,     -0x1p-126f,     1,    -1,  0x1p24f, -0x1p24f,
+      65504, -65520, kInf,  -kInf,  kLargestFloat, -kLargestFloat, kNaN, 0.5f};
   for (const Function& function : functions()) {
     for (float edge : edges) {
       float x[FloatPack::size];
@@ -126,11 +126,12 @@ TEST(Math, FloatPacksAtEdgeValues) {
 }
 
 TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
-  std::vector<float> exponents = {0,     -0.0f, 0.5f,  -0.5f,    1,           -1,
-                                  2,     3,     -3,    2.5f,     -7.25f,      100,
-                                  37.1f, 1e-6f, 1e30f, 0x1p24f,  16777217.0f, kInf,
-                                  -kInf, kNaN,  kTiny, kLargest, 8388607,     -8388607};
-  std::vector<float> bases = {0, -0.0f, 1, -1, kInf, -kInf, kNaN, kTiny, -kTiny, kLargest, 2, -2};
+  std::vector<float> exponents = {0,     -0.0f, 0.5f,  -0.5f,         1,           -1,
+                                  2,     3,     -3,    2.5f,          -7.25f,      100,
+                                  37.1f, 1e-6f, 1e30f, 0x1p24f,       16777217.0f, kInf,
+                                  -kInf, kNaN,  kTiny, kLargestFloat, 8388607,     -8388607};
+  std::vector<float> bases = {0,      -0.0f,         1, -1, kInf, -kInf, kNaN, kTiny,
+                              -kTiny, kLargestFloat, 2, -2};
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32);
        bits += kThorough ? 300007 : 3000017) {
     bases.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
@@ -223,7 +224,7 @@ TYPED_TEST(MathTest, Classification) {
     bool nan, inf, finite;
   } const cases[] = {{0, false, false, true},
                      {-3, false, false, true},
-                     {kLargest, false, false, true},
+                     {kLargestFloat, false, false, true},
                      {math::kInfinity, false, true, false},
                      {-math::kInfinity, false, true, false},
                      {math::kNaN, true, false, false}};

@@ -138,6 +138,26 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
   EXPECT_EQ(p.item(), 6);
 }
 
+// "The parameters stay as far as it got": the model's, too.
+TEST(AsyncOptimizer, AnUpdateBeforeAFailureReachesTheModel) {
+  for (const DType dtype : {DType::f32, DType::f16}) {
+    Tensor p = parameter({8}, dtype);
+    SGD sgd({p}, {.lr = 1});
+    AsyncOptimizer optimizer(sgd);
+    give_grad(p, {3});
+    EXPECT_THROW(optimizer.step(
+                     [](Optimizer& o) {
+                       o.step();
+                       throw std::runtime_error("afterwards");
+                     },
+                     /*is_async=*/false),
+                 std::runtime_error);
+    optimizer.synchronize();
+    EXPECT_EQ(p.item(), 5);
+    EXPECT_EQ(Tensor(optimizer.state_dict().parameters[0]).item(), 5);
+  }
+}
+
 TEST(AsyncOptimizer, DestructorCompletesAndReportsAFailure) {
   Tensor p = parameter({8}, DType::f32);
   SGD sgd({p}, {.lr = 1});
@@ -154,6 +174,55 @@ TEST(AsyncOptimizer, DestructorCompletesAndReportsAFailure) {
     optimizer.step([](Optimizer&) { throw std::runtime_error("too late"); });
   }
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "halfgrad: AsyncOptimizer: too late\n");
+}
+
+TEST(AsyncOptimizer, DestructorLeavesTheResultBesideAFailure) {
+  const auto thread = std::make_shared<UpdateThread>();
+  Tensor p = parameter({8}, DType::f32), q = parameter({8}, DType::f32);
+  SGD of_q({q}, {.lr = 1});
+  AsyncOptimizer failing(of_q, thread);
+  const auto destroy_beside = [&](const AsyncOptimizer::StepFunction& step_fn) {
+    ::testing::internal::CaptureStderr();
+    {
+      SGD of_p({p}, {.lr = 1});
+      AsyncOptimizer optimizer(of_p, thread);
+      give_grad(p, {3});
+      optimizer.step();
+      failing.step(step_fn);
+    }
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(destroy_beside([](Optimizer&) { throw std::runtime_error("too late"); }),
+            "halfgrad: AsyncOptimizer: too late\n");
+  EXPECT_EQ(p.item(), 5);
+  EXPECT_EQ(destroy_beside([](Optimizer&) { throw 3; }),
+            "halfgrad: AsyncOptimizer: an exception that is no std::exception\n");
+  EXPECT_EQ(p.item(), 2);
+}
+
+TEST(AsyncOptimizer, GroupsMayBeEmpty) {
+  Tensor p = parameter({8}, DType::f32);
+  SGD sgd(std::vector<ParamGroup>{{}, {.params = {p}}}, {.lr = 1});
+  AsyncOptimizer optimizer(sgd);
+  give_grad(p, {3});
+  optimizer.step(nullptr, false);
+  EXPECT_EQ(p.item(), 5);
+}
+
+// Slices of one storage share its version.
+TEST(AsyncOptimizer, ParametersMayShareAStorage) {
+  const Tensor whole = tensor_of({8, 8}, DType::f32);
+  Tensor p = Tensor(whole.array().slice(0, 0, 1)).requires_grad_();
+  Tensor q = Tensor(whole.array().slice(0, 1, 2)).requires_grad_();
+  SGD sgd({p, q}, {.lr = 1});
+  AsyncOptimizer optimizer(sgd);
+  for (int step = 0; step < 4; ++step) {
+    give_grad(p, {1});
+    give_grad(q, {2});
+    optimizer.step();
+  }
+  optimizer.synchronize();
+  EXPECT_EQ(values(whole), (Values{4, 0}));
 }
 
 TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {

@@ -1,0 +1,96 @@
+#include <halfgrad/optim/optimizer.h>
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/core/graph.h>
+#include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/local_control.h>
+#include <halfgrad/optim/shared_gradients.h>
+
+namespace halfgrad::optim {
+namespace {
+
+// Only a step that is given the scale can divide by it.
+void refuse_scaled(const std::vector<Tensor>& params) {
+  for (const Tensor& param : params) {
+    const Tensor grad = param.grad();
+    if (!grad.defined()) continue;
+    detail::expect_unscaled(std::span(&grad, 1), "step", "call scaler.step(optimizer)");
+  }
+}
+
+// Their updates would be cut to whole numbers.
+void refuse_integers(const std::string& optimizer, const std::vector<Tensor>& params) {
+  for (const Tensor& param : params) {
+    if (param.is_floating_point() || !param.grad().defined()) continue;
+    throw std::invalid_argument(optimizer +
+                                ": expected gradients of floating-point parameters, got one of " +
+                                std::string(halfgrad::name(param.dtype())));
+  }
+}
+
+ParamGroup part_on(Device device, const ParamGroup& group) {
+  ParamGroup part = group;
+  std::erase_if(part.params, [device](const Tensor& param) { return param.device() != device; });
+  return part;
+}
+
+}  // namespace
+
+std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
+  run_hooks(*pre_hooks_);
+  const NoGradGuard no_grad;
+  std::optional<Tensor> loss;
+  if (closure) {
+    const EnableGradGuard enable_grad;
+    loss = closure();
+  }
+  refuse_scaled(parameters());
+  update_groups({});
+  run_hooks(*post_hooks_);
+  return loss;
+}
+
+void Optimizer::step(const StepControl& control) {
+  run_hooks(*pre_hooks_);
+  const NoGradGuard no_grad;
+  update_groups(detail::unscale_shared_gradients(parameters(), control));
+  run_hooks(*post_hooks_);
+}
+
+void Optimizer::update_groups(const StepControl& control) {
+  refuse_integers(name_, parameters());
+  ++steps_;
+  if (control.found_inf != nullptr) {
+    const Device device = control.found_inf->device();
+    skipped_steps_ =
+        skipped_steps_.defined() ? skipped_steps_.to(device) : Array::full({}, 0, kLong, device);
+    detail::count_skipped(skipped_steps_, *control.found_inf);
+  }
+  options_.resize(groups_.size());
+  Graph::before_replay([this] { send_options(); });
+  for (std::size_t i = 0; i < groups_.size(); ++i) update_group(groups_[i], options_[i], control);
+}
+
+void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOptions& options,
+                             const StepControl& control) {
+  const std::vector<Device> devices = detail::devices_of(group.params);
+  for (const Device device : devices) {
+    const detail::LocalControl there(device, control);
+    if (devices.size() == 1) {
+      update(group, options.data(device), there.control());
+    } else {
+      update(part_on(device, group), options.data(device), there.control());
+    }
+  }
+}
+
+void Optimizer::send_options() {
+  for (std::size_t i = 0; i < groups_.size(); ++i) options_[i].send(groups_[i]);
+}
+
+}  // namespace halfgrad::optim
