@@ -56,10 +56,11 @@ void Tensor::set_grad(const Tensor& grad) {
     throw std::invalid_argument("set_grad: expected a gradient on " + device().str() + ", got " +
                                 grad.device().str());
   }
+  detail::TensorImpl& own = existing();
   if (grad.is_same(*this)) {
     throw std::invalid_argument("set_grad: expected another tensor, got the tensor itself");
   }
-  existing().grad = grad.impl();
+  own.grad = grad.impl();
 }
 
 void Tensor::retain_grad() {

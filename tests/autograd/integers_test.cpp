@@ -98,13 +98,13 @@ TEST(SmallIntegers, NumbersBeyondTheirRangeAreRefused) {
   const Tensor mask = tensor({true, false});
   EXPECT_THROW(clamp_max(bytes, -3), std::invalid_argument);
   EXPECT_THROW(clamp(bytes, 300), std::invalid_argument);
-  EXPECT_EQ(integers(clamp(bytes, -3, 300)), (Integers{5, 7}));
-  EXPECT_EQ(integers(clamp(bytes, 6, 300)), (Integers{6, 7}));
+  EXPECT_EQ(integers(clamp(bytes, -3, 300).to(kLong)), (Integers{5, 7}));
+  EXPECT_EQ(integers(clamp(bytes, 6, 300).to(kLong)), (Integers{6, 7}));
   EXPECT_THROW(where(mask, bytes, 300), std::invalid_argument);
   EXPECT_THROW(where(mask, 300, bytes), std::invalid_argument);
-  EXPECT_EQ(integers(where(mask, bytes, 255)), (Integers{5, 255}));
+  EXPECT_EQ(integers(where(mask, bytes, 255).to(kLong)), (Integers{5, 255}));
   EXPECT_THROW(add(bytes, bytes, 300), std::invalid_argument);
-  EXPECT_EQ(integers(add(bytes, bytes, -1)), (Integers{0, 0}));
+  EXPECT_EQ(integers(add(bytes, bytes, -1).to(kLong)), (Integers{0, 0}));
 }
 
 TEST(Arange, RefusesAStepThatLeadsAway) {
