@@ -12,12 +12,14 @@
 /// `x.index({Slice(1, None), Ellipsis, 0})` is Python's `x[1:, ..., 0]`.
 namespace halfgrad::indexing {
 
+// NOLINTBEGIN(readability-identifier-naming): Python's and libtorch's names
 /// A new dimension of size 1; within a Slice, "as far as it goes".
 inline constexpr std::nullopt_t None = std::nullopt;
 
 /// As many whole dimensions as the other indices leave.
 struct EllipsisIndexType {};
 inline constexpr EllipsisIndexType Ellipsis{};
+// NOLINTEND(readability-identifier-naming)
 
 /// start:stop:step, as Tensor::slice() reads them.
 struct Slice {
