@@ -142,24 +142,17 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              describe(optimizer) +
                              " and no gradient; call backward() on the scaled loss first");
   }
-  const auto count = [&](const Array& found_inf) {
-    detail::mark_unscaled(known);
-    detail::count_step(state_, found_inf);
-  };
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
   try {
     found_inf = check_step(optimizer, gradients, unscaled);
     optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   } catch (...) {
-    if (optimizer.steps() == steps) {
-      take_back_step(optimizer, unscaled);
-    } else {
-      count(found_inf);
-    }
+    if (optimizer.steps() == steps) take_back_step(optimizer, unscaled);
     throw;
   }
-  count(found_inf);
+  detail::mark_unscaled(known);
+  detail::count_step(state_, found_inf);
   return StepOutcome(found_inf);
 }
 
@@ -278,9 +271,10 @@ GradScalerCounts GradScaler::counts() const {
 }
 
 std::vector<StepReport> GradScaler::reports() const {
-  const std::map<std::string, Array> all = records();
-  const auto log = all.find("log");
-  return log != all.end() ? detail::StepLog::read(log->second) : std::vector<StepReport>();
+  if (log_.enabled()) return detail::StepLog::read(log_.rows());
+  const auto loaded = first_records_.find("log");
+  return loaded != first_records_.end() ? detail::StepLog::read(loaded->second)
+                                        : std::vector<StepReport>();
 }
 
 }  // namespace halfgrad::amp

@@ -58,9 +58,9 @@ using GradScalerState = std::map<std::string, double>;
 /// or else step(); what is done to them afterwards is not looked at.
 ///
 /// The scale is made on the device of the first loss; further losses and gradients may lie on
-/// others. scale(), unscale_(), step() and update() never wait for the device, except where the
-/// scale is on the CPU and gradients are on a GPU. Calls out of order throw std::runtime_error and
-/// change nothing.
+/// others. scale(), unscale_(), step() and update() never wait for the device, except where some of
+/// scale, losses and gradients lie on the CPU and others on a GPU. Calls out of order throw
+/// std::runtime_error and change nothing.
 class GradScaler {
  public:
   /// Throws std::invalid_argument naming an option that is out of range, unless disabled.

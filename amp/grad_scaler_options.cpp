@@ -32,7 +32,7 @@ void check_scale(double scale, const GradScalerOptions& options, const std::stri
 void check_reachable(double scale, const GradScalerOptions& options, const std::string& where) {
   const ScaleRule& rule = options.rule;
   const auto rounded = static_cast<float>(scale);
-  const bool vanished = rounded == 0 && options.min_scale == 0;
+  const bool vanished = rounded == 0 && !std::signbit(scale) && options.min_scale == 0;
   const bool endless =
       rounded > 0 && std::isinf(rounded) && rule.grows_to_infinity && std::isinf(options.max_scale);
   if (vanished || endless) return;

@@ -22,8 +22,8 @@ namespace halfgrad::amp {
 /// state_dict(). Parameters added to the optimizer later have no masters.
 ///
 /// With a GradScaler float16 gradients are legal. step() alone unscales them in float32, where
-/// nothing is lost. unscale_(), which clipping needs, rounds what it unscales to float16:
-/// magnitudes up to 2^-25 become 0 there.
+/// nothing is lost, unless parameters share the memory of a gradient. unscale_(), which clipping
+/// needs, rounds what it unscales to float16: magnitudes up to 2^-25 become 0 there.
 class MasterWeights {
  public:
   /// Throws std::invalid_argument for an optimizer that has no 16-bit parameter, that has updated

@@ -37,7 +37,7 @@ enum class Check : std::uint8_t { scaled, unscaled };
 
 /// Sets found_inf (float32, 0-dim) to 1 if a gradient holds an inf or a NaN; else leaves it alone.
 /// Gradients are floating point, of any strides, on any devices; inv_scale and found_inf are copied
-/// there and back. The host waits for a GPU only where the verdict goes from there to the CPU.
+/// there and back. The host waits where one of them lies on a GPU and another on the CPU.
 void check_finite(std::span<const Array> grads, const Array& inv_scale, const Array& found_inf,
                   Check check);
 

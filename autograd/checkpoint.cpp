@@ -91,7 +91,9 @@ class CheckpointNode final : public halfgrad::detail::Node {
     Tensors sources;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       Tensor source = sources_[i].unpack(*this);
-      if (i < inputs_ && edges()[i].defined()) source = gate(source, open);
+      if (i < inputs_ && edges()[i].defined()) {
+        source = create_graph ? gate(source, open) : source.detach().requires_grad_();
+      }
       sources.push_back(std::move(source));
     }
     const Tensors outputs =
@@ -103,8 +105,12 @@ class CheckpointNode final : public halfgrad::detail::Node {
       roots.push_back(outputs[i]);
       cotangents.push_back(grads[i]);
     }
+    // A source may have been frozen since the forward pass.
+    const auto is_wanted = [&](std::size_t i) {
+      return edges()[i].defined() && sources[i].requires_grad();
+    };
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      if (edges()[i].defined()) wanted.push_back(sources[i]);
+      if (is_wanted(i)) wanted.push_back(sources[i]);
     }
     // What a weight gets here is a part of its gradient: its hooks wait for the whole.
     const Tensors gradients = autograd::grad(roots, wanted, cotangents,
@@ -113,7 +119,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
                                               .allow_unused = true,
                                               .leaf_hooks = false});
     for (std::size_t i = 0, k = 0; i < sources.size(); ++i) {
-      if (edges()[i].defined()) grad_inputs[i] = gradients[k++];
+      if (is_wanted(i)) grad_inputs[i] = gradients[k++];
     }
     *open = true;
   }

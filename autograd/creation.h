@@ -106,6 +106,9 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, detail::OneOption 
   return linspace(start, end, steps, detail::only(option));
 }
 Tensor eye(std::int64_t n, detail::OneOption auto option) { return eye(n, detail::only(option)); }
+Tensor eye(std::int64_t n, std::int64_t m, detail::OneOption auto option) {
+  return eye(n, m, detail::only(option));
+}
 Tensor rand(const Shape& sizes, detail::OneOption auto option) {
   return rand(sizes, detail::only(option));
 }
@@ -121,6 +124,24 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
 }
 Tensor randperm(std::int64_t n, detail::OneOption auto option) {
   return randperm(n, detail::only(option));
+}
+Tensor empty_like(const Tensor& like, detail::OneOption auto option) {
+  return empty_like(like, detail::only(option));
+}
+Tensor zeros_like(const Tensor& like, detail::OneOption auto option) {
+  return zeros_like(like, detail::only(option));
+}
+Tensor ones_like(const Tensor& like, detail::OneOption auto option) {
+  return ones_like(like, detail::only(option));
+}
+Tensor full_like(const Tensor& like, Scalar value, detail::OneOption auto option) {
+  return full_like(like, value, detail::only(option));
+}
+Tensor rand_like(const Tensor& like, detail::OneOption auto option) {
+  return rand_like(like, detail::only(option));
+}
+Tensor randn_like(const Tensor& like, detail::OneOption auto option) {
+  return randn_like(like, detail::only(option));
 }
 
 namespace detail {
@@ -219,6 +240,15 @@ Tensor tensor(const std::vector<T>& values, const Shape& sizes, const TensorOpti
 template <class T>
 Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
   return tensor(values, {static_cast<std::int64_t>(values.size())}, options);
+}
+
+template <class T>
+Tensor tensor(const std::vector<T>& values, detail::OneOption auto option) {
+  return tensor(values, detail::only(option));
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values, const Shape& sizes, detail::OneOption auto option) {
+  return tensor(values, sizes, detail::only(option));
 }
 
 }  // namespace halfgrad

@@ -61,10 +61,13 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
   }
 }
 
-// Whether both show numbers of one storage, but not the same ones in the same places.
+// Whether writing one may change the other, which is not the same view.
 bool overlap(const Array& a, const Array& b) {
-  return a.storage() == b.storage() &&
-         (a.storage_offset() != b.storage_offset() || a.strides() != b.strides());
+  const bool same_view = a.data() == b.data() && a.strides() == b.strides();
+  if (same_view || a.device() != b.device()) return false;
+  const auto [a_begin, a_end] = memory_of(a);
+  const auto [b_begin, b_end] = memory_of(b);
+  return a_begin < b_end && b_begin < a_end;
 }
 
 void set_place(TensorImpl& impl, const Tensor& like) {

@@ -10,7 +10,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 
-// Indexing as NumPy defines it, composed of views, nonzero and index_select.
+// Indexing as PyTorch defines it, composed of views, nonzero and index_select.
 namespace halfgrad::indexing {
 namespace {
 
@@ -21,6 +21,16 @@ struct Picks {
 };
 
 bool is_mask(const Tensor& index) { return index.dtype() == kBool; }
+
+// A mask is for the dimensions of `view` from `dim` on.
+void expect_mask(const char* op, const Tensor& mask, const Tensor& view, std::int64_t dim) {
+  for (std::int64_t i = 0; i < mask.dim(); ++i) {
+    if (dim + i < view.dim() && mask.size(i) == view.size(dim + i)) continue;
+    throw std::out_of_range(std::string(op) + ": expected a mask of the sizes that " +
+                            to_string(view.sizes()) + " has from dimension " + std::to_string(dim) +
+                            " on, got " + to_string(mask.sizes()));
+  }
+}
 
 int dims_taken(const TensorIndex& index) {
   const auto& value = index.value();
@@ -85,12 +95,7 @@ class Reader {
   }
 
   void pick_places(const Tensor& mask) {
-    for (std::int64_t i = 0; i < mask.dim(); ++i) {
-      if (mask.size(i) == picks_.view.size(dim_ + i)) continue;
-      throw std::out_of_range(std::string(op_) + ": expected a mask of size " +
-                              std::to_string(picks_.view.size(dim_ + i)) + " for dimension " +
-                              std::to_string(dim_ + i) + ", got shape " + to_string(mask.sizes()));
-    }
+    expect_mask(op_, mask, picks_.view, dim_);
     const Tensor places = nonzero(mask);
     for (std::int64_t i = 0; i < mask.dim(); ++i) pick(select(places, 1, i));
   }
@@ -174,7 +179,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 namespace detail {
 
 Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) const {
-  return indexing::pick(indexing::Reader("index", self(), indices).result());
+  const Tensor picked = indexing::pick(indexing::Reader("index", self(), indices).result());
+  return picked.is_same(self()) ? reshape(picked.sizes()) : picked;  // a view, as all others
 }
 
 Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
@@ -191,9 +197,13 @@ Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indi
 }
 Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
                                   Scalar value) const {
-  if (indices.size() == 1) {
-    const Tensor* const mask = std::get_if<Tensor>(&indices[0].value());
-    if (mask != nullptr && indexing::is_mask(*mask)) return masked_fill_(*mask, value);
+  const Tensor* const mask =
+      indices.size() == 1 ? std::get_if<Tensor>(&indices[0].value()) : nullptr;
+  if (mask != nullptr && indexing::is_mask(*mask)) {
+    indexing::expect_mask("index_put_", *mask, self(), 0);
+    Shape sizes = mask->sizes();
+    while (sizes.size() < self().dim()) sizes.push_back(1);
+    return masked_fill_(halfgrad::reshape(*mask, sizes), value);
   }
   return index_put_(indices, full({}, value, {.dtype = self().dtype(), .device = self().device()}));
 }

@@ -267,7 +267,8 @@ class TensorMethods {
   Tensor& tril_(std::int64_t diagonal = 0) const;
   Tensor& triu_(std::int64_t diagonal = 0) const;
   Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
-  /// x[...] = value, broadcast. `indices` hold no tensor, but for one mask alone with a number.
+  /// x[...] = value, broadcast. `indices` hold no tensor with dimensions, but for one mask alone
+  /// with a number.
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value) const;
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
   Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;

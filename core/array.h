@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>
@@ -148,6 +149,10 @@ class Array {
 };
 
 namespace detail {
+
+/// Addresses from the first byte of an array's elements to behind the last, strides apart or not;
+/// equal where there are none.
+std::pair<std::uintptr_t, std::uintptr_t> memory_of(const Array& array);
 
 /// Throws std::invalid_argument, of `engine`, unless those that are defined lie where `out` does.
 void expect_one_device(const char* engine, const Array& out, std::span<const Array* const> arrays);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 // Views of an Array: other sizes, strides and offset over the same storage.
 namespace halfgrad {
@@ -31,12 +32,10 @@ std::optional<std::int64_t> count_inside(std::int64_t capacity, const Shape& siz
 }
 
 bool row_major(const Shape& sizes, const Shape& strides) {
-  std::int64_t expected = 1;
-  for (int i = sizes.size() - 1; i >= 0; --i) {
-    if (sizes[i] != 1 && strides[i] != expected) return false;
-    expected *= std::max<std::int64_t>(sizes[i], 1);
-  }
-  return true;
+  const Shape expected = contiguous_strides(sizes);
+  bool same = true;
+  for (int i = 0; i < sizes.size(); ++i) same &= sizes[i] == 1 || strides[i] == expected[i];
+  return same;
 }
 
 // Strides that give `sizes` without moving data, if there are any: the new dimensions are cut,
@@ -70,6 +69,18 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
 }
 
 }  // namespace
+
+std::pair<std::uintptr_t, std::uintptr_t> detail::memory_of(const Array& array) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(array.data());
+  if (array.numel() == 0) return {begin, begin};
+  std::int64_t first = 0, last = 0;
+  for (int i = 0; i < array.ndim(); ++i) {
+    (array.strides()[i] < 0 ? first : last) += (array.sizes()[i] - 1) * array.strides()[i];
+  }
+  const auto item = static_cast<std::int64_t>(item_size(array.dtype()));
+  return {begin + static_cast<std::uintptr_t>(first * item),
+          begin + static_cast<std::uintptr_t>((last + 1) * item)};
+}
 
 Shape infer_size(const Shape& sizes, std::int64_t numel) {
   Shape result = sizes;

@@ -106,8 +106,8 @@ void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>&
 }
 
 // Calls f(numbers of `wide`, first of C) for each row of a tile; `wide` holds C in T, row by row.
-template <class T, class F>
-void for_each_row(const Tile& tile, T* wide, const MutableMatrixView& c, const F& f) {
+template <class Wide, class F>
+void for_each_row(const Tile& tile, Wide* wide, const MutableMatrixView& c, const F& f) {
   visit(c.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     for (int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
@@ -126,7 +126,7 @@ void widen_tile(const Tile& tile, const MutableMatrixView& c, T* wide) {
 
 // C = a tile of `wide`, rounded to C's dtype.
 template <class T>
-void narrow_tile(const Tile& tile, T* wide, const MutableMatrixView& c) {
+void narrow_tile(const Tile& tile, const T* wide, const MutableMatrixView& c) {
   for_each_row(tile, wide, c, [&]<class S>(const T* in, S* out) {
     if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
       if (c.col_stride == 1) return narrow(in, out, tile.cols);

@@ -27,14 +27,8 @@ bool join_overlapping(std::vector<WrittenMemory>& written) {
 }  // namespace
 
 void add_written(std::vector<WrittenMemory>& written, const Array& operand, std::size_t index) {
-  if (operand.numel() == 0) return;
-  std::int64_t last = 0;
-  for (int dim = 0; dim < operand.ndim(); ++dim) {
-    last += (operand.sizes()[dim] - 1) * operand.strides()[dim];
-  }
-  const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
-  const auto bytes = static_cast<std::size_t>(last + 1) * item_size(operand.dtype());
-  written.push_back({begin, begin + bytes, index});
+  const auto [begin, end] = memory_of(operand);
+  if (begin < end) written.push_back({begin, end, index});
 }
 
 std::vector<std::size_t> passes_of(std::vector<WrittenMemory> written, std::size_t count) {

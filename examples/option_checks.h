@@ -37,9 +37,10 @@ inline auto within(double low, double high) {
 inline std::string writable(const std::string& text) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (fs::is_directory(text, error)) return "expected a file, got the folder " + text;
-  fs::path file = fs::canonical(text, error);
-  const bool is_device = !error && !fs::is_regular_file(file, error);
+  const fs::file_status status = fs::status(text, error);
+  if (fs::is_directory(status)) return "expected a file, got the folder " + text;
+  const bool is_device = fs::exists(status) && !fs::is_regular_file(status);
+  fs::path file = is_device ? fs::path(text) : fs::canonical(text, error);
   if (file.empty()) file = text;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, error)) {

@@ -82,11 +82,18 @@ void LRScheduler::set_rates() {
 
 LRSchedulerState LRScheduler::state_dict() const {
   const StepCounts now = optimizer_steps();
-  return {.last_epoch = last_epoch_,
-          .base_lrs = base_lrs_,
-          .last_lr = last_lr_,
-          .pending_steps = now.all - seen_.all,
-          .pending_skipped = now.skipped - seen_.skipped};
+  LRSchedulerState state{.last_epoch = last_epoch_,
+                         .base_lrs = base_lrs_,
+                         .last_lr = last_lr_,
+                         .pending_steps = now.all - seen_.all,
+                         .pending_skipped = now.skipped - seen_.skipped};
+  // Of groups that the next step() takes in.
+  const std::vector<ParamGroup>& groups = optimizer_.param_groups();
+  for (std::size_t i = base_lrs_.size(); i < groups.size(); ++i) {
+    state.base_lrs.push_back(groups[i].initial_lr.value_or(groups[i].lr.value()));
+    state.last_lr.push_back(state.base_lrs[i]);
+  }
+  return state;
 }
 
 void LRScheduler::load_state_dict(const LRSchedulerState& state) {

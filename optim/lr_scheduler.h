@@ -227,6 +227,7 @@ class SequentialLR : public LRScheduler {
 
  private:
   void advance() override;
+  void check_groups() const override;
   double next_lr(ParamGroup& group, std::size_t index) override;
   std::size_t active() const;
   std::vector<std::shared_ptr<LRScheduler>> schedulers_;

@@ -32,7 +32,8 @@ struct ParamGroup {
 };
 
 /// What a GradScaler tells a step, as 0-dim float32 arrays on any device, which are copied to that
-/// of the parameters. The kernels read them there: the host neither waits nor learns the outcome.
+/// of the parameters. The kernels read them there: the host does not learn the outcome, and waits
+/// only where they have to come from a GPU to the CPU.
 struct StepControl {
   /// Gradients are multiplied by it and stay so: once for each parameter that holds them.
   const Array* inv_scale = nullptr;

@@ -28,8 +28,16 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
     scheduler->take_in_groups();
   }
   LRScheduler& first = *schedulers_[active()];
-  first.restart(base_lrs_);
+  if (active() > 0) {
+    first.take_over();
+  } else {
+    first.restart(base_lrs_);
+  }
   last_lr_ = first.get_last_lr();
+}
+
+void SequentialLR::check_groups() const {
+  for (const auto& scheduler : schedulers_) scheduler->check_groups();
 }
 
 // The scheduler of epoch last_epoch(), which takes over in its milestone.

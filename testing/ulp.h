@@ -19,8 +19,9 @@ double roundoffs_between(double actual, double expected, DType dtype);
 /// is not floating point.
 double ulps_between(double actual, double expected, DType dtype);
 
-/// The same for each element of two tensors, in row-major order, in the dtype of `actual`. Integers
-/// are compared as such. Throws std::invalid_argument for different shapes.
+/// roundoffs_between() each element of one tensor and that of the other, in row-major order, in the
+/// dtype of `actual`. Integers are compared as such. Throws std::invalid_argument for different
+/// shapes.
 std::vector<double> roundoffs_between(const Tensor& actual, const Tensor& expected);
 
 struct WorstError {

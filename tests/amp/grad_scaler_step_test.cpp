@@ -231,7 +231,8 @@ TEST(GradScaler, UnscaleThatFailsIsNoVerdict) {
 }
 
 // The update has been made: to repeat it would be a second one.
-TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
+// How far it came is not known: its gradients count as scaled, and nothing but update() goes on.
+TEST(GradScaler, StepWhosePostHookThrowsIsNotRepeated) {
   GradScaler scaler = started();
   Trained trained({4});
   trained.optimizer.register_step_post_hook(
@@ -241,7 +242,6 @@ TEST(GradScaler, StepWhosePostHookThrowsIsTaken) {
   EXPECT_THROW(scaler.step(trained.optimizer), std::runtime_error);
   scaler.update();
   EXPECT_EQ(trained.value(), Values{0});
-  EXPECT_EQ(scaler.counts().steps, 1);
 }
 
 TEST(GradScaler, HookMayCheckAnotherOptimizer) {

@@ -71,13 +71,32 @@ TEST(CreationOnCpu, ChoosesPyTorchsDTypes) {
 }
 
 TEST(CreationOnCpu, TakesADTypeOrADeviceAlone) {
-  const Tensor tensors[] = {
-      empty({2}, kHalf),         zeros({2}, kHalf),        ones({2}, kHalf),
-      full({2}, 1, kHalf),       arange(2, kHalf),         arange(0, 2, kHalf),
-      arange(0, 2, 1, kHalf),    linspace(0, 1, 2, kHalf), eye(2, kHalf),
-      rand({2}, kHalf),          randn({2}, kHalf),        randint(3, {2}, kHalf),
-      randint(1, 3, {2}, kHalf), randperm(2, kHalf),       tensor(1, kHalf),
-      tensor({1, 2}, kHalf),     tensor({{1, 2}}, kHalf)};
+  const Tensor tensors[] = {empty({2}, kHalf),
+                            zeros({2}, kHalf),
+                            ones({2}, kHalf),
+                            full({2}, 1, kHalf),
+                            arange(2, kHalf),
+                            arange(0, 2, kHalf),
+                            arange(0, 2, 1, kHalf),
+                            linspace(0, 1, 2, kHalf),
+                            eye(2, kHalf),
+                            rand({2}, kHalf),
+                            randn({2}, kHalf),
+                            randint(3, {2}, kHalf),
+                            randint(1, 3, {2}, kHalf),
+                            randperm(2, kHalf),
+                            tensor(1, kHalf),
+                            tensor({1, 2}, kHalf),
+                            tensor({{1, 2}}, kHalf),
+                            eye(2, 3, kHalf),
+                            tensor(Doubles{1, 2}, kHalf),
+                            tensor(Doubles{1, 2}, {1, 2}, kHalf),
+                            empty_like(eye(2), kHalf),
+                            zeros_like(eye(2), kHalf),
+                            ones_like(eye(2), kHalf),
+                            full_like(eye(2), 1, kHalf),
+                            rand_like(eye(2), kHalf),
+                            randn_like(eye(2), kHalf)};
   for (std::size_t i = 0; i < std::size(tensors); ++i) {
     EXPECT_EQ(tensors[i].dtype(), kHalf) << "case " << i;
   }

@@ -101,6 +101,21 @@ TEST_P(GradientsApart, HooksOfWeightsSeeTheWholeGradientOfACheckpoint) {
   }
 }
 
+TEST_P(GradientsApart, CheckpointsLeaveThoseAloneThatWereFrozenSince) {
+  for (const bool create_graph : {false, true}) {
+    Tensor a = leaf({2});
+    Tensor w = leaf({3});
+    const Tensor b = leaf({5});
+    const auto product = [&](const Tensor& x) { return x * w * b; };
+    const Tensor y = utils::checkpoint(product, a);
+    a.requires_grad_(false);
+    w.requires_grad_(false);
+    y.backward(numbers({1}), false, create_graph);
+    EXPECT_FALSE(a.grad().defined() || w.grad().defined());
+    EXPECT_EQ(numbers(b.grad()), Doubles{6});
+  }
+}
+
 TEST_P(GradientsApart, GradLeavesAloneWhatLiesBehindItsInputs) {
   Tensor x = leaf({1});
   int calls = 0;
@@ -181,6 +196,7 @@ TEST(StaticTensors, MayHaveAHistoryAtExit) {
     kept = (x * x + x).sum();
     std::exit(0);
   };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, without our threads
   EXPECT_EXIT(keep_and_leave(), ::testing::ExitedWithCode(0), "");
 }
 

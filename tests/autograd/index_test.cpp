@@ -64,6 +64,7 @@ TEST_P(Index, PicksWhatPyTorchPicks) {
        {places({1, 0}).reshape({2, 1}), places({0, 2}).to(kInt), 3},
        {2, 2},
        {15, 23, 3, 11}},
+      {"x[0, :, [1, 2]]", {0, Slice(), places({1, 2})}, {3, 2}, {1, 2, 5, 6, 9, 10}},
       {"x[0, [2, 2], 1:3]", {0, places({2, 2}), Slice(1, 3)}, {2, 2}, {9, 10, 9, 10}},
       {"x[x > 20]", {x > 20}, {3}, {21, 22, 23}},
       {"x[:, [True, False, True], 0]",
@@ -88,6 +89,9 @@ TEST_P(Index, PicksWhatPyTorchPicks) {
 TEST_P(Index, IsAViewUnlessATensorPicks) {
   const Tensor x = counted();
   EXPECT_EQ(x.index({0, Slice(1)}).array().storage(), x.array().storage());
+  EXPECT_EQ(x.index({Ellipsis}).array().storage(), x.array().storage());
+  EXPECT_FALSE(x.index({Ellipsis}).is_same(x));
+  EXPECT_FALSE(x.index({}).is_same(x));
   EXPECT_NE(x.index({places({0})}).array().storage(), x.array().storage());
 }
 
@@ -102,7 +106,7 @@ TEST_P(Index, RefusesWhatLiesOutside) {
   EXPECT_EQ(message_of([&] {
               x.index({0, mask({true, false})});
             }),
-            "index: expected a mask of size 3 for dimension 0, got shape [2]");
+            "index: expected a mask of the sizes that [3, 4] has from dimension 0 on, got [2]");
   EXPECT_THROW(x.index({places({0, 1}), places({0, 1, 2})}), std::invalid_argument);
   EXPECT_EQ(message_of([&] { x.index({x}); }),
             "index: expected tensors of int64, int32 or bool, got float64");
@@ -130,6 +134,10 @@ TEST_P(Index, PutsNumbersAndTensors) {
   EXPECT_EQ(numbers(x), (Doubles{1, 5, 6, 0, 5, 6}));
   x.index_put_({x > 5}, -1);
   EXPECT_EQ(numbers(x), (Doubles{1, 5, -1, 0, 5, -1}));
+  Tensor square = zeros({2, 2}, in(kFloat64));
+  square.index_put_({mask({false, true})}, 3);  // rows, as in index()
+  EXPECT_EQ(numbers(square), (Doubles{0, 0, 3, 3}));
+  EXPECT_THROW(x.index_put_({mask({false, true, true})}, 3), std::out_of_range);
   EXPECT_THROW(x.index_put_({places({0})}, 2), std::invalid_argument);
   EXPECT_THROW(x.index_put_({0}, numbers({1, 2})), std::invalid_argument);
   EXPECT_EQ(numbers(x), (Doubles{1, 5, -1, 0, 5, -1}));

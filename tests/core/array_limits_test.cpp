@@ -28,7 +28,7 @@ TEST(ArrayLimits, SizesWhoseProductOverflowsAreRefused) {
   const Array x = Array::full({16}, 1, kFloat32);
   EXPECT_THROW(x.reshape({(std::int64_t{1} << 62) + 4, 4}), std::invalid_argument);
   const std::int64_t wide = std::int64_t{1} << 40;
-  EXPECT_EQ(Array::empty({0, wide, wide}, kFloat32).numel(), 0);
+  EXPECT_EQ(Array::empty({0, wide, wide}, kFloat32).slice(0, 0, 0).numel(), 0);
 }
 
 TEST(ArrayLimits, ANumberHasNoDimension) {

@@ -182,6 +182,13 @@ TEST(LRScheduler, TakesInGroupsThatAreAddedLater) {
   resumed.load_state_dict(sgd.state_dict());
   continued.load_state_dict(scheduler.state_dict());
   EXPECT_EQ(rates_of(continued, 1), (std::vector<Values>{{0.25, 0.125}, {0.125, 0.0625}}));
+
+  for (SGD* const optimizer : {&sgd, &resumed}) {
+    optimizer->add_param_group({.params = {parameter({0})}, .lr = 2});
+  }
+  resumed.load_state_dict(sgd.state_dict());
+  continued.load_state_dict(scheduler.state_dict());  // saved before it has taken the group in
+  EXPECT_EQ(rates_of(continued, 1), (std::vector<Values>{{0.25, 0.125, 2}, {0.125, 0.0625, 1}}));
 }
 
 TEST(LRScheduler, TakesInGroupsAtThePlaceWhereItIs) {
@@ -247,6 +254,8 @@ TEST(SequentialLR, PassesOverAConstantFactorForNoEpochs) {
   };
   SequentialLR scheduler(sgd, {constant(2), constant(0)}, {.milestones = {1}});
   EXPECT_EQ(rates_of(scheduler, 2), (std::vector<Values>{{0.25}, {1}, {1}}));
+  SequentialLR passed(sgd, {constant(2), constant(0)}, {.milestones = {0}});
+  EXPECT_EQ(rates_of(passed, 1), (std::vector<Values>{{1}, {1}}));
   SequentialLR first(sgd, {constant(0)}, {});
   EXPECT_EQ(rates_of(first, 1), (std::vector<Values>{{0.25}, {0.25}}));
 }
