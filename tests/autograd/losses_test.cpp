@@ -181,5 +181,10 @@ TEST(LossesOnCpu, WarnOfTargetsThatBroadcast) {
                            ", and lets them broadcast\n");
 }
 
+TEST(NllLossOnCpu, RowsWithoutClassesCountAsIgnored) {
+  EXPECT_TRUE(std::isnan(nll_loss(zeros({2, 0}), full({2}, -100, kLong)).item()));
+  EXPECT_THROW(nll_loss(zeros({2, 0}), zeros({2}, kLong)), std::exception);
+}
+
 }  // namespace
 }  // namespace halfgrad
