@@ -1,3 +1,4 @@
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -213,6 +214,19 @@ TEST_F(Methods, ThatTellOfTheTensor) {
   EXPECT_FALSE(part.is_cuda());
   EXPECT_THROW(part.stride(2), std::out_of_range);
 }
+
+TEST(SumToSize, RefusesSizesThatDoNotExpandToTheTensors) {
+  const Tensor x = ones({2, 3});
+  EXPECT_EQ(x.sum_to_size({3}).sizes(), Shape{3});
+  EXPECT_THROW(x.sum_to_size({3, 2}), std::invalid_argument);
+  EXPECT_THROW(ones({6}).sum_to_size({2, 3}), std::invalid_argument);
+}
+
+template <class Dim>
+concept NamesADimension = requires(Tensor x, Dim dim) {
+  sum(x, dim);
+};
+static_assert(NamesADimension<int> && !NamesADimension<bool>);
 
 }  // namespace
 }  // namespace halfgrad
