@@ -52,7 +52,12 @@ void eigens(benchmark::State& state, const Product& product) {
 #endif
 
 const bool registered = [] {
-  for (const Product& product : {Product{128, 784, 512}, {128, 512, 512}, {512, 1024, 1024}}) {
+  for (const Product& product : {Product{128, 784, 512},
+                                 {128, 512, 512},
+                                 {512, 1024, 1024},
+                                 {128, 512, 10},
+                                 {1, 784, 512},
+                                 {1024, 1024, 1}}) {
     benchmark::RegisterBenchmark(product.name("halfgrad").c_str(), ours, product);
 #ifdef HALFGRAD_EIGEN
     benchmark::RegisterBenchmark(product.name("eigen").c_str(), eigens, product);

@@ -13,7 +13,8 @@ endforeach()
 
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
-set(host_only core/gemm_kernel.h core/gemm_operand.h core/gemm_tile.h core/gemm_blas.h)
+set(host_only core/gemm_kernel.h core/gemm_library.h core/gemm_operand.h core/gemm_row.h
+              core/gemm_tile.h)
 # Headers that make kernels.
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
             core/parallel.h

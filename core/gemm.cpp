@@ -9,12 +9,11 @@
 
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/cuda/gemm.h>
-#ifdef HALFGRAD_BLAS
-#include <halfgrad/core/gemm_blas.h>
-#endif
 #include <halfgrad/core/gemm_integers.h>
 #include <halfgrad/core/gemm_kernel.h>
+#include <halfgrad/core/gemm_library.h>
 #include <halfgrad/core/gemm_operand.h>
+#include <halfgrad/core/gemm_row.h>
 #include <halfgrad/core/gemm_tile.h>
 #include <halfgrad/core/thread_pool.h>
 
@@ -30,17 +29,21 @@ View transposed(View view) {
   return view;
 }
 
+// A column is computed as a row, whose numbers share one number of the bias: its stride is 0.
 template <class T>
 void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
-              const MutableMatrixView& c, const RowBias& bias) {
-  if (c.col_stride != 1 && c.row_stride == 1 && bias.data == nullptr) {
-    return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias);
+              const MutableMatrixView& c, const RowBias& bias, int64_t bias_stride = 1) {
+  const bool one_column = c.cols == 1 && c.rows > 1;
+  if (one_column || (c.col_stride != 1 && c.row_stride == 1 && bias.data == nullptr)) {
+    return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias, 0);
   }
   const int64_t m = c.rows, n = c.cols, depth = a.cols;
   const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;
+  const bool one_row = m == 1;
   const int64_t a_copy = in_place<T>(a) ? 0 : m * depth, b_copy = in_place<T>(b) ? 0 : depth * n;
   const bool a_by_columns = a.col_stride != 1 && a.row_stride == 1;
-  const bool packs_a = a_by_columns || crowded<T>(a_copy == 0 ? a.row_stride : depth, m, n);
+  const bool packs_a =
+      !one_row && (a_by_columns || crowded<T>(a_copy == 0 ? a.row_stride : depth, m, n));
   const int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
   const Tiling tiles(m, n, kStripColumns<T>);
   const int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
@@ -58,7 +61,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     T* const wide_bias = scratch.take(bias_copy);
     visit(bias.dtype, [&](auto tag) {
       using S = typename decltype(tag)::type;
-      copy_line(static_cast<const S*>(bias.data), 1, wide_bias, n);
+      copy_line(static_cast<const S*>(bias.data), bias_stride, wide_bias, n);
     });
     to.bias = wide_bias;
   }
@@ -68,16 +71,27 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   }
   const bool reads_copy = !direct && to.beta != T(0);
 
-#ifdef HALFGRAD_BLAS
-  if (reads_copy) widen_tile({0, m, 0, n}, c, to.out);
-  if (multiply_by_blas<T>(to.alpha, wide_a, wide_b, to.beta, to.out, to.row_stride)) {
-    for (int64_t row = 0; to.bias != nullptr && row < m; ++row) {
-      for (int64_t i = 0; i < n; ++i) to.out[row * to.row_stride + i] += to.bias[i];
+  if constexpr (kLibraryMultiplies) {
+    if (reads_copy) widen_tile({0, m, 0, n}, c, to.out);
+    if (multiply_by_library<T>(to.alpha, wide_a, wide_b, to.beta, to.out, to.row_stride)) {
+      for (int64_t row = 0; to.bias != nullptr && row < m; ++row) {
+        for (int64_t i = 0; i < n; ++i) to.out[row * to.row_stride + i] += to.bias[i];
+      }
+      if (!direct) narrow_tile({0, m, 0, n}, to.out, c);
+      return;
     }
-    if (!direct) narrow_tile({0, m, 0, n}, to.out, c);
+  }
+
+  if (one_row) {
+    const int64_t grain = round_up(grain_of(depth, kProducts), kRowColumns<T>);
+    parallel_for(0, n, grain, [&](int64_t begin, int64_t end) {
+      const Tile tile{0, 1, begin, end - begin};
+      if (reads_copy) widen_tile(tile, c, to.out);
+      multiply_row(wide_a, wide_b, begin, end, to);
+      if (!direct) narrow_tile(tile, to.out, c);
+    });
     return;
   }
-#endif
 
   Strips<T> strips{wide_a.data, wide_a.row_stride, false};
   if (packs_a) {

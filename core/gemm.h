@@ -42,9 +42,11 @@ struct RowBias {
 ///
 /// Operands with a unit stride either way, so any transposed view, are used in place; others are
 /// copied. Each element is summed in an order that on the CPU depends on k alone: not on the number
-/// of threads, and not on m, n or strides. There it takes scratch memory from the allocator while
-/// it runs: in the accumulating dtype at most C once and A and B twice, widened and packed. Built
-/// with HALFGRAD_BLAS, an installed BLAS multiplies instead, in an order of its own.
+/// of threads, and not on m, n or strides, so that a row has the same bits alone and in a batch.
+/// There it takes scratch memory from the allocator while it runs: in the accumulating dtype at
+/// most C once and A and B twice, widened and packed. Built with HALFGRAD_GEMM=eigen or blas, that
+/// library multiplies instead, with memory and in an order of its own; Eigen's depends on shapes
+/// and strides, not on threads.
 ///
 /// On a GPU it is queued on the current stream. cuBLASLt multiplies, unless set_gemm_backend says
 /// otherwise, in an order that depends on shapes, strides, alignment, dtypes and the kind of GPU:

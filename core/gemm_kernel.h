@@ -125,75 +125,118 @@ struct Destination {
   T* out;
   int64_t row_stride;
   T alpha, beta;
-  const T* bias;  // of the strip's columns, or null
+  const T* bias;  // of the columns, or null
+
+  Destination at(int64_t row, int64_t col) const {
+    return {out + row * row_stride + col, row_stride, alpha, beta,
+            bias == nullptr ? nullptr : bias + col};
+  }
 };
 
+// alpha * product, rounded. Where it is inlined, the compiler may leave that rounding out in front
+// of a sum, or not, in one place so and in another otherwise.
 template <class T>
-void store_whole(const Vector<T>& product, const Destination<T>& to, int64_t at, int column) {
-  T* out = to.out + at + column;
-  Vector<T> value = to.alpha * product;
-  if (to.beta != T(0)) value += to.beta * load(out);
-  if (to.bias != nullptr) value += load(to.bias + column);
-  store<T>(value, out);
+[[gnu::noinline]] Vector<T> scaled(T alpha, const Vector<T>& product) {
+  return alpha * product;
 }
 
+// C from `product`, a vector of A B that alpha has met already.
 template <class T>
-void store_first(int64_t columns, const T* product, const Destination<T>& to, int64_t at) {
-  for (int64_t column = 0; column < columns; ++column) {
-    T value = to.alpha * product[column];
-    if (to.beta != T(0)) value += to.beta * to.out[at + column];
-    if (to.bias != nullptr) value += to.bias[column];
-    to.out[at + column] = value;
-  }
+void store_whole(const Vector<T>& product, const Destination<T>& to) {
+  Vector<T> value = product;
+  if (to.beta != T(0)) value += to.beta * load(to.out);
+  if (to.bias != nullptr) value += load(to.bias);
+  store<T>(value, to.out);
 }
 
-// out (Rows x columns) from a strip of A, packed or rows of consecutive numbers, and a packed strip
-// of B. The unrolling is for cores that run a second thread: they fetch too few instructions then
-// for a short loop to keep up.
-template <int Rows, bool Packed, class T>
-void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
-                     const Destination<T>& to, int64_t columns) {
-  constexpr int kStep = Packed ? kStripRows : 1;
-  Vector<T> sum[Rows][2] = {};
-#pragma GCC unroll 4
-  for (int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
-    const Vector<T> b0 = load(b), b1 = load(b + kLanes<T>);
+// The same for the first numbers of a vector.
+template <class T>
+void store_first(int64_t count, const Vector<T>& product, const Destination<T>& to) {
+  const size_t bytes = static_cast<size_t>(count) * sizeof(T);
+  T out[kLanes<T>] = {}, bias[kLanes<T>] = {};
+  Destination<T> padded = to;
+  padded.out = out;
+  if (to.beta != T(0)) std::memcpy(out, to.out, bytes);
+  if (to.bias != nullptr) padded.bias = static_cast<T*>(std::memcpy(bias, to.bias, bytes));
+  store_whole<T>(product, padded);
+  std::memcpy(to.out, out, bytes);
+}
+
+template <int Rows, int Vectors, class T>
+[[gnu::always_inline]] inline void store_rows(const Vector<T> (&product)[Rows][Vectors],
+                                              const Destination<T>& to, int64_t columns) {
+  constexpr int kLast = (Vectors - 1) * kLanes<T>;
+  if (columns == Vectors * kLanes<T>) {
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
-      const T factor = a[Packed ? row : row * a_row_stride];
-      sum[row][0] += factor * b0;
-      sum[row][1] += factor * b1;
-    }
-  }
-  if (columns == kStripColumns<T>) {
-#pragma GCC unroll 16
-    for (int row = 0; row < Rows; ++row) {
-      store_whole<T>(sum[row][0], to, row * to.row_stride, 0);
-      store_whole<T>(sum[row][1], to, row * to.row_stride, kLanes<T>);
+#pragma GCC unroll 8
+      for (int i = 0; i < Vectors; ++i) store_whole<T>(product[row][i], to.at(row, i * kLanes<T>));
     }
     return;
   }
 #pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
-    T product[kStripColumns<T>];
-    store<T>(sum[row][0], product);
-    store<T>(sum[row][1], product + kLanes<T>);
-    store_first(columns, product, to, row * to.row_stride);
+    for (int i = 0; i + 1 < Vectors; ++i)
+      store_whole<T>(product[row][i], to.at(row, i * kLanes<T>));
+    store_first<T>(columns - kLast, product[row][Vectors - 1], to.at(row, kLast));
   }
+}
+
+template <int Vectors, class T>
+[[gnu::noinline]] void store_scaled(int rows, const Vector<T> (*product)[Vectors],
+                                    const Destination<T>& to, int64_t columns) {
+  for (int row = 0; row < rows; ++row) {
+    Vector<T> value[1][Vectors];
+    for (int i = 0; i < Vectors; ++i) value[0][i] = scaled<T>(to.alpha, product[row][i]);
+    store_rows<1, Vectors, T>(value, to.at(row, 0), columns);
+  }
+}
+
+template <int Rows, int Vectors, class T>
+[[gnu::always_inline]] inline void store_product(const Vector<T> (&product)[Rows][Vectors],
+                                                 const Destination<T>& to, int64_t columns) {
+  if (to.alpha == T(1)) return store_rows<Rows, Vectors, T>(product, to, columns);
+  Vector<T> copy[Rows][Vectors];  // in memory, so that `product` can stay in registers
+  std::memcpy(copy, product, sizeof copy);
+  store_scaled<Vectors, T>(Rows, copy, to, columns);
+}
+
+// out (Rows x columns) from a strip of A, packed or rows of consecutive numbers, and a packed strip
+// of B, of which the first Vectors vectors are wanted. The unrolling is for cores that run a second
+// thread: they fetch too few instructions then for a short loop to keep up.
+template <int Rows, int Vectors, bool Packed, class T>
+void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
+                     const Destination<T>& to, int64_t columns) {
+  constexpr int kStep = Packed ? kStripRows : 1;
+  Vector<T> sum[Rows][Vectors] = {};
+#pragma GCC unroll 4
+  for (int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
+    Vector<T> line[Vectors];
+#pragma GCC unroll 2
+    for (int i = 0; i < Vectors; ++i) line[i] = load(b + i * kLanes<T>);
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) {
+      const T factor = a[Packed ? row : row * a_row_stride];
+#pragma GCC unroll 2
+      for (int i = 0; i < Vectors; ++i) sum[row][i] += factor * line[i];
+    }
+  }
+  store_product<Rows, Vectors, T>(sum, to, columns);
 }
 
 template <class T>
 using MultiplyStrips = void (*)(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
                                 const Destination<T>& to, int64_t columns);
 
-// multiply_strips for 1 <= rows <= kStripRows.
+// multiply_strips for 1 <= rows <= kStripRows and 1 <= columns <= kStripColumns.
 template <bool Packed, class T>
-MultiplyStrips<T> multiply_strips_of(int64_t rows) {
+MultiplyStrips<T> multiply_strips_of(int64_t rows, int64_t columns) {
   static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<MultiplyStrips<T>, sizeof...(I)>{&multiply_strips<I + 1, Packed, T>...};
+    return std::array<std::array<MultiplyStrips<T>, 2>, sizeof...(I)>{
+        {{&multiply_strips<I + 1, 1, Packed, T>, &multiply_strips<I + 1, 2, Packed, T>}...}};
   }
   (std::make_integer_sequence<int, kStripRows>());
-  return table[static_cast<size_t>(rows - 1)];
+  return table[static_cast<size_t>(rows - 1)][columns > kLanes<T> ? 1 : 0];
 }
 
 }  // namespace halfgrad::detail

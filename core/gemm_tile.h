@@ -59,8 +59,9 @@ struct Strips {
   const T* strip(int64_t row, int64_t k) const {
     return data + row * row_stride + (packed ? k * kStripRows : k);
   }
-  MultiplyStrips<T> multiply(int64_t rows) const {
-    return packed ? multiply_strips_of<true, T>(rows) : multiply_strips_of<false, T>(rows);
+  MultiplyStrips<T> multiply(int64_t rows, int64_t columns) const {
+    return packed ? multiply_strips_of<true, T>(rows, columns)
+                  : multiply_strips_of<false, T>(rows, columns);
   }
 };
 
@@ -79,30 +80,35 @@ struct PackedOperand {
   }
 };
 
+// Calls f(first row of B, how many, C as these meet it) for each part of a depth, in order: the
+// first reads the old C, the last adds the bias.
+template <class T, class F>
+void for_each_depth_block(int64_t depth, const Destination<T>& c, const F& f) {
+  const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t k = i * depth / blocks;
+    Destination<T> to = c;
+    if (i > 0) to.beta = T(1);
+    if (i + 1 < blocks) to.bias = nullptr;
+    f(k, (i + 1) * depth / blocks - k, to);
+  }
+}
+
 template <class T>
 void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>& b,
                    const Destination<T>& c) {
   alignas(64) T scratch[kDepthBlock * kStripColumns<T>];
-  const int64_t depth = b.matrix.rows;
-  const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
-  for (int64_t i = 0; i < blocks; ++i) {
-    const int64_t k = i * depth / blocks, block = (i + 1) * depth / blocks - k;
-    const bool first = i == 0, last = i + 1 == blocks;
+  for_each_depth_block(b.matrix.rows, c, [&](int64_t k, int64_t block, const Destination<T>& to) {
     for (int64_t col = tile.col; col < tile.col + tile.cols; col += kStripColumns<T>) {
       const int64_t columns = std::min<int64_t>(kStripColumns<T>, tile.col + tile.cols - col);
       const T* b_strip = b.strip(col, columns, k, block, scratch);
       for (int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
         const int64_t rows = std::min<int64_t>(kStripRows, tile.row + tile.rows - row);
-        a.multiply(rows)(block, a.strip(row, k), a.row_stride, b_strip,
-                         {.out = c.out + row * c.row_stride + col,
-                          .row_stride = c.row_stride,
-                          .alpha = c.alpha,
-                          .beta = first ? c.beta : T(1),
-                          .bias = last && c.bias != nullptr ? c.bias + col : nullptr},
-                         columns);
+        a.multiply(rows, columns)(block, a.strip(row, k), a.row_stride, b_strip, to.at(row, col),
+                                  columns);
       }
     }
-  }
+  });
 }
 
 // Calls f(numbers of `wide`, first of C) for each row of a tile; `wide` holds C in T, row by row.

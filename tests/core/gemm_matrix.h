@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -129,5 +131,32 @@ inline void expect_product(double alpha, const Matrix& a, const Matrix& b, doubl
     }
   }
 }
+
+struct GemmDtypes {
+  DType operands, result;
+};
+inline constexpr GemmDtypes kGemmDtypes[] = {{kFloat64, kFloat64}, {kFloat32, kFloat32},
+                                             {kFloat16, kFloat16}, {kBFloat16, kBFloat16},
+                                             {kFloat16, kFloat32}, {kBFloat16, kFloat32}};
+
+inline std::ostream& operator<<(std::ostream& out, const GemmDtypes& dtypes) {
+  return out << dtypes.operands << " to " << dtypes.result;
+}
+
+/// Products of the operands' and to the result's dtype of each of kGemmDtypes.
+class GemmTest : public ::testing::TestWithParam<GemmDtypes> {
+ public:
+  static std::string name_of(const ::testing::TestParamInfo<GemmDtypes>& info) {
+    return std::string(name(info.param.operands)) + "_" + std::string(name(info.param.result));
+  }
+
+ protected:
+  Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
+  }
+  Matrix result(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().result, rows, cols, layout).randomize(99);
+  }
+};
 
 }  // namespace halfgrad

@@ -1,15 +1,12 @@
-#pragma once
+#include <halfgrad/core/gemm_library.h>
+
+#ifdef HALFGRAD_GEMM_BLAS
 
 #include <algorithm>
 #include <climits>
-#include <cstdint>
 
-#include <halfgrad/core/gemm_operand.h>
-
-// Lets an installed BLAS take the products, by the names every BLAS exports (BLAS Technical Forum
-// standard, section 2: xGEMM, column-major, arguments by address). Built with HALFGRAD_BLAS only.
-namespace halfgrad::detail {
-
+// Names that every BLAS exports (BLAS Technical Forum standard, section 2: xGEMM, column-major,
+// arguments by address).
 extern "C" {
 void sgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n, const int* k,
             const float* alpha, const float* a, const int* lda, const float* b, const int* ldb,
@@ -19,8 +16,11 @@ void dgemm_(const char* trans_a, const char* trans_b, const int* m, const int* n
             const double* beta, double* c, const int* ldc);
 }
 
-inline constexpr auto xgemm(float) { return sgemm_; }
-inline constexpr auto xgemm(double) { return dgemm_; }
+namespace halfgrad::detail {
+namespace {
+
+constexpr auto xgemm(float) { return sgemm_; }
+constexpr auto xgemm(double) { return dgemm_; }
 
 // A row-major matrix as BLAS sees its memory: transposed, with lines `leading` apart.
 struct BlasOperand {
@@ -40,11 +40,12 @@ BlasOperand blas_operand(const Operand<T>& x) {
           usable};
 }
 
-// C = alpha A B + beta C for row-major C, that is C^T = alpha B^T A^T + beta C^T. False, and
-// nothing done, where the strides are not what BLAS takes.
+}  // namespace
+
+// Row-major C is C^T = alpha B^T A^T + beta C^T.
 template <class T>
-bool multiply_by_blas(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
-                      int64_t row_stride) {
+bool multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
+                         int64_t row_stride) {
   const BlasOperand blas_a = blas_operand(a), blas_b = blas_operand(b);
   const bool fits = blas_a.usable && blas_b.usable && a.rows <= INT_MAX && b.cols <= INT_MAX &&
                     a.cols > 0 && a.cols <= INT_MAX && row_stride >= b.cols &&
@@ -57,4 +58,11 @@ bool multiply_by_blas(T alpha, const Operand<T>& a, const Operand<T>& b, T beta,
   return true;
 }
 
+template bool multiply_by_library(float, const Operand<float>&, const Operand<float>&, float,
+                                  float*, int64_t);
+template bool multiply_by_library(double, const Operand<double>&, const Operand<double>&, double,
+                                  double*, int64_t);
+
 }  // namespace halfgrad::detail
+
+#endif
