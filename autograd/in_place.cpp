@@ -1,6 +1,5 @@
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -11,27 +10,21 @@
 #include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/view.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// True where `view` of a tensor of these sizes shows an element.
-Tensor part_seen(const std::function<Tensor(const Tensor&)>& view, const Tensor& whole) {
-  const NoGradGuard no_grad;
-  const Tensor mask(Array::full(whole.sizes(), 0, DType::boolean, whole.device()));
-  view(mask).array().fill_(1);
-  return mask;
-}
-
-// The base after the part of it that `view` shows was overwritten by `result`. A gradient's part
-// there belongs to the result, the rest to the base as it was.
-Tensor overwritten(const Tensor& base, const Tensor& result,
-                   const std::function<Tensor(const Tensor&)>& view) {
+// The base after `part` of it was overwritten by `result`. A gradient's part there belongs to the
+// result, the rest to the base as it was.
+Tensor overwritten(const Tensor& base, const Tensor& result, const Array& part) {
   const Tensor operands[] = {base, result};
   return record("overwrite_part", base.array(), operands,
-                [view](const Tensor& grad, std::span<Tensor> grad_inputs) {
-                  grad_inputs[0] = masked_fill(grad, part_seen(view, grad), 0);
-                  grad_inputs[1] = view(grad);
+                [whole = Geometry(base.array()), seen = Geometry(part)](
+                    const Tensor& grad, std::span<Tensor> grad_inputs) {
+                  const Tensor there(Array::full(seen.sizes, 1, DType::boolean, grad.device()));
+                  grad_inputs[0] = masked_fill(grad, restrided(there, seen, whole), 0);
+                  grad_inputs[1] = restrided(grad, whole, seen);
                 });
 }
 
@@ -55,9 +48,10 @@ void check_target(const Tensor& target, const Tensor& result, const std::string&
                                 std::string(name(result.dtype())));
   }
   if (target.array().repeats_elements()) {
-    throw std::invalid_argument(op + ": expected a target whose elements lie apart, got one of " +
-                                "shape " + to_string(target.sizes()) +
-                                " that expand() made of fewer numbers; clone() it first");
+    throw std::invalid_argument(op + ": expected a target whose elements lie apart, got shape " +
+                                to_string(target.sizes()) + " with strides " +
+                                to_string(target.strides()) +
+                                ", as expand() makes it of fewer numbers; clone() it first");
   }
 }
 
@@ -88,7 +82,7 @@ void set_place(TensorImpl& impl, const Tensor& like) {
 
 Tensor recordable(const Tensor& target, const std::string& op) {
   const TensorImpl& impl = *target.impl();
-  if (impl.is_view && (impl.view_of == nullptr || !impl.view_of->base->array.is_contiguous())) {
+  if (impl.is_view && (impl.view_of == nullptr || impl.view_of->base->array.repeats_elements())) {
     throw std::runtime_error(op +
                              ": expected a tensor that owns its numbers, got a view, whose base "
                              "autograd could not follow; clone() it first, or use NoGradGuard");
@@ -104,13 +98,9 @@ Tensor recordable(const Tensor& target, const std::string& op) {
 }
 
 void rebase(const Tensor& base, const Tensor& target, const Tensor& result) {
-  if (!base.is_same(target)) {
-    set_place(*base.impl(), overwritten(base, result, target.impl()->view_of->replay));
-  } else if (result.requires_grad()) {
-    set_place(*base.impl(), result);
-  } else {  // by numbers without a gradient
-    set_place(*base.impl(), overwritten(base, result, [](const Tensor& all) { return all; }));
-  }
+  // Numbers without a gradient have no place to give.
+  const bool replaced = base.is_same(target) && result.requires_grad();
+  set_place(*base.impl(), replaced ? result : overwritten(base, result, target.array()));
   ++base.impl()->rebased;
 }
 
@@ -133,7 +123,8 @@ void follow_base(TensorImpl& view) {
   const std::lock_guard lock(of.mutex);
   if (of.rebased.load(std::memory_order_relaxed) == rebased) return;
   const EnableGradGuard record;
-  set_place(view, of.replay(Tensor(of.base)));
+  const Array& seen = view.array;
+  set_place(view, as_strided(Tensor(of.base), seen.sizes(), seen.strides(), seen.storage_offset()));
   of.rebased.store(rebased, std::memory_order_release);
 }
 

@@ -92,6 +92,7 @@ OpEntry permute_entry();
 OpEntry expand_entry();
 OpEntry slice_entry();
 OpEntry select_entry();
+OpEntry as_strided_entry();
 OpEntry cat_entry();
 OpEntry stack_entry();
 OpEntry gather_entry();
@@ -211,6 +212,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::expand_entry(),
       detail::slice_entry(),
       detail::select_entry(),
+      detail::as_strided_entry(),
       // Joining and indexing
       detail::cat_entry(),
       detail::stack_entry(),

@@ -169,6 +169,12 @@ Tensor slice(const Tensor& self, std::int64_t dim = 0,
              std::optional<std::int64_t> end = std::nullopt, std::int64_t step = 1);
 Tensor select(const Tensor& self, std::int64_t dim, std::int64_t index);
 Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_dim = -1);
+/// ops/as_strided.cpp: any view of self's storage, in which offset and strides count elements; from
+/// self's offset on if none is given. Where elements of the view coincide their gradients add up;
+/// where those of self do, each gets an equal share; what self does not show gets none. Throws
+/// std::invalid_argument for a negative stride or offset, and for elements outside the storage.
+Tensor as_strided(const Tensor& self, const Shape& size, const Shape& stride,
+                  std::optional<std::int64_t> storage_offset = std::nullopt);
 // ops/split.cpp
 Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length);
 /// Pieces of split_size along `dim`, the last one shorter if they do not fit.

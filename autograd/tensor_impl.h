@@ -33,15 +33,12 @@ void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gra
 
 [[noreturn]] void refuse_undefined();
 
-/// What a view shows of its base. An in-place op on either gives the base a new place in the graph;
-/// the view then takes its own from the base again.
+/// What a view shows a part of. An in-place op on either gives the base a new place in the graph;
+/// the view then takes its own from the base, by its strides, whichever views it came through.
 struct ViewOf {
-  using Replay = std::function<Tensor(const Tensor&)>;
-
-  ViewOf(const std::shared_ptr<TensorImpl>& base, Replay replay);
+  explicit ViewOf(const std::shared_ptr<TensorImpl>& base);
 
   const std::shared_ptr<TensorImpl> base;  // itself not a view
-  const Replay replay;                     // the view of a tensor of the base's shape
   std::atomic<std::uint32_t> rebased;      // what base->rebased was when last looked at
   std::mutex mutex;                        // held while looking: several threads may read a view
 };
@@ -66,8 +63,8 @@ struct TensorImpl {
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
 
-inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& base, Replay replay)
-    : base(base), replay(std::move(replay)), rebased(base->rebased) {}
+inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& base)
+    : base(base), rebased(base->rebased) {}
 
 /// Brings a view's place in the graph up to date.
 void follow_base(TensorImpl& view);

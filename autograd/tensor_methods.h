@@ -128,6 +128,8 @@ class TensorMethods {
   Tensor squeeze(std::int64_t dim) const;
   Tensor unsqueeze(std::int64_t dim) const;
   Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+  Tensor as_strided(const Shape& size, const Shape& stride,
+                    std::optional<std::int64_t> storage_offset = std::nullopt) const;
   Tensor operator[](std::int64_t index) const;
   Tensor select(std::int64_t dim, std::int64_t index) const;
   Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,

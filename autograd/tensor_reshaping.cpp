@@ -39,6 +39,10 @@ Tensor TensorMethods::unsqueeze(std::int64_t dim) const { return halfgrad::unsqu
 Tensor TensorMethods::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
   return halfgrad::flatten(self(), start_dim, end_dim);
 }
+Tensor TensorMethods::as_strided(const Shape& size, const Shape& stride,
+                                 std::optional<std::int64_t> storage_offset) const {
+  return halfgrad::as_strided(self(), size, stride, storage_offset);
+}
 Tensor TensorMethods::operator[](std::int64_t index) const { return select(0, index); }
 Tensor TensorMethods::select(std::int64_t dim, std::int64_t index) const {
   return halfgrad::select(self(), dim, index);

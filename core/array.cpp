@@ -1,10 +1,14 @@
 #include <halfgrad/core/array.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/core/copy.h>
 #include <halfgrad/core/host_reads.h>
@@ -108,8 +112,17 @@ std::int64_t Array::of_dim(const Shape& values, std::int64_t dim, const char* op
 }
 
 bool Array::repeats_elements() const {
+  if (contiguous_ || numel_ == 0) return false;
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, and reach of all its steps
   for (int i = 0; i < ndim(); ++i) {
-    if (strides_[i] == 0 && sizes_[i] > 1) return numel_ > 0;
+    const std::int64_t stride = std::abs(strides_[i]);
+    if (sizes_[i] > 1) steps.emplace_back(stride, stride * (sizes_[i] - 1));
+  }
+  std::sort(steps.begin(), steps.end());
+  std::int64_t reached = 0;
+  for (const auto& [stride, reach] : steps) {
+    if (stride <= reached) return true;
+    reached += reach;
   }
   return false;
 }

@@ -74,7 +74,9 @@ class Array {
   std::int64_t storage_offset() const { return offset_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   bool is_contiguous() const { return contiguous_; }
-  /// True of an expanded array: some of its elements are one and the same number.
+  /// True of an expanded array: some of its elements are one and the same number. Also true where
+  /// the strides do not show that they lie apart: where one is no longer than all the steps along
+  /// shorter ones together.
   bool repeats_elements() const;
 
   /// Address of the first element; null if the storage is empty.

@@ -108,5 +108,18 @@ OpEntry select_entry() {
         return Shape{i[0], 3, i[1]};
       });
 }
+// Rows that overlap. The operand's own strides, which the suite varies, would show.
+OpEntry as_strided_entry() {
+  return view_entry(
+      "as_strided",
+      [](const Tensor& x) {
+        return as_strided(contiguous(x), {2, 2, 4}, {1, 4, 2});
+      },
+      {3, 4}, {2, 2, 4},
+      [](const Shape& i) {
+        const std::int64_t place = i[0] + 4 * i[1] + 2 * i[2];
+        return Shape{place / 4, place % 4};
+      });
+}
 
 }  // namespace halfgrad::detail

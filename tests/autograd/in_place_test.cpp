@@ -5,9 +5,13 @@
 #include <vector>
 
 #include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/tests/autograd/doubles.h>
 
 // In-place changes of tensors, of views and of what is seen through views.
 namespace halfgrad {
@@ -71,7 +75,7 @@ TEST_P(InPlaceOnViews, ViewsFollowTheirBase) {
   Tensor base = x * 1;
   const Tensor before = base.slice(0, 0, 1);
   base.mul_(4);
-  EXPECT_EQ(before.grad_fn_name(), "slice");
+  EXPECT_EQ(before.grad_fn_name(), "as_strided");
   before.backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 0}));
 }
@@ -86,6 +90,41 @@ TEST_P(InPlaceOnViews, ViewsFollowEachOther) {
   column.add_(x.select(1, 0) * 7);
   sum(row).backward();  // x_00 + 7 x_00
   EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{8, 0, 0, 0}));
+}
+
+TEST_P(InPlaceOnViews, ViewsOfViewsComeStraightFromTheirBase) {
+  const Tensor x = leaf({2, 3}, 2);
+  Tensor base = x * 1;
+  const Tensor nested = base.t().slice(0, 1).select(1, 1).unsqueeze(0);
+  base.mul_(4);
+  EXPECT_EQ(nested.grad_fn()->edges()[0].node, base.grad_fn());
+  sum(nested * nested).backward();  // 2 (4 x) 4
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{0, 0, 0, 0, 64, 64}));
+}
+
+TEST_P(InPlaceOnViews, ViewsMayBeThousandsDeep) {
+  const Tensor x = leaf({2, 2}, 3);
+  Tensor base = x * 1;
+  Tensor view = base;
+  for (int i = 0; i < 10000; ++i) {
+    view = i % 2 == 0 ? view.t() : view.reshape({2, 2});
+    if (i % 10 == 0) view.select(0, 0).neg_();
+  }
+  sum(view).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{1, 1, 1, 1}));
+}
+
+// PyTorch's figures.
+TEST_P(InPlaceOnViews, OfABaseWithStrides) {
+  const Tensor x = arange(1, 7, {.dtype = kDouble, .device = device()}).requires_grad_();
+  const Tensor base(Array::empty({3, 2}, kDouble, device()).transpose(0, 1));
+  base.copy_(x.reshape({2, 3}));
+  const Tensor row = base[0];
+  base.select(1, 1).mul_(5);
+  row.mul_(row.clone());
+  EXPECT_EQ(base.to_vector<double>(), (Numbers{1, 100, 9, 4, 25, 6}));
+  sum(base * arange(6, {.dtype = kDouble, .device = device()}).reshape({2, 3})).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{0, 100, 12, 3, 20, 5}));
 }
 
 TEST_P(InPlaceOnViews, FillABufferThatHadNoGradient) {
@@ -147,6 +186,14 @@ TEST_P(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
          y.sigmoid_();
          return y * row.unsqueeze(1);
        }},
+      {"repeating and overlapping views",
+       [](const Tensor& x, const Tensor& w) {
+         Tensor y = x * x;
+         const Tensor repeated = y.unsqueeze(0).expand({2, 2, 3});
+         const Tensor overlapping = y.as_strided({2, 2, 2}, {1, 2, 1}, 1);
+         y.select(1, 0).mul_(w);
+         return (repeated * repeated).sum() + (overlapping * overlapping).sum();
+       }},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -168,6 +215,10 @@ TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
   Tensor expanded = (x * 1).unsqueeze(0).expand({3, 2});
   expect_contains(message_of([&] { expanded.mul_(2); }), "lie apart");
   Tensor y = x * 1;
+  Tensor overlapping = (x * 1).as_strided({2, 2}, {1, 0});
+  expect_contains(message_of([&] { overlapping.mul_(2); }), "lie apart");
+  const Tensor repeated(full({2}, 1).array().expand({3, 2}));
+  expect_contains(message_of([&] { repeated[0].copy_(x); }), "could not follow");
   Tensor unseen;
   {
     const NoGradGuard no_grad;

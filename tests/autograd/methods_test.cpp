@@ -122,6 +122,7 @@ TEST_F(Methods, OfShapesAndConversion) {
                 {"squeeze one", column.squeeze(1), squeeze(column, 1)},
                 {"unsqueeze", x.unsqueeze(1), unsqueeze(x, 1)},
                 {"flatten", x.flatten(), flatten(x)},
+                {"as_strided", x.as_strided({2, 2}, {1, 3}), as_strided(x, {2, 2}, {1, 3}, 0)},
                 {"[]", x[1], select(x, 0, 1)},
                 {"select", x.select(1, 2), select(x, 1, 2)},
                 {"slice", x.slice(1, 0, 3, 2), slice(x, 1, 0, 3, 2)},

@@ -21,7 +21,7 @@ const std::set<std::string> kOps = {
     "all", "any",
     // Shape
     "reshape", "transpose", "permute", "squeeze", "unsqueeze", "expand", "slice", "select",
-    "flatten", "cat", "stack", "gather", "scatter_add", "index_select", "masked_fill",
+    "flatten", "as_strided", "cat", "stack", "gather", "scatter_add", "index_select", "masked_fill",
     // Products
     "matmul", "mm", "bmm", "mv", "dot", "outer", "addmm", "linear", "linear_relu", "linear_gelu",
     // Rows

@@ -85,6 +85,23 @@ TEST(Array, ViewsOutsideTheStorageAreRefused) {
   }
 }
 
+TEST(Array, KnowsWhetherElementsRepeat) {
+  const Array x = counting({12});
+  const struct {
+    Shape sizes, strides;
+    bool repeats;
+  } cases[] = {
+      {{3, 4}, {4, 1}, false}, {{4, 3}, {1, 4}, false},      {{2, 2}, {3, 2}, false},
+      {{3, 2}, {0, 1}, true},  {{1, 2}, {0, 1}, false},      {{3, 4}, {1, 2}, true},
+      {{2, 3}, {4, 2}, true},  {{2, 3}, {5, 2}, false},      {{0, 3}, {1, 0}, false},
+      {{}, {}, false},         {{2, 1, 4}, {2, 2, 1}, true},
+  };
+  for (const auto& [sizes, strides, repeats] : cases) {
+    EXPECT_EQ(x.as_strided(sizes, strides, 0).repeats_elements(), repeats)
+        << to_string(sizes) << to_string(strides);
+  }
+}
+
 TEST(Array, SlicesClampAsPythonDoes) {
   const Array x = counting({5});
   EXPECT_EQ(values(x.slice(0, -2, 100)), (std::vector<double>{3, 4}));
