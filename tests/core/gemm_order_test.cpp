@@ -71,7 +71,7 @@ TEST_P(GemmOrder, ABroadcastOperandHasStrideZero) {
 TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
   constexpr int64_t kRows = 14;
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);
-  for (const int64_t n : {2, 15, 17, 33, 300}) {
+  for (const int64_t n : {2, 15, 17, 33, 255, 300}) {
     for (const int64_t depth : {0, 1, 15, 16, 17, 600}) {
       for (const Layout la : {Layout::rows, Layout::columns, Layout::scattered}) {
         for (const Layout lb : {Layout::rows, Layout::columns, Layout::scattered}) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -59,15 +60,17 @@ TEST_P(Gemm, ManyTilesAndDepthBlocks) {
 }
 
 TEST_P(Gemm, AlphaBetaBias) {
-  for (const double alpha : {0.0, 1.0, -2.5}) {
-    for (const double beta : {0.0, 1.0, 0.75}) {
-      for (const DType bias_dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-        for (const Layout layout : kLayouts) {
-          const Matrix a = operand(9, 11), b = operand(11, 18), before = result(9, 18, layout);
-          const Matrix bias = Matrix(bias_dtype, 1, 18).randomize(3);
-          Matrix c = before;
-          gemm(alpha, a.view(), b.view(), beta, c.view(), {bias.view().data, bias_dtype});
-          expect_product(alpha, a, b, beta, before, &bias, c);
+  for (const auto [m, n] : {std::pair{9, 18}, {1, 18}, {1, 150}, {9, 1}}) {
+    for (const double alpha : {0.0, 1.0, -2.5}) {
+      for (const double beta : {0.0, 1.0, 0.75}) {
+        for (const DType bias_dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+          for (const Layout layout : kLayouts) {
+            const Matrix a = operand(m, 11), b = operand(11, n), before = result(m, n, layout);
+            const Matrix bias = Matrix(bias_dtype, 1, n).randomize(3);
+            Matrix c = before;
+            gemm(alpha, a.view(), b.view(), beta, c.view(), {bias.view().data, bias_dtype});
+            expect_product(alpha, a, b, beta, before, &bias, c);
+          }
         }
       }
     }
