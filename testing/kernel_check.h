@@ -67,11 +67,18 @@ struct KernelReport {
   bool passed() const { return checked() && findings.empty(); }
   /// The smallest k of a failing case; 0 if none failed.
   std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
+
+  /// What became of one more case.
+  void add(const CaseResult& result, const KernelCase& kernel_case);
+  void add(Fault fault, const std::string& message, const KernelCase& kernel_case);
 };
 
-/// Throws std::invalid_argument for options that leave nothing to run: no layouts, or a GPU that is
-/// not there.
-void expect_runnable(const KernelCheckOptions& options);
+/// The ways in which a kernel is to run: in each of the layouts, and if the options say so in
+/// place, in the first of them. Of `dtypes` only these are read. Throws std::invalid_argument for
+/// options that leave nothing to run: no layouts, a GPU that is not there, in place an op that
+/// cannot work so or an output of another dtype.
+std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
+                                      const KernelCheckOptions& options);
 
 /// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);

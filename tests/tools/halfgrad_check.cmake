@@ -46,4 +46,19 @@ function(expect_text pattern)
   endif()
 endfunction()
 expect_text("--library requires --symbol" sum --library "${LIBRARY}")
+
+# Stored operands run in each layout and in place, as others do. Options that they leave nothing to do
+# are refused.
+expect_code(1 softmax --library "${LIBRARY}" --symbol softmax_bad --save-smallest "${case}")
+set(stored softmax --library "${LIBRARY}" --symbol softmax_good --values "${case}")
+expect_text("passed, 2 cases" ${stored})
+expect_text("passed, 2 cases" ${stored} --in-place --layout contiguous)
+expect_text("--in-place requires --library" softmax --values "${case}" --in-place)
+foreach(option IN ITEMS "--dims;1;1;1" "--seed;1" "--dtype;float32" "--save-smallest;${case}")
+  list(GET option 0 name)
+  expect_text("--values excludes ${name}|${name} excludes --values" ${stored} ${option})
+endforeach()
+expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${case}")
+expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
+            --values "${case}" --in-place)
 expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
