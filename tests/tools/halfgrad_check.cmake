@@ -1,7 +1,8 @@
 # The smallest failing case of a bad kernel, saved, makes the bad kernel fail again and not the good
 # one. A file without an output cannot be judged without a kernel, and operands must fit the op.
-# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so.
-set(case "${CMAKE_CURRENT_BINARY_DIR}/smallest.safetensors")
+# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DFOLDER=folder, which is made and removed.
+set(case "${FOLDER}/smallest.safetensors")
+file(MAKE_DIRECTORY "${FOLDER}")
 
 function(expect_code code)
   execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
@@ -62,3 +63,4 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${cas
 expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
             --values "${case}" --in-place)
 expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
+file(REMOVE_RECURSE "${FOLDER}")
