@@ -85,8 +85,8 @@ std::vector<Dims> check_dims(const KernelOp& op);
 
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
 /// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, nor into
-/// another dtype, for dims that the op is not defined for, for options that leave nothing to run,
-/// and nothing that the kernel throws.
+/// another dtype, for dims that the op is not defined for or that memory is too small for, for
+/// options that leave nothing to run, and nothing that the kernel throws.
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 

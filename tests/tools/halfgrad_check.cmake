@@ -26,6 +26,9 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed) 
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
 expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
+foreach(size IN ITEMS 1099511627776 9223372036854775807)
+  expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims ${size} 1 ${size})
+endforeach()
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to judge
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
 
