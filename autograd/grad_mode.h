@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/core/scoped_value.h>
+
 /// Thread-local switches, each changed by a scope guard only.
 namespace halfgrad {
 
@@ -14,28 +16,9 @@ struct Modes {
 inline thread_local constinit Modes modes;
 
 /// Sets all switches for a scope: as they were in another place, or on another thread.
-class ModesScope {
+class ModesScope : ScopedValue<Modes> {
  public:
-  explicit ModesScope(Modes as) : previous_(modes) { modes = as; }
-  ~ModesScope() { modes = previous_; }
-  ModesScope(const ModesScope&) = delete;
-  ModesScope& operator=(const ModesScope&) = delete;
-
- private:
-  Modes previous_;
-};
-
-/// Sets one switch for a scope.
-template <bool Modes::*kSwitch>
-class ModeScope {
- public:
-  explicit ModeScope(bool value) : previous_(modes.*kSwitch) { modes.*kSwitch = value; }
-  ~ModeScope() { modes.*kSwitch = previous_; }
-  ModeScope(const ModeScope&) = delete;
-  ModeScope& operator=(const ModeScope&) = delete;
-
- private:
-  bool previous_;
+  explicit ModesScope(Modes as) : ScopedValue(modes, as) {}
 };
 
 }  // namespace detail
@@ -45,9 +28,9 @@ struct GradMode {
 };
 
 /// Recording on or off until the end of the scope.
-class AutoGradMode : detail::ModeScope<&detail::Modes::grad> {
+class AutoGradMode : detail::ScopedValue<bool> {
  public:
-  explicit AutoGradMode(bool enabled) : ModeScope(enabled) {}
+  explicit AutoGradMode(bool enabled) : ScopedValue(detail::modes.grad, enabled) {}
 };
 
 /// No recording: what is computed inside needs no gradient.
@@ -67,11 +50,11 @@ class EnableGradGuard : AutoGradMode {
 class InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true)
-      : inference_(enabled), grad_(enabled ? false : detail::modes.grad) {}
+      : inference_(detail::modes.inference, enabled), grad_(enabled ? false : detail::modes.grad) {}
   static bool is_enabled() { return detail::modes.inference; }
 
  private:
-  detail::ModeScope<&detail::Modes::inference> inference_;
+  detail::ScopedValue<bool> inference_;
   AutoGradMode grad_;
 };
 
@@ -79,9 +62,9 @@ namespace autograd {
 
 /// Inside, backward checks every gradient it computes and throws at the first NaN, naming the
 /// forward op whose derivative produced it.
-class DetectAnomalyGuard : halfgrad::detail::ModeScope<&halfgrad::detail::Modes::anomaly> {
+class DetectAnomalyGuard : halfgrad::detail::ScopedValue<bool> {
  public:
-  DetectAnomalyGuard() : ModeScope(true) {}
+  DetectAnomalyGuard() : ScopedValue(halfgrad::detail::modes.anomaly, true) {}
 };
 
 }  // namespace autograd

@@ -20,6 +20,7 @@
 ///     static constexpr unsigned saves = kSavesOutput;
 ///     Array forward(const Array& x);                    // one Array per operand
 ///     void backward(Backward<1>& b) const;              // b.set(i, gradient of operand i)
+///     void release_saved();                             // optional: drops what forward() kept
 ///   };
 ///
 /// and `apply(Softmax{dim}, x)` is the only way it runs.
@@ -115,6 +116,10 @@ class OpNode final : public OperandsNode<N> {
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
     Backward<N> b = this->backward_of(grads[0], grad_inputs);
     op_.backward(b);
+  }
+  void release_saved() override {
+    OperandsNode<N>::release_saved();
+    if constexpr (requires(Op op) { op.release_saved(); }) op_.release_saved();
   }
 
  private:

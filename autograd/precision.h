@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include <halfgrad/core/scoped_value.h>
+
 namespace halfgrad {
 
 class Tensor;
@@ -35,15 +37,9 @@ namespace detail {
 inline thread_local constinit CastRule* cast_rule = nullptr;
 
 /// Installs another rule (nullptr: none) until the end of the scope.
-class CastRuleScope {
+class CastRuleScope : ScopedValue<CastRule*> {
  public:
-  explicit CastRuleScope(CastRule* rule) : previous_(cast_rule) { cast_rule = rule; }
-  ~CastRuleScope() { cast_rule = previous_; }
-  CastRuleScope(const CastRuleScope&) = delete;
-  CastRuleScope& operator=(const CastRuleScope&) = delete;
-
- private:
-  CastRule* previous_;
+  explicit CastRuleScope(CastRule* rule) : ScopedValue(cast_rule, rule) {}
 };
 
 inline void cast_operands(const char* op, Precision precision, std::span<Tensor> operands) {

@@ -5,6 +5,22 @@
 
 namespace halfgrad {
 
+namespace detail {
+
+/// Of a Dual: no derivative either.
+template <class T>
+HG_HD auto is_constant_zero(T x) {
+  return x == T(0);
+}
+
+/// A term of a derivative: none of what does not move, even beside an infinite factor.
+template <class T>
+HG_HD T term(T derivative, T factor) {
+  return select(is_constant_zero(derivative), T(0), derivative * factor);
+}
+
+}  // namespace detail
+
 /// A number and its derivative along one direction, a + b*e with e*e = 0 (forward-mode
 /// differentiation). Evaluating a formula on {x, 1} gives its value and its slope, so the second
 /// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> reaches one order
@@ -28,11 +44,12 @@ struct Dual {
     return {a.value - b.value, a.derivative - b.derivative};
   }
   HG_HD friend Dual operator*(Dual a, Dual b) {
-    return {a.value * b.value, a.derivative * b.value + a.value * b.derivative};
+    return {a.value * b.value,
+            detail::term(a.derivative, b.value) + detail::term(b.derivative, a.value)};
   }
   HG_HD friend Dual operator/(Dual a, Dual b) {
     const T quotient = a.value / b.value;
-    return {quotient, (a.derivative - quotient * b.derivative) / b.value};
+    return {quotient, (a.derivative - detail::term(b.derivative, quotient)) / b.value};
   }
   HG_HD friend Dual operator+(Dual a) { return a; }
   HG_HD friend Dual operator-(Dual a) { return {-a.value, -a.derivative}; }
@@ -51,6 +68,11 @@ struct Dual {
 
   HG_HD friend Dual select(mask_t<T> mask, Dual a, Dual b) {
     return {select(mask, a.value, b.value), select(mask, a.derivative, b.derivative)};
+  }
+  HG_HD friend mask_t<T> is_constant_zero(Dual x) {
+    using detail::is_constant_zero;
+    const mask_t<T> value = is_constant_zero(x.value);
+    return value & is_constant_zero(x.derivative);
   }
 };
 
@@ -124,19 +146,17 @@ HG_HD Dual<T> erf(Dual<T> x) {
 }
 
 /// d(x^p) = p x^(p-1) dx + x^p log(x) dp, where terms that vanish in the limit are 0 instead of
-/// 0 * inf, and a constant p costs no NaN for negative x.
+/// 0 * inf, and a constant p costs no NaN for x <= 0.
 template <class T>
 HG_HD Dual<T> pow(Dual<T> x, Dual<T> exponent) {
   const T base = x.value;
   const T p = exponent.value;
   const T y = pow(base, p);
-  const T by_base = p * pow(base, p - T(1)) * x.derivative;
-  const T by_exponent = y * log(base) * exponent.derivative;
-  const T at_zero = select(p == T(0), T(0), by_base);
-  const T above_zero = select(p >= T(0), T(0), by_exponent);
-  const T below_zero = select(exponent.derivative == T(0), T(0), by_exponent);
-  return {y, select(base == T(0), at_zero, by_base) +
-                 select(base == T(0), above_zero, select(base < T(0), below_zero, by_exponent))};
+  const T by_base = halfgrad::detail::term(x.derivative, p * pow(base, p - T(1)));
+  const T by_exponent = halfgrad::detail::term(exponent.derivative, y * log(base));
+  const auto at_zero = base == T(0);
+  return {y, select(at_zero & (p == T(0)), T(0), by_base) +
+                 select(at_zero & (p >= T(0)), T(0), by_exponent)};
 }
 
 /// The slope at 0 is 0, as in PyTorch.

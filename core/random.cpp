@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <halfgrad/core/cuda/random.h>
@@ -43,8 +42,7 @@ RandomKey Generator::take(std::uint64_t count) {
 
 namespace detail {
 
-CapturedRandom::Scope::Scope(CapturedRandom& random) : previous_(captured) { captured = &random; }
-CapturedRandom::Scope::~Scope() { captured = previous_; }
+CapturedRandom::Scope::Scope(CapturedRandom& random) : ScopedValue(captured, &random) {}
 
 RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
   auto source = std::find_if(sources_.begin(), sources_.end(),
@@ -66,13 +64,7 @@ void CapturedRandom::prepare_replay() const {
 }
 
 GeneratorScope::GeneratorScope(Generator& generator)
-    : previous_(std::exchange(replaced_default, &generator)),
-      captured_(std::exchange(captured, nullptr)) {}
-
-GeneratorScope::~GeneratorScope() {
-  replaced_default = previous_;
-  captured = captured_;
-}
+    : default_(replaced_default, &generator), captured_(captured, nullptr) {}
 
 }  // namespace detail
 

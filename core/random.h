@@ -6,6 +6,7 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/philox.h>
+#include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad {
 
@@ -43,15 +44,9 @@ namespace detail {
 class CapturedRandom {
  public:
   /// Makes every Generator::take of this thread take from here until the end of the scope.
-  class Scope {
+  class Scope : ScopedValue<CapturedRandom*> {
    public:
     explicit Scope(CapturedRandom& random);
-    ~Scope();
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    CapturedRandom* previous_;
   };
 
   explicit CapturedRandom(Device device) : device_(device) {}
@@ -78,13 +73,10 @@ class CapturedRandom {
 class GeneratorScope {
  public:
   explicit GeneratorScope(Generator& generator);
-  ~GeneratorScope();
-  GeneratorScope(const GeneratorScope&) = delete;
-  GeneratorScope& operator=(const GeneratorScope&) = delete;
 
  private:
-  Generator* previous_;
-  CapturedRandom* captured_;
+  ScopedValue<Generator*> default_;
+  ScopedValue<CapturedRandom*> captured_;
 };
 
 }  // namespace detail

@@ -1,4 +1,5 @@
 // One training loop of mixed precision: the pages in amp_loops/. See --help.
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -11,15 +12,18 @@
 
 namespace {
 
+/// The number as it prints: a NaN without its sign, which differs from machine to machine.
+double printed(double x) { return std::isnan(x) ? std::abs(x) : x; }
+
 void run(const Loop& loop, std::int64_t steps) {
   fmt::print("{}: {}\n", loop.name, loop.shows);
   fmt::print("{:>5}  {:>12}  {:>10}  {:<8}  {}\n", "step", "loss", "scale", "", loop.seen);
   const Trace trace = loop.run(steps);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Step& step = trace[i];
-    fmt::print("{:>5}  {:>12.5g}  {:>10g}  {:<8}", i, step.loss, step.scale,
+    fmt::print("{:>5}  {:>12.5g}  {:>10g}  {:<8}", i, printed(step.loss), step.scale,
                step.skipped ? "skipped" : "");
-    if (!loop.seen.empty()) fmt::print("  {:.5g}", step.seen);
+    if (!loop.seen.empty()) fmt::print("  {:.5g}", printed(step.seen));
     fmt::print("\n");
   }
 }

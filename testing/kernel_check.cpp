@@ -46,7 +46,6 @@ class KernelCheck {
  public:
   KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
       : kernel_(kernel), op_(kernel_op(name)), options_(options) {
-    expect_runnable(options);
     report_.op = name;
     report_.dtype = options.dtype;
     report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
@@ -55,26 +54,14 @@ class KernelCheck {
                                                      : kFloat32;
     dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
     for (const Dims& dims : dims_) expect_dims(op_, dims);
-    if (options.in_place && !op_.may_work_in_place) {
-      throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
-                                  name);
-    }
-    if (options.in_place && report_.output != report_.dtype) {
-      std::ostringstream message;
-      message << "check_kernel: expected the operands' dtype in place, " << report_.dtype
-              << ", got an output of " << report_.output;
-      throw std::invalid_argument(message.str());
-    }
+    contracts_ = contracts(op_, {report_.dtype, report_.output, report_.accumulate}, options);
   }
 
   KernelReport report() {
     for (const Dims& dims : dims_) {
-      for (const Layout layout : options_.layouts) {
-        check_kinds({.dims = dims, .contract = contract(layout, false)},
-                    layout == options_.layouts.front());
-      }
-      if (options_.in_place) {
-        check_kinds({.dims = dims, .contract = contract(options_.layouts.front(), true)}, true);
+      for (const KernelContract& contract : contracts_) {
+        check_kinds({.dims = dims, .contract = contract},
+                    contract.layout == contracts_.front().layout);
       }
     }
     find_bias();
@@ -83,10 +70,6 @@ class KernelCheck {
   }
 
  private:
-  KernelContract contract(Layout layout, bool in_place) const {
-    return {report_.dtype, report_.output, report_.accumulate, layout, options_.device, in_place};
-  }
-
   /// All kinds of inputs; where only the layout is new, those that show it.
   void check_kinds(KernelCase kernel_case, bool all) {
     kernel_case.seed = options_.seed;
@@ -112,27 +95,12 @@ class KernelCheck {
              const std::vector<Values>& others) {
     const CaseResult result = run_case(kernel_, op_, op_.output(kernel_case.dims), operands, others,
                                        kernel_case.contract);
-    ++report_.cases;
-    report_.use.add(result.use);
-    if (result.worst && result.worst->used > report_.worst.used) {
-      report_.worst = *result.worst;
-      report_.worst_case = kernel_case;
-    }
+    report_.add(result, kernel_case);
     if (!result.fault) return;
-    add_finding(*result.fault, result.message, kernel_case);
     const auto size = [](const Dims& d) { return d.m * d.n * d.k; };
     if (!smallest_failure_ || size(kernel_case.dims) < size(smallest_failure_->dims)) {
       smallest_failure_ = kernel_case;
     }
-  }
-
-  void add_finding(Fault fault, const std::string& message, const KernelCase& kernel_case) {
-    for (KernelFinding& finding : report_.findings) {
-      if (finding.fault != fault) continue;
-      ++finding.cases;
-      return;
-    }
-    report_.findings.push_back({fault, message, kernel_case});
   }
 
   void find_bias() {
@@ -143,7 +111,7 @@ class KernelCheck {
     message << "results are " << std::fabs(bias) << " ulps too " << (bias < 0 ? "small" : "large")
             << " in the mean of " << report_.use.inexact
             << " elements: expected rounding to nearest";
-    add_finding(Fault::biased, message.str(), report_.worst_case);
+    report_.add(Fault::biased, message.str(), report_.worst_case);
   }
 
   /// Runs with one set of inputs only, so that the smallest case fails by itself. It may be the
@@ -165,6 +133,7 @@ class KernelCheck {
   KernelOp op_;
   KernelCheckOptions options_;
   std::vector<Dims> dims_;
+  std::vector<KernelContract> contracts_;
   KernelReport report_;
   std::optional<KernelCase> smallest_failure_;
 };
@@ -190,11 +159,49 @@ std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_c
   return operands_of_kind(op, drawn(op, kernel_case), kernel_case);
 }
 
-void expect_runnable(const KernelCheckOptions& options) {
+void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) {
+  ++cases;
+  use.add(result.use);
+  if (result.worst && (cases == 1 || result.worst->used > worst.used)) {
+    worst = *result.worst;
+    worst_case = kernel_case;
+  }
+  if (result.fault) add(*result.fault, result.message, kernel_case);
+}
+
+void KernelReport::add(Fault fault, const std::string& message, const KernelCase& kernel_case) {
+  for (KernelFinding& finding : findings) {
+    if (finding.fault != fault) continue;
+    ++finding.cases;
+    return;
+  }
+  findings.push_back({fault, message, kernel_case});
+}
+
+std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
+                                      const KernelCheckOptions& options) {
   if (options.layouts.empty()) {
     throw std::invalid_argument("check_kernel: expected layouts to run in, got none");
   }
+  if (options.in_place && !op.may_work_in_place) {
+    throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
+                                op.name);
+  }
+  if (options.in_place && dtypes.output != dtypes.dtype) {
+    std::ostringstream message;
+    message << "check_kernel: expected the operands' dtype in place, " << dtypes.dtype
+            << ", got an output of " << dtypes.output;
+    throw std::invalid_argument(message.str());
+  }
   const DeviceGuard there(options.device);
+  std::vector<KernelContract> all;
+  const auto add = [&](Layout layout, bool in_place) {
+    all.push_back(
+        {dtypes.dtype, dtypes.output, dtypes.accumulate, layout, options.device, in_place});
+  };
+  for (const Layout layout : options.layouts) add(layout, false);
+  if (options.in_place) add(options.layouts.front(), true);
+  return all;
 }
 
 std::vector<Dims> check_dims(const KernelOp& op) {

@@ -67,19 +67,26 @@ struct KernelReport {
   bool passed() const { return checked() && findings.empty(); }
   /// The smallest k of a failing case; 0 if none failed.
   std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
+
+  /// What became of one more case.
+  void add(const CaseResult& result, const KernelCase& kernel_case);
+  void add(Fault fault, const std::string& message, const KernelCase& kernel_case);
 };
 
-/// Throws std::invalid_argument for options that leave nothing to run: no layouts, or a GPU that is
-/// not there.
-void expect_runnable(const KernelCheckOptions& options);
+/// The ways in which a kernel is to run: in each of the layouts, and if the options say so in
+/// place, in the first of them. Of `dtypes` only these are read. Throws std::invalid_argument for
+/// options that leave nothing to run: no layouts, a GPU that is not there, in place an op that
+/// cannot work so or an output of another dtype.
+std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
+                                      const KernelCheckOptions& options);
 
 /// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);
 
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
 /// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, nor into
-/// another dtype, for dims that the op is not defined for, for options that leave nothing to run,
-/// and nothing that the kernel throws.
+/// another dtype, for dims that the op is not defined for or that memory is too small for, for
+/// options that leave nothing to run, and nothing that the kernel throws.
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 

@@ -70,7 +70,8 @@ struct KernelOp {
 /// first example. Throws std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
-/// Throws std::invalid_argument for dims below zero, or below those from which the op is defined.
+/// Throws std::invalid_argument for dims below zero, below those from which the op is defined, or
+/// so large that a check would not fit in this machine's memory.
 void expect_dims(const KernelOp& op, const Dims& dims);
 
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the

@@ -88,25 +88,29 @@ int main(int argc, char** argv) {
       app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h");
   library->needs(symbol);
   symbol->needs(library);
-  app.add_option(
+  auto* values = app.add_option(
       "--values", given.values,
       "Files (.safetensors, .npz, .npy) of input0, input1, ... and, without a library, of "
       "the output");
   app.add_option("--save-smallest", given.smallest,
-                 "Write the smallest failing case to this .safetensors file");
+                 "Write the smallest failing case to this .safetensors file")
+      ->excludes(values);
   const CLI::CheckedTransformer dtypes(kDTypes);
-  app.add_option("--dtype", given.dtype, "Of the operands")->transform(dtypes);
+  app.add_option("--dtype", given.dtype, "Of the operands")->transform(dtypes)->excludes(values);
   auto* output = app.add_option("--output", given.output, "Of the result")->transform(dtypes);
   auto* accumulate = app.add_option("--accumulate", given.accumulate, "Of intermediate results")
                          ->transform(dtypes);
   app.add_option("--layout", given.layouts, "How arrays may lie (default: contiguous misaligned)")
-      ->check(CLI::IsMember(kLayouts));
+      ->check(CLI::IsMember(kLayouts))
+      ->needs(library);
   app.add_option("--dims", given.dims, "Sizes to check: m n k, any number of times")
       ->type_size(3)
-      ->expected(1, 64);
+      ->expected(1, 64)
+      ->excludes(values);
   app.add_option("--device", given.device, "cpu, cuda or cuda:N");
-  app.add_option("--seed", options.seed, "Of the inputs");
-  app.add_flag("--in-place", options.in_place, "Also with the output on the first input");
+  app.add_option("--seed", options.seed, "Of the inputs")->excludes(values);
+  app.add_flag("--in-place", options.in_place, "Also with the output on the first input")
+      ->needs(library);
   app.add_option("--json", given.json, "Write the report to this file; - for standard output");
   app.add_option("--junit", given.junit, "Write a JUnit document to this file");
   try {

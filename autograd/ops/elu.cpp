@@ -7,7 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = x for x > 0, else alpha (e^x - 1);  dy/dx = 1, alpha e^x
+// y = x for x > 0, else alpha (e^x - 1);  dy/dx = 1, alpha e^x, whose derivative at 0 is 0 as in
+// PyTorch
 struct Elu : ElementwiseDefaults {
   static constexpr auto name = "elu";
   static constexpr double low = -8, high = 8, roundoffs = 4;
@@ -19,7 +20,8 @@ struct Elu : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope(T x, T) const {
-    return select(x > T(0), T(1), T(alpha) * math::exp(x));
+    const T at_most_zero = select(x == T(0), T(alpha), T(alpha) * math::exp(x));
+    return select(x > T(0), T(1), at_most_zero);
   }
   double reference(double x) const { return x > 0 ? x : alpha * std::expm1(x); }
 };

@@ -55,6 +55,8 @@ struct LinearActivation {
     return y;
   }
 
+  void release_saved() { z = {}; }
+
   void backward(const Backward<3>& node) const {
     const Gradient<Slope<F, 0, 1>> gradient{{}, node.grad().dtype()};
     if (GradMode::is_enabled()) {
@@ -62,6 +64,7 @@ struct LinearActivation {
           kFromOutput ? node.output() : linear(node.input(0), node.input(1), node.input(2));
       return set_linear_gradients(node, apply(gradient, node.grad(), saved));
     }
+    static_cast<void>(node.input_array(0));  // throws where it was released, and z with it
     const Array& saved = kFromOutput ? node.output_array() : z;
     set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), saved)));
   }

@@ -118,6 +118,13 @@ const Misuse kMisuses[] = {
        b.scaler = started();
      },
      [](Bench& b) { b.step(); }, "the scaler that scaled the loss"},
+    {"a parameter of two optimizers, which torch divides by the scale twice",
+     [](Bench& b) {
+       b.other.add_param_group({.params = {b.w}});
+       b.backward();
+       b.step();
+     },
+     [](Bench& b) { b.scaler.step(b.other); }, "got some that were unscaled before"},
     {"step twice",
      [](Bench& b) {
        b.backward();

@@ -6,8 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/tests/autograd/finite_differences.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {
 namespace {
@@ -71,6 +75,24 @@ TEST(Linear, TakesViews) {
   const Tensor copied = linear(inputs[0].transpose(0, 1).contiguous(), inputs[1].t().contiguous(),
                                inputs[2].slice(0, 0, 6, 2).contiguous());
   EXPECT_EQ(f(inputs).to_vector<double>(), copied.to_vector<double>());
+}
+
+// All that it kept, as every op does; while the output lives.
+TEST(Linear, BackwardFreesWhatTheActivationKept) {
+  for (const auto& f : {linear_relu, linear_gelu}) {
+    const Tensor x = ones({64, 64}), w = ones({64, 64}, {.requires_grad = true});
+    const auto held = [&] { return allocator::stats(x.device()).current; };
+    const std::int64_t before = held();
+    const Tensor y = f(x, w, {});
+    const auto differentiate = [&](bool retain_graph) {
+      autograd::grad({sum(y)}, {w}, {}, {.retain_graph = retain_graph});
+    };
+    differentiate(true);
+    differentiate(false);
+    EXPECT_EQ(held() - before, 64 * 64 * item_size(kFloat));
+    EXPECT_NE(message_of<std::runtime_error>([&] { differentiate(false); }).find("has freed"),
+              std::string::npos);
+  }
 }
 
 TEST(Linear, SumsSixteenBitBiasGradientsInThirtyTwo) {

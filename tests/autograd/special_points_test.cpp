@@ -19,6 +19,7 @@ namespace {
 using Numbers = std::vector<double>;
 using Function = std::function<Tensor(const Tensor&)>;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Tensor variable(const Numbers& numbers) {
   return tensor(numbers, {.dtype = kDouble}).requires_grad_();
@@ -44,6 +45,27 @@ TEST(SpecialPoints, SecondDerivativesAtZero) {
   EXPECT_EQ(second_slope(with_logits, {0}), Numbers{0.25});
   const auto distance = [](const Tensor& x) { return l1_loss(x, ones_like(x), kSum); };
   EXPECT_EQ(second_slope(distance, {1, 2}), (Numbers{0, 0}));
+  EXPECT_EQ(slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Numbers{1.5, 1.5}));
+  EXPECT_EQ(second_slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Numbers{0, 0}));
+}
+
+TEST(SpecialPoints, DerivativesAtPoles) {
+  const struct {
+    Function f;
+    Numbers slopes, second_slopes;
+  } cases[] = {
+      {[](const Tensor& x) { return rsqrt(x); }, {-kInf, kInf}, {kInf, -kInf}},
+      {[](const Tensor& x) { return pow(x, -1); }, {-kInf, -kInf}, {kInf, -kInf}},
+      {[](const Tensor& x) { return pow(x, 0.5); }, {kInf, kInf}, {-kInf, -kInf}},
+      {[](const Tensor& x) { return pow(x, 1.5); }, {0, 0}, {kInf, kInf}},
+      {[](const Tensor& x) { return pow(x, 2); }, {0, -0.0}, {2, 2}},
+      {[](const Tensor& x) { return reciprocal(x); }, {-kInf, -kInf}, {kInf, -kInf}},
+      {[](const Tensor& x) { return log(x); }, {kInf, -kInf}, {-kInf, -kInf}},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(slope(c.f, {0, -0.0}), c.slopes);
+    EXPECT_EQ(second_slope(c.f, {0, -0.0}), c.second_slopes);
+  }
 }
 
 TEST(SpecialPoints, IgnoredRowsHaveNoGradientInAnyOrder) {
@@ -239,7 +261,6 @@ TEST(SpecialPoints, NumbersOfAnyType) {
 }
 
 TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
   const Numbers at = {kInf, -kInf, 0.5, 1.5, 2.5, -0.5, -1.5, -0.2, 4503599627370495.5};
   struct RoundingCase {
     Tensor (*round)(const Tensor&);

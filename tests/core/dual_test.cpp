@@ -174,17 +174,28 @@ TEST(Dual, ConstantsAndComparisonsUseTheValue) {
   static_assert(std::is_same_v<scalar_t<Dual<Dual<Pack<float>>>>, float>);
 }
 
+TEST(Dual, WhatStaysAddsNothingBesideAnInfinity) {
+  const Real pole(math::kInfinity, 1);
+  EXPECT_EQ((2 * pole).derivative, 2);
+  EXPECT_EQ((pole * 2).derivative, 2);
+  EXPECT_EQ((pole / 2).derivative, 0.5);
+  // The slope of x^2 is 0 at 0, but moves.
+  const Second x(Real(0, 1), Real(1));
+  EXPECT_EQ((x * x * 3).derivative.derivative, 6);
+}
+
 TEST(Dual, PowAtTheEdgesOfItsDomain) {
   const struct {
     Real x, p;
     double slope;
   } cases[] = {
-      {{0, 1}, {2, 0}, 0},                 // 2 * 0^1
-      {{0, 1}, {0, 0}, 0},                 // x^0 is 1 everywhere
-      {{0, 1}, {1, 0}, 1},                 // x
-      {{0, 0}, {2, 1}, 0},                 // 0^p is 0 for p > 0
-      {{-2, 1}, {3, 0}, 12},               // log(-2) must not spoil a constant exponent
-      {{0, 1}, {0.5, 0}, math::kInfinity}  // the square root's vertical tangent
+      {{0, 1}, {2, 0}, 0},                  // 2 * 0^1
+      {{0, 1}, {0, 0}, 0},                  // x^0 is 1 everywhere
+      {{0, 1}, {1, 0}, 1},                  // x
+      {{0, 0}, {2, 1}, 0},                  // 0^p is 0 for p > 0
+      {{-2, 1}, {3, 0}, 12},                // log(-2) must not spoil a constant exponent
+      {{0, 1}, {0.5, 0}, math::kInfinity},  // the square root's vertical tangent
+      {{0, 1}, {-2, 0}, -math::kInfinity}   // a pole
   };
   for (const auto& c : cases) {
     EXPECT_EQ(math::pow(c.x, c.p).derivative, c.slope) << c.x.value << " ^ " << c.p.value;

@@ -134,6 +134,15 @@ TEST(Optimizer, KeepsAParameterListedTwiceOnce) {
   EXPECT_EQ(param.item(), 0.75);
 }
 
+TEST(Optimizer, SeveralMayOwnAParameter) {
+  const Tensor param = parameter({1}).requires_grad_();
+  SGD first({param}, {.lr = 0.25}), second({param}, {.lr = 0.5});
+  sum(param * param).backward();
+  first.step();
+  second.step();
+  EXPECT_EQ(param.item(), 1 - 0.25 * 2 - 0.5 * 2);
+}
+
 TEST(Optimizer, GroupsOverrideOptions) {
   Tensor a = parameter({1});
   Tensor b = parameter({1});

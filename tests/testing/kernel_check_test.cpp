@@ -189,6 +189,12 @@ TEST(KernelCheck, RefusesWhatItCannotRun) {
   for (const Dims& dims : {Dims{-3, 1, 5}, Dims{1, -3, 5}, Dims{1, 1, -5}}) {
     refused("mm", {.dims = {dims}});
   }
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40, kHugest = 0x7fff'ffff'ffff'ffff;
+  for (const char* op : {"sum", "add", "mm", "outer", "cat", "stack"}) {
+    refused(op, {.dims = {{kHuge, kHuge, kHuge}}});
+    refused(op, {.dims = {{kHugest, kHugest, kHugest}}});
+  }
+  refused("outer", {.dims = {{1 << 24, 1 << 24, 1}}});  // small operands, but not the result
   refused("sum", {.layouts = {}});
   refused("softmax", {.layouts = {}, .in_place = true});
   refused("sum", {.device = Device(kCUDA, cuda::device_count())});

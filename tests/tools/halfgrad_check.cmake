@@ -1,7 +1,8 @@
 # The smallest failing case of a bad kernel, saved, makes the bad kernel fail again and not the good
 # one. A file without an output cannot be judged without a kernel, and operands must fit the op.
-# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so.
-set(case "${CMAKE_CURRENT_BINARY_DIR}/smallest.safetensors")
+# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DFOLDER=folder, which is made and removed.
+set(case "${FOLDER}/smallest.safetensors")
+file(MAKE_DIRECTORY "${FOLDER}")
 
 function(expect_code code)
   execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE out ERROR_VARIABLE err)
@@ -25,6 +26,9 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed) 
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
 expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
+foreach(size IN ITEMS 1099511627776 9223372036854775807)
+  expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims ${size} 1 ${size})
+endforeach()
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to judge
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
 
@@ -46,4 +50,20 @@ function(expect_text pattern)
   endif()
 endfunction()
 expect_text("--library requires --symbol" sum --library "${LIBRARY}")
+
+# Stored operands run in each layout and in place, as others do. Options that they leave nothing to do
+# are refused.
+expect_code(1 softmax --library "${LIBRARY}" --symbol softmax_bad --save-smallest "${case}")
+set(stored softmax --library "${LIBRARY}" --symbol softmax_good --values "${case}")
+expect_text("passed, 2 cases" ${stored})
+expect_text("passed, 2 cases" ${stored} --in-place --layout contiguous)
+expect_text("--in-place requires --library" softmax --values "${case}" --in-place)
+foreach(option IN ITEMS "--dims;1;1;1" "--seed;1" "--dtype;float32" "--save-smallest;${case}")
+  list(GET option 0 name)
+  expect_text("--values excludes ${name}|${name} excludes --values" ${stored} ${option})
+endforeach()
+expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${case}")
+expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
+            --values "${case}" --in-place)
 expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
+file(REMOVE_RECURSE "${FOLDER}")

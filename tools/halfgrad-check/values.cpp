@@ -51,7 +51,6 @@ StoredCase load_case(const std::vector<std::string>& files) {
 testing::KernelReport judge_files(const std::string& name, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options) {
-  testing::expect_runnable(options);
   const StoredCase stored = load_case(files);
   const testing::KernelOp op = testing::kernel_op(name);
   std::vector<Values> operands;
@@ -66,20 +65,20 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
                                             : op.output_dtype(report.dtype);
   report.accumulate =
       options.accumulate ? *options.accumulate : promote_types(report.dtype, kFloat32);
-  const testing::KernelContract contract{report.dtype,      report.output,
-                                         report.accumulate, options.layouts.front(),
-                                         options.device,    false};
-  if (!kernel && !stored.output.defined()) {
+  const std::vector<testing::KernelContract> contracts =
+      testing::contracts(op, {report.dtype, report.output, report.accumulate}, options);
+  if (kernel) {
+    for (const testing::KernelContract& contract : contracts) {
+      report.add(run_case(kernel, op, op.output(dims), operands, operands, contract),
+                 {.dims = dims, .contract = contract});
+    }
+    return report;
+  }
+  if (!stored.output.defined()) {
     throw std::invalid_argument("judge_files: expected a tensor called output, got none");
   }
-  const testing::CaseResult result =
-      kernel ? run_case(kernel, op, op.output(dims), operands, operands, contract)
-             : judge_output(op, operands, stored.output.to_vector<double>(), contract);
-  report.cases = 1;
-  report.use = result.use;
-  report.worst = result.worst.value_or(testing::WorstElement{});
-  report.worst_case = {.dims = dims, .contract = contract};
-  if (result.fault) report.findings.push_back({*result.fault, result.message, report.worst_case});
+  report.add(judge_output(op, operands, stored.output.to_vector<double>(), contracts.front()),
+             {.dims = dims, .contract = contracts.front()});
   return report;
 }
 

@@ -11,9 +11,10 @@ namespace halfgrad::check {
 /// Files hold tensors called input0, input1, ... and, if the kernel has run elsewhere, output:
 /// .safetensors and .npz under these names, .npy files are called so.
 
-/// Runs the kernel on the inputs in these files, or judges the output in them if there is none.
-/// Inputs have the dtype they are stored in. Throws std::invalid_argument for shapes that the op
-/// has not, for indices that are out of range, and for options that leave nothing to run.
+/// Runs the kernel on the inputs in these files, in each of the options' layouts and in place if
+/// they say so, or judges the output in the files if there is no kernel. Inputs have the dtype they
+/// are stored in. Throws std::invalid_argument for shapes that the op has not, for indices that are
+/// out of range, and for options that leave nothing to run.
 testing::KernelReport judge_files(const std::string& op, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options);
