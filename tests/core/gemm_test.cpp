@@ -60,7 +60,7 @@ TEST_P(Gemm, ManyTilesAndDepthBlocks) {
 }
 
 TEST_P(Gemm, AlphaBetaBias) {
-  for (const auto [m, n] : {std::pair{9, 18}, {1, 18}, {1, 150}, {9, 1}}) {
+  for (const auto& [m, n] : {std::pair{9, 18}, {1, 18}, {1, 150}, {9, 1}}) {
     for (const double alpha : {0.0, 1.0, -2.5}) {
       for (const double beta : {0.0, 1.0, 0.75}) {
         for (const DType bias_dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
