@@ -162,6 +162,7 @@ void store_first(int64_t count, const Vector<T>& product, const Destination<T>& 
   std::memcpy(to.out, out, bytes);
 }
 
+// C from some rows of it, whose last vector may be one of fewer columns.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void store_rows(const Vector<T> (&product)[Rows][Vectors],
                                               const Destination<T>& to, int64_t columns) {
@@ -176,12 +177,14 @@ template <int Rows, int Vectors, class T>
   }
 #pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
-    for (int i = 0; i + 1 < Vectors; ++i)
+    for (int i = 0; i + 1 < Vectors; ++i) {
       store_whole<T>(product[row][i], to.at(row, i * kLanes<T>));
+    }
     store_first<T>(columns - kLast, product[row][Vectors - 1], to.at(row, kLast));
   }
 }
 
+// The same from a product that alpha is still to meet: rare, and apart for that.
 template <int Vectors, class T>
 [[gnu::noinline]] void store_scaled(int rows, const Vector<T> (*product)[Vectors],
                                     const Destination<T>& to, int64_t columns) {
