@@ -1,11 +1,12 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/dims.h>
+#include <halfgrad/autograd/tensor_options.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/scalar.h>
@@ -18,16 +19,6 @@ namespace indexing {
 class TensorIndex;
 }
 
-/// One dimension, or several: `x.sum(0)`, `x.sum({0, 1})`. A bool is neither.
-class Dims : public Shape {
- public:
-  using Shape::Shape;
-  Dims() = default;
-  Dims(const Shape& dims) : Shape(dims) {}
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) Dims(T dim) : Shape{static_cast<std::int64_t>(dim)} {}
-};
-
 namespace detail {
 
 /// The ops as methods of Tensor: each does what the function of that name in ops.h does. A name
@@ -35,6 +26,16 @@ namespace detail {
 /// libtorch, because a Tensor is a handle.
 class TensorMethods {
  public:
+  // --- Creation: of this tensor's dtype and device where the options do not name another ---
+  Tensor new_empty(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_zeros(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_ones(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_full(const Shape& sizes, Scalar value, const TensorOptions& options = {}) const;
+  Tensor new_empty(const Shape& sizes, OneOption auto option) const;
+  Tensor new_zeros(const Shape& sizes, OneOption auto option) const;
+  Tensor new_ones(const Shape& sizes, OneOption auto option) const;
+  Tensor new_full(const Shape& sizes, Scalar value, OneOption auto option) const;
+
   // --- Arithmetic ---
   Tensor add(const Tensor& other, Scalar alpha = 1) const;
   Tensor sub(const Tensor& other, Scalar alpha = 1) const;
