@@ -181,8 +181,10 @@ class TensorMethods {
   Tensor prod(std::optional<DType> dtype = std::nullopt) const;
   Tensor prod(std::int64_t dim, bool keepdim = false,
               std::optional<DType> dtype = std::nullopt) const;
-  Tensor var(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
-  Tensor std(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
+  Tensor var(const Dims& dim = {}, std::optional<Scalar> correction = std::nullopt,
+             bool keepdim = false) const;
+  Tensor std(const Dims& dim = {}, std::optional<Scalar> correction = std::nullopt,
+             bool keepdim = false) const;
   template <std::same_as<bool> T>
   Tensor var(T unbiased) const;
   template <std::same_as<bool> T>

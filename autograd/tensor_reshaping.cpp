@@ -93,11 +93,11 @@ Tensor TensorMethods::prod(std::optional<DType> dtype) const {
 Tensor TensorMethods::prod(std::int64_t dim, bool keepdim, std::optional<DType> dtype) const {
   return halfgrad::prod(self(), dim, keepdim, dtype);
 }
-Tensor TensorMethods::var(const Dims& dim, bool unbiased, bool keepdim) const {
-  return halfgrad::var(self(), dim, unbiased, keepdim);
+Tensor TensorMethods::var(const Dims& dim, std::optional<Scalar> correction, bool keepdim) const {
+  return halfgrad::var(self(), dim, correction, keepdim);
 }
-Tensor TensorMethods::std(const Dims& dim, bool unbiased, bool keepdim) const {
-  return halfgrad::std(self(), dim, unbiased, keepdim);
+Tensor TensorMethods::std(const Dims& dim, std::optional<Scalar> correction, bool keepdim) const {
+  return halfgrad::std(self(), dim, correction, keepdim);
 }
 Tensor TensorMethods::max() const { return halfgrad::max(self()); }
 Tensor TensorMethods::min() const { return halfgrad::min(self()); }

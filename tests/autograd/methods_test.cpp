@@ -176,6 +176,8 @@ TEST_F(Methods, OfReductions) {
                 {"prod along one", x.prod(1, true), prod(x, 1, true)},
                 {"var", x.var(), var(x)},
                 {"var, biased", x.var(false), var(x, false)},
+                {"var with a correction", x.var({0, 1}, 2), var(x, {0, 1}, 2)},
+                {"std with a correction", x.std(1, 0.5, true), std(x, 1, 0.5, true)},
                 {"var along one", x.var(0), var(x, {0})},
                 {"var along one, biased", x.var(0, false, true), var(x, 0, false, true)},
                 {"std", x.std(), std(x)},
