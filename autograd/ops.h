@@ -185,6 +185,14 @@ Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_
 /// std::invalid_argument for a negative stride or offset, and for elements outside the storage.
 Tensor as_strided(const Tensor& self, const Shape& size, const Shape& stride,
                   std::optional<std::int64_t> storage_offset = std::nullopt);
+// ops/diagonal.cpp
+/// The elements with dim2's index `offset` above dim1's, as a last dimension instead of those two.
+Tensor diagonal(const Tensor& self, std::int64_t offset = 0, std::int64_t dim1 = 0,
+                std::int64_t dim2 = 1);
+/// Copies: that diagonal of a matrix, or of a vector the matrix that has it there, and zeros.
+Tensor diag(const Tensor& self, std::int64_t diagonal = 0);
+/// The sum of a matrix's diagonal.
+Tensor trace(const Tensor& self);
 // ops/split.cpp
 Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length);
 /// Pieces of split_size along `dim`, the last one shorter if they do not fit.

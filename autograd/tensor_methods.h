@@ -146,6 +146,9 @@ class TensorMethods {
                             std::int64_t dim = 0) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const;
   std::vector<Tensor> unbind(std::int64_t dim = 0) const;
+  Tensor diagonal(std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1) const;
+  Tensor diag(std::int64_t diagonal = 0) const;
+  Tensor trace() const;
   Tensor flip(const Dims& dims) const;
   Tensor repeat(const Dims& repeats) const;
   Tensor tril(std::int64_t diagonal = 0) const;

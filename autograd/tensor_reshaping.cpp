@@ -67,6 +67,11 @@ std::vector<Tensor> TensorMethods::chunk(std::int64_t chunks, std::int64_t dim) 
 std::vector<Tensor> TensorMethods::unbind(std::int64_t dim) const {
   return halfgrad::unbind(self(), dim);
 }
+Tensor TensorMethods::diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+  return halfgrad::diagonal(self(), offset, dim1, dim2);
+}
+Tensor TensorMethods::diag(std::int64_t diagonal) const { return halfgrad::diag(self(), diagonal); }
+Tensor TensorMethods::trace() const { return halfgrad::trace(self()); }
 Tensor TensorMethods::flip(const Dims& dims) const { return halfgrad::flip(self(), dims); }
 Tensor TensorMethods::repeat(const Dims& repeats) const {
   return halfgrad::repeat(self(), repeats);
