@@ -212,6 +212,9 @@ Tensor contiguous(const Tensor& self);
 
 // --- Rearranging (ops/rearranging.cpp): copies ---
 Tensor flip(const Tensor& self, const Shape& dims);
+/// Moves along dims[i] by shifts[i], what leaves at the end to the front; without dims by one shift
+/// along the flattened tensor.
+Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims = {});
 /// As often along each dimension as `repeats` says, from the last one; more of them than self has
 /// dimensions put new ones in front.
 Tensor repeat(const Tensor& self, const Shape& repeats);

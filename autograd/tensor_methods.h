@@ -150,6 +150,7 @@ class TensorMethods {
   Tensor diag(std::int64_t diagonal = 0) const;
   Tensor trace() const;
   Tensor flip(const Dims& dims) const;
+  Tensor roll(const Dims& shifts, const Dims& dims = {}) const;
   Tensor repeat(const Dims& repeats) const;
   Tensor tril(std::int64_t diagonal = 0) const;
   Tensor triu(std::int64_t diagonal = 0) const;

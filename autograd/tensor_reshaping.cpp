@@ -73,6 +73,9 @@ Tensor TensorMethods::diagonal(std::int64_t offset, std::int64_t dim1, std::int6
 Tensor TensorMethods::diag(std::int64_t diagonal) const { return halfgrad::diag(self(), diagonal); }
 Tensor TensorMethods::trace() const { return halfgrad::trace(self()); }
 Tensor TensorMethods::flip(const Dims& dims) const { return halfgrad::flip(self(), dims); }
+Tensor TensorMethods::roll(const Dims& shifts, const Dims& dims) const {
+  return halfgrad::roll(self(), shifts, dims);
+}
 Tensor TensorMethods::repeat(const Dims& repeats) const {
   return halfgrad::repeat(self(), repeats);
 }

@@ -113,6 +113,7 @@ TEST_F(Methods, OfComparisonsAndLogic) {
 
 TEST_F(Methods, OfShapesAndConversion) {
   const Tensor column = x.select(1, 0).unsqueeze(1);
+  const Tensor batch = x.unsqueeze(0);
   expect_pairs({{"reshape", x.reshape({3, -1}), reshape(x, {3, 2})},
                 {"reshape_as", x.reshape_as(x.t()), reshape(x, {3, 2})},
                 {"view", x.view({3, -1}), reshape(x, {3, 2})},
@@ -135,6 +136,11 @@ TEST_F(Methods, OfShapesAndConversion) {
                 {"split by list", x.split({1, 2}, 1)[1], narrow(x, 1, 1, 2)},
                 {"chunk", x.chunk(2, 1)[1], chunk(x, 2, 1)[1]},
                 {"unbind", x.unbind(1)[2], unbind(x, 1)[2]},
+                {"diagonal", batch.diagonal(1, 2, 1), diagonal(batch, 1, 2, 1)},
+                {"diag", x.diag(1), diag(x, 1)},
+                {"trace", x.trace(), trace(x)},
+                {"roll", x.roll(1, 0), roll(x, 1, 0)},
+                {"roll all", x.roll(1), roll(x, 1)},
                 {"flip", x.flip(1), flip(x, {1})},
                 {"repeat", x.repeat({2, 3}), repeat(x, {2, 3})},
                 {"tril", x.tril(-1), tril(x, -1)},
