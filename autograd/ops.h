@@ -251,6 +251,9 @@ Tensor outer(const Tensor& self, const Tensor& vec2);
 /// beta * self + alpha * mat1 @ mat2. With beta 0 self is not read, with alpha 0 not mat1 and mat2.
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
              Scalar alpha = 1);
+/// The same for batches [b, m, k] and [b, k, n].
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+               Scalar alpha = 1);
 /// input [..., in] @ weight [out, in]^T + bias [out], or one number
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 

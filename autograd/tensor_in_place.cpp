@@ -161,6 +161,10 @@ Tensor& TensorMethods::addmm_(const Tensor& mat1, const Tensor& mat2, Scalar bet
                               Scalar alpha) const {
   return in_place(self(), "addmm_", [&] { return addmm(mat1, mat2, beta, alpha); });
 }
+Tensor& TensorMethods::baddbmm_(const Tensor& batch1, const Tensor& batch2, Scalar beta,
+                                Scalar alpha) const {
+  return in_place(self(), "baddbmm_", [&] { return baddbmm(batch1, batch2, beta, alpha); });
+}
 Tensor& TensorMethods::copy_(const Tensor& source) const {
   const Tensor& x = self();
   return in_place(x, "copy_", [&] { return source.to(x).expand(x.sizes()); });

@@ -177,5 +177,9 @@ Tensor TensorMethods::addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta,
                             Scalar alpha) const {
   return halfgrad::addmm(self(), mat1, mat2, beta, alpha);
 }
+Tensor TensorMethods::baddbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta,
+                              Scalar alpha) const {
+  return halfgrad::baddbmm(self(), batch1, batch2, beta, alpha);
+}
 
 }  // namespace halfgrad::detail

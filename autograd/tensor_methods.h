@@ -226,6 +226,8 @@ class TensorMethods {
   Tensor dot(const Tensor& tensor) const;
   Tensor outer(const Tensor& vec2) const;
   Tensor addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+                 Scalar alpha = 1) const;
 
   // --- In place ---
   Tensor& add_(const Tensor& other, Scalar alpha = 1) const;
@@ -287,6 +289,8 @@ class TensorMethods {
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
   Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+                   Scalar alpha = 1) const;
   Tensor& copy_(const Tensor& source) const;
   Tensor& fill_(Scalar value) const;
   Tensor& zero_() const { return fill_(0); }

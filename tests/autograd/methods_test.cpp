@@ -169,7 +169,9 @@ TEST_F(Methods, OfIndexingAndProducts) {
                 {"mv", x.mv(vector), mv(x, vector)},
                 {"dot", vector.dot(vector), dot(vector, vector)},
                 {"outer", vector.outer(vector), outer(vector, vector)},
-                {"addmm", square.addmm(x, y.t(), 2, 3), addmm(square, x, y.t(), 2, 3)}});
+                {"addmm", square.addmm(x, y.t(), 2, 3), addmm(square, x, y.t(), 2, 3)},
+                {"baddbmm", square.baddbmm(batch, batch.transpose(1, 2), 2, 3),
+                 baddbmm(square, batch, batch.transpose(1, 2), 2, 3)}});
 }
 
 TEST_F(Methods, OfReductions) {
