@@ -254,6 +254,12 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar 
 /// The same for batches [b, m, k] and [b, k, n].
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
                Scalar alpha = 1);
+/// ops/einsum.cpp: the sum of products that an equation says, such as "bij,bjk->bik". A letter
+/// names a dimension of each operand it stands at, where sizes are equal or 1; twice at one, its
+/// diagonal. "..." is all dimensions that have no letter, broadcast. What is behind "->" stays, in
+/// that order, and the rest is summed; without an arrow the dots stay, and in ASCII's order the
+/// letters that stand once. Products are taken from the left, by bmm where a letter is summed.
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors);
 /// input [..., in] @ weight [out, in]^T + bias [out], or one number
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
