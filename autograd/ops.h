@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,15 +25,6 @@ Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // with numbers
 Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, Scalar other);
 Tensor div(const Tensor& self, Scalar other);
-/// ops/integer_division.cpp: the quotient toward zero for `rounding_mode` "trunc"; down for
-/// "floor", of integers alone. Integers are divided exactly and stay integers; -2^63 / -1 wraps.
-/// Throws std::invalid_argument for an integer divisor of 0 on the CPU; on a GPU that gives any
-/// number.
-Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode);
-Tensor div(const Tensor& self, Scalar other, std::optional<std::string_view> rounding_mode);
-/// div() with "floor".
-Tensor floor_divide(const Tensor& self, const Tensor& other);
-Tensor floor_divide(const Tensor& self, Scalar other);
 Tensor neg(const Tensor& self);
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, Scalar exponent);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -46,10 +45,6 @@ class TensorMethods {
   Tensor sub(Scalar other, Scalar alpha = 1) const;
   Tensor mul(Scalar other) const;
   Tensor div(Scalar other) const;
-  Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
-  Tensor div(Scalar other, std::optional<std::string_view> rounding_mode) const;
-  Tensor floor_divide(const Tensor& other) const;
-  Tensor floor_divide(Scalar other) const;
   Tensor neg() const;
   Tensor pow(const Tensor& exponent) const;
   Tensor pow(Scalar exponent) const;
