@@ -6,8 +6,6 @@
 // The methods that return another tensor; those that work in place are in tensor_in_place.cpp.
 namespace halfgrad::detail {
 
-const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
-
 // Arithmetic
 Tensor TensorMethods::add(const Tensor& other, Scalar alpha) const {
   return halfgrad::add(self(), other, alpha);

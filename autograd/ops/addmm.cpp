@@ -61,10 +61,6 @@ struct AddProduct {
 using AddMm = AddProduct<kAddmm, 2>;
 using BaddBmm = AddProduct<kBaddbmm, 3>;
 
-}  // namespace
-
-namespace {
-
 // [..., 3, 5] by [..., 5, 4], added to each of `selves`, which `at` broadcasts.
 template <class Op>
 OpEntry add_product_entry(const Shape& batch,

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -67,7 +69,12 @@ Tensor diag(const Tensor& self, std::int64_t diagonal) {
                                 to_string(self.sizes()));
   }
   if (self.dim() == 2) return clone(halfgrad::diagonal(self, diagonal));
-  const std::int64_t size = self.size(0) + (diagonal < 0 ? -diagonal : diagonal);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() - self.size(0);
+  if (diagonal > most || diagonal < -most) {
+    throw std::invalid_argument("diag: expected a diagonal of a matrix, got " +
+                                std::to_string(diagonal));
+  }
+  const std::int64_t size = self.size(0) + std::abs(diagonal);
   return put_on({diagonal, 0, 1}, self, {size, size}, "diag");
 }
 

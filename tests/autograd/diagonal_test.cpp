@@ -125,6 +125,9 @@ TEST_P(Diagonals, RefuseOtherDimensions) {
   EXPECT_EQ(message_of([&] { diag(x[0][0]); }),
             "diag: expected a vector or a matrix, got shape []");
   EXPECT_THROW(diag(x.unsqueeze(0)), std::invalid_argument);
+  for (const std::int64_t far : {INT64_MIN, INT64_MAX}) {
+    EXPECT_THROW(diag(x[0], far), std::invalid_argument);
+  }
   EXPECT_EQ(message_of([&] { trace(x[0]); }), "trace: expected a matrix, got shape [3]");
 }
 
