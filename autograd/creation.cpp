@@ -178,6 +178,20 @@ Tensor randn_like(const Tensor& like, const TensorOptions& options) {
 
 namespace detail {
 
+Tensor TensorMethods::new_empty(const Shape& sizes, const TensorOptions& options) const {
+  return empty(sizes, completed(options, self()));
+}
+Tensor TensorMethods::new_zeros(const Shape& sizes, const TensorOptions& options) const {
+  return zeros(sizes, completed(options, self()));
+}
+Tensor TensorMethods::new_ones(const Shape& sizes, const TensorOptions& options) const {
+  return ones(sizes, completed(options, self()));
+}
+Tensor TensorMethods::new_full(const Shape& sizes, Scalar value,
+                               const TensorOptions& options) const {
+  return full(sizes, value, completed(options, self()));
+}
+
 Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
                const TensorOptions& options) {
   const Array values = Array::empty(sizes, dtype);

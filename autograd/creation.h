@@ -8,36 +8,11 @@
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/autograd/tensor_options.h>
 
 /// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics
 /// are libtorch's; random ones draw from default_generator().
 namespace halfgrad {
-
-/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
-struct TensorOptions {
-  std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
-  std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
-  bool requires_grad = false;
-};
-
-namespace detail {
-
-/// libtorch's short form: `zeros({2}, kHalf)` for `{.dtype = kHalf}`, and `zeros({2}, kCUDA)` or a
-/// Device for `{.device = ...}`.
-template <class T>
-concept OneOption =
-    std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
-
-template <OneOption T>
-TensorOptions only(T option) {
-  if constexpr (std::same_as<T, DType>) {
-    return {.dtype = option};
-  } else {
-    return {.device = Device(option)};
-  }
-}
-
-}  // namespace detail
 
 /// Where this thread makes tensors and modules unless their options say otherwise: the CPU at
 /// first. As torch.set_default_device.

@@ -183,8 +183,8 @@ Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) c
   return picked.is_same(self()) ? reshape(picked.sizes()) : picked;  // a view, as all others
 }
 
-Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
-                                  const Tensor& value) const {
+Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
+                                   const Tensor& value) const {
   const indexing::Picks picks = indexing::Reader("index_put_", self(), indices).result();
   for (const Tensor& index : picks.along) {
     if (!index.defined()) continue;
@@ -195,8 +195,8 @@ Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indi
   picks.view.copy_(value);
   return const_cast<Tensor&>(self());
 }
-Tensor& TensorMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
-                                  Scalar value) const {
+Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
+                                   Scalar value) const {
   const Tensor* const mask =
       indices.size() == 1 ? std::get_if<Tensor>(&indices[0].value()) : nullptr;
   if (mask != nullptr && indexing::is_mask(*mask)) {

@@ -108,6 +108,7 @@ OpEntry mv_entry();
 OpEntry dot_entry();
 OpEntry outer_entry();
 OpEntry addmm_entry();
+OpEntry baddbmm_entry();
 OpEntry linear_entry();
 OpEntry linear_relu_entry();
 OpEntry linear_gelu_entry();
@@ -230,6 +231,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::dot_entry(),
       detail::outer_entry(),
       detail::addmm_entry(),
+      detail::baddbmm_entry(),
       detail::linear_entry(),
       detail::linear_relu_entry(),
       detail::linear_gelu_entry(),

@@ -175,6 +175,14 @@ Tensor flatten(const Tensor& self, std::int64_t start_dim = 0, std::int64_t end_
 /// std::invalid_argument for a negative stride or offset, and for elements outside the storage.
 Tensor as_strided(const Tensor& self, const Shape& size, const Shape& stride,
                   std::optional<std::int64_t> storage_offset = std::nullopt);
+// ops/diagonal.cpp
+/// The elements with dim2's index `offset` above dim1's, as a last dimension instead of those two.
+Tensor diagonal(const Tensor& self, std::int64_t offset = 0, std::int64_t dim1 = 0,
+                std::int64_t dim2 = 1);
+/// Copies: that diagonal of a matrix, or of a vector the matrix that has it there, and zeros.
+Tensor diag(const Tensor& self, std::int64_t diagonal = 0);
+/// The sum of a matrix's diagonal.
+Tensor trace(const Tensor& self);
 // ops/split.cpp
 Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length);
 /// Pieces of split_size along `dim`, the last one shorter if they do not fit.
@@ -194,6 +202,9 @@ Tensor contiguous(const Tensor& self);
 
 // --- Rearranging (ops/rearranging.cpp): copies ---
 Tensor flip(const Tensor& self, const Shape& dims);
+/// Moves along dims[i] by shifts[i], what leaves at the end to the front; without dims by one shift
+/// along the flattened tensor.
+Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims = {});
 /// As often along each dimension as `repeats` says, from the last one; more of them than self has
 /// dimensions put new ones in front.
 Tensor repeat(const Tensor& self, const Shape& repeats);
@@ -230,6 +241,15 @@ Tensor outer(const Tensor& self, const Tensor& vec2);
 /// beta * self + alpha * mat1 @ mat2. With beta 0 self is not read, with alpha 0 not mat1 and mat2.
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
              Scalar alpha = 1);
+/// The same for batches [b, m, k] and [b, k, n].
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+               Scalar alpha = 1);
+/// ops/einsum.cpp: the sum of products that an equation says, such as "bij,bjk->bik". A letter
+/// names a dimension of each operand it stands at, where sizes are equal or 1; twice at one, its
+/// diagonal. "..." is all dimensions that have no letter, broadcast. What is behind "->" stays, in
+/// that order, and the rest is summed; without an arrow the dots stay, and in ASCII's order the
+/// letters that stand once. Products are taken from the left, by bmm where a letter is summed.
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors);
 /// input [..., in] @ weight [out, in]^T + bias [out], or one number
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 

@@ -37,23 +37,30 @@ Tensor mean(const Tensor& self, T dim, bool keepdim = false,
 Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
-Tensor var(const Tensor& self, const Shape& dim = {}, bool unbiased = true, bool keepdim = false);
+/// sum (x - mean)^2 / (n - correction), and its root. `correction` is 1 when absent, and where it
+/// is a bool, libtorch's `unbiased`, 1 or 0. Where n <= correction: infinity, or NaN of equal
+/// numbers.
+Tensor var(const Tensor& self, const Shape& dim = {},
+           std::optional<Scalar> correction = std::nullopt, bool keepdim = false);
 template <std::same_as<bool> T>
 Tensor var(const Tensor& self, T unbiased) {
   return var(self, Shape(), unbiased);
 }
 template <DimIndex T>
-Tensor var(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
-  return var(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
+Tensor var(const Tensor& self, T dim, std::optional<Scalar> correction = std::nullopt,
+           bool keepdim = false) {
+  return var(self, Shape{static_cast<std::int64_t>(dim)}, correction, keepdim);
 }
-Tensor std(const Tensor& self, const Shape& dim = {}, bool unbiased = true, bool keepdim = false);
+Tensor std(const Tensor& self, const Shape& dim = {},
+           std::optional<Scalar> correction = std::nullopt, bool keepdim = false);
 template <std::same_as<bool> T>
 Tensor std(const Tensor& self, T unbiased) {
   return std(self, Shape(), unbiased);
 }
 template <DimIndex T>
-Tensor std(const Tensor& self, T dim, bool unbiased = true, bool keepdim = false) {
-  return std(self, Shape{static_cast<std::int64_t>(dim)}, unbiased, keepdim);
+Tensor std(const Tensor& self, T dim, std::optional<Scalar> correction = std::nullopt,
+           bool keepdim = false) {
+  return std(self, Shape{static_cast<std::int64_t>(dim)}, correction, keepdim);
 }
 Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);

@@ -134,6 +134,20 @@ Tensor detail::TensorMethods::std(T unbiased) const {
   return std(Dims(), unbiased);
 }
 
+Tensor detail::TensorMethods::new_empty(const Shape& sizes, OneOption auto option) const {
+  return new_empty(sizes, only(option));
+}
+Tensor detail::TensorMethods::new_zeros(const Shape& sizes, OneOption auto option) const {
+  return new_zeros(sizes, only(option));
+}
+Tensor detail::TensorMethods::new_ones(const Shape& sizes, OneOption auto option) const {
+  return new_ones(sizes, only(option));
+}
+Tensor detail::TensorMethods::new_full(const Shape& sizes, Scalar value,
+                                       OneOption auto option) const {
+  return new_full(sizes, value, only(option));
+}
+
 /// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what
 /// they do not show: the dtype unless it is float32, int64 or bool, the shape if elements are
 /// missing, requires_grad, and the op that made them:

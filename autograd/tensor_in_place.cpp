@@ -1,3 +1,5 @@
+#include <halfgrad/autograd/tensor_in_place.h>
+
 #include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -46,142 +48,160 @@ Tensor& drawn(const Tensor& self, const char* op, const F& fill) {
 
 }  // namespace
 
-Tensor& TensorMethods::add_(const Tensor& other, Scalar alpha) const {
-  return in_place(self(), "add_", [&] { return add(other, alpha); });
+const Tensor& InPlaceMethods::self() const { return static_cast<const Tensor&>(*this); }
+
+Tensor& InPlaceMethods::add_(const Tensor& other, Scalar alpha) const {
+  return in_place(self(), "add_", [&] { return self().add(other, alpha); });
 }
-Tensor& TensorMethods::sub_(const Tensor& other, Scalar alpha) const {
-  return in_place(self(), "sub_", [&] { return sub(other, alpha); });
+Tensor& InPlaceMethods::sub_(const Tensor& other, Scalar alpha) const {
+  return in_place(self(), "sub_", [&] { return self().sub(other, alpha); });
 }
-Tensor& TensorMethods::mul_(const Tensor& other) const {
+Tensor& InPlaceMethods::mul_(const Tensor& other) const {
   return in_place(self(), "mul_", [&] { return kept(self(), other.requires_grad()) * other; });
 }
-Tensor& TensorMethods::div_(const Tensor& other) const {
+Tensor& InPlaceMethods::div_(const Tensor& other) const {
   return in_place(self(), "div_", [&] { return kept(self(), other.requires_grad()) / other; });
 }
-Tensor& TensorMethods::add_(Scalar other, Scalar alpha) const {
-  return in_place(self(), "add_", [&] { return add(other, alpha); });
+Tensor& InPlaceMethods::add_(Scalar other, Scalar alpha) const {
+  return in_place(self(), "add_", [&] { return self().add(other, alpha); });
 }
-Tensor& TensorMethods::sub_(Scalar other, Scalar alpha) const {
-  return in_place(self(), "sub_", [&] { return sub(other, alpha); });
+Tensor& InPlaceMethods::sub_(Scalar other, Scalar alpha) const {
+  return in_place(self(), "sub_", [&] { return self().sub(other, alpha); });
 }
-Tensor& TensorMethods::mul_(Scalar other) const {
+Tensor& InPlaceMethods::mul_(Scalar other) const {
   return in_place(self(), "mul_", [&] { return kept(self()) * other; });
 }
-Tensor& TensorMethods::div_(Scalar other) const {
+Tensor& InPlaceMethods::div_(Scalar other) const {
   return in_place(self(), "div_", [&] { return kept(self()) / other; });
 }
-Tensor& TensorMethods::pow_(const Tensor& exponent) const {
+Tensor& InPlaceMethods::pow_(const Tensor& exponent) const {
   return in_place(self(), "pow_",
                   [&] { return kept(self(), exponent.requires_grad()).pow(exponent); });
 }
-Tensor& TensorMethods::pow_(Scalar exponent) const {
+Tensor& InPlaceMethods::pow_(Scalar exponent) const {
   return in_place(self(), "pow_", [&] { return kept(self()).pow(exponent); });
 }
-Tensor& TensorMethods::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) const {
+Tensor& InPlaceMethods::clamp_(std::optional<Scalar> min, std::optional<Scalar> max) const {
   return in_place(self(), "clamp_", [&] { return kept(self()).clamp(min, max); });
 }
-Tensor& TensorMethods::clamp_(const Tensor& min) const { return clamp_(min, {}); }
-Tensor& TensorMethods::clamp_(const Tensor& min, const Tensor& max) const {
+Tensor& InPlaceMethods::clamp_(const Tensor& min) const { return clamp_(min, {}); }
+Tensor& InPlaceMethods::clamp_(const Tensor& min, const Tensor& max) const {
   const Tensor bounds[] = {min, max};
   return in_place(self(), "clamp_",
                   [&] { return kept(self(), any_requires_grad(bounds)).clamp(min, max); });
 }
-Tensor& TensorMethods::clamp_min_(Scalar min) const {
+Tensor& InPlaceMethods::clamp_min_(Scalar min) const {
   return in_place(self(), "clamp_min_", [&] { return kept(self()).clamp_min(min); });
 }
-Tensor& TensorMethods::clamp_max_(Scalar max) const {
+Tensor& InPlaceMethods::clamp_max_(Scalar max) const {
   return in_place(self(), "clamp_max_", [&] { return kept(self()).clamp_max(max); });
 }
-Tensor& TensorMethods::clamp_min_(const Tensor& min) const {
+Tensor& InPlaceMethods::clamp_min_(const Tensor& min) const {
   return in_place(self(), "clamp_min_",
                   [&] { return kept(self(), min.requires_grad()).clamp_min(min); });
 }
-Tensor& TensorMethods::clamp_max_(const Tensor& max) const {
+Tensor& InPlaceMethods::clamp_max_(const Tensor& max) const {
   return in_place(self(), "clamp_max_",
                   [&] { return kept(self(), max.requires_grad()).clamp_max(max); });
 }
-Tensor& TensorMethods::lerp_(const Tensor& end, const Tensor& weight) const {
+Tensor& InPlaceMethods::lerp_(const Tensor& end, const Tensor& weight) const {
   const Tensor others[] = {end, weight};
   return in_place(self(), "lerp_",
                   [&] { return kept(self(), any_requires_grad(others)).lerp(end, weight); });
 }
-Tensor& TensorMethods::lerp_(const Tensor& end, Scalar weight) const {
-  return in_place(self(), "lerp_", [&] { return lerp(end, weight); });
+Tensor& InPlaceMethods::lerp_(const Tensor& end, Scalar weight) const {
+  return in_place(self(), "lerp_", [&] { return self().lerp(end, weight); });
 }
-Tensor& TensorMethods::addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
-  return in_place(self(), "addcmul_", [&] { return addcmul(tensor1, tensor2, value); });
+Tensor& InPlaceMethods::addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
+  return in_place(self(), "addcmul_", [&] { return self().addcmul(tensor1, tensor2, value); });
 }
-Tensor& TensorMethods::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
-  return in_place(self(), "addcdiv_", [&] { return addcdiv(tensor1, tensor2, value); });
+Tensor& InPlaceMethods::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value) const {
+  return in_place(self(), "addcdiv_", [&] { return self().addcdiv(tensor1, tensor2, value); });
 }
 
-Tensor& TensorMethods::abs_() const { return keeping_operand(self(), "abs_", halfgrad::abs); }
-Tensor& TensorMethods::log_() const { return keeping_operand(self(), "log_", halfgrad::log); }
-Tensor& TensorMethods::log1p_() const { return keeping_operand(self(), "log1p_", halfgrad::log1p); }
-Tensor& TensorMethods::square_() const {
+Tensor& InPlaceMethods::abs_() const { return keeping_operand(self(), "abs_", halfgrad::abs); }
+Tensor& InPlaceMethods::log_() const { return keeping_operand(self(), "log_", halfgrad::log); }
+Tensor& InPlaceMethods::log1p_() const {
+  return keeping_operand(self(), "log1p_", halfgrad::log1p);
+}
+Tensor& InPlaceMethods::square_() const {
   return keeping_operand(self(), "square_", halfgrad::square);
 }
-Tensor& TensorMethods::sin_() const { return keeping_operand(self(), "sin_", halfgrad::sin); }
-Tensor& TensorMethods::cos_() const { return keeping_operand(self(), "cos_", halfgrad::cos); }
-Tensor& TensorMethods::erf_() const { return keeping_operand(self(), "erf_", halfgrad::erf); }
+Tensor& InPlaceMethods::sin_() const { return keeping_operand(self(), "sin_", halfgrad::sin); }
+Tensor& InPlaceMethods::cos_() const { return keeping_operand(self(), "cos_", halfgrad::cos); }
+Tensor& InPlaceMethods::erf_() const { return keeping_operand(self(), "erf_", halfgrad::erf); }
 
-Tensor& TensorMethods::neg_() const { return without_operand(self(), "neg_", halfgrad::neg); }
-Tensor& TensorMethods::exp_() const { return without_operand(self(), "exp_", halfgrad::exp); }
-Tensor& TensorMethods::expm1_() const { return without_operand(self(), "expm1_", halfgrad::expm1); }
-Tensor& TensorMethods::sqrt_() const { return without_operand(self(), "sqrt_", halfgrad::sqrt); }
-Tensor& TensorMethods::rsqrt_() const { return without_operand(self(), "rsqrt_", halfgrad::rsqrt); }
-Tensor& TensorMethods::reciprocal_() const {
+Tensor& InPlaceMethods::neg_() const { return without_operand(self(), "neg_", halfgrad::neg); }
+Tensor& InPlaceMethods::exp_() const { return without_operand(self(), "exp_", halfgrad::exp); }
+Tensor& InPlaceMethods::expm1_() const {
+  return without_operand(self(), "expm1_", halfgrad::expm1);
+}
+Tensor& InPlaceMethods::sqrt_() const { return without_operand(self(), "sqrt_", halfgrad::sqrt); }
+Tensor& InPlaceMethods::rsqrt_() const {
+  return without_operand(self(), "rsqrt_", halfgrad::rsqrt);
+}
+Tensor& InPlaceMethods::reciprocal_() const {
   return without_operand(self(), "reciprocal_", halfgrad::reciprocal);
 }
-Tensor& TensorMethods::tanh_() const { return without_operand(self(), "tanh_", halfgrad::tanh); }
-Tensor& TensorMethods::sigmoid_() const {
+Tensor& InPlaceMethods::tanh_() const { return without_operand(self(), "tanh_", halfgrad::tanh); }
+Tensor& InPlaceMethods::sigmoid_() const {
   return without_operand(self(), "sigmoid_", halfgrad::sigmoid);
 }
-Tensor& TensorMethods::relu_() const { return without_operand(self(), "relu_", halfgrad::relu); }
-Tensor& TensorMethods::floor_() const { return without_operand(self(), "floor_", halfgrad::floor); }
-Tensor& TensorMethods::ceil_() const { return without_operand(self(), "ceil_", halfgrad::ceil); }
-Tensor& TensorMethods::round_() const { return without_operand(self(), "round_", halfgrad::round); }
-Tensor& TensorMethods::trunc_() const { return without_operand(self(), "trunc_", halfgrad::trunc); }
-Tensor& TensorMethods::sign_() const { return without_operand(self(), "sign_", halfgrad::sign); }
+Tensor& InPlaceMethods::relu_() const { return without_operand(self(), "relu_", halfgrad::relu); }
+Tensor& InPlaceMethods::floor_() const {
+  return without_operand(self(), "floor_", halfgrad::floor);
+}
+Tensor& InPlaceMethods::ceil_() const { return without_operand(self(), "ceil_", halfgrad::ceil); }
+Tensor& InPlaceMethods::round_() const {
+  return without_operand(self(), "round_", halfgrad::round);
+}
+Tensor& InPlaceMethods::trunc_() const {
+  return without_operand(self(), "trunc_", halfgrad::trunc);
+}
+Tensor& InPlaceMethods::sign_() const { return without_operand(self(), "sign_", halfgrad::sign); }
 
-Tensor& TensorMethods::tril_(std::int64_t diagonal) const {
-  return in_place(self(), "tril_", [&] { return tril(diagonal); });
+Tensor& InPlaceMethods::tril_(std::int64_t diagonal) const {
+  return in_place(self(), "tril_", [&] { return self().tril(diagonal); });
 }
-Tensor& TensorMethods::triu_(std::int64_t diagonal) const {
-  return in_place(self(), "triu_", [&] { return triu(diagonal); });
+Tensor& InPlaceMethods::triu_(std::int64_t diagonal) const {
+  return in_place(self(), "triu_", [&] { return self().triu(diagonal); });
 }
-Tensor& TensorMethods::masked_fill_(const Tensor& mask, Scalar value) const {
-  return in_place(self(), "masked_fill_", [&] { return masked_fill(mask, value); });
+Tensor& InPlaceMethods::masked_fill_(const Tensor& mask, Scalar value) const {
+  return in_place(self(), "masked_fill_", [&] { return self().masked_fill(mask, value); });
 }
-Tensor& TensorMethods::scatter_add_(std::int64_t dim, const Tensor& index,
-                                    const Tensor& src) const {
-  return in_place(self(), "scatter_add_", [&] { return scatter_add(dim, index, src); });
+Tensor& InPlaceMethods::scatter_add_(std::int64_t dim, const Tensor& index,
+                                     const Tensor& src) const {
+  return in_place(self(), "scatter_add_", [&] { return self().scatter_add(dim, index, src); });
 }
-Tensor& TensorMethods::addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta,
-                              Scalar alpha) const {
-  return in_place(self(), "addmm_", [&] { return addmm(mat1, mat2, beta, alpha); });
+Tensor& InPlaceMethods::addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta,
+                               Scalar alpha) const {
+  return in_place(self(), "addmm_", [&] { return self().addmm(mat1, mat2, beta, alpha); });
 }
-Tensor& TensorMethods::copy_(const Tensor& source) const {
+Tensor& InPlaceMethods::baddbmm_(const Tensor& batch1, const Tensor& batch2, Scalar beta,
+                                 Scalar alpha) const {
+  return in_place(self(), "baddbmm_", [&] { return self().baddbmm(batch1, batch2, beta, alpha); });
+}
+Tensor& InPlaceMethods::copy_(const Tensor& source) const {
   const Tensor& x = self();
   return in_place(x, "copy_", [&] { return source.to(x).expand(x.sizes()); });
 }
-Tensor& TensorMethods::fill_(Scalar value) const {
+Tensor& InPlaceMethods::fill_(Scalar value) const {
   const Tensor& x = self();
   return in_place(x, "fill_", [&] {
     return Tensor(Array::full({}, value, x.dtype(), x.device())).expand(x.sizes());
   });
 }
-Tensor& TensorMethods::normal_(double mean, double std) const {
+Tensor& InPlaceMethods::normal_(double mean, double std) const {
   return drawn(self(), "normal_", [=](const Array& numbers, RandomKey key) {
     random::normal(numbers, mean, std, key);
   });
 }
-Tensor& TensorMethods::uniform_(double from, double to) const {
+Tensor& InPlaceMethods::uniform_(double from, double to) const {
   return drawn(self(), "uniform_", [=](const Array& numbers, RandomKey key) {
     random::uniform(numbers, from, to, key);
   });
 }
-Tensor& TensorMethods::bernoulli_(double p) const {
+Tensor& InPlaceMethods::bernoulli_(double p) const {
   return drawn(self(), "bernoulli_",
                [=](const Array& numbers, RandomKey key) { random::bernoulli(numbers, p, key); });
 }

@@ -6,8 +6,6 @@
 // The methods that return another tensor; those that work in place are in tensor_in_place.cpp.
 namespace halfgrad::detail {
 
-const Tensor& TensorMethods::self() const { return static_cast<const Tensor&>(*this); }
-
 // Arithmetic
 Tensor TensorMethods::add(const Tensor& other, Scalar alpha) const {
   return halfgrad::add(self(), other, alpha);
@@ -163,6 +161,10 @@ Tensor TensorMethods::outer(const Tensor& vec2) const { return halfgrad::outer(s
 Tensor TensorMethods::addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta,
                             Scalar alpha) const {
   return halfgrad::addmm(self(), mat1, mat2, beta, alpha);
+}
+Tensor TensorMethods::baddbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta,
+                              Scalar alpha) const {
+  return halfgrad::baddbmm(self(), batch1, batch2, beta, alpha);
 }
 
 }  // namespace halfgrad::detail

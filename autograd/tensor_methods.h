@@ -1,11 +1,13 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/dims.h>
+#include <halfgrad/autograd/tensor_in_place.h>
+#include <halfgrad/autograd/tensor_options.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/scalar.h>
@@ -18,23 +20,21 @@ namespace indexing {
 class TensorIndex;
 }
 
-/// One dimension, or several: `x.sum(0)`, `x.sum({0, 1})`. A bool is neither.
-class Dims : public Shape {
- public:
-  using Shape::Shape;
-  Dims() = default;
-  Dims(const Shape& dims) : Shape(dims) {}
-  template <std::integral T>
-  requires(!std::same_as<T, bool>) Dims(T dim) : Shape{static_cast<std::int64_t>(dim)} {}
-};
-
 namespace detail {
 
-/// The ops as methods of Tensor: each does what the function of that name in ops.h does. A name
-/// ending in _ works in place, keeps the tensor's dtype, and returns the tensor; it is const, as in
-/// libtorch, because a Tensor is a handle.
-class TensorMethods {
+/// The ops as methods of Tensor: each does what the function of that name in ops.h does.
+class TensorMethods : public InPlaceMethods {
  public:
+  // --- Creation: of this tensor's dtype and device where the options do not name another ---
+  Tensor new_empty(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_zeros(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_ones(const Shape& sizes, const TensorOptions& options = {}) const;
+  Tensor new_full(const Shape& sizes, Scalar value, const TensorOptions& options = {}) const;
+  Tensor new_empty(const Shape& sizes, OneOption auto option) const;
+  Tensor new_zeros(const Shape& sizes, OneOption auto option) const;
+  Tensor new_ones(const Shape& sizes, OneOption auto option) const;
+  Tensor new_full(const Shape& sizes, Scalar value, OneOption auto option) const;
+
   // --- Arithmetic ---
   Tensor add(const Tensor& other, Scalar alpha = 1) const;
   Tensor sub(const Tensor& other, Scalar alpha = 1) const;
@@ -140,7 +140,11 @@ class TensorMethods {
                             std::int64_t dim = 0) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const;
   std::vector<Tensor> unbind(std::int64_t dim = 0) const;
+  Tensor diagonal(std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1) const;
+  Tensor diag(std::int64_t diagonal = 0) const;
+  Tensor trace() const;
   Tensor flip(const Dims& dims) const;
+  Tensor roll(const Dims& shifts, const Dims& dims = {}) const;
   Tensor repeat(const Dims& repeats) const;
   Tensor tril(std::int64_t diagonal = 0) const;
   Tensor triu(std::int64_t diagonal = 0) const;
@@ -180,8 +184,10 @@ class TensorMethods {
   Tensor prod(std::optional<DType> dtype = std::nullopt) const;
   Tensor prod(std::int64_t dim, bool keepdim = false,
               std::optional<DType> dtype = std::nullopt) const;
-  Tensor var(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
-  Tensor std(const Dims& dim = {}, bool unbiased = true, bool keepdim = false) const;
+  Tensor var(const Dims& dim = {}, std::optional<Scalar> correction = std::nullopt,
+             bool keepdim = false) const;
+  Tensor std(const Dims& dim = {}, std::optional<Scalar> correction = std::nullopt,
+             bool keepdim = false) const;
   template <std::same_as<bool> T>
   Tensor var(T unbiased) const;
   template <std::same_as<bool> T>
@@ -214,80 +220,11 @@ class TensorMethods {
   Tensor dot(const Tensor& tensor) const;
   Tensor outer(const Tensor& vec2) const;
   Tensor addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
-
-  // --- In place ---
-  Tensor& add_(const Tensor& other, Scalar alpha = 1) const;
-  Tensor& sub_(const Tensor& other, Scalar alpha = 1) const;
-  Tensor& mul_(const Tensor& other) const;
-  Tensor& div_(const Tensor& other) const;
-  Tensor& add_(Scalar other, Scalar alpha = 1) const;
-  Tensor& sub_(Scalar other, Scalar alpha = 1) const;
-  Tensor& mul_(Scalar other) const;
-  Tensor& div_(Scalar other) const;
-  Tensor& operator+=(const Tensor& other) { return add_(other); }
-  Tensor& operator-=(const Tensor& other) { return sub_(other); }
-  Tensor& operator*=(const Tensor& other) { return mul_(other); }
-  Tensor& operator/=(const Tensor& other) { return div_(other); }
-  Tensor& operator+=(Scalar other) { return add_(other); }
-  Tensor& operator-=(Scalar other) { return sub_(other); }
-  Tensor& operator*=(Scalar other) { return mul_(other); }
-  Tensor& operator/=(Scalar other) { return div_(other); }
-  Tensor& neg_() const;
-  Tensor& pow_(const Tensor& exponent) const;
-  Tensor& pow_(Scalar exponent) const;
-  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
-  Tensor& clamp_(const Tensor& min) const;
-  Tensor& clamp_(const Tensor& min, const Tensor& max) const;
-  Tensor& clamp_min_(Scalar min) const;
-  Tensor& clamp_max_(Scalar max) const;
-  Tensor& clamp_min_(const Tensor& min) const;
-  Tensor& clamp_max_(const Tensor& max) const;
-  Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
-  Tensor& lerp_(const Tensor& end, Scalar weight) const;
-  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
-  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
-  Tensor& abs_() const;
-  Tensor& exp_() const;
-  Tensor& expm1_() const;
-  Tensor& log_() const;
-  Tensor& log1p_() const;
-  Tensor& sqrt_() const;
-  Tensor& rsqrt_() const;
-  Tensor& reciprocal_() const;
-  Tensor& square_() const;
-  Tensor& sin_() const;
-  Tensor& cos_() const;
-  Tensor& tanh_() const;
-  Tensor& erf_() const;
-  Tensor& sigmoid_() const;
-  Tensor& relu_() const;
-  Tensor& floor_() const;
-  Tensor& ceil_() const;
-  Tensor& round_() const;
-  Tensor& trunc_() const;
-  Tensor& sign_() const;
-  Tensor& tril_(std::int64_t diagonal = 0) const;
-  Tensor& triu_(std::int64_t diagonal = 0) const;
-  Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
-  /// x[...] = value, broadcast. `indices` hold no tensor with dimensions, but for one mask alone
-  /// with a number.
-  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value) const;
-  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
-  Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
-  Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
-  Tensor& copy_(const Tensor& source) const;
-  Tensor& fill_(Scalar value) const;
-  Tensor& zero_() const { return fill_(0); }
-  /// Random numbers, drawn from default_generator(); see core/random.h.
-  Tensor& normal_(double mean = 0, double std = 1) const;
-  Tensor& uniform_(double from = 0, double to = 1) const;
-  Tensor& bernoulli_(double p = 0.5) const;
+  Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+                 Scalar alpha = 1) const;
 
  protected:
   TensorMethods() = default;
-
- private:
-  const Tensor& self() const;
 };
 
 }  // namespace detail

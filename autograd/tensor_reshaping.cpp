@@ -67,7 +67,15 @@ std::vector<Tensor> TensorMethods::chunk(std::int64_t chunks, std::int64_t dim) 
 std::vector<Tensor> TensorMethods::unbind(std::int64_t dim) const {
   return halfgrad::unbind(self(), dim);
 }
+Tensor TensorMethods::diagonal(std::int64_t offset, std::int64_t dim1, std::int64_t dim2) const {
+  return halfgrad::diagonal(self(), offset, dim1, dim2);
+}
+Tensor TensorMethods::diag(std::int64_t diagonal) const { return halfgrad::diag(self(), diagonal); }
+Tensor TensorMethods::trace() const { return halfgrad::trace(self()); }
 Tensor TensorMethods::flip(const Dims& dims) const { return halfgrad::flip(self(), dims); }
+Tensor TensorMethods::roll(const Dims& shifts, const Dims& dims) const {
+  return halfgrad::roll(self(), shifts, dims);
+}
 Tensor TensorMethods::repeat(const Dims& repeats) const {
   return halfgrad::repeat(self(), repeats);
 }
@@ -93,11 +101,11 @@ Tensor TensorMethods::prod(std::optional<DType> dtype) const {
 Tensor TensorMethods::prod(std::int64_t dim, bool keepdim, std::optional<DType> dtype) const {
   return halfgrad::prod(self(), dim, keepdim, dtype);
 }
-Tensor TensorMethods::var(const Dims& dim, bool unbiased, bool keepdim) const {
-  return halfgrad::var(self(), dim, unbiased, keepdim);
+Tensor TensorMethods::var(const Dims& dim, std::optional<Scalar> correction, bool keepdim) const {
+  return halfgrad::var(self(), dim, correction, keepdim);
 }
-Tensor TensorMethods::std(const Dims& dim, bool unbiased, bool keepdim) const {
-  return halfgrad::std(self(), dim, unbiased, keepdim);
+Tensor TensorMethods::std(const Dims& dim, std::optional<Scalar> correction, bool keepdim) const {
+  return halfgrad::std(self(), dim, correction, keepdim);
 }
 Tensor TensorMethods::max() const { return halfgrad::max(self()); }
 Tensor TensorMethods::min() const { return halfgrad::min(self()); }

@@ -55,6 +55,7 @@ struct KernelOp {
 ///   outer                             [m], [n] -> [m, n]
 ///   linear, linear_relu, linear_gelu  [m, k], [n, k], [n] -> [m, n]
 ///   addmm                             [n], [m, k], [k, n] -> [m, n]
+///   baddbmm                           [n], [m, n, k], [m, k, n] -> [m, n, n]
 ///   cross_entropy, nll_loss           [m, k], classes [m] -> []
 ///   the other losses                  [m, k], [m, k] -> []
 ///   transpose                         [m, n] -> [n, m]

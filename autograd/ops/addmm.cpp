@@ -1,6 +1,8 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
@@ -11,9 +13,14 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+constexpr char kAddmm[] = "addmm";
+constexpr char kBaddbmm[] = "baddbmm";
+
 // C = beta S + alpha A B;  dS = beta dC,  dA = alpha dC B^T,  dB = alpha A^T dC
-struct AddMm {
-  static constexpr auto name = "addmm";
+// for matrices, or for batches of them.
+template <const char* kName, int kDims>
+struct AddProduct {
+  static constexpr auto name = kName;
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
   static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
@@ -23,15 +30,20 @@ struct AddMm {
   Array forward(const Array& self, const Array& a, const Array& b) const {
     expect_one_dtype(name, a, b);
     expect_one_dtype(name, self, a);
-    if (a.ndim() != 2 || b.ndim() != 2 || a.size(1) != b.size(0)) {
-      throw std::invalid_argument("addmm: expected two matrices [m, k] and [k, n], got " +
+    const bool matrices = a.ndim() == kDims && b.ndim() == kDims && a.size(-1) == b.size(-2);
+    if (!matrices || (kDims == 3 && a.size(0) != b.size(0))) {
+      const char* const expected =
+          kDims == 3 ? "batches [b, m, k] and [b, k, n]" : "two matrices [m, k] and [k, n]";
+      throw std::invalid_argument(std::string(name) + ": expected " + expected + ", got " +
                                   to_string(a.sizes()) + " and " + to_string(b.sizes()));
     }
-    const Array out = Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device());
-    const Array addend = self.expand(out.sizes());
+    Shape sizes = a.sizes();
+    sizes[kDims - 1] = b.size(-1);
+    const Array out = Array::empty(sizes, a.dtype(), a.device());
+    const Array addend = self.expand(sizes);
     if (beta.to<double>() != 0) out.copy_(addend);
     if (alpha.to<double>() == 0) {  // as in BLAS: a and b, NaN perhaps, are not read
-      product(0, a.slice(1, 0, 0), b.slice(0, 0, 0), beta.to<double>(), out);
+      product(0, a.slice(-1, 0, 0), b.slice(-2, 0, 0), beta.to<double>(), out);
     } else {
       product(alpha.to<double>(), a, b, beta.to<double>(), out);
     }
@@ -41,40 +53,66 @@ struct AddMm {
   void backward(const Backward<3>& node) const {
     const Tensor& dc = node.grad();
     if (node.needs(0)) node.set(0, dc * beta);
-    if (node.needs(1)) node.set(1, mm(dc, node.input(2).t()) * alpha);
-    if (node.needs(2)) node.set(2, mm(node.input(1).t(), dc) * alpha);
+    if (node.needs(1)) node.set(1, matmul(dc, transpose(node.input(2), -2, -1)) * alpha);
+    if (node.needs(2)) node.set(2, matmul(transpose(node.input(1), -2, -1), dc) * alpha);
   }
 };
 
-}  // namespace
+using AddMm = AddProduct<kAddmm, 2>;
+using BaddBmm = AddProduct<kBaddbmm, 3>;
 
-OpEntry addmm_entry() {
+// [..., 3, 5] by [..., 5, 4], added to each of `selves`, which `at` broadcasts.
+template <class Op>
+OpEntry add_product_entry(const Shape& batch,
+                          const std::vector<std::pair<const char*, Shape>>& selves) {
   constexpr std::int64_t kDepth = 5;
   constexpr double kBeta = 0.5;
   constexpr double kAlpha = -2;
-  const auto run = [](const std::vector<Tensor>& in) {
-    return addmm(in[0], in[1], in[2], kBeta, kAlpha);
+  const auto with_batch = [&](std::int64_t rows, std::int64_t columns) {
+    Shape sizes = batch;
+    sizes.push_back(rows);
+    sizes.push_back(columns);
+    return sizes;
   };
-  const auto reference = [](const std::vector<Values>& in) {
-    return tabulated({3, 4}, [&](const Shape& i) {
+  const auto reference = [sizes = with_batch(3, 4)](const std::vector<Values>& in) {
+    return tabulated(sizes, [&](const Shape& i) {
       return kBeta * at(in[0], i) + kAlpha * sum_over(kDepth, [&](std::int64_t k) {
-                                      return at(in[1], {i[0], k}) * at(in[2], {k, i[1]});
+                                      Shape left = i;
+                                      Shape right = i;
+                                      left[i.size() - 1] = k;
+                                      right[i.size() - 2] = k;
+                                      return at(in[1], left) * at(in[2], right);
                                     });
     });
+  };
+  const auto run = [](const std::vector<Tensor>& in) {
+    return apply(Op{kBeta, kAlpha}, in[0], in[1], in[2]);
   };
   const auto operand = [](const Shape& sizes) {
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
-  const auto example = [&](const char* what, const Shape& self) {
-    return OpExample{
-        what, {operand(self), operand({3, kDepth}), operand({kDepth, 4})}, run, reference};
-  };
   // 5 terms of at most 2 and one of 0.5: each of 7 additions and roundings loses a roundoff
   // of 10.5.
-  return {.name = AddMm::name,
-          .precision = AddMm::precision,
-          .roundoffs = 7 * 10.5,
-          .examples = {example("matrix", {3, 4}), example("row", {4}), example("column", {3, 1})}};
+  OpEntry entry{
+      .name = Op::name, .precision = Op::precision, .roundoffs = 7 * 10.5, .examples = {}};
+  for (const auto& [what, self] : selves) {
+    entry.examples.push_back(
+        {what,
+         {operand(self), operand(with_batch(3, kDepth)), operand(with_batch(kDepth, 4))},
+         run,
+         reference});
+  }
+  return entry;
+}
+
+}  // namespace
+
+OpEntry addmm_entry() {
+  return add_product_entry<AddMm>({}, {{"matrix", {3, 4}}, {"row", {4}}, {"column", {3, 1}}});
+}
+OpEntry baddbmm_entry() {
+  return add_product_entry<BaddBmm>(
+      {2}, {{"batch", {2, 3, 4}}, {"matrix", {3, 4}}, {"column", {2, 3, 1}}});
 }
 
 }  // namespace detail
@@ -82,6 +120,10 @@ OpEntry addmm_entry() {
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
              Scalar alpha) {
   return detail::apply(detail::AddMm{beta, alpha}, self, mat1, mat2);
+}
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+               Scalar alpha) {
+  return detail::apply(detail::BaddBmm{beta, alpha}, self, batch1, batch2);
 }
 
 }  // namespace halfgrad

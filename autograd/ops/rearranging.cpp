@@ -1,6 +1,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
@@ -16,6 +17,19 @@ Tensor on_or_above(const Tensor& self, std::int64_t diagonal, const char* op) {
   const Tensor rows = arange(self.size(-2), {.device = self.device()});
   const Tensor columns = arange(self.size(-1), {.device = self.device()});
   return columns - unsqueeze(rows, 1) >= diagonal;
+}
+
+Tensor rolled(const Tensor& self, std::int64_t shift, std::int64_t dim) {
+  const std::int64_t size = self.size(wrap_dim(dim, static_cast<int>(self.dim()), "roll"));
+  if (size == 0) return clone(self);
+  const std::int64_t rest = shift % size;
+  const std::int64_t start = rest > 0 ? size - rest : -rest;
+  return detail::composite(
+      "roll", Precision::any,
+      [=](const Tensor& x) {
+        return cat({slice(x, dim, start), slice(x, dim, 0, start)}, dim);
+      },
+      self);
 }
 
 }  // namespace
@@ -40,6 +54,19 @@ Tensor flip(const Tensor& self, const Shape& dims) {
     result = index_select(result, d, arange(self.size(d) - 1, -1, -1, {.device = self.device()}));
   }
   return result.is_same(self) ? clone(self) : result;
+}
+
+Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims) {
+  if (dims.empty() && shifts.size() == 1) {
+    return reshape(rolled(flatten(self), shifts[0], 0), self.sizes());
+  }
+  if (shifts.empty() || shifts.size() != dims.size()) {
+    throw std::invalid_argument("roll: expected a shift for each dimension, got shifts " +
+                                to_string(shifts) + " and dims " + to_string(dims));
+  }
+  Tensor result = self;
+  for (int i = 0; i < dims.size(); ++i) result = rolled(result, shifts[i], dims[i]);
+  return result;
 }
 
 Tensor repeat(const Tensor& self, const Shape& repeats) {

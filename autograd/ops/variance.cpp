@@ -104,9 +104,10 @@ struct Variance {
 };
 
 template <bool kRoot>
-Tensor variance(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
+Tensor variance(const Tensor& self, const Shape& dim, std::optional<Scalar> correction,
+                bool keepdim) {
   const unsigned mask = dims_mask(dim, static_cast<int>(self.dim()), Variance<kRoot>::name);
-  return apply(Variance<kRoot>{mask, keepdim, unbiased ? 1.0 : 0.0}, self);
+  return apply(Variance<kRoot>{mask, keepdim, correction.value_or(1).to<double>()}, self);
 }
 
 }  // namespace
@@ -146,11 +147,11 @@ OpEntry std_entry() { return variance_entry<true>(); }
 
 }  // namespace detail
 
-Tensor var(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
-  return detail::variance<false>(self, dim, unbiased, keepdim);
+Tensor var(const Tensor& self, const Shape& dim, std::optional<Scalar> correction, bool keepdim) {
+  return detail::variance<false>(self, dim, correction, keepdim);
 }
-Tensor std(const Tensor& self, const Shape& dim, bool unbiased, bool keepdim) {
-  return detail::variance<true>(self, dim, unbiased, keepdim);
+Tensor std(const Tensor& self, const Shape& dim, std::optional<Scalar> correction, bool keepdim) {
+  return detail::variance<true>(self, dim, correction, keepdim);
 }
 
 }  // namespace halfgrad

@@ -34,22 +34,21 @@ struct Matmul {
   }
 };
 
+inline Values matrix_of_batch(const Values& x, std::int64_t i) {
+  const std::int64_t count = x.sizes[1] * x.sizes[2];
+  const auto first = x.data.begin() + i * count;
+  return {{x.sizes[1], x.sizes[2]}, {first, first + count}};
+}
+
 struct Bmm {
   template <class A>
   Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
     Numbers<A> out;
     for (std::int64_t i = 0; i < in[0].sizes[0]; ++i) {
-      const Numbers<A> one = Matmul{}(a, {matrix(in[0], i), matrix(in[1], i)});
+      const Numbers<A> one = Matmul{}(a, {matrix_of_batch(in[0], i), matrix_of_batch(in[1], i)});
       out.insert(out.end(), one.begin(), one.end());
     }
     return out;
-  }
-
- private:
-  static Values matrix(const Values& x, std::int64_t i) {
-    const std::int64_t count = x.sizes[1] * x.sizes[2];
-    const auto first = x.data.begin() + i * count;
-    return {{x.sizes[1], x.sizes[2]}, {first, first + count}};
   }
 };
 
@@ -94,6 +93,19 @@ struct Addmm {
   template <class A>
   Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
     return product(a, in[1], in[2], in[2].sizes[1], false, &in[0]);
+  }
+};
+
+struct Baddbmm {
+  template <class A>
+  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
+    Numbers<A> out;
+    for (std::int64_t i = 0; i < in[1].sizes[0]; ++i) {
+      const Numbers<A> one =
+          Addmm{}(a, {in[0], matrix_of_batch(in[1], i), matrix_of_batch(in[2], i)});
+      out.insert(out.end(), one.begin(), one.end());
+    }
+    return out;
   }
 };
 

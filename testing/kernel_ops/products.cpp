@@ -56,6 +56,14 @@ std::vector<KernelOp> product_ops() {
             return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}};
           },
           product_shape),
+      judged<f::Baddbmm>(
+          "baddbmm", "[n], [m, n, k], [m, k, n] -> [m, n, n]",
+          [](const Dims& d) {
+            return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
+          },
+          [](const Dims& d) {
+            return Shape{d.m, d.n, d.n};
+          }),
       linear_like<f::Linear>("linear"),
       linear_like<f::LinearRelu>("linear_relu"),
       linear_like<f::LinearGelu>("linear_gelu"),

@@ -171,6 +171,7 @@ inline const std::map<std::string, Op> kOps{
     {"addmm", ternary([](X x, X y, X z) { return addmm(x, y, z); })},
     {"linear_bias", ternary([](X x, X y, X z) { return linear(x, y, row(z)); })},
     {"lerp", ternary([](X x, X y, X z) { return lerp(x, y, z); })},
+    {"baddbmm", ternary([](X x, X y, X z) { return baddbmm(x, batch(y), batch(z)); })},
 };
 
 }  // namespace halfgrad::op_calls

@@ -11,7 +11,7 @@ namespace halfgrad {
 namespace {
 
 const std::map<Precision, std::vector<std::string>> kLists{
-    {Precision::tensor_core, {"addmm", "bmm", "linear", "matmul", "mm", "mv"}},
+    {Precision::tensor_core, {"addmm", "baddbmm", "bmm", "linear", "matmul", "mm", "mv"}},
     {Precision::wide_range,
      {"exp", "expm1", "log", "log1p", "reciprocal", "rsqrt", "pow", "square", "softplus",
       "layer_norm", "rms_norm", "nll_loss", "kl_div", "l1_loss", "smooth_l1_loss", "huber_loss",

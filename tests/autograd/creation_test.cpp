@@ -107,6 +107,33 @@ TEST(CreationOnCpu, TakesADTypeOrADeviceAlone) {
   EXPECT_EQ(arange(5, {}).dtype(), kLong);
 }
 
+TEST(CreationOnCpu, TakesDTypeAndDeviceOfAnotherTensorWhereTheOptionsNameNone) {
+  const Device second(kCPU, 1);
+  const Tensor x = ones({3}, {.dtype = kBFloat16, .device = second, .requires_grad = true});
+  EXPECT_EQ(numbers(x.new_zeros({2, 2})), Doubles(4, 0));
+  EXPECT_EQ(numbers(x.new_ones({})), Doubles{1});
+  EXPECT_EQ(numbers(x.new_full({2}, 2.5)), Doubles(2, 2.5));
+  EXPECT_EQ(x.new_empty({0, 3}).sizes(), (Shape{0, 3}));
+  const Tensor plain[] = {x.new_empty({2}), x.new_zeros({2}), x.new_ones({2}), x.new_full({2}, 1)};
+  const Tensor halves[] = {x.new_empty({2}, kHalf), x.new_zeros({2}, kHalf), x.new_ones({2}, kHalf),
+                           x.new_full({2}, 1, kHalf)};
+  const Tensor here[] = {x.new_empty({2}, kCPU), x.new_zeros({2}, kCPU), x.new_ones({2}, kCPU),
+                         x.new_full({2}, 1, kCPU)};
+  for (std::size_t i = 0; i < std::size(plain); ++i) {
+    EXPECT_EQ(plain[i].dtype(), kBFloat16) << i;
+    EXPECT_EQ(plain[i].device(), second) << i;
+    EXPECT_FALSE(plain[i].requires_grad()) << i;
+    EXPECT_EQ(halves[i].dtype(), kHalf) << i;
+    EXPECT_EQ(halves[i].device(), second) << i;
+    EXPECT_EQ(here[i].dtype(), kBFloat16) << i;
+    EXPECT_EQ(here[i].device(), Device(kCPU)) << i;
+  }
+  EXPECT_TRUE(x.new_zeros({2}, {.dtype = kFloat, .requires_grad = true}).requires_grad());
+  EXPECT_EQ(tensor({true}).new_ones({1}).dtype(), kBool);
+  EXPECT_EQ(numbers(tensor({1}).new_full({1}, 2.5)), Doubles{2});
+  EXPECT_THROW(x.new_full({2}, 1e6, kHalf), std::invalid_argument);
+}
+
 TEST(CreationOnCpu, ObeysRequiresGrad) {
   const Tensor x = randn({2, 3}, {.requires_grad = true});
   EXPECT_TRUE(x.requires_grad());

@@ -265,6 +265,17 @@ TEST(Products, NameWhatTheyRefuse) {
                }),
                {"addmm", "[2, 2]", "[3, 3]"});
   expect_names(refusal_of([&] { addmm(t({3}), t({2, 2}), t({2, 2})); }), {"[3]", "[2, 2]"});
+  expect_names(refusal_of([&] { addmm(t({3}), t({1, 2, 2}), t({1, 2, 2})); }), {"[1, 2, 2]"});
+  expect_names(refusal_of([&] {
+                 baddbmm(t({2}), t({2, 2}), t({1, 2, 2}));
+               }),
+               {"baddbmm", "[2, 2]", "[1, 2, 2]"});
+  expect_names(refusal_of([&] { baddbmm(t({2}), t({3, 2, 2}), t({1, 2, 2})); }), {"[3, 2, 2]"});
+  expect_names(refusal_of([&] { baddbmm(t({3}), t({1, 2, 2}), t({1, 2, 2})); }), {"[3]"});
+  expect_names(refusal_of([&] {
+                 baddbmm(t({2}, kHalf), t({1, 2, 2}), t({1, 2, 2}));
+               }),
+               {"baddbmm", "float16", "float32"});
   expect_names(refusal_of([&] { mm(t({2, 2}, kHalf), t({2, 2})); }), {"mm", "float16", "float32"});
   expect_names(refusal_of([&] { dot(t({2}, kHalf), t({2}, kBFloat16)); }),
                {"dot", "float16", "bfloat16"});

@@ -109,6 +109,7 @@ TEST_F(Methods, OfComparisonsAndLogic) {
 
 TEST_F(Methods, OfShapesAndConversion) {
   const Tensor column = x.select(1, 0).unsqueeze(1);
+  const Tensor batch = x.unsqueeze(0);
   expect_pairs({{"reshape", x.reshape({3, -1}), reshape(x, {3, 2})},
                 {"reshape_as", x.reshape_as(x.t()), reshape(x, {3, 2})},
                 {"view", x.view({3, -1}), reshape(x, {3, 2})},
@@ -131,6 +132,11 @@ TEST_F(Methods, OfShapesAndConversion) {
                 {"split by list", x.split({1, 2}, 1)[1], narrow(x, 1, 1, 2)},
                 {"chunk", x.chunk(2, 1)[1], chunk(x, 2, 1)[1]},
                 {"unbind", x.unbind(1)[2], unbind(x, 1)[2]},
+                {"diagonal", batch.diagonal(1, 2, 1), diagonal(batch, 1, 2, 1)},
+                {"diag", x.diag(1), diag(x, 1)},
+                {"trace", x.trace(), trace(x)},
+                {"roll", x.roll(1, 0), roll(x, 1, 0)},
+                {"roll all", x.roll(1), roll(x, 1)},
                 {"flip", x.flip(1), flip(x, {1})},
                 {"repeat", x.repeat({2, 3}), repeat(x, {2, 3})},
                 {"tril", x.tril(-1), tril(x, -1)},
@@ -159,7 +165,9 @@ TEST_F(Methods, OfIndexingAndProducts) {
                 {"mv", x.mv(vector), mv(x, vector)},
                 {"dot", vector.dot(vector), dot(vector, vector)},
                 {"outer", vector.outer(vector), outer(vector, vector)},
-                {"addmm", square.addmm(x, y.t(), 2, 3), addmm(square, x, y.t(), 2, 3)}});
+                {"addmm", square.addmm(x, y.t(), 2, 3), addmm(square, x, y.t(), 2, 3)},
+                {"baddbmm", square.baddbmm(batch, batch.transpose(1, 2), 2, 3),
+                 baddbmm(square, batch, batch.transpose(1, 2), 2, 3)}});
 }
 
 TEST_F(Methods, OfReductions) {
@@ -176,6 +184,8 @@ TEST_F(Methods, OfReductions) {
                 {"prod along one", x.prod(1, true), prod(x, 1, true)},
                 {"var", x.var(), var(x)},
                 {"var, biased", x.var(false), var(x, false)},
+                {"var with a correction", x.var({0, 1}, 2), var(x, {0, 1}, 2)},
+                {"std with a correction", x.std(1, 0.5, true), std(x, 1, 0.5, true)},
                 {"var along one", x.var(0), var(x, {0})},
                 {"var along one, biased", x.var(0, false, true), var(x, 0, false, true)},
                 {"std", x.std(), std(x)},

@@ -23,7 +23,8 @@ const std::set<std::string> kOps = {
     "reshape", "transpose", "permute", "squeeze", "unsqueeze", "expand", "slice", "select",
     "flatten", "as_strided", "cat", "stack", "gather", "scatter_add", "index_select", "masked_fill",
     // Products
-    "matmul", "mm", "bmm", "mv", "dot", "outer", "addmm", "linear", "linear_relu", "linear_gelu",
+    "matmul", "mm", "bmm", "mv", "dot", "outer", "addmm", "baddbmm", "linear", "linear_relu",
+    "linear_gelu",
     // Rows
     "softmax", "log_softmax", "layer_norm", "rms_norm", "batch_norm", "embedding", "one_hot",
     "dropout",

@@ -1,4 +1,6 @@
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -75,6 +77,33 @@ TEST_P(Rearranging, FlipsRepeatsAndCutsTriangles) {
   }
 }
 
+TEST_P(Rearranging, RollsAlongDimensionsOrAllOfThem) {
+  const Tensor x = arange(6).reshape({2, 3}).to(device());
+  EXPECT_EQ(numbers(roll(x, 1)), (Doubles{5, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(roll(x, 1).sizes(), x.sizes());
+  EXPECT_EQ(numbers(roll(x, 1, 1)), (Doubles{2, 0, 1, 5, 3, 4}));
+  EXPECT_EQ(numbers(roll(x, -7, -1)), (Doubles{1, 2, 0, 4, 5, 3}));
+  EXPECT_EQ(numbers(roll(x, {1, 2}, {0, 1})), (Doubles{4, 5, 3, 1, 2, 0}));
+  EXPECT_EQ(numbers(roll(x, {1, 2}, {1, 1})), numbers(x));
+  EXPECT_EQ(numbers(roll(x.t(), 1)), (Doubles{5, 0, 3, 1, 4, 2})) << "not contiguous";
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();  // 1 modulo 3
+  EXPECT_EQ(numbers(roll(x, kLeast, 1)), numbers(roll(x, kLeast % 3, 1)));
+  EXPECT_EQ(numbers(roll(sum(x), 3)), Doubles{15});
+  EXPECT_EQ(roll(zeros({0, 3}), 1, 0).sizes(), (Shape{0, 3}));
+  EXPECT_EQ(roll(x > 2, 1).dtype(), kBool);
+  EXPECT_NE(roll(x, 0, 0).array().storage(), x.array().storage());
+  EXPECT_NE(roll(x, 6).array().storage(), x.array().storage());
+  EXPECT_EQ(message_of([&] { roll(x, 1, 2); }),
+            message_of([] { static_cast<void>(wrap_dim(2, 2, "roll")); }));
+  EXPECT_THROW(roll(sum(x), 1, 0), std::out_of_range);
+  EXPECT_EQ(message_of([&] {
+              roll(x, {1, 2});
+            }),
+            "roll: expected a shift for each dimension, got shifts [1, 2] and dims []");
+  EXPECT_THROW(roll(x, {}, {}), std::invalid_argument);
+  EXPECT_THROW(roll(x, 1, {0, 1}), std::invalid_argument);
+}
+
 TEST_P(Rearranging, BoundsThatAreTensorsPropagateNaNAndShareTheGradientOfTies) {
   const Tensor x = numbers({-2, -1, 0, 2, 3, kNan}).requires_grad_();
   const Tensor low = numbers({-1, -1, -1, -1, -1, -1}).requires_grad_();
@@ -143,6 +172,10 @@ TEST_P(Rearranging, GradientsAgreeWithFiniteDifferences) {
       {"flip",
        [](const Tensors& in) {
          return Tensors{flip(in[0], {0, 1})};
+       }},
+      {"roll",
+       [](const Tensors& in) {
+         return Tensors{roll(in[0], {1, -2}, {0, 1}), roll(in[1].t(), 5)};
        }},
       {"repeat",
        [](const Tensors& in) {

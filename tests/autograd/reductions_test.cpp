@@ -94,6 +94,58 @@ TEST_P(Reductions, OfNothing) {
   EXPECT_EQ(softmax(x, 0).sizes(), x.sizes());
 }
 
+// sum (x - mean)^2 / (n - correction), in long double
+double variance_by_hand(const Doubles& x, double correction) {
+  long double mean = 0, squares = 0;
+  for (const double each : x) mean += each;
+  mean /= static_cast<long double>(x.size());
+  for (const double each : x) squares += (each - mean) * (each - mean);
+  return static_cast<double>(squares / (static_cast<long double>(x.size()) - correction));
+}
+
+TEST_P(Reductions, VarianceTakesAnyCorrection) {
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    const Tensor x = random_tensor({3, 7}, -2, 2, {.seed = 1}).to(dtype).to(device());
+    const Tensor rows = x.to(kDouble).cpu();
+    for (const Scalar correction : {Scalar(0), Scalar(2), Scalar(0.5), Scalar(-3), Scalar(6.75)}) {
+      const Tensor all = var(x, {}, correction), root = std(x, {}, correction);
+      EXPECT_EQ(all.dtype(), dtype);
+      const double expected = variance_by_hand(numbers(rows), correction.to<double>());
+      EXPECT_NEAR(all.item(), expected, 8 * roundoff(dtype) * expected);
+      EXPECT_NEAR(root.item(), std::sqrt(expected), 8 * roundoff(dtype) * std::sqrt(expected));
+      const Tensor along = var(x, 1, correction, true);
+      EXPECT_EQ(along.sizes(), (Shape{3, 1}));
+      for (int i = 0; i < 3; ++i) {
+        const double row = variance_by_hand(numbers(rows[i]), correction.to<double>());
+        EXPECT_NEAR(along[i].item(), row, 8 * roundoff(dtype) * row);
+      }
+    }
+    EXPECT_EQ(numbers(var(x, 1, std::nullopt)), numbers(var(x, 1, true)));
+    EXPECT_EQ(numbers(x.std({0}, 0)), numbers(x.std(0, false)));
+    EXPECT_EQ(numbers(x.var(0, 2)), numbers(var(x, {0}, 2)));
+  }
+}
+
+TEST_P(Reductions, VarianceWithoutDegreesOfFreedomIsInfiniteOrNaN) {
+  const Tensor x = tensor({{0.0, 1.0, 2.0}, {3.0, 3.0, 3.0}}, in(kFloat));
+  for (const double correction : {3.0, 3.5, 7.0}) {
+    expect_numbers(var(x, 1, correction).cpu(), {kInf, kNan});
+    expect_numbers(std(x, 1, correction).cpu(), {kInf, kNan});
+  }
+  expect_numbers(var(zeros({2, 0}, in(kFloat)), 1, 0).cpu(), {kNan, kNan});
+  EXPECT_EQ(var(zeros({0, 2}, in(kFloat)), 1, 2).sizes(), Shape{0});
+  EXPECT_EQ(std(tensor(5.0, in(kFloat)), {}, 0).item(), 0);
+}
+
+TEST_P(Reductions, VarianceWithACorrectionHasTheGradientOfFiniteDifferences) {
+  const Tensor x = random_tensor({3, 4}, -2, 2, {.seed = 1}).to(device()).requires_grad_();
+  const auto spreads = [](const std::vector<Tensor>& at) {
+    return std::vector<Tensor>{var(at[0], 1, 2.5), std(at[0], {}, -1), std(at[0], 0, 2, true)};
+  };
+  EXPECT_TRUE(autograd::gradcheck(spreads, {x}));
+  EXPECT_TRUE(autograd::gradgradcheck(spreads, {x}));
+}
+
 TEST_P(BatchNorm, UpdatesRunningStatisticsInPlace) {
   const Tensor x = tensor({{1.0, 2.0}, {3.0, 6.0}}, in(kDouble));
   const Tensor mu = zeros({2}, in(kDouble));

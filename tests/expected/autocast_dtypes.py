@@ -167,6 +167,7 @@ TERNARY = {
     "addmm": torch.addmm,
     "linear_bias": lambda x, weight, bias: F.linear(x, weight, bias[0]),
     "lerp": torch.lerp,
+    "baddbmm": lambda x, y, z: torch.baddbmm(x, y[None], z[None]),
 }
 
 INTEGER = ["add_scalar", "div_scalar", "exp", "sqrt", "pow_scalar", "sum", "prod", "argmax", "max"]

@@ -48,6 +48,7 @@ const std::map<std::string, Run>& own_composites() {
       {"linear_relu", [](const In& in) { return linear_relu(in[0], in[1], in[2]); }},
       {"linear_gelu", [](const In& in) { return linear_gelu(in[0], in[1], in[2]); }},
       {"addmm", [](const In& in) { return addmm(in[0], in[1], in[2]); }},
+      {"baddbmm", [](const In& in) { return baddbmm(in[0], in[1], in[2]); }},
       {"cross_entropy", [](const In& in) { return cross_entropy(in[0], in[1]); }},
       {"nll_loss", [](const In& in) { return nll_loss(in[0], in[1]); }},
       {"mse_loss", [](const In& in) { return mse_loss(in[0], in[1]); }},

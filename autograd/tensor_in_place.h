@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <halfgrad/core/scalar.h>
+
+namespace halfgrad {
+
+class Tensor;
+namespace indexing {
+class TensorIndex;
+}
+
+namespace detail {
+
+/// The methods of Tensor whose name ends in _: each does in place what the method without it does,
+/// keeps the tensor's dtype, and returns the tensor; it is const, as in libtorch, because a Tensor
+/// is a handle.
+class InPlaceMethods {
+ public:
+  Tensor& add_(const Tensor& other, Scalar alpha = 1) const;
+  Tensor& sub_(const Tensor& other, Scalar alpha = 1) const;
+  Tensor& mul_(const Tensor& other) const;
+  Tensor& div_(const Tensor& other) const;
+  Tensor& add_(Scalar other, Scalar alpha = 1) const;
+  Tensor& sub_(Scalar other, Scalar alpha = 1) const;
+  Tensor& mul_(Scalar other) const;
+  Tensor& div_(Scalar other) const;
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator+=(Scalar other) { return add_(other); }
+  Tensor& operator-=(Scalar other) { return sub_(other); }
+  Tensor& operator*=(Scalar other) { return mul_(other); }
+  Tensor& operator/=(Scalar other) { return div_(other); }
+  Tensor& neg_() const;
+  Tensor& pow_(const Tensor& exponent) const;
+  Tensor& pow_(Scalar exponent) const;
+  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
+  Tensor& clamp_(const Tensor& min) const;
+  Tensor& clamp_(const Tensor& min, const Tensor& max) const;
+  Tensor& clamp_min_(Scalar min) const;
+  Tensor& clamp_max_(Scalar max) const;
+  Tensor& clamp_min_(const Tensor& min) const;
+  Tensor& clamp_max_(const Tensor& max) const;
+  Tensor& lerp_(const Tensor& end, const Tensor& weight) const;
+  Tensor& lerp_(const Tensor& end, Scalar weight) const;
+  Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
+  Tensor& abs_() const;
+  Tensor& exp_() const;
+  Tensor& expm1_() const;
+  Tensor& log_() const;
+  Tensor& log1p_() const;
+  Tensor& sqrt_() const;
+  Tensor& rsqrt_() const;
+  Tensor& reciprocal_() const;
+  Tensor& square_() const;
+  Tensor& sin_() const;
+  Tensor& cos_() const;
+  Tensor& tanh_() const;
+  Tensor& erf_() const;
+  Tensor& sigmoid_() const;
+  Tensor& relu_() const;
+  Tensor& floor_() const;
+  Tensor& ceil_() const;
+  Tensor& round_() const;
+  Tensor& trunc_() const;
+  Tensor& sign_() const;
+  Tensor& tril_(std::int64_t diagonal = 0) const;
+  Tensor& triu_(std::int64_t diagonal = 0) const;
+  Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
+  /// x[...] = value, broadcast. `indices` hold no tensor with dimensions, but for one mask alone
+  /// with a number.
+  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value) const;
+  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
+  Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
+  Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
+                   Scalar alpha = 1) const;
+  Tensor& copy_(const Tensor& source) const;
+  Tensor& fill_(Scalar value) const;
+  Tensor& zero_() const { return fill_(0); }
+  /// Random numbers, drawn from default_generator(); see core/random.h.
+  Tensor& normal_(double mean = 0, double std = 1) const;
+  Tensor& uniform_(double from = 0, double to = 1) const;
+  Tensor& bernoulli_(double p = 0.5) const;
+
+ protected:
+  InPlaceMethods() = default;
+  const Tensor& self() const;
+};
+
+}  // namespace detail
+}  // namespace halfgrad

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/dtype.h>
+
+namespace halfgrad {
+
+/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
+struct TensorOptions {
+  std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
+  std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
+  bool requires_grad = false;
+};
+
+namespace detail {
+
+/// libtorch's short form: `zeros({2}, kHalf)` for `{.dtype = kHalf}`, and `zeros({2}, kCUDA)` or a
+/// Device for `{.device = ...}`.
+template <class T>
+concept OneOption =
+    std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
+
+template <OneOption T>
+TensorOptions only(T option) {
+  if constexpr (std::same_as<T, DType>) {
+    return {.dtype = option};
+  } else {
+    return {.device = Device(option)};
+  }
+}
+
+}  // namespace detail
+}  // namespace halfgrad
