@@ -29,6 +29,37 @@ View transposed(View view) {
   return view;
 }
 
+// C where it is computed: in its own memory, or in a copy of numbers of T.
+template <class T>
+struct Result {
+  Destination<T> to;
+  const MutableMatrixView& c;
+  bool direct;
+
+  // f(tile) computes a tile where `to` says.
+  template <class F>
+  void compute(const Tile& tile, const F& f) const {
+    if (!direct && to.beta != T(0)) widen_tile(tile, c, to.out);
+    f(tile);
+    if (!direct) narrow_tile(tile, to.out, c);
+  }
+};
+
+template <class T>
+bool taken_by_library(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
+  if constexpr (kLibraryMultiplies) {
+    const Destination<T>& to = result.to;
+    if (!library_takes(a, b, to.row_stride)) return false;
+    result.compute({0, a.rows, 0, b.cols}, [&](const Tile& whole) {
+      multiply_by_library(to.alpha, a, b, to.beta, to.out, to.row_stride);
+      for (int64_t row = 0; to.bias != nullptr && row < whole.rows; ++row) {
+        for (int64_t i = 0; i < whole.cols; ++i) to.out[row * to.row_stride + i] += to.bias[i];
+      }
+    });
+  }
+  return kLibraryMultiplies;
+}
+
 // A column is computed as a row, whose numbers share one number of the bias: its stride is 0.
 template <class T>
 void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
@@ -69,26 +100,14 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     to.out = scratch.take(c_copy);
     to.row_stride = n;
   }
-  const bool reads_copy = !direct && to.beta != T(0);
-
-  if constexpr (kLibraryMultiplies) {
-    if (reads_copy) widen_tile({0, m, 0, n}, c, to.out);
-    if (multiply_by_library<T>(to.alpha, wide_a, wide_b, to.beta, to.out, to.row_stride)) {
-      for (int64_t row = 0; to.bias != nullptr && row < m; ++row) {
-        for (int64_t i = 0; i < n; ++i) to.out[row * to.row_stride + i] += to.bias[i];
-      }
-      if (!direct) narrow_tile({0, m, 0, n}, to.out, c);
-      return;
-    }
-  }
+  const Result<T> result{to, c, direct};
+  if (taken_by_library(wide_a, wide_b, result)) return;
 
   if (one_row) {
     const int64_t grain = round_up(grain_of(depth, kProducts), kRowColumns<T>);
     parallel_for(0, n, grain, [&](int64_t begin, int64_t end) {
-      const Tile tile{0, 1, begin, end - begin};
-      if (reads_copy) widen_tile(tile, c, to.out);
-      multiply_row(wide_a, wide_b, begin, end, to);
-      if (!direct) narrow_tile(tile, to.out, c);
+      result.compute({0, 1, begin, end - begin},
+                     [&](const Tile&) { multiply_row(wide_a, wide_b, begin, end, to); });
     });
     return;
   }
@@ -109,10 +128,8 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const int64_t grain = grain_of(tiles.area() * depth, kProducts);
   parallel_for(0, tiles.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
-      const Tile tile = tiles[index];
-      if (reads_copy) widen_tile(tile, c, to.out);
-      multiply_tile(tile, strips, packed_b, to);
-      if (!direct) narrow_tile(tile, to.out, c);
+      result.compute(tiles[index],
+                     [&](const Tile& tile) { multiply_tile(tile, strips, packed_b, to); });
     }
   });
 }

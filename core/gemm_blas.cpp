@@ -42,25 +42,29 @@ BlasOperand blas_operand(const Operand<T>& x) {
 
 }  // namespace
 
+template <class T>
+bool library_takes(const Operand<T>& a, const Operand<T>& b, int64_t row_stride) {
+  return blas_operand(a).usable && blas_operand(b).usable && a.rows <= INT_MAX &&
+         b.cols <= INT_MAX && a.cols > 0 && a.cols <= INT_MAX && row_stride >= b.cols &&
+         row_stride <= INT_MAX;
+}
+
 // Row-major C is C^T = alpha B^T A^T + beta C^T.
 template <class T>
-bool multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
+void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
                          int64_t row_stride) {
   const BlasOperand blas_a = blas_operand(a), blas_b = blas_operand(b);
-  const bool fits = blas_a.usable && blas_b.usable && a.rows <= INT_MAX && b.cols <= INT_MAX &&
-                    a.cols > 0 && a.cols <= INT_MAX && row_stride >= b.cols &&
-                    row_stride <= INT_MAX;
-  if (!fits) return false;
   const int m = static_cast<int>(a.rows), n = static_cast<int>(b.cols);
   const int k = static_cast<int>(a.cols), leading_c = static_cast<int>(row_stride);
   xgemm(T())(&blas_b.trans, &blas_a.trans, &n, &m, &k, &alpha, b.data, &blas_b.leading, a.data,
              &blas_a.leading, &beta, c, &leading_c);
-  return true;
 }
 
-template bool multiply_by_library(float, const Operand<float>&, const Operand<float>&, float,
+template bool library_takes(const Operand<float>&, const Operand<float>&, int64_t);
+template bool library_takes(const Operand<double>&, const Operand<double>&, int64_t);
+template void multiply_by_library(float, const Operand<float>&, const Operand<float>&, float,
                                   float*, int64_t);
-template bool multiply_by_library(double, const Operand<double>&, const Operand<double>&, double,
+template void multiply_by_library(double, const Operand<double>&, const Operand<double>&, double,
                                   double*, int64_t);
 
 }  // namespace halfgrad::detail

@@ -14,10 +14,14 @@ inline constexpr bool kLibraryMultiplies = true;
 inline constexpr bool kLibraryMultiplies = false;
 #endif
 
-// C = alpha A B + beta C for row-major C; beta 0 does not read C. False, and nothing done, where
-// the library does not take the strides. T is float or double.
+// Whether it takes matrices that lie so, and a C whose rows of consecutive numbers are `row_stride`
+// apart. T is float or double.
 template <class T>
-bool multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
+bool library_takes(const Operand<T>& a, const Operand<T>& b, int64_t row_stride);
+
+// C = alpha A B + beta C, where the library takes them; beta 0 does not read C.
+template <class T>
+void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
                          int64_t row_stride);
 
 }  // namespace halfgrad::detail

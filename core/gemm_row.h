@@ -17,15 +17,15 @@ inline constexpr int kRowVectors = 8;
 template <class T>
 inline constexpr int kRowColumns = kRowVectors* kLanes<T>;
 
-// sum[i] += x times column i of B, for whole vectors of columns that lie side by side.
-template <int Vectors, class T>
+// sum += x times each column of B, for kRowColumns of them that lie side by side.
+template <class T>
 void sum_vectors(int64_t depth, const T* x, int64_t x_stride, const T* b, int64_t row_stride,
-                 Vector<T> (&sum)[Vectors]) {
+                 Vector<T> (&sum)[kRowVectors]) {
 #pragma GCC unroll 2
   for (int64_t k = 0; k < depth; ++k, x += x_stride, b += row_stride) {
     const T factor = *x;
 #pragma GCC unroll 8
-    for (int i = 0; i < Vectors; ++i) sum[i] += factor * load(b + i * kLanes<T>);
+    for (int i = 0; i < kRowVectors; ++i) sum[i] += factor * load(b + i * kLanes<T>);
   }
 }
 
