@@ -10,7 +10,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()
 
-set(warnings -Wall -Wextra -Wconversion -Wno-sign-conversion)
+set(warnings -Wall -Wextra)
 # g++ 12 sees overlapping and endless copies in its own std::string (GCC bugs 105329, 105651); which,
 # depends on the processor and on how headers reach it. What else it concludes from optimised code is
 # told, and no error.
@@ -20,7 +20,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     list(APPEND warnings -Wno-error=${concluded})
   endforeach()
 endif()
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+# -Wconversion is left out where nvcc calls the compiler, which it hands rewritten code.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings};-Wconversion;-Wno-sign-conversion>")
+list(JOIN warnings "," warnings_of_host)
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warnings_of_host}>")
 
 # Nobody reads errno after exp or installs floating-point traps. Neither option changes a result, and
 # both let loops vectorise. -ffast-math would change results, and never appears here.

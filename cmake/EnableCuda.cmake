@@ -25,12 +25,11 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 endif()
 
-# -Wconversion is left to the host compiler's own builds: nvcc hands its host pass rewritten code.
 # Not said: 1675, a pragma of g++, which nvcc passes on to it; 20011 and 20014, a formula's instance on
 # SIMD packs, which is for the host alone and calls host functions.
 # constexpr functions of the standard library (std::optional in a clamp) are called on the device too.
 # 20208: a reference's long double, likewise. 177: a trait that only a concept reads, as unused.
 set(unsaid --diag-suppress=177,1675,20011,20014,20208 --expt-relaxed-constexpr)
-add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;${unsaid}>")
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${unsaid}>")
 # As CompilerOptions.cmake has it for C++.
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-math-errno,-fno-trapping-math>")
