@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <sstream>
+#include <stdexcept>
 
 #include <halfgrad/core/stream.h>
 
@@ -20,6 +21,11 @@ CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
   result.message = message;
   return result;
 }
+
+/// What a kernel threw, or its device reported.
+struct KernelError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The memory of one case, and what a kernel has done to it.
 class Bench {
@@ -56,14 +62,18 @@ class Bench {
   void run(const Kernel& kernel) {
     std::vector<Array> views;
     for (const GuardedArray& input : inputs_) views.push_back(input.view());
-    if (contract_.device.type() == DeviceType::cpu) return kernel(views, output().view());
-    const Stream stream(contract_.device);
-    stream.wait_stream(current_stream(contract_.device));
-    {
-      const StreamScope scope(stream);
-      kernel(views, output().view());
+    try {
+      if (contract_.device.type() == DeviceType::cpu) return kernel(views, output().view());
+      const Stream stream(contract_.device);
+      stream.wait_stream(current_stream(contract_.device));
+      {
+        const StreamScope scope(stream);
+        kernel(views, output().view());
+      }
+      stream.synchronize();
+    } catch (const std::exception& error) {
+      throw KernelError(error.what());
     }
-    stream.synchronize();
   }
 
   /// What was written where nothing may be; empty if all is well.
@@ -198,7 +208,7 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   return failed(
       std::move(result), stale ? Fault::stale : Fault::wrong_value,
       stale ? "other inputs in the same memory give the result of the first" : changed.message);
-} catch (const std::exception& error) {
+} catch (const KernelError& error) {
   return failed({}, Fault::threw, error.what());
 }
 

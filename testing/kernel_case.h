@@ -53,6 +53,7 @@ struct CaseResult {
 };
 
 /// Runs a kernel on these operands, twice, then on `others` of the same shapes in the same memory.
+/// Throws what goes wrong outside the kernel, such as memory that is not to be had.
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract);

@@ -156,15 +156,15 @@ TEST(GradScaler, SkippedStepsRunHooks) {
 }
 
 /// What a step leaves behind that another one in its place should leave, too.
-struct Trace {
+struct Aftermath {
   Values value, gradient;
   std::int64_t steps, skipped_steps;
   std::string report;
-  bool operator==(const Trace&) const = default;
+  bool operator==(const Aftermath&) const = default;
 };
 
 /// An iteration in which step() is refused by a hook `failures` times.
-Trace retried(bool unscale, int failures, double gradient) {
+Aftermath retried(bool unscale, int failures, double gradient) {
   GradScaler scaler = started({.init_scale = 4, .history = 8});
   Trained trained({gradient, 8});
   int calls = 0;
@@ -187,7 +187,7 @@ Trace retried(bool unscale, int failures, double gradient) {
 TEST(GradScaler, StepRefusedByAHookMayBeRepeated) {
   for (const bool unscale : {false, true}) {
     for (const double gradient : {16.0, kInfinite}) {
-      const Trace straight = retried(unscale, 0, gradient);
+      const Aftermath straight = retried(unscale, 0, gradient);
       EXPECT_EQ(retried(unscale, 1, gradient), straight) << unscale << gradient;
       EXPECT_EQ(retried(unscale, 3, gradient), straight) << unscale << gradient;
       EXPECT_EQ(straight.steps + straight.skipped_steps, 1);

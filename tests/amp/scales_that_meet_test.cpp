@@ -14,7 +14,7 @@ namespace halfgrad::amp {
 namespace {
 
 /// Losses w^2 and v^2, an optimizer for each parameter, two scalers.
-struct Bench {
+struct TwoScalers {
   Tensor w = vector_of({1}).requires_grad_();
   Tensor v = vector_of({-3}).requires_grad_();
   optim::SGD of_w{{w}, {.lr = 0.25}};
@@ -27,23 +27,23 @@ struct Bench {
 };
 
 /// What is done, or the fix that an error of it names.
-using Act = std::pair<const char*, std::function<void(Bench&)>>;
+using Act = std::pair<const char*, std::function<void(TwoScalers&)>>;
 
 const Act kMeetings[] = {
-    {"a scaled and a plain loss", [](Bench& b) { (b.scaled(b.w) + sum(b.w)).backward(); }},
-    {"a plain and a scaled loss", [](Bench& b) { (sum(b.w) + b.scaled(b.w)).backward(); }},
+    {"a scaled and a plain loss", [](TwoScalers& b) { (b.scaled(b.w) + sum(b.w)).backward(); }},
+    {"a plain and a scaled loss", [](TwoScalers& b) { (sum(b.w) + b.scaled(b.w)).backward(); }},
     {"two roots",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        autograd::backward({b.scaled(b.w), sum(b.w)});
      }},
-    {"two scalers", [](Bench& b) { (b.scaled(b.w) + b.second.scale(sum(b.w))).backward(); }},
+    {"two scalers", [](TwoScalers& b) { (b.scaled(b.w) + b.second.scale(sum(b.w))).backward(); }},
     {"two scalers on the way to the parameter",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        const Tensor shared = b.w * b.v;
        (b.scaled(shared) + b.second.scale(sum(shared))).backward();
      }},
     {"a plain root whose gradient is scaled",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        b.scaled(b.v).backward();
        autograd::backward({b.w * 1, sum(b.w)}, {b.v.grad(), Tensor()});
      }},
@@ -52,15 +52,15 @@ const Act kMeetings[] = {
 TEST(ScalesThatMeet, AreAnErrorOfWhoeverUsesTheGradient) {
   const Act uses[] = {
       {"call scaler.unscale_(optimizer) first",
-       [](Bench& b) { nn::utils::clip_grad_norm_(b.w, 1); }},
-      {"call scaler.step(optimizer)", [](Bench& b) { b.of_w.step(); }},
-      {"scale() every loss", [](Bench& b) { b.scaler.unscale_(b.of_w); }},
-      {"scale() every loss", [](Bench& b) { b.scaler.step(b.of_w); }},
-      {"scale() every loss", [](Bench& b) { b.second.step(b.of_w); }},
+       [](TwoScalers& b) { nn::utils::clip_grad_norm_(b.w, 1); }},
+      {"call scaler.step(optimizer)", [](TwoScalers& b) { b.of_w.step(); }},
+      {"scale() every loss", [](TwoScalers& b) { b.scaler.unscale_(b.of_w); }},
+      {"scale() every loss", [](TwoScalers& b) { b.scaler.step(b.of_w); }},
+      {"scale() every loss", [](TwoScalers& b) { b.second.step(b.of_w); }},
   };
   for (const auto& [what, backward] : kMeetings) {
     SCOPED_TRACE(what);
-    Bench bench;
+    TwoScalers bench;
     backward(bench);
     for (const Act& use : uses) {
       const std::string text = message_of<std::runtime_error>([&] { use.second(bench); });
@@ -73,7 +73,7 @@ TEST(ScalesThatMeet, AreAnErrorOfWhoeverUsesTheGradient) {
 TEST(ScalesThatMeet, AreForgottenWithTheGradient) {
   for (const auto& [what, backward] : kMeetings) {
     SCOPED_TRACE(what);
-    Bench bench;
+    TwoScalers bench;
     backward(bench);
     bench.of_w.zero_grad();
     bench.scaled(bench.w).backward();
@@ -83,8 +83,8 @@ TEST(ScalesThatMeet, AreForgottenWithTheGradient) {
 }
 
 TEST(ScalesThatMeet, DoNotWhereParametersAreOfOneLoss) {
-  Bench bench;
-  (bench.scaled(bench.w) + Bench::loss(bench.v)).backward();
+  TwoScalers bench;
+  (bench.scaled(bench.w) + TwoScalers::loss(bench.v)).backward();
   EXPECT_NO_THROW(bench.of_v.step());
   EXPECT_THROW(bench.of_w.step(), std::runtime_error);
   bench.scaler.step(bench.of_w);
@@ -93,8 +93,8 @@ TEST(ScalesThatMeet, DoNotWhereParametersAreOfOneLoss) {
 }
 
 TEST(ScalesThatMeet, DoNotWhereEachScalerHasItsParameters) {
-  Bench bench;
-  (bench.scaled(bench.w) + bench.second.scale(Bench::loss(bench.v))).backward();
+  TwoScalers bench;
+  (bench.scaled(bench.w) + bench.second.scale(TwoScalers::loss(bench.v))).backward();
   EXPECT_THROW(bench.second.step(bench.of_w), std::runtime_error);
   EXPECT_THROW(bench.scaler.step(bench.of_v), std::runtime_error);
   bench.scaler.step(bench.of_w);
@@ -104,45 +104,45 @@ TEST(ScalesThatMeet, DoNotWhereEachScalerHasItsParameters) {
 }
 
 // w^2 is the loss in each: the step must be w -= 0.25 * 2 w.
-const Act kRight[] = {
+const Act kAllowed[] = {
     {"arithmetic after scale()",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        (b.scaler.scale(b.w * b.w) * vector_of({0.5}) + b.scaled(b.w) / 2).backward();
      }},
     {"a path without a gradient",
-     [](Bench& b) { (b.scaled(b.w) + sum(b.w.detach()) + sum(b.v)).backward(); }},
+     [](TwoScalers& b) { (b.scaled(b.w) + sum(b.w.detach()) + sum(b.v)).backward(); }},
     {"a gradient of the same scale handed on",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        const Tensor part = b.w.detach().requires_grad_();
        (b.scaled(part) / 2).backward();
        autograd::backward({b.w * 1, b.scaled(b.w) / 2}, {part.grad(), Tensor()});
      }},
     {"a gradient handed on after unscale_",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        b.scaled(b.v).backward();
        b.scaler.unscale_(b.of_v);
        (b.w * -1).backward(b.v.grad() / 3 * b.scaler.get_scale());
      }},
     {"a hook that replaces the gradient",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        const Tensor square = b.w * b.w;
        square.register_hook([](const Tensor& grad) { return grad * 1; });
        b.scaler.scale(sum(square)).backward();
      }},
     {"a penalty of gradients that were unscaled by hand",
-     [](Bench& b) {
+     [](TwoScalers& b) {
        const Tensor scaled = autograd::grad({b.scaled(b.w)}, {b.w}, {}, {.create_graph = true})[0];
        const Tensor gradient = scaled / b.scaler.get_scale();
        b.scaler.scale(sum(gradient * gradient) / 4).backward();
      }},
     {"one scaler's loss, unscaled by hand, under another",
-     [](Bench& b) { b.scaler.scale(b.second.scale(sum(b.w * b.w)) / 4).backward(); }},
+     [](TwoScalers& b) { b.scaler.scale(b.second.scale(sum(b.w * b.w)) / 4).backward(); }},
 };
 
 TEST(ScalesThatMeet, EveryRightPassIsStepped) {
-  for (const auto& [what, backward] : kRight) {
+  for (const auto& [what, backward] : kAllowed) {
     SCOPED_TRACE(what);
-    Bench bench;
+    TwoScalers bench;
     backward(bench);
     EXPECT_EQ(message_of([&] { bench.scaler.step(bench.of_w); }), "no error");
     EXPECT_EQ(bench.w.item(), 0.5);
@@ -161,9 +161,9 @@ struct Separately : autograd::Function<Separately> {
 };
 
 TEST(ScalesThatMeet, AFunctionMayKeepItsGradientsApart) {
-  Bench bench;
+  TwoScalers bench;
   const auto parts = Separately::apply(bench.w, bench.v);
-  (bench.scaled(parts[0]) + bench.second.scale(Bench::loss(parts[1]))).backward();
+  (bench.scaled(parts[0]) + bench.second.scale(TwoScalers::loss(parts[1]))).backward();
   bench.scaler.step(bench.of_w);
   bench.second.step(bench.of_v);
   EXPECT_EQ(bench.w.item(), 0.5);

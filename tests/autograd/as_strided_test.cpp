@@ -18,7 +18,7 @@ HALFGRAD_ON_DEVICES(AsStrided);
 
 constexpr std::int64_t kStorage = 12;
 
-struct Case {
+struct StridedView {
   const char* name;
   std::function<Tensor(const Tensor&)> view;  // x, of all the storage
   Shape size, stride;
@@ -26,7 +26,7 @@ struct Case {
   bool sees_what_x_shows = true;
 };
 
-const std::vector<Case> kCases = {
+const std::vector<StridedView> kStridedViews = {
     {"all of it", [](const Tensor& all) { return all; }, {3, 4}, {4, 1}, 0},
     {"transposed", [](const Tensor& all) { return all; }, {4, 3}, {1, 4}, 0},
     {"a part", [](const Tensor& all) { return all; }, {2, 3}, {5, 2}, 1},
@@ -85,7 +85,7 @@ std::vector<std::size_t> places(const Shape& size, const Shape& stride, std::int
 // All numbers are small integers, and divided by powers of two: exact in every dtype.
 TEST_P(AsStrided, ShowsTheStorageAndAddsUpItsGradients) {
   for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
-    for (const Case& c : kCases) {
+    for (const StridedView& c : kStridedViews) {
       SCOPED_TRACE(std::string(c.name) + " in " + std::string(name(dtype)));
       const Tensor leaf = arange(kStorage).to(dtype).to(device()).requires_grad_();
       const Tensor x = c.view(leaf * 1);
@@ -115,7 +115,7 @@ TEST_P(AsStrided, ShowsTheStorageAndAddsUpItsGradients) {
 TEST_P(AsStrided, AgreesWithFiniteDifferencesTwice) {
   const std::vector<Tensor> inputs = {
       random_tensor({kStorage}, -2, 2, {.seed = 5}).to(device()).requires_grad_()};
-  for (const Case& c : kCases) {
+  for (const StridedView& c : kStridedViews) {
     if (!c.sees_what_x_shows) continue;
     SCOPED_TRACE(c.name);
     const auto f = [&](const std::vector<Tensor>& in) {

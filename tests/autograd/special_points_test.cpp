@@ -18,21 +18,21 @@ namespace halfgrad {
 namespace {
 
 using Numbers = std::vector<double>;
-using Function = std::function<Tensor(const Tensor&)>;
+using Formula = std::function<Tensor(const Tensor&)>;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Tensor variable(const Numbers& numbers) {
+Tensor point(const Numbers& numbers) {
   return tensor(numbers, {.dtype = kDouble}).requires_grad_();
 }
 
-Numbers slope(const Function& f, const Numbers& at) {
-  const Tensor x = variable(at);
+Numbers slope(const Formula& f, const Numbers& at) {
+  const Tensor x = point(at);
   return autograd::grad({sum(f(x))}, {x})[0].to_vector<double>();
 }
 
-Numbers second_slope(const Function& f, const Numbers& at) {
-  const Tensor x = variable(at);
+Numbers second_slope(const Formula& f, const Numbers& at) {
+  const Tensor x = point(at);
   const Tensor first = autograd::grad({sum(f(x))}, {x}, {}, {.create_graph = true})[0];
   return autograd::grad({sum(first)}, {x})[0].to_vector<double>();
 }
@@ -51,7 +51,7 @@ TEST(SpecialPoints, SecondDerivativesAtZero) {
 }
 
 TEST(SpecialPoints, DerivativesAtPoles) {
-  const std::tuple<Function, Numbers, Numbers> cases[] = {
+  const std::tuple<Formula, Numbers, Numbers> cases[] = {
       // with its slopes and second ones
       {[](const Tensor& x) { return rsqrt(x); }, {-kInf, kInf}, {kInf, -kInf}},
       {[](const Tensor& x) { return pow(x, -1); }, {-kInf, -kInf}, {kInf, -kInf}},
@@ -69,7 +69,7 @@ TEST(SpecialPoints, DerivativesAtPoles) {
 TEST(SpecialPoints, IgnoredRowsHaveNoGradientInAnyOrder) {
   const Tensor target = full({2}, -100);
   const auto loss = [&](const Tensor& x) { return cross_entropy(reshape(x, {2, 2}), target); };
-  const Tensor x = variable({1, 2, kNaN, 4});
+  const Tensor x = point({1, 2, kNaN, 4});
   for (const bool create_graph : {false, true}) {
     const Tensor dx = autograd::grad({loss(x)}, {x}, {}, {.create_graph = create_graph})[0];
     EXPECT_EQ(dx.to_vector<double>(), (Numbers{0, 0, 0, 0})) << create_graph;
@@ -185,7 +185,7 @@ TEST(SpecialPoints, LossesOfIntegers) {
 }
 
 TEST(SpecialPoints, CatPassesOverNothing) {
-  const Tensor none = variable({}), x = ones({2, 2}, {.dtype = kDouble});
+  const Tensor none = point({}), x = ones({2, 2}, {.dtype = kDouble});
   const Tensor joined = cat({none, x, none}, 1);
   EXPECT_EQ(joined.sizes(), Shape({2, 2}));
   EXPECT_EQ(autograd::grad({sum(joined)}, {none})[0].sizes(), Shape{0});
@@ -194,7 +194,7 @@ TEST(SpecialPoints, CatPassesOverNothing) {
 }
 
 TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
-  const Tensor x = variable({1, 2, 3}), w = ones({4, 3}, {.dtype = kDouble});
+  const Tensor x = point({1, 2, 3}), w = ones({4, 3}, {.dtype = kDouble});
   for (const Shape& sizes : {Shape{}, Shape{1}}) {
     const Tensor bias = full(sizes, 2, {.dtype = kDouble}).requires_grad_();
     for (const bool batch : {false, true}) {
@@ -214,8 +214,8 @@ TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
 TEST(SpecialPoints, SoftplusWithAThreshold) {
   const auto cut_off = [](const Tensor& x) { return softplus(x, 2, 20); };
   const Numbers at{9, 11, 10, -3};
-  EXPECT_EQ(cut_off(variable(at))[1].item(), 11);
-  EXPECT_GT(cut_off(variable(at))[2].item(), 10);
+  EXPECT_EQ(cut_off(point(at))[1].item(), 11);
+  EXPECT_GT(cut_off(point(at))[2].item(), 10);
   const Numbers slopes = slope(cut_off, at), second = second_slope(cut_off, at);
   const Numbers expected{0.9999999847700205, 1, 0.9999999979388464, 0.0024726231566347748};
   for (std::size_t i = 0; i < at.size(); ++i) EXPECT_DOUBLE_EQ(slopes[i], expected[i]);
@@ -270,7 +270,7 @@ TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
                                 {trunc, {kInf, -kInf, 0, 1, 2, -0.0, -1, -0.0, 4503599627370495}},
                                 {sign, {1, -1, 1, 1, 1, -1, -1, -1, 1}}};
   for (const auto& [round, expected] : cases) {
-    const Numbers rounded = round(variable(at)).to_vector<double>();
+    const Numbers rounded = round(point(at)).to_vector<double>();
     EXPECT_EQ(rounded, expected);
     for (std::size_t i = 0; i < at.size(); ++i) {
       EXPECT_EQ(std::signbit(rounded[i]), std::signbit(expected[i])) << at[i];

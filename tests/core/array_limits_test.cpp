@@ -6,7 +6,6 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/random.h>
-#include <halfgrad/core/rows.h>
 #include <halfgrad/tests/message_of.h>
 
 // Sizes, steps, strides and numbers at the ends of their ranges.

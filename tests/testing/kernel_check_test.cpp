@@ -145,6 +145,11 @@ TEST(KernelCheck, AThrowingKernelIsAFinding) {
   EXPECT_THROW(check_kernel(kernel, "no such op"), std::invalid_argument);
 }
 
+TEST(KernelCheck, MemoryThatIsMissingIsNoFaultOfTheKernel) {
+  allocator::fail_allocation(kCPU, 1);
+  EXPECT_THROW(check_kernel(planted::on_dtype(planted::Add{}), "add"), std::runtime_error);
+}
+
 // Only kernels that say so are run in place, and only as ops that allow it.
 TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   KernelCheckOptions options{};
