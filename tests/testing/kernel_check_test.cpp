@@ -146,8 +146,10 @@ TEST(KernelCheck, AThrowingKernelIsAFinding) {
 }
 
 TEST(KernelCheck, MemoryThatIsMissingIsNoFaultOfTheKernel) {
-  allocator::fail_allocation(kCPU, 1);
-  EXPECT_THROW(check_kernel(planted::on_dtype(planted::Add{}), "add"), std::runtime_error);
+  for (int n = 1; n <= 100; ++n) {
+    allocator::fail_allocation(kCPU, n);
+    EXPECT_THROW(check_kernel(planted::on_dtype(planted::Add{}), "add"), std::runtime_error) << n;
+  }
 }
 
 // Only kernels that say so are run in place, and only as ops that allow it.
