@@ -60,6 +60,25 @@ bool taken_by_library(const Operand<T>& a, const Operand<T>& b, const Result<T>&
   return kLibraryMultiplies;
 }
 
+template <class T>
+const T* accumulating_bias(const RowBias& bias, int64_t stride, int64_t n, T* copy) {
+  if (bias.data == nullptr) return nullptr;
+  visit(bias.dtype, [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    copy_line(static_cast<const S*>(bias.data), stride, copy, n);
+  });
+  return copy;
+}
+
+template <class T>
+void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
+  const int64_t grain = round_up(grain_of(a.cols, kProducts), kRowColumns<T>);
+  parallel_for(0, b.cols, grain, [&](int64_t begin, int64_t end) {
+    result.compute({0, 1, begin, end - begin},
+                   [&](const Tile&) { multiply_row(a, b, begin, end, result.to); });
+  });
+}
+
 // A column is computed as a row, whose numbers share one number of the bias: its stride is 0.
 template <class T>
 void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
@@ -87,15 +106,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
                     .row_stride = c.row_stride,
                     .alpha = static_cast<T>(alpha),
                     .beta = static_cast<T>(beta),
-                    .bias = nullptr};
-  if (bias.data != nullptr) {
-    T* const wide_bias = scratch.take(bias_copy);
-    visit(bias.dtype, [&](auto tag) {
-      using S = typename decltype(tag)::type;
-      copy_line(static_cast<const S*>(bias.data), bias_stride, wide_bias, n);
-    });
-    to.bias = wide_bias;
-  }
+                    .bias = accumulating_bias<T>(bias, bias_stride, n, scratch.take(bias_copy))};
   if (!direct) {
     to.out = scratch.take(c_copy);
     to.row_stride = n;
@@ -103,14 +114,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const Result<T> result{to, c, direct};
   if (taken_by_library(wide_a, wide_b, result)) return;
 
-  if (one_row) {
-    const int64_t grain = round_up(grain_of(depth, kProducts), kRowColumns<T>);
-    parallel_for(0, n, grain, [&](int64_t begin, int64_t end) {
-      result.compute({0, 1, begin, end - begin},
-                     [&](const Tile&) { multiply_row(wide_a, wide_b, begin, end, to); });
-    });
-    return;
-  }
+  if (one_row) return multiply_one_row(wide_a, wide_b, result);
 
   Strips<T> strips{wide_a.data, wide_a.row_stride, false};
   if (packs_a) {
