@@ -128,4 +128,16 @@ void Tensor::check_dtype(DType wanted, const char* op) const {
   }
 }
 
+void Tensor::check_accessor(DType wanted, std::size_t dims) const {
+  check_dtype(wanted, "accessor");
+  if (sizes().size() != static_cast<int>(dims)) {
+    throw std::invalid_argument("accessor: expected a tensor of " + std::to_string(dims) +
+                                " dimensions, got shape " + to_string(sizes()));
+  }
+  if (!is_cpu()) {
+    throw std::invalid_argument("accessor: expected a tensor on the CPU, got one on " +
+                                device().str() + "; .cpu() copies it");
+  }
+}
+
 }  // namespace halfgrad

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/tensor_accessor.h>
 #include <halfgrad/autograd/tensor_impl.h>
 #include <halfgrad/autograd/tensor_methods.h>
 #include <halfgrad/core/array.h>
@@ -73,6 +74,16 @@ class Tensor : public detail::TensorMethods {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
     return array().data_as<T>();
   }
+  /// The elements by their indices, in this tensor's memory: as data_ptr, past the graph and its
+  /// version counter. Throws std::invalid_argument unless T stores this dtype, the tensor has N
+  /// dimensions and lies on the CPU.
+  template <class T, std::size_t N>
+  TensorAccessor<T, N> accessor() const& {
+    check_accessor(dtype_of<std::remove_const_t<T>>(), N);
+    return {array().data_as<T>(), sizes().data(), strides().data()};
+  }
+  template <class T, std::size_t N>
+  TensorAccessor<T, N> accessor() const&& = delete;  // its memory may end with the statement
   /// The only element, converted. Throws std::invalid_argument unless numel() is 1 and T can hold
   /// the number.
   template <class T = double>
@@ -121,6 +132,7 @@ class Tensor : public detail::TensorMethods {
     return *impl_;
   }
   void check_dtype(DType wanted, const char* op) const;
+  void check_accessor(DType wanted, std::size_t dims) const;
 
   std::shared_ptr<detail::TensorImpl> impl_;
 };

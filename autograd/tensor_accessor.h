@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace halfgrad {
+
+/// Elements by their indices, without a check: what Tensor::accessor returns.
+///
+///   auto a = x.accessor<float, 2>();
+///   for (std::int64_t i = 0; i < a.size(0); ++i) total += a[i][0];
+template <class T, std::size_t N>
+class TensorAccessor {
+  static_assert(N > 0, "a tensor of no dimension has item()");
+
+ public:
+  /// Both hold N numbers, which are copied. Strides count elements.
+  TensorAccessor(T* data, const std::int64_t* sizes, const std::int64_t* strides) : data_(data) {
+    std::copy_n(sizes, N, sizes_.begin());
+    std::copy_n(strides, N, strides_.begin());
+  }
+
+  /// An element, or an accessor of one dimension less.
+  decltype(auto) operator[](std::int64_t i) const {
+    if constexpr (N == 1) {
+      return (data_[i * strides_[0]]);
+    } else {
+      return TensorAccessor<T, N - 1>(data_ + i * strides_[0], &sizes_[1], &strides_[1]);
+    }
+  }
+
+  std::int64_t size(std::size_t dim) const { return sizes_[dim]; }
+  std::int64_t stride(std::size_t dim) const { return strides_[dim]; }
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+  std::array<std::int64_t, N> sizes_, strides_;
+};
+
+}  // namespace halfgrad
