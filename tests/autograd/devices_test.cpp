@@ -8,6 +8,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/tests/message_of.h>
 
