@@ -43,14 +43,17 @@ struct WhereItFalls {
 // Arrivals at these rates come in the order of draws without replacement: the time of the first one
 // is exponentially distributed, -log(1 - u) / weight. Its reciprocal is 0 of weight 0 alone.
 struct Earliness {
-  const double* weight;
+  const double* weight;   // [rows, n]
+  const double* largest;  // [rows]
+  std::int64_t n;
   double* u;  // becomes the earliness
 
-  HG_HD void operator()(std::int64_t i) const {
-    const double time = std::fabs(portable_log<double, std::uint64_t>(1 - u[i]));  // 0, not -0
+  HG_HD void operator()(std::int64_t row, std::int64_t i) const {
     constexpr double kLeast = std::numeric_limits<double>::denorm_min();
-    const double early = weight[i] / time;
-    u[i] = weight[i] > 0 ? (early > kLeast ? early : kLeast) : 0;
+    const std::int64_t at = row * n + i;
+    const double time = std::fabs(portable_log<double, std::uint64_t>(1 - u[at]));  // 0, not -0
+    const double early = weight[at] / largest[row] / time;
+    u[at] = weight[at] > 0 ? (early > kLeast ? early : kLeast) : 0;
   }
 };
 
@@ -83,10 +86,12 @@ struct DrawWithoutReplacement {
   std::int64_t draws;
   RandomKey key;
 
-  Array forward(const Array& weights) const {
-    const Array early = uniform_numbers(weights.sizes(), weights.device(), key);
-    const Earliness f{weights.data_as<double>(), early.data_as<double>()};
-    parallel_for_each(name, weights.device(), weights.numel(), f);
+  Array forward(const Array& weights, const Array& largest) const {
+    const std::int64_t rows = weights.size(0), n = weights.size(1);
+    const Array early = uniform_numbers({rows, n}, weights.device(), key);
+    const Earliness f{weights.data_as<double>(), largest.data_as<double>(), n,
+                      early.data_as<double>()};
+    parallel_for_each(name, weights.device(), rows, n, f);
     return row_order(name, early, draws, true);
   }
 };
@@ -134,13 +139,14 @@ Tensor multinomial(const Tensor& self, std::int64_t num_samples, bool replacemen
   detail::expect_arguments(self, num_samples, replacement);
   const NoGradGuard no_grad;
   const bool independent = replacement || num_samples == 1;
-  const Tensor rows = reshape(self, {-1, self.size(-1)}).to(kDouble).contiguous();
-  if (!self.is_cuda()) detail::expect_weights(rows.array(), independent ? 1 : num_samples);
-  const Tensor weights = rows / amax(rows, {1}, true);  // whose sum does not overflow
+  const Tensor weights = reshape(self, {-1, self.size(-1)}).to(kDouble).contiguous();
+  if (!self.is_cuda()) detail::expect_weights(weights.array(), independent ? 1 : num_samples);
+  const Tensor largest = amax(weights, {1}, true);  // divided by it they have a sum that is finite
   const RandomKey key = default_generator().take();
-  const Tensor drawn =
-      independent ? detail::apply(detail::DrawWithReplacement{num_samples, key}, cumsum(weights, 1))
-                  : detail::apply(detail::DrawWithoutReplacement{num_samples, key}, weights);
+  const Tensor drawn = independent ? detail::apply(detail::DrawWithReplacement{num_samples, key},
+                                                   cumsum(weights / largest, 1))
+                                   : detail::apply(detail::DrawWithoutReplacement{num_samples, key},
+                                                   weights, largest);
   return self.dim() == 1 ? squeeze(drawn, 0) : drawn;
 }
 
