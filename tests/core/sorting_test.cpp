@@ -65,7 +65,8 @@ TEST_P(RowOrder, OfIntegersIsThatOfTheirValues) {
 
 // Against a sort by comparing, of rows with many equal numbers.
 TEST_P(RowOrder, SortsEachRowForItself) {
-  for (const auto& [rows, n] : {std::pair{1, 5000}, {7, 129}, {3000, 3}, {65, 1}}) {
+  for (const auto& sizes : {std::pair{1, 5000}, {7, 129}, {3000, 3}, {65, 1}}) {
+    const int rows = sizes.first, n = sizes.second;
     std::vector<double> x(static_cast<std::size_t>(rows) * static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i * 31 % 101 % 37);
     Order expected;
