@@ -1,10 +1,12 @@
+#include <cstdint>
+#include <type_traits>
+
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/parallel.h>
-#include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
@@ -21,7 +23,8 @@ struct SumsOfLines {
   bool from_end;
 
   HG_HD void operator()(std::int64_t slab, std::int64_t block) const {
-    using Sum = total_t<compute_t<T>>;
+    // Integers wrap.
+    using Sum = std::conditional_t<std::is_floating_point_v<compute_t<T>>, double, std::uint64_t>;
     const std::int64_t first = block * kWidth;
     const int width = inner - first < kWidth ? static_cast<int>(inner - first) : kWidth;
     Sum sum[kWidth] = {};

@@ -1,3 +1,5 @@
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +48,12 @@ TEST_P(CumSum, RoundsEachPartialSumOnce) {
               (Doubles{large, large, large + 2, large + 4, large + 4, 4}))
         << name(dtype);
   }
+}
+
+TEST_P(CumSum, OfIntegersWraps) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Tensor y = cumsum(tensor({kMost, std::int64_t{1}, kMost}).to(device()), 0);
+  EXPECT_EQ(y.to_vector<std::int64_t>(), (std::vector<std::int64_t>{kMost, -kMost - 1, -1}));
 }
 
 TEST_P(CumSum, AlongAnyDimensionOfAnyView) {
