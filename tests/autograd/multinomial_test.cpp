@@ -114,6 +114,9 @@ TEST_P(Multinomial, TakesWeightsOfAnySize) {
     const Doubles two = numbers(multinomial(numbers({0, 5e-324, 1e300}), 2));
     EXPECT_EQ(two, (Doubles{2, 1})) << "0 is never drawn, however small the others";
   }
+  const Tensor alike = numbers({1.5e308, 1.5e308}).expand({10'000, 2});
+  const double share = multinomial(alike, 2).select(1, 0).to(kDouble).mean().item();
+  EXPECT_NEAR(share, 0.5, 5 * std::sqrt(0.25 / 10'000));
   EXPECT_EQ(numbers(multinomial(numbers({0, 0, 1}), 1)), Doubles{2});
 }
 
