@@ -101,6 +101,8 @@ OpEntry index_select_entry();
 OpEntry masked_fill_entry();
 OpEntry embedding_entry();
 OpEntry one_hot_entry();
+OpEntry argsort_entry();
+OpEntry cumsum_entry();
 OpEntry matmul_entry();
 OpEntry mm_entry();
 OpEntry bmm_entry();
@@ -223,6 +225,9 @@ const std::vector<OpEntry>& all_ops() {
       detail::masked_fill_entry(),
       detail::embedding_entry(),
       detail::one_hot_entry(),
+      // Sorting and running sums
+      detail::argsort_entry(),
+      detail::cumsum_entry(),
       // Products
       detail::matmul_entry(),
       detail::mm_entry(),

@@ -8,12 +8,13 @@
 
 #include <halfgrad/autograd/losses.h>
 #include <halfgrad/autograd/reductions.h>
+#include <halfgrad/autograd/sorting.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind, with those of losses.h and reductions.h; each lives in ops/<name>.cpp, or on
-/// a page with its relatives, where its formula, gradient and precision stand. Names, argument
-/// order and semantics are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may
-/// be negative (counted from the end).
+/// Every op, by kind, with those of losses.h, reductions.h and sorting.h; each lives in
+/// ops/<name>.cpp, or on a page with its relatives, where its formula, gradient and precision
+/// stand. Names, argument order and semantics are libtorch's. Operands broadcast and promote as in
+/// PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---

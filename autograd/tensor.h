@@ -145,6 +145,14 @@ template <std::same_as<bool> T>
 Tensor detail::TensorMethods::std(T unbiased) const {
   return std(Dims(), unbiased);
 }
+std::tuple<Tensor, Tensor> detail::TensorMethods::sort(std::same_as<bool> auto /*stable*/,
+                                                       std::int64_t dim, bool descending) const {
+  return sort(dim, descending);
+}
+Tensor detail::TensorMethods::argsort(std::same_as<bool> auto /*stable*/, std::int64_t dim,
+                                      bool descending) const {
+  return argsort(dim, descending);
+}
 
 Tensor detail::TensorMethods::new_empty(const Shape& sizes, OneOption auto option) const {
   return new_empty(sizes, only(option));

@@ -151,6 +151,24 @@ Tensor TensorMethods::masked_fill(const Tensor& mask, Scalar value) const {
   return halfgrad::masked_fill(self(), mask, value);
 }
 
+// Sorting, running sums, draws
+std::tuple<Tensor, Tensor> TensorMethods::sort(std::int64_t dim, bool descending) const {
+  return halfgrad::sort(self(), dim, descending);
+}
+Tensor TensorMethods::argsort(std::int64_t dim, bool descending) const {
+  return halfgrad::argsort(self(), dim, descending);
+}
+std::tuple<Tensor, Tensor> TensorMethods::topk(std::int64_t k, std::int64_t dim, bool largest,
+                                               bool sorted) const {
+  return halfgrad::topk(self(), k, dim, largest, sorted);
+}
+Tensor TensorMethods::cumsum(std::int64_t dim, std::optional<DType> dtype) const {
+  return halfgrad::cumsum(self(), dim, dtype);
+}
+Tensor TensorMethods::multinomial(std::int64_t num_samples, bool replacement) const {
+  return halfgrad::multinomial(self(), num_samples, replacement);
+}
+
 // Products
 Tensor TensorMethods::matmul(const Tensor& other) const { return halfgrad::matmul(self(), other); }
 Tensor TensorMethods::mm(const Tensor& mat2) const { return halfgrad::mm(self(), mat2); }

@@ -173,6 +173,18 @@ class TensorMethods : public InPlaceMethods {
   Tensor index_select(std::int64_t dim, const Tensor& index) const;
   Tensor masked_fill(const Tensor& mask, Scalar value) const;
 
+  // --- Sorting, running sums, draws ---
+  std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1, bool descending = false) const;
+  std::tuple<Tensor, Tensor> sort(std::same_as<bool> auto stable, std::int64_t dim = -1,
+                                  bool descending = false) const;
+  Tensor argsort(std::int64_t dim = -1, bool descending = false) const;
+  Tensor argsort(std::same_as<bool> auto stable, std::int64_t dim = -1,
+                 bool descending = false) const;
+  std::tuple<Tensor, Tensor> topk(std::int64_t k, std::int64_t dim = -1, bool largest = true,
+                                  bool sorted = true) const;
+  Tensor cumsum(std::int64_t dim, std::optional<DType> dtype = std::nullopt) const;
+  Tensor multinomial(std::int64_t num_samples, bool replacement = false) const;
+
   // --- Reductions ---
   Tensor sum(std::optional<DType> dtype = std::nullopt) const;
   Tensor sum(const Dims& dim, bool keepdim = false,

@@ -4,17 +4,11 @@
 #include <bit>
 
 #include <halfgrad/core/convert.h>
-#include <halfgrad/core/cuda/sort.h>
 #include <halfgrad/core/parallel.h>
+#include <halfgrad/core/sorting.h>
 
 namespace halfgrad::detail {
 namespace {
-
-struct CountUp {
-  std::int64_t* out;
-
-  HG_HD void operator()(std::int64_t i) const { out[i] = i; }
-};
 
 // starts[g] = how many of the n sorted numbers are smaller than g
 struct LowerBound {
@@ -36,7 +30,9 @@ struct LowerBound {
   }
 };
 
-Grouping by_counting(const Array& group, std::int64_t groups, Grouping result) {
+Grouping by_counting(const Array& group, std::int64_t groups) {
+  Grouping result{Array::empty({group.numel()}, DType::i64),
+                  Array::empty({groups + 1}, DType::i64)};
   const auto* const of = group.data_as<std::int64_t>();
   auto* const starts = result.starts.data_as<std::int64_t>();
   auto* const order = result.order.data_as<std::int64_t>();
@@ -49,16 +45,14 @@ Grouping by_counting(const Array& group, std::int64_t groups, Grouping result) {
   return result;
 }
 
-Grouping by_sorting(const char* op, const Array& group, std::int64_t groups, Grouping result) {
-  const std::int64_t n = group.numel();
-  const Array items = Array::empty({n}, DType::i64, group.device());
-  const Array sorted = Array::empty({n}, DType::i64, group.device());
-  parallel_for_each(op, group.device(), n, CountUp{items.data_as<std::int64_t>()});
+Grouping by_sorting(const char* op, const Array& group, std::int64_t groups) {
+  const Device device = group.device();
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(groups)));
-  sort_pairs_on_cuda(op, group, items, sorted, result.order, bits);
-  parallel_for_each(
-      op, group.device(), groups + 1,
-      LowerBound{sorted.data_as<std::int64_t>(), n, result.starts.data_as<std::int64_t>()});
+  const SortedKeys sorted = sort_keys_on_cuda(op, group, bits);
+  Grouping result{sorted.places, Array::empty({groups + 1}, DType::i64, device)};
+  parallel_for_each(op, device, groups + 1,
+                    LowerBound{sorted.keys.data_as<std::int64_t>(), group.numel(),
+                               result.starts.data_as<std::int64_t>()});
   return result;
 }
 
@@ -98,11 +92,7 @@ struct SumOfGroup {
 }  // namespace
 
 Grouping group_by(const char* op, const Array& group, std::int64_t groups) {
-  const Device device = group.device();
-  const Grouping empty{Array::empty({group.numel()}, DType::i64, device),
-                       Array::empty({groups + 1}, DType::i64, device)};
-  return device.is_cuda() ? by_sorting(op, group, groups, empty)
-                          : by_counting(group, groups, empty);
+  return group.device().is_cuda() ? by_sorting(op, group, groups) : by_counting(group, groups);
 }
 
 void sum_groups(const char* op, const Array& sums, const Array& initial, const Array& items,

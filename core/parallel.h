@@ -49,10 +49,11 @@ struct RowsAndColumns {
 };
 
 /// Calls f(row, column) for every row in [0, rows) and column in [0, columns). Neighbouring columns
-/// are neighbouring threads on a GPU, and an inner loop on the CPU.
+/// are neighbouring threads on a GPU, and an inner loop on the CPU, whose chunks are the smaller
+/// the more numbers each call looks at: `work`.
 template <class F>
 void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
-                       std::int64_t rows, std::int64_t columns, const F& f) {
+                       std::int64_t rows, std::int64_t columns, const F& f, std::int64_t work = 1) {
   if (columns == 0) return;
 #if defined(HALFGRAD_CUDA)
   if (device.is_cuda()) {
@@ -61,7 +62,7 @@ void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device 
   }
 #endif
   constexpr std::int64_t kGrain = 32 * 1024;
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / columns);
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / columns / work);
   parallel_for(0, rows, grain, [&f, columns](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) f(row, column);

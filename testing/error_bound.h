@@ -153,18 +153,19 @@ class BoundedArithmetic {
   /// In any order: |error| <= gamma_(n-1) sum |x_i|. `steps` operations on each term, not one,
   /// allow for sums that are rescaled as they grow.
   Bounded sum(const std::vector<Bounded>& x, double steps = 1) const {
-    CompensatedSum total;
-    double magnitude = 0, error = 0;
-    bool all_finite = true;
+    PartialSum partial;
+    for (const Bounded& each : x) partial.add(each);
+    return total(partial, steps * (static_cast<double>(x.size()) - 1));
+  }
+  /// The sums of the first, the first two, ... of x, each as sum() has it.
+  std::vector<Bounded> partial_sums(const std::vector<Bounded>& x) const {
+    PartialSum partial;
+    std::vector<Bounded> sums;
     for (const Bounded& each : x) {
-      total.add(each.value);
-      all_finite = all_finite && finite(each);
-      if (!finite(each)) continue;
-      magnitude += std::fabs(each.value) + each.error;
-      error += each.error;
+      partial.add(each);
+      sums.push_back(total(partial, static_cast<double>(sums.size())));
     }
-    const double roundings = steps * (static_cast<double>(x.size()) - 1);
-    return accumulated(total.value(), magnitude, error, all_finite, roundings);
+    return sums;
   }
   /// |error| <= gamma_n sum |a_i||b_i|, with or without fused multiply-adds.
   Bounded dot(const std::vector<Bounded>& a, const std::vector<Bounded>& b) const {
@@ -211,6 +212,23 @@ class BoundedArithmetic {
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   static constexpr double kFunctionRoundoffs = 5;
   static constexpr double kOwnRoundoff = 0x1p-53;  // of the values here
+
+  struct PartialSum {
+    CompensatedSum terms;
+    double magnitude = 0, error = 0;
+    bool all_finite = true;
+
+    void add(const Bounded& x) {
+      terms.add(x.value);
+      all_finite = all_finite && finite(x);
+      if (!finite(x)) return;
+      magnitude += std::fabs(x.value) + x.error;
+      error += x.error;
+    }
+  };
+  Bounded total(const PartialSum& sum, double roundings) const {
+    return accumulated(sum.terms.value(), sum.magnitude, sum.error, sum.all_finite, roundings);
+  }
 
   /// Not an infinity or NaN that any kernel must come to.
   static bool finite(const Bounded& x) { return std::isfinite(x.value) || x.error == kUnknown; }

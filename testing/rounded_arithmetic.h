@@ -61,6 +61,11 @@ class RoundedArithmetic {
     for (const double each : x) total = add(total, each);
     return total;
   }
+  std::vector<double> partial_sums(const std::vector<double>& x) const {
+    std::vector<double> sums;
+    for (const double each : x) sums.push_back(add(sums.empty() ? 0 : sums.back(), each));
+    return sums;
+  }
   double prod(const std::vector<double>& x) const {
     double total = 1;
     for (const double each : x) total = mul(total, each);

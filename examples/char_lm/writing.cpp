@@ -6,17 +6,6 @@
 
 namespace hg = halfgrad;
 
-namespace {
-
-/// Where u in [0, 1) falls when the probabilities lie side by side.
-std::int64_t draw(const std::vector<double>& probabilities, double u) {
-  std::size_t i = 0;
-  for (; i + 1 < probabilities.size() && u >= probabilities[i]; ++i) u -= probabilities[i];
-  return static_cast<std::int64_t>(i);
-}
-
-}  // namespace
-
 std::string write(const Model& model, const Corpus& corpus, const Options& options) {
   const hg::NoGradGuard no_grad;
   hg::nn::Module module = model.module;
@@ -34,8 +23,7 @@ std::string write(const Model& model, const Corpus& corpus, const Options& optio
     }
     const hg::Tensor x = hg::tensor(seen, {1, std::ssize(seen)}, {.device = options.device});
     const hg::Tensor logits = model.logits(x).view({-1, corpus.alphabet.size()});
-    const auto probabilities = logits[-1].softmax(0).to_vector<double>();
-    text.push_back(draw(probabilities, hg::rand({}).item()));
+    text.push_back(logits[-1].softmax(0).multinomial(1).item<std::int64_t>());
   }
   return corpus.alphabet.decode({text.begin() + prompt, text.end()});
 }

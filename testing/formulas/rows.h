@@ -13,6 +13,14 @@ struct Sum {
   }
 };
 
+struct CumSum {
+  static constexpr bool defined_on_empty = true;
+  template <class A>
+  Numbers<A> operator()(const A& a, const Numbers<A>& x, const std::vector<Values>&) const {
+    return a.partial_sums(x);
+  }
+};
+
 struct Prod {
   static constexpr bool defined_on_empty = true;
   template <class A>

@@ -98,6 +98,7 @@ std::vector<KernelOp> row_ops() {
       place<false>("argmin"),
       truth<true>("all"),
       truth<false>("any"),
+      in_place(judged<f::Rows<f::CumSum>>("cumsum", kSame, one_matrix, same_matrix)),
       in_place(judged<f::Rows<f::Softmax>>("softmax", kSame, one_matrix, same_matrix)),
       in_place(judged<f::Rows<f::LogSoftmax>>("log_softmax", kSame, one_matrix, same_matrix)),
       in_place(judged<f::Rows<f::Normalize<true>>>(

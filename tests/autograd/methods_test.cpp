@@ -213,6 +213,21 @@ TEST_F(Methods, OfReductions) {
                 {"log_softmax", x.log_softmax(0), log_softmax(x, 0)}});
 }
 
+TEST_F(Methods, OfOrder) {
+  const auto [values, indices] = x.sort(1, true);
+  const auto [least, least_at] = x.topk(2, 1, false);
+  expect_pairs({{"sort", values, std::get<0>(sort(x, 1, true))},
+                {"sort, where", indices, argsort(x, 1, true)},
+                {"argsort", x.argsort(0), argsort(x, 0)},
+                {"topk", least, std::get<0>(sort(x)).slice(1, 0, 2)},
+                {"topk, where", least_at, argsort(x).slice(1, 0, 2)},
+                {"cumsum", x.cumsum(1, kDouble), cumsum(x, 1, kDouble)}});
+  manual_seed(1);
+  const Tensor drawn = x.multinomial(5, true);
+  manual_seed(1);
+  EXPECT_TRUE(equal(drawn, multinomial(x, 5, true)));
+}
+
 TEST_F(Methods, ThatTellOfTheTensor) {
   const Tensor part = x.to(kHalf).slice(1, 1);
   EXPECT_EQ(part.stride(0), 3);

@@ -16,7 +16,8 @@ const std::set<std::string> kOps = {
     "gelu", "silu", "softplus", "erf", "clamp", "maximum", "minimum", "where", "lerp", "addcmul",
     "addcdiv", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
     "logical_not", "isfinite", "isinf", "isnan", "floor", "ceil", "round", "trunc", "sign",
-    // Reductions; max and min are amax and amin, or argmax and argmin with gather
+    // Reductions; max and min are amax and amin, or argmax and argmin with gather, as sort and topk
+    // are argsort with gather
     "sum", "mean", "var", "std", "amax", "amin", "argmax", "argmin", "prod", "norm", "logsumexp",
     "all", "any",
     // Shape
@@ -27,7 +28,7 @@ const std::set<std::string> kOps = {
     "linear_gelu",
     // Rows
     "softmax", "log_softmax", "layer_norm", "rms_norm", "batch_norm", "embedding", "one_hot",
-    "dropout",
+    "dropout", "argsort", "cumsum",
     // Losses
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"};

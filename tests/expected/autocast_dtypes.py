@@ -90,6 +90,11 @@ UNARY = {
     "argmin": torch.argmin,
     "prod": torch.prod,
     "prod_dim": lambda x: torch.prod(x, 1),
+    "cumsum": lambda x: torch.cumsum(x, 1),
+    "sort": lambda x: torch.sort(x, 1).values,
+    "argsort": lambda x: torch.argsort(x, 1),
+    "topk": lambda x: torch.topk(x, 2, 1).values,
+    "multinomial": lambda x: torch.multinomial(x, 2, True),
     "norm": torch.norm,
     "norm_dim": lambda x: torch.norm(x, dim=1),
     "logsumexp": lambda x: torch.logsumexp(x, 1),
@@ -170,7 +175,7 @@ TERNARY = {
     "baddbmm": lambda x, y, z: torch.baddbmm(x, y[None], z[None]),
 }
 
-INTEGER = ["add_scalar", "div_scalar", "exp", "sqrt", "pow_scalar", "sum", "prod", "argmax", "max"]
+INTEGER = "add_scalar div_scalar exp sqrt pow_scalar sum prod cumsum argmax max".split()
 
 
 def tensors(letters, device):

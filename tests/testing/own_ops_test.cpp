@@ -20,6 +20,7 @@ const std::map<std::string, Run>& own_composites() {
   static const std::map<std::string, Run> runs = {
       {"sum", [](const In& in) { return sum(in[0], Shape{1}); }},
       {"mean", [](const In& in) { return mean(in[0], Shape{1}); }},
+      {"cumsum", [](const In& in) { return cumsum(in[0], 1); }},
       {"norm", [](const In& in) { return norm(in[0], 2, Shape{1}); }},
       {"logsumexp", [](const In& in) { return logsumexp(in[0], Shape{1}); }},
       {"softmax", [](const In& in) { return softmax(in[0], 1); }},

@@ -43,6 +43,31 @@ inline float prod_in_two(const std::vector<float>& x) {
   return products[0] * products[1];
 }
 
+/// The partial sums of a row: one after another, or by doubling the distance (Hillis and Steele).
+struct PartialSums {
+  bool in_storage = false, without_own = false, doubling = false;
+
+  template <class T>
+  void run(const std::vector<Array>& in, const Array& out) const {
+    const std::int64_t k = in[0].size(1);
+    for (std::int64_t row = 0; row < in[0].size(0); ++row) {
+      std::vector<float> sums;
+      for (std::int64_t i = 0; i < k; ++i) sums.push_back(widened(in[0].data_as<T>()[row * k + i]));
+      for (std::size_t step = 1; step < (doubling ? sums.size() : 2); step *= 2) {
+        const std::vector<float> before = sums;
+        for (std::size_t i = step; i < sums.size(); ++i) {
+          const float sum = (doubling ? before : sums)[i - step] + before[i];
+          sums[i] = in_storage ? through<T>(sum) : sum;
+        }
+      }
+      if (without_own) sums.insert(sums.begin(), 0);
+      for (std::int64_t i = 0; i < k; ++i) {
+        out.data_as<T>()[row * k + i] = T(sums[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+};
+
 inline float mean_of(const std::vector<float>& x) {
   return sum_pairwise(x) / static_cast<float>(x.size());
 }

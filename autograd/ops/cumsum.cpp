@@ -1,0 +1,101 @@
+#include <cstdint>
+#include <type_traits>
+
+#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/convert.h>
+#include <halfgrad/core/parallel.h>
+
+namespace halfgrad {
+namespace detail {
+namespace {
+
+// One after the other along a line, so that no partial sum depends on threads or devices. A GPU has
+// a thread for each line, and is idle where lines are few and long. kWidth neighbouring lines at
+// once are a few SIMD registers on the CPU, which would otherwise jump through memory.
+template <class T, int kWidth>
+struct SumsOfLines {
+  const T* x;
+  T* sums;
+  std::int64_t n, inner;
+  bool from_end;
+
+  HG_HD void operator()(std::int64_t slab, std::int64_t block) const {
+    // Integers wrap.
+    using Sum = std::conditional_t<std::is_floating_point_v<compute_t<T>>, double, std::uint64_t>;
+    const std::int64_t first = block * kWidth;
+    const int width = inner - first < kWidth ? static_cast<int>(inner - first) : kWidth;
+    Sum sum[kWidth] = {};
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int64_t at = (slab * n + (from_end ? n - 1 - k : k)) * inner + first;
+      for (int c = 0; c < width; ++c) {
+        sum[c] += convert<Sum>(x[at + c]);
+        sums[at + c] = convert<T>(sum[c]);
+      }
+    }
+  }
+};
+
+// y_i = x_0 + ... + x_i along `dim`, or x_i + x_(i+1) + ... from the end.
+// dx_j = the sum of those dy_i that x_j is part of: the same from the other end
+struct CumSum {
+  static constexpr auto name = "cumsum";
+  static constexpr auto precision = Precision::wide_accumulate;
+  static constexpr unsigned saves = kSavesNothing;
+  int dim;
+  std::optional<DType> dtype = {};
+  bool from_end = false;
+
+  Array forward(const Array& self) const {
+    const DType floats_or_i64 = is_floating_point(self.dtype()) ? self.dtype() : DType::i64;
+    const Array x = self.to(dtype.value_or(floats_or_i64)).contiguous();
+    Array sums = Array::empty(x.sizes(), x.dtype(), x.device());
+    if (sums.numel() == 0) return sums;
+    const Slabs slabs(x.sizes(), dim);
+    const auto run = [&]<class T, int kWidth>() {
+      const SumsOfLines<T, kWidth> f{x.data_as<T>(), sums.data_as<T>(), slabs.size, slabs.inner,
+                                     from_end};
+      const std::int64_t blocks = (slabs.inner + kWidth - 1) / kWidth;
+      parallel_for_each(name, x.device(), slabs.outer, blocks, f, slabs.size * kWidth);
+    };
+    visit(x.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const bool alone = slabs.inner == 1 || x.device().is_cuda();
+      alone ? run.template operator()<T, 1>() : run.template operator()<T, 32>();
+    });
+    return sums;
+  }
+  void backward(const Backward<1>& b) const {
+    b.set(0, apply(CumSum{dim, {}, !from_end}, b.grad()));
+  }
+};
+
+}  // namespace
+
+OpEntry cumsum_entry() {
+  // Of 7 terms of at most 2: in float64 each addition loses a roundoff of its sum.
+  OpEntry entry{.name = CumSum::name,
+                .precision = CumSum::precision,
+                .roundoffs = 4 + 6 + 8 + 10 + 12 + 14,
+                .examples = {}};
+  add_row_examples(
+      entry, [](const Tensor& x, std::int64_t dim) { return cumsum(x, dim); },
+      [](const std::vector<double>& row) {
+        std::vector<double> sums;
+        long double total = 0;
+        for (const double x : row) sums.push_back(static_cast<double>(total += x));
+        return sums;
+      });
+  return entry;
+}
+
+}  // namespace detail
+
+Tensor cumsum(const Tensor& self, std::int64_t dim, std::optional<DType> dtype) {
+  const int d = wrap_dim(dim, static_cast<int>(self.dim()), "cumsum");
+  return detail::apply(detail::CumSum{d, dtype}, self);
+}
+
+}  // namespace halfgrad

@@ -1,0 +1,99 @@
+#include <halfgrad/core/sorting.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/devices.h>
+
+namespace halfgrad {
+namespace {
+
+using Order = std::vector<std::int64_t>;
+
+class RowOrder : public OnDevice {
+ protected:
+  Order order_of(const std::vector<double>& numbers, DType dtype, std::int64_t rows,
+                 std::int64_t count, bool descending) const {
+    const std::int64_t n = std::ssize(numbers) / rows;
+    const Array doubles = Array::empty({rows, n}, kDouble);
+    std::copy(numbers.begin(), numbers.end(), doubles.data_as<double>());
+    const Array order =
+        detail::row_order("test", doubles.to(dtype).to(device()), count, descending).to(Device());
+    const auto* const first = order.data_as<std::int64_t>();
+    return {first, first + order.numel()};
+  }
+};
+HALFGRAD_ON_DEVICES(RowOrder);
+
+constexpr double kTop = std::numeric_limits<double>::infinity();
+const double kNoNumber = std::nan("");
+
+TEST_P(RowOrder, PutsNaNAboveInfinityAndEqualNumbersInTheirOrder) {
+  const std::vector<double> x = {0, kNoNumber, -kTop, -0.0, 3, -kNoNumber, kTop, -2, 3, 0, -3};
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    EXPECT_EQ(order_of(x, dtype, 1, 11, false), (Order{2, 10, 7, 0, 3, 9, 4, 8, 6, 1, 5}));
+    EXPECT_EQ(order_of(x, dtype, 1, 11, true), (Order{1, 5, 6, 4, 8, 0, 3, 9, 7, 10, 2}));
+    EXPECT_EQ(order_of(x, dtype, 1, 3, true), (Order{1, 5, 6}));
+  }
+}
+
+TEST_P(RowOrder, TellsApartTheSmallestNumbersAndTheLargest) {
+  for (const auto& [dtype, least, most] : {std::tuple{kDouble, 0x1p-1074, 0x1.fffffffffffffp1023},
+                                           {kFloat, 0x1p-149, 0x1.fffffep127},
+                                           {kHalf, 0x1p-24, 65504.0},
+                                           {kBFloat16, 0x1p-133, 0x1.fep127}}) {
+    EXPECT_EQ(order_of({most, kTop, least, 0, -least, -kTop, -most}, dtype, 1, 7, false),
+              (Order{5, 6, 4, 3, 2, 0, 1}))
+        << name(dtype);
+  }
+}
+
+TEST_P(RowOrder, OfIntegersIsThatOfTheirValues) {
+  EXPECT_EQ(order_of({5, -1, 0x1p62, -0x1p63, 0, -1}, kLong, 1, 6, false),
+            (Order{3, 1, 5, 4, 0, 2}));
+  EXPECT_EQ(order_of({5, -1, 0x1p30, -0x1p31, 0, -1}, kInt, 1, 6, true), (Order{2, 0, 4, 1, 5, 3}));
+  EXPECT_EQ(order_of({5, 255, 0, 128, 127, 5}, kUInt8, 1, 6, true), (Order{1, 3, 4, 0, 5, 2}));
+  EXPECT_EQ(order_of({1, 0, 1, 0}, kBool, 1, 4, false), (Order{1, 3, 0, 2}));
+  EXPECT_EQ(order_of({1, 0, 1, 0}, kBool, 1, 4, true), (Order{0, 2, 1, 3}));
+}
+
+// Against a sort by comparing, of rows with many equal numbers.
+TEST_P(RowOrder, SortsEachRowForItself) {
+  for (const auto& sizes : {std::pair{1, 5000}, {7, 129}, {3000, 3}, {65, 1}}) {
+    const int rows = sizes.first, n = sizes.second;
+    std::vector<double> x(static_cast<std::size_t>(rows) * static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * i * 31 % 101 % 37);
+    Order expected;
+    for (int row = 0; row < rows; ++row) {
+      Order order(static_cast<std::size_t>(n));
+      std::iota(order.begin(), order.end(), 0);
+      const auto value = [&](std::int64_t i) { return x[static_cast<std::size_t>(row * n + i)]; };
+      std::stable_sort(order.begin(), order.end(),
+                       [&](auto i, auto j) { return value(i) < value(j); });
+      expected.insert(expected.end(), order.begin(), order.end());
+    }
+    for (const DType dtype : {kDouble, kHalf, kLong, kUInt8}) {
+      EXPECT_EQ(order_of(x, dtype, rows, n, false), expected) << rows << " x " << n;
+    }
+    Order first;
+    const std::int64_t count = (n + 1) / 2;
+    for (int row = 0; row < rows; ++row) {
+      first.insert(first.end(), expected.begin() + row * n, expected.begin() + row * n + count);
+    }
+    EXPECT_EQ(order_of(x, kFloat, rows, count, false), first) << rows << " x " << n;
+  }
+}
+
+TEST_P(RowOrder, OfNothing) {
+  EXPECT_EQ(order_of({}, kFloat, 3, 0, false), Order());
+  EXPECT_EQ(order_of({1, 2}, kFloat, 1, 0, false), Order());
+}
+
+}  // namespace
+}  // namespace halfgrad
