@@ -31,8 +31,9 @@ struct LowerBound {
 };
 
 Grouping by_counting(const Array& group, std::int64_t groups) {
-  Grouping result{Array::empty({group.numel()}, DType::i64),
-                  Array::empty({groups + 1}, DType::i64)};
+  const Device device = group.device();
+  Grouping result{Array::empty({group.numel()}, DType::i64, device),
+                  Array::empty({groups + 1}, DType::i64, device)};
   const auto* const of = group.data_as<std::int64_t>();
   auto* const starts = result.starts.data_as<std::int64_t>();
   auto* const order = result.order.data_as<std::int64_t>();
@@ -110,7 +111,8 @@ void sum_groups(const char* op, const Array& sums, const Array& initial, const A
                                     inner,
                                     skipped};
     const std::int64_t blocks = (inner + kWidth - 1) / kWidth;
-    parallel_for_each(op, sums.device(), outer * groups, blocks, sum);
+    const std::int64_t items_a_group = sum.count / std::max<std::int64_t>(1, groups);
+    parallel_for_each(op, sums.device(), outer * groups, blocks, sum, kWidth * (1 + items_a_group));
   };
   visit(sums.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
