@@ -6,14 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/comparisons.h>
 #include <halfgrad/autograd/losses.h>
 #include <halfgrad/autograd/reductions.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind, with those of losses.h and reductions.h; each lives in ops/<name>.cpp, or on
-/// a page with its relatives, where its formula, gradient and precision stand. Names, argument
-/// order and semantics are libtorch's. Operands broadcast and promote as in PyTorch. Every dim may
-/// be negative (counted from the end).
+/// Every op, by kind, with those of comparisons.h, losses.h and reductions.h; each lives in
+/// ops/<name>.cpp, or on a page with its relatives, where its formula, gradient and precision
+/// stand. Names, argument order and semantics are libtorch's. Operands broadcast and promote as in
+/// PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
@@ -102,59 +103,6 @@ Tensor silu(const Tensor& self);
 /// would cost float64 half its digits.
 Tensor softplus(const Tensor& self, Scalar beta = 1.0,
                 Scalar threshold = std::numeric_limits<double>::infinity());
-
-// --- Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, no gradient ---
-Tensor eq(const Tensor& self, const Tensor& other);
-Tensor ne(const Tensor& self, const Tensor& other);
-Tensor lt(const Tensor& self, const Tensor& other);
-Tensor le(const Tensor& self, const Tensor& other);
-Tensor gt(const Tensor& self, const Tensor& other);
-Tensor ge(const Tensor& self, const Tensor& other);
-Tensor eq(const Tensor& self, Scalar other);
-Tensor ne(const Tensor& self, Scalar other);
-Tensor lt(const Tensor& self, Scalar other);
-Tensor le(const Tensor& self, Scalar other);
-Tensor gt(const Tensor& self, Scalar other);
-Tensor ge(const Tensor& self, Scalar other);
-Tensor logical_and(const Tensor& self, const Tensor& other);
-Tensor logical_or(const Tensor& self, const Tensor& other);
-Tensor logical_xor(const Tensor& self, const Tensor& other);
-Tensor logical_not(const Tensor& self);
-Tensor isfinite(const Tensor& self);
-Tensor isinf(const Tensor& self);
-Tensor isnan(const Tensor& self);
-// ops/isclose.cpp
-/// |self - other| <= atol + rtol * |other|, or equal; two NaNs are close if equal_nan. Both of one
-/// dtype.
-Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-               bool equal_nan = false);
-bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-              bool equal_nan = false);
-/// Of one shape, and every number equal.
-bool equal(const Tensor& self, const Tensor& other);
-Tensor operator==(const Tensor& a, const Tensor& b);
-Tensor operator!=(const Tensor& a, const Tensor& b);
-Tensor operator<(const Tensor& a, const Tensor& b);
-Tensor operator<=(const Tensor& a, const Tensor& b);
-Tensor operator>(const Tensor& a, const Tensor& b);
-Tensor operator>=(const Tensor& a, const Tensor& b);
-Tensor operator==(const Tensor& a, Scalar b);
-Tensor operator!=(const Tensor& a, Scalar b);
-Tensor operator<(const Tensor& a, Scalar b);
-Tensor operator<=(const Tensor& a, Scalar b);
-Tensor operator>(const Tensor& a, Scalar b);
-Tensor operator>=(const Tensor& a, Scalar b);
-Tensor operator==(Scalar a, const Tensor& b);
-Tensor operator!=(Scalar a, const Tensor& b);
-Tensor operator<(Scalar a, const Tensor& b);
-Tensor operator<=(Scalar a, const Tensor& b);
-Tensor operator>(Scalar a, const Tensor& b);
-Tensor operator>=(Scalar a, const Tensor& b);
-/// Of bool tensors only.
-Tensor operator~(const Tensor& a);
-Tensor operator&(const Tensor& a, const Tensor& b);
-Tensor operator|(const Tensor& a, const Tensor& b);
-Tensor operator^(const Tensor& a, const Tensor& b);
 
 // --- Views (ops/views.cpp): share the storage ---
 Tensor reshape(const Tensor& self, const Shape& sizes);
