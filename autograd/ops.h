@@ -68,11 +68,15 @@ Tensor operator*(Scalar a, const Tensor& b);
 Tensor operator/(Scalar a, const Tensor& b);
 
 // --- Functions of one number ---
-// sqrt to square in ops/roots.cpp, sin and cos in trigonometric.cpp, log1p with log, expm1 with exp
+// sqrt to square in ops/roots.cpp, sin to tan in trigonometric.cpp, log2 to log1p with log, exp2
+// and expm1 with exp
 Tensor abs(const Tensor& self);
 Tensor exp(const Tensor& self);
+Tensor exp2(const Tensor& self);
 Tensor expm1(const Tensor& self);
 Tensor log(const Tensor& self);
+Tensor log2(const Tensor& self);
+Tensor log10(const Tensor& self);
 Tensor log1p(const Tensor& self);
 Tensor sqrt(const Tensor& self);
 Tensor rsqrt(const Tensor& self);
@@ -80,6 +84,7 @@ Tensor reciprocal(const Tensor& self);
 Tensor square(const Tensor& self);
 Tensor sin(const Tensor& self);
 Tensor cos(const Tensor& self);
+Tensor tan(const Tensor& self);
 Tensor tanh(const Tensor& self);
 Tensor erf(const Tensor& self);
 // ops/rounding.cpp: integers stay as they are; the gradient is 0, as is sign's

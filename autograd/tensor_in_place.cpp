@@ -121,6 +121,10 @@ Tensor& InPlaceMethods::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, S
 
 Tensor& InPlaceMethods::abs_() const { return keeping_operand(self(), "abs_", halfgrad::abs); }
 Tensor& InPlaceMethods::log_() const { return keeping_operand(self(), "log_", halfgrad::log); }
+Tensor& InPlaceMethods::log2_() const { return keeping_operand(self(), "log2_", halfgrad::log2); }
+Tensor& InPlaceMethods::log10_() const {
+  return keeping_operand(self(), "log10_", halfgrad::log10);
+}
 Tensor& InPlaceMethods::log1p_() const {
   return keeping_operand(self(), "log1p_", halfgrad::log1p);
 }
@@ -133,6 +137,7 @@ Tensor& InPlaceMethods::erf_() const { return keeping_operand(self(), "erf_", ha
 
 Tensor& InPlaceMethods::neg_() const { return without_operand(self(), "neg_", halfgrad::neg); }
 Tensor& InPlaceMethods::exp_() const { return without_operand(self(), "exp_", halfgrad::exp); }
+Tensor& InPlaceMethods::exp2_() const { return without_operand(self(), "exp2_", halfgrad::exp2); }
 Tensor& InPlaceMethods::expm1_() const {
   return without_operand(self(), "expm1_", halfgrad::expm1);
 }
@@ -143,6 +148,7 @@ Tensor& InPlaceMethods::rsqrt_() const {
 Tensor& InPlaceMethods::reciprocal_() const {
   return without_operand(self(), "reciprocal_", halfgrad::reciprocal);
 }
+Tensor& InPlaceMethods::tan_() const { return without_operand(self(), "tan_", halfgrad::tan); }
 Tensor& InPlaceMethods::tanh_() const { return without_operand(self(), "tanh_", halfgrad::tanh); }
 Tensor& InPlaceMethods::sigmoid_() const {
   return without_operand(self(), "sigmoid_", halfgrad::sigmoid);

@@ -52,8 +52,11 @@ class InPlaceMethods {
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
   Tensor& abs_() const;
   Tensor& exp_() const;
+  Tensor& exp2_() const;
   Tensor& expm1_() const;
   Tensor& log_() const;
+  Tensor& log2_() const;
+  Tensor& log10_() const;
   Tensor& log1p_() const;
   Tensor& sqrt_() const;
   Tensor& rsqrt_() const;
@@ -61,6 +64,7 @@ class InPlaceMethods {
   Tensor& square_() const;
   Tensor& sin_() const;
   Tensor& cos_() const;
+  Tensor& tan_() const;
   Tensor& tanh_() const;
   Tensor& erf_() const;
   Tensor& sigmoid_() const;

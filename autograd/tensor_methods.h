@@ -67,8 +67,11 @@ class TensorMethods : public InPlaceMethods {
   // --- Functions of one number ---
   Tensor abs() const;
   Tensor exp() const;
+  Tensor exp2() const;
   Tensor expm1() const;
   Tensor log() const;
+  Tensor log2() const;
+  Tensor log10() const;
   Tensor log1p() const;
   Tensor sqrt() const;
   Tensor rsqrt() const;
@@ -76,6 +79,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor square() const;
   Tensor sin() const;
   Tensor cos() const;
+  Tensor tan() const;
   Tensor tanh() const;
   Tensor erf() const;
   Tensor sigmoid() const;

@@ -76,7 +76,9 @@ TEST_F(Methods, OfOneNumber) {
                 {"erf", z.erf(), erf(z)},          {"sigmoid", z.sigmoid(), sigmoid(z)},
                 {"relu", z.relu(), relu(z)},       {"floor", z.floor(), floor(z)},
                 {"ceil", z.ceil(), ceil(z)},       {"round", z.round(), round(z)},
-                {"trunc", z.trunc(), trunc(z)},    {"sign", z.sign(), sign(z)}});
+                {"trunc", z.trunc(), trunc(z)},    {"sign", z.sign(), sign(z)},
+                {"exp2", z.exp2(), exp2(z)},       {"tan", z.tan(), tan(z)},
+                {"log2", x.log2(), log2(x)},       {"log10", x.log10(), log10(x)}});
 }
 
 TEST_F(Methods, OfComparisonsAndLogic) {
