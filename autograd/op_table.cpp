@@ -8,6 +8,8 @@ OpEntry add_entry();
 OpEntry sub_entry();
 OpEntry mul_entry();
 OpEntry div_entry();
+OpEntry remainder_entry();
+OpEntry fmod_entry();
 OpEntry neg_entry();
 OpEntry pow_entry();
 OpEntry maximum_entry();
@@ -126,6 +128,8 @@ const std::vector<OpEntry>& all_ops() {
       detail::sub_entry(),
       detail::mul_entry(),
       detail::div_entry(),
+      detail::remainder_entry(),
+      detail::fmod_entry(),
       detail::neg_entry(),
       detail::pow_entry(),
       detail::maximum_entry(),

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,22 @@ Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // with numbers
 Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, Scalar other);
 Tensor div(const Tensor& self, Scalar other);
+/// The quotient rounded to an integer: by "trunc" toward zero, by "floor" toward -infinity, both
+/// without gradient; none: div(self, other). Of integers an integer, and of the smallest by -1
+/// itself. Throws std::invalid_argument for another mode, for two bool tensors and, on a CPU, for
+/// integers by 0; on a GPU those give 0.
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode);
+Tensor div(const Tensor& self, Scalar other, std::optional<std::string_view> rounding_mode);
+/// div(self, other, "floor").
+Tensor floor_divide(const Tensor& self, const Tensor& other);
+Tensor floor_divide(const Tensor& self, Scalar other);
+/// What is left of self: with the sign of other by remainder, Python's %, with that of self by
+/// fmod, C's (both in ops/remainder.cpp). Throw as div does; on a GPU integers by 0 leave self.
+Tensor remainder(const Tensor& self, const Tensor& other);
+Tensor remainder(const Tensor& self, Scalar other);
+Tensor remainder(Scalar self, const Tensor& other);
+Tensor fmod(const Tensor& self, const Tensor& other);
+Tensor fmod(const Tensor& self, Scalar other);
 Tensor neg(const Tensor& self);
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, Scalar exponent);
@@ -56,16 +74,19 @@ Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
 Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator%(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a);
 Tensor operator+(const Tensor& a, Scalar b);
 Tensor operator-(const Tensor& a, Scalar b);
 Tensor operator*(const Tensor& a, Scalar b);
 Tensor operator/(const Tensor& a, Scalar b);
+Tensor operator%(const Tensor& a, Scalar b);
 Tensor operator+(Scalar a, const Tensor& b);
 Tensor operator-(Scalar a, const Tensor& b);
 Tensor operator*(Scalar a, const Tensor& b);
 /// Precision::wide_range, as reciprocal: in float32 under autocast, where div keeps 16 bits.
 Tensor operator/(Scalar a, const Tensor& b);
+Tensor operator%(Scalar a, const Tensor& b);
 
 // --- Functions of one number ---
 // sqrt to square in ops/roots.cpp, sin to tan in trigonometric.cpp, log2 to log1p with log, exp2

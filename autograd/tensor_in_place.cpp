@@ -74,6 +74,33 @@ Tensor& InPlaceMethods::mul_(Scalar other) const {
 Tensor& InPlaceMethods::div_(Scalar other) const {
   return in_place(self(), "div_", [&] { return kept(self()) / other; });
 }
+Tensor& InPlaceMethods::div_(const Tensor& other,
+                             std::optional<std::string_view> rounding_mode) const {
+  if (!rounding_mode) return div_(other);
+  return in_place(self(), "div_", [&] { return self().div(other, rounding_mode); });
+}
+Tensor& InPlaceMethods::div_(Scalar other, std::optional<std::string_view> rounding_mode) const {
+  return in_place(self(), "div_", [&] { return self().div(other, rounding_mode); });
+}
+Tensor& InPlaceMethods::floor_divide_(const Tensor& other) const {
+  return in_place(self(), "floor_divide_", [&] { return self().floor_divide(other); });
+}
+Tensor& InPlaceMethods::floor_divide_(Scalar other) const {
+  return in_place(self(), "floor_divide_", [&] { return self().floor_divide(other); });
+}
+Tensor& InPlaceMethods::remainder_(const Tensor& other) const {
+  return in_place(self(), "remainder_",
+                  [&] { return kept(self(), other.requires_grad()).remainder(other); });
+}
+Tensor& InPlaceMethods::remainder_(Scalar other) const {
+  return in_place(self(), "remainder_", [&] { return self().remainder(other); });
+}
+Tensor& InPlaceMethods::fmod_(const Tensor& other) const {
+  return in_place(self(), "fmod_", [&] { return kept(self(), other.requires_grad()).fmod(other); });
+}
+Tensor& InPlaceMethods::fmod_(Scalar other) const {
+  return in_place(self(), "fmod_", [&] { return self().fmod(other); });
+}
 Tensor& InPlaceMethods::pow_(const Tensor& exponent) const {
   return in_place(self(), "pow_",
                   [&] { return kept(self(), exponent.requires_grad()).pow(exponent); });

@@ -23,6 +23,25 @@ Tensor TensorMethods::sub(Scalar other, Scalar alpha) const {
 }
 Tensor TensorMethods::mul(Scalar other) const { return halfgrad::mul(self(), other); }
 Tensor TensorMethods::div(Scalar other) const { return halfgrad::div(self(), other); }
+Tensor TensorMethods::div(const Tensor& other,
+                          std::optional<std::string_view> rounding_mode) const {
+  return halfgrad::div(self(), other, rounding_mode);
+}
+Tensor TensorMethods::div(Scalar other, std::optional<std::string_view> rounding_mode) const {
+  return halfgrad::div(self(), other, rounding_mode);
+}
+Tensor TensorMethods::floor_divide(const Tensor& other) const {
+  return halfgrad::floor_divide(self(), other);
+}
+Tensor TensorMethods::floor_divide(Scalar other) const {
+  return halfgrad::floor_divide(self(), other);
+}
+Tensor TensorMethods::remainder(const Tensor& other) const {
+  return halfgrad::remainder(self(), other);
+}
+Tensor TensorMethods::remainder(Scalar other) const { return halfgrad::remainder(self(), other); }
+Tensor TensorMethods::fmod(const Tensor& other) const { return halfgrad::fmod(self(), other); }
+Tensor TensorMethods::fmod(Scalar other) const { return halfgrad::fmod(self(), other); }
 Tensor TensorMethods::neg() const { return halfgrad::neg(self()); }
 Tensor TensorMethods::pow(const Tensor& exponent) const { return halfgrad::pow(self(), exponent); }
 Tensor TensorMethods::pow(Scalar exponent) const { return halfgrad::pow(self(), exponent); }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -44,6 +45,14 @@ class TensorMethods : public InPlaceMethods {
   Tensor sub(Scalar other, Scalar alpha = 1) const;
   Tensor mul(Scalar other) const;
   Tensor div(Scalar other) const;
+  Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor div(Scalar other, std::optional<std::string_view> rounding_mode) const;
+  Tensor floor_divide(const Tensor& other) const;
+  Tensor floor_divide(Scalar other) const;
+  Tensor remainder(const Tensor& other) const;
+  Tensor remainder(Scalar other) const;
+  Tensor fmod(const Tensor& other) const;
+  Tensor fmod(Scalar other) const;
   Tensor neg() const;
   Tensor pow(const Tensor& exponent) const;
   Tensor pow(Scalar exponent) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -21,6 +22,12 @@ inline constexpr auto kMul = [](const auto& a, const auto& x, const auto& y) {
 };
 inline constexpr auto kDiv = [](const auto& a, const auto& x, const auto& y) {
   return a.div(x, y);
+};
+/// Of an exact fmod, which alone does not round.
+inline constexpr auto kRemainder = [](const auto& a, const auto& x, const auto& y) {
+  const auto left = a.number(std::fmod(a.value(x), a.value(y)));
+  const bool same_signs = std::signbit(a.value(left)) == std::signbit(a.value(y));
+  return a.value(left) == 0 || same_signs ? left : a.add(left, y);
 };
 inline constexpr auto kPow = [](const auto& a, const auto& x, const auto& y) {
   return a.pow(x, y);

@@ -21,6 +21,7 @@ const std::map<std::string, Judge>& elementwise_judges() {
       {"sub", each(f::kSub)},
       {"mul", each(f::kMul)},
       {"div", each(f::kDiv)},
+      {"remainder", each(f::kRemainder)},
       {"pow", each(f::kPow)},
       {"lerp", each(f::kLerp)},
       {"addcmul", each(f::kAddCMul)},

@@ -59,6 +59,12 @@ inline float sin_by_float_pi(float x) {
 }
 inline float sin_in_double(float x) { return static_cast<float>(std::sin(static_cast<double>(x))); }
 inline float tan_by_sines(float x) { return std::sin(x) / std::cos(x); }
+inline float fmod_by_quotient(float x, float y) { return x - std::trunc(x / y) * y; }
+inline float remainder_by_quotient(float x, float y) { return x - std::floor(x / y) * y; }
+inline float remainder_by_fmod(float x, float y) {
+  const float left = std::fmod(x, y);
+  return left != 0 && (left < 0) != (y < 0) ? left + y : left;
+}
 inline float tanh_by_exp(float x) {
   const float e = std::exp(-2 * std::fabs(x));
   return std::copysign((1 - e) / (1 + e), x);
