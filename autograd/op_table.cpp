@@ -8,6 +8,8 @@ OpEntry add_entry();
 OpEntry sub_entry();
 OpEntry mul_entry();
 OpEntry div_entry();
+OpEntry remainder_entry();
+OpEntry fmod_entry();
 OpEntry neg_entry();
 OpEntry pow_entry();
 OpEntry maximum_entry();
@@ -19,8 +21,11 @@ OpEntry addcdiv_entry();
 OpEntry where_entry();
 OpEntry abs_entry();
 OpEntry exp_entry();
+OpEntry exp2_entry();
 OpEntry expm1_entry();
 OpEntry log_entry();
+OpEntry log2_entry();
+OpEntry log10_entry();
 OpEntry log1p_entry();
 OpEntry sqrt_entry();
 OpEntry rsqrt_entry();
@@ -28,6 +33,7 @@ OpEntry reciprocal_entry();
 OpEntry square_entry();
 OpEntry sin_entry();
 OpEntry cos_entry();
+OpEntry tan_entry();
 OpEntry tanh_entry();
 OpEntry erf_entry();
 OpEntry floor_entry();
@@ -124,6 +130,8 @@ const std::vector<OpEntry>& all_ops() {
       detail::sub_entry(),
       detail::mul_entry(),
       detail::div_entry(),
+      detail::remainder_entry(),
+      detail::fmod_entry(),
       detail::neg_entry(),
       detail::pow_entry(),
       detail::maximum_entry(),
@@ -136,8 +144,11 @@ const std::vector<OpEntry>& all_ops() {
       // Functions of one number
       detail::abs_entry(),
       detail::exp_entry(),
+      detail::exp2_entry(),
       detail::expm1_entry(),
       detail::log_entry(),
+      detail::log2_entry(),
+      detail::log10_entry(),
       detail::log1p_entry(),
       detail::sqrt_entry(),
       detail::rsqrt_entry(),
@@ -145,6 +156,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::square_entry(),
       detail::sin_entry(),
       detail::cos_entry(),
+      detail::tan_entry(),
       detail::tanh_entry(),
       detail::erf_entry(),
       detail::floor_entry(),

@@ -3,16 +3,19 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/comparisons.h>
 #include <halfgrad/autograd/losses.h>
 #include <halfgrad/autograd/reductions.h>
 #include <halfgrad/autograd/sorting.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Every op, by kind, with those of losses.h, reductions.h and sorting.h; each lives in
-/// ops/<name>.cpp, or on a page with its relatives, where its formula, gradient and precision
+/// Every op, by kind, with those of comparisons.h, losses.h, reductions.h and sorting.h. Each lives
+/// in ops/<name>.cpp, or on a page with its relatives, where its formula, gradient and precision
 /// stand. Names, argument order and semantics are libtorch's. Operands broadcast and promote as in
 /// PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
@@ -26,6 +29,22 @@ Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // with numbers
 Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, Scalar other);
 Tensor div(const Tensor& self, Scalar other);
+/// The quotient rounded to an integer: by "trunc" toward zero, by "floor" toward -infinity, both
+/// without gradient; none: div(self, other). Of integers an integer, and of the smallest by -1
+/// itself. Throws std::invalid_argument for another mode, for two bool tensors and, on a CPU, for
+/// integers by 0; on a GPU those give 0.
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode);
+Tensor div(const Tensor& self, Scalar other, std::optional<std::string_view> rounding_mode);
+/// div(self, other, "floor").
+Tensor floor_divide(const Tensor& self, const Tensor& other);
+Tensor floor_divide(const Tensor& self, Scalar other);
+/// What is left of self: with the sign of other by remainder, Python's %, with that of self by
+/// fmod, C's (both in ops/remainder.cpp). Throw as div does; on a GPU integers by 0 leave self.
+Tensor remainder(const Tensor& self, const Tensor& other);
+Tensor remainder(const Tensor& self, Scalar other);
+Tensor remainder(Scalar self, const Tensor& other);
+Tensor fmod(const Tensor& self, const Tensor& other);
+Tensor fmod(const Tensor& self, Scalar other);
 Tensor neg(const Tensor& self);
 Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor pow(const Tensor& self, Scalar exponent);
@@ -56,23 +75,30 @@ Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
 Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator%(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a);
 Tensor operator+(const Tensor& a, Scalar b);
 Tensor operator-(const Tensor& a, Scalar b);
 Tensor operator*(const Tensor& a, Scalar b);
 Tensor operator/(const Tensor& a, Scalar b);
+Tensor operator%(const Tensor& a, Scalar b);
 Tensor operator+(Scalar a, const Tensor& b);
 Tensor operator-(Scalar a, const Tensor& b);
 Tensor operator*(Scalar a, const Tensor& b);
 /// Precision::wide_range, as reciprocal: in float32 under autocast, where div keeps 16 bits.
 Tensor operator/(Scalar a, const Tensor& b);
+Tensor operator%(Scalar a, const Tensor& b);
 
 // --- Functions of one number ---
-// sqrt to square in ops/roots.cpp, sin and cos in trigonometric.cpp, log1p with log, expm1 with exp
+// sqrt to square in ops/roots.cpp, sin to tan in trigonometric.cpp, log2 to log1p with log, exp2
+// and expm1 with exp
 Tensor abs(const Tensor& self);
 Tensor exp(const Tensor& self);
+Tensor exp2(const Tensor& self);
 Tensor expm1(const Tensor& self);
 Tensor log(const Tensor& self);
+Tensor log2(const Tensor& self);
+Tensor log10(const Tensor& self);
 Tensor log1p(const Tensor& self);
 Tensor sqrt(const Tensor& self);
 Tensor rsqrt(const Tensor& self);
@@ -80,6 +106,7 @@ Tensor reciprocal(const Tensor& self);
 Tensor square(const Tensor& self);
 Tensor sin(const Tensor& self);
 Tensor cos(const Tensor& self);
+Tensor tan(const Tensor& self);
 Tensor tanh(const Tensor& self);
 Tensor erf(const Tensor& self);
 // ops/rounding.cpp: integers stay as they are; the gradient is 0, as is sign's
@@ -103,59 +130,6 @@ Tensor silu(const Tensor& self);
 /// would cost float64 half its digits.
 Tensor softplus(const Tensor& self, Scalar beta = 1.0,
                 Scalar threshold = std::numeric_limits<double>::infinity());
-
-// --- Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, no gradient ---
-Tensor eq(const Tensor& self, const Tensor& other);
-Tensor ne(const Tensor& self, const Tensor& other);
-Tensor lt(const Tensor& self, const Tensor& other);
-Tensor le(const Tensor& self, const Tensor& other);
-Tensor gt(const Tensor& self, const Tensor& other);
-Tensor ge(const Tensor& self, const Tensor& other);
-Tensor eq(const Tensor& self, Scalar other);
-Tensor ne(const Tensor& self, Scalar other);
-Tensor lt(const Tensor& self, Scalar other);
-Tensor le(const Tensor& self, Scalar other);
-Tensor gt(const Tensor& self, Scalar other);
-Tensor ge(const Tensor& self, Scalar other);
-Tensor logical_and(const Tensor& self, const Tensor& other);
-Tensor logical_or(const Tensor& self, const Tensor& other);
-Tensor logical_xor(const Tensor& self, const Tensor& other);
-Tensor logical_not(const Tensor& self);
-Tensor isfinite(const Tensor& self);
-Tensor isinf(const Tensor& self);
-Tensor isnan(const Tensor& self);
-// ops/isclose.cpp
-/// |self - other| <= atol + rtol * |other|, or equal; two NaNs are close if equal_nan. Both of one
-/// dtype.
-Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-               bool equal_nan = false);
-bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
-              bool equal_nan = false);
-/// Of one shape, and every number equal.
-bool equal(const Tensor& self, const Tensor& other);
-Tensor operator==(const Tensor& a, const Tensor& b);
-Tensor operator!=(const Tensor& a, const Tensor& b);
-Tensor operator<(const Tensor& a, const Tensor& b);
-Tensor operator<=(const Tensor& a, const Tensor& b);
-Tensor operator>(const Tensor& a, const Tensor& b);
-Tensor operator>=(const Tensor& a, const Tensor& b);
-Tensor operator==(const Tensor& a, Scalar b);
-Tensor operator!=(const Tensor& a, Scalar b);
-Tensor operator<(const Tensor& a, Scalar b);
-Tensor operator<=(const Tensor& a, Scalar b);
-Tensor operator>(const Tensor& a, Scalar b);
-Tensor operator>=(const Tensor& a, Scalar b);
-Tensor operator==(Scalar a, const Tensor& b);
-Tensor operator!=(Scalar a, const Tensor& b);
-Tensor operator<(Scalar a, const Tensor& b);
-Tensor operator<=(Scalar a, const Tensor& b);
-Tensor operator>(Scalar a, const Tensor& b);
-Tensor operator>=(Scalar a, const Tensor& b);
-/// Of bool tensors only.
-Tensor operator~(const Tensor& a);
-Tensor operator&(const Tensor& a, const Tensor& b);
-Tensor operator|(const Tensor& a, const Tensor& b);
-Tensor operator^(const Tensor& a, const Tensor& b);
 
 // --- Views (ops/views.cpp): share the storage ---
 Tensor reshape(const Tensor& self, const Shape& sizes);

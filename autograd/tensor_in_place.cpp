@@ -74,6 +74,33 @@ Tensor& InPlaceMethods::mul_(Scalar other) const {
 Tensor& InPlaceMethods::div_(Scalar other) const {
   return in_place(self(), "div_", [&] { return kept(self()) / other; });
 }
+Tensor& InPlaceMethods::div_(const Tensor& other,
+                             std::optional<std::string_view> rounding_mode) const {
+  if (!rounding_mode) return div_(other);
+  return in_place(self(), "div_", [&] { return self().div(other, rounding_mode); });
+}
+Tensor& InPlaceMethods::div_(Scalar other, std::optional<std::string_view> rounding_mode) const {
+  return in_place(self(), "div_", [&] { return self().div(other, rounding_mode); });
+}
+Tensor& InPlaceMethods::floor_divide_(const Tensor& other) const {
+  return in_place(self(), "floor_divide_", [&] { return self().floor_divide(other); });
+}
+Tensor& InPlaceMethods::floor_divide_(Scalar other) const {
+  return in_place(self(), "floor_divide_", [&] { return self().floor_divide(other); });
+}
+Tensor& InPlaceMethods::remainder_(const Tensor& other) const {
+  return in_place(self(), "remainder_",
+                  [&] { return kept(self(), other.requires_grad()).remainder(other); });
+}
+Tensor& InPlaceMethods::remainder_(Scalar other) const {
+  return in_place(self(), "remainder_", [&] { return self().remainder(other); });
+}
+Tensor& InPlaceMethods::fmod_(const Tensor& other) const {
+  return in_place(self(), "fmod_", [&] { return kept(self(), other.requires_grad()).fmod(other); });
+}
+Tensor& InPlaceMethods::fmod_(Scalar other) const {
+  return in_place(self(), "fmod_", [&] { return self().fmod(other); });
+}
 Tensor& InPlaceMethods::pow_(const Tensor& exponent) const {
   return in_place(self(), "pow_",
                   [&] { return kept(self(), exponent.requires_grad()).pow(exponent); });
@@ -121,6 +148,10 @@ Tensor& InPlaceMethods::addcdiv_(const Tensor& tensor1, const Tensor& tensor2, S
 
 Tensor& InPlaceMethods::abs_() const { return keeping_operand(self(), "abs_", halfgrad::abs); }
 Tensor& InPlaceMethods::log_() const { return keeping_operand(self(), "log_", halfgrad::log); }
+Tensor& InPlaceMethods::log2_() const { return keeping_operand(self(), "log2_", halfgrad::log2); }
+Tensor& InPlaceMethods::log10_() const {
+  return keeping_operand(self(), "log10_", halfgrad::log10);
+}
 Tensor& InPlaceMethods::log1p_() const {
   return keeping_operand(self(), "log1p_", halfgrad::log1p);
 }
@@ -133,6 +164,7 @@ Tensor& InPlaceMethods::erf_() const { return keeping_operand(self(), "erf_", ha
 
 Tensor& InPlaceMethods::neg_() const { return without_operand(self(), "neg_", halfgrad::neg); }
 Tensor& InPlaceMethods::exp_() const { return without_operand(self(), "exp_", halfgrad::exp); }
+Tensor& InPlaceMethods::exp2_() const { return without_operand(self(), "exp2_", halfgrad::exp2); }
 Tensor& InPlaceMethods::expm1_() const {
   return without_operand(self(), "expm1_", halfgrad::expm1);
 }
@@ -143,6 +175,7 @@ Tensor& InPlaceMethods::rsqrt_() const {
 Tensor& InPlaceMethods::reciprocal_() const {
   return without_operand(self(), "reciprocal_", halfgrad::reciprocal);
 }
+Tensor& InPlaceMethods::tan_() const { return without_operand(self(), "tan_", halfgrad::tan); }
 Tensor& InPlaceMethods::tanh_() const { return without_operand(self(), "tanh_", halfgrad::tanh); }
 Tensor& InPlaceMethods::sigmoid_() const {
   return without_operand(self(), "sigmoid_", halfgrad::sigmoid);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <halfgrad/core/scalar.h>
@@ -28,6 +29,14 @@ class InPlaceMethods {
   Tensor& sub_(Scalar other, Scalar alpha = 1) const;
   Tensor& mul_(Scalar other) const;
   Tensor& div_(Scalar other) const;
+  Tensor& div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor& div_(Scalar other, std::optional<std::string_view> rounding_mode) const;
+  Tensor& floor_divide_(const Tensor& other) const;
+  Tensor& floor_divide_(Scalar other) const;
+  Tensor& remainder_(const Tensor& other) const;
+  Tensor& remainder_(Scalar other) const;
+  Tensor& fmod_(const Tensor& other) const;
+  Tensor& fmod_(Scalar other) const;
   Tensor& operator+=(const Tensor& other) { return add_(other); }
   Tensor& operator-=(const Tensor& other) { return sub_(other); }
   Tensor& operator*=(const Tensor& other) { return mul_(other); }
@@ -52,8 +61,11 @@ class InPlaceMethods {
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
   Tensor& abs_() const;
   Tensor& exp_() const;
+  Tensor& exp2_() const;
   Tensor& expm1_() const;
   Tensor& log_() const;
+  Tensor& log2_() const;
+  Tensor& log10_() const;
   Tensor& log1p_() const;
   Tensor& sqrt_() const;
   Tensor& rsqrt_() const;
@@ -61,6 +73,7 @@ class InPlaceMethods {
   Tensor& square_() const;
   Tensor& sin_() const;
   Tensor& cos_() const;
+  Tensor& tan_() const;
   Tensor& tanh_() const;
   Tensor& erf_() const;
   Tensor& sigmoid_() const;

@@ -23,6 +23,25 @@ Tensor TensorMethods::sub(Scalar other, Scalar alpha) const {
 }
 Tensor TensorMethods::mul(Scalar other) const { return halfgrad::mul(self(), other); }
 Tensor TensorMethods::div(Scalar other) const { return halfgrad::div(self(), other); }
+Tensor TensorMethods::div(const Tensor& other,
+                          std::optional<std::string_view> rounding_mode) const {
+  return halfgrad::div(self(), other, rounding_mode);
+}
+Tensor TensorMethods::div(Scalar other, std::optional<std::string_view> rounding_mode) const {
+  return halfgrad::div(self(), other, rounding_mode);
+}
+Tensor TensorMethods::floor_divide(const Tensor& other) const {
+  return halfgrad::floor_divide(self(), other);
+}
+Tensor TensorMethods::floor_divide(Scalar other) const {
+  return halfgrad::floor_divide(self(), other);
+}
+Tensor TensorMethods::remainder(const Tensor& other) const {
+  return halfgrad::remainder(self(), other);
+}
+Tensor TensorMethods::remainder(Scalar other) const { return halfgrad::remainder(self(), other); }
+Tensor TensorMethods::fmod(const Tensor& other) const { return halfgrad::fmod(self(), other); }
+Tensor TensorMethods::fmod(Scalar other) const { return halfgrad::fmod(self(), other); }
 Tensor TensorMethods::neg() const { return halfgrad::neg(self()); }
 Tensor TensorMethods::pow(const Tensor& exponent) const { return halfgrad::pow(self(), exponent); }
 Tensor TensorMethods::pow(Scalar exponent) const { return halfgrad::pow(self(), exponent); }
@@ -69,8 +88,11 @@ Tensor TensorMethods::where(const Tensor& condition, Scalar other) const {
 // Functions of one number
 Tensor TensorMethods::abs() const { return halfgrad::abs(self()); }
 Tensor TensorMethods::exp() const { return halfgrad::exp(self()); }
+Tensor TensorMethods::exp2() const { return halfgrad::exp2(self()); }
 Tensor TensorMethods::expm1() const { return halfgrad::expm1(self()); }
 Tensor TensorMethods::log() const { return halfgrad::log(self()); }
+Tensor TensorMethods::log2() const { return halfgrad::log2(self()); }
+Tensor TensorMethods::log10() const { return halfgrad::log10(self()); }
 Tensor TensorMethods::log1p() const { return halfgrad::log1p(self()); }
 Tensor TensorMethods::sqrt() const { return halfgrad::sqrt(self()); }
 Tensor TensorMethods::rsqrt() const { return halfgrad::rsqrt(self()); }
@@ -78,6 +100,7 @@ Tensor TensorMethods::reciprocal() const { return halfgrad::reciprocal(self()); 
 Tensor TensorMethods::square() const { return halfgrad::square(self()); }
 Tensor TensorMethods::sin() const { return halfgrad::sin(self()); }
 Tensor TensorMethods::cos() const { return halfgrad::cos(self()); }
+Tensor TensorMethods::tan() const { return halfgrad::tan(self()); }
 Tensor TensorMethods::tanh() const { return halfgrad::tanh(self()); }
 Tensor TensorMethods::erf() const { return halfgrad::erf(self()); }
 Tensor TensorMethods::sigmoid() const { return halfgrad::sigmoid(self()); }

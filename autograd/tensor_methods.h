@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -44,6 +45,14 @@ class TensorMethods : public InPlaceMethods {
   Tensor sub(Scalar other, Scalar alpha = 1) const;
   Tensor mul(Scalar other) const;
   Tensor div(Scalar other) const;
+  Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const;
+  Tensor div(Scalar other, std::optional<std::string_view> rounding_mode) const;
+  Tensor floor_divide(const Tensor& other) const;
+  Tensor floor_divide(Scalar other) const;
+  Tensor remainder(const Tensor& other) const;
+  Tensor remainder(Scalar other) const;
+  Tensor fmod(const Tensor& other) const;
+  Tensor fmod(Scalar other) const;
   Tensor neg() const;
   Tensor pow(const Tensor& exponent) const;
   Tensor pow(Scalar exponent) const;
@@ -67,8 +76,11 @@ class TensorMethods : public InPlaceMethods {
   // --- Functions of one number ---
   Tensor abs() const;
   Tensor exp() const;
+  Tensor exp2() const;
   Tensor expm1() const;
   Tensor log() const;
+  Tensor log2() const;
+  Tensor log10() const;
   Tensor log1p() const;
   Tensor sqrt() const;
   Tensor rsqrt() const;
@@ -76,6 +88,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor square() const;
   Tensor sin() const;
   Tensor cos() const;
+  Tensor tan() const;
   Tensor tanh() const;
   Tensor erf() const;
   Tensor sigmoid() const;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <numbers>
+
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/simd.h>
 
@@ -94,6 +96,12 @@ HG_HD Dual<T> exp(Dual<T> x) {
 }
 
 template <class T>
+HG_HD Dual<T> exp2(Dual<T> x) {
+  const T y = exp2(x.value);
+  return {y, y * T(std::numbers::ln2) * x.derivative};
+}
+
+template <class T>
 HG_HD Dual<T> expm1(Dual<T> x) {
   return {expm1(x.value), exp(x.value) * x.derivative};
 }
@@ -101,6 +109,16 @@ HG_HD Dual<T> expm1(Dual<T> x) {
 template <class T>
 HG_HD Dual<T> log(Dual<T> x) {
   return {log(x.value), x.derivative / x.value};
+}
+
+template <class T>
+HG_HD Dual<T> log2(Dual<T> x) {
+  return {log2(x.value), x.derivative / (T(std::numbers::ln2) * x.value)};
+}
+
+template <class T>
+HG_HD Dual<T> log10(Dual<T> x) {
+  return {log10(x.value), x.derivative / (T(std::numbers::ln10) * x.value)};
 }
 
 template <class T>
@@ -131,6 +149,12 @@ HG_HD Dual<T> sin(Dual<T> x) {
 template <class T>
 HG_HD Dual<T> cos(Dual<T> x) {
   return {cos(x.value), -sin(x.value) * x.derivative};
+}
+
+template <class T>
+HG_HD Dual<T> tan(Dual<T> x) {
+  const T y = tan(x.value);
+  return {y, (T(1) + y * y) * x.derivative};
 }
 
 template <class T>
@@ -169,6 +193,18 @@ HG_HD Dual<T> abs(Dual<T> x) {
 template <class T>
 HG_HD Dual<T> floor(Dual<T> x) {
   return {floor(x.value), T(0)};
+}
+
+template <class T>
+HG_HD Dual<T> trunc(Dual<T> x) {
+  return {trunc(x.value), T(0)};
+}
+
+template <class T>
+HG_HD Dual<T> fmod(Dual<T> x, Dual<T> divisor) {
+  const T quotient = trunc(x.value / divisor.value);
+  return {fmod(x.value, divisor.value),
+          x.derivative - halfgrad::detail::term(divisor.derivative, quotient)};
 }
 
 template <class T>

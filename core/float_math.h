@@ -9,7 +9,7 @@
 /// Each reduces its argument to a small interval and evaluates a polynomial there, without branches
 /// (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980). tools/minimax.py
 /// derives the coefficients, written highest power first. Where float arithmetic would lose bits
-/// (sin, cos and pow) the work is done in double.
+/// (sin, cos, tan, exp2, log2, log10, fmod and pow) the work is done in double.
 namespace halfgrad::math {
 
 namespace detail {
@@ -183,48 +183,95 @@ inline Pack<double> sine(Pack<double> x, int quarters) {
   return from_bits<double>(bits(y) ^ ((quadrant & 2) << 62));
 }
 
-/// The same in float. Where pi needs more digits the C library takes over, lane by lane.
-template <class Function>
-Pack<float> sine(Pack<float> x, int quarters, Function library) {
+/// A function made of sines, in float. Where pi needs more digits the C library takes over, lane by
+/// lane.
+template <class Function, class Library>
+Pack<float> of_sines(Pack<float> x, Function function, Library library) {
   const Mask<float> large = abs(x) > 1e7f;
-  const auto by_quadrant = [&](Pack<double> y) { return sine(y, quarters); };
-  const Pack<float> y = in_double(by_quadrant, select(large, 0, x));
+  const Pack<float> y = in_double(function, select(large, 0, x));
   return any(large) ? select(large, each_lane(x, library), y) : y;
 }
 
-/// |x|^p = 2^(p log2(m 2^e)).
-inline Pack<double> power(Pack<double> mantissa, Pack<double> exponent, Pack<double> p) {
+/// log2(m 2^e).
+inline Pack<double> binary_log(Pack<double> mantissa, Pack<double> exponent) {
   const Pack<double> s = (mantissa - 1) / (mantissa + 1);
-  const Pack<double> log2 =
-      s * polynomial(s * s, 0.282929809974624777, 0.319903665884348059, 0.412209300807165643,
-                     0.577077941896447813, 0.961796694114916683, 2.88539008177784916);
-  const Pack<double> t = p * (exponent + log2);
+  const Pack<double> p =
+      polynomial(s * s, 0.282929809974624777, 0.319903665884348059, 0.412209300807165643,
+                 0.577077941896447813, 0.961796694114916683, 2.88539008177784916);
+  return exponent + s * p;
+}
+
+/// 2^t, of a size that overflows and underflows a float where it is beyond one's range.
+inline Pack<double> binary_power(Pack<double> t) {
   const Pack<double> x = select(t > 200, 200, select(t < -200, -200, t));
   const Rounded n(x);
-  const Pack<double> exp2 = polynomial(
+  const Pack<double> p = polynomial(
       x - n.number(), 0.000153457011365415048, 0.00134000633928961019, 0.00961849038025890833,
       0.0555032845051129765, 0.240226468679223604, 0.693147205887142218, 1.00000000055860143);
-  return exp2 * from_bits<double>((n.integer() + 1023) << 52);
+  return p * from_bits<double>((n.integer() + 1023) << 52);
+}
+
+/// function(mantissa, exponent, rest...) of a size, which is not negative; 0 has the exponent
+/// -infinity.
+template <class Function, class... Rest>
+Pack<float> of_split(Function function, Pack<float> size, Rest... rest) {
+  const Split split(size);
+  const Pack<float> exponent =
+      select(size == 0, -kInfinity, select(size < kInfinity, split.exponent, size));
+  return in_double(function, split.mantissa, exponent, rest...);
 }
 
 }  // namespace detail
 
 inline Pack<float> sin(Pack<float> x) {
-  return detail::sine(x, 0, [](float lane) { return std::sin(lane); });
+  return detail::of_sines(
+      x, [](Pack<double> y) { return detail::sine(y, 0); },
+      [](float lane) { return std::sin(lane); });
 }
 
 inline Pack<float> cos(Pack<float> x) {
-  return detail::sine(x, 1, [](float lane) { return std::cos(lane); });
+  return detail::of_sines(
+      x, [](Pack<double> y) { return detail::sine(y, 1); },
+      [](float lane) { return std::cos(lane); });
+}
+
+inline Pack<float> tan(Pack<float> x) {
+  return detail::of_sines(
+      x, [](Pack<double> y) { return detail::sine(y, 0) / detail::sine(y, 1); },
+      [](float lane) { return static_cast<float>(std::tan(static_cast<double>(lane))); });
+}
+
+inline Pack<float> exp2(Pack<float> x) { return detail::in_double(detail::binary_power, x); }
+
+inline Pack<float> log2(Pack<float> x) {
+  return select(x < 0, kNaN, detail::of_split(detail::binary_log, abs(x)));
+}
+
+inline Pack<float> log10(Pack<float> x) {
+  constexpr double kLog10Of2 = 0.30102999566398120;
+  const auto log = [](Pack<double> mantissa, Pack<double> exponent) {
+    return kLog10Of2 * detail::binary_log(mantissa, exponent);
+  };
+  return select(x < 0, kNaN, detail::of_split(log, abs(x)));
+}
+
+/// x - q d with q = x / d toward zero. A quotient of floats that is no integer is 2^-24 or more
+/// below the next one, which up to 2^28 a double tells apart: q is right, and q d and the
+/// difference are exact. Lanes with another quotient are the C library's, one by one.
+inline Pack<float> fmod(Pack<float> x, Pack<float> divisor) {
+  const auto remainder = [](Pack<double> a, Pack<double> d) { return a - trunc(a / d) * d; };
+  const Mask<float> near = (abs(x / divisor) < 0x1p28f) & (abs(divisor) < kInfinity);
+  const Pack<float> y = copysign(detail::in_double(remainder, x, divisor), x);
+  const auto library = [](float a, float d) { return std::fmod(a, d); };
+  return all(near) ? y : select(near, y, detail::each_lane(x, divisor, library));
 }
 
 /// Edge values as IEEE 754's pow: x^0 = 1^p = (-1)^inf = 1, a negative x needs an integer p.
 inline Pack<float> pow(Pack<float> x, Pack<float> p) {
-  const Pack<float> size = abs(x);
-  const detail::Split split(size);
-  const Pack<float> exponent =
-      select(size == 0, -kInfinity, select(size < kInfinity, split.exponent, size));
-  const auto power = [](auto... y) { return detail::power(y...); };
-  const Pack<float> magnitude = detail::in_double(power, split.mantissa, exponent, p);
+  const auto power = [](Pack<double> mantissa, Pack<double> exponent, Pack<double> q) {
+    return detail::binary_power(q * detail::binary_log(mantissa, exponent));
+  };
+  const Pack<float> magnitude = detail::of_split(power, abs(x), p);
   const Mask<float> integer = floor(p) == p;
   const Mask<float> odd = integer & (2 * floor(0.5f * p) != p);
   const Mask<float> no_real_root = (x < 0) & (x > -kInfinity) & !integer;

@@ -10,17 +10,21 @@
 /// compiler, and the same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and
 /// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
 ///
-/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (tanh 2). On a GPU they are
-/// CUDA's, by its manual within 2 ulp; but sin, cos and pow of a float are computed in double, as
-/// those of packs are, since CUDA's pow is less exact than that. Pack<float> is our
-/// own (float_math.h) and stays within the bounds listed in tests/core/math_test.cpp. Scalar float
-/// and Pack<float> therefore differ in the last bit: what must not depend on an element's position
-/// has to go through packs throughout.
+/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (log10 and tanh 2). On a GPU
+/// they are CUDA's, by its manual within 2 ulp; but sin, cos, tan and pow of a float are computed
+/// in double, as those of packs are, since CUDA's tan and pow are less exact than that. fmod, floor
+/// and trunc are exact everywhere. Pack<float> is our own (float_math.h) and stays within the
+/// bounds listed in tests/core/math_test.cpp. Scalar float and Pack<float> therefore differ in the
+/// last bit: what must not depend on an element's position has to go through packs throughout.
 namespace halfgrad::math {
 
 template <std::floating_point T>
 HG_HD T exp(T x) {
   return std::exp(x);
+}
+template <std::floating_point T>
+HG_HD T exp2(T x) {
+  return std::exp2(x);
 }
 template <std::floating_point T>
 HG_HD T expm1(T x) {
@@ -29,6 +33,14 @@ HG_HD T expm1(T x) {
 template <std::floating_point T>
 HG_HD T log(T x) {
   return std::log(x);
+}
+template <std::floating_point T>
+HG_HD T log2(T x) {
+  return std::log2(x);
+}
+template <std::floating_point T>
+HG_HD T log10(T x) {
+  return std::log10(x);
 }
 template <std::floating_point T>
 HG_HD T log1p(T x) {
@@ -41,6 +53,10 @@ HG_HD T sin(T x) {
 template <std::floating_point T>
 HG_HD T cos(T x) {
   return static_cast<T>(std::cos(static_cast<double>(x)));
+}
+template <std::floating_point T>
+HG_HD T tan(T x) {
+  return static_cast<T>(std::tan(static_cast<double>(x)));
 }
 template <std::floating_point T>
 HG_HD T tanh(T x) {
@@ -65,6 +81,14 @@ HG_HD T rsqrt(T x) {
 template <std::floating_point T>
 HG_HD T floor(T x) {
   return std::floor(x);
+}
+template <std::floating_point T>
+HG_HD T trunc(T x) {
+  return std::trunc(x);
+}
+template <std::floating_point T>
+HG_HD T fmod(T x, T divisor) {
+  return std::fmod(x, divisor);
 }
 template <std::floating_point T>
 HG_HD T abs(T x) {

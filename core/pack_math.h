@@ -34,17 +34,32 @@ Pack<T> each_lane(Pack<T> x, Function function) {
   for (int i = 0; i < Pack<T>::size; ++i) values[i] = function(values[i]);
   return Pack<T>(values);
 }
+template <class T, class Function>
+Pack<T> each_lane(Pack<T> x, Pack<T> y, Function function) {
+  typename Pack<T>::Lanes values = x.lanes();
+  for (int i = 0; i < Pack<T>::size; ++i) values[i] = function(values[i], y[i]);
+  return Pack<T>(values);
+}
 
 }  // namespace detail
 
 inline Pack<double> exp(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::exp(lane); });
 }
+inline Pack<double> exp2(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::exp2(lane); });
+}
 inline Pack<double> expm1(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::expm1(lane); });
 }
 inline Pack<double> log(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::log(lane); });
+}
+inline Pack<double> log2(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::log2(lane); });
+}
+inline Pack<double> log10(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::log10(lane); });
 }
 inline Pack<double> log1p(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::log1p(lane); });
@@ -55,6 +70,9 @@ inline Pack<double> sin(Pack<double> x) {
 inline Pack<double> cos(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::cos(lane); });
 }
+inline Pack<double> tan(Pack<double> x) {
+  return detail::each_lane(x, [](double lane) { return std::tan(lane); });
+}
 inline Pack<double> tanh(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::tanh(lane); });
 }
@@ -62,9 +80,10 @@ inline Pack<double> erf(Pack<double> x) {
   return detail::each_lane(x, [](double lane) { return std::erf(lane); });
 }
 inline Pack<double> pow(Pack<double> x, Pack<double> exponent) {
-  typename Pack<double>::Lanes values = x.lanes();
-  for (int i = 0; i < Pack<double>::size; ++i) values[i] = std::pow(values[i], exponent[i]);
-  return Pack<double>(values);
+  return detail::each_lane(x, exponent, [](double a, double b) { return std::pow(a, b); });
+}
+inline Pack<double> fmod(Pack<double> x, Pack<double> divisor) {
+  return detail::each_lane(x, divisor, [](double a, double b) { return std::fmod(a, b); });
 }
 
 #if defined(__AVX__)
@@ -98,6 +117,10 @@ Pack<T> copysign(Pack<T> magnitude, Pack<T> sign) {
 template <class T>
 Pack<T> abs(Pack<T> x) {
   return detail::from_bits<T>(detail::bits(x) & ~detail::bits(Pack<T>(-0.0)));
+}
+template <class T>
+Pack<T> trunc(Pack<T> x) {
+  return copysign(floor(abs(x)), x);
 }
 inline Pack<std::int64_t> abs(Pack<std::int64_t> x) { return select(x < 0, -x, x); }
 

@@ -123,6 +123,11 @@ class BoundedArithmetic {
     const Bounded y = div(number(1), sqrt(x));
     return finite(y) ? rounded(y.value, y.error, true, kFunctionRoundoffs - 3) : y;
   }
+  /// Of exact numbers; CUDA's tanf is within 4 ulps.
+  Bounded exp2(const Bounded& x) const { return function(std::exp2(x.value), x, kUnknown); }
+  Bounded log2(const Bounded& x) const { return function(std::log2(x.value), x, kUnknown); }
+  Bounded log10(const Bounded& x) const { return function(std::log10(x.value), x, kUnknown); }
+  Bounded tan(const Bounded& x) const { return function(std::tan(x.value), x, kUnknown, 9); }
   /// Of exact numbers, to 8 ulps: CUDA's powf.
   Bounded pow(const Bounded& x, const Bounded& exponent) const {
     const double y = std::pow(x.value, exponent.value);

@@ -36,11 +36,15 @@ class RoundedArithmetic {
   double rsqrt(double x) const { return div(1, sqrt(x)); }
   double exp(double x) const { return number(std::exp(x)); }
   double exp_by_exp2(double x) const { return exp(x); }
+  double exp2(double x) const { return number(std::exp2(x)); }
   double expm1(double x) const { return number(std::expm1(x)); }
   double log(double x) const { return number(std::log(x)); }
+  double log2(double x) const { return number(std::log2(x)); }
+  double log10(double x) const { return number(std::log10(x)); }
   double log1p(double x) const { return number(std::log1p(x)); }
   double sin(double x) const { return number(std::sin(x)); }
   double cos(double x) const { return number(std::cos(x)); }
+  double tan(double x) const { return number(std::tan(x)); }
   double tanh(double x) const { return number(std::tanh(x)); }
   double erf(double x) const { return number(std::erf(x)); }
   double erfc(double x) const { return number(std::erfc(x)); }

@@ -1,5 +1,11 @@
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/rounded_division.h>
 
 namespace halfgrad {
 namespace detail {
@@ -30,10 +36,56 @@ struct NumberOver : Div {
   static constexpr auto precision = Precision::wide_range;
 };
 
+// dy/da = dy/db = 0, and what arrives may be infinite.
+struct RoundedDiv : Div {
+  static constexpr unsigned saves = kSavesNothing;
+  static constexpr bool masks_gradient = true;
+  static constexpr bool integers = true;
+
+  template <class T>
+  HG_HD T slope_a(T, T, T) const {
+    return T(0);
+  }
+  template <class T>
+  HG_HD T slope_b(T, T, T) const {
+    return T(0);
+  }
+};
+
+struct TruncatedDiv : RoundedDiv {
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return truncated_quotient(a, b);
+  }
+  static double reference(double a, double b) { return std::trunc(a / b); }
+};
+
+// Python's a // b, but where b is 0.
+struct FlooredDiv : RoundedDiv {
+  template <class T>
+  HG_HD T value(T a, T b) const {
+    return floored_quotient(a, b);
+  }
+  static double reference(double a, double b) {
+    if (b == 0 || std::isnan(a)) return a / b;
+    if (std::isinf(a)) return std::numeric_limits<double>::quiet_NaN();
+    if (std::isinf(b)) return a != 0 && std::signbit(a) != std::signbit(b) ? -1 : a / b;
+    return static_cast<double>(std::floor(static_cast<long double>(a) / b));
+  }
+};
+
 }  // namespace
 
 OpEntry div_entry() {
-  return elementwise_entry(Div{}, [](const Tensor& a, const Tensor& b) { return div(a, b); });
+  OpEntry entry =
+      elementwise_entry(Div{}, [](const Tensor& a, const Tensor& b) { return div(a, b); });
+  add_examples(
+      entry, TruncatedDiv{}, [](const Tensor& a, const Tensor& b) { return div(a, b, "trunc"); },
+      "trunc");
+  add_examples(
+      entry, FlooredDiv{}, [](const Tensor& a, const Tensor& b) { return div(a, b, "floor"); },
+      "floor");
+  return entry;
 }
 
 }  // namespace detail
@@ -41,6 +93,14 @@ OpEntry div_entry() {
 Tensor div(const Tensor& self, const Tensor& other) {
   return detail::apply_elementwise(detail::Div{}, self, other);
 }
+Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  if (!rounding_mode) return div(self, other);
+  if (*rounding_mode == "trunc") return detail::divide(detail::TruncatedDiv{}, self, other);
+  if (*rounding_mode == "floor") return detail::divide(detail::FlooredDiv{}, self, other);
+  throw std::invalid_argument("div: expected \"trunc\", \"floor\" or no rounding_mode, got \"" +
+                              std::string(*rounding_mode) + '"');
+}
+Tensor floor_divide(const Tensor& self, const Tensor& other) { return div(self, other, "floor"); }
 
 Tensor operator/(Scalar a, const Tensor& b) {
   return detail::apply_elementwise(detail::NumberOver{}, detail::wrap(a, b.device()), b);

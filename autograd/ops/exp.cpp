@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -24,6 +25,23 @@ struct Exp : ElementwiseDefaults {
   static double reference(double x) { return std::exp(x); }
 };
 
+// It overflows as exp does, but PyTorch's autocast has it in no list.
+struct Exp2 : ElementwiseDefaults {
+  static constexpr auto name = "exp2";
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -8, high = 8, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::exp2(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return T(std::numbers::ln2) * y;
+  }
+  static double reference(double x) { return std::exp2(x); }
+};
+
 struct Expm1 : ElementwiseDefaults {
   static constexpr auto name = "expm1";
   static constexpr auto precision = Precision::wide_range;
@@ -46,6 +64,9 @@ struct Expm1 : ElementwiseDefaults {
 OpEntry exp_entry() {
   return elementwise_entry(Exp{}, [](const Tensor& x) { return exp(x); });
 }
+OpEntry exp2_entry() {
+  return elementwise_entry(Exp2{}, [](const Tensor& x) { return exp2(x); });
+}
 OpEntry expm1_entry() {
   return elementwise_entry(Expm1{}, [](const Tensor& x) { return expm1(x); });
 }
@@ -53,6 +74,7 @@ OpEntry expm1_entry() {
 }  // namespace detail
 
 Tensor exp(const Tensor& self) { return detail::apply_elementwise(detail::Exp{}, self); }
+Tensor exp2(const Tensor& self) { return detail::apply_elementwise(detail::Exp2{}, self); }
 Tensor expm1(const Tensor& self) { return detail::apply_elementwise(detail::Expm1{}, self); }
 
 }  // namespace halfgrad

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -23,6 +24,38 @@ struct Log : ElementwiseDefaults {
   static double reference(double x) { return std::log(x); }
 };
 
+struct Log2 : ElementwiseDefaults {
+  static constexpr auto name = "log2";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr double low = 0.1, high = 10, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::log2(x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return T(1) / (T(std::numbers::ln2) * x);
+  }
+  static double reference(double x) { return std::log2(x); }
+};
+
+struct Log10 : ElementwiseDefaults {
+  static constexpr auto name = "log10";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr double low = 0.1, high = 10, roundoffs = 4;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::log10(x);
+  }
+  template <class T>
+  HG_HD T slope(T x, T) const {
+    return T(1) / (T(std::numbers::ln10) * x);
+  }
+  static double reference(double x) { return std::log10(x); }
+};
+
 struct Log1p : ElementwiseDefaults {
   static constexpr auto name = "log1p";
   static constexpr auto precision = Precision::wide_range;
@@ -44,6 +77,12 @@ struct Log1p : ElementwiseDefaults {
 OpEntry log_entry() {
   return elementwise_entry(Log{}, [](const Tensor& x) { return log(x); });
 }
+OpEntry log2_entry() {
+  return elementwise_entry(Log2{}, [](const Tensor& x) { return log2(x); });
+}
+OpEntry log10_entry() {
+  return elementwise_entry(Log10{}, [](const Tensor& x) { return log10(x); });
+}
 OpEntry log1p_entry() {
   return elementwise_entry(Log1p{}, [](const Tensor& x) { return log1p(x); });
 }
@@ -51,6 +90,8 @@ OpEntry log1p_entry() {
 }  // namespace detail
 
 Tensor log(const Tensor& self) { return detail::apply_elementwise(detail::Log{}, self); }
+Tensor log2(const Tensor& self) { return detail::apply_elementwise(detail::Log2{}, self); }
+Tensor log10(const Tensor& self) { return detail::apply_elementwise(detail::Log10{}, self); }
 Tensor log1p(const Tensor& self) { return detail::apply_elementwise(detail::Log1p{}, self); }
 
 }  // namespace halfgrad

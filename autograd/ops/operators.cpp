@@ -41,6 +41,19 @@ Tensor sub(const Tensor& self, Scalar other, Scalar alpha) {
 }
 Tensor mul(const Tensor& self, Scalar other) { return mul(self, wrap(other, self.device())); }
 Tensor div(const Tensor& self, Scalar other) { return div(self, wrap(other, self.device())); }
+Tensor div(const Tensor& self, Scalar other, std::optional<std::string_view> rounding_mode) {
+  return div(self, wrap(other, self.device()), rounding_mode);
+}
+Tensor floor_divide(const Tensor& self, Scalar other) {
+  return floor_divide(self, wrap(other, self.device()));
+}
+Tensor remainder(const Tensor& self, Scalar other) {
+  return remainder(self, wrap(other, self.device()));
+}
+Tensor remainder(Scalar self, const Tensor& other) {
+  return remainder(wrap(self, other.device()), other);
+}
+Tensor fmod(const Tensor& self, Scalar other) { return fmod(self, wrap(other, self.device())); }
 Tensor eq(const Tensor& self, Scalar other) { return eq(self, comparable(other, self)); }
 Tensor ne(const Tensor& self, Scalar other) { return ne(self, comparable(other, self)); }
 Tensor lt(const Tensor& self, Scalar other) { return lt(self, comparable(other, self)); }
@@ -60,14 +73,17 @@ Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+Tensor operator%(const Tensor& a, const Tensor& b) { return remainder(a, b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
 Tensor operator+(const Tensor& a, Scalar b) { return add(a, b); }
 Tensor operator-(const Tensor& a, Scalar b) { return sub(a, b); }
 Tensor operator*(const Tensor& a, Scalar b) { return mul(a, b); }
 Tensor operator/(const Tensor& a, Scalar b) { return div(a, b); }
+Tensor operator%(const Tensor& a, Scalar b) { return remainder(a, b); }
 Tensor operator+(Scalar a, const Tensor& b) { return add(wrap(a, b.device()), b); }
 Tensor operator-(Scalar a, const Tensor& b) { return sub(wrap(a, b.device()), b); }
 Tensor operator*(Scalar a, const Tensor& b) { return mul(wrap(a, b.device()), b); }
+Tensor operator%(Scalar a, const Tensor& b) { return remainder(a, b); }
 
 Tensor operator==(const Tensor& a, const Tensor& b) { return eq(a, b); }
 Tensor operator!=(const Tensor& a, const Tensor& b) { return ne(a, b); }

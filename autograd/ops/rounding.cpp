@@ -41,7 +41,7 @@ struct Trunc : Step {
   static constexpr auto name = "trunc";
   template <class T>
   HG_HD T value(T x) const {
-    return math::copysign(math::floor(math::abs(x)), x);
+    return math::trunc(x);
   }
   static double reference(double x) { return std::trunc(x); }
 };

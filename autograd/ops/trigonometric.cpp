@@ -37,6 +37,24 @@ struct Cos : ElementwiseDefaults {
   static double reference(double x) { return std::cos(x); }
 };
 
+// dy/dx = 1 + y^2
+struct Tan : ElementwiseDefaults {
+  static constexpr auto name = "tan";
+  static constexpr auto precision = Precision::wide_range;
+  static constexpr unsigned saves = kSavesOutput;
+  static constexpr double low = -1.25, high = 1.25, roundoffs = 2;
+
+  template <class T>
+  HG_HD T value(T x) const {
+    return math::tan(x);
+  }
+  template <class T>
+  HG_HD T slope(T, T y) const {
+    return T(1) + y * y;
+  }
+  static double reference(double x) { return std::tan(x); }
+};
+
 }  // namespace
 
 OpEntry sin_entry() {
@@ -45,10 +63,14 @@ OpEntry sin_entry() {
 OpEntry cos_entry() {
   return elementwise_entry(Cos{}, [](const Tensor& x) { return cos(x); });
 }
+OpEntry tan_entry() {
+  return elementwise_entry(Tan{}, [](const Tensor& x) { return tan(x); });
+}
 
 }  // namespace detail
 
 Tensor sin(const Tensor& self) { return detail::apply_elementwise(detail::Sin{}, self); }
 Tensor cos(const Tensor& self) { return detail::apply_elementwise(detail::Cos{}, self); }
+Tensor tan(const Tensor& self) { return detail::apply_elementwise(detail::Tan{}, self); }
 
 }  // namespace halfgrad

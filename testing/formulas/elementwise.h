@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -22,17 +23,27 @@ inline constexpr auto kMul = [](const auto& a, const auto& x, const auto& y) {
 inline constexpr auto kDiv = [](const auto& a, const auto& x, const auto& y) {
   return a.div(x, y);
 };
+/// Of an exact fmod, which alone does not round.
+inline constexpr auto kRemainder = [](const auto& a, const auto& x, const auto& y) {
+  const auto left = a.number(std::fmod(a.value(x), a.value(y)));
+  const bool same_signs = std::signbit(a.value(left)) == std::signbit(a.value(y));
+  return a.value(left) == 0 || same_signs ? left : a.add(left, y);
+};
 inline constexpr auto kPow = [](const auto& a, const auto& x, const auto& y) {
   return a.pow(x, y);
 };
 inline constexpr auto kSquare = [](const auto& a, const auto& x) { return a.mul(x, x); };
 inline constexpr auto kSqrt = [](const auto& a, const auto& x) { return a.sqrt(x); };
 inline constexpr auto kExp = [](const auto& a, const auto& x) { return a.exp(x); };
+inline constexpr auto kExp2 = [](const auto& a, const auto& x) { return a.exp2(x); };
 inline constexpr auto kExpm1 = [](const auto& a, const auto& x) { return a.expm1(x); };
 inline constexpr auto kLog = [](const auto& a, const auto& x) { return a.log(x); };
+inline constexpr auto kLog2 = [](const auto& a, const auto& x) { return a.log2(x); };
+inline constexpr auto kLog10 = [](const auto& a, const auto& x) { return a.log10(x); };
 inline constexpr auto kLog1p = [](const auto& a, const auto& x) { return a.log1p(x); };
 inline constexpr auto kSin = [](const auto& a, const auto& x) { return a.sin(x); };
 inline constexpr auto kCos = [](const auto& a, const auto& x) { return a.cos(x); };
+inline constexpr auto kTan = [](const auto& a, const auto& x) { return a.tan(x); };
 inline constexpr auto kTanh = [](const auto& a, const auto& x) { return a.tanh(x); };
 inline constexpr auto kErf = [](const auto& a, const auto& x) { return a.erf(x); };
 inline constexpr auto kReciprocal = [](const auto& a, const auto& x) {

@@ -12,10 +12,14 @@ namespace {
 
 const std::map<Precision, std::vector<std::string>> kLists{
     {Precision::tensor_core, {"addmm", "baddbmm", "bmm", "linear", "matmul", "mm", "mv"}},
-    {Precision::wide_range,
-     {"exp", "expm1", "log", "log1p", "reciprocal", "rsqrt", "pow", "square", "softplus",
-      "layer_norm", "rms_norm", "nll_loss", "kl_div", "l1_loss", "smooth_l1_loss", "huber_loss",
-      "mse_loss", "binary_cross_entropy_with_logits", "logsumexp"}},
+    {Precision::wide_range, {"exp",        "expm1",      "log",
+                             "log2",       "log10",      "log1p",
+                             "tan",        "reciprocal", "rsqrt",
+                             "pow",        "square",     "softplus",
+                             "layer_norm", "rms_norm",   "nll_loss",
+                             "kl_div",     "l1_loss",    "smooth_l1_loss",
+                             "huber_loss", "mse_loss",   "binary_cross_entropy_with_logits",
+                             "logsumexp"}},
     {Precision::wide_accumulate, {"prod", "cumsum", "softmax", "log_softmax", "sum", "norm"}},
     {Precision::widest_operand, {"dot", "scatter_add"}},
     {Precision::unsafe, {"binary_cross_entropy"}},

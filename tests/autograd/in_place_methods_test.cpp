@@ -1,5 +1,6 @@
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,15 @@ std::vector<InPlaceCase> in_place_cases() {
           BOTH(sub, 2, 3),
           BOTH(mul, 2),
           BOTH(div, 2),
+          BOTH(div, with().a, "floor"),
+          BOTH(div, 2, "trunc"),
+          BOTH(div, with().a, std::nullopt),
+          BOTH(floor_divide, with().a),
+          BOTH(floor_divide, 2),
+          BOTH(remainder, with().a),
+          BOTH(remainder, 2),
+          BOTH(fmod, with().a),
+          BOTH(fmod, 2),
           BOTH(neg),
           BOTH(pow, with().a),
           BOTH(pow, 3),
@@ -64,8 +74,11 @@ std::vector<InPlaceCase> in_place_cases() {
           BOTH(addcdiv, with().b, with().a, 2),
           BOTH(abs),
           BOTH(exp),
+          BOTH(exp2),
           BOTH(expm1),
           BOTH(log),
+          BOTH(log2),
+          BOTH(log10),
           BOTH(log1p),
           BOTH(sqrt),
           BOTH(rsqrt),
@@ -73,6 +86,7 @@ std::vector<InPlaceCase> in_place_cases() {
           BOTH(square),
           BOTH(sin),
           BOTH(cos),
+          BOTH(tan),
           BOTH(tanh),
           BOTH(erf),
           BOTH(sigmoid),

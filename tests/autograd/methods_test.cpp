@@ -43,6 +43,14 @@ TEST_F(Methods, OfArithmetic) {
                 {"sub number", x.sub(2, 3), sub(x, 2, 3)},
                 {"mul number", x.mul(2), mul(x, 2)},
                 {"div number", x.div(2), div(x, 2)},
+                {"div rounded", x.div(y, "floor"), div(x, y, "floor")},
+                {"div rounded number", x.div(2, "trunc"), div(x, 2, "trunc")},
+                {"floor_divide", x.floor_divide(y), floor_divide(x, y)},
+                {"floor_divide number", x.floor_divide(2), div(x, 2, "floor")},
+                {"remainder", x.remainder(-y), remainder(x, -y)},
+                {"remainder number", x.remainder(-2), remainder(x, -2)},
+                {"fmod", x.fmod(-y), fmod(x, -y)},
+                {"fmod number", x.fmod(-2), fmod(x, -2)},
                 {"neg", x.neg(), neg(x)},
                 {"pow", x.pow(y), pow(x, y)},
                 {"pow number", x.pow(3), pow(x, 3)},
@@ -76,7 +84,9 @@ TEST_F(Methods, OfOneNumber) {
                 {"erf", z.erf(), erf(z)},          {"sigmoid", z.sigmoid(), sigmoid(z)},
                 {"relu", z.relu(), relu(z)},       {"floor", z.floor(), floor(z)},
                 {"ceil", z.ceil(), ceil(z)},       {"round", z.round(), round(z)},
-                {"trunc", z.trunc(), trunc(z)},    {"sign", z.sign(), sign(z)}});
+                {"trunc", z.trunc(), trunc(z)},    {"sign", z.sign(), sign(z)},
+                {"exp2", z.exp2(), exp2(z)},       {"tan", z.tan(), tan(z)},
+                {"log2", x.log2(), log2(x)},       {"log10", x.log10(), log10(x)}});
 }
 
 TEST_F(Methods, OfComparisonsAndLogic) {

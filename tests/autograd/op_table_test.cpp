@@ -11,11 +11,12 @@ namespace {
 // A literal list, so that an op that loses its line in the table is missed.
 const std::set<std::string> kOps = {
     // Elementwise
-    "add", "sub", "mul", "div", "neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt",
-    "reciprocal", "square", "pow", "sin", "cos", "tanh", "sigmoid", "relu", "leaky_relu", "elu",
-    "gelu", "silu", "softplus", "erf", "clamp", "maximum", "minimum", "where", "lerp", "addcmul",
-    "addcdiv", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
-    "logical_not", "isfinite", "isinf", "isnan", "floor", "ceil", "round", "trunc", "sign",
+    "add", "sub", "mul", "div", "remainder", "fmod", "neg", "abs", "exp", "exp2", "expm1", "log",
+    "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "square", "pow", "sin", "cos", "tan",
+    "tanh", "sigmoid", "relu", "leaky_relu", "elu", "gelu", "silu", "softplus", "erf", "clamp",
+    "maximum", "minimum", "where", "lerp", "addcmul", "addcdiv", "eq", "ne", "lt", "le", "gt", "ge",
+    "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan",
+    "floor", "ceil", "round", "trunc", "sign",
     // Reductions; max and min are amax and amin, or argmax and argmin with gather, as sort and topk
     // are argsort with gather
     "sum", "mean", "var", "std", "amax", "amin", "argmax", "argmin", "prod", "norm", "logsumexp",

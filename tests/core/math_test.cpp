@@ -56,11 +56,20 @@ const std::vector<Function>& functions() {
       {"tanh", [](FloatPack x) { return math::tanh(x); }, [](double x) { return std::tanh(x); },
        1.5},
       {"erf", [](FloatPack x) { return math::erf(x); }, [](double x) { return std::erf(x); }, 1.5},
+      {"exp2", [](FloatPack x) { return math::exp2(x); }, [](double x) { return std::exp2(x); },
+       0.6},
+      {"log2", [](FloatPack x) { return math::log2(x); }, [](double x) { return std::log2(x); },
+       0.6},
+      {"log10", [](FloatPack x) { return math::log10(x); }, [](double x) { return std::log10(x); },
+       0.6},
+      {"tan", [](FloatPack x) { return math::tan(x); }, [](double x) { return std::tan(x); }, 0.6},
       {"sqrt", [](FloatPack x) { return math::sqrt(x); }, [](double x) { return std::sqrt(x); },
        0.5},
       {"rsqrt", [](FloatPack x) { return math::rsqrt(x); },
        [](double x) { return 1 / std::sqrt(x); }, 1.5},
       {"floor", [](FloatPack x) { return math::floor(x); }, [](double x) { return std::floor(x); },
+       0},
+      {"trunc", [](FloatPack x) { return math::trunc(x); }, [](double x) { return std::trunc(x); },
        0},
       {"abs", [](FloatPack x) { return math::abs(x); }, [](double x) { return std::fabs(x); }, 0},
   };
@@ -146,6 +155,39 @@ TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
   }
 }
 
+// Of numbers near and far apart, and where the quotient is or nearly is an integer.
+TEST(Math, FmodIsExact) {
+  std::vector<float> numbers = {0,         -0.0f, kTiny,         3 * kTiny, 1,   3,
+                                0x1p-126f, 0.1f,  kLargestFloat, kInf,      kNaN};
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 31);
+       bits += kThorough ? 9000011 : 30000001) {
+    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  }
+  const auto expect_exact = [](float x, float divisor) {
+    const float expected = std::fmod(x, divisor),
+                y = math::fmod(FloatPack(x), FloatPack(divisor))[0];
+    ASSERT_EQ(float_ulps(expected, y), 0) << x << " by " << divisor << " leaves " << y;
+  };
+  for (const float divisor : numbers) {
+    for (const float x : numbers) {
+      for (const float sign : {1.0f, -1.0f})
+        ASSERT_NO_FATAL_FAILURE(expect_exact(sign * x, divisor));
+    }
+    for (float n = 1; n < 0x1p31f; n *= 1.7f) {
+      const float x = std::floor(n) * divisor;
+      for (const float near : {std::nextafter(x, 0.0f), x, std::nextafter(x, kInf)}) {
+        ASSERT_NO_FATAL_FAILURE(expect_exact(near, -divisor));
+      }
+    }
+  }
+  float x[FloatPack::size], y[FloatPack::size];
+  for (int i = 0; i < FloatPack::size; ++i) x[i] = i % 2 == 0 ? 7 : 1e30f;
+  math::fmod(FloatPack::load(x), FloatPack(3)).store(y);
+  for (int i = 0; i < FloatPack::size; ++i)
+    EXPECT_EQ(y[i], std::fmod(x[i], 3.0f)) << "beside another";
+  EXPECT_EQ(math::fmod(Pack<double>(-7.5), Pack<double>(2))[1], -1.5);
+}
+
 TEST(Math, LanesDoNotInfluenceEachOther) {
   const float values[] = {0.3f, -2.7f, 1e-40f, 90, 1e8f, -1e8f, kInf, kNaN, 0, 20, -0.01f, 700};
   for (const Function& function : functions()) {
@@ -186,6 +228,10 @@ TEST(Math, DoublesAreAccurateAndEqualInScalarsAndPacks) {
       {"cos", math::cos, math::cos<double>, std::cos, 1},
       {"tanh", math::tanh, math::tanh<double>, std::tanh, 2.5},
       {"erf", math::erf, math::erf<double>, std::erf, 1},
+      {"exp2", math::exp2, math::exp2<double>, std::exp2, 1},
+      {"log2", math::log2, math::log2<double>, std::log2, 1},
+      {"log10", math::log10, math::log10<double>, std::log10, 2},
+      {"tan", math::tan, math::tan<double>, std::tan, 1},
       {"sqrt", math::sqrt, math::sqrt<double>, std::sqrt, 0.501L},
       {"floor", math::floor, math::floor<double>, std::floor, 0},
   };

@@ -48,14 +48,23 @@ struct MeanLoss {
 
 inline float flushed(float y) { return std::fabs(y) < 0x1p-126f ? 0 : y; }
 inline float exp_flushing(float x) { return flushed(std::exp(x)); }
+inline float exp2_by_exp(float x) { return std::exp(x * 0.69314718f); }
 inline float exp_by_exp2(float x) { return std::exp2(x * 1.44269504f); }
 inline float log_of_normal(float x) { return std::log(flushed(x)); }
+inline float log10_by_log(float x) { return std::log(x) * 0.43429448f; }
 inline float log_of_sum(float x) { return std::log(1 + x); }
 inline float exp_less_one(float x) { return std::exp(x) - 1; }
 inline float sin_by_float_pi(float x) {
   return std::sin(x - 6.2831853f * std::nearbyint(x / 6.2831853f));
 }
 inline float sin_in_double(float x) { return static_cast<float>(std::sin(static_cast<double>(x))); }
+inline float tan_by_sines(float x) { return std::sin(x) / std::cos(x); }
+inline float fmod_by_quotient(float x, float y) { return x - std::trunc(x / y) * y; }
+inline float remainder_by_quotient(float x, float y) { return x - std::floor(x / y) * y; }
+inline float remainder_by_fmod(float x, float y) {
+  const float left = std::fmod(x, y);
+  return left != 0 && (left < 0) != (y < 0) ? left + y : left;
+}
 inline float tanh_by_exp(float x) {
   const float e = std::exp(-2 * std::fabs(x));
   return std::copysign((1 - e) / (1 + e), x);
