@@ -174,19 +174,13 @@ class BoundedArithmetic {
   }
   /// |error| <= gamma_n sum |a_i||b_i|, with or without fused multiply-adds.
   Bounded dot(const std::vector<Bounded>& a, const std::vector<Bounded>& b) const {
-    CompensatedSum total;
-    double magnitude = 0, error = 0;
-    bool all_finite = true;
+    PartialSum partial;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      total.add_product(a[i].value, b[i].value);
-      const bool finite_term = finite(a[i]) && finite(b[i]);
-      all_finite = all_finite && finite_term;
-      if (!finite_term) continue;
-      const double term_error = product_error(a[i], b[i]);
-      magnitude += std::fabs(a[i].value * b[i].value) + term_error;
-      error += term_error;
+      partial.terms.add_product(a[i].value, b[i].value);
+      partial.allow(finite(a[i]) && finite(b[i]), a[i].value * b[i].value,
+                    product_error(a[i], b[i]));
     }
-    return accumulated(total.value(), magnitude, error, all_finite, static_cast<double>(a.size()));
+    return total(partial, static_cast<double>(a.size()));
   }
   /// Of exact numbers in any order: |error| <= gamma_(n-1) |y|, and where a partial product may
   /// underflow, what that is multiplied by.
@@ -222,13 +216,15 @@ class BoundedArithmetic {
     CompensatedSum terms;
     double magnitude = 0, error = 0;
     bool all_finite = true;
-
     void add(const Bounded& x) {
       terms.add(x.value);
-      all_finite = all_finite && finite(x);
-      if (!finite(x)) return;
-      magnitude += std::fabs(x.value) + x.error;
-      error += x.error;
+      allow(finite(x), x.value, x.error);
+    }
+    void allow(bool is_finite, double term, double term_error) {
+      all_finite = all_finite && is_finite;
+      if (!is_finite) return;
+      magnitude += std::fabs(term) + term_error;
+      error += term_error;
     }
   };
   Bounded total(const PartialSum& sum, double roundings) const {

@@ -22,8 +22,8 @@ class RoundedDivision : public NumbersOnDevice {};
 HALFGRAD_ON_DEVICES(RoundedDivision);
 
 constexpr DType kFloats[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
-constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 using Integers = std::vector<std::int64_t>;
 
 /// The numbers and, of zeros, the signs.
@@ -102,15 +102,15 @@ TEST_P(RoundedDivision, OfIntegersIsOfIntegers) {
     expect_numbers(fmod(a, b), {1, -1, 2, -2, 0, 0, 0});
   }
   EXPECT_EQ(div(numbers({7}, kInt64), numbers({2}, kInt64)).dtype(), kFloat32);
-  const Tensor large = tensor({kLargest, kSmallest}).to(device());
+  const Tensor large = tensor({kMost, kLeast}).to(device());
   EXPECT_EQ(floor_divide(large, 3).to_vector<std::int64_t>(),
             (Integers{3074457345618258602, -3074457345618258603}));
 }
 
 TEST_P(RoundedDivision, OfTheSmallestIntegerByMinusOneWraps) {
-  const Tensor a = tensor({kSmallest, kSmallest + 1}).to(device());
+  const Tensor a = tensor({kLeast, kLeast + 1}).to(device());
   for (const char* const mode : {"trunc", "floor"}) {
-    EXPECT_EQ(div(a, -1, mode).to_vector<std::int64_t>(), (Integers{kSmallest, kLargest})) << mode;
+    EXPECT_EQ(div(a, -1, mode).to_vector<std::int64_t>(), (Integers{kLeast, kMost})) << mode;
   }
   expect_numbers(a % -1, {0, 0});
   expect_numbers(fmod(a, -1), {0, 0});
@@ -127,7 +127,7 @@ TEST(RoundedDivisionFormulas, OfIntegersByZero) {
     EXPECT_TRUE(all(detail::truncated_remainder(a, b) == a));
     EXPECT_TRUE(all(detail::floored_remainder(a, b) == a));
   };
-  for (const std::int64_t a : {std::int64_t{0}, std::int64_t{-7}, kSmallest, kLargest}) {
+  for (const std::int64_t a : {std::int64_t{0}, std::int64_t{-7}, kLeast, kMost}) {
     expect(a, std::int64_t{0});
     expect(Pack<std::int64_t>(a), Pack<std::int64_t>(0));
   }
