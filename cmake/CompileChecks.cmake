@@ -19,9 +19,10 @@ set(host_only core/gemm_kernel.h core/gemm_library.h core/gemm_operand.h core/ge
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
             core/parallel.h
             autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
-            autograd/ops/cross_entropy_rows.h autograd/ops/gelu_tanh.h
-            autograd/ops/layer_norm_rows.h autograd/ops/loss.h autograd/ops/predicate.h
-            autograd/ops/relu.h autograd/ops/softmax_rows.h optim/parameter_update.h)
+            autograd/ops/cross_entropy_rows.h autograd/ops/division_operands.h
+            autograd/ops/gelu_tanh.h autograd/ops/layer_norm_rows.h autograd/ops/loss.h
+            autograd/ops/predicate.h autograd/ops/relu.h autograd/ops/softmax_rows.h
+            optim/parameter_update.h)
 set(includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)

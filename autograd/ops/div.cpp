@@ -5,6 +5,7 @@
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/division_operands.h>
 #include <halfgrad/autograd/ops/rounded_division.h>
 
 namespace halfgrad {

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <type_traits>
 
-#include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/core/dual.h>
 
 /// Quotients that are rounded to integers, and what such a division leaves: the formulas of div
 /// with a rounding mode, remainder and fmod.
@@ -70,20 +69,6 @@ template <class T>
 HG_HD T floored_remainder(T a, T b) {
   const T left = truncated_remainder(a, b);
   return select(of_opposite_signs(left, b), left + b, left);
-}
-
-/// Both in the dtype that they promote to. A remainder is another one where an operand has more
-/// digits than that, a quotient of integers where one has not wrapped around yet.
-std::array<Tensor, 2> in_one_dtype(const Tensor& a, const Tensor& b);
-
-/// The operands of a quotient, integers in one dtype. Throws std::invalid_argument for two bool
-/// tensors and, on a CPU, for integers by 0.
-std::array<Tensor, 2> division_operands(const char* op, const Tensor& self, const Tensor& other);
-
-template <class F>
-Tensor divide(const F& f, const Tensor& self, const Tensor& other) {
-  const auto [a, b] = division_operands(F::name, self, other);
-  return apply_elementwise(f, a, b);
 }
 
 }  // namespace halfgrad::detail

@@ -1,4 +1,4 @@
-#include <halfgrad/autograd/ops/rounded_division.h>
+#include <halfgrad/autograd/ops/division_operands.h>
 
 #include <algorithm>
 #include <stdexcept>
