@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
 #include <halfgrad/autograd/op.h>

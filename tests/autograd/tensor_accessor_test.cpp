@@ -1,5 +1,9 @@
 #include <halfgrad/autograd/tensor_accessor.h>
 
+#include <stdexcept>
+#include <type_traits>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>

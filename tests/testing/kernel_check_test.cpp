@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/softmax.h>
