@@ -88,6 +88,7 @@ struct BFloat16 {
 
 /// The type of an array's elements. The order is that of promotion: see promote_types.
 enum class DType : uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean };
+using ScalarType = DType;  ///< libtorch's name
 
 inline constexpr DType kFloat64 = DType::f64, kDouble = DType::f64;
 inline constexpr DType kFloat32 = DType::f32, kFloat = DType::f32;

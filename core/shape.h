@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -13,11 +14,15 @@ namespace halfgrad {
 
 inline constexpr int kMaxDims = 8;
 
-/// Sizes or strides of an array: up to kMaxDims integers, held in place (no allocation).
+/// Sizes, strides or dimensions of an array: up to kMaxDims integers, held in place (no
+/// allocation). One integer stands for itself, as in libtorch: `ones(5)`, `x.view(-1)`, `x.sum(0)`.
+/// A bool does not.
 class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<std::int64_t> values) : Shape(values.begin(), values.size()) {}
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) Shape(T value) : Shape{static_cast<std::int64_t>(value)} {}
   Shape(const std::vector<std::int64_t>& values) : Shape(values.data(), values.size()) {}
   Shape(std::span<const std::int64_t> values) : Shape(values.data(), values.size()) {}
   Shape(const std::int64_t* values, std::size_t count) {
@@ -53,6 +58,12 @@ class Shape {
   std::array<std::int64_t, kMaxDims> values_{};
   int count_ = 0;
 };
+
+using IntArrayRef = Shape;  ///< libtorch's name
+
+// An integer is no shape where it is compared or printed: these would mean dim() or std::to_string.
+bool operator==(const Shape& shape, std::integral auto number) = delete;
+std::string to_string(std::integral auto number) = delete;
 
 /// "[2, 3]"
 std::string to_string(const Shape& shape);
