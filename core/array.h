@@ -46,6 +46,11 @@ class Storage {
 class Array {
  public:
   Array() = default;  ///< undefined: no storage
+  Array(const Array&) = default;
+  Array(Array&&) = default;
+  // Not to a temporary: `x.select(0, 1) = y` would leave x as it is. copy_() writes.
+  Array& operator=(const Array&) & = default;
+  Array& operator=(Array&&) & = default;
 
   /// Uninitialised, row-major.
   static Array empty(const Shape& sizes, DType dtype, Device device = {});
@@ -73,6 +78,7 @@ class Array {
   Device device() const { return storage_->device(); }
   std::int64_t storage_offset() const { return offset_; }
   const std::shared_ptr<Storage>& storage() const { return storage_; }
+  /// Row-major. An array without elements always is.
   bool is_contiguous() const { return contiguous_; }
   /// True of an expanded array: some of its elements are one and the same number. Also true where
   /// the strides do not show that they lie apart: where one is no longer than all the steps along

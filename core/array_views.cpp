@@ -124,7 +124,7 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
   result.strides_ = strides;
   result.offset_ = offset;
   result.numel_ = *count;
-  result.contiguous_ = row_major(sizes, strides);
+  result.contiguous_ = *count == 0 || row_major(sizes, strides);
   return result;
 }
 

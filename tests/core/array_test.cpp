@@ -140,6 +140,23 @@ TEST(Array, NumbersNoIntegerHoldsBecomeTheSmallest) {
   EXPECT_EQ(Array::full({1}, std::nan(""), kDouble).to(kLong).item(), lowest);
 }
 
+TEST(Array, WithoutElementsIsContiguous) {
+  const Array x = Array::empty({2, 3, 4}, kFloat);
+  const Array views[] = {
+      x.slice(1, 1, 1),
+      x.slice(2, 4, 4).transpose(0, 1),
+      x.transpose(0, 2).slice(0, 0, 0),
+      Array::empty({0, 3}, kFloat).transpose(0, 1),
+      x.as_strided({0, 5}, {7, 3}, 0),
+      Array::from_blob(nullptr, {3, 0}, {2, 9}, kFloat, nullptr),
+  };
+  for (const Array& view : views) {
+    EXPECT_TRUE(view.is_contiguous()) << to_string(view.sizes());
+    EXPECT_EQ(view.contiguous().storage(), view.storage()) << to_string(view.sizes());
+  }
+  EXPECT_FALSE(x.transpose(0, 2).is_contiguous());
+}
+
 TEST(Array, EmptyArraysGoThroughEverything) {
   const Array x = Array::empty({0, 3}, kFloat);
   EXPECT_EQ(x.numel(), 0);
