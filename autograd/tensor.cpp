@@ -9,6 +9,37 @@
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {
+namespace {
+
+// Whether something shows these elements besides the handle that `impl` is: another handle, a view,
+// what this is a view of, or the owner of memory that is somebody else's.
+bool is_seen_elsewhere(const std::shared_ptr<detail::TensorImpl>& impl) {
+  const std::shared_ptr<Storage>& storage = impl->array.storage();
+  if (impl.use_count() > 1 || storage->block().owner == nullptr) return true;
+  if (impl->view_of == nullptr) return storage.use_count() > 1;
+  return impl->view_of->base.use_count() > 1 || storage.use_count() > 2;
+}
+
+}  // namespace
+
+void Tensor::expect_seen_elsewhere() const {
+  static_cast<void>(existing());
+  if (is_seen_elsewhere(impl_)) return;
+  throw std::invalid_argument(
+      "operator=: expected a view of a tensor, got a temporary of shape " + to_string(sizes()) +
+      " whose elements nothing else shows, so that the assignment would be lost; index_put_() "
+      "assigns where an index is a tensor");
+}
+
+Tensor& Tensor::operator=(const Tensor& source) && {
+  expect_seen_elsewhere();
+  return copy_(source);
+}
+
+Tensor& Tensor::operator=(Scalar value) && {
+  expect_seen_elsewhere();
+  return fill_(value);
+}
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
@@ -25,7 +56,7 @@ template std::vector<std::int32_t> Tensor::to_vector() const;
 template std::vector<std::uint8_t> Tensor::to_vector() const;
 template std::vector<bool> Tensor::to_vector() const;
 
-Tensor& Tensor::requires_grad_(bool requires_grad) {
+Tensor& Tensor::requires_grad_(bool requires_grad) const {
   if (requires_grad && !is_floating_point()) {
     throw std::invalid_argument("requires_grad_: expected a floating-point tensor, got " +
                                 std::string(name(dtype())));
@@ -40,12 +71,12 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
         "requires_grad_: expected a leaf to switch off, got a tensor with history; use detach()");
   }
   if (is_leaf()) impl_->requires_grad = requires_grad;
-  return *this;
+  return const_cast<Tensor&>(*this);
 }
 
 std::string Tensor::grad_fn_name() const { return is_leaf() ? "" : grad_fn()->name(); }
 
-void Tensor::set_grad(const Tensor& grad) {
+void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined() && (grad.sizes() != sizes() || grad.dtype() != dtype())) {
     throw std::invalid_argument("set_grad: expected a gradient of shape " + to_string(sizes()) +
                                 " and dtype " + std::string(name(dtype())) + ", got " +
@@ -63,7 +94,7 @@ void Tensor::set_grad(const Tensor& grad) {
   own.grad = grad.impl();
 }
 
-void Tensor::retain_grad() {
+void Tensor::retain_grad() const {
   if (!requires_grad()) {
     throw std::runtime_error("retain_grad: expected a tensor that requires grad");
   }
@@ -109,7 +140,7 @@ Tensor Tensor::detach() const {
   return result;
 }
 
-Tensor& Tensor::detach_() {
+Tensor& Tensor::detach_() const {
   if (existing().is_view) {
     throw std::runtime_error(
         "detach_: expected a tensor that owns its numbers, got a view; use "
@@ -118,7 +149,7 @@ Tensor& Tensor::detach_() {
   detail::release(std::move(impl_->grad_fn));
   impl_->grad_fn = nullptr;
   impl_->requires_grad = false;
-  return *this;
+  return const_cast<Tensor&>(*this);
 }
 
 void Tensor::check_dtype(DType wanted, const char* op) const {

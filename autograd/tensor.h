@@ -32,8 +32,8 @@ class HookHandle {
   std::function<void()> remove_;
 };
 
-/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor. The ops are
-/// methods too: tensor_methods.h lists them.
+/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor, and methods
+/// that change it are const, as in libtorch. The ops are methods too: tensor_methods.h lists them.
 class Tensor : public detail::TensorMethods {
  public:
   Tensor() = default;
@@ -41,6 +41,16 @@ class Tensor : public detail::TensorMethods {
     impl_->is_inference = detail::modes.inference;
   }
   explicit Tensor(std::shared_ptr<detail::TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & = default;
+  /// Assignment to a temporary copies into the elements that it shows: `x[0] = y` is
+  /// `x[0].copy_(y)`, recorded by autograd, and `x[0] = 3` is `x[0].fill_(3)`. Throws
+  /// std::invalid_argument for a temporary whose elements nothing else shows, as that of
+  /// `x.index({mask}) = y`: the assignment would be lost.
+  Tensor& operator=(const Tensor& source) &&;
+  Tensor& operator=(Scalar value) &&;
 
   bool defined() const { return impl_ != nullptr; }
   /// As all that asks for its numbers or its place in the graph: throws std::runtime_error when the
@@ -96,7 +106,7 @@ class Tensor : public detail::TensorMethods {
 
   bool requires_grad() const { return existing().requires_grad || grad_fn() != nullptr; }
   /// Throws std::invalid_argument for a dtype without gradients, or for false on a non-leaf.
-  Tensor& requires_grad_(bool requires_grad = true);
+  Tensor& requires_grad_(bool requires_grad = true) const;
   bool is_leaf() const { return grad_fn() == nullptr; }
   /// The node of the graph that made this tensor, null for a leaf.
   const std::shared_ptr<detail::Node>& grad_fn() const {
@@ -106,11 +116,12 @@ class Tensor : public detail::TensorMethods {
   bool is_inference() const { return existing().is_inference; }
   /// Name of the op that made this tensor, "" for a leaf.
   std::string grad_fn_name() const;
-  /// The accumulated gradient; undefined if there is none.
-  Tensor grad() const { return existing().grad ? Tensor(impl_->grad) : Tensor(); }
-  void set_grad(const Tensor& grad);
+  /// The accumulated gradient; undefined if there is none. Const, so that `x.grad() = y` does not
+  /// compile: set_grad() assigns.
+  const Tensor grad() const { return existing().grad ? Tensor(impl_->grad) : Tensor(); }
+  void set_grad(const Tensor& grad) const;
   /// Keeps the gradient of a non-leaf too.
-  void retain_grad();
+  void retain_grad() const;
   /// Counts in-place changes of the storage.
   std::uint32_t _version() const { return array().storage()->version(); }
 
@@ -124,13 +135,14 @@ class Tensor : public detail::TensorMethods {
 
   /// The same numbers (shared), outside the graph.
   Tensor detach() const;
-  Tensor& detach_();
+  Tensor& detach_() const;
 
  private:
   detail::TensorImpl& existing() const {
     if (impl_ == nullptr) detail::refuse_undefined();
     return *impl_;
   }
+  void expect_seen_elsewhere() const;
   void check_dtype(DType wanted, const char* op) const;
   void check_accessor(DType wanted, std::size_t dims) const;
 

@@ -37,14 +37,14 @@ class InPlaceMethods {
   Tensor& remainder_(Scalar other) const;
   Tensor& fmod_(const Tensor& other) const;
   Tensor& fmod_(Scalar other) const;
-  Tensor& operator+=(const Tensor& other) { return add_(other); }
-  Tensor& operator-=(const Tensor& other) { return sub_(other); }
-  Tensor& operator*=(const Tensor& other) { return mul_(other); }
-  Tensor& operator/=(const Tensor& other) { return div_(other); }
-  Tensor& operator+=(Scalar other) { return add_(other); }
-  Tensor& operator-=(Scalar other) { return sub_(other); }
-  Tensor& operator*=(Scalar other) { return mul_(other); }
-  Tensor& operator/=(Scalar other) { return div_(other); }
+  Tensor& operator+=(const Tensor& other) const { return add_(other); }
+  Tensor& operator-=(const Tensor& other) const { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) const { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) const { return div_(other); }
+  Tensor& operator+=(Scalar other) const { return add_(other); }
+  Tensor& operator-=(Scalar other) const { return sub_(other); }
+  Tensor& operator*=(Scalar other) const { return mul_(other); }
+  Tensor& operator/=(Scalar other) const { return div_(other); }
   Tensor& neg_() const;
   Tensor& pow_(const Tensor& exponent) const;
   Tensor& pow_(Scalar exponent) const;
