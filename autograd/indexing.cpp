@@ -7,10 +7,11 @@
 #include <vector>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 
-// Indexing as PyTorch defines it, composed of views, nonzero and index_select.
+// Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.
 namespace halfgrad::indexing {
 namespace {
 
@@ -107,25 +108,38 @@ class Reader {
 };
 
 // The index into dimensions of these sizes, flattened, that each tuple of indices stands for.
-Tensor flat_index(const Tensor& view, const std::vector<Tensor>& along) {
+Tensor flat_index(const char* op, const Tensor& view, const std::vector<Tensor>& along) {
   Tensor flat;
   for (std::size_t d = 0; d < along.size(); ++d) {
     if (!along[d].defined()) continue;
     const std::int64_t size = view.size(static_cast<std::int64_t>(d));
     const Tensor index = along[d].to(view.device()).to(kLong);
     const Tensor from_start = where((index < 0) & (index >= -size), index + size, index);
-    const Tensor wrapped(detail::checked_indices("index", from_start.array(), size));
+    const Tensor wrapped(detail::checked_indices(op, from_start.array(), size));
     flat = flat.defined() ? flat * size + wrapped : wrapped;
   }
   return flat;
 }
 
-// The picked dimensions become one, where they are if they are neighbours and else in front.
-Tensor pick(const Picks& picks) {
-  const auto is_picked = [](const Tensor& index) { return index.defined(); };
+// What tensors pick. The picked dimensions become one, where they are if they are neighbours and
+// else in front.
+struct Rows {
+  Tensor rows;         // a view, or a copy where the strides do not allow one
+  std::int64_t place;  // the dimension in which the picked ones are merged
+  Tensor flat;         // the index into it, of any shape
+  Shape order;         // the view's dimensions with the picked ones beside each other
+  Shape picked_sizes;  // of the elements that are picked
+};
+
+bool is_picked(const Tensor& index) { return index.defined(); }
+
+bool any_picked(const Picks& picks) {
+  return std::any_of(picks.along.begin(), picks.along.end(), is_picked);
+}
+
+Rows rows_of(const char* op, const Picks& picks) {
   const auto& along = picks.along;
   const auto first = std::find_if(along.begin(), along.end(), is_picked);
-  if (first == along.end()) return picks.view;
   const auto last = std::find_if(along.rbegin(), along.rend(), is_picked).base();
   const std::int64_t place = std::all_of(first, last, is_picked) ? first - along.begin() : 0;
 
@@ -143,10 +157,57 @@ Tensor pick(const Picks& picks) {
   Shape merged = sizes;
   merged.insert(static_cast<int>(place), picked_size);
 
-  const Tensor flat = flat_index(picks.view, along);
+  const Tensor flat = flat_index(op, picks.view, along);
   for (int i = 0; i < flat.dim(); ++i) sizes.insert(static_cast<int>(place) + i, flat.size(i));
-  const Tensor source = reshape(permute(picks.view, order), merged);
-  return reshape(index_select(source, place, reshape(flat, {flat.numel()})), sizes);
+  return {reshape(permute(picks.view, order), merged), place, flat, order, sizes};
+}
+
+Tensor pick(const Picks& picks) {
+  if (!any_picked(picks)) return picks.view;
+  const Rows at = rows_of("index", picks);
+  return reshape(index_select(at.rows, at.place, reshape(at.flat, at.flat.numel())),
+                 at.picked_sizes);
+}
+
+// The last position at which `flat` has each of the indices below `count`, or -1.
+Tensor last_positions(const Tensor& flat, std::int64_t count) {
+  const auto [indices, positions] = flat.sort();  // equal ones keep their order
+  const Tensor end = ones(1, {.dtype = kBool, .device = flat.device()});
+  const Tensor is_last = cat({slice(indices, 0, 0, -1) != slice(indices, 0, 1), end});
+  const Tensor none = zeros(count, flat.options());
+  return scatter_add(none, 0, indices, where(is_last, positions + 1, 0)) - 1;
+}
+
+// The rows with `values` put, or added, where the index says.
+Tensor with_values(const Rows& at, const Tensor& value, bool accumulate) {
+  const Tensor flat = reshape(at.flat, at.flat.numel());
+  Shape sizes = at.rows.sizes();
+  const int place = static_cast<int>(at.place);
+  sizes[place] = flat.numel();
+  const Tensor values = reshape(expand(value.to(at.rows), at.picked_sizes), sizes);
+  const auto beside_rows = [&](const Tensor& one_dim) {
+    Shape sizes_beside;
+    for (int i = 0; i < sizes.size(); ++i) sizes_beside.push_back(i == place ? -1 : 1);
+    return reshape(one_dim, sizes_beside);
+  };
+  if (accumulate) return scatter_add(at.rows, place, expand(beside_rows(flat), sizes), values);
+  const Tensor positions = last_positions(flat, at.rows.size(place));
+  return where(beside_rows(positions >= 0), index_select(values, place, positions.clamp_min(0)),
+               at.rows);
+}
+
+void put(const Picks& picks, const Tensor& value, bool accumulate) {
+  const Tensor& view = picks.view;
+  const detail::CastRuleScope no_rule(nullptr);  // in place there is no choice of dtype
+  const Rows at = rows_of("index_put_", picks);
+  if (at.flat.numel() == 0) return static_cast<void>(expand(value, at.picked_sizes));
+  Shape permuted, inverse = at.order;
+  for (int i = 0; i < at.order.size(); ++i) {
+    permuted.push_back(view.size(at.order[i]));
+    inverse[static_cast<int>(at.order[i])] = i;
+  }
+  const Tensor rows = with_values(at, value, accumulate);
+  detail::assign_in_place(view, permute(reshape(rows, permuted), inverse), "index_put_");
 }
 
 }  // namespace
@@ -184,15 +245,15 @@ Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) c
 }
 
 Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,
-                                   const Tensor& value) const {
+                                   const Tensor& value, bool accumulate) const {
   const indexing::Picks picks = indexing::Reader("index_put_", self(), indices).result();
-  for (const Tensor& index : picks.along) {
-    if (!index.defined()) continue;
-    throw std::invalid_argument(
-        "index_put_: expected integers, Slice, None and Ellipsis, got a tensor; masked_fill_ and "
-        "scatter_add_ take tensors");
+  if (indexing::any_picked(picks)) {
+    indexing::put(picks, value, accumulate);
+  } else if (accumulate) {
+    picks.view.add_(value);
+  } else {
+    picks.view.copy_(value);
   }
-  picks.view.copy_(value);
   return const_cast<Tensor&>(self());
 }
 Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,

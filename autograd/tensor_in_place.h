@@ -86,9 +86,10 @@ class InPlaceMethods {
   Tensor& tril_(std::int64_t diagonal = 0) const;
   Tensor& triu_(std::int64_t diagonal = 0) const;
   Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
-  /// x[...] = value, broadcast. `indices` hold no tensor with dimensions, but for one mask alone
-  /// with a number.
-  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value) const;
+  /// x[...] = value, broadcast, or with `accumulate` x[...] += value. An element that the indices
+  /// pick several times gets the last of its values, or the sum of them all.
+  Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value,
+                     bool accumulate = false) const;
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
   Tensor& scatter_add_(std::int64_t dim, const Tensor& index, const Tensor& src) const;
   Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
