@@ -27,7 +27,7 @@ void follow_base_of(const Tensor& self, const Tensor& output) {
   TensorImpl& view = *output.impl();
   view.is_view = view.array.storage() == seen.array.storage();
   if (!view.is_view) return;
-  view.is_inference |= seen.is_inference;
+  view.is_inference = seen.is_inference;  // wherever the view is taken
   if (!GradMode::is_enabled()) return;
   if (!seen.is_view) {
     view.view_of = std::make_unique<ViewOf>(self.impl());
