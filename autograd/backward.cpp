@@ -273,6 +273,7 @@ void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tens
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, GradOptions options) {
+  if (inputs.empty()) throw std::invalid_argument("grad: expected inputs, got an empty list");
   for (const Tensor& input : inputs) {
     if (!input.requires_grad()) {
       throw std::runtime_error("grad: expected inputs that require grad, got one that does not");

@@ -34,7 +34,8 @@ struct GradOptions {
 
 /// The same gradients with respect to `inputs` only, returned instead of accumulated. What lies
 /// behind the inputs is neither run nor freed.
-/// Throws std::runtime_error for an input that is not used, unless allow_unused.
+/// Throws std::runtime_error for an input that is not used, unless allow_unused, and
+/// std::invalid_argument for no inputs.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, GradOptions options = {});
 

@@ -243,6 +243,12 @@ TEST_P(Views, PassGradientsBackToTheirBase) {
   EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{0, 8, 8, 0, 0, 0}));
 }
 
+TEST(Grad, OfNoInputsIsAnError) {
+  const Tensor x = leaf({}, 1);
+  EXPECT_EQ(message_of([&] { autograd::grad({x * 2}, {}); }),
+            "grad: expected inputs, got an empty list");
+}
+
 TEST(Leaf, OnlyFloatingPointCanRequireGrad) {
   Tensor x = full({}, 3);
   expect_contains(message_of([&] { x.requires_grad_(); }), "int64");
