@@ -111,13 +111,33 @@ void FunctionNode::backward(std::span<const Tensor> grads, std::span<Tensor> gra
       arrived[i] = Tensor(Array::full(info.sizes, 0, info.dtype, info.device));
     }
   }
-  variable_list gradients = backward_(&context, std::move(arrived));
-  if (gradients.size() != grad_inputs.size()) {
-    throw std::runtime_error(name_ + "::backward: expected one gradient per tensor argument (" +
-                             std::to_string(grad_inputs.size()) + "), got " +
+  variable_list gradients = of_tensors(backward_(&context, std::move(arrived)));
+  std::move(gradients.begin(), gradients.end(), grad_inputs.begin());
+}
+
+// Leaves out what backward returned for arguments that are no tensors.
+variable_list FunctionNode::of_tensors(variable_list gradients) const {
+  const std::size_t tensors = edges_store_.size();
+  if (gradients.size() == tensors) return gradients;
+  if (gradients.size() != is_tensor_.size()) {
+    throw std::runtime_error(name_ + "::backward: expected " + std::to_string(tensors) +
+                             " gradients, one per tensor argument, or " +
+                             std::to_string(is_tensor_.size()) + ", one per argument, got " +
                              std::to_string(gradients.size()));
   }
-  std::move(gradients.begin(), gradients.end(), grad_inputs.begin());
+  variable_list kept;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (is_tensor_[i]) {
+      kept.push_back(std::move(gradients[i]));
+    } else if (gradients[i].defined()) {
+      throw std::runtime_error(name_ + "::backward: expected an undefined gradient in place " +
+                               std::to_string(i) +
+                               ", where the argument is no tensor, got one of "
+                               "shape " +
+                               to_string(gradients[i].sizes()));
+    }
+  }
+  return kept;
 }
 
 void FunctionNode::release_saved() {
@@ -127,16 +147,18 @@ void FunctionNode::release_saved() {
 namespace detail {
 
 std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
-                                                 const variable_list& inputs,
+                                                 const Arguments& arguments,
                                                  UserBackward backward) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(mangled_name, nullptr, nullptr, &status), &std::free);
   std::vector<halfgrad::detail::Edge> edges;
-  edges.reserve(inputs.size());
-  for (const Tensor& input : inputs) edges.push_back(halfgrad::detail::gradient_edge(input));
+  edges.reserve(arguments.tensors.size());
+  for (const Tensor& tensor : arguments.tensors) {
+    edges.push_back(halfgrad::detail::gradient_edge(tensor));
+  }
   auto node = std::make_shared<FunctionNode>(status == 0 ? readable.get() : mangled_name,
-                                             std::move(edges), backward);
+                                             std::move(edges), arguments.is_tensor, backward);
   for (const auto& edge : node->edges()) node->context.needs_input_grad_.push_back(edge.defined());
   return node;
 }

@@ -38,26 +38,46 @@ namespace detail {
 
 using UserBackward = variable_list (*)(AutogradContext*, variable_list);
 
-/// A node with an edge to every input, not yet part of the graph.
+/// What apply() was given: its tensors, and for each argument whether it is one.
+struct Arguments {
+  variable_list tensors;
+  std::vector<bool> is_tensor;
+
+  void add(const Tensor& tensor) {
+    tensors.push_back(tensor);
+    is_tensor.push_back(true);
+  }
+};
+
+/// A node with an edge to every tensor, not yet part of the graph.
 std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
-                                                 const variable_list& inputs,
-                                                 UserBackward backward);
+                                                 const Arguments& arguments, UserBackward backward);
 
 template <class T>
 inline constexpr bool kIsTensorOrOptional =
     std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>>;
 
-/// Appends a tensor, an optional one (undefined where it is empty), or those in a container.
+template <class T>
+constexpr bool holds_tensors() {
+  if constexpr (std::ranges::input_range<T>) {
+    return kIsTensorOrOptional<std::ranges::range_value_t<T>>;
+  } else {
+    return false;
+  }
+}
+
+/// Adds a tensor, an optional one (undefined where it is empty), those in a container, or what is
+/// no tensor.
 template <class Argument>
-void collect(variable_list& inputs, const Argument& argument) {
+void collect(Arguments& arguments, const Argument& argument) {
   if constexpr (std::is_same_v<Argument, Tensor>) {
-    inputs.push_back(argument);
+    arguments.add(argument);
   } else if constexpr (std::is_same_v<Argument, std::optional<Tensor>>) {
-    inputs.push_back(argument.value_or(Tensor()));
-  } else if constexpr (std::ranges::input_range<const Argument>) {
-    if constexpr (kIsTensorOrOptional<std::ranges::range_value_t<const Argument>>) {
-      for (const auto& element : argument) collect(inputs, element);
-    }
+    arguments.add(argument.value_or(Tensor()));
+  } else if constexpr (holds_tensors<const Argument>()) {
+    for (const auto& element : argument) collect(arguments, element);
+  } else {
+    arguments.is_tensor.push_back(false);
   }
 }
 
@@ -87,7 +107,8 @@ class AutogradContext {
 
  private:
   friend class FunctionNode;
-  friend std::shared_ptr<FunctionNode> detail::make_function_node(const char*, const variable_list&,
+  friend std::shared_ptr<FunctionNode> detail::make_function_node(const char*,
+                                                                  const detail::Arguments&,
                                                                   detail::UserBackward);
 
   variable_list to_save_;
@@ -103,8 +124,12 @@ class AutogradContext {
 class FunctionNode final : public halfgrad::detail::Node {
  public:
   FunctionNode(std::string name, std::vector<halfgrad::detail::Edge> edges,
-               detail::UserBackward backward)
-      : Node(edges), name_(std::move(name)), edges_store_(std::move(edges)), backward_(backward) {}
+               std::vector<bool> is_tensor, detail::UserBackward backward)
+      : Node(edges),
+        name_(std::move(name)),
+        edges_store_(std::move(edges)),
+        is_tensor_(std::move(is_tensor)),
+        backward_(backward) {}
 
   AutogradContext context;
 
@@ -120,26 +145,29 @@ class FunctionNode final : public halfgrad::detail::Node {
  private:
   void count_changes(const variable_list& outputs) const;
   variable_list place(const variable_list& inputs, variable_list& outputs);
+  variable_list of_tensors(variable_list gradients) const;
 
   std::string name_;
   std::vector<halfgrad::detail::Edge> edges_store_;
+  std::vector<bool> is_tensor_;  // of each argument
   std::vector<bool> defined_outputs_;
   detail::UserBackward backward_;
 };
 
 /// Base of a user-defined function. Derived defines static `forward(AutogradContext*, args...)`,
 /// returning a Tensor or a variable_list, and static `backward(AutogradContext*, variable_list)`,
-/// returning one gradient (undefined for none) per tensor among the arguments, in order. Those are
-/// arguments of type Tensor and std::optional<Tensor>, an empty one too, and the elements of
-/// vectors (any range) of these; what other containers hold gets no gradient.
+/// returning one gradient (undefined for none) per tensor among the arguments, in order, or as in
+/// libtorch one per argument, undefined for what is no tensor. Tensors are arguments of type Tensor
+/// and std::optional<Tensor>, an empty one too, and the elements of vectors (any range) of these;
+/// any other container is one argument without a gradient.
 template <class Derived>
 struct Function {
   template <class... Args>
   static auto apply(Args&&... args) {
-    variable_list inputs;
-    (detail::collect(inputs, args), ...);
+    detail::Arguments arguments;
+    (detail::collect(arguments, args), ...);
     const auto node = detail::make_function_node(
-        typeid(Derived).name(), inputs,
+        typeid(Derived).name(), arguments,
         [](auto* c, auto g) { return Derived::backward(c, std::move(g)); });
     const auto run = [&] {
       const NoGradGuard no_grad;
@@ -148,11 +176,11 @@ struct Function {
     auto result = run();
     if constexpr (std::is_same_v<decltype(result), Tensor>) {
       variable_list outputs{std::move(result)};
-      node->finish(inputs, outputs);
+      node->finish(arguments.tensors, outputs);
       return outputs[0];
     } else {
       variable_list outputs(std::move(result));
-      node->finish(inputs, outputs);
+      node->finish(arguments.tensors, outputs);
       return outputs;
     }
   }

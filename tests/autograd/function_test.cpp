@@ -2,8 +2,10 @@
 
 #include <any>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <halfgrad/autograd/backward.h>
@@ -193,9 +195,81 @@ TEST(TensorsInContainers, MayBeMissingAndKeepTheirPlaces) {
   sum(SumOfThose::apply(terms, Values{2, 3, 5})).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{3, 3}));
   const std::string message = message_of([&] {
-    sum(SumOfThose::apply(terms, Values{2, 3, 5, 7})).backward();
+    sum(SumOfThose::apply(terms, Values{2, 3, 5, 7, 9})).backward();
   });
-  expect_contains(message, "(3), got 4");
+  expect_contains(message,
+                  "SumOfThose::backward: expected 3 gradients, one per tensor argument, or 4, one "
+                  "per argument, got 5");
+}
+
+/// a * factor + the sum of `terms`; backward returns one gradient per argument, as libtorch asks.
+struct PerArgument : autograd::Function<PerArgument> {
+  static Tensor forward(AutogradContext* ctx, double factor, const Tensor& a,
+                        const std::vector<Tensor>& terms, const std::vector<int>& /*unused*/,
+                        std::optional<Tensor> bias) {
+    ctx->saved_data["factor"] = factor;
+    Tensor result = a * factor;
+    for (const Tensor& term : terms) result = result + term;
+    return bias ? result + *bias : result;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const Tensor& grad = grads[0];
+    const Tensor of_a = grad * std::any_cast<double>(ctx->saved_data["factor"]);
+    return {Tensor(), of_a, grad, grad, Tensor(), grad};
+  }
+};
+
+TEST(Gradients, MayBeOnePerArgument) {
+  const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5}), c = vector_leaf({0.7, 4}),
+               bias = vector_leaf({2, 1});
+  const auto f = [](const std::vector<Tensor>& in) {
+    return PerArgument::apply(3.0, in[0], variable_list{in[1], in[2]}, std::vector<int>{1, 2},
+                              std::optional(in[3]));
+  };
+  EXPECT_TRUE(gradcheck(f, {a, b, c, bias}));
+  EXPECT_TRUE(gradgradcheck(f, {a, b, c, bias}));
+  const Tensor y =
+      PerArgument::apply(3.0, a, variable_list{b, Tensor(Array::full({2}, 1, kDouble))},
+                         std::vector<int>{}, std::optional<Tensor>());
+  sum(y).backward();
+  EXPECT_EQ(a.grad().to_vector<double>(), (Values{3, 3}));
+  EXPECT_EQ(b.grad().to_vector<double>(), (Values{1, 1}));
+}
+
+/// 2 a b; backward returns as many gradients as `count` says.
+struct Counted : autograd::Function<Counted> {
+  static Tensor forward(AutogradContext* ctx, const Tensor& a, std::int64_t count,
+                        const Tensor& b) {
+    ctx->saved_data["count"] = count;
+    ctx->save_for_backward({a, b});
+    return a * b * 2;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    const variable_list saved = ctx->get_saved_variables();
+    const variable_list gradients{grads[0] * saved[1] * 2, grads[0] * saved[0] * 2, grads[0], {}};
+    return {gradients.begin(),
+            gradients.begin() + std::any_cast<std::int64_t>(ctx->saved_data["count"])};
+  }
+};
+
+TEST(Gradients, OfAnotherNumberAreAnError) {
+  const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5});
+  const auto message = [&](std::int64_t count) {
+    return message_of([&] { sum(Counted::apply(a, count, b)).backward(); });
+  };
+  for (const std::int64_t count : {0, 1, 4}) {
+    expect_contains(message(count),
+                    "Counted::backward: expected 2 gradients, one per tensor "
+                    "argument, or 3, one per argument, got " +
+                        std::to_string(count));
+  }
+  EXPECT_FALSE(a.grad().defined() || b.grad().defined());
+  expect_contains(message(3),
+                  "Counted::backward: expected an undefined gradient in place 1, where "
+                  "the argument is no tensor, got one of shape [2]");
+  EXPECT_EQ(message(2), "no error");
+  EXPECT_EQ(a.grad().to_vector<double>(), (Values{-6, 1}));
+  EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 4}));
 }
 
 }  // namespace
