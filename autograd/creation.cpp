@@ -14,23 +14,23 @@ namespace {
 
 thread_local constinit Device default_device;
 
-Device device_of(const TensorOptions& options) {
+Device device_of(const CreationOptions& options) {
   return options.device.value_or(get_default_device());
 }
 
-Tensor with_options(const Array& array, const TensorOptions& options) {
+Tensor with_options(const Array& array, const CreationOptions& options) {
   Tensor result(array.to(device_of(options)));
   if (options.requires_grad) result.requires_grad_();
   return result;
 }
 
-Array empty_array(const Shape& sizes, const TensorOptions& options, DType otherwise = kFloat) {
+Array empty_array(const Shape& sizes, const CreationOptions& options, DType otherwise = kFloat) {
   return Array::empty(sizes, options.dtype.value_or(otherwise), device_of(options));
 }
 
 // f(i) for every element i, computed as a T.
 template <class T, class F>
-Tensor tabulate(const Shape& sizes, const TensorOptions& options, DType otherwise, const F& f) {
+Tensor tabulate(const Shape& sizes, const CreationOptions& options, DType otherwise, const F& f) {
   const Array values = Array::empty(sizes, dtype_of<T>());
   for (std::int64_t i = 0; i < values.numel(); ++i) values.data_as<T>()[i] = f(i);
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
@@ -65,7 +65,7 @@ std::int64_t after_steps(std::int64_t start, std::int64_t index, std::int64_t st
 
 // T is int64 or double.
 template <class T>
-Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
+Tensor arange_of(Scalar start, Scalar end, Scalar step, const CreationOptions& options) {
   const T from = start.to<T>();
   const T by = step.to<T>();
   const std::optional<std::int64_t> steps = steps_between(from, end.to<T>(), by);
@@ -78,7 +78,7 @@ Tensor arange_of(Scalar start, Scalar end, Scalar step, const TensorOptions& opt
                      [=](std::int64_t i) { return after_steps(from, i, by); });
 }
 
-TensorOptions completed(TensorOptions options, const Tensor& like) {
+CreationOptions completed(CreationOptions options, const Tensor& like) {
   if (!options.dtype) options.dtype = like.dtype();
   if (!options.device) options.device = like.device();
   return options;
@@ -89,34 +89,34 @@ TensorOptions completed(TensorOptions options, const Tensor& like) {
 void set_default_device(Device device) { default_device = device; }
 Device get_default_device() { return default_device; }
 
-Tensor empty(const Shape& sizes, const TensorOptions& options) {
+Tensor empty(const Shape& sizes, const CreationOptions& options) {
   return with_options(empty_array(sizes, options), options);
 }
-Tensor zeros(const Shape& sizes, const TensorOptions& options) {
+Tensor zeros(const Shape& sizes, const CreationOptions& options) {
   return with_options(Array::full(sizes, 0, options.dtype.value_or(kFloat), device_of(options)),
                       options);
 }
-Tensor ones(const Shape& sizes, const TensorOptions& options) {
+Tensor ones(const Shape& sizes, const CreationOptions& options) {
   return with_options(Array::full(sizes, 1, options.dtype.value_or(kFloat), device_of(options)),
                       options);
 }
-Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options) {
+Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options) {
   const DType dtype = options.dtype.value_or(value.kind());
   return with_options(Array::full(sizes, value, dtype, device_of(options)), options);
 }
 
-Tensor arange(Scalar end, const TensorOptions& options) { return arange(0, end, 1, options); }
-Tensor arange(Scalar start, Scalar end, const TensorOptions& options) {
+Tensor arange(Scalar end, const CreationOptions& options) { return arange(0, end, 1, options); }
+Tensor arange(Scalar start, Scalar end, const CreationOptions& options) {
   return arange(start, end, 1, options);
 }
-Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options) {
+Tensor arange(Scalar start, Scalar end, Scalar step, const CreationOptions& options) {
   const DType kind =
       promote_types(promote_types(start.kind(), end.kind()), promote_types(step.kind(), kLong));
   return kind == kLong ? arange_of<std::int64_t>(start, end, step, options)
                        : arange_of<double>(start, end, step, options);
 }
 
-Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOptions& options) {
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOptions& options) {
   const auto from = start.to<double>();
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
@@ -127,73 +127,73 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOption
   });
 }
 
-Tensor eye(std::int64_t n, const TensorOptions& options) { return eye(n, n, options); }
-Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options) {
+Tensor eye(std::int64_t n, const CreationOptions& options) { return eye(n, n, options); }
+Tensor eye(std::int64_t n, std::int64_t m, const CreationOptions& options) {
   return tabulate<double>({n, m}, options, kFloat,
                           [m](std::int64_t i) { return i / m == i % m ? 1.0 : 0.0; });
 }
 
-Tensor rand(const Shape& sizes, const TensorOptions& options) {
+Tensor rand(const Shape& sizes, const CreationOptions& options) {
   const Array numbers = empty_array(sizes, options);
   random::uniform(numbers, 0, 1, default_generator().take());
   return with_options(numbers, options);
 }
-Tensor randn(const Shape& sizes, const TensorOptions& options) {
+Tensor randn(const Shape& sizes, const CreationOptions& options) {
   const Array numbers = empty_array(sizes, options);
   random::normal(numbers, 0, 1, default_generator().take());
   return with_options(numbers, options);
 }
-Tensor randint(std::int64_t high, const Shape& sizes, const TensorOptions& options) {
+Tensor randint(std::int64_t high, const Shape& sizes, const CreationOptions& options) {
   return randint(0, high, sizes, options);
 }
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
-               const TensorOptions& options) {
+               const CreationOptions& options) {
   const Array numbers = empty_array(sizes, options, kLong);
   random::integer(numbers, low, high, default_generator().take());
   return with_options(numbers, options);
 }
-Tensor randperm(std::int64_t n, const TensorOptions& options) {
+Tensor randperm(std::int64_t n, const CreationOptions& options) {
   const Array order = random::permutation(n, default_generator().take(), device_of(options));
   return with_options(order.to(options.dtype.value_or(kLong)), options);
 }
 
-Tensor empty_like(const Tensor& like, const TensorOptions& options) {
+Tensor empty_like(const Tensor& like, const CreationOptions& options) {
   return empty(like.sizes(), completed(options, like));
 }
-Tensor zeros_like(const Tensor& like, const TensorOptions& options) {
+Tensor zeros_like(const Tensor& like, const CreationOptions& options) {
   return zeros(like.sizes(), completed(options, like));
 }
-Tensor ones_like(const Tensor& like, const TensorOptions& options) {
+Tensor ones_like(const Tensor& like, const CreationOptions& options) {
   return ones(like.sizes(), completed(options, like));
 }
-Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options) {
+Tensor full_like(const Tensor& like, Scalar value, const CreationOptions& options) {
   return full(like.sizes(), value, completed(options, like));
 }
-Tensor rand_like(const Tensor& like, const TensorOptions& options) {
+Tensor rand_like(const Tensor& like, const CreationOptions& options) {
   return rand(like.sizes(), completed(options, like));
 }
-Tensor randn_like(const Tensor& like, const TensorOptions& options) {
+Tensor randn_like(const Tensor& like, const CreationOptions& options) {
   return randn(like.sizes(), completed(options, like));
 }
 
 namespace detail {
 
-Tensor TensorMethods::new_empty(const Shape& sizes, const TensorOptions& options) const {
+Tensor TensorMethods::new_empty(const Shape& sizes, const CreationOptions& options) const {
   return empty(sizes, completed(options, self()));
 }
-Tensor TensorMethods::new_zeros(const Shape& sizes, const TensorOptions& options) const {
+Tensor TensorMethods::new_zeros(const Shape& sizes, const CreationOptions& options) const {
   return zeros(sizes, completed(options, self()));
 }
-Tensor TensorMethods::new_ones(const Shape& sizes, const TensorOptions& options) const {
+Tensor TensorMethods::new_ones(const Shape& sizes, const CreationOptions& options) const {
   return ones(sizes, completed(options, self()));
 }
 Tensor TensorMethods::new_full(const Shape& sizes, Scalar value,
-                               const TensorOptions& options) const {
+                               const CreationOptions& options) const {
   return full(sizes, value, completed(options, self()));
 }
 
 Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
-               const TensorOptions& options) {
+               const CreationOptions& options) {
   const Array values = Array::empty(sizes, dtype);
   if (count != values.numel()) {
     throw std::invalid_argument("tensor: expected numbers for a shape of " + to_string(sizes) +

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/tensor.h>
-#include <halfgrad/autograd/tensor_options.h>
 
 /// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics
 /// are libtorch's; random ones draw from default_generator().
@@ -19,42 +19,42 @@ namespace halfgrad {
 void set_default_device(Device device);
 Device get_default_device();
 
-Tensor empty(const Shape& sizes, const TensorOptions& options = {});
-Tensor zeros(const Shape& sizes, const TensorOptions& options = {});
-Tensor ones(const Shape& sizes, const TensorOptions& options = {});
+Tensor empty(const Shape& sizes, const CreationOptions& options = {});
+Tensor zeros(const Shape& sizes, const CreationOptions& options = {});
+Tensor ones(const Shape& sizes, const CreationOptions& options = {});
 /// dtype when absent: float32, int64 or bool, as `value` is. Throws std::invalid_argument for a
 /// number beyond the dtype's range.
-Tensor full(const Shape& sizes, Scalar value, const TensorOptions& options = {});
+Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options = {});
 
 /// start, start + step, ... before end; dtype when absent: int64 if all three are integers.
 /// Throws std::invalid_argument when step is 0 or leads away from end, or a number is not finite.
-Tensor arange(Scalar end, const TensorOptions& options = {});
-Tensor arange(Scalar start, Scalar end, const TensorOptions& options = {});
-Tensor arange(Scalar start, Scalar end, Scalar step, const TensorOptions& options = {});
+Tensor arange(Scalar end, const CreationOptions& options = {});
+Tensor arange(Scalar start, Scalar end, const CreationOptions& options = {});
+Tensor arange(Scalar start, Scalar end, Scalar step, const CreationOptions& options = {});
 /// `steps` evenly spaced numbers, both ends included.
-Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const TensorOptions& options = {});
+Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOptions& options = {});
 /// Ones on the diagonal of [n, m]; m is n when absent.
-Tensor eye(std::int64_t n, const TensorOptions& options = {});
-Tensor eye(std::int64_t n, std::int64_t m, const TensorOptions& options = {});
+Tensor eye(std::int64_t n, const CreationOptions& options = {});
+Tensor eye(std::int64_t n, std::int64_t m, const CreationOptions& options = {});
 
 /// Uniform on [0, 1).
-Tensor rand(const Shape& sizes, const TensorOptions& options = {});
+Tensor rand(const Shape& sizes, const CreationOptions& options = {});
 /// Standard normal.
-Tensor randn(const Shape& sizes, const TensorOptions& options = {});
+Tensor randn(const Shape& sizes, const CreationOptions& options = {});
 /// Integers on [low, high); dtype when absent: int64. Throws std::invalid_argument for low >= high.
-Tensor randint(std::int64_t high, const Shape& sizes, const TensorOptions& options = {});
+Tensor randint(std::int64_t high, const Shape& sizes, const CreationOptions& options = {});
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
-               const TensorOptions& options = {});
+               const CreationOptions& options = {});
 /// 0 ... n-1 in random order; dtype when absent: int64.
-Tensor randperm(std::int64_t n, const TensorOptions& options = {});
+Tensor randperm(std::int64_t n, const CreationOptions& options = {});
 
 /// As above with the shape of `like`, and its dtype and device when absent.
-Tensor empty_like(const Tensor& like, const TensorOptions& options = {});
-Tensor zeros_like(const Tensor& like, const TensorOptions& options = {});
-Tensor ones_like(const Tensor& like, const TensorOptions& options = {});
-Tensor full_like(const Tensor& like, Scalar value, const TensorOptions& options = {});
-Tensor rand_like(const Tensor& like, const TensorOptions& options = {});
-Tensor randn_like(const Tensor& like, const TensorOptions& options = {});
+Tensor empty_like(const Tensor& like, const CreationOptions& options = {});
+Tensor zeros_like(const Tensor& like, const CreationOptions& options = {});
+Tensor ones_like(const Tensor& like, const CreationOptions& options = {});
+Tensor full_like(const Tensor& like, Scalar value, const CreationOptions& options = {});
+Tensor rand_like(const Tensor& like, const CreationOptions& options = {});
+Tensor randn_like(const Tensor& like, const CreationOptions& options = {});
 
 Tensor empty(const Shape& sizes, detail::OneOption auto option) {
   return empty(sizes, detail::only(option));
@@ -123,7 +123,7 @@ namespace detail {
 
 /// A copy of numel(sizes) numbers at `data`. Throws std::invalid_argument if `count` is another.
 Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
-               const TensorOptions& options);
+               const CreationOptions& options);
 
 template <class T>
 concept Literal = std::is_arithmetic_v<T>;
@@ -156,7 +156,7 @@ void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<Numbe
 }
 
 template <class T, class List>
-Tensor tensor_of_list(const List& list, TensorOptions options) {
+Tensor tensor_of_list(const List& list, CreationOptions options) {
   Shape sizes;
   std::vector<Collected<T>> values;
   flatten_list(list, sizes, values);
@@ -170,21 +170,21 @@ Tensor tensor_of_list(const List& list, TensorOptions options) {
 /// Literals: `tensor(2.5)`, `tensor({1, 2, 3})`, `tensor({{1.0, 2.0}, {3.0, 4.0}})`. dtype when
 /// absent: float32, int64 or bool. Throws std::invalid_argument for lists of unequal length.
 template <detail::Literal T>
-Tensor tensor(T value, const TensorOptions& options = {}) {
+Tensor tensor(T value, const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(value, options);
 }
 template <class T>
-Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+Tensor tensor(std::initializer_list<T> values, const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(values, options);
 }
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
-              const TensorOptions& options = {}) {
+              const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(values, options);
 }
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
-              const TensorOptions& options = {}) {
+              const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(values, options);
 }
 
@@ -204,16 +204,17 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
 /// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent: that of T.
 /// Throws std::invalid_argument unless there are as many numbers as the sizes ask for.
 template <class T>
-Tensor tensor(std::span<const T> values, const Shape& sizes, const TensorOptions& options = {}) {
+Tensor tensor(std::span<const T> values, const Shape& sizes, const CreationOptions& options = {}) {
   return detail::copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<T>(),
                          sizes, options);
 }
 template <class T>
-Tensor tensor(const std::vector<T>& values, const Shape& sizes, const TensorOptions& options = {}) {
+Tensor tensor(const std::vector<T>& values, const Shape& sizes,
+              const CreationOptions& options = {}) {
   return tensor(std::span<const T>(values), sizes, options);
 }
 template <class T>
-Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
+Tensor tensor(const std::vector<T>& values, const CreationOptions& options = {}) {
   return tensor(values, {static_cast<std::int64_t>(values.size())}, options);
 }
 

@@ -73,6 +73,8 @@ class Tensor : public detail::TensorMethods {
   std::int64_t element_size() const { return static_cast<std::int64_t>(item_size(dtype())); }
   std::size_t nbytes() const { return static_cast<std::size_t>(numel() * element_size()); }
   Device device() const { return array().device(); }
+  /// dtype and device: `zeros({2}, x.options())`.
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
   bool is_contiguous() const { return array().is_contiguous(); }
@@ -107,6 +109,7 @@ class Tensor : public detail::TensorMethods {
   bool requires_grad() const { return existing().requires_grad || grad_fn() != nullptr; }
   /// Throws std::invalid_argument for a dtype without gradients, or for false on a non-leaf.
   Tensor& requires_grad_(bool requires_grad = true) const;
+  Tensor& set_requires_grad(bool requires_grad) const { return requires_grad_(requires_grad); }
   bool is_leaf() const { return grad_fn() == nullptr; }
   /// The node of the graph that made this tensor, null for a leaf.
   const std::shared_ptr<detail::Node>& grad_fn() const {
@@ -148,6 +151,11 @@ class Tensor : public detail::TensorMethods {
 
   std::shared_ptr<detail::TensorImpl> impl_;
 };
+
+using TensorList = std::vector<Tensor>;  ///< libtorch's name
+namespace autograd {
+using Variable = Tensor;  ///< libtorch's former name
+}  // namespace autograd
 
 template <std::same_as<bool> T>
 Tensor detail::TensorMethods::var(T unbiased) const {

@@ -149,6 +149,15 @@ bool TensorMethods::equal(const Tensor& other) const { return halfgrad::equal(se
 Tensor TensorMethods::to(DType dtype) const { return halfgrad::to(self(), dtype); }
 Tensor TensorMethods::to(Device device) const { return halfgrad::to(self(), device); }
 Tensor TensorMethods::to(Device device, DType dtype) const { return to(device).to(dtype); }
+Tensor TensorMethods::to(const TensorOptions& options) const {
+  if (options.requires_grad()) {
+    throw std::invalid_argument(
+        "to: expected options without requires_grad, which a conversion has from its operand, got "
+        "requires_grad(true)");
+  }
+  const Device device = options.has_device() ? options.device() : self().device();
+  return to(device, options.has_dtype() ? options.dtype() : self().dtype());
+}
 Tensor TensorMethods::to(const Tensor& other) const { return to(other.device(), other.dtype()); }
 Tensor TensorMethods::type_as(const Tensor& other) const { return to(other); }
 Tensor TensorMethods::cpu() const { return to(kCPU); }

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/compat/tensor_options.h>
 #include <halfgrad/autograd/dims.h>
 #include <halfgrad/autograd/tensor_in_place.h>
-#include <halfgrad/autograd/tensor_options.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/core/scalar.h>
@@ -27,10 +27,10 @@ namespace detail {
 class TensorMethods : public InPlaceMethods {
  public:
   // --- Creation: of this tensor's dtype and device where the options do not name another ---
-  Tensor new_empty(const Shape& sizes, const TensorOptions& options = {}) const;
-  Tensor new_zeros(const Shape& sizes, const TensorOptions& options = {}) const;
-  Tensor new_ones(const Shape& sizes, const TensorOptions& options = {}) const;
-  Tensor new_full(const Shape& sizes, Scalar value, const TensorOptions& options = {}) const;
+  Tensor new_empty(const Shape& sizes, const CreationOptions& options = {}) const;
+  Tensor new_zeros(const Shape& sizes, const CreationOptions& options = {}) const;
+  Tensor new_ones(const Shape& sizes, const CreationOptions& options = {}) const;
+  Tensor new_full(const Shape& sizes, Scalar value, const CreationOptions& options = {}) const;
   Tensor new_empty(const Shape& sizes, OneOption auto option) const;
   Tensor new_zeros(const Shape& sizes, OneOption auto option) const;
   Tensor new_ones(const Shape& sizes, OneOption auto option) const;
@@ -166,6 +166,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor to(DType dtype) const;
   Tensor to(Device device) const;
   Tensor to(Device device, DType dtype) const;
+  /// To the dtype and the device that the options choose. Throws std::invalid_argument for options
+  /// with requires_grad.
+  Tensor to(const TensorOptions& options) const;
   /// To that one's device and dtype.
   Tensor to(const Tensor& other) const;
   Tensor type_as(const Tensor& other) const;

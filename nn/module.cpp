@@ -12,8 +12,8 @@ namespace halfgrad::nn {
 struct Module::State {
   std::string name;
   std::string extra;
-  TensorList parameters = {};
-  TensorList buffers = {};
+  NamedTensors parameters = {};
+  NamedTensors buffers = {};
   ModuleList children = {};
   bool training = true;
 };
@@ -92,7 +92,7 @@ Module::ModuleList Module::paths(bool recurse) const {
   return result;
 }
 
-OrderedDict<Tensor> Module::distinct(TensorList State::*list, bool recurse) const {
+OrderedDict<Tensor> Module::distinct(NamedTensors State::*list, bool recurse) const {
   OrderedDict<Tensor> result;
   std::set<const halfgrad::detail::TensorImpl*> seen;
   for (const auto& [path, module] : paths(recurse)) {
@@ -169,7 +169,7 @@ void Module::apply(const std::function<void(Module&)>& function) {
 StateDict Module::state_dict() const {
   StateDict result;
   for (const auto& [path, module] : paths()) {
-    for (const TensorList* list : {&module.state_->parameters, &module.state_->buffers}) {
+    for (const NamedTensors* list : {&module.state_->parameters, &module.state_->buffers}) {
       for (const auto& [name, tensor] : *list) result.insert(join(path, name), tensor.detach());
     }
   }

@@ -91,14 +91,14 @@ class Module {
 
  private:
   struct State;
-  using TensorList = std::vector<std::pair<std::string, Tensor>>;
+  using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
   using ModuleList = std::vector<std::pair<std::string, Module>>;
 
   void add_child(const std::string& name, const Module& module);
   void check_name(const std::string& name, const char* op) const;
   /// Every path to a module, this one first.
   ModuleList paths(bool recurse = true) const;
-  OrderedDict<Tensor> distinct(TensorList State::*list, bool recurse) const;
+  OrderedDict<Tensor> distinct(NamedTensors State::*list, bool recurse) const;
   void print(std::ostream& out, int depth) const;
   friend std::ostream& operator<<(std::ostream& out, const Module& module);
 

@@ -17,7 +17,7 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormOptions options)
       normalized_shape_(normalized_shape),
       eps_(options.eps) {
   if (!options.elementwise_affine) return;
-  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
   weight = register_parameter("weight", ones(normalized_shape, kind));
   if (options.bias) bias = register_parameter("bias", zeros(normalized_shape, kind));
 }
@@ -39,7 +39,7 @@ RMSNorm::RMSNorm(const Shape& normalized_shape, RMSNormOptions options)
       normalized_shape_(normalized_shape),
       eps_(options.eps) {
   if (!options.elementwise_affine) return;
-  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
   weight = register_parameter("weight", ones(normalized_shape, kind));
 }
 
@@ -60,7 +60,7 @@ BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
       num_features_(num_features),
       momentum_(options.momentum),
       eps_(options.eps) {
-  const TensorOptions kind{.dtype = options.dtype, .device = options.device};
+  const CreationOptions kind{.dtype = options.dtype, .device = options.device};
   if (options.affine) {
     weight = register_parameter("weight", ones({num_features}, kind));
     bias = register_parameter("bias", zeros({num_features}, kind));

@@ -57,7 +57,7 @@ class ReplayedEpochs : public Epochs {
   }
 
  private:
-  hg::TensorOptions numbers(hg::DType dtype) const {
+  hg::CreationOptions numbers(hg::DType dtype) const {
     return {.dtype = dtype, .device = task_.device};
   }
 

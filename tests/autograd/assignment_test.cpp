@@ -189,9 +189,8 @@ TEST(AssignmentToVariables, RenamesAndLeavesTheNumbers) {
   std::vector<Tensor> list{c, a, b, a};
   list.erase(list.begin());
   list.insert(list.begin(), b);
-  std::sort(list.begin(), list.end(), [](const Tensor& one, const Tensor& other) {
-    return one.item() < other.item();
-  });
+  std::sort(list.begin(), list.end(),
+            [](const Tensor& one, const Tensor& other) { return one.item() < other.item(); });
   EXPECT_TRUE(list[0].is_same(a) && list[1].is_same(a) && list[2].is_same(b));
   std::copy_n(std::vector<Tensor>{c, c}.begin(), 2, list.begin());
   std::rotate(list.begin(), list.begin() + 3, list.end());

@@ -28,7 +28,7 @@ struct Net {
   std::vector<Layer> layers;
   Tensor input;
 
-  explicit Net(const TensorOptions& leaf) : input(randn({8, 4}, leaf)) {
+  explicit Net(const CreationOptions& leaf) : input(randn({8, 4}, leaf)) {
     for (int i = 0; i < 3; ++i) layers.push_back({randn({4, 4}, leaf)});
   }
   Tensor loss(bool checkpointed) const {
@@ -45,7 +45,7 @@ struct Net {
 
 class Checkpoint : public NumbersOnDevice {
  protected:
-  TensorOptions leaf(DType dtype = kFloat) const {
+  CreationOptions leaf(DType dtype = kFloat) const {
     return {.dtype = dtype, .device = device(), .requires_grad = true};
   }
 };

@@ -16,7 +16,7 @@ namespace {
 
 class Creation : public NumbersOnDevice {
  protected:
-  TensorOptions there() const { return {.device = device()}; }
+  CreationOptions there() const { return {.device = device()}; }
 };
 HALFGRAD_ON_DEVICES(Creation);
 

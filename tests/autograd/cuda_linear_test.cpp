@@ -38,7 +38,7 @@ TEST_F(LinearOnCuda, IsThatOfTheCpu) {
     for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
       SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(static_cast<int>(backend)));
       manual_seed(3);
-      const TensorOptions wide{.dtype = kDouble};
+      const CreationOptions wide{.dtype = kDouble};
       const auto rounded = [&](const Tensor& t) { return t.to(dtype).to(kDouble); };
       const Tensor x = rounded(randn({kRows, kIn}, wide)), w = rounded(randn({kOut, kIn}, wide));
       const Tensor b = rounded(randn({kOut}, wide)), dy = rounded(randn({kRows, kOut}, wide));
@@ -79,7 +79,7 @@ TEST_F(LinearOnCuda, WithItsActivationIsThatOfTheCpu) {
       for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
         SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(out));
         manual_seed(3);
-        const TensorOptions wide{.dtype = kDouble};
+        const CreationOptions wide{.dtype = kDouble};
         const auto rounded = [&](const Tensor& t) { return t.to(dtype).to(kDouble); };
         const Tensor x = rounded(randn({kRows, kIn}, wide)).requires_grad_();
         const Tensor w = rounded(randn({out, kIn}, wide)).requires_grad_();

@@ -31,7 +31,7 @@ class NumbersOnDevice : public OnDevice {
     return halfgrad::numbers(values, dtype).to(device());
   }
   static Doubles numbers(const Tensor& t) { return halfgrad::numbers(t); }
-  TensorOptions in(DType dtype) const { return {.dtype = dtype, .device = device()}; }
+  CreationOptions in(DType dtype) const { return {.dtype = dtype, .device = device()}; }
 };
 
 /// NaN equals NaN here.

@@ -83,7 +83,8 @@ TEST_P(IndexPut, OfRepeatedPlacesTheLastOneStaysOrAllAreAdded) {
   EXPECT_EQ(numbers(x), (Doubles{40, 2, 50}));
   x.index_put_({places({2, 0, 2, 0, 2})}, numbers({10, 20, 30, 40, 50}), /*accumulate=*/true);
   EXPECT_EQ(numbers(x), (Doubles{100, 2, 140}));
-  x.index_put_({places({1, 1, 1})}, numbers({1}), true).index_put_({Slice(0, 1)}, numbers({100}), true);
+  x.index_put_({places({1, 1, 1})}, numbers({1}), true)
+      .index_put_({Slice(0, 1)}, numbers({100}), true);
   EXPECT_EQ(numbers(x), (Doubles{200, 5, 140}));
 }
 
@@ -128,8 +129,9 @@ TEST_P(IndexPut, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message_of([&] { x.index_put_({x}, 1); }),
             "index_put_: expected tensors of int64, int32 or bool, got float64");
   const Tensor leaf = zeros({2}, in(kFloat64)).requires_grad_();
-  EXPECT_EQ(message_of([&] { leaf.index_put_({places({0})}, 1); })
-                .find("index_put_: expected a tensor that is not a leaf"),
+  EXPECT_EQ(message_of([&] {
+              leaf.index_put_({places({0})}, 1);
+            }).find("index_put_: expected a tensor that is not a leaf"),
             0U);
   if (device().is_cpu()) {  // a GPU tells later
     EXPECT_EQ(message_of([&] { x.index_put_({places({2})}, 1); }),

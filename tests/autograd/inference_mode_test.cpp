@@ -19,7 +19,10 @@ const ViewCase kViews[] = {
     {"slice", [](const Tensor& x) { return x.slice(0, 1); }},
     {"view", [](const Tensor& x) { return x.view(-1); }},
     {"transpose", [](const Tensor& x) { return x.t(); }},
-    {"expand", [](const Tensor& x) { return x.expand({3, 2, 2}); }},
+    {"expand",
+     [](const Tensor& x) {
+       return x.expand({3, 2, 2});
+     }},
     {"diagonal", [](const Tensor& x) { return x.diagonal(); }},
     {"as_strided", [](const Tensor& x) { return x.as_strided({2}, {2}); }},
     {"unbind", [](const Tensor& x) { return x.unbind()[1]; }},

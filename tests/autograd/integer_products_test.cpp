@@ -129,7 +129,7 @@ TEST_P(IntegerProducts, CutFactorsToIntegers) {
 
 TEST(IntegerProductsThatWrap, AreThoseOfPyTorch) {
   const auto product = [](std::int64_t large, DType dtype) {
-    const TensorOptions options{.dtype = dtype};
+    const CreationOptions options{.dtype = dtype};
     return dot(tensor({large, large}, options), tensor({2, 3}, options)).item<std::int64_t>();
   };
   EXPECT_EQ(product(std::int64_t{1} << 62, kLong), std::int64_t{1} << 62);

@@ -8,8 +8,10 @@
 
 namespace halfgrad {
 
-/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`.
-struct TensorOptions {
+/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`. What
+/// libtorch chains, as in `dtype(kHalf).requires_grad(true)`, is in compat/tensor_options.h and
+/// converts to it.
+struct CreationOptions {
   std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
   std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
   bool requires_grad = false;
@@ -24,7 +26,7 @@ concept OneOption =
     std::same_as<T, DType> || std::same_as<T, Device> || std::same_as<T, DeviceType>;
 
 template <OneOption T>
-TensorOptions only(T option) {
+CreationOptions only(T option) {
   if constexpr (std::same_as<T, DType>) {
     return {.dtype = option};
   } else {

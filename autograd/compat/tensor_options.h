@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string_view>
+
+#include <halfgrad/autograd/creation_options.h>
+
+namespace halfgrad {
+
+/// libtorch's chained options: `zeros({2, 3}, dtype(kHalf).device(kCUDA))`, or from a tensor,
+/// `zeros({2, 3}, x.options().requires_grad(true))`. Each function returns changed options and
+/// leaves these as they are. Converts to CreationOptions, which every function of creation.h takes.
+class TensorOptions {
+ public:
+  TensorOptions() = default;
+  TensorOptions(DType dtype) : options_{.dtype = dtype} {}
+  TensorOptions(Device device) : options_{.device = device} {}
+
+  [[nodiscard]] TensorOptions dtype(DType dtype) const {
+    TensorOptions changed = *this;
+    changed.options_.dtype = dtype;
+    return changed;
+  }
+  [[nodiscard]] TensorOptions device(Device device) const {
+    TensorOptions changed = *this;
+    changed.options_.device = device;
+    return changed;
+  }
+  [[nodiscard]] TensorOptions device(DeviceType type, int index) const {
+    return device(Device(type, index));
+  }
+  /// "cpu", "cuda" or "cuda:N". Throws std::invalid_argument on anything else.
+  [[nodiscard]] TensorOptions device(std::string_view text) const { return device(Device(text)); }
+  [[nodiscard]] TensorOptions requires_grad(bool requires_grad) const {
+    TensorOptions changed = *this;
+    changed.options_.requires_grad = requires_grad;
+    return changed;
+  }
+
+  /// float32 and the CPU where none was chosen, as in libtorch.
+  DType dtype() const { return options_.dtype.value_or(kFloat); }
+  Device device() const { return options_.device.value_or(Device()); }
+  bool requires_grad() const { return options_.requires_grad; }
+  bool has_dtype() const { return options_.dtype.has_value(); }
+  bool has_device() const { return options_.device.has_value(); }
+
+  operator const CreationOptions&() const { return options_; }
+
+ private:
+  CreationOptions options_;
+};
+
+/// Options with this one chosen, from which a chain starts.
+inline TensorOptions dtype(DType dtype) { return TensorOptions().dtype(dtype); }
+inline TensorOptions device(Device device) { return TensorOptions().device(device); }
+inline TensorOptions device(std::string_view text) { return TensorOptions().device(text); }
+inline TensorOptions requires_grad(bool requires_grad = true) {
+  return TensorOptions().requires_grad(requires_grad);
+}
+
+}  // namespace halfgrad
