@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -128,9 +129,33 @@ Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& s
 template <class T>
 concept Literal = std::is_arithmetic_v<T>;
 
-/// What literals of type T are collected as, without loss.
+/// What numbers of type T are collected as, without loss.
 template <class T>
 using Collected = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+
+/// A type that a DType stores.
+template <class T>
+concept Stored = std::same_as<T, double> || std::same_as<T, float> || std::same_as<T, Half> ||
+    std::same_as<T, BFloat16> || std::same_as<T, std::int64_t> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::uint8_t> || std::same_as<T, bool>;
+
+/// The dtype of a tensor made of numbers of type T, as in libtorch: float32 for float and double,
+/// int64 for integers, and for bool, uint8 and the 16-bit types their own.
+template <class T>
+constexpr DType literal_dtype() {
+  if constexpr (Stored<T> && sizeof(T) < sizeof(std::int32_t)) {
+    return dtype_of<T>();
+  } else {
+    return std::is_integral_v<T> ? kLong : kFloat;
+  }
+}
+
+/// The options with a dtype: T's where they name none.
+template <class T>
+CreationOptions for_numbers_of(CreationOptions options) {
+  if (!options.dtype) options.dtype = literal_dtype<T>();
+  return options;
+}
 
 [[noreturn]] void refuse_ragged_list(const Shape& first, const Shape& other);
 
@@ -156,19 +181,19 @@ void flatten_list(std::initializer_list<T> list, Shape& sizes, std::vector<Numbe
 }
 
 template <class T, class List>
-Tensor tensor_of_list(const List& list, CreationOptions options) {
+Tensor tensor_of_list(const List& list, const CreationOptions& options) {
   Shape sizes;
   std::vector<Collected<T>> values;
   flatten_list(list, sizes, values);
-  if (!options.dtype) options.dtype = Scalar(T()).kind();
   return copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<Collected<T>>(),
-                 sizes, options);
+                 sizes, for_numbers_of<T>(options));
 }
 
 }  // namespace detail
 
 /// Literals: `tensor(2.5)`, `tensor({1, 2, 3})`, `tensor({{1.0, 2.0}, {3.0, 4.0}})`. dtype when
-/// absent: float32, int64 or bool. Throws std::invalid_argument for lists of unequal length.
+/// absent: float32 for float and double, int64 for int and longer integers, else that of the type.
+/// Throws std::invalid_argument for lists of unequal length.
 template <detail::Literal T>
 Tensor tensor(T value, const CreationOptions& options = {}) {
   return detail::tensor_of_list<T>(value, options);
@@ -201,17 +226,24 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
   return tensor(values, detail::only(option));
 }
 
-/// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent: that of T.
+/// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent as for
+/// literals: doubles become float32, as in libtorch, unless `{.dtype = kDouble}` says otherwise.
 /// Throws std::invalid_argument unless there are as many numbers as the sizes ask for.
-template <class T>
+template <detail::Stored T>
 Tensor tensor(std::span<const T> values, const Shape& sizes, const CreationOptions& options = {}) {
   return detail::copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<T>(),
-                         sizes, options);
+                         sizes, detail::for_numbers_of<T>(options));
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values, const Shape& sizes,
               const CreationOptions& options = {}) {
-  return tensor(std::span<const T>(values), sizes, options);
+  if constexpr (detail::Stored<T> && !std::same_as<T, bool>) {
+    return tensor(std::span<const T>(values), sizes, options);
+  } else {  // vector<bool> has no memory of bools; integers that no dtype stores
+    std::vector<std::int64_t> integers;
+    for (const T value : values) integers.push_back(Scalar(value).to<std::int64_t>());
+    return tensor(integers, sizes, detail::for_numbers_of<T>(options));
+  }
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values, const CreationOptions& options = {}) {

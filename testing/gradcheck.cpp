@@ -116,7 +116,7 @@ bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inp
       const std::vector<double> direction = direction_of(analytic.size(), i, k, options);
       const auto moved = [&](double distance) {
         const std::vector<Tensor> there = copies(inputs);
-        const Tensor step = tensor(direction, there[k].sizes()).to(there[k].device());
+        const Tensor step = tensor(direction, there[k].sizes(), kDouble).to(there[k].device());
         there[k].detach().add_(step * distance);
         return requiring_grad(function(there));
       };

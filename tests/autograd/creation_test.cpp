@@ -52,8 +52,21 @@ TEST(CreationOnCpu, ChoosesPyTorchsDTypes) {
       {tensor({1, 2}), kLong},
       {tensor({1.5, 2.0}), kFloat},
       {tensor({true, false}), kBool},
-      {tensor(Doubles{1.5}), kDouble},
-      {tensor(std::vector<std::int32_t>{1}), kInt},
+      {tensor(Doubles{1.5}), kFloat},
+      {tensor(Doubles{1.5}, {1, 1}), kFloat},
+      {tensor(Doubles{1.5}, {.dtype = kDouble}), kDouble},
+      {tensor(std::vector<float>{1.5f}), kFloat},
+      {tensor(std::vector<int>{1}), kLong},
+      {tensor(std::vector<long long>{1}), kLong},
+      {tensor(std::vector<unsigned>{1}), kLong},
+      {tensor(std::vector<std::int64_t>{1}), kLong},
+      {tensor(std::vector<std::uint8_t>{1}), kByte},
+      {tensor(std::uint8_t{1}), kByte},
+      {tensor(std::vector<bool>{true}), kBool},
+      {tensor(std::vector<Half>{Half(1.5f)}), kHalf},
+      {tensor(std::vector<BFloat16>{BFloat16(1.5f)}), kBFloat16},
+      {tensor(2.5f), kFloat},
+      {tensor({1.5f}), kFloat},
       {zeros_like(like), kBFloat16},
       {empty_like(like), kBFloat16},
       {ones_like(like), kBFloat16},
@@ -180,6 +193,12 @@ TEST(CreationOnCpu, CopiesTheCallersNumbers) {
   EXPECT_EQ(tensor(values).sizes(), Shape{6});
   EXPECT_THROW(tensor(values, {2, 2}), std::invalid_argument);
   EXPECT_EQ(tensor(std::vector<float>{}).sizes(), Shape{0});
+  EXPECT_EQ(tensor(Doubles{0.1}).item(), static_cast<double>(0.1f));
+  EXPECT_EQ(tensor(Doubles{0.1}, kDouble).item(), 0.1);
+  EXPECT_EQ(numbers(tensor(std::vector<bool>{true, false, true})), (Doubles{1, 0, 1}));
+  EXPECT_EQ(numbers(tensor(std::vector<bool>{true, false}, {2, 1}, kHalf)), (Doubles{1, 0}));
+  EXPECT_EQ(numbers(tensor(std::vector<unsigned>{4294967295U})), Doubles{4294967295});
+  EXPECT_THROW(tensor(std::vector<std::uint64_t>{1ULL << 63}), std::invalid_argument);
 }
 
 TEST_P(Creation, RepeatsRandomNumbersFromASeed) {
