@@ -39,7 +39,7 @@ TEST(InferenceModeViews, OfAnOrdinaryTensorAreOrdinary) {
       view = c.view(x);
       EXPECT_FALSE(view.is_inference());
     }
-    const Tensor leaf = ones(view.sizes(), {.dtype = kDouble, .requires_grad = true});
+    const Tensor leaf = ones_like(view, {.requires_grad = true});
     (leaf * view).sum().backward();  // saves the view
     EXPECT_EQ(numbers(leaf.grad()), numbers(view));
   }
