@@ -31,6 +31,7 @@ void Tensor::expect_seen_elsewhere() const {
       "assigns where an index is a tensor");
 }
 
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): copy_() of the tensor itself changes nothing
 Tensor& Tensor::operator=(const Tensor& source) && {
   expect_seen_elsewhere();
   return copy_(source);

@@ -47,6 +47,8 @@ TEST_P(Assignment, ToAViewCopiesIntoItsBase) {
   EXPECT_EQ(numbers(x), (Doubles{7, -1.5, 7, 7, -1.5, 7}));
   x.view(-1).slice(0, 1) = x.view(-1).slice(0, 0, 5);  // they overlap
   EXPECT_EQ(numbers(x), (Doubles{7, 7, -1.5, 7, 7, -1.5}));
+  x[0] = x[0];
+  EXPECT_EQ(numbers(x), (Doubles{7, 7, -1.5, 7, 7, -1.5}));
   x.index({Ellipsis}) = 0;
   x.diagonal() = 1;
   EXPECT_EQ(numbers(x), (Doubles{1, 0, 0, 0, 1, 0}));

@@ -22,20 +22,34 @@ TEST(ChainedOptions, MakeTensors) {
       torch::TensorOptions().dtype(torch::kFloat64).device(torch::kCPU, 1).requires_grad(true);
   const torch::Tensor like = torch::zeros({2});
   const std::vector<torch::Tensor> made = {
-      torch::empty({2}, options),         torch::zeros({2}, options),
-      torch::ones(2, options),            torch::full({2}, 3, options),
-      torch::arange(2, options),          torch::arange(0, 2, options),
-      torch::arange(0, 2, 1, options),    torch::linspace(0, 1, 2, options),
-      torch::eye(2, options),             torch::eye(2, 3, options),
-      torch::rand({2}, options),          torch::randn(2, options),
-      torch::randint(5, {2}, options),    torch::randint(1, 5, {2}, options),
-      torch::randperm(2, options),        torch::tensor(1, options),
-      torch::tensor({1, 2}, options),     torch::tensor({{1.5, 2.0}}, options),
-      torch::empty_like(like, options),   torch::zeros_like(like, options),
-      torch::ones_like(like, options),    torch::full_like(like, 1, options),
-      torch::rand_like(like, options),    torch::randn_like(like, options),
-      like.new_empty({2}, options),       like.new_zeros({2}, options),
-      like.new_ones(2, options),          like.new_full({2}, 1, options),
+      torch::empty({2}, options),
+      torch::zeros({2}, options),
+      torch::ones(2, options),
+      torch::full({2}, 3, options),
+      torch::arange(2, options),
+      torch::arange(0, 2, options),
+      torch::arange(0, 2, 1, options),
+      torch::linspace(0, 1, 2, options),
+      torch::eye(2, options),
+      torch::eye(2, 3, options),
+      torch::rand({2}, options),
+      torch::randn(2, options),
+      torch::randint(5, {2}, options),
+      torch::randint(1, 5, {2}, options),
+      torch::randperm(2, options),
+      torch::tensor(1, options),
+      torch::tensor({1, 2}, options),
+      torch::tensor({{1.5, 2.0}}, options),
+      torch::empty_like(like, options),
+      torch::zeros_like(like, options),
+      torch::ones_like(like, options),
+      torch::full_like(like, 1, options),
+      torch::rand_like(like, options),
+      torch::randn_like(like, options),
+      like.new_empty({2}, options),
+      like.new_zeros({2}, options),
+      like.new_ones(2, options),
+      like.new_full({2}, 1, options),
       torch::tensor(std::vector<double>{1, 2}, options),
   };
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -52,7 +66,8 @@ TEST(ChainedOptions, StartFromAnyOfThem) {
   EXPECT_EQ(torch::ones({2}, torch::device("cpu").dtype(torch::kInt)).dtype(), torch::kInt);
   EXPECT_TRUE(torch::ones({2}, torch::requires_grad()).requires_grad());
   EXPECT_FALSE(torch::ones({2}, torch::requires_grad(false)).requires_grad());
-  const auto x = torch::randn({2}, torch::dtype(torch::kBFloat16).device(torch::kCPU).requires_grad(true));
+  const auto x =
+      torch::randn({2}, torch::dtype(torch::kBFloat16).device(torch::kCPU).requires_grad(true));
   EXPECT_EQ(x.dtype(), torch::kBFloat16);
   EXPECT_TRUE(x.requires_grad());
   const auto on_gpu = torch::dtype(torch::kFloat).device(torch::kCUDA).requires_grad(true);
@@ -123,11 +138,16 @@ TEST(OneInteger, IsAShape) {
 }
 
 template <class A, class B>
-concept Comparable = requires(A a, B b) { a == b; };
+concept Comparable = requires(A a, B b) {
+  a == b;
+};
 template <class T>
-concept Printable = requires(T value) { torch::to_string(value); };
+concept Printable = requires(T value) {
+  torch::to_string(value);
+};
 static_assert(std::convertible_to<int, torch::Shape> && std::convertible_to<char, torch::Shape>);
-static_assert(!std::convertible_to<bool, torch::Shape> && !std::convertible_to<double, torch::Shape>);
+static_assert(!std::convertible_to<bool, torch::Shape> &&
+              !std::convertible_to<double, torch::Shape>);
 static_assert(Comparable<torch::Shape, torch::Shape> && !Comparable<torch::Shape, int>);
 static_assert(!Comparable<int, torch::Shape> && Printable<torch::Shape> && !Printable<int>);
 
