@@ -28,6 +28,11 @@ namespace detail {
 void remember_autocast(autograd::AutogradContext* ctx, DeviceType type, bool enabled);
 void cast_if_eligible(Tensor& tensor, DeviceType type, DType dtype);
 
+template <class Argument>
+concept PairLike = requires(Argument& argument) {
+  argument.first, argument.second;
+};
+
 /// Casts a tensor, or those in a container; leaves other arguments alone.
 template <class Argument>
 void cast_argument(Argument& argument, DeviceType type, DType dtype) {
@@ -37,7 +42,7 @@ void cast_argument(Argument& argument, DeviceType type, DType dtype) {
     cast_if_eligible(argument, type, dtype);
   } else if constexpr (std::ranges::range<Value>) {
     for (auto& element : argument) cast_argument(element, type, dtype);
-  } else if constexpr (requires { argument.first, argument.second; }) {
+  } else if constexpr (PairLike<Value>) {
     cast_argument(argument.second, type, dtype);
   }
 }

@@ -27,6 +27,11 @@ concept Tested = requires {
   &F::reference;
 };
 
+template <class F>
+concept StatesSecondRange = requires {
+  F::low_b;
+};
+
 /// How many tensors the public function of an op takes.
 template <class Run>
 constexpr std::size_t operand_count() {
@@ -70,7 +75,7 @@ Values elementwise_reference(const F& f, const std::vector<Values>& in) {
 template <class F>
 OperandSpec operand_spec(std::size_t position, const Shape& sizes) {
   OperandSpec spec{sizes, F::low, F::high, OperandSpec::Kind::number, F::differentiable};
-  if constexpr (requires { F::low_b; }) {
+  if constexpr (StatesSecondRange<F>) {
     if (position == 1) std::tie(spec.low, spec.high) = std::pair(F::low_b, F::high_b);
   }
   return spec;

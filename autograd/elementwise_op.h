@@ -48,6 +48,21 @@ struct ValueKernel {
   }
 };
 
+// nvcc's device pass may find a requires-expression inside a function false where g++ finds it
+// true: what a formula has is asked by a named concept.
+
+/// F says where no gradient passes to its first operand.
+template <class F, class T>
+concept StopsFirstOperand = requires(const F& f, T x) {
+  f.stops_a(x, x);
+};
+
+/// S says for which saved operands it stops a gradient.
+template <class S, class... Saved>
+concept StopsGradient = requires(const S& slope, Saved... saved) {
+  slope.stops(saved...);
+};
+
 /// The partial derivative of F, an op of N operands, with respect to operand I: a function of the
 /// kOperands numbers that F saves for backward.
 template <class F, std::size_t I, std::size_t N>
@@ -73,7 +88,7 @@ struct Slope {
 
   /// Where f says so for its first operand of two.
   template <class T, class... Rest>
-  HG_HD auto stops(T a, T b, Rest...) const requires(I == 0 && requires(F g) { g.stops_a(a, b); }) {
+  HG_HD auto stops(T a, T b, Rest...) const requires(I == 0 && StopsFirstOperand<F, T>) {
     return f.stops_a(a, b);
   }
 
@@ -117,10 +132,9 @@ struct Slope<Slope<F, I, N>, K, M> {
   }
 
   template <class... T>
-  HG_HD auto stops(T... saved) const requires requires(Slope<F, I, N> s) {
-    s.stops(saved...);
+  HG_HD auto stops(T... saved) const requires StopsGradient<Slope<F, I, N>, T...> {
+    return f.stops(saved...);
   }
-  { return f.stops(saved...); }
 };
 
 /// dy * slope, in one pass over dy and what was saved.
@@ -136,7 +150,7 @@ struct GradientKernel {
     const T s = slope.template at<T>(saved...);
     if constexpr (S::masks_gradient) {
       return select(s == T(0), T(0), dy * s);
-    } else if constexpr (requires { slope.stops(saved...); }) {
+    } else if constexpr (StopsGradient<S, Saved...>) {
       return select(slope.stops(saved...), T(0), dy * s);
     } else {
       return dy * s;

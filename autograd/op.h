@@ -98,11 +98,33 @@ extern template class OperandsNode<2>;
 extern template class OperandsNode<3>;
 extern template class OperandsNode<4>;
 
+/// What an op may have. Named, because nvcc and g++ disagree about requires-expressions elsewhere.
+template <class Op>
+concept StatesReads = requires {
+  Op::reads;
+};
+template <class Op>
+concept ReleasesSaved = requires(Op op) {
+  op.release_saved();
+};
+template <class Op>
+concept StatesDifferentiable = requires {
+  Op::differentiable;
+};
+template <class Op>
+concept StatesSaves = requires {
+  Op::saves;
+};
+template <class Op>
+concept Prepares = requires(Op op, std::span<const Tensor> operands) {
+  op.prepare(operands);
+};
+
 /// For each operand the operands at which its gradient looks. An op without `reads` needs all that
 /// it saves.
 template <class Op>
 constexpr std::span<const unsigned> reads_of() {
-  if constexpr (requires { Op::reads; }) return Op::reads;
+  if constexpr (StatesReads<Op>) return Op::reads;
   return {};
 }
 
@@ -119,7 +141,7 @@ class OpNode final : public OperandsNode<N> {
   }
   void release_saved() override {
     OperandsNode<N>::release_saved();
-    if constexpr (requires(Op op) { op.release_saved(); }) op_.release_saved();
+    if constexpr (ReleasesSaved<Op>) op_.release_saved();
   }
 
  private:
@@ -145,8 +167,8 @@ inline const Array& array_of(const Tensor& tensor) {
 /// An op without `saves`, or with `differentiable = false`, has no gradient.
 template <class Op>
 constexpr bool is_differentiable() {
-  if constexpr (requires { Op::differentiable; }) return Op::differentiable;
-  return requires { Op::saves; };
+  if constexpr (StatesDifferentiable<Op>) return Op::differentiable;
+  return StatesSaves<Op>;
 }
 
 /// An op of N operands as apply() sees it: what is the same for every op is compiled once, in
@@ -174,7 +196,7 @@ constexpr auto calls_of(std::index_sequence<I...>) {
                               return static_cast<Op*>(op)->forward(*operands[I]...);
                             },
                         .record = nullptr};
-  if constexpr (requires(Op op, std::span<const Tensor> operands) { op.prepare(operands); }) {
+  if constexpr (Prepares<Op>) {
     calls.prepare = [](void* op, std::span<const Tensor> operands) {
       static_cast<Op*>(op)->prepare(operands);
     };

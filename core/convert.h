@@ -56,7 +56,7 @@ HG_HD constexpr To convert(From x) {
   } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
     if constexpr (std::is_same_v<From, float>) return To(x);
     if constexpr (std::is_same_v<From, int64_t>) return To(round_to_odd(x));
-    return To(round_to_odd(static_cast<double>(x)));
+    return To(round_to_odd(static_cast<double>(static_cast<compute_t<From>>(x))));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     return static_cast<To>(to_integer(x));
   } else {

@@ -1,6 +1,7 @@
 #include <halfgrad/core/copy.h>
 
 #include <cstring>
+#include <type_traits>
 
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/cuda/copy.h>
@@ -38,8 +39,14 @@ void copy_on_cpu(const Array& target, const Array& source) {
     std::memmove(target.data(), source.data(), bytes_of(target));
     return;
   }
-  visit(source.dtype(),
-        [&](auto tag) { copy_as<compute_t<typename decltype(tag)::type>>(target, source); });
+  visit(source.dtype(), [&](auto tag) {
+    using S = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>) {
+      // Widening a signalling NaN makes it a quiet one.
+      if (target.dtype() == source.dtype()) return copy_as<S>(target, source);
+    }
+    copy_as<compute_t<S>>(target, source);
+  });
 }
 
 // Only dense arrays of one dtype travel. The source is made dense where it lies, and converted and

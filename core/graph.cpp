@@ -73,7 +73,9 @@ void Graph::capture_begin() {
   if (capturing_ || native_ != nullptr) {
     throw std::logic_error("capture_begin: expected a graph that has captured nothing yet");
   }
-  const Stream stream(device_);
+  if (current == nullptr) allocator::empty_cache(device_);  // may wait, unless within a capture
+  if (!captured_on_) captured_on_.emplace(device_);
+  const Stream& stream = captured_on_->get();
   runtime::begin_capture(device_.index(), stream.native());
   capturing_.emplace(*this, stream);
 }

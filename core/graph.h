@@ -32,7 +32,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Records `function`, which queues work on current_stream(device). What it throws is passed on,
+  /// Records `function`, which queues work on current_stream(device), a stream of the graph's own.
+  /// Cached blocks are given back to the system first: the graph's memory is its own, and those
+  /// that a warm-up has left would stay unused beside it. What the function throws is passed on,
   /// and the graph is as before. Throws std::logic_error for a graph that has captured already.
   void capture(const std::function<void()>& function);
 
@@ -69,6 +71,7 @@ class Graph {
   Device device_;
   Stream home_;  // the pool's memory goes back there
   Stream replayed_on_;
+  std::optional<detail::OwnStream> captured_on_;
   allocator::Pool pool_;
   detail::CapturedRandom random_;
   std::optional<Capture> capturing_;

@@ -103,6 +103,17 @@ HG_HD T copysign(T magnitude, T sign) {
   return std::copysign(magnitude, sign);
 }
 
+/// a b + c. A GPU rounds it once: nvcc by itself would contract it in one kernel of an op and not
+/// in another, and an element's bits would depend on its tensor's strides.
+template <class T>
+HG_HD T multiply_add(T a, T b, T c) {
+  if constexpr (std::floating_point<T>) {
+    return std::fma(a, b, c);
+  } else {
+    return a * b + c;
+  }
+}
+
 /// As torch.minimum and torch.maximum: NaN on either side gives NaN.
 template <class T>
 HG_HD T minimum(T a, T b) {

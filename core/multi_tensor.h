@@ -59,10 +59,15 @@ void add_count(std::int64_t* counter, Mask<T> mask) {
   for (int lane = 0; lane < Mask<T>::size; ++lane) add_count(counter, mask[lane]);
 }
 
+template <class Formula>
+concept StatesFormulaReads = requires {
+  Formula::kReads;
+};
+
 /// Whether a formula looks at operand i before it is written.
 template <class Formula>
 constexpr bool reads_operand(std::size_t i) {
-  if constexpr (requires { Formula::kReads; }) return Formula::kReads >> i & 1U;
+  if constexpr (StatesFormulaReads<Formula>) return Formula::kReads >> i & 1U;
   return true;
 }
 

@@ -42,6 +42,9 @@ RandomKey Generator::take(std::uint64_t count) {
 
 namespace detail {
 
+CapturedRandom::CapturedRandom(Device device)
+    : device_(device), pool_(std::make_unique<allocator::Pool>(device)) {}
+
 CapturedRandom::Scope::Scope(CapturedRandom& random) : ScopedValue(captured, &random) {}
 
 RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
@@ -49,6 +52,9 @@ RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
                              [&](const Source& s) { return s.generator == &generator; });
   if (source == sources_.end()) {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(RandomKey));
+    // A block of the graph's own pool may be one that an earlier kernel of the graph has freed: it
+    // would overwrite the key, which is put there before the replay.
+    const allocator::PoolScope apart(*pool_);
     const Array base = Array::empty({kBytes}, DType::u8, device_);
     source = sources_.insert(source, {&generator, base, 0});
   }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/philox.h>
 #include <halfgrad/core/scoped_value.h>
@@ -49,7 +51,7 @@ class CapturedRandom {
     explicit Scope(CapturedRandom& random);
   };
 
-  explicit CapturedRandom(Device device) : device_(device) {}
+  explicit CapturedRandom(Device device);
 
   RandomKey take(Generator& generator, std::uint64_t count);
   /// Takes the keys of a replay, which current_stream(device) is about to run, and puts them where
@@ -64,6 +66,7 @@ class CapturedRandom {
   };
 
   Device device_;
+  std::unique_ptr<allocator::Pool> pool_;  // of the bases alone
   std::vector<Source> sources_;
 };
 

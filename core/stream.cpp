@@ -1,5 +1,6 @@
 #include <halfgrad/core/stream.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -176,6 +177,40 @@ std::int64_t host_waits() { return waits.load(std::memory_order_relaxed); }
 }  // namespace cuda
 
 namespace detail {
+namespace {
+
+// Streams for one owner at a time, of all devices.
+struct OwnStreams {
+  std::mutex mutex;
+  std::vector<Stream> free;
+};
+
+OwnStreams& own_streams() {
+  static auto* const streams = new OwnStreams;
+  return *streams;
+}
+
+Stream take_own_stream(Device device) {
+  require_device(device, "Stream");
+  OwnStreams& streams = own_streams();
+  const std::lock_guard lock(streams.mutex);
+  const auto found = std::find_if(streams.free.begin(), streams.free.end(),
+                                  [=](const Stream& s) { return s.device() == device; });
+  if (found == streams.free.end()) return {device, runtime::create_stream(device.index())};
+  const Stream stream = *found;
+  streams.free.erase(found);
+  return stream;
+}
+
+}  // namespace
+
+OwnStream::OwnStream(Device device) : stream_(take_own_stream(device)) {}
+
+OwnStream::~OwnStream() {
+  OwnStreams& streams = own_streams();
+  const std::lock_guard lock(streams.mutex);
+  streams.free.push_back(stream_);
+}
 
 void count_host_wait() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
 

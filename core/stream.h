@@ -101,6 +101,20 @@ std::int64_t host_waits();
 
 namespace detail {
 
+/// A stream that nobody else is given as long as this object lives.
+class OwnStream {
+ public:
+  explicit OwnStream(Device device);
+  ~OwnStream();
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+
+  const Stream& get() const { return stream_; }
+
+ private:
+  Stream stream_;
+};
+
 /// Where the host waits for a GPU on behalf of `op`: counts it, and throws std::runtime_error while
 /// the stream's work is captured, when nothing would ever arrive. Throws std::out_of_range when the
 /// work done meanwhile was given an index out of range: see core/cuda/indices.h.

@@ -138,6 +138,10 @@ void TileWriter::commit(std::int64_t begin, std::int64_t n, const T* values) con
 template const double* TileReader::read(std::int64_t, std::int64_t, double*) const;
 template const float* TileReader::read(std::int64_t, std::int64_t, float*) const;
 template const std::int64_t* TileReader::read(std::int64_t, std::int64_t, std::int64_t*) const;
+template const Half* TileReader::read(std::int64_t, std::int64_t, Half*) const;
+template const BFloat16* TileReader::read(std::int64_t, std::int64_t, BFloat16*) const;
+template void TileWriter::commit(std::int64_t, std::int64_t, const Half*) const;
+template void TileWriter::commit(std::int64_t, std::int64_t, const BFloat16*) const;
 template void TileWriter::commit(std::int64_t, std::int64_t, const double*) const;
 template void TileWriter::commit(std::int64_t, std::int64_t, const float*) const;
 template void TileWriter::commit(std::int64_t, std::int64_t, const std::int64_t*) const;

@@ -128,7 +128,7 @@ void AsyncOptimizer::synchronize() {
 
 void AsyncOptimizer::copy_from_parameters() {
   thread_->wait();
-  current_stream(device_).synchronize();  // the last write-back has read `rounded`
+  written_.synchronize();  // the last write-back has read `rounded`
   for (Parameter& parameter : parameters_) {
     parameter.host.array().copy_(parameter.model.array());
   }
@@ -176,6 +176,8 @@ void AsyncOptimizer::note_versions() {
 
 void AsyncOptimizer::write_back() {
   if (written_back_) return;
+  const Stream stream = current_stream(device_);
+  stream.wait_event(written_);  // which another stream may still be at
   report_.overflows = 0;
   report_.first_parameter = -1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -189,11 +191,13 @@ void AsyncOptimizer::write_back() {
   }
   note_versions();
   report_.total_overflows += report_.overflows;
+  written_.record(stream);
   written_back_ = true;
 }
 
-// Those elsewhere are copied to the host behind what computes them; the mark that follows also
-// tells when the write-back before has read `rounded`.
+// Copies GPU gradients to the host on the current stream; an event marks the end of the copies. The
+// update that waits for it overwrites `rounded`, so it also stands behind the last write-back,
+// whichever stream that was queued on.
 std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const char* method) {
   for (const Parameter& parameter : parameters_) refuse_mixed(parameter.model.grad(), method);
   auto gradients = std::make_shared<Gradients>(Gradients{{}, scale_, Event()});
@@ -205,6 +209,7 @@ std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const 
     }
     gradients->of.push_back(gradient.defined() ? gradient.detach() : gradient);
   }
+  current_stream(device_).wait_event(written_);
   gradients->arrived.record(current_stream(device_));
   return gradients;
 }

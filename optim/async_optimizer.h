@@ -150,6 +150,7 @@ class AsyncOptimizer {
   HookHandle refuse_scaled_;
   GradientScale scale_;  // of gradients that the model is given
   bool written_back_ = true;
+  Event written_;  // behind the last write-back
   WriteBackReport report_;
   UpdateThread::Ticket last_step_ = 0;
 

@@ -20,6 +20,9 @@ inline std::string device_name(Device device) { return device.is_cuda() ? "cuda"
 /// Of the device that tests run on which choose none themselves: main.cpp.
 inline DeviceType default_device_type() { return get_default_device().type(); }
 
+/// The other one.
+inline DeviceType other_device_type() { return default_device_type() == kCPU ? kCUDA : kCPU; }
+
 /// A test for every kind of device.
 class OnDevice : public ::testing::TestWithParam<DeviceType> {
  protected:

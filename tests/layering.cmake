@@ -3,7 +3,9 @@
 #   2. no public header shows a type of Eigen, CUDA or cuBLAS; headers in core/cuda/ are not public;
 #   3. kernels and everything that depends on CUDA stand in core/cuda/, but for HG_HD and one #if in
 #      each engine;
-#   4. nobody's home directory has slipped into the tree.
+#   4. whether a type has something is asked by a named concept alone: nvcc's device pass takes a
+#      requires-expression in an `if constexpr` for false where g++ takes it for true;
+#   5. nobody's home directory has slipped into the tree.
 # Run with -DFOLDERS=core,... -DREACHABLE_core=core,... as tests/CMakeLists.txt does.
 
 cmake_minimum_required(VERSION 3.24)
@@ -48,6 +50,14 @@ foreach(folder IN LISTS FOLDERS)
       if(lines)
         violation("${file}" "a public header may not include: ${lines}")
       endif()
+    endif()
+
+    file(READ "${root}/${file}" text)
+    string(REGEX MATCH
+           "(if constexpr \\([^;{]*|return |&& |requires |\\|\\| )requires *[({][^;\n]*"
+           expression "${text}")
+    if(expression)
+      violation("${file}" "name the concept, nvcc and g++ disagree: ${expression}")
     endif()
 
     if(NOT file MATCHES "^core/cuda/")

@@ -1,9 +1,26 @@
 #include <cstdio>
+#include <exception>
 #include <string_view>
 
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/stream.h>
+
+namespace {
+
+// A kernel's report of a bad index that no test has waited for would be thrown in a later one.
+class IndexReportsAreRead : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo&) override {
+    try {
+      halfgrad::cuda::synchronize();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "expected the test to wait for what it queued, got " << error.what();
+    }
+  }
+};
+
+}  // namespace
 
 // Runs the tests of a folder; with --device=D those that do not choose a device themselves on D,
 // "cuda", "cuda:1", or "cpu:1", the host's second place (core/device.h).
@@ -27,6 +44,9 @@ int main(int argc, char** argv) {
       return kSkipped;
     }
     halfgrad::set_default_device(device);
+  }
+  if (halfgrad::cuda::is_available()) {
+    testing::UnitTest::GetInstance()->listeners().Append(new IndexReportsAreRead);
   }
   return RUN_ALL_TESTS();
 }

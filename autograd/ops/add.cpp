@@ -17,7 +17,7 @@ struct Add : ElementwiseDefaults {
 
   template <class T>
   HG_HD T value(T a, T b) const {
-    return alpha.cast<double>() == 1 ? a + b : a + as<T>(alpha) * b;
+    return alpha.cast<double>() == 1 ? a + b : math::multiply_add(as<T>(alpha), b, a);
   }
   template <class T>
   HG_HD T slope_a(T, T, T) const {
@@ -39,7 +39,7 @@ struct Sub : ElementwiseDefaults {
 
   template <class T>
   HG_HD T value(T a, T b) const {
-    return alpha.cast<double>() == 1 ? a - b : a - as<T>(alpha) * b;
+    return alpha.cast<double>() == 1 ? a - b : math::multiply_add(as<T>(alpha), -b, a);
   }
   template <class T>
   HG_HD T slope_a(T, T, T) const {

@@ -45,7 +45,7 @@ struct Normalize {
 
   void backward(const Backward<3>& b) const {
     if (!GradMode::is_enabled() && b.grad().device().is_cuda() && fused_on_cuda(b)) return;
-    if (b.needs(2)) b.set(2, b.grad());
+    if (b.needs(2)) b.set(2, sum_of_rows(b.grad()));
     if (!b.needs(0) && !b.needs(1)) return;
     GradMode::is_enabled() ? composed(b) : fused(b);
   }
@@ -55,6 +55,14 @@ struct Normalize {
     std::int64_t columns = 1;
     for (int d = sizes.size() - dims; d < sizes.size(); ++d) columns *= sizes[d];
     return {numel(sizes) / std::max<std::int64_t>(1, columns), columns};
+  }
+  Shape row_sizes(const Shape& sizes) const {
+    return {sizes.end() - dims, static_cast<std::size_t>(dims)};
+  }
+  // In f32 at least: a 16-bit sum would be rounded, or overflow, before it reaches an f32 bias.
+  Tensor sum_of_rows(const Tensor& dy) const {
+    const Tensor rows = reshape(dy, matrix_sizes(dy.sizes()));
+    return reshape(sum(rows, 0, false, statistics.dtype()), row_sizes(dy.sizes()));
   }
   static Array flat(const Array& row) { return row.defined() ? row.reshape({-1}) : row; }
   static Array repeated(const Array& row, double otherwise, const Array& x, const Shape& matrix) {
@@ -89,7 +97,7 @@ struct Normalize {
     if (b.needs(0)) b.set(0, Tensor(dx.reshape(x.sizes())));
     if (!b.needs(1) && !b.needs(2)) return true;
     const Array sums = sum(Tensor(parts), {0}).array();
-    const Shape row(x.sizes().end() - dims, static_cast<std::size_t>(dims));
+    const Shape row = row_sizes(x.sizes());
     if (b.needs(1)) b.set(1, Tensor(sums.select(0, 0).reshape(row)));
     if (b.needs(2)) b.set(2, Tensor(sums.select(0, 1).reshape(row)));
     return true;

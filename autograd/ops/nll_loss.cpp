@@ -74,9 +74,9 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
         nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, reduction, ignore_index);
     return reshape(loss, {});
   }
-  if (input.dim() == 0 || !input.is_floating_point()) {
+  if (input.dim() == 0 || input.size(1) == 0 || !input.is_floating_point()) {
     throw std::invalid_argument(
-        "nll_loss: expected log-probabilities of shape [n, c, ...] or [c], got " +
+        "nll_loss: expected log-probabilities of shape [n, c, ...] or [c], c > 0, got " +
         to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
   }
   if (input.dim() > 2) {

@@ -9,6 +9,7 @@
 #include <halfgrad/core/cuda/launch.h>
 #include <halfgrad/core/cuda/load_store.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/element_view.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -50,7 +51,16 @@ void launch_conversion(const Launch& launch, const StridedView& target, const St
   launch.check();
 }
 
-// Bits is an unsigned integer as long as an element: a fill needs no arithmetic.
+// Bits is an unsigned integer as long as an element: neither a copy between equal dtypes nor a fill
+// needs arithmetic.
+template <class Bits>
+__global__ void copy_strided(StridedView target, StridedView source, std::int64_t n) {
+  const std::int64_t i = thread_index();
+  if (i >= n) return;
+  reinterpret_cast<Bits*>(target.data)[target.offset(i)] =
+      reinterpret_cast<const Bits*>(source.data)[source.offset(i)];
+}
+
 template <class Bits>
 __global__ void fill_strided(StridedView target, Bits bits, std::int64_t n) {
   const std::int64_t i = thread_index();
@@ -157,7 +167,14 @@ void copy_on_cuda(const Array& target, const Array& source) {
   const Launch launch(target, "copy");
   const StridedView to(target, target.sizes());
   const StridedView from(source, target.sizes());
-  if (source.dtype() == DType::f64) {
+  if (source.dtype() == target.dtype()) {
+    visit_bits(source.dtype(), [&](auto tag) {
+      using Bits = typename decltype(tag)::type;
+      const std::int64_t n = target.numel();
+      copy_strided<Bits><<<blocks_for(n, kThreads), kThreads, 0, launch.stream()>>>(to, from, n);
+    });
+    launch.check();
+  } else if (source.dtype() == DType::f64) {
     launch_conversion<double>(launch, to, from, target.numel());
   } else if (is_floating_point(source.dtype())) {
     launch_conversion<float>(launch, to, from, target.numel());
@@ -168,16 +185,9 @@ void copy_on_cuda(const Array& target, const Array& source) {
 
 void fill_on_cuda(const Array& target, const Array& value) {
   const Launch launch(target, "fill");
-  switch (item_size(target.dtype())) {
-    case 1:
-      return launch_fill<std::uint8_t>(launch, target, value.data());
-    case 2:
-      return launch_fill<std::uint16_t>(launch, target, value.data());
-    case 4:
-      return launch_fill<std::uint32_t>(launch, target, value.data());
-    default:
-      return launch_fill<std::uint64_t>(launch, target, value.data());
-  }
+  visit_bits(target.dtype(), [&](auto tag) {
+    launch_fill<typename decltype(tag)::type>(launch, target, value.data());
+  });
 }
 
 }  // namespace halfgrad::detail

@@ -9,7 +9,7 @@ namespace halfgrad::detail {
 /// filled.
 void transfer(const Array& target, const Array& source, std::size_t bytes);
 
-/// target[i] = source[i], converted; shapes and devices equal.
+/// target[i] = source[i], converted, or bit for bit between equal dtypes; shapes and devices equal.
 void copy_on_cuda(const Array& target, const Array& source);
 
 /// Every element of `target` becomes the one element of `value`, which has its dtype and lies on

@@ -167,6 +167,7 @@ bool gemm_on_cuda(const GemmCall& call) {
   if (call.count == 0 || call.c.rows == 0 || call.c.cols == 0) return true;
   const bool plain = is_plain(call.epilogue);
   if (!plain && gemm_backend() != GemmBackend::cublaslt) return false;
+  if (call.epilogue.row_sums_of_a != nullptr && !is_reduced(call.a.dtype)) return false;
   if (plain && multiply_by_lesson(call)) return true;
   const auto c = column_major(call.c, call.c_stride);
   const bool by_rows = c && !c->transposed;

@@ -22,7 +22,7 @@ struct Epilogue {
   std::int64_t aux_stride = 0;
 
   /// If not null, it gets the sums of A's rows [m]: the gradient of a bias where C = dY^T X is the
-  /// gradient of a weight. With nothing else.
+  /// gradient of a weight. With nothing else, and for 16-bit operands alone.
   void* row_sums_of_a = nullptr;
 };
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -19,15 +20,19 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/cuda/runtime.h>
 
 namespace halfgrad::detail {
 namespace {
 
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 void check_lt(cublasStatus_t status, const char* call, const ColumnMajorProduct& p) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw std::runtime_error(std::string("gemm: expected ") + call + " to succeed for " +
-                           description(p) + " on " + p.device.str() + ", got " +
-                           cublasLtGetStatusName(status));
+  throw Refusal(std::string("gemm: expected ") + call + " to succeed for " + description(p) +
+                " on " + p.device.str() + ", got " + cublasLtGetStatusName(status));
 }
 
 cudaDataType_t type_of(DType dtype) {
@@ -214,34 +219,41 @@ std::optional<Algorithm> ask(const PerDevice& device, Description& d, const Colu
   return Algorithm{best.algo, best.workspaceSize};
 }
 
-std::optional<Algorithm> algorithm_for(const PerDevice& device, Description& d,
+// Which algorithm each kind of product runs with; none for those that are refused.
+class KnownAlgorithms {
+ public:
+  std::optional<Algorithm> find_or_ask(const PerDevice& device, Description& d,
                                        const ColumnMajorProduct& p) {
-  static std::mutex mutex;
-  static auto* const known = new std::map<Key, std::optional<Algorithm>>;
-  const Key key = key_of(p);
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = known->find(key);
-    if (found != known->end()) return found->second;
+    const Key key = key_of(p);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = known_.find(key);
+      if (found != known_.end()) return found->second;
+    }
+    const std::optional<Algorithm> answer = ask(device, d, p);
+    const std::lock_guard lock(mutex_);
+    return known_.emplace(key, answer).first->second;
   }
-  const std::optional<Algorithm> answer = ask(device, d, p);
-  const std::lock_guard lock(mutex);
-  return known->emplace(key, answer).first->second;
+  void refuse(const ColumnMajorProduct& p) {
+    const std::lock_guard lock(mutex_);
+    known_[key_of(p)] = std::nullopt;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, std::optional<Algorithm>> known_;
+};
+
+KnownAlgorithms& known_algorithms() {
+  static auto* const known = new KnownAlgorithms;
+  return *known;
 }
 
-}  // namespace
-
-std::string description(const ColumnMajorProduct& p) {
-  const std::int64_t k = p.a.transposed ? p.a.rows : p.a.cols;
-  return to_string(Shape{p.c.cols, k}) + " by " + to_string(Shape{k, p.c.rows}) + " of " +
-         std::string(name(p.a.dtype)) + " to " + std::string(name(p.c.dtype));
-}
-
-bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
+bool run(const ColumnMajorProduct& p) {
   const Launch launch(p.device, "gemm", {p.count, p.c.cols, p.c.rows});
   const PerDevice device = on_device(p);
   Description d(p);
-  const std::optional<Algorithm> chosen = algorithm_for(device, d, p);
+  const std::optional<Algorithm> chosen = known_algorithms().find_or_ask(device, d, p);
   if (!chosen) return false;
   // On this stream, so that what uses the block next is queued behind the product.
   const auto bytes = static_cast<std::int64_t>(chosen->workspace);
@@ -256,6 +268,59 @@ bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
                           chosen->workspace, launch.stream()),
            "cublasLtMatmul", p);
   return true;
+}
+
+// Multiplies two matrices of NaN, on a stream of its own. The host waits for that.
+bool try_relu_of_nan(const ColumnMajorProduct& p) try {
+  constexpr std::int64_t kSize = 16;
+  const OwnStream stream(p.device);
+  const StreamScope scope(stream.get());
+  const Array nan = Array::full({kSize, kSize}, std::nan(""), p.a.dtype, p.device);
+  const Array out = Array::full({kSize, kSize}, 0, p.c.dtype, p.device);
+  const auto view = [](const Array& array) {
+    return ColumnMajor{array.data(), array.dtype(), kSize, kSize, kSize, kSize * kSize, false};
+  };
+  Epilogue relu{.activation = Activation::relu};
+  if (p.epilogue.bias.data != nullptr) relu.bias = {nan.data(), p.epilogue.bias.dtype};
+  return run({p.device, 1, 1, 0, view(nan), view(nan), view(out), relu}) &&
+         std::isnan(out.select(0, 0).select(0, 0).item());
+} catch (const Refusal&) {
+  return false;
+}
+
+// Whether the epilogue's relu of NaN is NaN. In some releases it is 0, which hides an overflow. It
+// is tried once for each device, dtype and kind; not while a graph is captured, when nothing may be
+// waited for: a warm-up has tried it, or else the answer is no.
+bool relu_keeps_nan(const ColumnMajorProduct& p) {
+  using Kind = std::array<int, 4>;
+  static std::mutex mutex;
+  static auto* const known = new std::map<Kind, bool>;
+  const Kind kind{p.device.index(), static_cast<int>(p.a.dtype), static_cast<int>(p.c.dtype),
+                  p.epilogue.bias.data != nullptr};
+  const std::lock_guard lock(mutex);
+  const auto found = known->find(kind);
+  if (found != known->end()) return found->second;
+  if (runtime::is_capturing(p.device.index(), current_stream(p.device).native())) return false;
+  return known->emplace(kind, try_relu_of_nan(p)).first->second;
+}
+
+}  // namespace
+
+std::string description(const ColumnMajorProduct& p) {
+  const std::int64_t k = p.a.transposed ? p.a.rows : p.a.cols;
+  return to_string(Shape{p.c.cols, k}) + " by " + to_string(Shape{k, p.c.rows}) + " of " +
+         std::string(name(p.a.dtype)) + " to " + std::string(name(p.c.dtype));
+}
+
+bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
+  if (kind_of(p.epilogue) == CUBLASLT_EPILOGUE_DEFAULT) return run(p);
+  try {
+    if (p.epilogue.activation == Activation::relu && !relu_keeps_nan(p)) return false;
+    return run(p);
+  } catch (const Refusal&) {
+    known_algorithms().refuse(p);
+    return false;
+  }
 }
 
 }  // namespace halfgrad::detail

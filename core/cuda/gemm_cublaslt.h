@@ -28,7 +28,8 @@ struct ColumnMajorProduct {
 /// In our terms: "[2, 3] by [3, 4] of float16 to float32".
 std::string description(const ColumnMajorProduct& product);
 
-/// False, with nothing done, when cuBLASLt has no algorithm for it.
+/// False, with nothing done, when cuBLASLt has no algorithm for it, refuses its epilogue for
+/// whatever reason, or would hide a NaN in it.
 bool multiply_by_cublaslt(const ColumnMajorProduct& product);
 
 }  // namespace halfgrad::detail

@@ -11,13 +11,23 @@
 
 namespace halfgrad::detail {
 
+/// How many blocks of `kernel`, launched by launch_at_once, the GPU runs at the same time.
+template <class... Parameters>
+std::int64_t resident_blocks(const Launch& launch, void (*kernel)(Parameters...), int threads) {
+  int device = 0, multiprocessors = 0, each = 0;
+  launch.check(cudaGetDevice(&device), "cudaGetDevice");
+  launch.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "cudaDeviceGetAttribute");
+  launch.check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return std::int64_t{multiprocessors} * each;
+}
+
 /// Blocks that share each row where rows are so few and long that most of a GPU would idle; else 1.
-/// From the shape alone, and no more than run at once on any GPU with 32 multiprocessors.
-inline unsigned blocks_sharing(std::int64_t rows, std::int64_t columns) {
+/// From the shape alone.
+inline std::int64_t blocks_sharing(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kFew = 16, kPerBlock = 4096, kLong = 16 * kPerBlock, kMost = 32;
-  return rows <= kFew && columns >= kLong
-             ? static_cast<unsigned>(std::min(kMost, columns / kPerBlock))
-             : 1;
+  return rows <= kFew && columns >= kLong ? std::min(kMost, columns / kPerBlock) : 1;
 }
 
 /// All threads of a grid launched by launch_at_once, as a Group.

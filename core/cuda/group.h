@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #if !defined(__CUDACC__)
 #error "expected nvcc: this header is for kernels"
 #endif
@@ -7,6 +9,16 @@
 namespace halfgrad::detail {
 
 inline constexpr int kWarp = 32;
+inline constexpr int kMaxWarps = 32;         ///< of a block
+inline constexpr int kLargestCombined = 16;  ///< bytes of a value that Group combines
+inline constexpr int kGroupBytes = kMaxWarps * kLargestCombined;  ///< of shared memory, of a block
+
+/// Memory for one value of each warp. It is no template's, so that a kernel that combines values of
+/// several types, or in several ways, has it once.
+inline __device__ std::byte* warp_values() {
+  __shared__ alignas(kLargestCombined) std::byte values[kGroupBytes];
+  return values;
+}
 
 /// Threads that share a row: a warp, or a block of several. All of them call every member.
 class Group {
@@ -38,7 +50,6 @@ class Group {
 
  private:
   static constexpr unsigned kAllLanes = 0xffffffff;
-  static constexpr int kMaxWarps = 32;
 
   // Both threads of a pair take the lower one's value first, so all end with the same bits.
   template <class T, class Combine>
@@ -53,7 +64,8 @@ class Group {
 
   template <class T, class Combine>
   __device__ T combine_warps(T value, const Combine& combine) const {
-    __shared__ T of_warp[kMaxWarps];
+    static_assert(sizeof(T) <= kLargestCombined && alignof(T) <= kLargestCombined);
+    T* const of_warp = reinterpret_cast<T*>(warp_values());
     if (rank_ % kWarp == 0) of_warp[rank_ / kWarp] = value;
     __syncthreads();
     T total = of_warp[0];

@@ -36,10 +36,15 @@ class Launch {
   Shape sizes_;
 };
 
+template <class F>
+concept Named = requires {
+  F::name;
+};
+
 /// What an error calls the functor: its `name`, or else the engine.
 template <class F>
 constexpr const char* name_of(const char* engine) {
-  if constexpr (requires { F::name; }) {
+  if constexpr (Named<F>) {
     return F::name;
   } else {
     return engine;

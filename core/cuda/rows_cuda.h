@@ -165,8 +165,8 @@ RowOperand row_operand(const Array& array, std::int64_t& staged, std::int64_t& w
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
                   std::index_sequence<I...>, std::index_sequence<O...>) {
-  // Elements a block may stage: of 48 KiB, Group needs a few bytes itself.
-  constexpr std::int64_t kShared = 47 * 1024 / sizeof(T);
+  // Elements a block may stage of the 48 KiB that every GPU gives without being asked.
+  constexpr std::int64_t kShared = (48 * 1024 - kGroupBytes) / sizeof(T);
   constexpr std::int64_t kScratchBlocks = 256;
   if (rows == 0) return;
   const Device device = out[0]->device();
@@ -177,12 +177,14 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
                                                    {row_operand<T>(*out[O], staged, widest)...},
                                                    rows};
   operands.staged = staged;
-  if (const unsigned sharing = blocks_sharing(rows, widest); sharing > 1) {
+  const auto kernel = share_rows<T, F, sizeof...(I), sizeof...(O)>;
+  std::int64_t sharing = blocks_sharing(rows, widest);
+  if (sharing > 1) sharing = std::min(sharing, resident_blocks(launch, kernel, kMaxRowThreads));
+  if (sharing > 1) {
     const Array scratch = Array::empty({staged}, dtype_of<T>(), device);
     const Array parts = Array::empty({sharing}, DType::f64, device);
-    return launch_at_once(launch, share_rows<T, F, sizeof...(I), sizeof...(O)>, sharing,
-                          kMaxRowThreads, f, operands, scratch.data_as<T>(),
-                          parts.data_as<double>());
+    return launch_at_once(launch, kernel, static_cast<unsigned>(sharing), kMaxRowThreads, f,
+                          operands, scratch.data_as<T>(), parts.data_as<double>());
   }
 
   const std::int64_t warps = std::min<std::int64_t>(8, kShared / std::max<std::int64_t>(1, staged));

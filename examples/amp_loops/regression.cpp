@@ -8,12 +8,12 @@ namespace {
 /// x.
 hg::Tensor pattern(const hg::Shape& sizes, std::int64_t first, std::int64_t multiplier,
                    double divisor) {
-  hg::Tensor result = hg::empty(sizes);
-  for (std::int64_t i = 0; i < result.numel(); ++i) {
-    result.data_ptr<float>()[i] =
-        static_cast<float>(static_cast<double>((first + i) * multiplier % 61 - 30) / divisor);
+  std::vector<float> numbers;
+  for (std::int64_t i = 0; i < hg::numel(sizes); ++i) {
+    numbers.push_back(
+        static_cast<float>(static_cast<double>((first + i) * multiplier % 61 - 30) / divisor));
   }
-  return result;
+  return hg::tensor(numbers, sizes);
 }
 
 }  // namespace

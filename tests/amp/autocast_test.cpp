@@ -59,12 +59,12 @@ TEST(Autocast, RegionsNest) {
 TEST(Autocast, OtherDeviceTypesKeepTheirState) {
   const Autocast outer(default_device_type(), kBFloat16);
   {
-    const Autocast cuda_off(kCUDA, kHalf, false);
-    EXPECT_EQ(get_autocast_dtype(kCUDA), kHalf);
+    const Autocast other_off(other_device_type(), kHalf, false);
+    EXPECT_EQ(get_autocast_dtype(other_device_type()), kHalf);
     EXPECT_EQ(state(), (State{true, kBFloat16, true}));
     EXPECT_EQ(to_fast(weight()).dtype(), kBFloat16);
   }
-  EXPECT_FALSE(is_autocast_enabled(kCUDA));
+  EXPECT_FALSE(is_autocast_enabled(other_device_type()));
 }
 
 TEST(Autocast, RestoresOnException) {

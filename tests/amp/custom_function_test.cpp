@@ -146,9 +146,9 @@ TEST(CustomFunction, LeavesOtherDeviceTypesAlone) {
   AutogradContext ctx;
   Tensor x = one_by_one(1, f);
   const Autocast autocast(default_device_type(), kBFloat16);
-  const auto region = custom_fwd(&ctx, kCUDA, kHalf, x);
+  const auto region = custom_fwd(&ctx, other_device_type(), kHalf, x);
   EXPECT_EQ(view(x), (View{true, b, f}));
-  const auto backward = custom_bwd(&ctx, kCUDA);
+  const auto backward = custom_bwd(&ctx, other_device_type());
   EXPECT_EQ(view(x), (View{true, b, f}));
 }
 
@@ -168,8 +168,8 @@ TEST(CustomFunction, AnExceptionRestoresTheRegion) {
 
 TEST(CustomFunction, BackwardNeedsItsForward) {
   AutogradContext ctx;
-  custom_fwd(&ctx, kCUDA);
-  EXPECT_NO_THROW((void)custom_bwd(&ctx, kCUDA));
+  custom_fwd(&ctx, other_device_type());
+  EXPECT_NO_THROW((void)custom_bwd(&ctx, other_device_type()));
   EXPECT_THROW((void)custom_bwd(&ctx, default_device_type()), std::invalid_argument);
 }
 

@@ -120,8 +120,9 @@ TEST(Policy, OtherDeviceTypesAreNobodysBusiness) {
        {Precision::tensor_core, Precision::wide_range, Precision::wide_accumulate,
         Precision::widest_operand, Precision::unsafe}) {
     std::vector<Tensor> operands = operands_of({b, h});
-    const Casts casts = decide("op", precision, operands, kCUDA, h);
-    for (const Tensor& operand : casts.operands) EXPECT_FALSE(is_eligible(operand, kCUDA));
+    const DeviceType other = other_device_type();
+    const Casts casts = decide("op", precision, operands, other, h);
+    for (const Tensor& operand : casts.operands) EXPECT_FALSE(is_eligible(operand, other));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
@@ -68,6 +69,32 @@ void expect_rounded_sum(const Tensor& actual, const Tensor& expected, const Tens
   ASSERT_EQ(a.size(), e.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_NEAR(a[i], e[i], per_term * std::fmax(1, m[i])) << i;
+  }
+}
+
+// A NaN in the argument is one in the result; cuBLASLt's own relu may make it 0.
+TEST_F(LinearOnCuda, ActivationsDoNotHideNaN) {
+  for (const auto f : {linear_relu, linear_gelu}) {
+    for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+      for (const bool with_bias : {false, true}) {
+        SCOPED_TRACE(std::string(name(dtype)) + (with_bias ? " bias" : ""));
+        Tensor x = ones({16, 16}, {.dtype = dtype});
+        x[3][5].fill_(std::nan(""));
+        const Tensor w = ones({16, 16}, {.dtype = dtype, .device = kCUDA});
+        const Tensor bias = with_bias ? ones({16}, {.dtype = dtype, .device = kCUDA}) : Tensor();
+        const Tensor y = f(x.to(kCUDA), w, bias);
+        EXPECT_EQ(isnan(y).sum(1).to_vector<std::int64_t>(),
+                  isnan(x).any(1).to(kLong).mul(16).to_vector<std::int64_t>());
+      }
+    }
+  }
+}
+
+// cuBLASLt adds the rows up in one pass for 16-bit operands alone.
+TEST_F(LinearOnCuda, SumsOfRowsComeWithAProductOf16Bits) {
+  for (const DType dtype : {kDouble, kFloat}) {
+    const Array a = Array::full({16, 16}, 1, dtype, kCUDA);
+    EXPECT_FALSE(detail::product_and_row_sums(a, a)) << name(dtype);
   }
 }
 

@@ -150,6 +150,23 @@ TEST_F(RowKernelsOnCuda, FewLongRows) {
   }
 }
 
+// The longest rows that are staged in shared memory, of which the kernel needs some itself.
+TEST_F(RowKernelsOnCuda, RowsThatFillSharedMemory) {
+  for (const std::int64_t n : {11'872, 11'873, 12'000, 12'032, 12'160, 12'161, 12'288, 12'289}) {
+    SCOPED_TRACE(n);
+    manual_seed(3);
+    const RowsOp deviation = [](const std::vector<Tensor>& in) { return std(in[0], 1); };
+    const RowsOp variance = [](const std::vector<Tensor>& in) { return var(in[0], 1); };
+    for (const RowsOp& op : {deviation, variance}) {
+      const Tensor x = drawn({2, n}).to(kHalf).to(kDouble);
+      const Result expected = run(op, {x}, ones({2}, {.dtype = kDouble}));
+      const Tensor x_there = there(x, kHalf, false);
+      expect_near(run(op, {x_there}, ones({2}, {.device = kCUDA})).value, expected.value, 32,
+                  kHalf);
+    }
+  }
+}
+
 // 1e6 + log(2) - 1e6 is a loss of 0.6931 if the large part goes first.
 TEST_F(RowKernelsOnCuda, CrossEntropyOfLargeLogits) {
   Tensor x = zeros({1, 512}, {.dtype = kFloat});

@@ -50,9 +50,7 @@ struct ProductInto : autograd::Function<ProductInto> {
     const Tensor before = b.clone();
     ctx->save_for_backward({a, before});
     ctx->mark_dirty({b});
-    for (std::int64_t i = 0; i < b.numel(); ++i) {
-      b.data_ptr<double>()[i] *= a.data_ptr<double>()[i];
-    }
+    b.array().copy_((a * b).array());
     return {a + before, b};
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {

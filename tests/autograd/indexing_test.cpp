@@ -206,6 +206,7 @@ template <class F>
 void expect_out_of_range(const char* op, const char* index, const char* size, const F& f) {
   try {
     f();
+    if (get_default_device().is_cuda()) cuda::synchronize();  // which is told then
     ADD_FAILURE() << op << " accepted " << index;
   } catch (const std::out_of_range& error) {
     const std::string text = error.what();

@@ -18,7 +18,7 @@
 namespace halfgrad {
 namespace {
 
-class IntegerProducts : public ::testing::TestWithParam<DType> {
+class IntegerProductsOnCpu : public ::testing::TestWithParam<DType> {
  protected:
   // Numbers of all of the dtype's bits.
   static Tensor operand(const Shape& sizes, std::uint64_t seed) {
@@ -69,10 +69,10 @@ class IntegerProducts : public ::testing::TestWithParam<DType> {
     EXPECT_EQ(actual.to_vector<std::int64_t>(), expected);
   }
 };
-INSTANTIATE_TEST_SUITE_P(DTypes, IntegerProducts, ::testing::Values(kLong, kInt, kByte),
+INSTANTIATE_TEST_SUITE_P(DTypes, IntegerProductsOnCpu, ::testing::Values(kLong, kInt, kByte),
                          [](const auto& info) { return std::string(name(info.param)); });
 
-TEST_P(IntegerProducts, OfMatrices) {
+TEST_P(IntegerProductsOnCpu, OfMatrices) {
   for (const std::int64_t m : {0, 1, 7, 40}) {
     for (const std::int64_t n : {0, 1, 300, 513}) {
       for (const std::int64_t k : {0, 1, 37}) {
@@ -83,13 +83,13 @@ TEST_P(IntegerProducts, OfMatrices) {
   }
 }
 
-TEST_P(IntegerProducts, OfTransposedAndSlicedMatrices) {
+TEST_P(IntegerProductsOnCpu, OfTransposedAndSlicedMatrices) {
   const Tensor a = operand({5, 8}, 1).t().slice(0, 0, 8, 2), b = operand({7, 5}, 2).t();
   expect_equal(mm(a, b), expected(a, b));
   expect_equal(mm(b.t(), a.t()), expected(b.t(), a.t()));
 }
 
-TEST_P(IntegerProducts, OfBatches) {
+TEST_P(IntegerProductsOnCpu, OfBatches) {
   const Tensor a = operand({3, 4, 5}, 1), b = operand({3, 5, 2}, 2);
   const Tensor batch = bmm(a, b), shared = matmul(a, b[1]),
                by_vector = matmul(a, b[0].select(1, 1));
@@ -100,7 +100,7 @@ TEST_P(IntegerProducts, OfBatches) {
   }
 }
 
-TEST_P(IntegerProducts, OfVectors) {
+TEST_P(IntegerProductsOnCpu, OfVectors) {
   const Tensor a = operand({4, 5}, 1), x = operand({5}, 2), y = operand({4}, 3);
   expect_equal(mv(a, x), expected(a, x.unsqueeze(1)));
   expect_equal(matmul(y, a), expected(y.unsqueeze(0), a));
@@ -109,7 +109,7 @@ TEST_P(IntegerProducts, OfVectors) {
   expect_equal(outer(x, y), expected(x.unsqueeze(1), y.unsqueeze(0)));
 }
 
-TEST_P(IntegerProducts, WithAddends) {
+TEST_P(IntegerProductsOnCpu, WithAddends) {
   const Tensor a = operand({4, 5}, 1), b = operand({5, 3}, 2), c = operand({4, 3}, 3);
   expect_equal(addmm(c, a, b, 2, -3), expected(a, b, -3, c, 2));
   expect_equal(addmm(c[1], a, b), expected(a, b, 1, c[1].expand({4, 3}), 1));
@@ -120,14 +120,14 @@ TEST_P(IntegerProducts, WithAddends) {
 }
 
 // As in PyTorch: 2.5 counts as 2, and so 0.5 as none.
-TEST_P(IntegerProducts, CutFactorsToIntegers) {
+TEST_P(IntegerProductsOnCpu, CutFactorsToIntegers) {
   const Tensor a = operand({4, 5}, 1), b = operand({5, 3}, 2), c = operand({4, 3}, 3);
   expect_equal(addmm(c, a, b, 0.5, 2.5), expected(a, b, 2));
   EXPECT_THROW(addmm(c, a, b, 1, 1e30), std::invalid_argument);
   EXPECT_THROW(addmm(c, a, b, std::numeric_limits<double>::quiet_NaN()), std::invalid_argument);
 }
 
-TEST(IntegerProductsThatWrap, AreThoseOfPyTorch) {
+TEST(IntegerProductsThatWrapOnCpu, AreThoseOfPyTorch) {
   const auto product = [](std::int64_t large, DType dtype) {
     const CreationOptions options{.dtype = dtype};
     return dot(tensor({large, large}, options), tensor({2, 3}, options)).item<std::int64_t>();
@@ -137,7 +137,7 @@ TEST(IntegerProductsThatWrap, AreThoseOfPyTorch) {
   EXPECT_EQ(product(200, kByte), 1000 - 3 * 256);
 }
 
-TEST_P(IntegerProducts, AreTheSameForAnyNumberOfThreads) {
+TEST_P(IntegerProductsOnCpu, AreTheSameForAnyNumberOfThreads) {
   const Tensor a = operand({100, 200}, 1), b = operand({200, 300}, 2);
   const int threads = get_num_threads();
   set_num_threads(1);
@@ -147,7 +147,7 @@ TEST_P(IntegerProducts, AreTheSameForAnyNumberOfThreads) {
   set_num_threads(threads);
 }
 
-TEST(IntegerProductErrors, NameTheDTypes) {
+TEST(IntegerProductErrorsOnCpu, NameTheDTypes) {
   const Tensor x = ones({2, 2}, {.dtype = kLong});
   EXPECT_EQ(message_of([&] { mm(x, x.to(kFloat)); }),
             "mm: expected operands of one dtype, got int64 and float32");

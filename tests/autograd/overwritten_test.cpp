@@ -80,9 +80,9 @@ TEST(OverwrittenTensors, AreNotKeptByProducts) {
   for (const auto& [name, product] : products) {
     Tensor h = x + 1;
     const Tensor y = product(h);
-    const std::int64_t before = allocator::stats(kCPU).current;
+    const std::int64_t before = allocator::stats(x.device()).current;
     h = Tensor();
-    EXPECT_EQ(before - allocator::stats(kCPU).current, kBytes) << name;
+    EXPECT_EQ(before - allocator::stats(x.device()).current, kBytes) << name;
   }
 }
 

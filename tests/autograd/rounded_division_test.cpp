@@ -133,7 +133,7 @@ TEST(RoundedDivisionFormulas, OfIntegersByZero) {
   }
 }
 
-TEST(RoundedDivisionByZero, OfIntegersIsRefusedOnTheCpu) {
+TEST(RoundedDivisionByZeroOnCpu, OfIntegersIsRefused) {
   const Tensor a = tensor({7, -7}).to(kInt), b = tensor({1, 0}).to(kInt);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { div(a, b, "floor"); }),
             "div: expected int32 divisors other than 0, got 0");

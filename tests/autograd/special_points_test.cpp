@@ -233,7 +233,7 @@ TEST(SpecialPoints, Bools) {
   EXPECT_TRUE(sum(tensor({2, -2}), kBool).item<bool>());
 }
 
-TEST(SpecialPoints, ProbabilitiesMustBeSome) {
+TEST(SpecialPointsOnCpu, ProbabilitiesMustBeSome) {
   EXPECT_THROW(binary_cross_entropy(tensor({1.5}), tensor({1.0})), std::invalid_argument);
   EXPECT_THROW(binary_cross_entropy(tensor({0.5}), tensor({-1.0})), std::invalid_argument);
   EXPECT_TRUE(std::isnan(binary_cross_entropy(tensor({kNaN}), tensor({1.0})).item()));

@@ -13,7 +13,7 @@
 namespace halfgrad {
 namespace {
 
-TEST(TensorAccessor, FollowsStrides) {
+TEST(TensorAccessorOnCpu, FollowsStrides) {
   const Tensor x = arange(24, {.dtype = kFloat32}).reshape({2, 3, 4});
   const Tensor view = x.transpose(0, 2).slice(0, 1, 4, 2);  // [2, 3, 2]
   const auto a = view.accessor<float, 3>();
@@ -29,7 +29,7 @@ TEST(TensorAccessor, FollowsStrides) {
   }
 }
 
-TEST(TensorAccessor, WritesWhereItReads) {
+TEST(TensorAccessorOnCpu, WritesWhereItReads) {
   const Tensor x = zeros({2, 2}, {.dtype = kHalf});
   const Tensor second = x.select(1, 1);
   second.accessor<Half, 1>()[0] = Half(0.5F);
@@ -37,7 +37,7 @@ TEST(TensorAccessor, WritesWhereItReads) {
   static_assert(std::is_same_v<decltype(x.accessor<const Half, 2>()[0][0]), const Half&>);
 }
 
-TEST(TensorAccessor, ErrorsNameWhatIsExpected) {
+TEST(TensorAccessorOnCpu, ErrorsNameWhatIsExpected) {
   const Tensor x = zeros({2, 3});
   EXPECT_EQ(message_of([&] { x.accessor<float, 1>(); }),
             "accessor: expected a tensor of 1 dimensions, got shape [2, 3]");

@@ -123,6 +123,17 @@ TEST(Array, EveryPairOfDtypesConverts) {
   }
 }
 
+TEST(Array, CopiesBetweenEqualDtypesKeepEveryBit) {
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    const Array x = signalling_nans({4, 6}, dtype), y = Array::empty({6, 4}, dtype);
+    y.copy_(x.transpose(0, 1));
+    expect_same_bits(y.select(1, 2).clone(), x.select(0, 2).clone());
+    EXPECT_EQ(std::memcmp(y.select(1, 2).contiguous().data(), x.select(0, 2).contiguous().data(),
+                          static_cast<std::size_t>(6 * item_size(dtype))),
+              0);
+  }
+}
+
 TEST(Array, DoublesAreRoundedToSixteenBitsOnce) {
   // Just above the middle between 1 and the next half: rounded to float first, it would be the
   // middle itself and go to even, down to 1.

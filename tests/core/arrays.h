@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -22,6 +24,16 @@ inline Array counting(const Shape& sizes, DType dtype = kFloat) {
 inline std::vector<double> values(const Array& array) {
   const Array flat = array.to(kDouble).contiguous();
   return {flat.data_as<double>(), flat.data_as<double>() + flat.numel()};
+}
+
+/// NaN of different payloads, the quiet bit not set, on the CPU.
+inline Array signalling_nans(const Shape& sizes, DType dtype) {
+  const Array x = Array::full(sizes, std::numeric_limits<double>::infinity(), dtype);
+  const auto step = static_cast<std::size_t>(item_size(dtype));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.numel()); ++i) {
+    x.data()[i * step] |= static_cast<std::byte>(1 + i % 63);  // the lowest bits of the fraction
+  }
+  return x;
 }
 
 inline void expect_same_bits(const Array& a, const Array& b) {

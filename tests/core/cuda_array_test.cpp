@@ -65,6 +65,14 @@ TEST_F(ArrayOnCuda, RoundsAsTheCpuDoes) {
   }
 }
 
+TEST_F(ArrayOnCuda, CopiesBetweenEqualDtypesKeepEveryBit) {
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    const Array x = signalling_nans({4, 6}, dtype), y = Array::full({6, 4}, 0, dtype, kCUDA);
+    y.copy_(x.to(kCUDA).transpose(0, 1));
+    expect_same_bits(y.transpose(0, 1).clone(), x);
+  }
+}
+
 TEST_F(ArrayOnCuda, FillsAndCopiesViews) {
   for (const DType dtype : kAllDTypes) {
     const Array x = counting({4, 6}, dtype), y = x.to(kCUDA);

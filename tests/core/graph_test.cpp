@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
+#include <vector>
 
+#include <halfgrad/core/allocator.h>
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/core/arrays.h>
@@ -89,6 +93,33 @@ TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {
     found = Array::empty({1000}, kHalf, kCUDA).data() == inside;
   }
   EXPECT_TRUE(found) << "it comes back when the graph is gone";
+}
+
+TEST_F(GraphOnCuda, CapturesOnAStreamThatNobodyElseIsGiven) {
+  std::vector<Stream> streams;
+  for (int i = 0; i < 32; ++i) streams.emplace_back(kCUDA);  // all of the pool
+  Graph first, second;
+  for (Graph* graph : {&first, &second}) {
+    graph->capture([&] { streams.push_back(current_stream(kCUDA)); });
+  }
+  for (std::size_t i = 32; i < streams.size(); ++i) {
+    EXPECT_EQ(std::count(streams.begin(), streams.end(), streams[i]), 1) << i;
+  }
+}
+
+// The warm-up's blocks would stay cached beside the graph's own, which are as large.
+TEST_F(GraphOnCuda, GivesTheCachedBlocksOfAWarmUpBackFirst) {
+  constexpr std::int64_t kBytes = 1 << 20;
+  const auto step = [] { Array::empty({kBytes}, kByte, kCUDA); };
+  step();
+  EXPECT_GE(allocator::stats(kCUDA).cached, kBytes);
+  Graph graph;
+  std::int64_t cached = -1;
+  graph.capture([&] {
+    cached = allocator::stats(kCUDA).cached;
+    step();
+  });
+  EXPECT_EQ(cached, 0);
 }
 
 TEST_F(GraphOnCuda, IsAsBeforeWhereTheCaptureCannotEnd) {

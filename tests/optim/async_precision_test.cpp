@@ -24,7 +24,7 @@ using Values = std::vector<double>;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 TEST(AsyncPrecision, Float16GradientsArriveExactly) {
-  Array every = Array::empty({0x10000}, DType::f16);
+  Array every = Array::empty({0x10000}, DType::f16, Device());
   for (int bits = 0; bits < 0x10000; ++bits) {
     every.data_as<std::uint16_t>()[bits] = static_cast<std::uint16_t>(bits);
   }
@@ -37,7 +37,7 @@ TEST(AsyncPrecision, Float16GradientsArriveExactly) {
   optimizer.step([&](Optimizer& o) { arrived = o.param_groups()[0].params[0].grad().array(); },
                  /*is_async=*/false);
   ASSERT_EQ(arrived.dtype(), DType::f32);
-  EXPECT_EQ(bytes_of(arrived), bytes_of(every.to(DType::f32)));
+  EXPECT_EQ(bytes_of(arrived), bytes_of(every.to(DType::f32).to(Device())));
 }
 
 // 2048 + 1 is 2048 in float16.

@@ -31,7 +31,8 @@ inline void give_grad(Tensor& param, const std::vector<double>& values) {
 inline std::vector<double> values(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
 inline std::vector<std::byte> bytes_of(const Array& array) {
-  return {array.data(), array.data() + array.numel() * item_size(array.dtype())};
+  const Array host = array.to(Device()).contiguous();
+  return {host.data(), host.data() + host.numel() * item_size(host.dtype())};
 }
 
 inline nlohmann::json expected_values(const std::string& file) {
