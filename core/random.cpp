@@ -42,7 +42,7 @@ RandomKey Generator::take(std::uint64_t count) {
 
 namespace detail {
 
-CapturedRandom::Scope::Scope(CapturedRandom& random) : ScopedValue(captured, &random) {}
+CapturedRandom::Scope::Scope(CapturedRandom& random) : GuardedValue("Graph", captured, &random) {}
 
 RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
   auto source = std::find_if(sources_.begin(), sources_.end(),
