@@ -51,6 +51,8 @@ using ParamState = std::map<std::string, Array>;
 struct StateEntry {
   std::string name;
   bool is_required = true;  ///< there for every parameter that has been updated
+  /// For a 0-dim float32 entry: its value where a saved state holds other entries but not this one.
+  std::optional<double> if_missing = {};
 };
 
 /// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
