@@ -57,6 +57,7 @@ bool can_enable(DeviceType type, DType dtype) {
 }
 
 const detail::AutocastRule* innermost() {
+  detail::ScopeEntry<CastRule*>::end_abandoned();
   return dynamic_cast<const detail::AutocastRule*>(detail::cast_rule);
 }
 
@@ -105,7 +106,10 @@ std::unique_ptr<CastRule> detail::AutocastRule::copy() const {
 namespace amp {
 
 Autocast::Autocast(DeviceType type, const AutocastOptions& options)
-    : rule_(inner_rule(type, options)) {}
+    : Autocast(std::make_shared<detail::AutocastRule>(inner_rule(type, options))) {}
+
+Autocast::Autocast(const std::shared_ptr<detail::AutocastRule>& rule)
+    : rule_("Autocast", detail::cast_rule, rule.get(), rule) {}
 
 bool is_autocast_enabled(DeviceType type) {
   const detail::AutocastRule* rule = innermost();

@@ -51,20 +51,23 @@ struct AutocastOptions {
 /// of torch.autocast for CUDA, on every device type.
 ///
 /// Regions nest: the inner one decides for its device type, other device types keep their state.
-/// The cache of casts lives until the outermost region ends.
+/// The cache of casts lives until the outermost region ends. Regions on the heap may end in any
+/// order; one that another thread ends warns, and stays in force on its own until the next region
+/// there begins or ends.
 class Autocast {
  public:
   /// A dtype other than float16 and bfloat16, or a device type this machine lacks, gives a warning
   /// and a disabled region.
-  explicit Autocast(DeviceType type, const AutocastOptions& options = {});
+  [[nodiscard]] explicit Autocast(DeviceType type, const AutocastOptions& options = {});
   /// The arguments of torch.autocast, in its order.
-  Autocast(DeviceType type, DType dtype, bool enabled = true,
-           std::optional<bool> cache_enabled = std::nullopt)
+  [[nodiscard]] Autocast(DeviceType type, DType dtype, bool enabled = true,
+                         std::optional<bool> cache_enabled = std::nullopt)
       : Autocast(type, AutocastOptions{dtype, enabled, cache_enabled}) {}
 
  private:
-  detail::AutocastRule rule_;
-  detail::CastRuleScope scope_{&rule_};
+  explicit Autocast(const std::shared_ptr<detail::AutocastRule>& rule);
+
+  detail::GuardedValue<CastRule*> rule_;
 };
 
 /// The state of this thread: that of the innermost region. Outside all regions, and while an op

@@ -109,12 +109,15 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (const Record* record = record_of(optimizer)) {
     throw std::runtime_error(std::string("unscale_: expected one call per optimizer between "
                                          "updates, before step(), got one after ") +
-                             (record->entry.stepped ? "step()" : "another"));
+                             (record->entry.stepped ? "step()" : "unscale_()") +
+                             "; call update() at the end of each iteration");
   }
+  optimizer.expect_step_allowed("unscale_");
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "unscale_");
   if (gradients.empty()) return;
-  detail::refuse_float16(optimizer);
+  detail::refuse_float16(optimizer, "unscale_");
   detail::expect_scale(gradients, scale_id_, "unscale_");
+  detail::warn_of_unscaled_loss(gradients, "unscale_", warned_of_unscaled_loss_);
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
   Record record = make_record(optimizer);
   detail::unscale(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf, check());
@@ -132,8 +135,11 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
   const Record* record = record_of(optimizer);
   const bool unscaled = record != nullptr;
   if (unscaled && record->entry.stepped) {
-    throw std::runtime_error("step: expected one call per optimizer between updates, got another");
+    throw std::runtime_error(
+        "step: expected one call per optimizer between updates, got a second one; "
+        "call update() at the end of each iteration");
   }
+  optimizer.expect_step_allowed("step");
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step");
   detail::expect_scale(gradients, unscaled ? detail::kUnscaled : scale_id_, "step");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
@@ -142,6 +148,8 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              describe(optimizer) +
                              " and no gradient; call backward() on the scaled loss first");
   }
+  detail::refuse_float16(optimizer, "step");
+  if (!unscaled) detail::warn_of_unscaled_loss(gradients, "step", warned_of_unscaled_loss_);
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
   try {

@@ -57,6 +57,14 @@ using GradScalerState = std::map<std::string, double>;
 /// backs off once. The verdict is that of the gradients when they were first checked, by unscale_()
 /// or else step(); what is done to them afterwards is not looked at.
 ///
+/// float16 gradients need a parameter with MasterWeights: unscale_() and step() both refuse others,
+/// as PyTorch does, before anything is changed. Divided by the scale in float16, small gradients
+/// would vanish again, and a float16 weight without a master loses small updates. bfloat16, float32
+/// and float64 gradients are taken.
+///
+/// Gradients of a loss that no scaler scaled are divided by the scale like others, since the user
+/// may have multiplied by get_scale(): the first time, unscale_() or step() warns.
+///
 /// The scale is made on the device of the first loss; further losses and gradients may lie on
 /// others. scale(), unscale_(), step() and update() never wait for the device, except where some of
 /// scale, losses and gradients lie on the CPU and others on a GPU. Calls out of order throw
@@ -74,15 +82,18 @@ class GradScaler {
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
 
   /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
-  /// Without any gradient it does nothing. Throws std::invalid_argument for float16 gradients,
-  /// before any is changed. After an exception it may be called again.
+  /// Without any gradient it does nothing. Throws std::invalid_argument for float16 gradients of
+  /// parameters without MasterWeights, before any is changed. After an exception it may be called
+  /// again.
   void unscale_(optim::Optimizer& optimizer);
 
   /// The optimizer's update, with unscaled gradients; it does nothing where a gradient was inf or
   /// NaN. Afterwards the gradients are unscaled, or as they were if the step was skipped.
-  /// Throws std::runtime_error where no parameter has a gradient, or for a closure (a closure needs
-  /// a disabled scaler). An exception that comes before the optimizer's update begins, as from a
-  /// pre-step hook, leaves the scaler as it was: step() may be called again.
+  /// Throws std::invalid_argument as unscale_(), and std::runtime_error where no parameter has a
+  /// gradient, for a closure (a closure needs a disabled scaler), and for an optimizer that an
+  /// AsyncOptimizer owns, outside its step functions. An exception that comes before the
+  /// optimizer's update begins, as from a pre-step hook, leaves the scaler as it was: step() may be
+  /// called again.
   StepOutcome step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure = nullptr);
 
   /// Ends the iteration: grows or backs off the scale by what was found in it.
@@ -161,6 +172,7 @@ class GradScaler {
   detail::StepLog log_;
   detail::ScaleId scale_id_ = detail::new_scale_id();
   std::vector<Record> records_;  // of this iteration
+  bool warned_of_unscaled_loss_ = false;
 };
 
 }  // namespace halfgrad::amp

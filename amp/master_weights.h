@@ -21,9 +21,10 @@ namespace halfgrad::amp {
 /// Everything is kept in the optimizer's state, as "master" and "overflows", and travels with its
 /// state_dict(). Parameters added to the optimizer later have no masters.
 ///
-/// With a GradScaler float16 gradients are legal. step() alone unscales them in float32, where
-/// nothing is lost, unless parameters share the memory of a gradient. unscale_(), which clipping
-/// needs, rounds what it unscales to float16: magnitudes up to 2^-25 become 0 there.
+/// With a GradScaler float16 gradients are legal, and without masters they are not. step() alone
+/// unscales them in float32, where nothing is lost, unless parameters share the memory of a
+/// gradient. unscale_(), which clipping needs, rounds what it unscales to float16: magnitudes up to
+/// 2^-25 become 0 there.
 class MasterWeights {
  public:
   /// Throws std::invalid_argument for an optimizer that has no 16-bit parameter, that has updated

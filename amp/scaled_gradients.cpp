@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <halfgrad/amp/break_it.h>
+#include <halfgrad/core/warning.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -43,15 +44,16 @@ std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::s
   return gradients;
 }
 
-void refuse_float16(const optim::Optimizer& optimizer) {
+void refuse_float16(const optim::Optimizer& optimizer, const std::string& method) {
   for (const optim::ParamGroup& group : optimizer.param_groups()) {
     for (const Tensor& param : group.params) {
       if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
       if (optimizer.state(param).contains(kMaster)) continue;
       throw std::invalid_argument(
-          "unscale_: expected gradients of float32, float64 or bfloat16, got float16, in which "
-          "what scaling saved would vanish again; keep the weights in float32 and let autocast "
-          "make the float16 copies, or give the optimizer MasterWeights");
+          method +
+          ": expected gradients of float32, float64 or bfloat16, got float16, in which what "
+          "scaling saved would vanish again; keep the weights in float32 and let autocast make the "
+          "float16 copies, or give the optimizer MasterWeights");
     }
   }
 }
@@ -66,6 +68,17 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
         (expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale") +
         ", got " + describe(got));
   }
+}
+
+void warn_of_unscaled_loss(const std::vector<Tensor>& grads, const std::string& method,
+                           bool& warned) {
+  const auto is_never_scaled = [](const Tensor& grad) { return scale_id(grad) == kNeverScaled; };
+  if (warned || std::ranges::none_of(grads, is_never_scaled)) return;
+  warned = true;
+  warn(method +
+       ": expected gradients of a scaled loss, got some of a loss that no scaler scaled; they are "
+       "divided by the scale all the same. Call scaler.scale(loss).backward(); a loss multiplied "
+       "by get_scale() is fine");
 }
 
 std::vector<Tensor> of_known_scale(const std::vector<Tensor>& grads) {

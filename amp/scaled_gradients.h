@@ -14,10 +14,15 @@ namespace halfgrad::detail {
 std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::string& method);
 
 /// Throws std::invalid_argument for float16 gradients of parameters without MasterWeights.
-void refuse_float16(const optim::Optimizer& optimizer);
+void refuse_float16(const optim::Optimizer& optimizer, const std::string& method);
 
 /// Throws std::runtime_error for a gradient known to carry another scale than `expected`.
 void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std::string& method);
+
+/// Warns, and sets `warned`, if a gradient is known to be of a loss that no scaler scaled. The user
+/// may have multiplied that loss by get_scale().
+void warn_of_unscaled_loss(const std::vector<Tensor>& grads, const std::string& method,
+                           bool& warned);
 
 /// From now on gradients whose scale is known count as unscaled, those of a skipped step too.
 void mark_unscaled(const std::vector<Tensor>& known);

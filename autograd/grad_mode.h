@@ -16,9 +16,15 @@ struct Modes {
 inline thread_local constinit Modes modes;
 
 /// Sets all switches for a scope: as they were in another place, or on another thread.
-class ModesScope : ScopedValue<Modes> {
+class ModesScope {
  public:
-  explicit ModesScope(Modes as) : ScopedValue(modes, as) {}
+  [[nodiscard]] explicit ModesScope(Modes as)
+      : grad_(modes.grad, as.grad),
+        inference_(modes.inference, as.inference),
+        anomaly_(modes.anomaly, as.anomaly) {}
+
+ private:
+  ScopedValue<bool> grad_, inference_, anomaly_;
 };
 
 }  // namespace detail
@@ -27,44 +33,51 @@ struct GradMode {
   static bool is_enabled() { return detail::modes.grad; }
 };
 
-/// Recording on or off until the end of the scope.
-class AutoGradMode : detail::ScopedValue<bool> {
+/// Recording on or off until the end of the scope. Guards may end in any order, but on the thread
+/// that they began on.
+class AutoGradMode : detail::GuardedValue<bool> {
  public:
-  explicit AutoGradMode(bool enabled) : ScopedValue(detail::modes.grad, enabled) {}
+  [[nodiscard]] explicit AutoGradMode(bool enabled) : AutoGradMode("AutoGradMode", enabled) {}
+
+ protected:
+  AutoGradMode(const char* guard, bool enabled)
+      : GuardedValue(guard, detail::modes.grad, enabled) {}
 };
 
 /// No recording: what is computed inside needs no gradient.
 class NoGradGuard : AutoGradMode {
  public:
-  NoGradGuard() : AutoGradMode(false) {}
+  [[nodiscard]] NoGradGuard() : AutoGradMode("NoGradGuard", false) {}
 };
 
 /// Recording, inside a region that has it switched off.
 class EnableGradGuard : AutoGradMode {
  public:
-  EnableGradGuard() : AutoGradMode(true) {}
+  [[nodiscard]] EnableGradGuard() : AutoGradMode("EnableGradGuard", true) {}
 };
 
 /// No recording, and tensors made inside can never take part in a recording later: using one where
 /// a gradient would need it throws.
 class InferenceMode {
  public:
-  explicit InferenceMode(bool enabled = true)
-      : inference_(detail::modes.inference, enabled), grad_(enabled ? false : detail::modes.grad) {}
+  [[nodiscard]] explicit InferenceMode(bool enabled = true)
+      : inference_("InferenceMode", detail::modes.inference, enabled),
+        grad_("InferenceMode", detail::modes.grad, enabled ? false : detail::modes.grad) {}
   static bool is_enabled() { return detail::modes.inference; }
 
  private:
-  detail::ScopedValue<bool> inference_;
-  AutoGradMode grad_;
+  detail::GuardedValue<bool> inference_;
+  detail::GuardedValue<bool> grad_;
 };
 
 namespace autograd {
 
 /// Inside, backward checks every gradient it computes and throws at the first NaN, naming the
 /// forward op whose derivative produced it.
-class DetectAnomalyGuard : halfgrad::detail::ScopedValue<bool> {
+class DetectAnomalyGuard : halfgrad::detail::GuardedValue<bool> {
  public:
-  DetectAnomalyGuard() : ScopedValue(halfgrad::detail::modes.anomaly, true) {}
+  [[nodiscard]] DetectAnomalyGuard()
+      : GuardedValue("DetectAnomalyGuard", halfgrad::detail::modes.anomaly, true) {}
 };
 
 }  // namespace autograd

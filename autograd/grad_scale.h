@@ -46,7 +46,7 @@ void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* 
 /// losses change it on the way.
 class BackwardScale {
  public:
-  BackwardScale();
+  [[nodiscard]] BackwardScale();
   ~BackwardScale();
   BackwardScale(const BackwardScale&) = delete;
   BackwardScale& operator=(const BackwardScale&) = delete;

@@ -225,7 +225,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, S
 /// that order, and the rest is summed; without an arrow the dots stay, and in ASCII's order the
 /// letters that stand once. Products are taken from the left, by bmm where a letter is summed.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors);
-/// input [..., in] @ weight [out, in]^T + bias [out], or one number
+/// input [..., in] @ weight [out, in]^T + bias: [out], one number, or any shape that broadcasts to
+/// the result's.
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 // --- Rows (log_softmax in ops/softmax.cpp, rms_norm in layer_norm.cpp) ---

@@ -39,7 +39,7 @@ inline thread_local constinit CastRule* cast_rule = nullptr;
 /// Installs another rule (nullptr: none) until the end of the scope.
 class CastRuleScope : ScopedValue<CastRule*> {
  public:
-  explicit CastRuleScope(CastRule* rule) : ScopedValue(cast_rule, rule) {}
+  [[nodiscard]] explicit CastRuleScope(CastRule* rule) : ScopedValue(cast_rule, rule) {}
 };
 
 inline void cast_operands(const char* op, Precision precision, std::span<Tensor> operands) {

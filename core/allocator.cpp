@@ -53,11 +53,7 @@ CachingAllocator& of(Device device) {
 }
 
 // What the innermost PoolScope of this thread says.
-struct ScopedPool {
-  CachingAllocator* owner = nullptr;
-  std::uint64_t id = 0;
-};
-thread_local ScopedPool scoped;
+thread_local constinit PoolScope::Current scoped;
 
 std::uint64_t pool_for(const CachingAllocator* owner) {
   return scoped.owner == owner ? scoped.id : 0;
@@ -111,10 +107,8 @@ Pool::~Pool() {
   if (owner_ != nullptr) owner_->close_pool(id_);
 }
 
-PoolScope::PoolScope(const Pool& pool) : previous_owner_(scoped.owner), previous_id_(scoped.id) {
-  if (pool.owner_ != nullptr) scoped = {pool.owner_, pool.id_};
+PoolScope::PoolScope(const Pool& pool) {
+  if (pool.owner_ != nullptr) current_.emplace("PoolScope", scoped, Current{pool.owner_, pool.id_});
 }
-
-PoolScope::~PoolScope() { scoped = {previous_owner_, previous_id_}; }
 
 }  // namespace halfgrad::allocator

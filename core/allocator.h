@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/stream.h>
@@ -89,14 +90,15 @@ class Pool {
 /// unless it belongs to another.
 class PoolScope {
  public:
-  explicit PoolScope(const Pool& pool);
-  ~PoolScope();
-  PoolScope(const PoolScope&) = delete;
-  PoolScope& operator=(const PoolScope&) = delete;
+  [[nodiscard]] explicit PoolScope(const Pool& pool);
+
+  struct Current {
+    detail::CachingAllocator* owner = nullptr;
+    std::uint64_t id = 0;
+  };
 
  private:
-  detail::CachingAllocator* previous_owner_;
-  std::uint64_t previous_id_;
+  std::optional<detail::GuardedValue<Current>> current_;  // none for a pool of the CPU
 };
 
 }  // namespace halfgrad::allocator

@@ -68,18 +68,26 @@ void set_device(int index) {
 
 }  // namespace cuda
 
+namespace {
+
+// The current device of this thread inside its guards.
+thread_local constinit int guarded_device = 0;
+
+}  // namespace
+
 DeviceGuard::DeviceGuard(Device device) {
   if (device.is_cpu()) return;
   const int current = cuda::is_available() ? cuda::current_device() : -1;
   if (current == device.index()) return;
   cuda::set_device(device.index());
-  previous_ = current;
+  guarded_device = current;
+  index_.emplace("DeviceGuard", guarded_device, device.index());
 }
 
 DeviceGuard::~DeviceGuard() {
-  if (previous_ < 0) return;
+  if (!index_ || !index_->end()) return;
   try {
-    detail::runtime::set_device(previous_);
+    detail::runtime::set_device(guarded_device);
   } catch (const std::runtime_error&) {
     // The GPU is lost; whatever is asked of it next says so.
   }

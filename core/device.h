@@ -1,8 +1,14 @@
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad {
 
@@ -31,6 +37,8 @@ class Device {
   std::string str() const;
 
   friend constexpr bool operator==(Device, Device) = default;
+  /// By type, then by index, so that devices may be the keys of a map.
+  friend constexpr auto operator<=>(Device, Device) = default;
 
  private:
   [[noreturn]] static void refuse_index(int index);
@@ -62,13 +70,22 @@ void set_device(int index);
 /// Makes a GPU this thread's current device until the end of the scope; nothing for the CPU.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(Device device);
+  [[nodiscard]] explicit DeviceGuard(Device device);
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
-  int previous_ = -1;  // -1: nothing to restore
+  std::optional<detail::GuardedValue<int>> index_;  // none: nothing to restore
 };
 
 }  // namespace halfgrad
+
+template <>
+struct std::hash<halfgrad::Device> {
+  std::size_t operator()(halfgrad::Device device) const noexcept {
+    constexpr std::size_t kTypes = 2;
+    return static_cast<std::size_t>(device.index()) * kTypes +
+           static_cast<std::size_t>(device.type());
+  }
+};

@@ -45,7 +45,7 @@ namespace detail {
 CapturedRandom::CapturedRandom(Device device)
     : device_(device), pool_(std::make_unique<allocator::Pool>(device)) {}
 
-CapturedRandom::Scope::Scope(CapturedRandom& random) : ScopedValue(captured, &random) {}
+CapturedRandom::Scope::Scope(CapturedRandom& random) : GuardedValue("Graph", captured, &random) {}
 
 RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
   auto source = std::find_if(sources_.begin(), sources_.end(),

@@ -46,9 +46,9 @@ namespace detail {
 class CapturedRandom {
  public:
   /// Makes every Generator::take of this thread take from here until the end of the scope.
-  class Scope : ScopedValue<CapturedRandom*> {
+  class Scope : GuardedValue<CapturedRandom*> {
    public:
-    explicit Scope(CapturedRandom& random);
+    [[nodiscard]] explicit Scope(CapturedRandom& random);
   };
 
   explicit CapturedRandom(Device device);
@@ -75,7 +75,7 @@ class CapturedRandom {
 /// replay.
 class GeneratorScope {
  public:
-  explicit GeneratorScope(Generator& generator);
+  [[nodiscard]] explicit GeneratorScope(Generator& generator);
 
  private:
   ScopedValue<Generator*> default_;

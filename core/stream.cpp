@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -52,8 +53,9 @@ void* pool_stream(Device device) {
   return device.is_cpu() ? nullptr : pool->next(device.index());
 }
 
-// Of this thread, by device index; devices beyond the end have their default stream.
-thread_local std::vector<void*> current_streams;
+// Of this thread, by device index; devices that are missing have their default stream. A map, whose
+// values stay where they are.
+thread_local std::map<int, void*> current_streams;
 
 std::atomic<std::int64_t> waits{0};
 
@@ -79,22 +81,14 @@ Stream default_stream(Device device) {
 
 Stream current_stream(Device device) {
   require_device(device, "current_stream");
-  const auto index = static_cast<std::size_t>(device.index());
-  if (device.is_cpu() || index >= current_streams.size()) return {device, nullptr};
-  return {device, current_streams[index]};
+  if (device.is_cpu()) return {device, nullptr};
+  const auto found = current_streams.find(device.index());
+  return {device, found != current_streams.end() ? found->second : nullptr};
 }
 
-StreamScope::StreamScope(const Stream& stream)
-    : guard_(stream.device()), previous_(current_stream(stream.device())) {
+StreamScope::StreamScope(const Stream& stream) : guard_(stream.device()) {
   if (stream.device().is_cpu()) return;
-  const auto index = static_cast<std::size_t>(stream.device().index());
-  if (index >= current_streams.size()) current_streams.resize(index + 1);
-  current_streams[index] = stream.native();
-}
-
-StreamScope::~StreamScope() {
-  if (previous_.device().is_cpu()) return;
-  current_streams[static_cast<std::size_t>(previous_.device().index())] = previous_.native();
+  stream_.emplace("StreamScope", current_streams[stream.device().index()], stream.native());
 }
 
 Event::~Event() {

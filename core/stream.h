@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include <halfgrad/core/device.h>
 
@@ -49,14 +50,11 @@ Stream current_stream(Device device);
 /// end of the scope.
 class StreamScope {
  public:
-  explicit StreamScope(const Stream& stream);
-  ~StreamScope();
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
+  [[nodiscard]] explicit StreamScope(const Stream& stream);
 
  private:
   DeviceGuard guard_;
-  Stream previous_;
+  std::optional<detail::GuardedValue<void*>> stream_;  // none on the CPU
 };
 
 /// A mark in a stream, as torch.cuda.Event.

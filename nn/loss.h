@@ -9,6 +9,21 @@
 /// The losses of ops.h as modules: `criterion(input, target)`. Weights are buffers, so that they
 /// follow the module to another device. Shapes and formulas stand in ops.h.
 namespace halfgrad::nn {
+namespace detail {
+
+/// A loss that warns of shapes that broadcast once for each line that calls it, as the op does.
+template <class Derived>
+class TargetLoss : public Callable<Derived> {
+ public:
+  using Callable<Derived>::Callable;
+
+  Tensor operator()(const Tensor& input, const Tensor& target,
+                    CallSite site = CallSite::here()) const {
+    return Callable<Derived>::operator()(input, target, site);
+  }
+};
+
+}  // namespace detail
 
 class CrossEntropyLoss : public Callable<CrossEntropyLoss> {
  public:
@@ -48,11 +63,12 @@ struct MSELossOptions {
   Reduction reduction = kMean;
 };
 
-class MSELoss : public Callable<MSELoss> {
+class MSELoss : public detail::TargetLoss<MSELoss> {
  public:
-  explicit MSELoss(MSELossOptions options = {}) : Callable("MSELoss"), options_(options) {}
-  Tensor forward(const Tensor& input, const Tensor& target) const {
-    return mse_loss(input, target, options_.reduction);
+  explicit MSELoss(MSELossOptions options = {}) : TargetLoss("MSELoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target,
+                 CallSite site = CallSite::here()) const {
+    return mse_loss(input, target, options_.reduction, site);
   }
 
  private:
@@ -63,11 +79,12 @@ struct L1LossOptions {
   Reduction reduction = kMean;
 };
 
-class L1Loss : public Callable<L1Loss> {
+class L1Loss : public detail::TargetLoss<L1Loss> {
  public:
-  explicit L1Loss(L1LossOptions options = {}) : Callable("L1Loss"), options_(options) {}
-  Tensor forward(const Tensor& input, const Tensor& target) const {
-    return l1_loss(input, target, options_.reduction);
+  explicit L1Loss(L1LossOptions options = {}) : TargetLoss("L1Loss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target,
+                 CallSite site = CallSite::here()) const {
+    return l1_loss(input, target, options_.reduction, site);
   }
 
  private:
@@ -79,12 +96,13 @@ struct SmoothL1LossOptions {
   double beta = 1.0;
 };
 
-class SmoothL1Loss : public Callable<SmoothL1Loss> {
+class SmoothL1Loss : public detail::TargetLoss<SmoothL1Loss> {
  public:
   explicit SmoothL1Loss(SmoothL1LossOptions options = {})
-      : Callable("SmoothL1Loss"), options_(options) {}
-  Tensor forward(const Tensor& input, const Tensor& target) const {
-    return smooth_l1_loss(input, target, options_.reduction, options_.beta);
+      : TargetLoss("SmoothL1Loss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target,
+                 CallSite site = CallSite::here()) const {
+    return smooth_l1_loss(input, target, options_.reduction, options_.beta, site);
   }
 
  private:
@@ -96,11 +114,12 @@ struct HuberLossOptions {
   double delta = 1.0;
 };
 
-class HuberLoss : public Callable<HuberLoss> {
+class HuberLoss : public detail::TargetLoss<HuberLoss> {
  public:
-  explicit HuberLoss(HuberLossOptions options = {}) : Callable("HuberLoss"), options_(options) {}
-  Tensor forward(const Tensor& input, const Tensor& target) const {
-    return huber_loss(input, target, options_.reduction, options_.delta);
+  explicit HuberLoss(HuberLossOptions options = {}) : TargetLoss("HuberLoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target,
+                 CallSite site = CallSite::here()) const {
+    return huber_loss(input, target, options_.reduction, options_.delta, site);
   }
 
  private:
@@ -153,11 +172,12 @@ struct KLDivLossOptions {
   bool log_target = false;
 };
 
-class KLDivLoss : public Callable<KLDivLoss> {
+class KLDivLoss : public detail::TargetLoss<KLDivLoss> {
  public:
-  explicit KLDivLoss(KLDivLossOptions options = {}) : Callable("KLDivLoss"), options_(options) {}
-  Tensor forward(const Tensor& input, const Tensor& target) const {
-    return kl_div(input, target, options_.reduction, options_.log_target);
+  explicit KLDivLoss(KLDivLossOptions options = {}) : TargetLoss("KLDivLoss"), options_(options) {}
+  Tensor forward(const Tensor& input, const Tensor& target,
+                 CallSite site = CallSite::here()) const {
+    return kl_div(input, target, options_.reduction, options_.log_target, site);
   }
 
  private:

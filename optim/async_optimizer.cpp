@@ -87,6 +87,7 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
     for (Tensor& param : group.params) param = parameter++->host;
   }
   optimizer.load_state_dict(state);
+  optimizer.set_step_guard([this](const char* method) { expect_step_function(method); });
   refuse_scaled_ = optimizer.register_step_pre_hook([this](Optimizer&) {
     if (!held_scale_ || held_scale_->value == 1) return;
     throw std::runtime_error(
@@ -101,7 +102,16 @@ AsyncOptimizer::~AsyncOptimizer() {
     check_unchanged("~AsyncOptimizer");
     write_back();
   });
+  optimizer_.set_step_guard(nullptr);
   refuse_scaled_.remove();
+}
+
+// Elsewhere the host's copies have no gradients, and the step would change nothing.
+void AsyncOptimizer::expect_step_function(const char* method) const {
+  if (thread_->is_current()) return;
+  throw std::runtime_error(std::string(method) + ": expected a call by a step function, since an " +
+                           "AsyncOptimizer owns this " + name() +
+                           ", got one outside; call AsyncOptimizer::step");
 }
 
 void AsyncOptimizer::step(const StepFunction& step_fn, bool is_async) {

@@ -68,7 +68,8 @@ class AsyncOptimizer {
   using StepFunction = std::function<void(Optimizer&)>;
 
   /// From here on `optimizer`, which must outlive this object, owns the host's copies: what it
-  /// remembers is converted to them, and only step functions may use it. `thread` may be shared
+  /// remembers is converted to them, and only step functions may use it: its step() elsewhere, and
+  /// that of a GradScaler with it, throws std::runtime_error. `thread` may be shared
   /// with others. Throws std::invalid_argument for parameters on several devices, and for an
   /// optimizer with amp::MasterWeights.
   explicit AsyncOptimizer(Optimizer& optimizer,
@@ -134,6 +135,7 @@ class AsyncOptimizer {
   };
 
   Array host_copy(const Tensor& tensor, DType dtype) const;
+  void expect_step_function(const char* method) const;
   void check_unchanged(const char* method) const;
   void note_versions();
   void write_back();

@@ -1,6 +1,8 @@
 #include <halfgrad/optim/clip_grad.h>
 
 #include <cmath>
+#include <cstddef>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -55,13 +57,31 @@ struct Clamp {
   }
 };
 
-std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const char* op) {
+struct Limit {
+  const char* name;
+  ScaledGradients scaled;
+};
+
+std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const char* op,
+                                 const Limit& limit) {
   std::vector<Tensor> gradients;
   for (const Tensor& parameter : parameters) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
-  detail::expect_unscaled(gradients, op, "call scaler.unscale_(optimizer) first");
+  if (limit.scaled == ScaledGradients::refuse) {
+    const std::string fix = std::string("call scaler.unscale_(optimizer) first, or clip by ") +
+                            limit.name + " * scaler.get_scale() with ScaledGradients::allow";
+    detail::expect_unscaled(gradients, op, fix.c_str());
+  }
   return gradients;
+}
+
+// Runs the updates, each on the device of the gradient that it changes, in their order there.
+template <class Update, std::size_t N>
+void update_each_device(const std::vector<detail::TensorUpdate<Update, N>>& updates) {
+  std::map<Device, std::vector<detail::TensorUpdate<Update, N>>> by_device;
+  for (const auto& update : updates) by_device[update.operands[0]->device()].push_back(update);
+  for (const auto& [device, there] : by_device) detail::multi_tensor(there);
 }
 
 void expect_finite(const Tensor& norm, const char* op) {
@@ -100,42 +120,49 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
 }
 
 void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
-                           const Tensor& total_norm) {
+                           const Tensor& total_norm, ScaledGradients scaled) {
+  const std::vector<Tensor> gradients =
+      gradients_of(parameters, "clip_grads_with_norm_", {"max_norm", scaled});
   const Array coefficient = Array::empty({}, total_norm.dtype(), total_norm.device());
   detail::elementwise(ClipCoefficient{max_norm}, total_norm.dtype(), coefficient,
                       total_norm.array());
-  const std::vector<Tensor> gradients = gradients_of(parameters, "clip_grads_with_norm_");
+  std::map<Device, Array> coefficients;
   std::vector<detail::TensorUpdate<Scale, 2>> updates;
   for (const Tensor& gradient : gradients) {
-    updates.push_back({{}, {&gradient.array(), &coefficient}});
+    Array& there = coefficients[gradient.device()];
+    if (!there.defined()) there = coefficient.to(gradient.device());
+    updates.push_back({{}, {&gradient.array(), &there}});
   }
-  detail::multi_tensor(updates);
+  update_each_device(updates);
   bump_versions(gradients);
 }
 
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
-  const Tensor total = get_total_norm(gradients_of(parameters, "clip_grad_norm_"), norm_type);
+                       bool error_if_nonfinite, ScaledGradients scaled) {
+  const Tensor total =
+      get_total_norm(gradients_of(parameters, "clip_grad_norm_", {"max_norm", scaled}), norm_type);
   if (error_if_nonfinite) expect_finite(total, "clip_grad_norm_");
-  clip_grads_with_norm_(parameters, max_norm, total);
+  clip_grads_with_norm_(parameters, max_norm, total, scaled);
   return total;
 }
 
 Tensor clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
-  return clip_grad_norm_(std::vector{parameter}, max_norm, norm_type, error_if_nonfinite);
+                       bool error_if_nonfinite, ScaledGradients scaled) {
+  return clip_grad_norm_(std::vector{parameter}, max_norm, norm_type, error_if_nonfinite, scaled);
 }
 
-void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
-  const std::vector<Tensor> gradients = gradients_of(parameters, "clip_grad_value_");
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value,
+                      ScaledGradients scaled) {
+  const std::vector<Tensor> gradients =
+      gradients_of(parameters, "clip_grad_value_", {"clip_value", scaled});
   std::vector<detail::TensorUpdate<Clamp, 1>> updates;
   for (const Tensor& gradient : gradients) updates.push_back({{clip_value}, {&gradient.array()}});
-  detail::multi_tensor(updates);
+  update_each_device(updates);
   bump_versions(gradients);
 }
 
-void clip_grad_value_(const Tensor& parameter, double clip_value) {
-  clip_grad_value_(std::vector{parameter}, clip_value);
+void clip_grad_value_(const Tensor& parameter, double clip_value, ScaledGradients scaled) {
+  clip_grad_value_(std::vector{parameter}, clip_value, scaled);
 }
 
 }  // namespace halfgrad::nn::utils

@@ -24,7 +24,7 @@ void check_entries(const std::string& optimizer, std::int64_t number, const Para
   for (const auto* kind : {&entries, &of_masters}) {
     if (std::ranges::none_of(*kind, is_saved)) continue;
     for (const StateEntry& entry : *kind) {
-      if (!entry.is_required || is_saved(entry)) continue;
+      if (!entry.is_required || entry.if_missing || is_saved(entry)) continue;
       throw std::invalid_argument(optimizer + ": expected " + entry.name + place + "none");
     }
   }
@@ -53,6 +53,12 @@ ParamState loaded_state(const std::string& optimizer, std::int64_t number, const
     }
     const DType dtype = is_count ? array.dtype() : updated;
     state[name] = array.clone().to(dtype).to(param.device());
+  }
+  const bool is_begun = std::ranges::any_of(
+      entries, [&saved](const StateEntry& entry) { return saved.contains(entry.name); });
+  for (const StateEntry& entry : entries) {
+    if (!is_begun || !entry.if_missing || saved.contains(entry.name)) continue;
+    state[entry.name] = Array::full({}, *entry.if_missing, kFloat, param.device());
   }
   return state;
 }

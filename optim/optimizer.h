@@ -51,6 +51,8 @@ using ParamState = std::map<std::string, Array>;
 struct StateEntry {
   std::string name;
   bool is_required = true;  ///< there for every parameter that has been updated
+  /// For a 0-dim float32 entry: its value where a saved state holds other entries but not this one.
+  std::optional<double> if_missing = {};
 };
 
 /// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
@@ -88,6 +90,15 @@ class Optimizer {
 
   /// One update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
+
+  /// Throws std::runtime_error, beginning with `method`, where step() would because of a
+  /// set_step_guard(). GradScaler asks before it looks at gradients.
+  void expect_step_allowed(const char* method) const;
+  /// For a wrapper that runs the steps itself: `guard`, called at the beginning of each step with
+  /// the name of the method, throws for a step that is not the wrapper's. An empty one ends that.
+  void set_step_guard(std::function<void(const char* method)> guard) {
+    step_guard_ = std::move(guard);
+  }
 
   /// How often step() was called, before a state_dict() that was loaded included.
   std::int64_t steps() const { return steps_; }
@@ -172,6 +183,7 @@ class Optimizer {
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> load_hooks_ = std::make_shared<Hooks>();
   std::uint64_t next_hook_ = 0;
+  std::function<void(const char*)> step_guard_;
   std::int64_t steps_ = 0;
   Array skipped_steps_;
 };

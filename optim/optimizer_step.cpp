@@ -41,7 +41,12 @@ ParamGroup part_on(Device device, const ParamGroup& group) {
 
 }  // namespace
 
+void Optimizer::expect_step_allowed(const char* method) const {
+  if (step_guard_) step_guard_(method);
+}
+
 std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
+  expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
   std::optional<Tensor> loss;
@@ -56,6 +61,7 @@ std::optional<Tensor> Optimizer::step(const std::function<Tensor()>& closure) {
 }
 
 void Optimizer::step(const StepControl& control) {
+  expect_step_allowed("step");
   run_hooks(*pre_hooks_);
   const NoGradGuard no_grad;
   update_groups(detail::unscale_shared_gradients(parameters(), control));

@@ -100,8 +100,10 @@ void SGD::check_options(const ParamGroup& group) const {
 }
 
 // Without momentum a parameter has none of them, or what it had before momentum was set to 0.
+// PyTorch saves the buffer alone: with it a first update was made, and only the first is told
+// apart.
 std::vector<StateEntry> SGD::state_entries(const ParamGroup&) const {
-  return {{"step"}, {"momentum_buffer"}};
+  return {{.name = "step", .if_missing = 1}, {.name = "momentum_buffer"}};
 }
 
 void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,

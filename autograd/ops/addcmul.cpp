@@ -12,6 +12,7 @@ namespace {
 // y = a + value b c, rounded once
 struct AddCMul : ElementwiseDefaults {
   static constexpr auto name = "addcmul";
+  static constexpr auto precision = Precision::widest_operand;
   static constexpr bool integers = true;
   static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
   static constexpr double low = -2, high = 2, roundoffs = 8;  // of a product that reaches 4
@@ -39,6 +40,7 @@ struct AddCMul : ElementwiseDefaults {
 // y = a + value b / c, rounded once
 struct AddCDiv : ElementwiseDefaults {
   static constexpr auto name = "addcdiv";
+  static constexpr auto precision = Precision::widest_operand;
   static constexpr std::array reads = {kSavesNothing, kSavesInput << 2,
                                        kSavesInput << 1 | kSavesInput << 2};
   static constexpr double low = 0.5, high = 2, roundoffs = 8;  // of a quotient that reaches 4

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/precision.h>
 
 namespace halfgrad {
 namespace {
@@ -251,7 +252,10 @@ Factor multiplied(const Factor& first, const Factor& second, const Labels& kept,
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors) {
-  auto [factors, result] = parsed(equation, tensors);
+  std::vector<Tensor> operands = tensors;
+  detail::cast_operands("einsum", Precision::tensor_core, operands);
+  const detail::CastRuleScope no_rule(nullptr);
+  auto [factors, result] = parsed(equation, operands);
   for (Factor& factor : factors) factor = with_diagonals(std::move(factor));
   const LabelSizes sizes = sizes_of(factors);
   Factor product = squeezed(factors.front(), sizes);

@@ -36,12 +36,13 @@ OpEntry huber_loss_entry() {
 
 }  // namespace detail
 
-Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction, double delta) {
+Tensor huber_loss(const Tensor& self, const Tensor& target, Reduction reduction, double delta,
+                  CallSite site) {
   detail::check_floating("huber_loss", self, target);
   detail::check_positive("huber_loss", "delta", delta);
   detail::Huber f;
   f.delta = delta;
-  return detail::loss(f, reduction, self, target);
+  return detail::loss(f, reduction, self, target, site);
 }
 
 }  // namespace halfgrad

@@ -63,9 +63,10 @@ OpEntry kl_div_entry() {
 
 }  // namespace detail
 
-Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction, bool log_target) {
-  return log_target ? detail::loss(detail::KullbackLeiblerOfLog{}, reduction, self, target)
-                    : detail::loss(detail::KullbackLeibler{}, reduction, self, target);
+Tensor kl_div(const Tensor& self, const Tensor& target, Reduction reduction, bool log_target,
+              CallSite site) {
+  return log_target ? detail::loss(detail::KullbackLeiblerOfLog{}, reduction, self, target, site)
+                    : detail::loss(detail::KullbackLeibler{}, reduction, self, target, site);
 }
 
 }  // namespace halfgrad

@@ -30,11 +30,11 @@ OpEntry l1_loss_entry() {
 
 }  // namespace detail
 
-Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, CallSite site) {
   if (!self.is_floating_point() && !target.is_floating_point()) {
     return detail::reduced(abs(self - target), reduction);  // stays integer
   }
-  return detail::loss(detail::AbsoluteError{}, reduction, self, target);
+  return detail::loss(detail::AbsoluteError{}, reduction, self, target, site);
 }
 
 }  // namespace halfgrad

@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/linear.h>
@@ -79,6 +80,23 @@ struct Linear {
   void backward(const Backward<3>& node) const { set_linear_gradients(node, node.grad()); }
 };
 
+// A bias of several rows is added, as in PyTorch: to a matrix by addmm, else after the product.
+Tensor linear_of_matrix(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  const auto compute = [](const Tensor& x, const Tensor& w, const Tensor& b) {
+    expect_shapes(Linear::name, x.array(), w.array(), {});
+    Shape sizes = x.sizes();
+    sizes[x.array().ndim() - 1] = w.size(0);
+    expect_one_dtype(Linear::name, x.array(), b.array());
+    if (broadcast_shapes(sizes, b.sizes(), Linear::name) != sizes) {
+      throw std::invalid_argument(std::string(Linear::name) +
+                                  ": expected a bias that broadcasts to the result " +
+                                  to_string(sizes) + ", got " + to_string(b.sizes()));
+    }
+    return x.dim() == 2 ? addmm(b, x, w.t()) : apply(Linear{}, x, w, Tensor()) + b;
+  };
+  return composite(Linear::name, Linear::precision, compute, input, weight, bias);
+}
+
 }  // namespace
 
 OpEntry linear_entry(const char* name, const LinearFunction& f,
@@ -122,6 +140,10 @@ OpEntry linear_entry() {
 }  // namespace detail
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (bias.defined() && bias.dim() > 1) {
+    if (input.dim() != 1) return detail::linear_of_matrix(input, weight, bias);
+    return squeeze(detail::linear_of_matrix(unsqueeze(input, 0), weight, bias), 0);
+  }
   return detail::apply(detail::Linear{}, input, weight, bias);
 }
 

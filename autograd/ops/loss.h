@@ -60,13 +60,14 @@ Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, cons
   return composite(F::name, F::precision, compute, weight, operands...);
 }
 
-/// Warns, as PyTorch's mse_loss does, of shapes that differ: [n, 1] and [n] would broadcast to [n,
-/// n].
+/// Warns, as PyTorch's mse_loss does, of shapes that differ: [n, 1] and [n] broadcast to [n, n].
 template <class F>
-Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& target) {
+Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& target,
+            const CallSite& site) {
   if (self.sizes() != target.sizes()) {
-    warn(std::string(F::name) + ": expected a target of shape " + to_string(self.sizes()) +
-         ", got " + to_string(target.sizes()) + ", and lets them broadcast");
+    warn_once(site, F::name,
+              "expected a target of shape " + to_string(self.sizes()) + ", got " +
+                  to_string(target.sizes()) + ", and lets them broadcast");
   }
   return weighted_loss(f, reduction, {}, self, target);
 }

@@ -30,9 +30,9 @@ OpEntry mse_loss_entry() {
 
 }  // namespace detail
 
-Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+Tensor mse_loss(const Tensor& self, const Tensor& target, Reduction reduction, CallSite site) {
   detail::check_floating("mse_loss", self, target);
-  return detail::loss(detail::SquaredError{}, reduction, self, target);
+  return detail::loss(detail::SquaredError{}, reduction, self, target, site);
 }
 
 }  // namespace halfgrad

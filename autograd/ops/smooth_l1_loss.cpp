@@ -36,13 +36,14 @@ OpEntry smooth_l1_loss_entry() {
 
 }  // namespace detail
 
-Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, double beta) {
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, double beta,
+                      CallSite site) {
   detail::check_floating("smooth_l1_loss", self, target);
-  if (beta == 0) return l1_loss(self, target, reduction);
+  if (beta == 0) return l1_loss(self, target, reduction, site);
   detail::check_positive("smooth_l1_loss", "beta", beta);
   detail::SmoothL1 f;
   f.beta = beta;
-  return detail::loss(f, reduction, self, target);
+  return detail::loss(f, reduction, self, target, site);
 }
 
 }  // namespace halfgrad

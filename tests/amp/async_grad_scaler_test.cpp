@@ -146,6 +146,19 @@ TEST(AsyncGradScaler, ScaledGradientsDoNotReachThePlainStep) {
   EXPECT_EQ(training.value(), 1);
 }
 
+// A plain GradScaler would find no gradients there.
+TEST(AsyncGradScaler, PlainScalerIsToldWhoseStepToCall) {
+  for (const bool enabled : {false, true}) {
+    AsyncTraining training;
+    GradScaler scaler({.init_scale = 4, .enabled = enabled});
+    scaler.scale(sum(training.param)).backward();
+    const std::string fix = "call AsyncOptimizer::step";
+    EXPECT_TRUE(message_of([&] { scaler.step(training.sgd); }).ends_with(fix));
+    if (enabled) EXPECT_TRUE(message_of([&] { scaler.unscale_(training.sgd); }).ends_with(fix));
+    EXPECT_EQ(training.value(), 1);
+  }
+}
+
 TEST(AsyncGradScaler, ClippingOnEitherThread) {
   for (const bool in_step_function : {false, true}) {
     AsyncTraining training({.init_scale = 4});

@@ -276,17 +276,5 @@ TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
   for (const auto& c : cases) EXPECT_EQ(c.result.dtype(), c.dtype) << c.what;
 }
 
-TEST(Autocast, ComposedOpsKeepTheirDTypeAndEinsumCastsItsProductsAlone) {
-  const Autocast autocast(default_device_type(), kHalf);
-  for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
-    const Tensor x = ones({2, 2}, dtype);
-    EXPECT_EQ(roll(x, 1).dtype(), dtype);
-    EXPECT_EQ(trace(x).dtype(), dtype);
-    EXPECT_EQ(diag(x.diagonal()).dtype(), dtype);
-    EXPECT_EQ(einsum("ij,jk->ik", {x, x}).dtype(), kHalf);
-    EXPECT_EQ(einsum("ij,ij->ij", {x, x}).dtype(), dtype);
-  }
-}
-
 }  // namespace
 }  // namespace halfgrad::amp

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <halfgrad/amp/master_weights.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/tests/amp/trained.h>
@@ -40,7 +41,8 @@ TEST(GradScaler, ParametersWithoutGradientsAreLeftAlone) {
   EXPECT_EQ(b.item(), 0);
 }
 
-TEST(GradScaler, UnscaleRefusesFloat16BeforeTouchingAnything) {
+// "Attempting to unscale FP16 gradients": a float16 parameter needs a master.
+TEST(GradScaler, RefusesFloat16WithoutMasterWeightsBeforeTouchingAnything) {
   GradScaler scaler = started();
   Tensor a = filled({1}, 1).requires_grad_();
   Tensor b = filled({1}, 1, kHalf).requires_grad_();
@@ -48,8 +50,14 @@ TEST(GradScaler, UnscaleRefusesFloat16BeforeTouchingAnything) {
   a.set_grad(filled({1}, 4));
   b.set_grad(filled({1}, 4, kHalf));
   for (int attempt = 0; attempt < 2; ++attempt) {  // the stage stays ready
-    const std::string text = message_of<std::invalid_argument>([&] { scaler.unscale_(optimizer); });
-    EXPECT_NE(text.find("float16"), std::string::npos) << text;
+    const std::string expected =
+        ": expected gradients of float32, float64 or bfloat16, got float16";
+    const std::string unscale =
+        message_of<std::invalid_argument>([&] { scaler.unscale_(optimizer); });
+    EXPECT_TRUE(unscale.starts_with("unscale_" + expected)) << unscale;
+    const std::string step = message_of<std::invalid_argument>([&] { scaler.step(optimizer); });
+    EXPECT_TRUE(step.starts_with("step" + expected)) << step;
+    EXPECT_EQ(a.item(), 1);
     EXPECT_EQ(a.grad().item(), 4);
     EXPECT_EQ(b.grad().item(), 4);
   }
@@ -57,12 +65,15 @@ TEST(GradScaler, UnscaleRefusesFloat16BeforeTouchingAnything) {
   EXPECT_NO_THROW(scaler.unscale_(optimizer));
 }
 
-// An optimizer that honours found_inf takes float16 gradients, as PyTorch's fused ones do.
-TEST(GradScaler, StepAcceptsFloat16) {
-  GradScaler scaler = started();
-  Trained trained({2}, kHalf);
-  scaler.step(trained.optimizer);
-  EXPECT_EQ(trained.value(), Values{0.5});
+TEST(GradScaler, TakesFloat16WithMasterWeights) {
+  for (const bool explicitly : {false, true}) {
+    GradScaler scaler = started();
+    Trained trained({2}, kHalf);
+    const MasterWeights masters(trained.optimizer);
+    if (explicitly) scaler.unscale_(trained.optimizer);
+    scaler.step(trained.optimizer);
+    EXPECT_EQ(trained.value(), Values{0.5});
+  }
 }
 
 // "bf16 gradients are accepted by unscale on every device."

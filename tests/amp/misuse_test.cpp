@@ -5,30 +5,11 @@
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/optim/clip_grad.h>
-#include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/amp/misuse.h>
 
-/// Sequences that would train wrongly without a word elsewhere, each an error that names the fix;
-/// and their neighbours that are right.
+/// Sequences that would train wrongly without a word elsewhere, each an error that names the fix.
 namespace halfgrad::amp {
 namespace {
-
-/// Two optimizers and a scaler on loss(w) = sum(w^2), whose gradient is 2 w.
-struct Bench {
-  Tensor w = vector_of({1, -3}).requires_grad_();
-  Tensor v = vector_of({2}).requires_grad_();
-  optim::SGD optimizer{{w}, {.lr = 0.25}};
-  optim::SGD other{{v}, {.lr = 0.25}};
-  GradScaler scaler{{.init_scale = 8}};
-
-  void backward(double factor = 1) { scaler.scale(sum(w * w) * factor).backward(); }
-  void step() { scaler.step(optimizer); }
-  void update() { scaler.update(); }
-  void iteration(double factor = 1) {
-    backward(factor);
-    step();
-    update();
-  }
-};
 
 struct Misuse {
   const char* what;
@@ -39,12 +20,16 @@ struct Misuse {
 
 const Misuse kMisuses[] = {
     {"clipping by norm before unscale_", [](Bench& b) { b.backward(); },
-     [](Bench& b) { nn::utils::clip_grad_norm_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
+     [](Bench& b) { nn::utils::clip_grad_norm_(b.w, 1); },
+     "scaler.unscale_(optimizer) first, or clip by max_norm * scaler.get_scale() with "
+     "ScaledGradients::allow"},
     {"clipping by a norm known before unscale_", [](Bench& b) { b.backward(); },
      [](Bench& b) { nn::utils::clip_grads_with_norm_({b.w}, 1, filled({}, 2)); },
      "scaler.unscale_(optimizer) first"},
     {"clipping by value before unscale_", [](Bench& b) { b.backward(); },
-     [](Bench& b) { nn::utils::clip_grad_value_(b.w, 1); }, "scaler.unscale_(optimizer) first"},
+     [](Bench& b) { nn::utils::clip_grad_value_(b.w, 1); },
+     "scaler.unscale_(optimizer) first, or clip by clip_value * scaler.get_scale() with "
+     "ScaledGradients::allow"},
     {"update inside an accumulation window",
      [](Bench& b) {
        b.backward();
@@ -130,13 +115,22 @@ const Misuse kMisuses[] = {
        b.backward();
        b.step();
      },
-     [](Bench& b) { b.step(); }, "one call per optimizer between updates"},
+     [](Bench& b) { b.step(); },
+     "one call per optimizer between updates, got a second one; call update()"},
     {"unscale_ twice",
      [](Bench& b) {
        b.backward();
        b.scaler.unscale_(b.optimizer);
      },
-     [](Bench& b) { b.scaler.unscale_(b.optimizer); }, "one call per optimizer between updates"},
+     [](Bench& b) { b.scaler.unscale_(b.optimizer); },
+     "before step(), got one after unscale_(); call update()"},
+    {"unscale_ after step",
+     [](Bench& b) {
+       b.backward();
+       b.step();
+     },
+     [](Bench& b) { b.scaler.unscale_(b.optimizer); },
+     "before step(), got one after step(); call update()"},
     {"update without a check", [](Bench& b) { b.backward(); }, [](Bench& b) { b.update(); },
      "unscaled or stepped"},
     {"an optimizer without gradients", [](Bench& b) { b.backward(); },
@@ -157,112 +151,6 @@ TEST(Misuse, ThrowsNamingTheFixAndChangesNothing) {
     expect_same(bench.w.grad().to_vector<double>(), gradient);
     EXPECT_EQ(bench.scaler.get_scale(), scale);
   }
-}
-
-const std::pair<const char*, std::function<void(Bench&)>> kRight[] = {
-    {"zero_grad", [](Bench& b) { b.optimizer.zero_grad(); }},
-    {"zero_grad, in place", [](Bench& b) { b.optimizer.zero_grad(false); }},
-    {"zeros by hand", [](Bench& b) { b.w.grad().zero_(); }},
-    {"a gradient by hand",
-     [](Bench& b) {
-       b.w.set_grad(vector_of({0, 0}));
-     }},
-    {"another's backward, dropped before one's own",
-     [](Bench& b) {
-       b.scaler.scale(sum(b.w) * sum(b.v)).backward();
-       b.scaler.step(b.other);
-       b.scaler.update();
-       b.optimizer.zero_grad();
-     }},
-};
-
-TEST(Misuse, EveryWayToStartAfreshIsRight) {
-  for (const auto& [what, start_afresh] : kRight) {
-    for (const double first : {1.0, kInfinite}) {
-      SCOPED_TRACE(what);
-      Bench bench;
-      bench.iteration(first);
-      start_afresh(bench);
-      const double before = bench.w.to_vector<double>()[0];
-      EXPECT_NO_THROW(bench.iteration());
-      EXPECT_EQ(bench.w.to_vector<double>()[0], before / 2);  // w -= lr * 2 w
-    }
-  }
-}
-
-TEST(Misuse, PlainGradientsMayJoinUnscaledOnes) {
-  Bench bench;
-  bench.backward();
-  bench.scaler.unscale_(bench.optimizer);
-  (sum(bench.w) * 2).backward();
-  nn::utils::clip_grad_value_(bench.w, 100);
-  bench.step();
-  EXPECT_EQ(bench.w.to_vector<double>(), (Values{1 - 0.25 * 4, -3 + 0.25 * 4}));
-}
-
-// They may have multiplied by the scale themselves.
-TEST(Misuse, GradientsThatNoScalerScaledAreTheUsersAffair) {
-  for (const bool unscale : {false, true}) {
-    Bench bench;
-    bench.scaler = started({.init_scale = 8});
-    for (int batch = 0; batch < 2; ++batch) {
-      (sum(bench.w * bench.w) * bench.scaler.get_scale()).backward();
-    }
-    if (unscale) bench.scaler.unscale_(bench.optimizer);
-    bench.step();
-    EXPECT_EQ(bench.w.to_vector<double>(), (Values{0, 0}));
-    bench.update();
-    bench.optimizer.zero_grad();
-    EXPECT_NO_THROW(bench.iteration());
-  }
-}
-
-TEST(Misuse, UnscaledGradientsMayBeSteppedPlainly) {
-  Bench bench;
-  bench.backward();
-  bench.scaler.unscale_(bench.optimizer);
-  bench.optimizer.step();
-  EXPECT_EQ(bench.w.to_vector<double>(), (Values{0.5, -1.5}));
-}
-
-TEST(Misuse, OneBackwardOfSeveralScalersIsRight) {
-  Bench bench;
-  GradScaler second = started({.init_scale = 4});
-  (bench.scaler.scale(sum(bench.w * bench.w)) + second.scale(sum(bench.v * bench.v))).backward();
-  bench.scaler.step(bench.optimizer);
-  second.step(bench.other);
-  EXPECT_EQ(bench.w.to_vector<double>(), (Values{0.5, -1.5}));
-  EXPECT_EQ(bench.v.to_vector<double>(), Values{1});
-}
-
-TEST(Misuse, PassesInsidePassesKeepTheirScales) {
-  Bench bench;
-  const Tensor inner = vector_of({5}).requires_grad_();
-  const Tensor product = sum(bench.w * bench.w);
-  product.register_hook([&](const Tensor&) {
-    const EnableGradGuard record;
-    sum(inner * inner).backward();
-    return Tensor();
-  });
-  bench.scaler.scale(product).backward();
-  EXPECT_NO_THROW(nn::utils::clip_grad_norm_(inner, 1));
-  EXPECT_THROW(nn::utils::clip_grad_norm_(bench.w, 1), std::runtime_error);
-}
-
-// As a user's checkpoint does: the pass inside begins with the scaled gradient of the one outside.
-TEST(Misuse, PassesInsidePassesMayReachTheSameParameters) {
-  Bench bench;
-  const Tensor part = bench.w.detach().requires_grad_();
-  part.register_hook([&](const Tensor& grad) {
-    const EnableGradGuard record;
-    (bench.w * 1).backward(grad);
-    return Tensor();
-  });
-  for (int batch = 0; batch < 2; ++batch) {
-    bench.scaler.scale(sum(part * part) + sum(bench.w * bench.w)).backward();
-  }
-  EXPECT_NO_THROW(bench.step());
-  EXPECT_EQ(bench.w.to_vector<double>(), (Values{-1, 3}));  // w - 0.25 * 2 * (2 w + 2 w)
 }
 
 }  // namespace

@@ -131,6 +131,8 @@ inline const std::map<std::string, Op> kOps{
     {"cross_entropy_smoothing",
      unary([](X x) { return cross_entropy(x, classes(), {.label_smoothing = 0.1}); })},
     {"nll_loss", unary([](X x) { return nll_loss(x, classes()); })},
+    {"einsum_transpose", unary([](X x) { return einsum("ij->ji", {x}); })},
+    {"einsum_sum", unary([](X x) { return einsum("ij->", {x}); })},
 
     {"add", binary([](X x, X y) { return x + y; })},
     {"sub", binary([](X x, X y) { return x - y; })},
@@ -180,8 +182,14 @@ inline const std::map<std::string, Op> kOps{
     {"bce", binary([](X x, X y) { return binary_cross_entropy(x, y); })},
     {"bce_with_logits", binary([](X x, X y) { return binary_cross_entropy_with_logits(x, y); })},
     {"kl_div", binary([](X x, X y) { return kl_div(x, y); })},
+    {"einsum", binary([](X x, X y) {
+       return einsum("ij,jk->ik", {x, y});
+     })},
 
     {"addmm", ternary([](X x, X y, X z) { return addmm(x, y, z); })},
+    {"linear_matrix_bias", ternary([](X x, X y, X z) { return linear(x, y, z); })},
+    {"addcmul", ternary([](X x, X y, X z) { return addcmul(x, y, z); })},
+    {"addcdiv", ternary([](X x, X y, X z) { return addcdiv(x, y, z); })},
     {"linear_bias", ternary([](X x, X y, X z) { return linear(x, y, row(z)); })},
     {"lerp", ternary([](X x, X y, X z) { return lerp(x, y, z); })},
     {"baddbmm", ternary([](X x, X y, X z) { return baddbmm(x, batch(y), batch(z)); })},

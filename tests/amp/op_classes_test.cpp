@@ -21,7 +21,7 @@ const std::map<Precision, std::vector<std::string>> kLists{
                              "huber_loss", "mse_loss",   "binary_cross_entropy_with_logits",
                              "logsumexp"}},
     {Precision::wide_accumulate, {"prod", "cumsum", "softmax", "log_softmax", "sum", "norm"}},
-    {Precision::widest_operand, {"dot", "scatter_add"}},
+    {Precision::widest_operand, {"addcmul", "addcdiv", "dot", "scatter_add"}},
     {Precision::unsafe, {"binary_cross_entropy"}},
 };
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/optim/adam.h>
+#include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/optim/make_optimizer.h>
@@ -86,6 +87,43 @@ TEST(SeveralDevices, AreAsManyOptimizersOfOneDevice) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(read(together.params[i]), read(apart.params[i]));
     EXPECT_EQ(optimizer.state(together.params[i]).at("step").device(), together.params[i].device());
+  }
+}
+
+// As on one device, to the bit: norms are summed where the first gradient lies.
+TEST(SeveralDevices, ClippingIsThatOfOneDevice) {
+  using namespace nn::utils;
+  using Clip = std::function<Tensor(const std::vector<Tensor>&)>;
+  const Clip clips[] = {
+      [](const auto& params) { return clip_grad_norm_(params, 1); },
+      [](const auto& params) { return clip_grad_norm_(params, 1, kInfinite); },
+      [](const auto& params) {
+        clip_grad_value_(params, 2.5);
+        return filled({}, 0);
+      },
+      [](const auto& params) {
+        std::vector<Tensor> gradients;
+        for (const Tensor& param : params) gradients.push_back(param.grad());
+        const Tensor total = get_total_norm(gradients);
+        clip_grads_with_norm_(params, 1, total);
+        return total;
+      },
+  };
+  for (const Clip& clip : clips) {
+    for (auto devices : all_places()) {
+      devices.push_back(devices[0]);
+      Places places(devices, true), apart(std::vector(3, devices[0]), true);
+      for (Places* const p : {&places, &apart}) {
+        for (std::size_t i = 0; i < 3; ++i) p->set(i, {3, -4 - static_cast<double>(i)});
+      }
+      const Tensor total = clip(places.params);
+      EXPECT_EQ(total.item(), clip(apart.params).item());
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(read(places.params[i].grad()), read(apart.params[i].grad()));
+        EXPECT_EQ(places.params[i].grad().device(), devices[i]);
+        EXPECT_NE(read(places.params[i].grad()), (Values{3, -4 - static_cast<double>(i)}));
+      }
+    }
   }
 }
 

@@ -65,6 +65,44 @@ TEST(Linear, HasTheGradientsOfFiniteDifferences) {
   }
 }
 
+// As in PyTorch, where a bias of several rows is added to the product.
+TEST(Linear, TakesAnyBiasThatBroadcastsToTheResult) {
+  const struct {
+    Shape leading, bias;
+  } cases[] = {
+      {{}, {1, 3}},  {{5}, {5, 3}},    {{5}, {1, 3}},       {{5}, {5, 1}},
+      {{1}, {1, 1}}, {{2, 5}, {5, 3}}, {{2, 5}, {2, 5, 3}}, {{2, 5}, {2, 1, 1}},
+  };
+  constexpr std::int64_t kIn = 4, kOut = 3;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(to_string(c.leading) + " and " + to_string(c.bias));
+    const Tensor x = random_leaf(with(c.leading, kIn), 1), w = random_leaf({kOut, kIn}, 2);
+    const Tensor b = random_leaf(c.bias, 3);
+    const Tensor y = linear(x, w, b);
+    ASSERT_EQ(y.sizes(), with(c.leading, kOut));
+    const auto got = y.to_vector<double>(), expected = (linear(x, w) + b).to_vector<double>();
+    const auto magnitude = (linear(abs(x), abs(w)) + abs(b)).to_vector<double>();
+    for (std::size_t i = 0; i < got.size(); ++i) {  // either side rounds kIn + 1 times
+      EXPECT_NEAR(got[i], expected[i], 2 * (kIn + 1) * roundoff(kDouble) * magnitude[i]);
+    }
+    const auto f = [](const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); };
+    expect_gradients(f, {x, w, b});
+    expect_second_gradients(f, {x, w, b});
+  }
+}
+
+TEST(Linear, NamesABiasThatWouldMakeTheResultLarger) {
+  const Tensor x = ones({1, 4}), w = ones({3, 4});
+  EXPECT_EQ(message_of([&] {
+              linear(x, w, ones({5, 3}));
+            }),
+            "linear: expected a bias that broadcasts to the result " + to_string(Shape{1, 3}) +
+                ", got " + to_string(Shape{5, 3}));
+  EXPECT_THROW(linear(x[0], w, ones({5, 3})), std::invalid_argument);
+  EXPECT_THROW(linear(x, w, ones({1, 3}, {.dtype = kHalf})), std::invalid_argument);
+  EXPECT_THROW(linear(x, ones({3}), ones({1, 3})), std::invalid_argument);
+}
+
 TEST(Linear, TakesViews) {
   const auto f = [](const std::vector<Tensor>& in) {
     return linear(in[0].transpose(0, 1), in[1].t(), in[2].slice(0, 0, 6, 2));

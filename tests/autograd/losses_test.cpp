@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -169,16 +172,42 @@ TEST(LossesOnCpu, NameWhatTheyRefuse) {
   EXPECT_THROW(binary_cross_entropy_with_logits(x, x[0]), std::invalid_argument);
 }
 
+template <class F>
+std::string said(const F& f) {
+  ::testing::internal::CaptureStderr();
+  f();
+  return ::testing::internal::GetCapturedStderr();
+}
+
 TEST(LossesOnCpu, WarnOfTargetsThatBroadcast) {
-  const auto said = [](const Shape& target) {
-    ::testing::internal::CaptureStderr();
-    EXPECT_EQ(mse_loss(zeros({2, 1}), ones(target)).item(), 1);
-    return ::testing::internal::GetCapturedStderr();
-  };
-  EXPECT_EQ(said({2, 1}), "");
-  EXPECT_EQ(said({2}), "halfgrad: warning: mse_loss: expected a target of shape " +
-                           to_string(Shape{2, 1}) + ", got " + to_string(Shape{2}) +
-                           ", and lets them broadcast\n");
+  EXPECT_EQ(said([] { mse_loss(zeros({2, 1}), ones({2, 1})); }), "");
+  double loss = 0;
+  const int line = __LINE__ + 1;
+  const std::string warning = said([&] { loss = mse_loss(zeros({2, 1}), ones({2})).item(); });
+  EXPECT_EQ(loss, 1);
+  EXPECT_EQ(warning, "halfgrad: warning: mse_loss: expected a target of shape " +
+                         to_string(Shape{2, 1}) + ", got " + to_string(Shape{2}) +
+                         ", and lets them broadcast; called at " __FILE__ ":" +
+                         std::to_string(line) + "\n");
+}
+
+// Each call stands in a line of its own.
+TEST(LossesOnCpu, WarnOnceForEachLineThatCallsThem) {
+  const Tensor x = full({2, 1}, 0.5), target = full({2}, 0.25);
+  std::vector<std::function<void()>> calls;
+  calls.emplace_back([&] { mse_loss(x, target); });
+  calls.emplace_back([&] { mse_loss(x, target, kSum); });
+  calls.emplace_back([&] { l1_loss(x, target); });
+  calls.emplace_back([&] { smooth_l1_loss(x, target, kMean, 2); });
+  calls.emplace_back([&] { smooth_l1_loss(x, target, kMean, 0); });
+  calls.emplace_back([&] { huber_loss(x, target); });
+  calls.emplace_back([&] { kl_div(x, target); });
+  for (const auto& call : calls) {
+    const std::string warnings = said([&] {
+      for (int step = 0; step < 3; ++step) call();
+    });
+    EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), 1) << warnings;
+  }
 }
 
 // On a GPU the host does not know the targets, and a kernel would read a row that is not there.

@@ -206,7 +206,7 @@ TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
     }
     EXPECT_EQ(linear_relu(x, w, bias).to_vector<double>(), Numbers(4, 8));
   }
-  for (const Shape& sizes : {Shape{3}, Shape{1, 1}, Shape{0}}) {
+  for (const Shape& sizes : {Shape{3}, Shape{2, 4}, Shape{0}}) {
     EXPECT_THROW(linear(x, w, zeros(sizes, {.dtype = kDouble})), std::invalid_argument);
   }
 }

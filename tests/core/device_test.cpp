@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/graph.h>
@@ -19,6 +23,23 @@ TEST(Device, NamesParseOrExplain) {
   for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x", "cpu:0"}) {
     EXPECT_THROW(Device{std::string_view(bad)}, std::invalid_argument) << bad;
   }
+}
+
+TEST(Device, MayBeAKey) {
+  const std::vector<Device> sorted{Device(), Device(kCPU, 1), Device(kCUDA), Device(kCUDA, 1)};
+  const std::set<Device> ordered(sorted.rbegin(), sorted.rend());
+  EXPECT_EQ(std::vector(ordered.begin(), ordered.end()), sorted);
+  EXPECT_LT(Device(kCPU, 9), Device(kCUDA));
+  EXPECT_GE(Device(kCUDA, 1), Device(kCUDA, 1));
+  std::unordered_map<Device, int> numbers;
+  std::set<std::size_t> hashes;
+  for (const Device device : sorted) {
+    numbers[device] = device.index();
+    hashes.insert(std::hash<Device>()(device));
+  }
+  EXPECT_EQ(numbers.size(), sorted.size());
+  EXPECT_EQ(numbers.at(Device("cuda:1")), 1);
+  EXPECT_EQ(hashes.size(), sorted.size());
 }
 
 TEST(Device, AGpuIsThereOrTheReasonWhyNot) {

@@ -128,6 +128,8 @@ UNARY = {
     "cross_entropy_index_none": lambda x: F.cross_entropy(x, classes(x), reduction="none"),
     "cross_entropy_smoothing": lambda x: F.cross_entropy(x, classes(x), label_smoothing=0.1),
     "nll_loss": lambda x: F.nll_loss(x, classes(x)),
+    "einsum_transpose": lambda x: torch.einsum("ij->ji", x),
+    "einsum_sum": lambda x: torch.einsum("ij->", x),
 }
 
 BINARY = {
@@ -174,11 +176,15 @@ BINARY = {
     "bce": F.binary_cross_entropy,
     "bce_with_logits": F.binary_cross_entropy_with_logits,
     "kl_div": lambda x, y: F.kl_div(x, y, reduction="mean"),
+    "einsum": lambda x, y: torch.einsum("ij,jk->ik", x, y),
 }
 
 TERNARY = {
     "addmm": torch.addmm,
     "linear_bias": lambda x, weight, bias: F.linear(x, weight, bias[0]),
+    "linear_matrix_bias": F.linear,
+    "addcmul": torch.addcmul,
+    "addcdiv": torch.addcdiv,
     "lerp": torch.lerp,
     "baddbmm": lambda x, y, z: torch.baddbmm(x, y[None], z[None]),
 }

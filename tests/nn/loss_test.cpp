@@ -1,6 +1,9 @@
 #include <halfgrad/nn/loss.h>
 
+#include <algorithm>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/creation.h>
@@ -67,6 +70,31 @@ TEST(Losses, WeightsFollowTheModule) {
   const Tensor x = zeros({2, 3}, {.dtype = kFloat64});
   EXPECT_EQ(loss(x, tensor({0, 1})).dtype(), kFloat64);
   EXPECT_TRUE(CrossEntropyLoss().buffers().empty());
+}
+
+// Each call stands in a line of its own.
+TEST(Losses, WarnOnceForEachLineThatCallsThem) {
+  const Tensor x = full({2, 1}, 0.5), target = full({2}, 0.25);
+  const MSELoss mse;
+  const L1Loss l1;
+  const SmoothL1Loss smooth_l1;
+  const HuberLoss huber;
+  const KLDivLoss kl_div;
+  std::vector<std::function<void()>> calls;
+  calls.emplace_back([&] { mse(x, target); });
+  calls.emplace_back([&] { mse(x, target); });
+  calls.emplace_back([&] { mse.forward(x, target); });
+  calls.emplace_back([&] { l1(x, target); });
+  calls.emplace_back([&] { smooth_l1(x, target); });
+  calls.emplace_back([&] { huber(x, target); });
+  calls.emplace_back([&] { kl_div(x, target); });
+  for (const auto& call : calls) {
+    ::testing::internal::CaptureStderr();
+    for (int step = 0; step < 3; ++step) call();
+    const std::string warnings = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), 1) << warnings;
+    EXPECT_NE(warnings.find("loss_test.cpp:"), std::string::npos) << warnings;
+  }
 }
 
 }  // namespace

@@ -276,6 +276,38 @@ TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {
   EXPECT_EQ(p.item(), 19);
 }
 
+// It would change nothing, since the copies on the host get their gradients from step() alone.
+TEST(AsyncOptimizer, StepOfTheWrappedOptimizerNamesTheRightOne) {
+  Tensor p = parameter({8}, DType::f32);
+  SGD sgd({p}, {.lr = 1});
+  const std::string expected =
+      "step: expected a call by a step function, since an AsyncOptimizer owns this SGD, got one "
+      "outside; call AsyncOptimizer::step";
+  {
+    AsyncOptimizer optimizer(sgd);
+    give_grad(p, {3});
+    EXPECT_EQ(message_of<std::runtime_error>([&] { sgd.step(); }), expected);
+    bool called = false;
+    EXPECT_EQ(message_of<std::runtime_error>([&] {
+                sgd.step([&] {
+                  called = true;
+                  return ones({});
+                });
+              }),
+              expected);
+    EXPECT_FALSE(called);
+    const Array found_inf = Array::full({}, 0, kFloat);
+    EXPECT_EQ(message_of<std::runtime_error>([&] {
+                sgd.step(StepControl{nullptr, &found_inf});
+              }),
+              expected);
+    EXPECT_EQ(sgd.steps(), 0);
+    optimizer.step([](Optimizer& o) { o.step(); }, /*is_async=*/false);
+    EXPECT_EQ(p.item(), 5);
+  }
+  EXPECT_NO_THROW(sgd.step());  // nobody owns it any more
+}
+
 TEST(AsyncOptimizer, ParametersWithoutAGradientStay) {
   Tensor p = parameter({1}, DType::f16), frozen = tensor_of({2}, DType::f16);
   AdamW adamw({p, frozen}, {.lr = 0.5, .weight_decay = 0.5});

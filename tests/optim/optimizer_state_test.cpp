@@ -145,10 +145,33 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
       {into_adam(with(adam, detail::kOverflows)), "Adam: expected master" + in_state + "none"},
       {into_adam(sgd), "Adam: expected entries that it has" + in_state + "momentum_buffer"},
       {into_sgd(sgd), "no error"},
-      {into_sgd(without(sgd, "step")), "SGD: expected step" + in_state + "none"},
+      {into_sgd(without(sgd, "step")), "no error"},
+      {into_sgd(without(sgd, "momentum_buffer")),
+       "SGD: expected momentum_buffer" + in_state + "none"},
       {into_sgd(adam), "SGD: expected entries that it has" + in_state + "exp_avg"},
   };
   for (const auto& c : cases) EXPECT_EQ(c.actual, c.expected);
+}
+
+// PyTorch saves the momentum_buffer alone.
+TEST(OptimizerState, SgdGoesOnFromAMomentumBufferWithoutAStep) {
+  const SGDOptions options{.lr = 1, .momentum = 0.5, .dampening = 0.25};
+  Tensor param = parameter({8});
+  SGD sgd({param}, options);
+  give_grad(param, {4});
+  sgd.step();
+  OptimizerState saved = sgd.state_dict();
+  saved.state.at(0).erase("step");
+  Tensor resumed_param = parameter(testing::values(param));
+  SGD resumed({resumed_param}, options);
+  resumed.load_state_dict(saved);
+  for (int step = 0; step < 2; ++step) {
+    give_grad(param, {-2});
+    give_grad(resumed_param, {-2});
+    sgd.step();
+    resumed.step();
+    EXPECT_EQ(testing::values(resumed_param), testing::values(param));
+  }
 }
 
 // A changed option may leave entries behind that the next update has no use for.
