@@ -7,6 +7,7 @@
 
 #include <halfgrad/files/byte_reader.h>
 #include <halfgrad/files/checked_size.h>
+#include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 
@@ -124,7 +125,9 @@ IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 IdxFile read_idx(const std::filesystem::path& path) {
-  return parse_idx(files::read_file(path, kReader), path.string());
+  const std::vector<std::byte> bytes = files::read_file(path, kReader);
+  files::expect_kind(files::FileKind::idx, bytes, kReader, path.string());
+  return parse_idx(bytes, path.string());
 }
 
 void write_idx(const std::filesystem::path& path, const IdxFile& file) {
