@@ -96,6 +96,7 @@ std::vector<std::byte> widened(std::vector<std::byte> raw) {
 }  // namespace
 
 IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::idx, bytes, kReader, name);
   ByteReader input(bytes, kReader, name, 0, ByteReader::Gzip::unpack);
   std::byte magic[4];
   input.read(magic, "magic number");
@@ -125,9 +126,7 @@ IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
 }
 
 IdxFile read_idx(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = files::read_file(path, kReader);
-  files::expect_kind(files::FileKind::idx, bytes, kReader, path.string());
-  return parse_idx(bytes, path.string());
+  return parse_idx(files::read_file(path, kReader), path.string());
 }
 
 void write_idx(const std::filesystem::path& path, const IdxFile& file) {

@@ -46,8 +46,7 @@ void expect_kind(FileKind expected, std::span<const std::byte> bytes, const std:
   if (kind == expected || kind == FileKind::unknown) return;
   throw FormatError(reader, file,
                     {FormatCode::bad_magic, 0, std::string(named(expected).name),
-                     std::string(named(kind).name),
-                     std::string(named(kind).reader) + " reads it"});
+                     std::string(named(kind).name), std::string(named(kind).reader) + " reads it"});
 }
 
 }  // namespace halfgrad::files

@@ -22,7 +22,8 @@ TEST(MemoryErrors, NameTheOpAndTheShapeThatItAskedFor) {
   const Tensor a = zeros({64, 32}), b = zeros({32, 128});
   EXPECT_EQ(refused([&] { mm(a, b); }), "mm: expected 32.00 KiB for float32 [64, 128]");
   EXPECT_EQ(refused([&] { exp(a); }), "exp: expected 8.00 KiB for float32 [64, 32]");
-  EXPECT_EQ(refused([&] { empty({3}, {.dtype = kHalf}); }), "empty: expected 6 bytes for float16 [3]");
+  EXPECT_EQ(refused([&] { empty({3}, {.dtype = kHalf}); }),
+            "empty: expected 6 bytes for float16 [3]");
 }
 
 TEST(MemoryErrors, NameTheOpWhoseBackwardItIs) {

@@ -49,8 +49,8 @@ TEST_F(FileKinds, AFileOfAnotherFormatNamesItsReader) {
             "load_npz: expected an .npz archive, got an .npy file in " + path("npy") +
                 " at byte 0; load_npy reads it");
   EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "npz"),
-            "load_safetensors: expected a safetensors file, got an .npz archive in " +
-                path("npz") + " at byte 0; load_npz reads it");
+            "load_safetensors: expected a safetensors file, got an .npz archive in " + path("npz") +
+                " at byte 0; load_npz reads it");
   EXPECT_EQ(refused(data::read_idx, "npy"), "read_idx: expected an IDX file, got an .npy file in " +
                                                 path("npy") + " at byte 0; load_npy reads it");
   EXPECT_EQ(refused(io::load_npy, "idx"), "load_npy: expected an .npy file, got an IDX file in " +
@@ -59,8 +59,10 @@ TEST_F(FileKinds, AFileOfAnotherFormatNamesItsReader) {
 
 TEST_F(FileKinds, AFileThatIsNotThereIsCalledThat) {
   const std::string missing = path("missing");
-  EXPECT_EQ(refused(io::load_npy, "missing"), "load_npy: expected a file, got no such file: " + missing);
-  EXPECT_EQ(refused(io::load_npz, "missing"), "load_npz: expected a file, got no such file: " + missing);
+  EXPECT_EQ(refused(io::load_npy, "missing"),
+            "load_npy: expected a file, got no such file: " + missing);
+  EXPECT_EQ(refused(io::load_npz, "missing"),
+            "load_npz: expected a file, got no such file: " + missing);
   EXPECT_EQ(refused(data::read_idx, "missing"),
             "read_idx: expected a file, got no such file: " + missing);
   EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "missing"),
