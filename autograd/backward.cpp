@@ -12,6 +12,8 @@
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/running_op.h>
+#include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad::autograd {
 namespace {
@@ -184,6 +186,8 @@ class Run {
       node.backward(grads, grad_inputs);
     } else {
       const detail::CastRuleScope no_rule(nullptr);
+      const halfgrad::detail::ScopedValue<const char*> running(halfgrad::detail::running_op,
+                                                               node.name());
       node.backward(grads, grad_inputs);
     }
     if (!retain_graph_) node.release_saved();

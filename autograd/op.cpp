@@ -5,6 +5,8 @@
 #include <vector>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/running_op.h>
+#include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad::detail {
 
@@ -74,6 +76,7 @@ void use_one_device(const char* op, std::span<Tensor> operands) {
 template <std::size_t N>
 Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs) {
   static_cast<void>(inputs[0]->array());  // defined: others may be left out of some ops
+  const ScopedValue<const char*> running(running_op, calls.name);
   std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
   use_one_device(calls.name, operands);
   cast_operands(calls.name, calls.precision, operands);

@@ -8,10 +8,13 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # name: layer sizes, batch. As in bench/amp_step.cpp.
 WORKS = {
@@ -29,7 +32,7 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 def parser(description):
     result = argparse.ArgumentParser(description=description.splitlines()[0])
     result.add_argument("folder", nargs="?", type=pathlib.Path,
-                        help="where our bench_amp_step is; without it the other side alone is timed")
+                        help="where our bench_amp_step is; build/cuda/bin or build/cpu/bin by default")
     result.add_argument("--device", choices=("cuda", "cpu"), default="cuda",
                         help="cpu: to see that everything runs")
     result.add_argument("--works", nargs="*", choices=WORKS, default=list(WORKS))
@@ -38,6 +41,19 @@ def parser(description):
     result.add_argument("--json", help="file to write")
     result.add_argument("--case", nargs=2, help=argparse.SUPPRESS)
     return result
+
+
+def parse(description):
+    """The arguments, with a folder that has our program: else the program ends with status 2."""
+    arguments = parser(description).parse_args()
+    preset = arguments.device
+    folder = arguments.folder or ROOT / "build" / preset / "bin"
+    if not arguments.case and shutil.which(folder / "bench_amp_step") is None:
+        parser(description).error(
+            f"expected our program, got none at {folder / 'bench_amp_step'}; build it: cmake --preset "
+            f"{preset} -DHALFGRAD_BENCH=ON && cmake --build --preset {preset} --target bench_amp_step")
+    arguments.folder = folder
+    return arguments
 
 
 def sample(step, wait, seconds, calls):
@@ -86,12 +102,11 @@ def measure(script, arguments, their_modes):
     for number in range(arguments.rounds):
         for work in arguments.works:
             print(f"round {number + 1} of {arguments.rounds}: {work}", file=sys.stderr)
-            if arguments.folder:
-                for mode in OUR_MODES:
-                    samples = our_samples(arguments, f"amp_step/{work}/{mode}")
-                    times[work].setdefault(f"halfgrad {mode}", []).extend(samples)
-                samples = our_samples(arguments, f"products/{work}")
-                times[work].setdefault("halfgrad products", []).extend(samples)
+            for mode in OUR_MODES:
+                samples = our_samples(arguments, f"amp_step/{work}/{mode}")
+                times[work].setdefault(f"halfgrad {mode}", []).extend(samples)
+            samples = our_samples(arguments, f"products/{work}")
+            times[work].setdefault("halfgrad products", []).extend(samples)
             for mode in their_modes:
                 about = their_samples(script, arguments, work, mode)
                 times[work].setdefault(mode, []).extend(about.pop("samples"))

@@ -90,7 +90,7 @@ def jax_samples(work, device, seconds):
 
 
 def main():
-    arguments = amp_works.parser(__doc__).parse_args()
+    arguments = amp_works.parse(__doc__)
     if arguments.case:
         print(json.dumps(jax_samples(arguments.case[0], arguments.device, arguments.seconds)))
         return

@@ -1,7 +1,9 @@
+#!/usr/bin/env python3
 """halfgrad's training steps beside PyTorch's on the CPU: one run, alternating rounds, medians.
 
     python3 -m venv .venv && .venv/bin/pip install torch
-    .venv/bin/python bench/compare_pytorch.py build/cpu/bin/bench_training_step --threads 2
+    cmake --preset cpu && cmake --build --preset cpu --target bench_training_step
+    .venv/bin/python bench/compare_pytorch.py --threads 2
 
 A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. The requirements compare
 with torch.optim.Adam(parameters, lr=1e-3) as a user writes it, which on the CPU updates one tensor
@@ -14,10 +16,15 @@ busy process PyTorch's medians came out five times too long.
 import argparse
 import json
 import os
+import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
 import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = str(ROOT / "build" / "cpu" / "bin" / "bench_training_step")
 
 # name of our benchmark: layer sizes, batch, our time over PyTorch's may be at most
 STEPS = {
@@ -129,10 +136,9 @@ def measure(arguments):
                 version = their["torch"]
                 for adam, samples in their["samples"].items():
                     theirs[name][adam] += samples
-            if arguments.binary:
-                ours[name] += our_samples(
-                    arguments.binary, name, arguments.threads, arguments.seconds
-                )
+            ours[name] += our_samples(
+                arguments.binary, name, arguments.threads, arguments.seconds
+            )
     return (
         {name: statistics.median(samples) for name, samples in ours.items() if samples},
         {
@@ -204,7 +210,7 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "binary", nargs="?", help="our benchmarks; without it PyTorch alone is timed"
+        "binary", nargs="?", default=PROGRAM, help="our benchmarks; %(default)s by default"
     )
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=5)
@@ -216,6 +222,11 @@ def main():
         print(json.dumps(torch_samples(arguments.torch_case, arguments.threads, arguments.seconds)))
         return
 
+    if shutil.which(arguments.binary) is None:
+        parser.error(
+            f"expected the program of our benchmarks, got none at {arguments.binary}; build it: "
+            "cmake --preset cpu && cmake --build --preset cpu --target bench_training_step"
+        )
     load, _, _ = os.getloadavg()
     ours, theirs, version = measure(arguments)
     rows = compare(ours, theirs)

@@ -77,7 +77,7 @@ def torch_samples(work, mode, device, seconds):
 
 
 def main():
-    arguments = amp_works.parser(__doc__).parse_args()
+    arguments = amp_works.parse(__doc__)
     if arguments.case:
         work, mode = arguments.case
         mode = mode.removeprefix("PyTorch ")

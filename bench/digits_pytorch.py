@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """PyTorch on the task of README's table: mean test accuracy and its deviation over seeds.
 
-bench/digits_pytorch.py DIR [seeds]    DIR: MNIST's t10k files, gzipped or not
+    bench/digits_pytorch.py DIR [seeds]    DIR: MNIST's t10k files, gzipped or not
 """
+import argparse
 import gzip
 import pathlib
 import statistics
 import struct
-import sys
 
-import torch
+try:
+    import torch
+except ImportError:
+    torch = None  # --help works without it
 
 
 def read_idx(folder, name):
@@ -36,10 +39,22 @@ def accuracy(x, y, seed):
         return 100 * (model(x[8000:]).argmax(1) == y[8000:]).float().mean().item()
 
 
-if __name__ == "__main__":
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path, help="MNIST's t10k files, gzipped or not")
+    parser.add_argument("seeds", type=int, nargs="?", default=20)
+    arguments = parser.parse_args()
+    if not arguments.folder.is_dir():
+        parser.error(f"expected a folder, got no such folder: {arguments.folder}")
+    if torch is None:
+        parser.exit(1, "digits_pytorch: PyTorch is missing: python3 -m pip install torch\n")
     torch.set_num_threads(2)
-    pixels = read_idx(sys.argv[1], "t10k-images").reshape(-1, 784).float()
-    labels = read_idx(sys.argv[1], "t10k-labels").long()
-    seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    found = [accuracy((pixels / 255 - 0.1307) / 0.3081, labels, seed) for seed in range(seeds)]
+    pixels = read_idx(arguments.folder, "t10k-images").reshape(-1, 784).float()
+    labels = read_idx(arguments.folder, "t10k-labels").long()
+    found = [accuracy((pixels / 255 - 0.1307) / 0.3081, labels, seed)
+             for seed in range(arguments.seeds)]
     print(f"{statistics.mean(found):.2f} +- {statistics.stdev(found):.2f} %")
+
+
+if __name__ == "__main__":
+    main()

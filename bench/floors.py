@@ -7,6 +7,8 @@ Multiply-adds count as two FLOPs. "unfused" lets every layer's activations go th
 each direction; "optimizer" is unscale, norm, clip and Adam as separate passes over float32.
 """
 
+import argparse
+
 import amp_works
 
 # Data sheet of the H100 SXM: dense fp16 tensor cores, HBM3. Half the sheet's sparse figure.
@@ -35,6 +37,7 @@ def parameters(sizes):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     print("| work | parameters | GFLOP | arithmetic, us | activations, MB | weights, MB "
           "| optimizer, MB | memory, us |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """PyTorch's accuracy on the MNIST task of mnist_mlp, for comparison.
 
     python3 -m venv .venv && .venv/bin/pip install torch numpy
@@ -13,10 +14,13 @@ import gzip
 import pathlib
 import statistics
 
-import numpy
-import torch
-from torch import nn
-from torch.nn.functional import cross_entropy
+try:
+    import numpy
+    import torch
+    from torch import nn
+    from torch.nn.functional import cross_entropy
+except ImportError:
+    torch = None  # --help works without them
 
 TRAIN, BATCH = 8000, 128
 
@@ -53,6 +57,10 @@ def main():
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
+    if not arguments.data.is_dir():
+        parser.error(f"--data: expected a folder, got no such folder: {arguments.data}")
+    if torch is None:
+        parser.exit(1, "pytorch_mnist: expected torch and numpy: python3 -m pip install torch numpy\n")
     images, labels = load(arguments.data)
     accuracies = []
     for seed in range(arguments.seeds):

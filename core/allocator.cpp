@@ -1,15 +1,48 @@
 #include <halfgrad/core/allocator.h>
 
+#include <cstdio>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/core/caching_allocator.h>
 #include <halfgrad/core/cuda/runtime.h>
 
+namespace halfgrad {
+
+OutOfMemoryError::OutOfMemoryError(std::size_t bytes, std::string refusal)
+    : std::runtime_error("allocate: expected " +
+                         allocator::text_of_bytes(static_cast<std::int64_t>(bytes)) + " " +
+                         refusal),
+      bytes_(bytes),
+      refusal_(std::move(refusal)) {}
+
+OutOfMemoryError::OutOfMemoryError(const OutOfMemoryError& cause, const std::string& op,
+                                   const std::string& array)
+    : std::runtime_error(op + ": expected " +
+                         allocator::text_of_bytes(static_cast<std::int64_t>(cause.bytes_)) +
+                         " for " + array + " " + cause.refusal_),
+      bytes_(cause.bytes_),
+      refusal_(cause.refusal_) {}
+
+}  // namespace halfgrad
+
 namespace halfgrad::allocator {
+
+std::string text_of_bytes(std::int64_t bytes) {
+  constexpr const char* kUnits[] = {"KiB", "MiB", "GiB"};
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  double size = static_cast<double>(bytes) / 1024;
+  int unit = 0;
+  for (; size >= 1024 && unit < 2; ++unit) size /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %s", size, kUnits[unit]);
+  return text;
+}
+
 namespace {
 
 using detail::CachingAllocator;

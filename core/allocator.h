@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/stream.h>
@@ -19,6 +21,23 @@ namespace halfgrad::detail {
 class CachingAllocator;
 
 }  // namespace halfgrad::detail
+
+namespace halfgrad {
+
+/// Memory that was refused, with the sizes of what is held: libtorch's name.
+class OutOfMemoryError : public std::runtime_error {
+ public:
+  /// `refusal` says where and why: "on cpu, got a refusal from the system ...".
+  OutOfMemoryError(std::size_t bytes, std::string refusal);
+  /// The same error in the words of an op that wanted an array: "float32 [65536, 65536]".
+  OutOfMemoryError(const OutOfMemoryError& cause, const std::string& op, const std::string& array);
+
+ private:
+  std::size_t bytes_;
+  std::string refusal_;
+};
+
+}  // namespace halfgrad
 
 namespace halfgrad::allocator {
 
@@ -41,7 +60,7 @@ struct Block {
 };
 
 /// A block of at least `bytes` bytes, aligned to 64 on the CPU and 256 on a GPU; zero bytes give
-/// nullptr. Throws std::runtime_error with a table of what is held when the system, the limit or
+/// nullptr. Throws OutOfMemoryError with a table of what is held when the system, the limit or
 /// fault injection refuses; before the system's refusal counts, the cache is emptied and the
 /// request tried once more.
 Block allocate(Device device, std::size_t bytes);
@@ -59,6 +78,9 @@ void record_stream(const Block& block, const Stream& stream);
 
 Stats stats(Device device);
 void reset_peak(Device device);
+
+/// "16.00 GiB", "1.50 MiB", "2.00 KiB" or "1 byte".
+std::string text_of_bytes(std::int64_t bytes);
 
 /// Gives cached blocks back to the system; for the CPU, pinned ones too.
 void empty_cache(Device device);

@@ -12,6 +12,7 @@
 
 #include <halfgrad/core/copy.h>
 #include <halfgrad/core/host_reads.h>
+#include <halfgrad/core/running_op.h>
 
 namespace halfgrad {
 namespace {
@@ -79,7 +80,12 @@ Array::Array(std::shared_ptr<Storage> storage, const Shape& sizes, DType dtype)
 
 Array Array::empty(const Shape& sizes, DType dtype, Device device) {
   const std::size_t bytes = checked_bytes(sizes, dtype);
-  return {std::make_shared<Storage>(device, bytes), sizes, dtype};
+  try {
+    return {std::make_shared<Storage>(device, bytes), sizes, dtype};
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(error, detail::running_op,
+                           std::string(name(dtype)) + " " + to_string(sizes));
+  }
 }
 
 Array Array::empty_pinned(const Shape& sizes, DType dtype) {

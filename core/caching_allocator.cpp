@@ -36,11 +36,12 @@ allocator::Block CachingAllocator::allocate(std::size_t bytes, Queue queue) {
   const SizeClass wanted = size_class(bytes);
   const auto size = static_cast<std::int64_t>(wanted.bytes);
   const std::lock_guard lock(mutex_);
-  if (fail_at_ > 0 && --fail_at_ == 0) refuse("fault injection", wanted.bytes);
-  if (limit_ > 0 && stats_.current + size > limit_) refuse("the limit", wanted.bytes);
+  if (fail_at_ > 0 && --fail_at_ == 0) refuse("fault injection", bytes);
+  if (limit_ > 0 && stats_.current + size > limit_) refuse("the limit", bytes);
   if (!pending_.empty()) collect_pending();
   void* data = take_cached(queue, wanted);
   if (data == nullptr) data = request(wanted.bytes, queue.pool == 0);
+  if (data == nullptr) refuse("the system", bytes);
   ++live_[wanted.index];
   ++stats_.allocations;
   stats_.current += size;
@@ -145,7 +146,6 @@ void* CachingAllocator::request(std::size_t bytes, bool may_wait) {
     drop_cache();
     data = source_.request(bytes);
   }
-  if (data == nullptr) refuse("the system", bytes);
   return data;
 }
 
@@ -215,11 +215,13 @@ void CachingAllocator::fail_allocation(std::int64_t n) {
 }
 
 void CachingAllocator::refuse(const char* who, std::size_t bytes) const {
-  std::ostringstream message;
-  message << "allocate: expected " << bytes << " bytes on " << place_ << ", got a refusal from "
-          << who << " (held " << stats_.current << ", cached " << stats_.cached << ", peak "
-          << stats_.peak << ", limit " << limit_ << " bytes)" << table();
-  throw std::runtime_error(message.str());
+  using allocator::text_of_bytes;
+  throw OutOfMemoryError(
+      bytes, "on " + place_ + ", got a refusal from " + who + "; " + text_of_bytes(stats_.current) +
+                 " are in use, " + text_of_bytes(stats_.cached) + " cached, the peak was " +
+                 text_of_bytes(stats_.peak) + ", " +
+                 (limit_ > 0 ? "the limit is " + text_of_bytes(limit_) : "there is no limit") +
+                 table());
 }
 
 // What is held, by size class.

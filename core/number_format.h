@@ -40,11 +40,11 @@ struct NumberFormat {
   constexpr int roundoff_exponent() const { return -fraction_bits - 1; }
 };
 
-inline constexpr NumberFormat kFp32{"fp32", 8, 23};
-inline constexpr NumberFormat kFp16{"fp16", 5, 10};
-inline constexpr NumberFormat kBf16{"bf16", 8, 7};
-inline constexpr NumberFormat kFp8E4M3Fn{"fp8 e4m3fn", 4, 3, false};
-inline constexpr NumberFormat kFp8E5M2{"fp8 e5m2", 5, 2};
+inline constexpr NumberFormat kFp32{"float32", 8, 23};  // named as PyTorch's dtypes
+inline constexpr NumberFormat kFp16{"float16", 5, 10};
+inline constexpr NumberFormat kBf16{"bfloat16", 8, 7};
+inline constexpr NumberFormat kFp8E4M3Fn{"float8_e4m3fn", 4, 3, false};
+inline constexpr NumberFormat kFp8E5M2{"float8_e5m2", 5, 2};
 
 /// The value of a pattern, exactly.
 inline double decode(std::uint32_t bits, const NumberFormat& format) {

@@ -7,6 +7,7 @@
 
 #include <halfgrad/files/byte_reader.h>
 #include <halfgrad/files/checked_size.h>
+#include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 
@@ -95,6 +96,7 @@ std::vector<std::byte> widened(std::vector<std::byte> raw) {
 }  // namespace
 
 IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::idx, bytes, kReader, name);
   ByteReader input(bytes, kReader, name, 0, ByteReader::Gzip::unpack);
   std::byte magic[4];
   input.read(magic, "magic number");

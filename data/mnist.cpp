@@ -20,6 +20,9 @@ std::filesystem::path find(const std::filesystem::path& folder, Split split,
       const auto path = folder / (stem + separator + ending + packed);
       if (std::filesystem::exists(path) && !std::filesystem::is_directory(path)) return path;
     }
+  if (!std::filesystem::is_directory(folder))
+    throw std::runtime_error("load_mnist: expected a folder, got no such folder: " +
+                             folder.string());
   throw std::runtime_error("load_mnist: expected " + stem + "-" + ending + " or ." + ending +
                            ", plain or .gz, got neither in " + folder.string());
 }

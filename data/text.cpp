@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/files/read_file.h>
 
 namespace halfgrad::data {
 namespace {
@@ -31,7 +32,8 @@ std::string read_text(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   // A folder can be opened, too.
   if (!stream.is_open() || std::filesystem::is_directory(path)) {
-    throw std::runtime_error("read_text: expected a file that can be read, got " + path.string());
+    throw std::runtime_error("read_text: expected a file, got " + files::why_unreadable(path) +
+                             ": " + path.string());
   }
   return {std::istreambuf_iterator<char>(stream), {}};
 }

@@ -2,8 +2,6 @@
 // parameters, to the loss scale and to the time of a step.
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <exception>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,9 +10,8 @@
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
-#include <CLI/CLI.hpp>
-
-#include "option_checks.h"
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/option_checks.h>
 namespace hg = halfgrad;
 
 namespace {
@@ -127,14 +124,16 @@ void run(const Options& options) {
     const Timing timing = train(options, device, is_async);
     fmt::print("{:<{}}   {:>9.2f}   {:>9.2f}   {:.3f}\n", is_async ? "async" : "sync",
                fmt::formatted_size("{} steps on {}", options.steps, device.str()), timing.step,
-               timing.in_step_call, timing.loss);
+               timing.in_step_call, programs::printed(timing.loss));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Updates on the host, beside the device's work: one step old, or waited for.");
+  programs::CommandLine app(
+      "async_optimizer",
+      "Updates on the host, beside the device's work: one step old, or waited for.");
   Options options;
   app.add_option("--steps", options.steps, "Steps of the training that is timed")
       ->check(checks::positive)
@@ -142,12 +141,9 @@ int main(int argc, char** argv) {
   app.add_option("--hidden", options.hidden, "Width of its two hidden layers")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  app.parse_or_exit(argc, argv);
+  return programs::run("async_optimizer", [&] {
     run(options);
     return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "async_optimizer: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,8 +1,9 @@
 // A language model of characters in fp32, fp16 with a GradScaler, or bf16: the training loop of
 // nanoGPT on a multilayer perceptron or a small transformer. See --help.
-#include <exception>
-
 #include <fmt/core.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/terminal.h>
 
 #include "char_lm/models.h"
 #include "char_lm/training.h"
@@ -25,29 +26,44 @@ Model make_model(const Corpus& corpus, const Options& options) {
   return {gpt, gpt};
 }
 
-void run(const Options& options) {
+/// Says what an interrupt left, and how the training goes on.
+void explain_interrupt(const Options& options, std::int64_t steps) {
+  fmt::print(stderr, "char_lm: interrupted after step {}, ", steps);
+  if (options.save.empty()) {
+    fmt::print(stderr, "nothing is saved without --save FILE\n");
+    return;
+  }
+  fmt::print(stderr, "saved in {}\n", options.save.string());
+  if (steps == options.last_step()) return;
+  fmt::print(
+      stderr, "It goes on with\n  {}\n",
+      programs::command_again(options.command, {"--resume"}, {"--resume", options.save.string()}));
+}
+
+int run(const Options& options) {
+  programs::remember_interrupts();
   const Corpus corpus(options);
   halfgrad::manual_seed(options.seed);
   Model model = make_model(corpus, options);
   model.module.to(options.device);
   std::int64_t weights = 0;
   for (const auto& parameter : model.module.parameters()) weights += parameter.numel();
-  fmt::print("{} in {} on {}: {} weights; {} different characters, {} to learn from, {} to test\n",
-             options.model, options.precision, options.device.str(), weights,
-             corpus.alphabet.size(), corpus.train.size(), corpus.validation.size());
+  programs::print_wrapped(fmt::format(
+      "{} in {} on {}: {} weights; {} different characters, {} to learn from, {} to test\n",
+      options.model, options.precision, options.device.str(), weights, corpus.alphabet.size(),
+      corpus.train.size(), corpus.validation.size()));
   const Validation result = train(model, corpus, options);
-  fmt::print("\nvalidation loss {:.4f} nats a character\n\n{}\n", result.loss,
-             write(model, corpus, options));
+  if (programs::is_interrupted()) {
+    explain_interrupt(options, result.steps);
+    return programs::interrupted_status();
+  }
+  fmt::print("\nvalidation loss {:.4f} nats a character\n\n", programs::printed(result.loss));
+  fmt::print("{}\n", write(model, corpus, options));
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(parse_options(argc, argv));
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "char_lm: {}\n", error.what());
-    return 1;
-  }
+  return programs::run("char_lm", [&] { return run(parse_options(argc, argv)); });
 }

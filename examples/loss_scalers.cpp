@@ -2,7 +2,6 @@
 // ends.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -11,12 +10,14 @@
 #include <string>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <halfgrad/amp/loss_scalers.h>
 #include <halfgrad/amp/scale_policy.h>
-#include <CLI/CLI.hpp>
-
-#include "option_checks.h"
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/suggestion.h>
+#include <halfgrad/programs/table.h>
+#include <halfgrad/programs/terminal.h>
 namespace hg = halfgrad;
 
 namespace {
@@ -47,6 +48,15 @@ Trace read_trace(const std::string& path) {
   }
   if (limits.empty()) throw std::invalid_argument(path + ": expected one number a step, got none");
   return limits;
+}
+
+/// What is wrong with the name of a trace, or nothing.
+std::string trace_fault(const std::string& name) {
+  if (kSynthetic.contains(name) || CLI::ExistingFile(name).empty()) return "";
+  std::vector<std::string> names;
+  for (const auto& [known, trace] : kSynthetic) names.push_back(known);
+  return "expected start-too-high, one-in-1000, permanent or a file, got " + name +
+         programs::did_you_mean(name, names);
 }
 
 /// The scale that half of the steps can bear; 0 if no step can bear any.
@@ -85,35 +95,73 @@ std::string text_of(double scale) {
   return is_power ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.6g}", scale);
 }
 
-void print_constants() {
-  fmt::print(
-      "| system | first scale | growth | back-off | interval | smallest | largest | hysteresis "
-      "| read from |\n|---|---|---|---|---|---|---|---|---|\n");
-  for (const auto& [name, source, o] : hg::amp::loss_scalers()) {
-    fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, text_of(o.init_scale),
-               o.growth_factor, o.backoff_factor, o.growth_interval, text_of(o.min_scale),
-               text_of(o.max_scale), o.hysteresis, source);
+using Row = std::vector<std::string>;
+
+/// On a terminal columns that fit into it, elsewhere Markdown.
+void print(const std::vector<programs::Column>& columns, const std::vector<Row>& rows) {
+  if (programs::columns() != programs::kNoLimit) {
+    const programs::Table table(columns);
+    table.print_header();
+    for (const Row& row : rows) table.print_row(row);
+    table.print_left_out();
+    return;
   }
+  for (const programs::Column& column : columns) fmt::print("| {} ", column.header);
+  fmt::print("|\n");
+  for (std::size_t i = 0; i < columns.size(); ++i) fmt::print("|---");
+  fmt::print("|\n");
+  for (const Row& row : rows) fmt::print("| {} |\n", fmt::join(row, " | "));
+}
+
+void print_constants() {
+  std::vector<Row> rows;
+  int widest_name = 0, widest_source = 0;
+  for (const auto& [name, source, o] : hg::amp::loss_scalers()) {
+    rows.push_back({std::string(name), text_of(o.init_scale), fmt::format("{}", o.growth_factor),
+                    fmt::format("{}", o.backoff_factor), std::to_string(o.growth_interval),
+                    text_of(o.min_scale), text_of(o.max_scale), std::to_string(o.hysteresis),
+                    std::string(source)});
+    widest_name = std::max(widest_name, programs::width(name));
+    widest_source = std::max(widest_source, programs::width(source));
+  }
+  print({{.header = "system", .width = widest_name, .is_text = true},
+         {.header = "first scale"},
+         {.header = "growth", .rank = 2},
+         {.header = "back-off", .rank = 3},
+         {.header = "interval", .rank = 1},
+         {.header = "smallest", .rank = 5},
+         {.header = "largest", .rank = 6},
+         {.header = "hysteresis", .rank = 4},
+         {.header = "read from", .width = widest_source, .rank = 7, .is_text = true}},
+        rows);
 }
 
 void print_replay(const Trace& trace) {
-  fmt::print("| system | steps wasted | steps below the useful scale | final scale |\n");
-  fmt::print("|---|---|---|---|\n");
+  std::vector<Row> rows;
+  int widest_name = 0;
   for (const hg::amp::LossScaler& scaler : hg::amp::loss_scalers()) {
     const Result result = replay(scaler.options, trace);
-    fmt::print("| {} | {} | {} | {} |\n", scaler.name, result.wasted, result.below,
-               text_of(result.final_scale));
+    rows.push_back({std::string(scaler.name), std::to_string(result.wasted),
+                    std::to_string(result.below), text_of(result.final_scale)});
+    widest_name = std::max(widest_name, programs::width(scaler.name));
   }
+  print({{.header = "system", .width = widest_name, .is_text = true},
+         {.header = "steps wasted"},
+         {.header = "steps below the useful scale", .rank = 1},
+         {.header = "final scale"}},
+        rows);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Replays an overflow trace with every dynamic loss scaler of the field.");
+  programs::CommandLine app(
+      "loss_scalers", "Replays an overflow trace with every dynamic loss scaler of the field.");
   std::string name = "start-too-high";
   app.add_option("--trace", name,
-                 "start-too-high, one-in-1000, permanent, or a file with one number a step: the\n"
+                 "start-too-high, one-in-1000, permanent, or a file with one number a step: the "
                  "largest scale without overflow, nan where every scale overflows, inf where none")
+      ->check(trace_fault)
       ->capture_default_str();
   std::size_t steps = std::numeric_limits<std::size_t>::max();
   app.add_option("--steps", steps, "Replay the first N steps of it")
@@ -121,9 +169,8 @@ int main(int argc, char** argv) {
       ->option_text("N [all]");
   bool constants = false;
   app.add_flag("--constants", constants, "Print what each is made of instead");
-  CLI11_PARSE(app, argc, argv);
-
-  try {
+  app.parse_or_exit(argc, argv);
+  return programs::run("loss_scalers", [&] {
     const auto synthetic = kSynthetic.find(name);
     if (constants) {
       print_constants();
@@ -132,8 +179,6 @@ int main(int argc, char** argv) {
       trace.resize(std::min(trace.size(), steps));
       print_replay(trace);
     }
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "loss_scalers: {}\n", error.what());
-    return 1;
-  }
+    return 0;
+  });
 }

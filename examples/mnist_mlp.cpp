@@ -1,13 +1,14 @@
 // One MLP trained in fp32, fp16 without and with a GradScaler, bf16, and fp16 weights alone; then a
 // task whose gradients underflow in fp16. See --help.
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <span>
 
 #include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/files/replace_file.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
 #include <nlohmann/json.hpp>
 
 #include "mnist_mlp/options.h"
@@ -36,7 +37,9 @@ ordered_json to_json(const TrainingReport& report) {
           {"skipped_steps", report.last().skipped},
           {"median_step_seconds", report.median_step},
           {"peak_memory_bytes", report.peak_bytes},
-          {"moved_weights", report.moved_weights},
+          {"moved_weights", number(report.moved_weights)},
+          {"steps", report.steps},
+          {"steps_left", report.steps_left},
           {"epochs", epochs}};
 }
 
@@ -54,25 +57,47 @@ ordered_json to_json(const std::vector<Report>& reports) {
   return list;
 }
 
-void run(const Options& options) {
+/// Says what an interrupt left, and how the training goes on.
+void explain_interrupt(const Options& options, const std::vector<TrainingReport>& digits) {
+  if (options.save.empty() || digits.empty()) {
+    fmt::print(stderr,
+               "mnist_mlp: interrupted; nothing is saved without --save FILE, which takes --task "
+               "digits, one --precision and one seed\n");
+    return;
+  }
+  const TrainingReport& report = digits.back();
+  fmt::print(stderr, "mnist_mlp: interrupted after step {}, saved in {}\n", report.steps,
+             options.save.string());
+  if (report.steps_left == 0) return;
+  std::vector<std::string> added{"--resume", options.save.string()};
+  if (options.limits_steps()) {
+    added.insert(added.end(), {"--steps", std::to_string(report.steps_left)});
+  }
+  fmt::print(stderr, "It goes on with\n  {}\n",
+             programs::command_again(options.command, {"--resume", "--steps"}, added));
+}
+
+int run(const Options& options) {
+  programs::remember_interrupts();
   fmt::print("Device: {}, {} threads.\n", options.device.str(), halfgrad::get_num_threads());
   ordered_json results{{"device", options.device.str()}, {"threads", halfgrad::get_num_threads()}};
-  if (options.runs("digits")) results["digits"] = to_json(run_digits(options));
-  if (options.task == "all") fmt::print("\n\n");
-  if (options.runs("underflow")) results["underflow"] = to_json(run_underflow(options));
-  if (options.json.empty()) return;
-  const std::string text = results.dump(2) + "\n";
-  halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
+  std::vector<TrainingReport> digits;
+  if (options.runs("digits")) results["digits"] = to_json(digits = run_digits(options));
+  if (options.runs("underflow") && !programs::is_interrupted()) {
+    if (options.task == "all") fmt::print("\n\n");
+    results["underflow"] = to_json(run_underflow(options));
+  }
+  results["interrupted"] = programs::is_interrupted();
+  if (!options.json.empty()) {
+    const std::string text = results.dump(2) + "\n";
+    halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
+  }
+  if (programs::is_interrupted()) explain_interrupt(options, digits);
+  return programs::interrupted_status();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(parse_options(argc, argv));
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "mnist_mlp: {}\n", error.what());
-    return 1;
-  }
+  return programs::run("mnist_mlp", [&] { return run(parse_options(argc, argv)); });
 }

@@ -1,12 +1,11 @@
 // The README's example: a training loop in mixed precision, on digits drawn in code.
 #include <cstdio>
-#include <exception>
 #include <limits>
 
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
-#include <CLI/CLI.hpp>
+#include <halfgrad/programs/command_line.h>
 namespace hg = halfgrad;
 
 hg::data::TensorDataset make_dataset() {
@@ -46,15 +45,12 @@ void train(int steps) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains an MLP for one epoch in mixed precision.");
+  programs::CommandLine app("train_step", "Trains an MLP for one epoch in mixed precision.");
   int steps = std::numeric_limits<int>::max();
   app.add_option("--steps", steps, "Stop after so many steps")->check(CLI::Range(1, steps));
-  CLI11_PARSE(app, argc, argv);
-  try {
+  app.parse_or_exit(argc, argv);
+  return programs::run("train_step", [&] {
     train(steps);
     return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "train_step: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,7 +1,6 @@
 // Proves that training resumes exactly: 2N micro-batches without a stop, and N, a new process, N
 // more end in the same state, bit for bit. See --help.
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,9 +15,11 @@
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/io/checkpoint.h>
-#include <CLI/CLI.hpp>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/table.h>
 
-#include "option_checks.h"
 #include "verify_resume/updates.h"
 
 namespace hg = halfgrad;
@@ -50,7 +51,7 @@ class Training {
   }
 
   /// At `complete_at` waits for a pending step, as taking a checkpoint does, so that what follows
-  /// is computed with parameters that are up to date.
+  /// is computed with parameters that are up to date. Stops early after an interrupt.
   void train_to(std::int64_t micro_batches, std::int64_t complete_at) {
     const auto digits = hg::data::synthetic_digits(300, 1);
     const hg::Tensor pixels = hg::tensor(digits.pixels, {300, 784}).to(hg::kFloat32) / 255;
@@ -58,7 +59,7 @@ class Training {
         hg::data::DataLoader(hg::data::TensorDataset(pixels, hg::tensor(digits.labels)),
                              {.batch_size = 16, .shuffle = true, .seed = 2}));
     batches.seek(done_);
-    while (done_ < micro_batches) {
+    while (done_ < micro_batches && !programs::is_interrupted()) {
       const auto [x, y] = batches.next();
       backward(x, y);
       const bool ends_window = ++done_ % kWindow == 0;
@@ -92,6 +93,7 @@ class Training {
     all.read("random", hg::default_generator());
   }
 
+  std::int64_t done() const { return done_; }
   double last_loss() const { return losses_.back(); }
   std::int64_t skipped() const { return updates_->skipped(); }
 
@@ -125,81 +127,134 @@ void restart(const char* program, std::vector<std::string> arguments) {
   pid_t child = 0;
   int status = 0;
   if (posix_spawnp(&child, program, nullptr, nullptr, argv.data(), environ) != 0 ||
-      waitpid(child, &status, 0) != child || status != 0) {
+      waitpid(child, &status, 0) != child || (status != 0 && !programs::is_interrupted())) {
     throw std::runtime_error(
         fmt::format("expected {} to train and stop, got status {}", program, status));
   }
 }
 
-bool verify(const char* program, const std::string& mode, std::int64_t steps,
-            const std::filesystem::path& folder) {
-  const std::string straight = folder / "straight", half = folder / "half",
-                    resumed = folder / "resumed";
+/// A new folder for files that nobody needs afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("verify_resume_{}", static_cast<long>(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Options {
+  std::string program, mode, save, resume;
+  std::int64_t steps = 22, to = 0, complete_at = 0;
+  std::vector<std::string> command;
+};
+
+bool verify(const Options& options, const std::string& mode, const programs::Table& table) {
+  const TemporaryFolder folder;
+  const std::string straight = folder.path() / "straight", half = folder.path() / "half",
+                    resumed = folder.path() / "resumed";
   const auto to = [&](std::int64_t count, const std::string& file) {
     return std::vector<std::string>{"--mode", mode, "--to", std::to_string(count), "--save", file};
   };
+  const std::int64_t steps = options.steps;
   std::vector<std::string> first = to(2 * steps, straight), second = to(2 * steps, resumed);
   first.insert(first.end(), {"--complete-at", std::to_string(steps)});
   second.insert(second.end(), {"--resume", half});
-  restart(program, first);
-  restart(program, to(steps, half));
-  restart(program, second);
+  for (const auto& arguments : {first, to(steps, half), second}) {
+    restart(options.program.c_str(), arguments);
+    if (programs::is_interrupted()) return false;
+  }
   const std::string expected = contents(straight);
   const bool is_same = !expected.empty() && expected == contents(resumed);
   Training end(mode);
   end.resume(resumed);
-  fmt::print(
-      "{:<10} {:>4} + {:<4} stopped at {} of {} of a window   loss {:.6f}   {:>2} skipped   {}\n",
-      mode, steps, steps, steps % kWindow, kWindow, end.last_loss(), end.skipped(),
-      is_same ? fmt::format("{} bytes, all equal", expected.size()) : "DIFFERENT");
+  table.print_row({mode, fmt::format("{} + {}", steps, steps),
+                   fmt::format("{} of {}", steps % kWindow, kWindow),
+                   fmt::format("{:.6f}", programs::printed(end.last_loss())),
+                   std::to_string(end.skipped()),
+                   is_same ? fmt::format("{} bytes, all equal", expected.size()) : "DIFFERENT"});
   return is_same;
+}
+
+int verify_modes(const Options& options) {
+  const programs::Table table({{.header = "mode", .width = 10, .is_text = true},
+                               {.header = "batches", .width = 7},
+                               {.header = "stopped in a\nwindow at", .rank = 2},
+                               {.header = "loss", .width = 8, .rank = 1},
+                               {.header = "skipped", .rank = 3},
+                               {.header = "after the restart", .width = 23, .is_text = true}});
+  table.print_header();
+  bool all_same = true;
+  for (const char* const mode : kModes) {
+    if (!options.mode.empty() && options.mode != mode) continue;
+    all_same &= verify(options, mode, table);
+    if (programs::is_interrupted()) return programs::interrupted_status();
+  }
+  return all_same ? 0 : 1;
+}
+
+int train_part(const Options& options) {
+  Training training(options.mode);
+  if (!options.resume.empty()) training.resume(options.resume);
+  training.train_to(options.to, options.complete_at);
+  training.save(options.save);
+  if (programs::is_interrupted()) {
+    fmt::print(stderr,
+               "verify_resume: interrupted after micro-batch {}, saved in {}\nIt goes on with\n"
+               "  {}\n",
+               training.done(), options.save,
+               programs::command_again(options.command, {"--resume"}, {"--resume", options.save}));
+  }
+  return programs::interrupted_status();
+}
+
+Options parse_options(int argc, char** argv) {
+  programs::CommandLine app(
+      "verify_resume",
+      "Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
+  Options options{.program = argv[0], .command = {argv, argv + argc}};
+  app.add_option("--steps", options.steps, "N")->check(CLI::Range(1, 1 << 20));
+  const CLI::Range micro_batches(1, 1 << 21);
+  CLI::Option* const only =
+      app.add_option("--mode", options.mode, "Only one of fp32, fp16, bf16, fp16-async")
+          ->transform(
+              programs::one_of({kModes.begin(), kModes.end()}, programs::precision_aliases()));
+  CLI::Option* const part =
+      app.add_option("--to", options.to, "Only train, to this number of micro-batches")
+          ->check(micro_batches)
+          ->needs(only);
+  app.add_option("--complete-at", options.complete_at, "Wait there for a pending step")
+      ->check(micro_batches)
+      ->needs(part);
+  CLI::Option* const saved =
+      app.add_option("--save", options.save, "Checkpoint to write in the end")
+          ->check(checks::writable)
+          ->needs(part);
+  part->needs(saved);
+  app.add_option("--resume", options.resume, "Checkpoint to go on from")
+      ->check(CLI::ExistingFile)
+      ->needs(part);
+  app.parse_or_exit(argc, argv);
+  return options;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
-  std::int64_t steps = 22, to = 0, complete_at = 0;
-  std::string mode, save, resume;
-  app.add_option("--steps", steps, "N")->check(CLI::Range(1, 1 << 20));
-  const CLI::Range micro_batches(1, 1 << 21);
-  CLI::Option* const only =
-      app.add_option("--mode", mode, "Only one of fp32, fp16, bf16, fp16-async")
-          ->check(CLI::IsMember(kModes));
-  CLI::Option* const part =
-      app.add_option("--to", to, "Only train, to this number of micro-batches")
-          ->check(micro_batches)
-          ->needs(only);
-  app.add_option("--complete-at", complete_at, "Wait there for a pending step")
-      ->check(micro_batches)
-      ->needs(part);
-  CLI::Option* const saved = app.add_option("--save", save, "Checkpoint to write in the end")
-                                 ->check(checks::writable)
-                                 ->needs(part);
-  part->needs(saved);
-  app.add_option("--resume", resume, "Checkpoint to go on from")
-      ->check(CLI::ExistingFile)
-      ->needs(part);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    if (to > 0) {
-      Training training(mode);
-      if (!resume.empty()) training.resume(resume);
-      training.train_to(to, complete_at);
-      training.save(save);
-      return 0;
-    }
-    const auto folder = std::filesystem::temp_directory_path() /
-                        fmt::format("verify_resume_{}", static_cast<long>(getpid()));
-    std::filesystem::create_directories(folder);
-    bool all_same = true;
-    for (const char* const one : kModes) {
-      if (mode.empty() || mode == one) all_same &= verify(argv[0], one, steps, folder);
-    }
-    std::filesystem::remove_all(folder);
-    return all_same ? 0 : 1;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "verify_resume: {}\n", error.what());
-    return 1;
-  }
+  return programs::run("verify_resume", [&] {
+    const Options options = parse_options(argc, argv);
+    programs::remember_interrupts();
+    return options.to > 0 ? train_part(options) : verify_modes(options);
+  });
 }

@@ -28,12 +28,17 @@ std::string printable(std::string text) {
   return text;
 }
 
+/// A file whose bytes nobody has seen has no byte at fault.
+std::string place(const std::string& file, const FormatFault& fault) {
+  if (fault.code == FormatCode::unreadable) return ": " + file;
+  return " in " + file + " at byte " + std::to_string(fault.offset);
+}
+
 }  // namespace
 
 FormatError::FormatError(const std::string& reader, const std::string& file, FormatFault fault)
     : std::runtime_error(reader + ": expected " + fault.expected + ", got " + printable(fault.got) +
-                         " in " + file + " at byte " + std::to_string(fault.offset) +
-                         (fault.fix.empty() ? "" : "; " + fault.fix)),
+                         place(file, fault) + (fault.fix.empty() ? "" : "; " + fault.fix)),
       fault_(std::move(fault)) {}
 
 }  // namespace halfgrad::files

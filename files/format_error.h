@@ -51,7 +51,8 @@ struct FormatFault {
   std::string fix = {};  ///< what its owner can do; empty where nothing but another file helps
 };
 
-/// A file that cannot be read. what() is "read_idx: expected ..., got ... in FILE at byte N; FIX".
+/// A file that cannot be read. what() is "read_idx: expected ..., got ... in FILE at byte N; FIX",
+/// and "read_idx: expected a file, got no such file: FILE" for one that is not there.
 class FormatError : public std::runtime_error {
  public:
   /// `reader` is the function that gives up, `file` what it was reading.

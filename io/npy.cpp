@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 #include <halfgrad/io/npy_header.h>
@@ -48,6 +49,7 @@ std::string header_of(const Array& array) {
 }  // namespace
 
 Tensor parse_npy(std::span<const std::byte> bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::npy, bytes, "load_npy", name);
   return read_array(bytes, ByteReader(bytes, "load_npy", name));
 }
 
@@ -63,6 +65,7 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor) {
 }
 
 TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::npz, bytes, "load_npz", name);
   const ByteReader input(bytes, "load_npz", name);
   TensorMap tensors;
   for (const detail::ZipMember& member : detail::read_zip_directory(input)) {

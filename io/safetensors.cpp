@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 #include <halfgrad/io/safetensors_header.h>
@@ -24,6 +25,7 @@ void check_text(const std::string& text, const char* what) {
 }  // namespace
 
 Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::safetensors, bytes, kReader, name);
   const detail::SafetensorsHeader header = detail::parse_safetensors_header(bytes, name);
   const files::ByteReader input(bytes, kReader, name);
   Safetensors result{.tensors = {}, .metadata = header.metadata};

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,7 +109,17 @@ class Module {
 /// The names, options and nesting, as PyTorch prints them.
 std::ostream& operator<<(std::ostream& out, const Module& module);
 
-/// A module called like a function: operator() is Derived's const forward.
+namespace detail {
+
+/// For a handler of what a call of `module` threw. Throws a std::invalid_argument or
+/// std::out_of_range again with the path of the innermost module in front of its message, as in
+/// "Sequential.2 (Linear): linear: expected ...", and all else as it is.
+[[noreturn]] void rethrow_from(const Module& module);
+
+}  // namespace detail
+
+/// A module called like a function: operator() is Derived's const forward. Errors about its
+/// arguments name the module that was given them.
 template <class Derived>
 class Callable : public Module {
  public:
@@ -116,7 +127,11 @@ class Callable : public Module {
 
   template <class... Args>
   auto operator()(Args&&... args) const {
-    return static_cast<const Derived&>(*this).forward(std::forward<Args>(args)...);
+    try {
+      return static_cast<const Derived&>(*this).forward(std::forward<Args>(args)...);
+    } catch (const std::logic_error&) {
+      detail::rethrow_from(*this);
+    }
   }
 };
 

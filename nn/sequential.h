@@ -36,7 +36,13 @@ class Sequential : public Callable<Sequential> {
   }
 
   Tensor forward(Tensor x) const {
-    for (const Entry& layer : *layers_) x = layer.function(x);
+    for (const Entry& layer : *layers_) {
+      try {
+        x = layer.function(x);
+      } catch (const std::logic_error&) {
+        detail::rethrow_from(layer.module);  // names plain functions, too
+      }
+    }
     return x;
   }
 

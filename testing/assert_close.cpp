@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/testing/printed.h>
 #include <halfgrad/testing/ulp.h>
 
 namespace halfgrad {
@@ -25,7 +26,7 @@ Shape unravel(std::int64_t index, const Shape& sizes) {
 void print_element(std::ostream& out, const Tensor& tensor, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   if (is_floating_point(tensor.dtype())) {
-    out << tensor.to_vector<double>()[at];
+    out << testing::printed(tensor.to_vector<double>()[at]);
   } else {
     out << tensor.to_vector<std::int64_t>()[at];
   }
@@ -47,8 +48,8 @@ void assert_close(const Tensor& actual, const Tensor& expected, const AssertClos
   print_element(message, expected, index);
   message << " at " << to_string(unravel(index, actual.sizes())) << ", got ";
   print_element(message, actual, index);
-  message << ": " << *worst << " roundoffs of " << actual.dtype() << " off, allowed "
-          << options.roundoffs << "; " << wrong << " of " << errors.size()
+  message << ": " << testing::printed(*worst) << " roundoffs of " << actual.dtype()
+          << " off, allowed " << options.roundoffs << "; " << wrong << " of " << errors.size()
           << " elements are too far";
   throw std::runtime_error(message.str());
 }

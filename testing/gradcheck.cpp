@@ -9,6 +9,7 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/testing/printed.h>
 #include <halfgrad/testing/random_tensor.h>
 
 namespace halfgrad::autograd {
@@ -131,13 +132,13 @@ bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inp
       if (!options.raise_exception) return false;
       std::ostringstream message;
       message.precision(12);
-      message << "gradcheck: expected a gradient of " << numeric << " for ";
+      message << "gradcheck: expected a gradient of " << testing::printed(numeric) << " for ";
       if (options.fast_mode) {
         message << "a random direction";
       } else {
         message << "element " << i;
       }
-      message << " of input " << k << " by finite differences, got " << slope;
+      message << " of input " << k << " by finite differences, got " << testing::printed(slope);
       throw std::runtime_error(message.str());
     }
   }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <halfgrad/core/stream.h>
+#include <halfgrad/testing/printed.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -124,9 +125,9 @@ std::optional<std::size_t> unwritten(const std::vector<std::byte>& first,
 std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_t elements) {
   std::ostringstream message;
   message.precision(9);
-  message << "element " << worst.index << " is " << worst.got << ", expected " << worst.expected
-          << " within " << worst.allowed << " (" << worst.used << " of its budget); " << wrong
-          << " of " << elements << " elements are wrong";
+  message << "element " << worst.index << " is " << printed(worst.got) << ", expected "
+          << printed(worst.expected) << " within " << worst.allowed << " (" << worst.used
+          << " of its budget); " << wrong << " of " << elements << " elements are wrong";
   return message.str();
 }
 

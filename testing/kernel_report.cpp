@@ -82,7 +82,7 @@ std::string to_text(const KernelReport& report) {
       << (report.passed()    ? "passed"
           : report.checked() ? "FAILED"
                              : "NOT CHECKED, no element was judged")
-      << ", " << report.cases << " cases\n";
+      << ", " << report.cases << (report.cases == 1 ? " case\n" : " cases\n");
   for (const KernelFinding& finding : report.findings) {
     out << "  " << name(finding.fault) << " in " << finding.cases
         << (finding.cases == 1 ? " case" : " cases") << "; first: " << to_string(finding.first)

@@ -7,6 +7,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/testing/number_format_of.h>
+#include <halfgrad/testing/printed.h>
 #include <halfgrad/testing/random_tensor.h>
 
 namespace halfgrad::autograd {
@@ -63,9 +64,9 @@ bool reduced_gradcheck(const GradcheckFunction& function, const std::vector<Tens
       if (!options.raise_exception) return false;
       std::ostringstream message;
       message.precision(9);
-      message << "reduced_gradcheck: expected a gradient of " << expected[k][i] << " within "
-              << allowed << " for element " << i << " of differentiable input " << k << ", got "
-              << got[k][i] << " in " << options.dtype;
+      message << "reduced_gradcheck: expected a gradient of " << testing::printed(expected[k][i])
+              << " within " << allowed << " for element " << i << " of differentiable input " << k
+              << ", got " << testing::printed(got[k][i]) << " in " << options.dtype;
       throw std::runtime_error(message.str());
     }
   }

@@ -39,3 +39,8 @@ foreach(bug IN LISTS bugs)
   set_tests_properties(break_${bug} PROPERTIES FIXTURES_REQUIRED break_it
                        PASS_REGULAR_EXPRESSION "  FAILED  ")
 endforeach()
+
+add_test(NAME lab COMMAND "${CMAKE_COMMAND}" "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
+                          "-DBUILD=${PROJECT_BINARY_DIR}" -DLAB=late_growth
+                          -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/lab.cmake")
+set_tests_properties(lab PROPERTIES FIXTURES_REQUIRED break_it)

@@ -1,15 +1,19 @@
 // halfgrad-check: judges a kernel in a shared library, or results computed elsewhere, against an op
 // of docs/ops.md. Exit code: 0 sound, 1 a fault was found, 2 it could not be checked.
-#include <cstdio>
-#include <exception>
-#include <fstream>
-#include <iostream>
+#include <algorithm>
 #include <map>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
+#include <halfgrad/files/replace_file.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/suggestion.h>
+#include <halfgrad/programs/terminal.h>
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_report.h>
 
@@ -33,26 +37,25 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
 struct Arguments {
   std::string shared_library, symbol, op, json, junit, smallest;
   std::vector<std::string> values, layouts;
-  hg::DType dtype = hg::kFloat32, output = hg::kFloat32, accumulate = hg::kFloat32;
+  std::string dtype = "float32", output, accumulate;  // empty: the op's own
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
 };
 
 void write(const std::string& path, const std::string& text) {
   if (path == "-") {
-    std::cout << text << '\n';
-    return;
+    fmt::print("{}\n", text);
+  } else {
+    const std::string line = text + '\n';
+    hg::files::replace_file(path, std::as_bytes(std::span(line)));
   }
-  std::ofstream file(path);
-  file << text << '\n';
-  if (!file.flush()) throw std::runtime_error("halfgrad-check: cannot write " + path);
 }
 
 hg::testing::KernelReport report(const Arguments& given,
                                  const hg::testing::KernelCheckOptions& options) {
   const bool stored = !given.values.empty();
   if (given.shared_library.empty() && !stored) {
-    throw std::invalid_argument("halfgrad-check: expected --library or --values, got neither");
+    throw std::invalid_argument("expected --library or --values, got neither");
   }
   hg::testing::Kernel kernel;
   if (!given.shared_library.empty())
@@ -68,63 +71,90 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
     options.dims.push_back({given.dims[i], given.dims[i + 1], given.dims[i + 2]});
   }
   options.device = hg::Device(given.device);
+  options.dtype = kDTypes.at(given.dtype);
+  if (!given.output.empty()) options.output = kDTypes.at(given.output);
+  if (!given.accumulate.empty()) options.accumulate = kDTypes.at(given.accumulate);
   const auto result = report(given, options);
-  if (given.json != "-") std::cout << hg::testing::to_text(result);
+  if (given.json != "-") programs::print_wrapped(hg::testing::to_text(result), 16);
   if (!given.json.empty()) write(given.json, hg::testing::to_json(result));
   if (!given.junit.empty()) write(given.junit, hg::testing::to_junit({result}));
   if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
   return result.passed() ? 0 : result.checked() ? 1 : 2;
 }
 
-}  // namespace
+std::vector<std::string> names_of(const std::map<std::string, Layout>& layouts) {
+  std::vector<std::string> names;
+  for (const auto& [name, layout] : layouts) names.push_back(name);
+  return names;
+}
 
-int main(int argc, char** argv) {
-  CLI::App app("Judges a kernel against an op of halfgrad's table.");
-  Arguments given;
-  hg::testing::KernelCheckOptions options;
-  app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")->required();
+/// What is wrong with the name of an op, or nothing.
+std::string op_fault(const std::string& name) {
+  std::vector<std::string> names = hg::testing::composite_kernel_ops();
+  for (const hg::OpEntry& entry : hg::all_ops()) names.push_back(entry.name);
+  if (std::ranges::find(names, name) != names.end()) return "";
+  return "expected the name of an op in docs/ops.md, got " + name +
+         programs::did_you_mean(name, names);
+}
+
+/// - is standard output.
+std::string writable(const std::string& path) { return path == "-" ? "" : checks::writable(path); }
+
+void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
+  app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")
+      ->check(op_fault)
+      ->required();
   auto* library = app.add_option("--library", given.shared_library, "The shared library");
   auto* symbol =
       app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h");
   library->needs(symbol);
   symbol->needs(library);
+  app.add_option("--layout", given.layouts, "How arrays may lie (default: contiguous misaligned)")
+      ->transform(programs::one_of(names_of(kLayouts)))
+      ->needs(library);
+  app.add_flag("--in-place", options.in_place, "Also with the output on the first input")
+      ->needs(library);
+  app.add_option("--device", given.device, "cpu, cuda or cuda:N");
+  app.add_option("--output", given.output, "Of the result")->transform(programs::dtype_name());
+  app.add_option("--accumulate", given.accumulate, "Of intermediate results")
+      ->transform(programs::dtype_name());
+}
+
+void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
   auto* values = app.add_option(
       "--values", given.values,
       "Files (.safetensors, .npz, .npy) of input0, input1, ... and, without a library, of "
       "the output");
   app.add_option("--save-smallest", given.smallest,
                  "Write the smallest failing case to this .safetensors file")
+      ->check(writable)
       ->excludes(values);
-  const CLI::CheckedTransformer dtypes(kDTypes);
-  app.add_option("--dtype", given.dtype, "Of the operands")->transform(dtypes)->excludes(values);
-  auto* output = app.add_option("--output", given.output, "Of the result")->transform(dtypes);
-  auto* accumulate = app.add_option("--accumulate", given.accumulate, "Of intermediate results")
-                         ->transform(dtypes);
-  app.add_option("--layout", given.layouts, "How arrays may lie (default: contiguous misaligned)")
-      ->check(CLI::IsMember(kLayouts))
-      ->needs(library);
+  app.add_option("--dtype", given.dtype, "Of the operands")
+      ->transform(programs::dtype_name())
+      ->excludes(values);
   app.add_option("--dims", given.dims, "Sizes to check: m n k, any number of times")
       ->type_size(3)
       ->expected(1, 64)
       ->excludes(values);
-  app.add_option("--device", given.device, "cpu, cuda or cuda:N");
   app.add_option("--seed", options.seed, "Of the inputs")->excludes(values);
-  app.add_flag("--in-place", options.in_place, "Also with the output on the first input")
-      ->needs(library);
-  app.add_option("--json", given.json, "Write the report to this file; - for standard output");
-  app.add_option("--junit", given.junit, "Write a JUnit document to this file");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  options.dtype = given.dtype;
-  if (!output->empty()) options.output = given.output;
-  if (!accumulate->empty()) options.accumulate = given.accumulate;
-  try {
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr int kNotChecked = 2;
+  const auto body = [&] {
+    programs::CommandLine app("halfgrad-check",
+                              "Judges a kernel against an op of halfgrad's table.");
+    Arguments given;
+    hg::testing::KernelCheckOptions options;
+    add_kernel_options(app, given, options);
+    add_input_options(app, given, options);
+    app.add_option("--json", given.json, "Write the report to this file; - for standard output")
+        ->check(writable);
+    app.add_option("--junit", given.junit, "Write a JUnit document to this file")->check(writable);
+    app.parse_or_exit(argc, argv);
     return check(given, options);
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return 2;
-  }
+  };
+  return programs::run("halfgrad-check", body, kNotChecked);
 }

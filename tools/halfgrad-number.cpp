@@ -6,9 +6,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <halfgrad/core/number_format.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/terminal.h>
 
 namespace {
 
@@ -36,44 +37,62 @@ std::string error_of(double stored, double x, const NumberFormat& format) {
                      subnormal ? ", subnormal" : "");
 }
 
+/// The lines of one format stand below each other, behind its name.
+void print_line(std::string_view name, const std::string& text) {
+  constexpr int kNameColumns = 17;
+  programs::print_wrapped(fmt::format("{:<{}}{}\n", fmt::format("  {}", name), kNameColumns, text),
+                          kNameColumns);
+}
+
+std::string digits_of(double x) { return fmt::format("{:.17g}", programs::printed(x)); }
+
 void print_journey(double x) {
-  fmt::print("{:.17g}\n", x);
+  fmt::print("{}\n", digits_of(x));
   for (const NumberFormat& format : {halfgrad::kFp32, halfgrad::kBf16, halfgrad::kFp16,
                                      halfgrad::kFp8E4M3Fn, halfgrad::kFp8E5M2}) {
     const std::uint32_t bits = encode(x, format);
     const double stored = decode(bits, format);
-    fmt::print("  {:<10}  0x{:0{}x}  {}\n", format.name, bits, format.bits() / 4,
-               fields(bits, format));
-    fmt::print("  {:<10}  {:.17g}  ({})\n", "", stored, error_of(stored, x, format));
+    print_line(format.name,
+               fmt::format("0x{:0{}x}  {}", bits, format.bits() / 4, fields(bits, format)));
+    print_line("", fmt::format("{}  ({})", digits_of(stored), error_of(stored, x, format)));
     const double cut = rounded_to(format, x, {.rounding = Rounding::toward_zero});
-    if (cut != stored) fmt::print("  {:<10}  {:.17g} if cut toward zero\n", "", cut);
+    if (cut != stored && !std::isnan(x)) print_line("", digits_of(cut) + " if cut toward zero");
     const double saturated = rounded_to(format, x, {.saturate = true});
     if (std::isfinite(x) && !std::isfinite(stored)) {
-      fmt::print("  {:<10}  {:.17g} if saturated\n", "", saturated);
+      print_line("", digits_of(saturated) + " if saturated");
     }
   }
+}
+
+/// NaN for text that is no number or beyond double's range, which is added to `wrong`.
+double number_of(const std::string& text, std::string& wrong) {
+  char* end = nullptr;
+  errno = 0;
+  const double x = std::strtod(text.c_str(), &end);
+  const bool out_of_range = errno == ERANGE && (x == 0 || std::isinf(x));  // not for subnormals
+  if (!text.empty() && end == text.c_str() + text.size() && !out_of_range) return x;
+  wrong = fmt::format("expected a number, got \"{}\"", text);
+  return NAN;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Prints a number's journey through fp32, bf16, fp16 and both fp8 formats.");
-  std::vector<std::string> numbers;
-  app.add_option("numbers", numbers, "Decimal, hexadecimal (0x1p-14), inf or nan")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  for (const std::string& text : numbers) {
-    char* end = nullptr;
-    errno = 0;
-    const double x = std::strtod(text.c_str(), &end);
-    const bool out_of_range = errno == ERANGE && (x == 0 || std::isinf(x));  // not for subnormals
-    if (text.empty() || end != text.c_str() + text.size() || out_of_range) {
-      fmt::print(stderr, "halfgrad-number: expected a number, got \"{}\"\n", text);
-      return 2;
+  programs::CommandLine app(
+      "halfgrad-number",
+      "Prints a number's journey through float32, bfloat16, float16 and both float8 formats.");
+  std::vector<std::string> texts;
+  std::vector<double> numbers;
+  app.add_option("numbers", texts, "Decimal, hexadecimal (0x1p-14), inf or nan")->required();
+  app.parse_or_exit(argc, argv, [&] {
+    for (const std::string& text : texts) {
+      std::string wrong;
+      numbers.push_back(number_of(text, wrong));
+      if (!wrong.empty()) throw CLI::ValidationError(wrong);
     }
-    print_journey(x);
-  }
+  });
+  return programs::run("halfgrad-number", [&] {
+    for (const double x : numbers) print_journey(x);
+    return 0;
+  });
 }

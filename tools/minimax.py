@@ -5,6 +5,10 @@ Each is the best approximation in the weighted maximum norm, found by Remez' exc
 (E. W. Cheney, Introduction to Approximation Theory, chapter 3). The weight turns the polynomial's error
 into the relative error of the function it is part of.
 """
+import argparse
+
+argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+
 from mpmath import mp, mpf, cos, erf, erfc, expm1, log, log1p, lu_solve, matrix, pi
 from mpmath import polyval, sin, sqrt, tanh
 

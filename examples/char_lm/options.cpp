@@ -1,12 +1,8 @@
 #include "options.h"
 
-#include <cstdlib>
-#include <vector>
-
 #include <halfgrad/core/thread_pool.h>
-#include <CLI/CLI.hpp>
-
-#include "../option_checks.h"
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/option_checks.h>
 
 namespace hg = halfgrad;
 
@@ -19,7 +15,9 @@ Options parse_options(int argc, char** argv) {
   Options options;
   std::string device = hg::cuda::is_available() ? "cuda" : "cpu";
   int threads = hg::get_num_threads();
-  CLI::App app(
+  options.command.assign(argv, argv + argc);
+  programs::CommandLine app(
+      "char_lm",
       "Trains a language model of characters, in mixed precision, and lets it write:\n"
       "  mlp  a multilayer perceptron on the characters before (Bengio et al. 2003), line by line\n"
       "  gpt  a small transformer with causal self-attention, on running text");
@@ -27,11 +25,12 @@ Options parse_options(int argc, char** argv) {
   const auto count = [&](const std::string& name, std::int64_t& value, const std::string& meaning) {
     return app.add_option(name, value, meaning)->check(checks::positive);
   };
-  app.add_option("--model", options.model, "mlp or gpt")->check(CLI::IsMember({"mlp", "gpt"}));
+  app.add_option("--model", options.model, "mlp or gpt")
+      ->transform(programs::one_of({"mlp", "gpt"}));
   app.add_option("--data", options.data, "Text file; without it a short text of our own")
       ->check(CLI::ExistingFile);
   app.add_option("--precision", options.precision, "fp32, fp16 (with a GradScaler) or bf16")
-      ->check(CLI::IsMember({"fp32", "fp16", "bf16"}));
+      ->transform(programs::one_of({"fp32", "fp16", "bf16"}, programs::precision_aliases()));
   count("--steps", options.steps, "Updates");
   count("--batch", options.batch, "Sequences in a batch");
   count("--accumulation", options.accumulation, "Batches for an update");
@@ -57,18 +56,15 @@ Options parse_options(int argc, char** argv) {
       ->check(CLI::ExistingFile);
   count("--until", options.until, "Stop after this update, to be resumed to --steps in all")
       ->default_str("");
-  app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--device", device, "cpu or cuda")->transform(programs::one_of({"cpu", "cuda"}));
   app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));
-  try {
-    app.parse(argc, argv);
+  app.parse_or_exit(argc, argv, [&] {
     if (options.model == "mlp" && context->empty()) options.context = 8;
     if (options.width % options.heads != 0)
       throw CLI::ValidationError("--heads: expected a divisor of the width");
     if (device == "cuda" && !hg::cuda::is_available())
       throw CLI::ValidationError("--device cuda: " + hg::cuda::why_unavailable());
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
+  });
   options.device = hg::Device(device);
   hg::set_num_threads(threads);
   return options;

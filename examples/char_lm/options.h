@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
@@ -32,6 +33,7 @@ struct Options {
   std::filesystem::path save, resume;  ///< checkpoints; empty: none
   std::int64_t until = INT64_MAX;      ///< stop after this update
   halfgrad::Device device;
+  std::vector<std::string> command;  ///< the program's name and its arguments
 
   std::int64_t last_step() const { return std::min(steps, until); }
   /// What autocast runs matrix products in; none: no autocast.

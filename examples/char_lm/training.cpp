@@ -3,6 +3,9 @@
 #include <chrono>
 
 #include <fmt/core.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/table.h>
 
 #include "trainer.h"
 
@@ -29,8 +32,14 @@ double validate(const Model& model, const Corpus& corpus, const Options& options
 
 Validation train(const Model& model, const Corpus& corpus, const Options& options) {
   Trainer trainer(model, corpus, options);
-  fmt::print("{:>6} {:>10} {:>12} {:>9} {:>8} {:>8} {:>9}\n", "step", "loss", "validation", "lr",
-             "scale", "skipped", "tokens/s");
+  const programs::Table table({{.header = "step", .width = 6},
+                               {.header = "loss", .width = 8},
+                               {.header = "validation"},
+                               {.header = "lr", .width = 7, .rank = 1},
+                               {.header = "scale", .width = 6, .rank = 2},
+                               {.header = "skipped", .rank = 3},
+                               {.header = "tokens/s", .rank = 4}});
+  table.print_header();
   double loss_sum = 0, seconds = 0;
   std::int64_t count = 0, tokens = 0;  // since the last line
   Validation last{};
@@ -43,13 +52,21 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
     ++count;
 
     const bool is_last = trainer.steps() == options.last_step();
+    if (programs::is_interrupted() && !is_last) {
+      if (!options.save.empty()) trainer.save(options.save);
+      last.steps = trainer.steps();
+      return last;
+    }
     if (!is_last && trainer.steps() % options.validate_every != 0) continue;
     last = {validate(model, corpus, options), trainer.scaler().get_scale(),
-            trainer.scaler().counts().skipped_steps};
+            trainer.scaler().counts().skipped_steps, trainer.steps()};
     if (!options.save.empty()) trainer.save(options.save);
-    fmt::print("{:>6} {:>10.4f} {:>12.4f} {:>9.2g} {:>8g} {:>8} {:>9.0f}\n", trainer.steps(),
-               loss_sum / static_cast<double>(count), last.loss, trainer.lr(), last.scale,
-               last.skipped, static_cast<double>(tokens) / seconds);
+    table.print_row(
+        {std::to_string(trainer.steps()),
+         fmt::format("{:.4f}", programs::printed(loss_sum / static_cast<double>(count))),
+         fmt::format("{:.4f}", programs::printed(last.loss)), fmt::format("{:.2g}", trainer.lr()),
+         fmt::format("{:g}", last.scale), std::to_string(last.skipped),
+         fmt::format("{:.0f}", static_cast<double>(tokens) / seconds)});
     std::fflush(stdout);
     count = tokens = 0;
     loss_sum = seconds = 0;

@@ -18,9 +18,11 @@ struct Validation {
   double loss;  ///< nats a character
   double scale;
   std::int64_t skipped;
+  std::int64_t steps;  ///< before it
 };
 
-/// nanoGPT's training loop; prints its progress. Ends with a validation.
+/// nanoGPT's training loop; prints its progress. Ends with a validation, or after an interrupt with
+/// a checkpoint, whose steps are then all that is said.
 Validation train(const Model& model, const Corpus& corpus, const Options& options);
 
 /// What the model writes, a character at a time, each drawn from the distribution it predicts.

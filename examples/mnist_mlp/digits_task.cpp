@@ -1,6 +1,9 @@
 #include <fmt/core.h>
 #include <halfgrad/data/mnist.h>
 #include <halfgrad/data/synthetic.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/terminal.h>
 
 #include "table.h"
 #include "tasks.h"
@@ -46,10 +49,11 @@ Digits load(const std::filesystem::path& folder) {
     throw std::runtime_error(fmt::format(
         "{}: expected train-... files, or more than {} images in the t10k-... files, got {}",
         folder.string(), held_out, count));
-  fmt::print(
-      "{} has the t10k-... files alone:\n  the first {} images to train on, the last {} to "
-      "test.\n",
-      folder.string(), count - held_out, held_out);
+  programs::print_wrapped(
+      fmt::format("{} has the t10k-... files alone: the first {} images to train on, the last {} "
+                  "to test.\n",
+                  folder.string(), count - held_out, held_out),
+      2);
   return {part(test, 0, count - held_out), part(test, count - held_out, count)};
 }
 
@@ -92,7 +96,10 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .make_model = [&] { return make_mlp(options.hidden); },
       .loss = [](const auto& logits, const auto& y) { return hg::cross_entropy(logits, y); },
       .score = accuracy,
-      .score_text = [](double score) { return fmt::format("accuracy {:>6.2f} %", 100 * score); },
+      .score_text =
+          [](double score) {
+            return fmt::format("accuracy {:>5.2f} %", 100 * programs::printed(score));
+          },
       .optimizer = options.optimizer,
       .lr = options.lr,
       .batch = options.batch,
@@ -106,13 +113,14 @@ std::vector<TrainingReport> run_digits(const Options& options) {
   };
   std::string sizes = std::to_string(kPixels);
   for (const std::int64_t size : options.hidden) sizes += "-" + std::to_string(size);
-  fmt::print("{}-10, batch {}, {} {:g}, {} epochs\n\n", sizes, options.batch, options.optimizer,
-             options.lr, options.epochs);
+  programs::print_wrapped(fmt::format("{}-10, batch {}, {} {:g}, {} epochs\n\n", sizes,
+                                      options.batch, options.optimizer, options.lr,
+                                      options.epochs));
 
   std::vector<TrainingReport> reports;
   for (const Precision& precision : options.precisions)
-    for (int i = 0; i < options.seeds; ++i)
+    for (int i = 0; i < options.seeds && !programs::is_interrupted(); ++i)
       reports.push_back(train(task, precision, options.seed + static_cast<std::uint64_t>(i)));
-  print_digits_table(reports, options);
+  if (!reports.empty()) print_digits_table(reports, options);
   return reports;
 }

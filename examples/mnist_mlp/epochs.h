@@ -21,8 +21,9 @@ struct Watch {
 class Epochs {
  public:
   virtual ~Epochs() = default;
-  /// The next `steps` steps, which are all of one epoch.
-  virtual void run(std::int64_t steps, const Watch& watch) = 0;
+  /// The next `steps` steps, which are all of one epoch, or fewer after an interrupt. Returns how
+  /// many.
+  virtual std::int64_t run(std::int64_t steps, const Watch& watch) = 0;
   virtual std::int64_t steps_per_epoch() const = 0;
   /// The next step is the one after this many.
   virtual void seek(std::int64_t steps) = 0;

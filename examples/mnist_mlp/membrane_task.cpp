@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 #include <halfgrad/data/synthetic.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/terminal.h>
 
 #include "table.h"
 #include "tasks.h"
@@ -48,24 +51,27 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
     const auto squares = [](const hg::Tensor& error) { return hg::square(error).sum(); };
     return 1 - squares(output - y) / squares(y - mean_field.to(y.device()));
   };
-  const Task task{.train = hg::data::TensorDataset(train_set.first, train_set.second),
-                  .test = membranes(1024, 2),
-                  .make_model = make_model,
-                  .loss = loss,
-                  .score = r_squared,
-                  .score_text = [](double score) { return fmt::format("R² {:>7.3f}", score); },
-                  .lr = 1e-4,
-                  .epochs = 20,
-                  .steps = options.steps,
-                  .device = options.device};
-  fmt::print(
-      "Sag of a loaded membrane, in metres: 4096 loads to train on, 1024 to test.\n"
-      "4-128-128-784, mean squared error, batch {}, adam {:g}, {} epochs\n\n",
-      task.batch, task.lr, task.epochs);
+  const Task task{
+      .train = hg::data::TensorDataset(train_set.first, train_set.second),
+      .test = membranes(1024, 2),
+      .make_model = make_model,
+      .loss = loss,
+      .score = r_squared,
+      .score_text =
+          [](double score) { return fmt::format("R² {:>7.3f}", programs::printed(score)); },
+      .lr = 1e-4,
+      .epochs = 20,
+      .steps = options.steps,
+      .device = options.device};
+  programs::print_wrapped(
+      fmt::format("Sag of a loaded membrane, in metres: 4096 loads to train on, 1024 to test.\n"
+                  "4-128-128-784, mean squared error, batch {}, adam {:g}, {} epochs\n\n",
+                  task.batch, task.lr, task.epochs));
 
   const std::size_t epoch_steps = 4096 / static_cast<std::size_t>(task.batch);
   std::vector<UnderflowReport> reports;
   for (const Precision& precision : options.precisions) {
+    if (programs::is_interrupted()) break;
     if (precision.weights != hg::kFloat32 && options.precisions.size() > 1) continue;
     flushed.clear();
     UnderflowReport& report = reports.emplace_back();
@@ -74,6 +80,6 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
     report.first_flushed = mean(std::span(flushed).first(count));
     report.last_flushed = mean(std::span(flushed).last(count));
   }
-  print_underflow_table(reports);
+  if (!reports.empty()) print_underflow_table(reports);
   return reports;
 }

@@ -1,12 +1,11 @@
 #include "options.h"
 
-#include <cstdlib>
+#include <map>
 
 #include <fmt/core.h>
 #include <halfgrad/core/thread_pool.h>
-#include <CLI/CLI.hpp>
-
-#include "../option_checks.h"
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/option_checks.h>
 
 namespace hg = halfgrad;
 
@@ -52,8 +51,10 @@ Options parse_options(int argc, char** argv) {
   Options options;
   std::string precision = "all", device = "auto";
   int threads = hg::get_num_threads();
-  CLI::App app(
-      "Trains a multilayer perceptron on handwritten digits in several precisions, side by side,\n"
+  options.command.assign(argv, argv + argc);
+  programs::CommandLine app(
+      "mnist_mlp",
+      "Trains a multilayer perceptron on handwritten digits in several precisions, side by side, "
       "and then a network whose gradients underflow in fp16.");
   const auto one_of = [](const std::vector<std::string>& names, const std::string& chosen) {
     std::string text;
@@ -61,13 +62,15 @@ Options parse_options(int argc, char** argv) {
     return text + " [" + chosen + "]";
   };
   const auto add_choice = [&](const std::string& name, std::string& chosen,
-                              const std::vector<std::string>& names, const std::string& meaning) {
+                              const std::vector<std::string>& names, const std::string& meaning,
+                              const std::map<std::string, std::string>& aliases = {}) {
     return app.add_option(name, chosen, meaning)
-        ->check(CLI::IsMember(names))
+        ->transform(programs::one_of(names, aliases))
         ->option_text(one_of(names, chosen));
   };
   add_choice("--task", options.task, {"digits", "underflow", "all"}, "What to train on");
-  add_choice("--precision", precision, precision_names(), "How to train");
+  add_choice("--precision", precision, precision_names(), "How to train",
+             programs::precision_aliases());
   add_choice("--device", device, {"auto", "cpu", "cuda"}, "Where to compute");
   app.add_option("--threads", threads, "Threads on the CPU")
       ->check(CLI::Range(1, 1024))
@@ -131,17 +134,14 @@ Options parse_options(int argc, char** argv) {
       ->option_text("N [1]")
       ->group(digits);
 
-  try {
-    app.parse(argc, argv);
+  app.parse_or_exit(argc, argv, [&] {
     options.device = choose_device(device);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
       throw CLI::ValidationError(
           "--save and --resume: choose --task digits, one --precision and one seed");
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
+  });
   for (const Precision& known : kPrecisions)
     if (precision == known.name || precision == "all") options.precisions.push_back(known);
   hg::set_num_threads(threads);

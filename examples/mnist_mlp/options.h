@@ -17,7 +17,8 @@ struct Options {
   std::vector<Precision> precisions;
   std::vector<std::int64_t> hidden = {512, 512};
   std::int64_t epochs = 10;
-  std::int64_t steps = std::numeric_limits<std::int64_t>::max();  ///< of each training, at most
+  static constexpr std::int64_t kAllSteps = std::numeric_limits<std::int64_t>::max();
+  std::int64_t steps = kAllSteps;  ///< of each training, at most
   std::int64_t batch = 128;
   double lr = 1e-3;
   std::string optimizer = "adam";
@@ -27,8 +28,10 @@ struct Options {
   bool graph = false;  ///< of the digits task: replay a captured step
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::filesystem::path json;  ///< empty: none
+  std::filesystem::path json;        ///< empty: none
+  std::vector<std::string> command;  ///< the program's name and its arguments
 
+  bool limits_steps() const { return steps != kAllSteps; }
   bool runs(const std::string& name) const { return task == name || task == "all"; }
 };
 

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include <halfgrad/data/batch_stream.h>
+#include <halfgrad/programs/interrupt.h>
 
 #include "epochs.h"
 
@@ -19,12 +20,14 @@ class PlainEpochs : public Epochs {
   std::int64_t steps_per_epoch() const override { return batches_.epoch_size(); }
   void seek(std::int64_t steps) override { batches_.seek(steps); }
 
-  void run(std::int64_t steps, const Watch& watch) override {
-    for (std::int64_t step = 0; step < steps; ++step) {
+  std::int64_t run(std::int64_t steps, const Watch& watch) override {
+    std::int64_t step = 0;
+    while (step < steps && (step == 0 || !programs::is_interrupted())) {
       const auto [x, y] = batches_.next();
-      watch.before(step);
+      watch.before(step++);
       watch.after(train(x.to(task_.device), y.to(task_.device)));
     }
+    return step;
   }
 
  private:

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include <halfgrad/programs/terminal.h>
 
 struct EpochReport;
 
-/// Shows how a training goes: on a terminal a bar that is redrawn in place, elsewhere a line for
-/// each epoch.
+/// Shows how a training goes: on a terminal a line with a bar that is redrawn in place, as wide as
+/// the terminal, elsewhere a line for each epoch.
 class Progress {
  public:
   using ScoreText = std::string (*)(double);
@@ -18,11 +21,11 @@ class Progress {
   void end() const;
 
  private:
-  std::string figures(std::int64_t epoch, const EpochReport& report) const;
+  std::string line(std::int64_t epoch, const EpochReport& report, const std::string& bar) const;
 
   std::string label_;
   ScoreText score_text_;
   std::int64_t epochs_, steps_;
-  bool is_terminal_;
+  bool can_redraw_ = programs::can_redraw();
   std::chrono::steady_clock::time_point next_show_{};
 };

@@ -5,6 +5,7 @@
 
 #include <halfgrad/core/graph.h>
 #include <halfgrad/data/data_loader.h>
+#include <halfgrad/programs/interrupt.h>
 
 #include "epochs.h"
 
@@ -39,21 +40,23 @@ class ReplayedEpochs : public Epochs {
   std::int64_t steps_per_epoch() const override { return loader_.size(); }
   void seek(std::int64_t steps) override { next_ = steps; }
 
-  void run(std::int64_t steps, const Watch& watch) override {
-    const std::int64_t first = next_ % loader_.size(), last = first + steps;
+  std::int64_t run(std::int64_t steps, const Watch& watch) override {
+    const std::int64_t first = next_ % loader_.size();
     order_.copy_(hg::tensor(loader_.order(next_ / loader_.size())));
     step_.fill_(static_cast<double>(first));
-    next_ += steps;
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t step = first; step < last; ++step) {
-      watch.before(step - first);
-      replay(std::min(task_.batch, task_.train.size() - step * task_.batch));
+    std::int64_t done = 0;
+    while (done < steps && (done == 0 || !programs::is_interrupted())) {
+      watch.before(done);
+      replay(std::min(task_.batch, task_.train.size() - (first + done++) * task_.batch));
     }
+    next_ += done;
     const auto losses = losses_.to_vector<double>();  // waits for the device
     const auto scores = scores_.to_vector<double>();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-      watch.after({losses[i], scores[i], elapsed.count() / static_cast<double>(steps)});
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(first + done); ++i)
+      watch.after({losses[i], scores[i], elapsed.count() / static_cast<double>(done)});
+    return done;
   }
 
  private:

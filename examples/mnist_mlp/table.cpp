@@ -8,6 +8,9 @@
 #include <string>
 
 #include <fmt/core.h>
+#include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/table.h>
+#include <halfgrad/programs/terminal.h>
 
 #include "tasks.h"
 
@@ -39,23 +42,24 @@ std::string of_scaler(Reports reports, const std::function<double(const Training
   return reports[0].last().scale ? fmt::format("{:g}", mean(reports, figure)) : "-";
 }
 
-void print_row(Reports reports) {
-  fmt::print(
-      "  {:<13} {:>15} {:>12.4g} {:>13} {:>9} {:>10.2f} ms {:>9.1f} MiB\n", reports[0].precision,
+std::vector<std::string> row_of(Reports reports) {
+  const double bytes =
+      mean(reports, [](const auto& report) { return static_cast<double>(report.peak_bytes); });
+  return {
+      std::string(reports[0].precision),
       accuracy(reports),
-      mean(reports, [](const auto& report) { return std::abs(report.last().loss); }),
-      of_scaler(reports, [](const auto& report) { return *report.last().scale; }),
-      of_scaler(reports,
-                [](const auto& report) { return static_cast<double>(report.last().skipped); }),
-      1e3 * mean(reports, [](const auto& report) { return report.median_step; }),
-      mean(reports, [](const auto& report) { return static_cast<double>(report.peak_bytes); }) /
-          (1 << 20));
+      fmt::format("{:.4g}", mean(reports, [](const auto& r) { return std::abs(r.last().loss); })),
+      of_scaler(reports, [](const auto& r) { return *r.last().scale; }),
+      of_scaler(reports, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
+      fmt::format("{:.2f} ms", 1e3 * mean(reports, [](const auto& r) { return r.median_step; })),
+      fmt::format("{:.1f} MiB", bytes / (1 << 20))};
 }
 
-/// What the weights of the first training in that precision did in its last update.
+/// Percent of the weights that the last update of the first training in that precision left alone.
 std::optional<double> unmoved(Reports reports, const std::string& precision) {
   for (const TrainingReport& report : reports)
-    if (report.precision == precision) return 100 * (1 - report.moved_weights);
+    if (report.precision == precision && report.moved_weights)
+      return 100 * (1 - *report.moved_weights);
   return std::nullopt;
 }
 
@@ -66,48 +70,70 @@ void explain_pure(Reports reports, const Options& options) {
     const auto share = unmoved(reports, precision);
     return share ? fmt::format(", {} {:.0f} %", what, *share) : "";
   };
-  fmt::print(
-      "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its weights "
-      "unmoved{}{}:\n  an update below half the spacing of fp16 numbers is lost.\n",
-      *pure, beside("fp32's", "fp32"), beside("and of fp16-masters' masters", "fp16-masters"));
+  programs::print_wrapped(
+      fmt::format(
+          "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its "
+          "weights unmoved{}{}: an update below half the spacing of fp16 numbers is lost.\n",
+          *pure, beside("fp32's", "fp32"), beside("and of fp16-masters' masters", "fp16-masters")),
+      2);
   if (options.optimizer != "sgd")
-    fmt::print(
+    programs::print_wrapped(
         "  Its Adam needs eps 1e-4: with 1e-8, squared gradients that fp16 rounds to zero give "
-        "infinite\n"
-        "  updates, and the loss is NaN within an epoch.\n");
+        "infinite updates, and the loss is NaN within an epoch.\n",
+        2);
 }
 
 }  // namespace
 
 void print_digits_table(const std::vector<TrainingReport>& reports, const Options& options) {
-  fmt::print("\n  {:<13} {:>15} {:>12} {:>13} {:>9} {:>13} {:>13}\n", "precision", "test accuracy",
-             "final loss", "final scale", "skipped", "median step", "peak memory");
+  const programs::Table table({{.header = "precision", .width = 12, .is_text = true},
+                               {.header = "test\naccuracy", .width = options.seeds > 1 ? 14 : 8},
+                               {.header = "final\nloss", .width = 8, .rank = 1},
+                               {.header = "final\nscale", .width = 6, .rank = 2},
+                               {.header = "\nskipped", .rank = 3},
+                               {.header = "median\nstep", .width = 8, .rank = 4},
+                               {.header = "peak\nmemory", .width = 8, .rank = 5}},
+                              2);
+  fmt::print("\n");
+  table.print_header();
   for (auto first = reports.begin(); first != reports.end();) {
     const auto last = std::find_if(first, reports.end(), [&](const TrainingReport& report) {
       return report.precision != first->precision;
     });
-    print_row({first, last});
+    table.print_row(row_of({first, last}));
     first = last;
   }
+  table.print_left_out();
   explain_pure(reports, options);
 }
 
 void print_underflow_table(const std::vector<UnderflowReport>& reports) {
-  fmt::print("\n  {:<13} {:>8} {:>12} {:>13} {:>9}   {}\n", "precision", "test R²", "final loss",
-             "final scale", "skipped", "dL/dy = 0: first, last epoch");
+  const programs::Table table({{.header = "precision", .width = 12, .is_text = true},
+                               {.header = "test\nR²", .width = 6},
+                               {.header = "final\nloss", .width = 8, .rank = 2},
+                               {.header = "final\nscale", .width = 6, .rank = 3},
+                               {.header = "\nskipped", .rank = 4},
+                               {.header = "dL/dy = 0:\nfirst epoch"},
+                               {.header = "\nlast epoch", .rank = 1}},
+                              2);
+  fmt::print("\n");
+  table.print_header();
   for (const UnderflowReport& report : reports) {
     const Reports training(&report.training, 1);
-    fmt::print(
-        "  {:<13} {:>7.3f} {:>12.3g} {:>13} {:>9} {:>12.1f} % {:>10.1f} %\n",
-        report.training.precision, report.training.test_score, report.training.last().loss,
-        of_scaler(training, [](const auto& r) { return *r.last().scale; }),
-        of_scaler(training, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
-        100 * report.first_flushed, 100 * report.last_flushed);
+    const TrainingReport& only = report.training;
+    table.print_row(
+        {std::string(only.precision), fmt::format("{:.3f}", programs::printed(only.test_score)),
+         fmt::format("{:.3g}", programs::printed(only.last().loss)),
+         of_scaler(training, [](const auto& r) { return *r.last().scale; }),
+         of_scaler(training, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
+         fmt::format("{:.1f} %", 100 * report.first_flushed),
+         fmt::format("{:.1f} %", 100 * report.last_flushed)});
   }
-  fmt::print(
+  table.print_left_out();
+  programs::print_wrapped(
       "\n  Why: dL/dy = 2 (y - t) / (128 x 784), and fp16 rounds magnitudes up to 2^-25 = 3.0e-8 "
-      "to zero,\n"
-      "  which is every error |y - t| up to 1.5 mm. The membrane sags by 0.64 mm at most: without "
-      "scaling\n"
-      "  not one weight moves. Multiplied by 65536, the same gradients are within fp16's range.\n");
+      "to zero, which is every error |y - t| up to 1.5 mm. The membrane sags by 0.64 mm at most: "
+      "without scaling not one weight moves. Multiplied by 65536, the same gradients are within "
+      "fp16's range.\n",
+      2);
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <halfgrad/core/allocator.h>
+#include <halfgrad/programs/interrupt.h>
 
 #include "epochs.h"
 #include "progress.h"
@@ -77,7 +78,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   report.seed = seed;
   std::vector<double> seconds;
   std::vector<hg::Tensor> weights_before;
-  for (std::int64_t at = resumed; at < end;) {
+  std::int64_t at = resumed;
+  for (bool is_stopped = false; at < end && !is_stopped;) {
     if (at == resumed || at % per_epoch == 0) report.epochs.emplace_back();
     EpochReport& epoch = report.epochs.back();
     const std::int64_t steps =
@@ -96,16 +98,18 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       epoch.skipped = trainer.skipped();
       progress.show(std::ssize(report.epochs), std::ssize(seconds), epoch);
     };
-    epochs->run(steps, {before, after});
-    at += steps;
-    const bool ends_epoch = at % per_epoch == 0;
-    if (ends_epoch || at == end) progress.end_epoch(std::ssize(report.epochs), epoch);
-    if (ends_epoch || at == end || at % task.save_every == 0) save(task, of_training, trainer, at);
+    at += epochs->run(steps, {before, after});
+    is_stopped = programs::is_interrupted();
+    const bool ends_epoch = at % per_epoch == 0, ends = ends_epoch || at == end || is_stopped;
+    if (ends) progress.end_epoch(std::ssize(report.epochs), epoch);
+    if (ends || at % task.save_every == 0) save(task, of_training, trainer, at);
   }
   progress.end();
 
+  report.steps = at;
+  report.steps_left = end - at;
   report.median_step = median(seconds);
-  report.moved_weights = share_of_differences(weights_before, trainer.weights());
+  if (at == end) report.moved_weights = share_of_differences(weights_before, trainer.weights());
   const hg::NoGradGuard no_grad;
   const hg::Tensor test_x = task.test.first.to(task.device),
                    test_y = task.test.second.to(task.device);

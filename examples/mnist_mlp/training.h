@@ -49,7 +49,9 @@ struct TrainingReport {
   double test_score = 0;
   double median_step = 0;       ///< seconds
   std::int64_t peak_bytes = 0;  ///< of weights, gradients, optimizer state and activations
-  double moved_weights = 0;     ///< share of the weights that the last update changed
+  /// Share of the weights that the last update changed; not known after an interrupt.
+  std::optional<double> moved_weights;
+  std::int64_t steps = 0, steps_left = 0;  ///< behind it, of a checkpoint's too; after an interrupt
 
   const EpochReport& last() const { return epochs.back(); }
 };

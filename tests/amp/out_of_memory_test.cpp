@@ -81,7 +81,7 @@ void fail_every_allocation(int warm) {
       const auto message = fail_step(training, n);
       if (!message) break;
       ++failures;
-      EXPECT_NE(message->find("allocate: "), std::string::npos) << *message;
+      EXPECT_NE(message->find("got a refusal from fault injection"), std::string::npos) << *message;
       expect_whole(training);
       if (training.has_verdict) training.scaler.abandon();
       for (int i = 0; i < 2; ++i) ASSERT_NO_THROW(training.step());

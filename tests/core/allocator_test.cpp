@@ -7,6 +7,7 @@
 #include <string>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {
 namespace {
@@ -67,13 +68,21 @@ TEST_F(Allocator, RoundsUpByAQuarterAtMost) {
 TEST_F(Allocator, TheLimitRefusesAndNamesItself) {
   const auto held = static_cast<std::size_t>(allocator::stats(Device()).current);
   allocator::set_limit(Device(), held + 1000);
-  try {
-    Array::empty({1024}, kFloat);
-    FAIL() << "expected a refusal";
-  } catch (const std::runtime_error& error) {
-    EXPECT_NE(std::string(error.what()).find("limit"), std::string::npos);
-  }
+  const std::string message = message_of<OutOfMemoryError>([] { Array::empty({4, 256}, kFloat); });
+  EXPECT_TRUE(
+      message.starts_with("empty: expected 4.00 KiB for float32 [4, 256] on cpu, got a "
+                          "refusal from the limit; "))
+      << message;
   EXPECT_EQ(static_cast<std::size_t>(allocator::stats(Device()).current), held);
+}
+
+TEST_F(Allocator, SizesReadAsPeopleSayThem) {
+  EXPECT_EQ(allocator::text_of_bytes(1), "1 byte");
+  EXPECT_EQ(allocator::text_of_bytes(1023), "1023 bytes");
+  EXPECT_EQ(allocator::text_of_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(allocator::text_of_bytes(std::int64_t{1} << 20), "1.00 MiB");
+  EXPECT_EQ(allocator::text_of_bytes(std::int64_t{16} << 30), "16.00 GiB");
+  EXPECT_EQ(allocator::text_of_bytes(std::int64_t{1} << 42), "4096.00 GiB");
 }
 
 TEST_F(Allocator, FaultInjectionFailsTheChosenAllocationOnce) {

@@ -120,10 +120,10 @@ TEST_F(CachingAllocatorTest, OutOfMemoryTellsWhatIsHeld) {
   try {
     allocator_.allocate(64 * kBytes, {});
     FAIL() << "expected a refusal";
-  } catch (const std::runtime_error& error) {
+  } catch (const OutOfMemoryError& error) {
     const std::string expected =
-        "allocate: expected 65536 bytes on fake, got a refusal from the system "
-        "(held 2176, cached 0, peak 2176, limit 0 bytes)\n"
+        "allocate: expected 64.00 KiB on fake, got a refusal from the system; 2.12 KiB are in "
+        "use, 0 bytes cached, the peak was 2.12 KiB, there is no limit\n"
         "   bytes a block            live      bytes live          cached    bytes cached\n"
         "             128               1             128               0               0\n"
         "            1024               2            2048               0               0";

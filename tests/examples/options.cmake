@@ -1,13 +1,13 @@
-# Wrong options of the programs in -DFOLDER are refused in a line, with a status that says so.
+# What every program in -DFOLDER has: --help and --version, status 2 for wrong options, which are
+# refused in a line, and an error where its output cannot be written.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_refused program pattern)
   execute_process(COMMAND "${FOLDER}/${program}" ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE text
                   ERROR_VARIABLE text TIMEOUT 60)
   string(LENGTH "${text}" length)
-  if(NOT status MATCHES "^[0-9]+$" OR status EQUAL 0 OR NOT text MATCHES "${pattern}" OR
-     length GREATER 300)
-    message(FATAL_ERROR "${program} ${ARGN}: expected to be refused in a line with '${pattern}', got "
+  if(NOT status EQUAL 2 OR NOT text MATCHES "${pattern}" OR length GREATER 400)
+    message(FATAL_ERROR "${program} ${ARGN}: expected status 2 and a line with '${pattern}', got "
                         "${status} and\n${text}")
   endif()
 endfunction()
@@ -25,3 +25,127 @@ expect_refused(verify_resume "requires --to" --save file)
 expect_refused(verify_resume "requires --to" --complete-at 2)
 expect_refused(verify_resume "got the folder" --mode fp32 --to 3 --save "${CMAKE_CURRENT_LIST_DIR}")
 expect_refused(verify_resume "create the folder missing first" --mode fp32 --to 3 --save missing/file)
+
+# The lines of `text` are at most so long, in characters, where CMake counts bytes.
+function(expect_columns program most text)
+  foreach(character IN ITEMS "━" "┈" "±" "²")
+    string(REPLACE "${character}" "x" text "${text}")
+  endforeach()
+  string(REPLACE ";" "," text "${text}")
+  string(REPLACE "[" "(" text "${text}")
+  string(REPLACE "]" ")" text "${text}")
+  string(REGEX REPLACE "[\r\n]" ";" lines "${text}")
+  foreach(line IN LISTS lines)
+    string(LENGTH "${line}" length)
+    if(length GREATER most)
+      message(FATAL_ERROR "${program}: expected at most ${most} columns, got ${length}:\n${line}")
+    endif()
+  endforeach()
+endfunction()
+
+function(run_to_end output program)
+  execute_process(COMMAND "${FOLDER}/${program}" ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE text
+                  COMMAND_ERROR_IS_FATAL ANY)
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(programs amp_loops async_optimizer char_lm loss_scalers mnist_mlp train_step verify_resume)
+if(EXISTS "${FOLDER}/halfgrad-check")
+  list(APPEND programs halfgrad-check halfgrad-number)
+  expect_refused(halfgrad-check "got softmx; did you mean softmax\\?" softmx)
+  expect_refused(halfgrad-check "--dtype: .* got fp61; did you mean" sum --dtype fp61)
+  expect_refused(halfgrad-check "--json: create the folder missing" sum --json missing/file)
+endif()
+foreach(program IN LISTS programs)
+  unset(ENV{COLUMNS})
+  run_to_end(text ${program} --help)
+  expect_columns("${program} --help" 80 "${text}")
+  set(ENV{COLUMNS} 60)
+  run_to_end(text ${program} --help)
+  expect_columns("${program} --help" 60 "${text}")
+  run_to_end(text ${program} --version)
+  if(NOT text MATCHES "^${program}, halfgrad [0-9]+\\.[0-9]+\\.[0-9]+\n$")
+    message(FATAL_ERROR "${program} --version: expected the version, got ${text}")
+  endif()
+  expect_refused(${program} "" --no-such-option)
+  foreach(arguments IN ITEMS --help --version)
+    execute_process(COMMAND sh -c "'${FOLDER}/${program}' ${arguments} >/dev/full"
+                    RESULT_VARIABLE status ERROR_VARIABLE text)
+    if(NOT status EQUAL 1 OR NOT text MATCHES "expected to write standard output, got: No space left")
+      message(FATAL_ERROR "${program} ${arguments} >/dev/full: expected an error, got ${status}, ${text}")
+    endif()
+  endforeach()
+endforeach()
+
+expect_refused(mnist_mlp "did you mean --precision\\?" --precison fp16)
+expect_refused(mnist_mlp "got fp61; did you mean fp16\\?" --precision fp61)
+expect_refused(mnist_mlp "got training" --task training)
+expect_refused(amp_loops "got clipnorm; did you mean clip_norm\\?" --loop clipnorm)
+expect_refused(char_lm "got gtp; did you mean gpt\\?" --model gtp)
+expect_refused(verify_resume "did you mean fp16-async\\?" --mode fp16async)
+
+# What the programs print fits into 60 columns, and has neither carriage returns nor escape codes where
+# nobody can see a line redrawn.
+string(ASCII 27 escape)
+function(expect_narrow program)
+  run_to_end(text ${program} ${ARGN})
+  expect_columns("${program} ${ARGN}" 60 "${text}")
+  if(text MATCHES "[\r${escape}]" OR text MATCHES "-nan")
+    message(FATAL_ERROR "${program} ${ARGN}: expected plain text, got\n${text}")
+  endif()
+endfunction()
+set(training --steps 2 --hidden 16 --batch 64)
+set(ENV{COLUMNS} 60)
+expect_narrow(mnist_mlp ${training} --threads 2)
+expect_narrow(mnist_mlp ${training} --task digits --precision half --seeds 2)
+expect_narrow(amp_loops --steps 3)
+expect_narrow(async_optimizer --steps 2 --hidden 16)
+expect_narrow(char_lm --model mlp --precision float16 --steps 2 --width 8 --samples 0)
+expect_narrow(loss_scalers)
+expect_narrow(loss_scalers --constants)
+expect_narrow(verify_resume --mode fp32 --steps 2)
+if(EXISTS "${FOLDER}/halfgrad-check")
+  expect_narrow(halfgrad-number 0.1 1e-7 1e9 nan)
+endif()
+
+# On a terminal the line of a training is redrawn, and does not reach the last column.
+find_program(script script)
+if(script)
+  unset(ENV{COLUMNS})
+  set(command "'${FOLDER}/mnist_mlp' --task digits --precision fp16 --steps 3 --hidden 16")
+  foreach(columns IN ITEMS 60 80 120)
+    foreach(terminal IN ITEMS xterm dumb)
+      execute_process(COMMAND "${script}" -qec "stty cols ${columns}; TERM=${terminal} ${command}" /dev/null
+                      OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+      set(is_redrawn FALSE)
+      if(text MATCHES "\r  fp16 [^\r]*${escape}\\[K\r")
+        set(is_redrawn TRUE)
+      endif()
+      if(is_redrawn AND NOT terminal STREQUAL xterm OR NOT is_redrawn AND terminal STREQUAL xterm OR
+         NOT text MATCHES "epoch .*loss .*accuracy .*%")
+        message(FATAL_ERROR "mnist_mlp on ${terminal}: expected a line that is redrawn on xterm, got\n${text}")
+      endif()
+      string(REPLACE "${escape}[K" "" text "${text}")
+      expect_columns("mnist_mlp in ${columns} columns" ${columns} "${text}")
+    endforeach()
+  endforeach()
+endif()
+
+# Output that nobody can keep is an error, and so are files.
+set(ENV{COLUMNS} 80)
+foreach(command IN ITEMS "amp_loops --steps 3" "loss_scalers" "mnist_mlp --task digits --steps 1"
+                         "async_optimizer --steps 1" "train_step --steps 1"
+                         "char_lm --steps 1 --width 8 --layers 1 --samples 0")
+  execute_process(COMMAND sh -c "'${FOLDER}'/${command} >/dev/full" RESULT_VARIABLE status
+                  ERROR_VARIABLE text)
+  if(NOT status EQUAL 1 OR NOT text MATCHES "No space left")
+    message(FATAL_ERROR "${command} >/dev/full: expected an error, got ${status} and ${text}")
+  endif()
+endforeach()
+foreach(option IN ITEMS json save)
+  execute_process(COMMAND "${FOLDER}/mnist_mlp" ${training} --task digits --precision fp32 --${option} /dev/full
+                  RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE text)
+  if(NOT status EQUAL 1 OR NOT text MATCHES "expected to write /dev/full, got: No space left")
+    message(FATAL_ERROR "mnist_mlp --${option} /dev/full: expected an error, got ${status} and ${text}")
+  endif()
+endforeach()

@@ -26,7 +26,7 @@ inline std::vector<Malformed> malformed() {
        "begins with two zero bytes"},
       {"text", bytes({'P', '5', '\n', '2'}), bad_magic, "begins with two zero bytes"},
       {"second byte set", bytes({0, 1, 8, 1, 0, 0, 0, 0}), bad_magic, "begins with two zero bytes"},
-      {"zip archive", bytes({'P', 'K', 3, 4}), bad_magic, "or gzip's 1F 8B"},
+      {"zip archive", bytes({'P', 'K', 3, 4}), bad_magic, "got an .npz archive"},
       {"type 0", bytes({0, 0, 0, 1, 0, 0, 0, 0}), unknown_dtype,
        "13 or 14 in the third byte, got 0"},
       {"type 7", bytes({0, 0, 7, 1, 0, 0, 0, 0}), unknown_dtype,

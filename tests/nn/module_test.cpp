@@ -34,7 +34,45 @@ struct Net : Callable<Net> {
   Tensor shift = register_parameter("shift", zeros({2}));
 };
 
-// The message of the std::invalid_argument that `f` throws, or "" if it throws none.
+struct Wrong : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// Calls its registered child, another module, or throws.
+struct Outer : Callable<Outer> {
+  Outer() : Callable("Outer") {}
+  Tensor forward(const Tensor& x) const {
+    if (x.dim() == 1) throw Wrong("of a class of its own");
+    if (x.dim() == 2) throw std::runtime_error("not about an argument");
+    return x.dim() == 3 ? net(x) : stranger(x);
+  }
+
+  Net net = register_module("net", Net());
+  Linear stranger{3, 2};
+};
+
+TEST(Module, ErrorsOfACallNameTheInnermostModule) {
+  const std::string linear = message_of<std::invalid_argument>([] {
+    Linear(3, 2)(ones({1, 1, 4}));
+  });
+  EXPECT_TRUE(linear.starts_with("linear: ")) << linear;
+  const Outer outer;
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              outer(ones({1, 1, 4}));
+            }),
+            "Outer.net.output (Linear): " + linear);
+  const std::string of_shape = message_of<std::invalid_argument>([] {
+    Linear(3, 2)(ones({1, 1, 1, 4}));
+  });
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              outer(ones({1, 1, 1, 4}));
+            }),
+            of_shape)
+      << "a module that is not registered has no path";
+  EXPECT_EQ(message_of<Wrong>([&] { outer(ones({3})); }), "of a class of its own");
+  EXPECT_EQ(message_of<std::runtime_error>([&] { outer(ones({1, 3})); }), "not about an argument");
+}
+
 TEST(Module, NamesFollowRegistration) {
   const Net net;
   EXPECT_EQ(net.named_parameters().keys(),

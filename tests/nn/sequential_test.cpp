@@ -32,6 +32,26 @@ TEST(Sequential, AppliesItsLayersInOrder) {
   EXPECT_TRUE(Sequential()(x).is_same(x));
 }
 
+TEST(Sequential, ErrorsNameTheLayerByItsPath) {
+  const std::string alone = message_of<std::invalid_argument>([] {
+    Linear(784, 128)(zeros({32, 512}));
+  });
+  EXPECT_TRUE(alone.starts_with("linear: expected")) << "no path: " << alone;
+  EXPECT_EQ(message_of<std::invalid_argument>([] {
+              Sequential(Linear(784, 128))(zeros({32, 512}));
+            }),
+            "Sequential.0 (Linear): " + alone);
+  const auto deep = Sequential(ReLU(), Sequential(ReLU(), Linear(784, 128)));
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              deep(zeros({32, 512}));
+            }),
+            "Sequential.1.1 (Linear): " + alone);
+  const auto function = Sequential([](const Tensor& x) { return x.view({-1, 64}); });
+  const std::string of_view = message_of<std::invalid_argument>([] { zeros({3}).view({-1, 64}); });
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { function(zeros({3})); }),
+            "Sequential.0 (Function): " + of_view);
+}
+
 TEST(Sequential, GivesItsLayersBack) {
   const Linear linear(2, 2);
   auto model = Sequential(linear, ReLU(), linear);

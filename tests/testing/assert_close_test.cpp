@@ -1,6 +1,7 @@
 #include <halfgrad/testing/assert_close.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,6 +23,14 @@ TEST(AssertClose, TellsIntegersApartThatNoDoubleDoes) {
   EXPECT_EQ(message_of<std::runtime_error>([&] { assert_close(actual, expected); }),
             "assert_close: expected 9007199254740992 at [1], got 9007199254740993: inf roundoffs "
             "of int64 off, allowed 4; 1 of 2 elements are too far");
+}
+
+TEST(AssertClose, ANanHasNoSign) {
+  const Tensor nan = full({1}, -std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(
+      message_of<std::runtime_error>([&] { assert_close(nan, zeros({1})); }),
+      "assert_close: expected 0 at [0], got nan: inf roundoffs of float32 off, allowed 4; 1 of "
+      "1 elements are too far");
 }
 
 TEST(AssertClose, ComparesOtherDTypesAsDoubles) {

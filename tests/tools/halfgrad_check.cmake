@@ -65,5 +65,36 @@ endforeach()
 expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${case}")
 expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
             --values "${case}" --in-place)
+
+# Case is counted, and a NaN has no sign, which would differ from machine to machine.
+function(write_npy file shape data)  # float32, its bytes in octal
+  execute_process(COMMAND printf "\\223NUMPY\\001\\000\\166\\000%-117s\\n${data}"
+                                 "{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }"
+                  OUTPUT_FILE "${FOLDER}/${file}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+write_npy(input0.npy "(1, 1)" "\\000\\000\\200\\077")
+set(stored sum --values "${FOLDER}/input0.npy" "${FOLDER}/output.npy")
+write_npy(output.npy "(1,)" "\\000\\000\\200\\077")
+expect_text("passed, 1 case\n" ${stored})
+write_npy(output.npy "(1,)" "\\000\\000\\300\\377")
+expect_text("FAILED, 1 case\n.*element 0 is nan, expected 1" ${stored})
+
+# Dtypes by their short names are called by their long ones.
+foreach(dtype IN ITEMS float16 fp16 half)
+  expect_text("^sum, float16 -> float16, accumulated in float32: " sum --library "${LIBRARY}"
+              --symbol sum_good --dtype ${dtype} --accumulate float --dims 1 1 1)
+endforeach()
+
+# Reports that cannot be written are errors, on standard output too.
+foreach(option IN ITEMS json junit)
+  expect_code(2 ${stored} --${option} /dev/full)
+  expect_text("expected to write /dev/full, got: No space left" ${stored} --${option} /dev/full)
+endforeach()
+execute_process(COMMAND sh -c "'${PROGRAM}' sum --values '${FOLDER}/input0.npy' '${FOLDER}/output.npy' >/dev/full"
+                RESULT_VARIABLE got ERROR_VARIABLE err)
+if(NOT got EQUAL 2 OR NOT err MATCHES "expected to write standard output")
+  message(FATAL_ERROR "halfgrad-check >/dev/full: expected exit code 2 and an error, got ${got} and ${err}")
+endif()
+expect_text("load_npy: expected a file, got no such file: " sum --values "${FOLDER}/none.npy")
 expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
 file(REMOVE_RECURSE "${FOLDER}")

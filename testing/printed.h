@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cmath>
+
+namespace halfgrad::testing {
+
+/// The number as a message shows it: a NaN without its sign, which differs from machine to machine.
+inline double printed(double x) { return std::isnan(x) ? std::fabs(x) : x; }
+
+}  // namespace halfgrad::testing

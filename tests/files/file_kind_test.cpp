@@ -1,0 +1,84 @@
+#include <halfgrad/files/file_kind.h>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/data/idx.h>
+#include <halfgrad/data/mnist.h>
+#include <halfgrad/data/text.h>
+#include <halfgrad/files/format_error.h>
+#include <halfgrad/io/npy.h>
+#include <halfgrad/io/safetensors.h>
+#include <halfgrad/tests/folder.h>
+#include <halfgrad/tests/message_of.h>
+
+namespace halfgrad {
+namespace {
+
+using tests::Folder;
+
+class FileKinds : public ::testing::Test {
+ protected:
+  FileKinds() {
+    io::save_npy(folder_ / "npy", tensor({1.0, 2.0}));
+    io::save_npz(folder_ / "npz", {{"x", tensor({1.0})}});
+    io::save_safetensors(folder_ / "safetensors", {{"x", tensor({1.0})}});
+    data::write_idx(folder_ / "idx", {.dtype = kUInt8, .dims = {1}, .data = {std::byte{7}}});
+  }
+
+  std::string path(const std::string& file) const { return (folder_ / file).string(); }
+
+  template <class Load>
+  std::string refused(const Load& load, const std::string& file) const {
+    return message_of<files::FormatError>([&] { load(folder_ / file); });
+  }
+
+  Folder folder_;
+};
+
+TEST_F(FileKinds, AFileOfAnotherFormatNamesItsReader) {
+  EXPECT_EQ(refused(io::load_npy, "npz"),
+            "load_npy: expected an .npy file, got an .npz archive in " + path("npz") +
+                " at byte 0; load_npz reads it");
+  EXPECT_EQ(refused(io::load_npy, "safetensors"),
+            "load_npy: expected an .npy file, got a safetensors file in " + path("safetensors") +
+                " at byte 0; load_safetensors reads it");
+  EXPECT_EQ(refused(io::load_npz, "npy"),
+            "load_npz: expected an .npz archive, got an .npy file in " + path("npy") +
+                " at byte 0; load_npy reads it");
+  EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "npz"),
+            "load_safetensors: expected a safetensors file, got an .npz archive in " + path("npz") +
+                " at byte 0; load_npz reads it");
+  EXPECT_EQ(refused(data::read_idx, "npy"), "read_idx: expected an IDX file, got an .npy file in " +
+                                                path("npy") + " at byte 0; load_npy reads it");
+  EXPECT_EQ(refused(io::load_npy, "idx"), "load_npy: expected an .npy file, got an IDX file in " +
+                                              path("idx") + " at byte 0; read_idx reads it");
+}
+
+TEST_F(FileKinds, AFileThatIsNotThereIsCalledThat) {
+  const std::string missing = path("missing");
+  EXPECT_EQ(refused(io::load_npy, "missing"),
+            "load_npy: expected a file, got no such file: " + missing);
+  EXPECT_EQ(refused(io::load_npz, "missing"),
+            "load_npz: expected a file, got no such file: " + missing);
+  EXPECT_EQ(refused(data::read_idx, "missing"),
+            "read_idx: expected a file, got no such file: " + missing);
+  EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "missing"),
+            "load_safetensors: expected a file, got no such file: " + missing);
+  EXPECT_EQ(message_of([&] { data::read_text(folder_ / "missing"); }),
+            "read_text: expected a file, got no such file: " + missing);
+  EXPECT_EQ(message_of([&] { data::load_mnist(folder_ / "missing", data::Split::test); }),
+            "load_mnist: expected a folder, got no such folder: " + missing);
+}
+
+TEST_F(FileKinds, AFolderIsNoFile) {
+  const std::string folder = path("");
+  EXPECT_EQ(refused(io::load_npy, ""), "load_npy: expected a file, got a folder: " + folder);
+  EXPECT_EQ(message_of([&] { data::read_text(folder); }),
+            "read_text: expected a file, got a folder: " + folder);
+}
+
+}  // namespace
+}  // namespace halfgrad
