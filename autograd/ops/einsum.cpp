@@ -36,10 +36,10 @@ constexpr char kDots = '.';
 
 bool contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string spelled(char label) {
-  return label >= '0' && label <= '9' ? "..." : quoted(std::string(1, label));
+  return label >= '0' && label <= '9' ? "..." : in_quotes(std::string(1, label));
 }
 
 // Without spaces, the dots as one.
@@ -50,7 +50,7 @@ Labels term(std::string_view text) {
     const bool dots = text.substr(i, 3) == "..." && !contains(labels, kDots);
     if (c == ' ') continue;
     if (!dots && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
-      refuse_equation("letters and at most one ... in a term", quoted(text));
+      refuse_equation("letters and at most one ... in a term", in_quotes(text));
     }
     labels += c;
     if (dots) i += 2;
@@ -72,7 +72,7 @@ std::int64_t dots_of(const Labels& labels, const Tensor& tensor) {
   if (others < 0 || (!dots && others > 0)) {
     refuse_equation(std::string(dots ? "at most one letter" : "a letter") +
                         " for each dimension of shape " + to_string(tensor.sizes()),
-                    quoted(labels));
+                    in_quotes(labels));
   }
   return others;
 }
@@ -105,7 +105,7 @@ Equation parsed(std::string_view text, const std::vector<Tensor>& tensors) {
   std::string_view left = text.substr(0, arrow);
   const std::int64_t terms = std::count(left.begin(), left.end(), ',') + 1;
   if (terms != std::ssize(tensors)) {
-    refuse_equation(std::to_string(terms) + " tensors for " + quoted(text),
+    refuse_equation(std::to_string(terms) + " tensors for " + in_quotes(text),
                     std::to_string(tensors.size()));
   }
   Equation equation;
