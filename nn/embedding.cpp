@@ -26,6 +26,11 @@ std::string described(std::int64_t rows, std::int64_t columns, const EmbeddingOp
   return padding ? detail::text(sizes, ", padding_idx=", *padding) : sizes;
 }
 
+void draw_embedding(const Tensor& weight, std::optional<std::int64_t> padding) {
+  init::normal_(weight);
+  if (padding) weight.array().select(0, *padding).fill_(0);
+}
+
 }  // namespace
 
 Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
@@ -34,16 +39,13 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
       padding_idx_(padding_row(options, num_embeddings)) {
   weight = register_parameter("weight", empty({num_embeddings, embedding_dim},
                                               {.dtype = options.dtype, .device = options.device}));
-  reset_parameters();
+  initialise([weight = weight, padding = padding_idx_] { draw_embedding(weight, padding); });
 }
 
 Tensor Embedding::forward(const Tensor& indices) const {
   return embedding(weight, indices, padding_idx_);
 }
 
-void Embedding::reset_parameters() {
-  init::normal_(weight);
-  if (padding_idx_) weight.array().select(0, *padding_idx_).fill_(0);
-}
+void Embedding::reset_parameters() { draw_embedding(weight, padding_idx_); }
 
 }  // namespace halfgrad::nn

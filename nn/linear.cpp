@@ -7,6 +7,17 @@
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
+namespace {
+
+void draw_linear(const Tensor& weight, const Tensor& bias) {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  if (!bias.defined()) return;
+  const auto fan_in = static_cast<double>(weight.size(1));
+  const double bound = fan_in > 0 ? 1 / std::sqrt(fan_in) : 0;
+  init::uniform_(bias, -bound, bound);
+}
+
+}  // namespace
 
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options)
     : Callable("Linear", detail::text("in_features=", in_features, ", out_features=", out_features,
@@ -20,17 +31,11 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearOption
   };
   weight = parameter("weight", {out_features, in_features});
   if (options.bias) bias = parameter("bias", {out_features});
-  reset_parameters();
+  initialise([weight = weight, bias = bias] { draw_linear(weight, bias); });
 }
 
 Tensor Linear::forward(const Tensor& input) const { return linear(input, weight, bias); }
 
-void Linear::reset_parameters() {
-  init::kaiming_uniform_(weight, std::sqrt(5.0));
-  if (!bias.defined()) return;
-  const auto fan_in = static_cast<double>(weight.size(1));
-  const double bound = fan_in > 0 ? 1 / std::sqrt(fan_in) : 0;
-  init::uniform_(bias, -bound, bound);
-}
+void Linear::reset_parameters() { draw_linear(weight, bias); }
 
 }  // namespace halfgrad::nn

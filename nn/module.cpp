@@ -16,6 +16,7 @@ struct Module::State {
   NamedTensors buffers = {};
   ModuleList children = {};
   bool training = true;
+  detail::Initialisation initialisation = {};
 };
 
 namespace {
@@ -43,6 +44,15 @@ Module::Module(std::string name, std::string extra)
     : state_(std::make_shared<State>(State{std::move(name), std::move(extra)})) {}
 
 const std::string& Module::name() const { return state_->name; }
+
+void Module::initialise(std::function<void()> draw) {
+  const RandomKey first = default_generator().get_state();
+  draw();
+  const std::uint64_t keys = default_generator().get_state().stream - first.stream;
+  state_->initialisation = {first, keys, std::move(draw)};
+}
+
+detail::Initialisation& Module::initialisation() const { return state_->initialisation; }
 
 void Module::check_name(const std::string& name, const char* op) const {
   const auto has_name = [&](const auto& item) { return item.first == name; };

@@ -10,9 +10,14 @@
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/nn/initialisation.h>
 #include <halfgrad/nn/ordered_dict.h>
 
 namespace halfgrad::nn {
+
+namespace detail {
+class DrawingOrder;
+}
 
 /// Detached tensors by dotted name, such as "0.weight".
 using StateDict = OrderedDict<Tensor>;
@@ -90,7 +95,16 @@ class Module {
   /// has changed nothing.
   IncompatibleKeys load_state_dict(const StateDict& state, LoadStateDictOptions options = {});
 
+ protected:
+  /// Calls `draw`, which fills parameters of this module with random numbers, and remembers it: a
+  /// Sequential that is made of temporaries repeats the draws of its layers from left to right.
+  /// `draw` holds the parameters, not the module, which would keep itself alive.
+  void initialise(std::function<void()> draw);
+
  private:
+  friend class detail::DrawingOrder;
+  detail::Initialisation& initialisation() const;
+
   struct State;
   using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
   using ModuleList = std::vector<std::pair<std::string, Module>>;

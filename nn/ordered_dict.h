@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad {
 
 /// Values found by name, in the order of their insertion. Iterates over pairs:

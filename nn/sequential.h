@@ -18,8 +18,13 @@ namespace halfgrad::nn {
 /// that can be called with a Tensor and returns one: a module, or a plain function.
 class Sequential : public Callable<Sequential> {
  public:
+  /// Layers made in the argument list draw their weights from left to right, in parentheses as in
+  /// braces and with every compiler: Sequential(Linear(784, 512), ReLU(), Linear(512, 10)) has the
+  /// weights that two Linear made in this order have. The constructor repeats their draws where the
+  /// compiler took another order, and warns where it can't (see nn/initialisation.h).
   template <class... Layers>
   explicit Sequential(Layers... layers) : Callable("Sequential") {
+    detail::initialise_in_order({module_in(layers)...});
     (push_back(std::move(layers)), ...);
   }
 
@@ -63,6 +68,15 @@ class Sequential : public Callable<Sequential> {
     Module module;
     std::function<Tensor(const Tensor&)> function;
   };
+
+  template <class Layer>
+  static const Module* module_in(const Layer& layer) {
+    if constexpr (std::is_base_of_v<Module, Layer>) {
+      return &layer;
+    } else {
+      return nullptr;
+    }
+  }
 
   Entry& entry(std::size_t i) const {
     if (i < size()) return (*layers_)[i];

@@ -1,0 +1,167 @@
+#include <halfgrad/nn/initialisation.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/nn/activation.h>
+#include <halfgrad/nn/embedding.h>
+#include <halfgrad/nn/linear.h>
+#include <halfgrad/nn/norm.h>
+#include <halfgrad/nn/sequential.h>
+
+namespace halfgrad::nn {
+namespace {
+
+/// All parameters, and one number drawn after them, of what `make` makes from seed 7.
+std::vector<double> numbers(const std::function<Module()>& make) {
+  manual_seed(7);
+  std::vector<double> result;
+  for (const Tensor& parameter : make().parameters()) {
+    const Array values = parameter.array().to(kFloat64).contiguous();
+    const auto* data = values.data_as<double>();
+    result.insert(result.end(), data, data + values.numel());
+  }
+  result.push_back(rand({}).item<double>());
+  return result;
+}
+
+std::vector<double> made_in_statements() {
+  return numbers([] {
+    const Linear first(4, 3);
+    const LayerNorm norm({3});
+    const Linear second(3, 3);
+    const Embedding table(5, 2);
+    return Sequential(first, norm, second, table);
+  });
+}
+
+/// What is written to std::cerr.
+std::string warning_of(const std::function<void()>& f) {
+  testing::internal::CaptureStderr();
+  f();
+  return testing::internal::GetCapturedStderr();
+}
+
+struct Block : Callable<Block> {
+  Block(std::int64_t in, std::int64_t out)
+      : Callable("Block"),
+        first(register_module("first", Linear(in, out))),
+        second(register_module("second", Linear(out, out))) {}
+  Tensor forward(const Tensor& x) const { return second(first(x)); }
+
+  Linear first;
+  Linear second;
+};
+
+/// Draws its parameter where no Initialisation sees it.
+struct Shift : Callable<Shift> {
+  Shift() : Callable("Shift"), shift(register_parameter("shift", randn({3}))) {}
+  Tensor forward(const Tensor& x) const { return x + shift; }
+
+  Tensor shift;
+};
+
+// Moved layers show the constructor what a compiler does that evaluates arguments from the right.
+TEST(Initialisation, FollowsTheOrderOfTheLayers) {
+  const auto from_the_right = [] {
+    Embedding table(5, 2);
+    Linear second(3, 3);
+    LayerNorm norm({3});
+    Linear first(4, 3);
+    return Sequential(std::move(first), std::move(norm), std::move(second), std::move(table));
+  };
+  EXPECT_EQ(numbers(from_the_right), made_in_statements());
+}
+
+TEST(Initialisation, IsOneInParenthesesAndInBraces) {
+  const auto parentheses = [] {
+    return Sequential(Linear(4, 3), LayerNorm({3}), Linear(3, 3), Embedding(5, 2));
+  };
+  const auto braces = [] {
+    return Sequential{Linear(4, 3), LayerNorm({3}), Linear(3, 3), Embedding(5, 2)};
+  };
+  EXPECT_EQ(numbers(parentheses), made_in_statements());
+  EXPECT_EQ(numbers(braces), made_in_statements());
+}
+
+TEST(Initialisation, FollowsTheOrderOfNestedLayers) {
+  const auto statements = [] {
+    const Linear a(4, 3);
+    const Linear b(3, 3);
+    const Block c(3, 2);
+    const Linear d(2, 2);
+    return Sequential(Sequential(a, ReLU(), b), c, d);
+  };
+  const auto nested = [] {
+    return Sequential(Sequential(Linear(4, 3), ReLU(), Linear(3, 3)), Block(3, 2), Linear(2, 2));
+  };
+  const auto from_the_right = [] {
+    Linear d(2, 2);
+    Block c(3, 2);
+    Linear b(3, 3);
+    Linear a(4, 3);
+    Sequential inner(std::move(a), ReLU(), std::move(b));
+    return Sequential(std::move(inner), std::move(c), std::move(d));
+  };
+  EXPECT_EQ(numbers(nested), numbers(statements));
+  EXPECT_EQ(numbers(from_the_right), numbers(statements));
+}
+
+TEST(Initialisation, LeavesSharedLayersAlone) {
+  manual_seed(7);
+  const Linear second(3, 2);
+  const Linear first(4, 3);
+  const std::vector<double> before = numbers([&] { return second; });
+  const std::string warning = warning_of([&] { Sequential model(first, second); });
+  EXPECT_EQ(warning, "");
+  EXPECT_EQ(numbers([&] { return second; }), before);
+}
+
+TEST(Initialisation, LeavesOtherParametersAloneAndWarns) {
+  const std::vector<std::function<void(Linear&)>> changes = {
+      [](Linear& layer) { layer.weight.data_ptr<float>()[0] = 7; },
+      [](Linear& layer) { layer.to(kHalf); },
+      [](Linear& layer) { layer.reset_parameters(); },
+      [](Linear&) { randn({1}); },
+      [](Linear&) {  // the same place in another seed's streams
+        manual_seed(8);
+        for (int i = 0; i < 3; ++i) rand({});
+      },
+  };
+  for (const auto& change : changes) {
+    manual_seed(7);
+    rand({});
+    Linear second(3, 2);
+    change(second);
+    Linear first(4, 3);
+    const Array first_before = first.weight.array().clone();
+    const Array second_before = second.weight.array().clone();
+    auto model = std::make_unique<Sequential>();
+    const std::string warning =
+        warning_of([&] { *model = Sequential(std::move(first), std::move(second)); });
+    EXPECT_NE(warning.find("Sequential{...} with braces"), std::string::npos) << warning;
+    const auto same = [](const Tensor& now, const Array& before) {
+      const auto bytes = static_cast<std::size_t>(before.numel()) * item_size(before.dtype());
+      return std::memcmp(now.array().data(), before.data(), bytes) == 0;
+    };
+    EXPECT_TRUE(same(model->at<Linear>(0).weight, first_before));
+    EXPECT_TRUE(same(model->at<Linear>(1).weight, second_before));
+  }
+}
+
+TEST(Initialisation, WarnsOfDrawsThatItCannotRepeat) {
+  Shift second;
+  Shift first;
+  const std::string warning =
+      warning_of([&] { Sequential model(std::move(first), std::move(second)); });
+  EXPECT_NE(warning.find("statement of its own"), std::string::npos) << warning;
+}
+
+}  // namespace
+}  // namespace halfgrad::nn
