@@ -25,3 +25,4 @@ install(FILES "${PROJECT_BINARY_DIR}/halfgrad-config.cmake"
               "${PROJECT_BINARY_DIR}/halfgrad-config-version.cmake"
         DESTINATION "${package_folder}")
 install(EXPORT halfgrad-targets NAMESPACE halfgrad:: DESTINATION "${package_folder}")
+include(PkgConfigFile)

@@ -1,0 +1,35 @@
+# halfgrad.pc, for builds without CMake: c++ -std=c++20 main.cpp $(pkg-config --cflags --libs halfgrad).
+# Paths are relative to the file itself, so an installation may move.
+
+set(pkg_config_folder "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH prefix_from_package "${pkg_config_folder}" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" prefix_from_package "${prefix_from_package}")
+file(RELATIVE_PATH libraries_from_prefix "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+file(RELATIVE_PATH headers_from_prefix "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+
+set(flags ${HALFGRAD_ABI_OPTIONS} -pthread)
+# A static library stands before those that it uses, the reverse of HALFGRAD_FOLDERS.
+set(libraries ${HALFGRAD_FOLDERS})
+list(REVERSE libraries)
+list(TRANSFORM libraries PREPEND "-lhalfgrad_")
+set(private_libraries -lz -pthread)
+if(HALFGRAD_GEMM STREQUAL "blas")
+  find_package(BLAS REQUIRED)
+  list(APPEND private_libraries ${BLAS_LIBRARIES})
+endif()
+if(HALFGRAD_CUDA)
+  list(APPEND flags -DHALFGRAD_CUDA)
+  list(APPEND private_libraries "-L${CUDAToolkit_LIBRARY_DIR}" -lcublas -lcublasLt -lcudart)
+endif()
+if(BUILD_SHARED_LIBS)
+  list(PREPEND private_libraries "Libs.private:")
+else()
+  list(APPEND libraries ${private_libraries})
+  set(private_libraries "")
+endif()
+list(JOIN flags " " flags)
+list(JOIN libraries " " libraries)
+list(JOIN private_libraries " " private_libraries)
+
+configure_file("${PROJECT_SOURCE_DIR}/cmake/halfgrad.pc.in" "${PROJECT_BINARY_DIR}/halfgrad.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/halfgrad.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
