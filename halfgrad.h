@@ -17,6 +17,7 @@
 #include <halfgrad/autograd/indexing.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/graph.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/nn/nn.h>

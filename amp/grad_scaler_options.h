@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::amp {
 
 /// Where the dynamic loss scalers of the field differ from PyTorch's, their constants aside; see

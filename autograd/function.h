@@ -124,12 +124,12 @@ class AutogradContext {
 class FunctionNode final : public halfgrad::detail::Node {
  public:
   FunctionNode(std::string name, std::vector<halfgrad::detail::Edge> edges,
-               std::vector<bool> is_tensor, detail::UserBackward backward)
+               std::vector<bool> is_tensor, detail::UserBackward user_backward)
       : Node(edges),
         name_(std::move(name)),
         edges_store_(std::move(edges)),
         is_tensor_(std::move(is_tensor)),
-        backward_(backward) {}
+        backward_(user_backward) {}
 
   AutogradContext context;
 

@@ -25,9 +25,9 @@ inline constexpr EllipsisIndexType Ellipsis{};
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 
-  explicit Slice(std::optional<std::int64_t> start = None, std::optional<std::int64_t> stop = None,
-                 std::optional<std::int64_t> step = None)
-      : start(start), stop(stop), step(step) {}
+  explicit Slice(std::optional<std::int64_t> from = None, std::optional<std::int64_t> to = None,
+                 std::optional<std::int64_t> by = None)
+      : start(from), stop(to), step(by) {}
 };
 
 /// One of: None, Ellipsis, an integer, a Slice, a tensor of int64 or int32, a mask of bool.

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad {
 
 /// Elements by their indices, without a check: what Tensor::accessor returns.

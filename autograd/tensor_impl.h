@@ -36,7 +36,7 @@ void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gra
 /// What a view shows a part of. An in-place op on either gives the base a new place in the graph;
 /// the view then takes its own from the base, by its strides, whichever views it came through.
 struct ViewOf {
-  explicit ViewOf(const std::shared_ptr<TensorImpl>& base);
+  explicit ViewOf(const std::shared_ptr<TensorImpl>& viewed);
 
   const std::shared_ptr<TensorImpl> base;  // itself not a view
   std::atomic<std::uint32_t> rebased;      // what base->rebased was when last looked at
@@ -63,8 +63,8 @@ struct TensorImpl {
   std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
 };
 
-inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& base)
-    : base(base), rebased(base->rebased) {}
+inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& viewed)
+    : base(viewed), rebased(viewed->rebased) {}
 
 /// Brings a view's place in the graph up to date.
 void follow_base(TensorImpl& view);

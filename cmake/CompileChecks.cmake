@@ -1,6 +1,8 @@
 # Targets that only CI builds, from generated files that do nothing but include:
 #   header_check  every public header compiles alone; in a CUDA build, without the engines. Left out are
 #                 those that a source includes first of all: presets dev and cpu-tsan compile it alone
+#   all_headers   one source that includes all public headers compiles without a warning, -Wshadow
+#                 included, which users may have switched on; header_check builds it too
 #   cuda_check    nvcc compiles all libraries and all public headers, no functor calls a function that
 #                 the device does not have, kernels consist of the instructions they are about, and
 #                 those in a build of plain PTX keep their numbers in registers
@@ -25,6 +27,7 @@ set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h cor
             autograd/ops/predicate.h autograd/ops/relu.h autograd/ops/softmax_rows.h
             optim/parameter_update.h)
 set(includes "")
+set(host_includes "")
 set(check_sources "")
 foreach(header IN LISTS public_headers)
   string(MAKE_C_IDENTIFIER "${header}" name)
@@ -39,6 +42,9 @@ foreach(header IN LISTS public_headers)
     file(CONFIGURE OUTPUT "${check_folder}/${name}.cpp" CONTENT "${include}" @ONLY)
     list(APPEND check_sources "${check_folder}/${name}.cpp")
   endif()
+  if(NOT header MATCHES "^core/cuda/" AND NOT (HALFGRAD_CUDA AND header IN_LIST engines))
+    string(APPEND host_includes "${include}")
+  endif()
   if(NOT header IN_LIST host_only)
     string(APPEND includes "${include}")
   endif()
@@ -47,6 +53,12 @@ endforeach()
 add_library(header_check OBJECT EXCLUDE_FROM_ALL ${check_sources})
 set_target_properties(header_check PROPERTIES UNITY_BUILD OFF)
 target_link_libraries(header_check PRIVATE halfgrad::halfgrad)
+
+file(CONFIGURE OUTPUT "${check_folder}/all_headers.cpp" CONTENT "${host_includes}" @ONLY)
+add_library(all_headers OBJECT EXCLUDE_FROM_ALL "${check_folder}/all_headers.cpp")
+target_link_libraries(all_headers PRIVATE halfgrad::halfgrad)
+target_compile_options(all_headers PRIVATE -Wshadow)
+add_dependencies(header_check all_headers)
 
 # device_check(<target> <source>...): an object library of the sources' kernels alone, as PTX. Without
 # the CPU's instances nvcc can be asked to refuse a device function that calls one for the host, for

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <halfgrad/core/language.h>
 #include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad {

@@ -73,8 +73,8 @@ struct Dual {
   }
   HG_HD friend mask_t<T> is_constant_zero(Dual x) {
     using detail::is_constant_zero;
-    const mask_t<T> value = is_constant_zero(x.value);
-    return value & is_constant_zero(x.derivative);
+    const mask_t<T> constant_value = is_constant_zero(x.value);
+    return constant_value & is_constant_zero(x.derivative);
   }
 };
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include <halfgrad/core/language.h>
+
 // The innermost part of gemm: packing, and the product of one strip of A with one strip of B, kept
 // in registers. Vector extensions of the compiler, no instruction sets.
 namespace halfgrad::detail {

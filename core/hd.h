@@ -1,6 +1,8 @@
 #pragma once
 // HG_HD marks a function that runs on the host and, when nvcc compiles it, on the device too.
 
+#include <halfgrad/core/language.h>
+
 #ifdef __CUDACC__
 #define HG_HD __host__ __device__
 #else

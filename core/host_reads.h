@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::detail {
 
 /// How often this process has asked an array for its item(), which on a GPU waits: how a test on

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string_view>
 
+#include <halfgrad/core/language.h>
+
 /// Binary floating-point formats of up to 32 bits, bit by bit: what a pattern means, and which
 /// pattern a number becomes. Exact for every double, in integers; made for checking conversions and
 /// for lessons, not for speed (dtype.h has the quick ones).

@@ -26,8 +26,8 @@ void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device 
 #if defined(HALFGRAD_CUDA)
   if (device.is_cuda()) return launch_for_each(op, device, n, f);
 #endif
-  constexpr std::int64_t kGrain = 32 * 1024;
-  parallel_for(0, n, kGrain, [&f](std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kCallsPerChunk = 32 * 1024;
+  parallel_for(0, n, kCallsPerChunk, [&f](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) f(i);
   });
 }
@@ -61,8 +61,8 @@ void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device 
     return launch_for_each(op, device, rows * columns, flat);
   }
 #endif
-  constexpr std::int64_t kGrain = 32 * 1024;
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / columns / work);
+  constexpr std::int64_t kCallsPerChunk = 32 * 1024;
+  const std::int64_t grain = std::max<std::int64_t>(1, kCallsPerChunk / columns / work);
   parallel_for(0, rows, grain, [&f, columns](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) f(row, column);

@@ -109,16 +109,16 @@ void reduce_columns(const void* reduction, const T* x, T* totals, std::int64_t n
 
 template <class T, class R>
 void reduce_on_cpu(const R& r, const Array& out, const Array& in, unsigned dims) {
-  using Total = total_t<T>;
-  const ReduceKernels<T> kernels{
-      &r,
-      reduce_row<R, T>,
-      reduce_columns<R, T>,
-      [](const void* p, Total a, Total b) { return static_cast<const R*>(p)->combine(a, b); },
-      [](const void* p, Total total, std::int64_t count) {
-        return static_cast<const R*>(p)->finish(total, count);
-      },
-      r.template identity<T>()};
+  const ReduceKernels<T> kernels{&r,
+                                 reduce_row<R, T>,
+                                 reduce_columns<R, T>,
+                                 [](const void* p, total_t<T> a, total_t<T> b) {
+                                   return static_cast<const R*>(p)->combine(a, b);
+                                 },
+                                 [](const void* p, total_t<T> total, std::int64_t count) {
+                                   return static_cast<const R*>(p)->finish(total, count);
+                                 },
+                                 r.template identity<T>()};
   run_reduce(kernels, out, in, dims);
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::detail {
 
 /// The entry of one scope in its thread's list of scopes that give variables another value, the

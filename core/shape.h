@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad {
 
 inline constexpr int kMaxDims = 8;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad {
 
 /// Sets how many threads, the caller included, share the work of parallel_for. Affects speed only,

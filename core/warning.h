@@ -3,6 +3,8 @@
 #include <iostream>
 #include <string>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad {
 
 /// The line of code that calls a function: `CallSite site = CallSite::here()` as the function's

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::data {
 
 /// Grey images of handwritten digits.

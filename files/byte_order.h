@@ -7,6 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 /// Turns elements of `item` bytes from one order into this machine's, or back, in place. Moves

@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 /// item times the product of the sizes. Nothing where this is beyond 2^63 - 1, or would be but for

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 /// Which rule a file breaks. The formats share the list.

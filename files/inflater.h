@@ -6,6 +6,8 @@
 #include <span>
 #include <stdexcept>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 /// Compressed data that ends within its stream.

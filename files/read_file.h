@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 /// Why a file cannot be read, as an error says it: "no such file", "a folder" or the system's

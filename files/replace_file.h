@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <span>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::files {
 
 using Bytes = std::span<const std::byte>;

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::io::detail {
 
 /// The length of the longest valid beginning: text.size() for valid UTF-8 (RFC 3629: no overlong

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::detail {
 
 /// "Adam: expected lr >= 0, got nan"

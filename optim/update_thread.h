@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::optim {
 
 /// A thread that runs jobs one after another, in the order of their launch.

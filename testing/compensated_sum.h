@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <halfgrad/core/language.h>
+
 namespace halfgrad::testing {
 
 /// A sum in twice the precision of double (Ogita, Rump and Oishi, "Accurate sum and dot product",

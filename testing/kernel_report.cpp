@@ -18,7 +18,7 @@ std::string number(double x, int digits = 17) {
   return text.str();
 }
 
-std::string quoted(const std::string& text) {
+std::string json_string(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -27,7 +27,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-std::string json_number(double x) { return std::isfinite(x) ? number(x) : quoted(number(x)); }
+std::string json_number(double x) { return std::isfinite(x) ? number(x) : json_string(number(x)); }
 
 template <class List, class F>
 std::string joined(const List& list, const F& f) {
@@ -114,7 +114,7 @@ std::string to_text(const KernelReport& report) {
 std::string to_json(const KernelReport& report) {
   const BudgetUse& use = report.use;
   std::ostringstream out;
-  out << "{\"op\": " << quoted(report.op) << ", \"dtype\": \"" << report.dtype
+  out << "{\"op\": " << json_string(report.op) << ", \"dtype\": \"" << report.dtype
       << "\", \"output\": \"" << report.output << "\", \"accumulate\": \"" << report.accumulate
       << "\", \"passed\": " << (report.passed() ? "true" : "false")
       << ", \"checked\": " << (report.checked() ? "true" : "false")
@@ -127,21 +127,21 @@ std::string to_json(const KernelReport& report) {
       << ", \"mean_ulps\": " << json_number(use.mean_ulps())
       << ", \"bias_ulps\": " << json_number(use.bias())
       << ", \"relative_to_low_precision\": " << json_number(use.relative_to_low_precision())
-      << ", \"worst\": {\"case\": " << quoted(to_string(report.worst_case))
+      << ", \"worst\": {\"case\": " << json_string(to_string(report.worst_case))
       << ", \"element\": " << report.worst.index << ", \"got\": " << json_number(report.worst.got)
       << ", \"expected\": " << json_number(report.worst.expected)
       << ", \"allowed\": " << json_number(report.worst.allowed) << "}, \"findings\": ["
       << joined(report.findings,
                 [](const KernelFinding& finding) {
-                  return "{\"fault\": " + quoted(name(finding.fault)) +
-                         ", \"message\": " + quoted(finding.message) +
-                         ", \"case\": " + quoted(to_string(finding.first)) +
+                  return "{\"fault\": " + json_string(name(finding.fault)) +
+                         ", \"message\": " + json_string(finding.message) +
+                         ", \"case\": " + json_string(to_string(finding.first)) +
                          ", \"cases\": " + std::to_string(finding.cases) + "}";
                 })
       << "]";
   if (report.shrunk) {
     out << ", \"breaks_at_k\": " << report.breaks_at_k()
-        << ", \"smallest_case\": {\"fault\": " << quoted(name(report.shrunk->fault))
+        << ", \"smallest_case\": {\"fault\": " << json_string(name(report.shrunk->fault))
         << ", \"dims\": " << json_of(report.shrunk->dims) << ", \"operands\": ["
         << joined(report.shrunk->operands, [](const Values& x) { return json_of(x); }) << "]}";
   }
