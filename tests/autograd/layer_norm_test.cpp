@@ -19,7 +19,7 @@ TEST_P(LayerNorm, GradientOfAFloat32BiasIsSummedInFloat32) {
   for (const std::int64_t n : {8, 9}) {
     for (const double dy : {30000.0, 2049.0}) {
       const Tensor x = arange(4 * n, {.dtype = kHalf}).view({4, n}).to(device());
-      const TensorOptions wide{.dtype = kFloat, .device = device(), .requires_grad = true};
+      const CreationOptions wide{.dtype = kFloat, .device = device(), .requires_grad = true};
       const Tensor weight = ones({n}, wide), bias = zeros({n}, wide);
       const Tensor y = layer_norm(x, {n}, weight, bias);
       const Tensor given = full({4, n}, dy, {.dtype = kHalf, .device = device()});
@@ -33,7 +33,7 @@ TEST_P(LayerNorm, GradientOfAFloat32BiasIsSummedInFloat32) {
 
 // The bias has the shape of several dimensions, and the input no others.
 TEST_P(LayerNorm, GradientOfTheBiasOfOneRowIsThatOfTheResult) {
-  const TensorOptions wide{.dtype = kFloat, .device = device(), .requires_grad = true};
+  const CreationOptions wide{.dtype = kFloat, .device = device(), .requires_grad = true};
   const Tensor weight = ones({3, 5}, wide), bias = zeros({3, 5}, wide);
   const Tensor dy = arange(15, {.dtype = kFloat}).view({3, 5}).to(device());
   layer_norm(rand({3, 5}, {.dtype = kFloat}).to(device()), {3, 5}, weight, bias).backward(dy);
