@@ -154,7 +154,9 @@ TEST(AsyncGradScaler, PlainScalerIsToldWhoseStepToCall) {
     scaler.scale(sum(training.param)).backward();
     const std::string fix = "call AsyncOptimizer::step";
     EXPECT_TRUE(message_of([&] { scaler.step(training.sgd); }).ends_with(fix));
-    if (enabled) EXPECT_TRUE(message_of([&] { scaler.unscale_(training.sgd); }).ends_with(fix));
+    if (enabled) {
+      EXPECT_TRUE(message_of([&] { scaler.unscale_(training.sgd); }).ends_with(fix));
+    }
     EXPECT_EQ(training.value(), 1);
   }
 }
