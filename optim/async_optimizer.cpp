@@ -82,6 +82,7 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
       parameters_.push_back({model, host, rounded, 0, model._version()});
     }
   }
+  current_stream(device_).synchronize();  // updates may follow on any stream
   auto parameter = parameters_.begin();
   for (ParamGroup& group : optimizer.param_groups()) {
     for (Tensor& param : group.params) param = parameter++->host;
@@ -142,6 +143,7 @@ void AsyncOptimizer::copy_from_parameters() {
   for (Parameter& parameter : parameters_) {
     parameter.host.array().copy_(parameter.model.array());
   }
+  current_stream(device_).synchronize();  // updates may follow on any stream
   note_versions();
   written_back_ = true;
 }

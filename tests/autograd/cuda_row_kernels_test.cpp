@@ -150,6 +150,14 @@ TEST_F(RowKernelsOnCuda, FewLongRows) {
   }
 }
 
+// Shared by fewer blocks, or by none, on a GPU that cannot run so many at once.
+TEST_F(RowKernelsOnCuda, OneLongRow) {
+  manual_seed(3);
+  const Tensor x = drawn({1, 65'536});
+  expect_near(log_softmax(x.to(kFloat).to(kCUDA), 1).to_vector<double>(),
+              log_softmax(x, 1).to_vector<double>(), 32, kFloat);
+}
+
 // The longest rows that are staged in shared memory, of which the kernel needs some itself.
 TEST_F(RowKernelsOnCuda, RowsThatFillSharedMemory) {
   for (const std::int64_t n : {11'872, 11'873, 12'000, 12'032, 12'160, 12'161, 12'288, 12'289}) {

@@ -7,6 +7,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/random.h>
 
 // Every method is the function of its name.
 namespace halfgrad {
