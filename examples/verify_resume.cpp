@@ -223,7 +223,9 @@ Options parse_options(int argc, char** argv) {
   programs::CommandLine app(
       "verify_resume",
       "Trains 2N micro-batches straight, and N + N across a restart; compares every bit.");
-  Options options{.program = argv[0], .command = {argv, argv + argc}};
+  Options options;
+  options.program = argv[0];
+  options.command.assign(argv, argv + argc);
   app.add_option("--steps", options.steps, "N")->check(CLI::Range(1, 1 << 20));
   const CLI::Range micro_batches(1, 1 << 21);
   CLI::Option* const only =

@@ -114,8 +114,8 @@ CLI::Validator one_of(const std::vector<std::string>& names,
 
 CLI::Validator dtype_name() {
   std::map<std::string, std::string> aliases{
-      {"fp64", "float64"}, {"f64", "float64"}, {"double", "float64"}, {"fp32", "float32"},
-      {"f32", "float32"},  {"float", "float32"}, {"fp16", "float16"}, {"f16", "float16"},
+      {"fp64", "float64"}, {"f64", "float64"},   {"double", "float64"}, {"fp32", "float32"},
+      {"f32", "float32"},  {"float", "float32"}, {"fp16", "float16"},   {"f16", "float16"},
       {"half", "float16"}, {"bf16", "bfloat16"}};
   const std::vector<std::string> names{"float64", "float32", "float16", "bfloat16"};
   for (const std::string& name : names) aliases["torch." + name] = name;
@@ -123,8 +123,8 @@ CLI::Validator dtype_name() {
 }
 
 std::map<std::string, std::string> precision_aliases() {
-  return {{"float32", "fp32"}, {"float", "fp32"},    {"f32", "fp32"},    {"float16", "fp16"},
-          {"half", "fp16"},    {"f16", "fp16"}, {"bfloat16", "bf16"}};
+  return {{"float32", "fp32"}, {"float", "fp32"}, {"f32", "fp32"},     {"float16", "fp16"},
+          {"half", "fp16"},    {"f16", "fp16"},   {"bfloat16", "bf16"}};
 }
 
 int run(const std::string& program, const std::function<int()>& body, int failure) {

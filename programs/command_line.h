@@ -36,8 +36,8 @@ std::map<std::string, std::string> precision_aliases();
 /// does output that nobody could write, as on a full disk.
 int run(const std::string& program, const std::function<int()>& body, int failure = 1);
 
-/// The number as it is printed: a NaN without its sign, which means nothing and differs from machine
-/// to machine.
+/// The number as it is printed: a NaN without its sign, which means nothing and differs from
+/// machine to machine.
 double printed(double x);
 
 }  // namespace programs

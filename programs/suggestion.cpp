@@ -8,8 +8,7 @@ namespace {
 /// Insertions, deletions, replacements and exchanges of neighbours that make b of a (optimal string
 /// alignment: Boytsov, "Indexing methods for approximate dictionary searching", 2011).
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> table(a.size() + 1,
-                                              std::vector<std::size_t>(b.size() + 1));
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
     for (std::size_t j = 0; j <= b.size(); ++j) {
       if (i == 0 || j == 0) {
@@ -17,10 +16,9 @@ std::size_t edits(std::string_view a, std::string_view b) {
         continue;
       }
       const bool is_same = a[i - 1] == b[j - 1];
-      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1,
-                              table[i - 1][j - 1] + (is_same ? 0 : 1)});
-      const bool is_exchange =
-          i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      table[i][j] = std::min(
+          {table[i - 1][j] + 1, table[i][j - 1] + 1, table[i - 1][j - 1] + (is_same ? 0 : 1)});
+      const bool is_exchange = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (is_exchange) table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
     }
   }

@@ -82,7 +82,8 @@ void Table::print_left_out() const {
     names += (names.empty() ? "" : ", ") + name;
   }
   if (names.empty()) return;
-  const std::string text = fmt::format("{}Left out for want of columns: {}.\n", spaces(indent_), names);
+  const std::string text =
+      fmt::format("{}Left out for want of columns: {}.\n", spaces(indent_), names);
   print_wrapped(text, indent_);
 }
 

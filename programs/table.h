@@ -6,9 +6,9 @@
 namespace programs {
 
 struct Column {
-  std::string header;  ///< of one line or two
-  int width = 0;       ///< at least; the header's if that is wider
-  int rank = 0;        ///< columns of the highest rank are left out first, those of 0 never
+  std::string header;    ///< of one line or two
+  int width = 0;         ///< at least; the header's if that is wider
+  int rank = 0;          ///< columns of the highest rank are left out first, those of 0 never
   bool is_text = false;  ///< text is aligned on the left, figures on the right
 };
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-/// Text for standard output, whoever reads there. No program writes colours, so NO_COLOR has nothing
-/// to switch off; the one escape code is that which clears a line that is redrawn.
+/// Text for standard output, whoever reads there. No program writes colours, so NO_COLOR has
+/// nothing to switch off; the one escape code is that which clears a line that is redrawn.
 namespace programs {
 
 /// Columns of a line: COLUMNS if it is set, else the terminal's, else 80. Output that goes to no

@@ -28,7 +28,7 @@ expect_lab(2 "expected one lab" late_growth sum_is_one)
 expect_lab(2 "got --list" --list)
 expect_lab(2 "expected a configured build folder" --build "${CMAKE_CURRENT_LIST_DIR}" late_growth)
 
-expect_lab(0 "Tests that fail with ${LAB}:\n  [A-Za-z]+\\.[A-Za-z]" --build "${BUILD}" ${LAB})
+expect_lab(0 "Tests that fail with ${LAB}:\n  [A-Za-z/]+\\.[A-Za-z]" --build "${BUILD}" ${LAB})
 string(REGEX MATCHALL "\n" lines "${text}")
 list(LENGTH lines count)
 if(count GREATER 60 OR NOT text MATCHES "The bug: [A-Z]")
