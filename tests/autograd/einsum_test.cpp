@@ -231,7 +231,7 @@ TEST_P(Einsum, IsAViewWhereNothingIsComputed) {
   EXPECT_EQ(numbers(x), (Doubles{1, 0, 5, 0, 1, 5, 0, 0, 5}));
 }
 
-TEST(EinsumOfIntegers, IsExactAndCountsMasks) {
+TEST(EinsumOfIntegersOnCpu, IsExactAndCountsMasks) {
   const std::int64_t odd = (std::int64_t{1} << 53) + 1;
   const Tensor x = tensor({odd, std::int64_t{2}});
   EXPECT_EQ(einsum("i,i->", {x, tensor({1, -1})}).item<std::int64_t>(), odd - 2);

@@ -8,6 +8,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
+#include <halfgrad/tests/devices.h>
 
 // Every method is the function of its name.
 namespace halfgrad {
@@ -247,8 +248,8 @@ TEST_F(Methods, ThatTellOfTheTensor) {
   EXPECT_EQ(part.ndimension(), 2);
   EXPECT_EQ(part.element_size(), 2);
   EXPECT_EQ(part.nbytes(), 8U);
-  EXPECT_TRUE(part.is_cpu());
-  EXPECT_FALSE(part.is_cuda());
+  EXPECT_EQ(part.is_cpu(), default_device_type() == kCPU);
+  EXPECT_EQ(part.is_cuda(), default_device_type() == kCUDA);
   EXPECT_THROW(part.stride(2), std::out_of_range);
 }
 
