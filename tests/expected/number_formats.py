@@ -10,10 +10,10 @@ import ml_dtypes
 import numpy as np
 
 FORMATS = {
-    "fp16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "fp8 e4m3fn": ml_dtypes.float8_e4m3fn,
-    "fp8 e5m2": ml_dtypes.float8_e5m2,
+    "float16": np.float16,
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
 }
 
 
@@ -41,7 +41,7 @@ def main():
             stored = numbers.astype(dtype)
             bits = stored.view(np.uint8 if stored.itemsize == 1 else np.uint16)
             lines.append(f"{json.dumps(name)}: {bits.tolist()}")
-    for name in ("fp8 e4m3fn", "fp8 e5m2"):
+    for name in ("float8_e4m3fn", "float8_e5m2"):
         decoded = np.arange(256, dtype=np.uint8).view(FORMATS[name]).astype(np.float32)
         lines.append(f"{json.dumps(name + ' decoded')}: {decoded.view(np.uint32).tolist()}")
     path = pathlib.Path(__file__).with_suffix(".json")
