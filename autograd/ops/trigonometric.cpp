@@ -42,7 +42,7 @@ struct Tan : ElementwiseDefaults {
   static constexpr auto name = "tan";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesOutput;
-  static constexpr double low = -1.25, high = 1.25, roundoffs = 2;
+  static constexpr double low = -1.25, high = 1.25, roundoffs = 4;  // 2 ulp, as CUDA's
 
   template <class T>
   HG_HD T value(T x) const {

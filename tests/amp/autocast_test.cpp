@@ -130,9 +130,10 @@ TEST(Autocast, StateBelongsToTheThread) {
 
 TEST(Autocast, TwoThreadsInDifferentRegions) {
   const Tensor shared = weight();
-  const auto run = [&shared](DType dtype) {
+  const DeviceType type = default_device_type();  // of this thread
+  const auto run = [&shared, type](DType dtype) {
     for (int k = 0; k < 1000; ++k) {
-      const Autocast autocast(default_device_type(), dtype);
+      const Autocast autocast(type, dtype);
       if (to_fast(shared).dtype() != dtype) return ADD_FAILURE() << name(dtype), void();
     }
   };

@@ -1,8 +1,10 @@
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/devices.h>
 
 /// GradScaler::update, with several optimizers and with a new scale.
 namespace halfgrad::amp {
@@ -62,10 +64,11 @@ TEST(GradScaler, UpdateToATensor) {
       scaler.update(4.0);
     }
   }
-  const Tensor refused[] = {filled({2}, 8),  filled({}, 8).requires_grad_(),
-                            filled({0}, 8),  Tensor(),
-                            filled({}, 0),   filled({}, -1),
-                            filled({}, kNaN)};
+  std::vector<Tensor> refused = {filled({2}, 8), filled({}, 8).requires_grad_(), filled({0}, 8),
+                                 Tensor()};
+  if (default_device_type() == kCPU) {  // a GPU's numbers are not read
+    for (const double scale : {0.0, -1.0, kNaN}) refused.push_back(filled({}, scale));
+  }
   for (const Tensor& bad : refused) {
     const std::string text = message_of<std::invalid_argument>([&] { scaler.update(bad); });
     EXPECT_EQ(text.find("update: expected"), 0) << text;

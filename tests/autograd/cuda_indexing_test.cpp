@@ -26,7 +26,7 @@ void expect_same(const IndexedOp& op, const Shape& sizes, const Shape& index_siz
     const Tensor there = x.to(kCUDA).requires_grad_();
     const Tensor index_there = index.to(kCUDA);
     const Tensor y = op(here, index);
-    const Tensor cotangent = randn(y.sizes(), {.dtype = y.dtype()});
+    const Tensor cotangent = randn(y.sizes(), {.dtype = y.requires_grad() ? y.dtype() : dtype});
     const Tensor cotangent_there = cotangent.to(kCUDA);
     const auto waits = cuda::host_waits();
     const Tensor y_there = op(there, index_there);

@@ -37,7 +37,7 @@ TEST(AsyncPrecision, Float16GradientsArriveExactly) {
   optimizer.step([&](Optimizer& o) { arrived = o.param_groups()[0].params[0].grad().array(); },
                  /*is_async=*/false);
   ASSERT_EQ(arrived.dtype(), DType::f32);
-  EXPECT_EQ(bytes_of(arrived), bytes_of(every.to(DType::f32).to(Device())));
+  EXPECT_EQ(bytes_of(arrived), bytes_of(every.to(Device()).to(DType::f32)));
 }
 
 // 2048 + 1 is 2048 in float16.
