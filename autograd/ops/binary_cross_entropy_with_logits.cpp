@@ -47,7 +47,9 @@ OpEntry binary_cross_entropy_with_logits_entry() {
         const double p = 1 / (1 + std::exp(-x));
         return -3 * t * std::log(p) - (1 - t) * std::log(1 - p);
       });
-  entry.roundoffs = 32;  // three times those of a log and an exp, which are 2 each on a GPU
+  // Values up to 12 of either sign cancel in the reduced examples: 15 roundoffs on the CPU, 19 with
+  // CUDA's exp and log1p.
+  entry.roundoffs = 32;
   return entry;
 }
 
