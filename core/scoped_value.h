@@ -117,8 +117,8 @@ class GuardedValue {
 
  private:
   struct State {
-    State(T& variable, T value, std::shared_ptr<const void> owner)
-        : entry(variable, std::move(value)), owner(std::move(owner)) {}
+    State(T& variable, T value, std::shared_ptr<const void> keeps_alive)
+        : entry(variable, std::move(value)), owner(std::move(keeps_alive)) {}
 
     ScopeEntry<T> entry;
     std::shared_ptr<const void> owner;
