@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 #include <halfgrad/autograd/creation.h>
@@ -21,6 +22,10 @@ struct LayerNormOptions {
 class LayerNorm : public Callable<LayerNorm> {
  public:
   explicit LayerNorm(const Shape& normalized_shape, LayerNormOptions options = {});
+  /// For `LayerNorm({8})`, which g++ 12 could also read as a copy of `LayerNorm(8)`.
+  explicit LayerNorm(std::initializer_list<std::int64_t> normalized_shape,
+                     LayerNormOptions options = {})
+      : LayerNorm(Shape(normalized_shape), options) {}
 
   Tensor forward(const Tensor& input) const;
   /// Ones and zeros.
@@ -46,6 +51,10 @@ struct RMSNormOptions {
 class RMSNorm : public Callable<RMSNorm> {
  public:
   explicit RMSNorm(const Shape& normalized_shape, RMSNormOptions options = {});
+  /// For `RMSNorm({8})`, which g++ 12 could also read as a copy of `RMSNorm(8)`.
+  explicit RMSNorm(std::initializer_list<std::int64_t> normalized_shape,
+                   RMSNormOptions options = {})
+      : RMSNorm(Shape(normalized_shape), options) {}
 
   Tensor forward(const Tensor& input) const;
   /// Ones.
