@@ -39,6 +39,7 @@ class Device {
 
   friend constexpr bool operator==(Device, Device) = default;
   /// By type, then by index, so that devices may be the keys of a map.
+  // NOLINTNEXTLINE(modernize-use-nullptr): of the comparisons with 0 that the compiler writes
   friend constexpr auto operator<=>(Device, Device) = default;
 
  private:
