@@ -53,8 +53,8 @@ void* pool_stream(Device device) {
   return device.is_cpu() ? nullptr : pool->next(device.index());
 }
 
-// Of this thread, by device index; devices that are missing have their default stream. A map, whose
-// values stay where they are.
+// This thread's current stream of each device, by index; a missing device has its default stream.
+// A map, since its values keep their addresses.
 thread_local std::map<int, void*> current_streams;
 
 std::atomic<std::int64_t> waits{0};

@@ -107,7 +107,7 @@ std::optional<Algorithm> ask(const PerDevice& device, Description& d, const Colu
   return Algorithm{best.algo, best.workspaceSize};
 }
 
-// Which algorithm each kind of product runs with; none for those that are refused.
+// Remembers the algorithm of each kind of product, and which kinds cuBLASLt refused.
 class KnownAlgorithms {
  public:
   std::optional<Algorithm> find_or_ask(const PerDevice& device, Description& d,

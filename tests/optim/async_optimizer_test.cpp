@@ -67,33 +67,6 @@ TEST(AsyncOptimizer, StalenessDoesNotDependOnTiming) {
   }
 }
 
-// A write-back still waits on one stream when a step is taken on another: the update must not
-// overwrite the numbers that it copies.
-TEST(AsyncOptimizerOnCuda, StepsOnDifferentStreamsDoNotRace) {
-  if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
-  constexpr std::int64_t kCount = 1 << 12;
-  Tensor p = full({kCount}, 8, {.dtype = kHalf, .device = kCUDA}).requires_grad_();
-  cuda::synchronize();
-  SGD sgd({p}, {.lr = 0.25});
-  AsyncOptimizer optimizer(sgd);
-  const Stream first(kCUDA), second(kCUDA);
-  const auto step_on = [&](const Stream& stream) {
-    const StreamScope scope(stream);
-    p.set_grad(ones({kCount}, {.dtype = kHalf, .device = kCUDA}));
-    optimizer.step();
-  };
-  for (int k = 0; k < 8; k += 2) {
-    const StreamScope scope(first);
-    step_on(first);
-    optimizer.synchronize();
-    step_on(second);
-    optimizer.thread().drain();
-    EXPECT_EQ(values(p), Values(kCount, 8 - 0.25 * (k + 1)));
-    optimizer.synchronize();
-    EXPECT_EQ(values(p), Values(kCount, 8 - 0.25 * (k + 2)));
-  }
-}
-
 TEST(AsyncOptimizer, SynchronousAndAsynchronousStepsMix) {
   Tensor p = parameter({8}, DType::f32);
   SGD sgd({p}, {.lr = 0.25});
