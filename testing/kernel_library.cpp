@@ -20,6 +20,14 @@ halfgrad_tensor described(const Array& array) {
           array.sizes().data(), array.strides().data()};
 }
 
+std::string dtypes_of(const std::vector<Array>& arrays) {
+  std::string text;
+  for (const Array& array : arrays) {
+    text += (text.empty() ? "" : ", ") + std::string(name(array.dtype()));
+  }
+  return text;
+}
+
 }  // namespace
 
 Kernel load_kernel(const std::string& library, const std::string& symbol) {
@@ -37,7 +45,10 @@ Kernel load_kernel(const std::string& library, const std::string& symbol) {
     void* const stream = current_stream(output.device()).native();
     const int code =
         kernel(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);
-    if (code != 0) throw std::runtime_error(symbol + " returned " + std::to_string(code));
+    if (code != 0) {
+      throw std::runtime_error(symbol + " returned " + std::to_string(code) + " for " +
+                               dtypes_of(inputs) + " -> " + std::string(name(output.dtype())));
+    }
   };
 }
 

@@ -1,5 +1,5 @@
 // The product of two float32 matrices.
-#include <halfgrad/testing/kernel_abi.h>
+#include "all_float32.h"
 
 namespace {
 
@@ -22,14 +22,16 @@ int multiply(const halfgrad_tensor* inputs, const halfgrad_tensor* output) {
 
 }  // namespace
 
-extern "C" int mm_good(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                       void*) {
+extern "C" int mm_good(const halfgrad_tensor* inputs, int32_t input_count,
+                       const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return multiply<false>(inputs, output);
 }
 
 // Skips rows of b that are multiplied by 0. But 0 * inf is NaN: a network that has diverged looks
 // well to this kernel.
-extern "C" int mm_bad(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                      void*) {
+extern "C" int mm_bad(const halfgrad_tensor* inputs, int32_t input_count,
+                      const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return multiply<true>(inputs, output);
 }

@@ -1,7 +1,7 @@
 // Softmax of each row of a float32 matrix.
-#include <cmath>
+#include "all_float32.h"
 
-#include <halfgrad/testing/kernel_abi.h>
+#include <cmath>
 
 namespace {
 
@@ -21,14 +21,16 @@ int softmax(const halfgrad_tensor* inputs, const halfgrad_tensor* output, bool s
 
 }  // namespace
 
-extern "C" int softmax_good(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                            void*) {
+extern "C" int softmax_good(const halfgrad_tensor* inputs, int32_t input_count,
+                            const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return softmax(inputs, output, false);
 }
 
 // The search for the maximum starts from 0, not from -inf. A row whose numbers are all below about
 // -100 becomes 0 / 0.
-extern "C" int softmax_bad(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                           void*) {
+extern "C" int softmax_bad(const halfgrad_tensor* inputs, int32_t input_count,
+                           const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return softmax(inputs, output, true);
 }

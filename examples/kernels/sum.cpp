@@ -1,5 +1,5 @@
 // The sum of each row of a float32 matrix.
-#include <halfgrad/testing/kernel_abi.h>
+#include "all_float32.h"
 
 namespace {
 
@@ -18,8 +18,9 @@ struct Rows {
 }  // namespace
 
 // Four running sums, so that additions need not wait for each other.
-extern "C" int sum_good(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                        void*) {
+extern "C" int sum_good(const halfgrad_tensor* inputs, int32_t input_count,
+                        const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   const Rows rows(inputs, output);
   for (int64_t row = 0; row < rows.m; ++row) {
     float sums[4] = {};
@@ -31,8 +32,9 @@ extern "C" int sum_good(const halfgrad_tensor* inputs, int32_t, const halfgrad_t
 
 // One running sum over the whole matrix; a row is the difference of two of its values. Exact
 // arithmetic would agree. Here a row inherits the roundoff, and the NaN, of all rows before it.
-extern "C" int sum_bad(const halfgrad_tensor* inputs, int32_t, const halfgrad_tensor* output,
-                       void*) {
+extern "C" int sum_bad(const halfgrad_tensor* inputs, int32_t input_count,
+                       const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   const Rows rows(inputs, output);
   float running = 0;
   for (int64_t row = 0; row < rows.m; ++row) {
