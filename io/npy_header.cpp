@@ -1,6 +1,7 @@
 #include <halfgrad/io/npy_header.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include <halfgrad/core/fail.h>
@@ -121,13 +122,7 @@ void read_type(LiteralReader& text, NpyHeader& header) {
 }
 
 void read_dict(LiteralReader& text, NpyHeader& header) {
-  unsigned seen = 0;
-  const auto note = [&](unsigned field, std::uint64_t at, const std::string& key) {
-    if ((seen & field) != 0) {
-      text.input().fail_at(at, FormatCode::duplicate_name, "each key once", '\'' + key + "' twice");
-    }
-    seen |= field;
-  };
+  std::set<std::string> keys;
   const std::uint64_t start = text.position();
   text.expect('{');
   bool after_comma = true;
@@ -136,14 +131,14 @@ void read_dict(LiteralReader& text, NpyHeader& header) {
     const std::uint64_t at = text.position();
     const std::string key = text.string("a key");
     text.expect(':');
+    if (!keys.insert(key).second) {
+      text.input().fail_at(at, FormatCode::duplicate_name, "each key once", '\'' + key + "' twice");
+    }
     if (key == "descr") {
-      note(1, at, key);
       read_type(text, header);
     } else if (key == "fortran_order") {
-      note(2, at, key);
       header.fortran_order = text.boolean();
     } else if (key == "shape") {
-      note(4, at, key);
       header.shape = text.tuple();
     } else {
       text.input().fail_at(at, FormatCode::unknown_field, "descr, fortran_order or shape",
@@ -151,7 +146,7 @@ void read_dict(LiteralReader& text, NpyHeader& header) {
     }
     after_comma = text.skip(',');
   }
-  if (seen != 7) {
+  if (keys.size() != 3) {
     text.input().fail_at(start, FormatCode::missing_field, "descr, fortran_order and shape",
                          "a header without one of them");
   }

@@ -90,21 +90,21 @@ void check_size(const SafetensorsEntry& entry, const ByteReader& input) {
 SafetensorsEntry read_entry(JsonReader& json, const ByteReader& input, std::string name) {
   SafetensorsEntry entry{.name = std::move(name), .described_at = json.position()};
   std::vector<std::uint64_t> offsets;
-  unsigned seen = 0;
+  bool has_dtype = false, has_shape = false, has_offsets = false;
   json.object([&](const std::string& field) {
     const std::uint64_t at = json.position();
     if (field == "dtype") {
-      seen |= 1;
+      has_dtype = true;
       entry.dtype = json.string();
       if (find_type(entry.dtype) == nullptr) {
         input.fail_at(at, FormatCode::unknown_dtype, "a dtype of the format",
                       '"' + entry.dtype + '"');
       }
     } else if (field == "shape") {
-      seen |= 2;
+      has_shape = true;
       entry.shape = read_integers(json);
     } else if (field == "data_offsets") {
-      seen |= 4;
+      has_offsets = true;
       offsets = read_integers(json);
       if (offsets.size() != 2 || offsets[0] > offsets[1]) {
         input.fail_at(at, FormatCode::bad_offsets, "offsets [begin, end] with begin <= end",
@@ -115,7 +115,7 @@ SafetensorsEntry read_entry(JsonReader& json, const ByteReader& input, std::stri
                     '"' + field + '"');
     }
   });
-  if (seen != 7) {
+  if (!has_dtype || !has_shape || !has_offsets) {
     input.fail_at(entry.described_at, FormatCode::missing_field, "dtype, shape and data_offsets",
                   "an entry without one of them for \"" + entry.name + '"');
   }
