@@ -27,7 +27,7 @@ std::vector<std::string> precision_names() {
 }
 
 std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "expected a number from 0 on, got " + text : "";
+  return text.starts_with('-') ? "expected a number of at least 0, got " + text : "";
 }
 
 // Parses a list. CLI11's own lists silently skip empty items between two commas.

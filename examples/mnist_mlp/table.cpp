@@ -68,7 +68,7 @@ std::optional<double> unmoved(Reports reports, const std::string& precision) {
 void explain_pure(Reports reports, const Options& options) {
   const auto pure = unmoved(reports, "fp16-pure");
   if (!pure) return;
-  const auto beside = [&](const std::string& what, const std::string& precision) {
+  const auto compared_with = [&](const std::string& what, const std::string& precision) {
     const auto share = unmoved(reports, precision);
     return share ? fmt::format(", {} {:.0f} %", what, *share) : "";
   };
@@ -76,7 +76,8 @@ void explain_pure(Reports reports, const Options& options) {
       fmt::format(
           "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its "
           "weights unmoved{}{}: an update below half the spacing of fp16 numbers is lost.\n",
-          *pure, beside("fp32's", "fp32"), beside("and of fp16-masters' masters", "fp16-masters")),
+          *pure, compared_with("fp32's", "fp32"),
+          compared_with("and of fp16-masters' masters", "fp16-masters")),
       2);
   if (options.optimizer != "sgd")
     programs::print_wrapped(
