@@ -1,7 +1,7 @@
 #pragma once
 
-/// Everything but `data`, `io` and `testing`. `namespace hg = halfgrad;` is the customary short
-/// name.
+/// Includes the whole library except `data`, `io` and `testing`. Users usually write
+/// `namespace hg = halfgrad;`.
 #include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>

@@ -1,16 +1,16 @@
 #include <halfgrad/data/batch_stream.h>
 
 #include <iterator>
-#include <stdexcept>
-#include <string>
 #include <utility>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::data {
 namespace {
 
 DataLoader at_its_start(DataLoader loader) {
   if (loader.size() == 0) {
-    throw std::invalid_argument("BatchStream: expected a loader of at least one batch, got none");
+    halfgrad::detail::fail("BatchStream", "expected a loader of at least one batch, got none");
   }
   loader.set_epoch(0);
   return loader;
@@ -28,7 +28,7 @@ Batch BatchStream::next() {
 
 void BatchStream::seek(std::int64_t batches) {
   if (batches < 0) {
-    throw std::invalid_argument("seek: expected 0 or more batches, got " + std::to_string(batches));
+    halfgrad::detail::fail("seek", "expected 0 or more batches, got {}", batches);
   }
   loader_.set_epoch(batches / loader_.size(), batches % loader_.size());
   at_.reset();

@@ -7,24 +7,23 @@
 
 namespace halfgrad::data {
 
-/// The batches of a loader's epochs, one behind the other without end, for training that counts
-/// steps; the number of batches taken is all that a checkpoint needs to know:
+/// The batches of a loader's epochs as one endless sequence, for training that counts steps. A
+/// checkpoint only needs the number of batches taken:
 ///
 ///   BatchStream batches(loader);
 ///   batches.seek(checkpoint.integer("step"));
 ///   for (...) { auto [x, y] = batches.next(); ... }
 ///
-/// What the dataset throws reaches the caller in place of the batch and ends the epoch: the next
-/// batch is the first of the following one.
+/// An exception of the dataset reaches the caller of next() and ends the epoch: the next batch is
+/// the first of the following epoch.
 class BatchStream {
  public:
-  /// Begins with batch 0 of epoch 0. Throws std::invalid_argument for a loader without batches.
+  /// Starts with batch 0 of epoch 0. Throws std::invalid_argument for a loader without batches.
   explicit BatchStream(DataLoader loader);
 
   Batch next();
 
-  /// Makes the next batch the one that follows the first `batches`. Throws std::invalid_argument
-  /// for fewer than 0.
+  /// Continues after the first `batches` batches. Throws std::invalid_argument if it is negative.
   void seek(std::int64_t batches);
 
   /// Number of batches in an epoch.
@@ -32,7 +31,7 @@ class BatchStream {
 
  private:
   DataLoader loader_;
-  std::optional<DataLoader::Iterator> at_;  ///< the batch given last; none yet after a seek
+  std::optional<DataLoader::Iterator> at_;  ///< the last batch returned; empty after a seek
 };
 
 }  // namespace halfgrad::data

@@ -7,8 +7,6 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +14,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/philox.h>
 #include <halfgrad/core/random.h>
 
@@ -24,8 +23,9 @@ namespace halfgrad::data {
 namespace detail {
 namespace {
 
-/// Orders are drawn from streams with the first bit, seeds of batches from those with both, and
-/// what a batch draws from those with the second: the streams of random tensors count up from 0.
+/// Random streams of their own, far from those of random tensors, which count up from 0. Bit 63
+/// marks the order of samples, bits 63 and 62 the seeds of batches, bit 62 the random values that a
+/// batch draws.
 constexpr std::uint64_t kOrderStream = std::uint64_t{1} << 63;
 constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 62;
 
@@ -39,8 +39,8 @@ std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOption
   return order;
 }
 
-/// Where the generator of a batch starts. Seeds are spread over all 64 bits, so that not only the
-/// streams but also engines made from initial_seed() differ.
+/// The initial state of a batch's generator. Every batch gets a seed of its own, spread over all 64
+/// bits, so that engines that a dataset seeds with initial_seed() differ, too.
 RandomKey batch_key(std::uint64_t seed, std::int64_t epoch, std::int64_t batch) {
   const std::uint64_t stream = kOrderStream | kBatchStream | static_cast<std::uint64_t>(epoch);
   const auto [word] =
@@ -70,8 +70,9 @@ class DefaultDeviceScope {
 
 }  // namespace
 
-/// One pass over the data. The caller's side is current() and advance(); with prefetching, a thread
-/// fills `ready_`, and the end of the epoch or an exception is the last thing it leaves there.
+/// One pass over the data. The caller uses current() and advance(). With prefetching, a worker
+/// thread fills the queue `ready_`; its last entry is empty and means the end of the epoch or an
+/// exception.
 class Epoch {
  public:
   Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderOptions& options,
@@ -98,19 +99,19 @@ class Epoch {
   const std::optional<Batch>& current() const { return current_; }
 
   void advance() {
-    current_.reset();  // its memory can serve the batch being prepared
+    current_.reset();  // frees its memory for the batch being prepared
     current_ = options_.prefetch > 0 ? take() : next();
   }
 
  private:
-  /// The next batch in order, or nothing at the end.
+  /// Prepares the next batch in order; returns nullopt at the end.
   std::optional<Batch> next() {
     if (batch_ == batches_) return std::nullopt;
     const std::int64_t batch = batch_++;
     const auto rest = std::span(order_).subspan(batch * options_.batch_size);
-    const halfgrad::detail::ModesScope as_at_start(modes_);
-    const DefaultDeviceScope where_it_started(device_);
-    const auto rule = copy_of(rule_.get());  // whose cache of casts lives as long as the batch
+    const halfgrad::detail::ModesScope modes(modes_);
+    const DefaultDeviceScope device(device_);
+    const auto rule = copy_of(rule_.get());  // a copy, so its cache of casts ends with the batch
     const halfgrad::detail::CastRuleScope casts(rule.get());
     Generator generator;
     generator.set_state(batch_key(options_.seed, epoch_, batch));
@@ -128,7 +129,7 @@ class Epoch {
     bool at_end = false;
     while (!at_end) {
       std::unique_lock lock(mutex_);
-      room_.wait(lock, [this] { return stopping_ || std::ssize(ready_) < options_.prefetch; });
+      not_full_.wait(lock, [this] { return stopping_ || std::ssize(ready_) < options_.prefetch; });
       if (stopping_) return;
       lock.unlock();
       std::optional<Batch> batch;
@@ -142,18 +143,18 @@ class Epoch {
       lock.lock();
       failure_ = failure;
       ready_.push_back(std::move(batch));
-      filled_.notify_one();
+      not_empty_.notify_one();
     }
   }
 
   std::optional<Batch> take() {
     std::unique_lock lock(mutex_);
-    filled_.wait(lock, [this] { return !ready_.empty(); });
+    not_empty_.wait(lock, [this] { return !ready_.empty(); });
     if (!ready_.front() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-    if (!ready_.front()) return std::nullopt;  // stays there for whoever asks again
+    if (!ready_.front()) return std::nullopt;  // remains in the queue: later calls return it again
     std::optional<Batch> batch = std::move(ready_.front());
     ready_.pop_front();
-    room_.notify_one();
+    not_full_.notify_one();
     return batch;
   }
 
@@ -163,7 +164,7 @@ class Epoch {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
-    room_.notify_one();
+    not_full_.notify_one();
     worker_.join();
   }
 
@@ -172,15 +173,15 @@ class Epoch {
   const std::int64_t epoch_;
   const std::vector<std::int64_t> order_;
   const std::int64_t batches_;
-  std::int64_t batch_;  // the next one
-  // Of the thread that started the epoch:
+  std::int64_t batch_;  // index of the next batch
+  // Settings of the thread that started the epoch; next() may run in the worker thread.
   const halfgrad::detail::Modes modes_ = halfgrad::detail::modes;
   const Device device_ = get_default_device();
   const std::unique_ptr<CastRule> rule_;
   std::optional<Batch> current_;
 
   std::mutex mutex_;
-  std::condition_variable room_, filled_;
+  std::condition_variable not_full_, not_empty_;
   std::deque<std::optional<Batch>> ready_;
   std::exception_ptr failure_;
   bool stopping_ = false;
@@ -193,8 +194,7 @@ DataLoader::DataLoader(detail::BatchSource source, DataLoaderOptions options)
     : source_(std::make_shared<detail::BatchSource>(std::move(source))), options_(options) {
   const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
     if (value < least)
-      throw std::invalid_argument("DataLoader: expected " + std::string(name) + " >= " +
-                                  std::to_string(least) + ", got " + std::to_string(value));
+      halfgrad::detail::fail("DataLoader", "expected {} >= {}, got {}", name, least, value);
   };
   check("batch_size", options.batch_size, 1);
   check("prefetch", options.prefetch, 0);
@@ -208,8 +208,7 @@ std::int64_t DataLoader::size() const { return detail::batch_count(source_->size
 
 void DataLoader::set_epoch(std::int64_t epoch, std::int64_t first_batch) {
   if (first_batch < 0 || first_batch > size()) {
-    throw std::invalid_argument("set_epoch: expected a batch on [0, " + std::to_string(size()) +
-                                "], got " + std::to_string(first_batch));
+    halfgrad::detail::fail("set_epoch", "expected a batch in [0, {}], got {}", size(), first_batch);
   }
   epoch_ = epoch;
   first_batch_ = first_batch;

@@ -27,9 +27,9 @@ struct BatchSource {
 struct DataLoaderOptions {
   std::int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;  ///< leave out a last batch that is shorter than the others
-  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e) alone, and batch b's
-                           ///< random numbers are one of (seed, e, b)
+  bool drop_last = false;  ///< drops a last batch that is shorter than the others
+  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e); the random numbers
+                           ///< of its batch b are a function of (seed, e, b)
   int prefetch = 2;        ///< batches that a thread prepares ahead; 0: no thread
 };
 
@@ -38,20 +38,19 @@ struct DataLoaderOptions {
 ///   DataLoader loader(TensorDataset(x, y), {.batch_size = 128, .shuffle = true});
 ///   for (auto [x, y] : loader) { ... }
 ///
-/// Each range-for runs one epoch, numbered 0, 1, ...; leaving it early is fine. What the dataset
-/// throws reaches the caller in place of the batch, and ends the epoch: the iterator is at its end.
+/// Each range-for runs one epoch; epochs count 0, 1, ... A loop may end early. An exception of the
+/// dataset reaches the caller in place of the batch and ends the epoch: the iterator is at its end.
 ///
-/// A dataset may draw random numbers, to crop or to add noise: in get_batch the default_generator()
-/// is one for this batch alone, in a state that depends on the seed and the numbers of epoch and
-/// batch. So batches are the same for every `prefetch`, also where set_epoch() resumes, and the
-/// program's own generator is not touched. get_batch runs in the modes (no_grad, inference) and the
-/// autocast region in which the epoch was started, and with the default device of then, whichever
-/// thread runs it.
+/// A dataset may draw random numbers, to crop or to add noise: each call of get_batch has a
+/// default_generator() of its own, whose state depends on seed, epoch and batch alone. Batches are
+/// therefore the same for every `prefetch` and after set_epoch(), and the program's generator does
+/// not change. In whichever thread get_batch runs, it has the modes (no_grad, inference), the
+/// autocast region and the default device of the call that started the epoch.
 class DataLoader {
  public:
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.
   template <class D>
-  requires(!std::same_as<D, DataLoader>) && Dataset<D>  // a copy is no new loader
+  requires(!std::same_as<D, DataLoader>) && Dataset<D>  // leaves copies to the copy constructor
       explicit DataLoader(D dataset, DataLoaderOptions options = {})
       : DataLoader(detail::BatchSource{dataset.size(),
                                        [dataset](std::span<const std::int64_t> indices) -> Batch {
@@ -68,11 +67,11 @@ class DataLoader {
   /// Number of batches in an epoch.
   std::int64_t size() const;
 
-  /// The numbers of the samples in the order of that epoch.
+  /// The indices of the samples in the order of that epoch.
   std::vector<std::int64_t> order(std::int64_t epoch) const;
 
-  /// The number of the epoch that the next begin() starts, and the batch that it starts with: to
-  /// resume where training stopped. Throws std::invalid_argument for a batch outside [0, size()].
+  /// Sets the epoch that the next begin() starts, and its first batch, to resume training where it
+  /// stopped. Throws std::invalid_argument for a batch outside [0, size()].
   void set_epoch(std::int64_t epoch, std::int64_t first_batch = 0);
 
  private:
@@ -84,7 +83,7 @@ class DataLoader {
   std::int64_t first_batch_ = 0;
 };
 
-/// An input iterator; copies share their position. May outlive the loader.
+/// An input iterator. Copies share their position; an iterator may outlive the loader.
 class DataLoader::Iterator {
  public:
   using value_type = Batch;

@@ -2,15 +2,16 @@
 
 #include <cstring>
 #include <stdexcept>
-#include <string>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::data {
 namespace {
 
 Array checked(const Tensor& tensor) {
   if (tensor.dim() == 0 || !tensor.device().is_cpu())
-    throw std::invalid_argument("TensorDataset: expected [n, ...] on cpu, got " +
-                                to_string(tensor.sizes()) + " on " + tensor.device().str());
+    halfgrad::detail::fail("TensorDataset", "expected [n, ...] on cpu, got {} on {}",
+                           tensor.sizes(), tensor.device());
   return tensor.array().contiguous();
 }
 
@@ -24,8 +25,8 @@ Tensor copy_rows(const Array& source, std::span<const std::int64_t> indices) {
   std::byte* to = rows.data();
   for (const std::int64_t index : indices) {
     if (index < 0 || index >= count)
-      throw std::out_of_range("TensorDataset: expected an index in [0, " + std::to_string(count) +
-                              "), got " + std::to_string(index));
+      halfgrad::detail::fail<std::out_of_range>(
+          "TensorDataset", "expected an index in [0, {}), got {}", count, index);
     if (row_bytes > 0) std::memcpy(to, source.data() + index * row_bytes, row_bytes);
     to += row_bytes;
   }
@@ -36,8 +37,8 @@ Tensor copy_rows(const Array& source, std::span<const std::int64_t> indices) {
 
 TensorDataset::TensorDataset(const Tensor& x, const Tensor& y) : x_(checked(x)), y_(checked(y)) {
   if (x_.size(0) != y_.size(0))
-    throw std::invalid_argument("TensorDataset: expected one y for each x, got " +
-                                to_string(x_.sizes()) + " and " + to_string(y_.sizes()));
+    halfgrad::detail::fail("TensorDataset", "expected one y for each x, got {} and {}", x_.sizes(),
+                           y_.sizes());
 }
 
 Batch TensorDataset::get_batch(std::span<const std::int64_t> indices) const {

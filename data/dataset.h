@@ -9,13 +9,13 @@
 
 namespace halfgrad::data {
 
-/// What a model is given (x) and what it should answer (y).
+/// The model's input x and the target y.
 using Batch = std::pair<Tensor, Tensor>;
 
-/// Numbered samples. `get_batch` puts those with the given numbers, each in [0, size()), into one
-/// batch; a DataLoader calls it from its own thread, one batch after the other. Random numbers are
-/// to come from default_generator() or from its initial_seed(), which a DataLoader makes the
-/// batch's own: then every run gives the same batches.
+/// Samples with the indices 0 ... size() - 1. `get_batch` gathers the samples at the given indices
+/// into one batch; a DataLoader calls it from its own thread, one batch after the other. To give
+/// the same batches in every run, draw random numbers only from default_generator() or an engine
+/// seeded with its initial_seed(): the DataLoader sets this generator for each batch.
 template <class D>
 concept Dataset = std::copy_constructible<D> &&
     requires(const D& dataset, std::span<const std::int64_t> indices) {
@@ -23,7 +23,7 @@ concept Dataset = std::copy_constructible<D> &&
   { dataset.get_batch(indices) } -> std::convertible_to<Batch>;
 };
 
-/// Samples that lie in memory: x [n, ...] and y [n, ...], of any dtypes, on the CPU.
+/// Samples in the CPU's memory: x `[n, ...]` and y `[n, ...]`, of any dtypes.
 class TensorDataset {
  public:
   /// Throws std::invalid_argument unless both are on the CPU and have the same n.
@@ -31,8 +31,8 @@ class TensorDataset {
 
   std::int64_t size() const { return x_.size(0); }
 
-  /// Copies rows: x [indices.size(), ...] and y [indices.size(), ...].
-  /// Throws std::out_of_range for an index outside [0, size()).
+  /// Copies the rows into x `[indices.size(), ...]` and y `[indices.size(), ...]`. Throws
+  /// std::out_of_range for an index outside [0, size()).
   Batch get_batch(std::span<const std::int64_t> indices) const;
 
  private:

@@ -2,9 +2,9 @@
 
 #include <bit>
 #include <cstring>
-#include <stdexcept>
 #include <type_traits>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/byte_reader.h>
 #include <halfgrad/files/checked_size.h>
 #include <halfgrad/files/file_kind.h>
@@ -20,7 +20,7 @@ using files::FormatCode;
 constexpr size_t kMaxDims = 8;
 constexpr const char* kReader = "read_idx";
 
-/// Calls f with the type of the elements in the file and the type in memory.
+/// Calls f with a value of the element type in the file and one of the type in memory.
 template <class F>
 void visit_type_code(uint8_t code, const ByteReader& input, F&& f) {
   switch (code) {
@@ -53,12 +53,12 @@ uint8_t type_code(DType dtype) {
     case DType::f64:
       return 0x0E;
     default:
-      throw std::invalid_argument("write_idx: expected uint8, int32, float32 or float64, got " +
-                                  std::string(name(dtype)));
+      halfgrad::detail::fail("write_idx", "expected uint8, int32, float32 or float64, got {}",
+                             dtype);
   }
 }
 
-/// Returns the number of elements.
+/// Reads the dimensions into `dims` and returns the number of elements.
 uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
                    std::vector<int64_t>& dims) {
   uint64_t count = 1;
@@ -81,7 +81,7 @@ uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
   return count;
 }
 
-/// An element of the file as it is kept in memory.
+/// Converts elements from their type in the file to their type in memory.
 template <class Stored, class Value>
 std::vector<std::byte> widened(std::vector<std::byte> raw) {
   if constexpr (std::is_same_v<Stored, Value>) return raw;
@@ -132,27 +132,25 @@ IdxFile read_idx(const std::filesystem::path& path) {
 void write_idx(const std::filesystem::path& path, const IdxFile& file) {
   const size_t ndim = file.dims.size();
   if (ndim == 0 || ndim > kMaxDims)
-    throw std::invalid_argument("write_idx: expected 1 to 8 dimensions, got " +
-                                std::to_string(ndim));
+    halfgrad::detail::fail("write_idx", "expected 1 to 8 dimensions, got {}", ndim);
   std::vector<std::byte> bytes{std::byte{0}, std::byte{0}, std::byte{type_code(file.dtype)},
                                static_cast<std::byte>(ndim)};
   const size_t size = file.data.size();
   std::vector<uint64_t> sizes;
   for (int64_t dim : file.dims) {
     if (dim < 0 || dim > UINT32_MAX)
-      throw std::invalid_argument("write_idx: expected dimensions on [0, 2^32), got " +
-                                  std::to_string(dim));
+      halfgrad::detail::fail("write_idx", "expected dimensions in [0, 2^32), got {}", dim);
     sizes.push_back(static_cast<uint64_t>(dim));
     bytes.resize(bytes.size() + 4);
     files::store(static_cast<uint32_t>(dim), &bytes[bytes.size() - 4], std::endian::big);
   }
   const auto expected_size = files::checked_size(sizes, item_size(file.dtype));
   if (!expected_size)
-    throw std::invalid_argument(
-        "write_idx: expected dimensions whose product is below 2^63, got larger ones");
+    halfgrad::detail::fail("write_idx",
+                           "expected dimensions whose product is below 2^63, got larger ones");
   if (*expected_size != size)
-    throw std::invalid_argument("write_idx: expected as much data as the dimensions say, got " +
-                                std::to_string(size) + " bytes");
+    halfgrad::detail::fail("write_idx", "expected {} bytes of data for these dimensions, got {}",
+                           *expected_size, size);
   std::vector<std::byte> data = file.data;
   files::convert_order(data, item_size(file.dtype), std::endian::big);
   const files::Bytes pieces[] = {bytes, data};

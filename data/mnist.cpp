@@ -4,13 +4,14 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/data/idx.h>
 
 namespace halfgrad::data {
 namespace {
 
-/// "images", 3 -> train-images-idx3-ubyte and its other spellings; the first that is a file, for
-/// an archive of the set may unpack to folders with files in them.
+/// Finds the file for what = "images" and ndim = 3: train-images-idx3-ubyte or one of its other
+/// spellings. Skips folders of that name, which some archives of the data set unpack to.
 std::filesystem::path find(const std::filesystem::path& folder, Split split,
                            const std::string& what, int ndim) {
   const std::string stem = (split == Split::train ? "train-" : "t10k-") + what;
@@ -21,10 +22,11 @@ std::filesystem::path find(const std::filesystem::path& folder, Split split,
       if (std::filesystem::exists(path) && !std::filesystem::is_directory(path)) return path;
     }
   if (!std::filesystem::is_directory(folder))
-    throw std::runtime_error("load_mnist: expected a folder, got no such folder: " +
-                             folder.string());
-  throw std::runtime_error("load_mnist: expected " + stem + "-" + ending + " or ." + ending +
-                           ", plain or .gz, got neither in " + folder.string());
+    halfgrad::detail::fail<std::runtime_error>(
+        "load_mnist", "expected a folder, got no such folder: {}", folder.string());
+  halfgrad::detail::fail<std::runtime_error>(
+      "load_mnist", "expected {}-{} or .{}, plain or .gz, got neither in {}", stem, ending, ending,
+      folder.string());
 }
 
 std::string text(const IdxFile& file) {
@@ -43,20 +45,21 @@ DigitImages load_mnist(const std::filesystem::path& folder, Split split) {
   const bool are_images = images.dtype == DType::u8 && images.dims.size() == 3 &&
                           images.dims[1] == side && images.dims[2] == side;
   if (!are_images)
-    throw std::runtime_error("load_mnist: expected uint8 [count, 28, 28], got " + text(images) +
-                             " in " + images_path.string());
+    halfgrad::detail::fail<std::runtime_error>("load_mnist",
+                                               "expected uint8 [count, 28, 28], got {} in {}",
+                                               text(images), images_path.string());
   if (labels.dtype != DType::u8 || labels.dims != std::vector<int64_t>{images.dims[0]})
-    throw std::runtime_error("load_mnist: expected uint8 [" + std::to_string(images.dims[0]) +
-                             "], a label for each image, got " + text(labels) + " in " +
-                             labels_path.string());
+    halfgrad::detail::fail<std::runtime_error>(
+        "load_mnist", "expected uint8 [{}], a label for each image, got {} in {}", images.dims[0],
+        text(labels), labels_path.string());
   DigitImages digits;
   digits.pixels.resize(images.data.size());
   std::memcpy(digits.pixels.data(), images.data.data(), images.data.size());
   for (std::byte label : labels.data) {
     if (label > std::byte{9})
-      throw std::runtime_error(
-          "load_mnist: expected labels 0 to 9, got " + std::to_string(std::to_integer<int>(label)) +
-          " for image " + std::to_string(digits.labels.size()) + " in " + labels_path.string());
+      halfgrad::detail::fail<std::runtime_error>(
+          "load_mnist", "expected labels 0 to 9, got {} for image {} in {}",
+          std::to_integer<int>(label), digits.labels.size(), labels_path.string());
     digits.labels.push_back(std::to_integer<int64_t>(label));
   }
   return digits;

@@ -8,11 +8,11 @@ namespace halfgrad::data {
 
 enum class Split { train, test };
 
-/// Reads MNIST, or a set in its format with 10 classes (Fashion-MNIST, KMNIST), from the four
-/// files' folder: train-images-idx3-ubyte and train-labels-idx1-ubyte, for `test` t10k-... instead.
-/// They may be written ...-images.idx3-ubyte, and either may end in .gz. Throws runtime_error where
-/// a file is missing or broken, where images are not [count, 28, 28] and labels [count] bytes,
-/// where the counts differ, and for a label above 9.
+/// Reads MNIST, or a data set of 10 classes in its format (Fashion-MNIST, KMNIST), from the folder
+/// of its files. `Split::train` reads train-images-idx3-ubyte and train-labels-idx1-ubyte,
+/// `Split::test` the files that begin with t10k-. The spelling ...-images.idx3-ubyte and the ending
+/// .gz are accepted, too. Throws std::runtime_error if a file is missing or broken, if images are
+/// not `[count, 28, 28]` bytes and labels `[count]` bytes, and for a label above 9.
 DigitImages load_mnist(const std::filesystem::path& folder, Split split);
 
 }  // namespace halfgrad::data

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/philox.h>
 
 namespace halfgrad::data {
@@ -16,10 +15,11 @@ constexpr int kSide = static_cast<int>(DigitImages::kSide);
 struct Point {
   double x, y;
 };
-using Stroke = std::vector<Point>;  // a smooth curve through its points, or a line through two
+using Stroke =
+    std::vector<Point>;  // a smooth curve through its points; a straight line through two
 using Glyph = std::vector<Stroke>;
 
-/// Ways to write each digit in the unit square, y downwards.
+/// The ways to write each digit, in the unit square with y downwards.
 // clang-format off
 const std::vector<std::vector<Glyph>> kGlyphs = {
     {{{{.5, .1}, {.27, .22}, {.2, .5}, {.27, .78}, {.5, .9}, {.73, .78}, {.8, .5}, {.73, .22},
@@ -59,17 +59,17 @@ const std::vector<std::vector<Glyph>> kGlyphs = {
 };
 // clang-format on
 
-/// The random numbers of one image, in the order they are asked for.
+/// Draws the random numbers of one image.
 class Dice {
  public:
   explicit Dice(RandomKey key) : key_(key) {}
 
   double between(double low, double high) {
     if (next_ == 2) {
-      uniform(random_block(key_, index_++), numbers_);
+      uniform(random_block(key_, index_++), drawn_);
       next_ = 0;
     }
-    return low + (high - low) * numbers_[next_++];
+    return low + (high - low) * drawn_[next_++];
   }
   template <class Items>
   const auto& one_of(const Items& items) {
@@ -80,10 +80,10 @@ class Dice {
   RandomKey key_;
   uint64_t index_ = 0;
   int next_ = 2;
-  double numbers_[2];
+  double drawn_[2];
 };
 
-/// The stroke as a polyline: its Catmull-Rom spline in four pieces between points.
+/// Approximates a stroke, which is a Catmull-Rom spline, by four straight pieces between points.
 Stroke flatten(const Stroke& stroke) {
   constexpr int pieces = 4;
   const int last = static_cast<int>(stroke.size()) - 1;
@@ -111,11 +111,12 @@ std::vector<std::vector<Glyph>> flatten_all() {
   return outlines;
 }
 
-/// A random hand: bends the unit square by a cubic, then stretches, shears, turns and moves it.
+/// A random handwriting: bends the unit square by a cubic, then stretches, shears, turns and moves
+/// it.
 class Hand {
  public:
   explicit Hand(Dice& dice) {
-    const double tangent = dice.between(-0.125, 0.125);  // of half the angle: up to 14 degrees
+    const double tangent = dice.between(-0.125, 0.125);  // tan(angle / 2); angle up to 14 degrees
     cosine_ = (1 - tangent * tangent) / (1 + tangent * tangent);
     sine_ = 2 * tangent / (1 + tangent * tangent);
     shear_ = dice.between(-0.25, 0.25);
@@ -146,7 +147,7 @@ class Hand {
 
 class Canvas {
  public:
-  /// A line with round ends. Ink falls from full to none across one pixel at its edge.
+  /// Draws a line with round ends. At its edge the ink falls from full to none over one pixel.
   void draw(Point from, Point to, double half_width, double strength) {
     const double reach = half_width + 0.5;
     const auto first = [&](double a) { return std::max(0, static_cast<int>(a - reach)); };
@@ -185,8 +186,8 @@ void draw_digit(const Glyph& glyph, Dice& dice, uint8_t* pixels) {
   if (dice.between(0, 1) < 0.5) {
     const Point from{dice.between(0, kSide), dice.between(0, kSide)};
     const Point to{from.x + dice.between(-4, 4), from.y + dice.between(-4, 4)};
-    const double mark_half_width = dice.between(0.2, 0.8), mark_strength = dice.between(0.3, 1);
-    canvas.draw(from, to, mark_half_width, mark_strength);
+    const double stray_half_width = dice.between(0.2, 0.8), stray_strength = dice.between(0.3, 1);
+    canvas.draw(from, to, stray_half_width, stray_strength);
   }
   canvas.develop(dice, pixels);
 }
@@ -194,9 +195,7 @@ void draw_digit(const Glyph& glyph, Dice& dice, uint8_t* pixels) {
 }  // namespace
 
 DigitImages synthetic_digits(int64_t count, uint64_t seed) {
-  if (count < 0)
-    throw std::invalid_argument("synthetic_digits: expected count >= 0, got " +
-                                std::to_string(count));
+  if (count < 0) halfgrad::detail::fail("synthetic_digits", "expected count >= 0, got {}", count);
   static const auto outlines = flatten_all();
   DigitImages images;
   images.pixels.resize(count * kSide * kSide);

@@ -1,9 +1,8 @@
 #include <halfgrad/data/synthetic.h>
 
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/philox.h>
 
 namespace halfgrad::data {
@@ -14,7 +13,7 @@ constexpr int kModes = 12;
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kTension = 1000;  // N/m
 
-/// sin(m pi x) averaged over centre - half_width <= x <= centre + half_width.
+/// Averages sin(m pi x) over centre - half_width <= x <= centre + half_width.
 double mean_sine(int m, double centre, double half_width) {
   const double angle = m * kPi * half_width;
   return std::sin(m * kPi * centre) * std::sin(angle) / angle;
@@ -24,9 +23,11 @@ struct Load {
   double x, y, half_width, force;  // m, m, m, N
 };
 
-/// Solves -T laplace(w) = q on the unit square with w = 0 at its edges, in eigenfunctions:
-///   w(x, y) = sum over m, n of 4 q_mn / (T pi^2 (m^2 + n^2)) sin(m pi x) sin(n pi y),
-/// where q_mn is the force times the average of sin(m pi x) sin(n pi y) over the patch.
+/// Solves the membrane equation
+///     -T laplace(w) = q on the unit square, w = 0 on its edges
+/// by an expansion in eigenfunctions:
+///     w(x, y) = sum over m, n of 4 q_mn / (T pi^2 (m^2 + n^2)) sin(m pi x) sin(n pi y)
+/// q_mn is the force times the average of sin(m pi x) sin(n pi y) over the patch.
 void solve(const Load& load, const double (&sines)[kModes][kGrid], float* deflection) {
   double along_x[kModes][kGrid] = {};  // the sum over m, for each n
   for (int n = 0; n < kModes; ++n)
@@ -48,9 +49,7 @@ void solve(const Load& load, const double (&sines)[kModes][kGrid], float* deflec
 }  // namespace
 
 MembraneLoads membrane_loads(int64_t count, uint64_t seed) {
-  if (count < 0)
-    throw std::invalid_argument("membrane_loads: expected count >= 0, got " +
-                                std::to_string(count));
+  if (count < 0) halfgrad::detail::fail("membrane_loads", "expected count >= 0, got {}", count);
   double sines[kModes][kGrid];
   for (int m = 0; m < kModes; ++m)
     for (int i = 0; i < kGrid; ++i) sines[m][i] = std::sin((m + 1) * kPi * (i + 0.5) / kGrid);

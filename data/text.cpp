@@ -8,32 +8,26 @@
 #include <utility>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/read_file.h>
 
 namespace halfgrad::data {
 namespace {
 
-void check_length(const char* dataset, std::int64_t length, bool is_valid) {
-  if (is_valid) return;
-  throw std::invalid_argument(std::string(dataset) +
-                              ": expected a length above 0 and a longer text, got " +
-                              std::to_string(length));
-}
-
 void check_index(const char* owner, std::int64_t index, std::int64_t size) {
   if (index >= 0 && index < size) return;
-  throw std::out_of_range(std::string(owner) + ": expected an index in [0, " +
-                          std::to_string(size) + "), got " + std::to_string(index));
+  halfgrad::detail::fail<std::out_of_range>(owner, "expected an index in [0, {}), got {}", size,
+                                            index);
 }
 
 }  // namespace
 
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
-  // A folder can be opened, too.
+  // The check for a folder is needed, because opening one succeeds.
   if (!stream.is_open() || std::filesystem::is_directory(path)) {
-    throw std::runtime_error("read_text: expected a file, got " + files::why_unreadable(path) +
-                             ": " + path.string());
+    halfgrad::detail::fail<std::runtime_error>("read_text", "expected a file, got {}: {}",
+                                               files::why_unreadable(path), path.string());
   }
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -44,31 +38,33 @@ Alphabet::Alphabet(std::string_view text) {
 }
 
 std::vector<std::int64_t> Alphabet::encode(std::string_view text) const {
-  std::vector<std::int64_t> numbers;
-  numbers.reserve(text.size());
+  std::vector<std::int64_t> indices;
+  indices.reserve(text.size());
   for (const char character : text) {
-    const std::size_t number = characters_.find(character);
-    if (number == std::string::npos) {
-      throw std::invalid_argument("Alphabet: expected one of its " + std::to_string(size()) +
-                                  " characters, got '" + character + "'");
+    const std::size_t index = characters_.find(character);
+    if (index == std::string::npos) {
+      halfgrad::detail::fail("Alphabet", "expected one of its {} characters, got '{}'", size(),
+                             std::string_view(&character, 1));
     }
-    numbers.push_back(static_cast<std::int64_t>(number));
+    indices.push_back(static_cast<std::int64_t>(index));
   }
-  return numbers;
+  return indices;
 }
 
-std::string Alphabet::decode(std::span<const std::int64_t> numbers) const {
+std::string Alphabet::decode(std::span<const std::int64_t> indices) const {
   std::string text;
-  for (const std::int64_t number : numbers) {
-    check_index("Alphabet", number, size());
-    text += characters_[static_cast<std::size_t>(number)];
+  for (const std::int64_t index : indices) {
+    check_index("Alphabet", index, size());
+    text += characters_[static_cast<std::size_t>(index)];
   }
   return text;
 }
 
 TextBlocks::TextBlocks(std::vector<std::int64_t> text, std::int64_t length)
     : text_(std::make_shared<const std::vector<std::int64_t>>(std::move(text))), length_(length) {
-  check_length("TextBlocks", length, length > 0 && std::ssize(*text_) > length);
+  if (length > 0 && length < std::ssize(*text_)) return;
+  halfgrad::detail::fail("TextBlocks", "expected 0 < length < {}, the size of the text, got {}",
+                         std::ssize(*text_), length);
 }
 
 Batch TextBlocks::get_batch(std::span<const std::int64_t> indices) const {
@@ -88,7 +84,7 @@ LineContexts::LineContexts(std::vector<std::int64_t> text, std::int64_t line_end
     : text_(std::make_shared<const std::vector<std::int64_t>>(std::move(text))),
       line_end_(line_end),
       length_(length) {
-  check_length("LineContexts", length, length > 0);
+  if (length < 1) halfgrad::detail::fail("LineContexts", "expected length > 0, got {}", length);
 }
 
 Batch LineContexts::get_batch(std::span<const std::int64_t> indices) const {
@@ -98,11 +94,11 @@ Batch LineContexts::get_batch(std::span<const std::int64_t> indices) const {
     check_index("LineContexts", index, size());
     const auto target = text_->begin() + index;
     const auto window = target - std::min(index, length_);
-    // Backwards from the target to the end of the line before it.
-    const auto before = std::find(std::make_reverse_iterator(target),
-                                  std::make_reverse_iterator(window), line_end_);
+    // Searches backwards from the target for the end of the previous line.
+    const auto previous = std::find(std::make_reverse_iterator(target),
+                                    std::make_reverse_iterator(window), line_end_);
     context_end += length_;
-    std::copy_backward(before.base(), target, context_end);
+    std::copy_backward(previous.base(), target, context_end);
     y.push_back(*target);
   }
   return {tensor(x, {std::ssize(indices), length_}), tensor(y)};

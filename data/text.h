@@ -10,13 +10,13 @@
 
 #include <halfgrad/data/dataset.h>
 
-/// Text for language models of characters.
+/// Text data sets for language models of characters.
 namespace halfgrad::data {
 
-/// The bytes of a file. Throws std::runtime_error where it cannot be read.
+/// Returns the bytes of a file. Throws std::runtime_error if it cannot be read.
 std::string read_text(const std::filesystem::path& path);
 
-/// The characters (bytes) that occur in a text, in their order, numbered from 0.
+/// The characters (bytes) that occur in a text, sorted; a character's index is its position.
 class Alphabet {
  public:
   explicit Alphabet(std::string_view text);
@@ -24,22 +24,22 @@ class Alphabet {
   std::int64_t size() const { return static_cast<std::int64_t>(characters_.size()); }
   /// Throws std::invalid_argument for a character that is not in the alphabet.
   std::vector<std::int64_t> encode(std::string_view text) const;
-  /// Throws std::out_of_range for a number outside [0, size()).
-  std::string decode(std::span<const std::int64_t> numbers) const;
+  /// Throws std::out_of_range for an index outside [0, size()).
+  std::string decode(std::span<const std::int64_t> indices) const;
 
  private:
   std::string characters_;
 };
 
-/// Every window of a text: x [b, length] are characters i ... i + length - 1, y [b, length] those
-/// that follow each of them.
+/// All windows of a text. For sample i, x `[b, length]` holds the characters i ... i + length - 1,
+/// and y `[b, length]` the characters i + 1 ... i + length.
 class TextBlocks {
  public:
-  /// Throws std::invalid_argument unless length > 0 and the text is longer than that.
+  /// Throws std::invalid_argument unless 0 < length < text.size().
   TextBlocks(std::vector<std::int64_t> text, std::int64_t length);
 
   std::int64_t size() const { return static_cast<std::int64_t>(text_->size()) - length_; }
-  /// Throws std::out_of_range for an index outside [0, size()), as all datasets.
+  /// Throws std::out_of_range for an index outside [0, size()).
   Batch get_batch(std::span<const std::int64_t> indices) const;
 
  private:
@@ -47,11 +47,11 @@ class TextBlocks {
   std::int64_t length_;
 };
 
-/// The lines of a text, each by itself: y [b] is any character, also the one that ends a line, and
-/// x [b, length] the characters before it, with line ends in place of what is before its line.
+/// The lines of a text, one by one. For sample i, y `[b]` is character i, which may be a line end,
+/// and x `[b, length]` the characters before it on the same line, padded with line ends in front.
 class LineContexts {
  public:
-  /// Throws std::invalid_argument for length < 1.
+  /// Throws std::invalid_argument unless length > 0.
   LineContexts(std::vector<std::int64_t> text, std::int64_t line_end, std::int64_t length);
 
   std::int64_t size() const { return static_cast<std::int64_t>(text_->size()); }

@@ -1,4 +1,4 @@
-// One training loop of mixed precision: the pages in amp_loops/. See --help.
+// Runs the training loops of mixed precision in amp_loops/, one page each. See --help.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,9 @@ void run(const Loop& loop, std::int64_t steps) {
                                         {.header = "loss", .width = 12},
                                         {.header = "scale", .width = 10},
                                         {.header = "", .width = 8, .is_text = true}};
-  if (!loop.seen.empty()) columns.push_back({.header = std::string(loop.seen), .is_text = true});
+  if (!loop.heading.empty()) {
+    columns.push_back({.header = std::string(loop.heading), .is_text = true});
+  }
   const programs::Table table(columns);
   table.print_header();
   const Trace trace = loop.run(steps);
@@ -34,7 +36,7 @@ void run(const Loop& loop, std::int64_t steps) {
 int main(int argc, char** argv) {
   programs::CommandLine app("amp_loops",
                             "Runs a training loop of mixed precision and shows its scale.");
-  std::string description = "Which loop; all of them if not given:";
+  std::string description = "The loop to run; default: all of them:";
   std::vector<std::string> names;
   for (const Loop& loop : kLoops) {
     names.emplace_back(loop.name);
@@ -45,7 +47,7 @@ int main(int argc, char** argv) {
   app.add_option("--loop", name, description)
       ->transform(programs::one_of(names))
       ->option_text("NAME");
-  app.add_option("--steps", steps, "How many steps")->check(CLI::Range(1, 100000));
+  app.add_option("--steps", steps, "Number of steps")->check(CLI::Range(1, 100000));
   app.parse_or_exit(argc, argv);
   return programs::run("amp_loops", [&] {
     for (const Loop& loop : kLoops) {

@@ -1,5 +1,5 @@
-// The update of step k runs on the host while the device computes step k + 1: what that does to the
-// parameters, to the loss scale and to the time of a step.
+// Runs the update of step k on the host while the device computes step k + 1, and prints the effect
+// on the parameters, on the loss scale and on the time of a step.
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,7 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Of p^2 / 2, by steps of 1/4 from 8: the p that each iteration's gradient is of.
+// Minimises p^2 / 2 from p = 8 with learning rate 1/4; returns the p that each iteration used.
 std::vector<double> parameters_used(int iterations, bool is_async) {
   hg::Tensor p = hg::full({}, 8.0).requires_grad_();
   hg::optim::SGD sgd({p}, {.lr = 0.25});
@@ -36,8 +36,8 @@ std::vector<double> parameters_used(int iterations, bool is_async) {
   return used;
 }
 
-// For gradients that float16 holds up to a scale of 2^13: each iteration's scale, with a * where
-// the step was skipped.
+// Trains with gradients that overflow float16 above a scale of 2^13. Returns each iteration's
+// scale, with a * if the step was skipped.
 std::vector<std::string> scales(int iterations, bool is_async) {
   hg::Tensor p = hg::full({}, 0.0, {.dtype = hg::kFloat16}).requires_grad_();
   hg::optim::SGD sgd({p});
@@ -66,7 +66,7 @@ struct Options {
   int steps = 60, hidden = 512;
 };
 
-// Digits drawn in code, in mixed precision with AdamW.
+// Trains on synthetic digits in mixed precision with AdamW.
 Timing train(const Options& options, hg::Device device, bool is_async) {
   const auto digits = hg::data::synthetic_digits(2048, 1);
   const hg::Tensor pixels = hg::tensor(digits.pixels, {2048, 784}).to(hg::kFloat32) / 255;
@@ -133,9 +133,10 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   programs::CommandLine app(
       "async_optimizer",
-      "Updates on the host, beside the device's work: one step old, or waited for.");
+      "Compares updates on the host that run beside the device's next step with updates that the "
+      "device waits for.");
   Options options;
-  app.add_option("--steps", options.steps, "Steps of the training that is timed")
+  app.add_option("--steps", options.steps, "Number of training steps that are timed")
       ->check(checks::positive)
       ->capture_default_str();
   app.add_option("--hidden", options.hidden, "Width of its two hidden layers")

@@ -1,5 +1,5 @@
-// A language model of characters in fp32, fp16 with a GradScaler, or bf16: the training loop of
-// nanoGPT on a multilayer perceptron or a small transformer. See --help.
+// Trains a language model of characters in fp32, fp16 with a GradScaler, or bf16: nanoGPT's
+// training loop for a multilayer perceptron or a small transformer. See --help.
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
@@ -26,7 +26,7 @@ Model make_model(const Corpus& corpus, const Options& options) {
   return {gpt, gpt};
 }
 
-/// Says what an interrupt left, and how the training goes on.
+/// Prints what was saved at an interrupt, and the command that resumes the training.
 void explain_interrupt(const Options& options, std::int64_t steps) {
   fmt::print(stderr, "char_lm: interrupted after step {}, ", steps);
   if (options.save.empty()) {
@@ -36,7 +36,7 @@ void explain_interrupt(const Options& options, std::int64_t steps) {
   fmt::print(stderr, "saved in {}\n", options.save.string());
   if (steps == options.last_step()) return;
   fmt::print(
-      stderr, "It goes on with\n  {}\n",
+      stderr, "Resume it with\n  {}\n",
       programs::command_again(options.command, {"--resume"}, {"--resume", options.save.string()}));
 }
 

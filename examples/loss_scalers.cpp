@@ -1,5 +1,5 @@
-// Replays an overflow trace with every loss scaler of the field: what each wastes, and where it
-// ends.
+// Replays an overflow trace with the loss scalers of several frameworks, and prints how many steps
+// each one wastes and its final scale.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -22,7 +22,7 @@ namespace hg = halfgrad;
 
 namespace {
 
-/// For each step the largest loss scale with which no gradient overflows; NaN where all of them do.
+/// For each step, the largest loss scale without overflow; NaN if every scale overflows.
 using Trace = std::vector<double>;
 
 Trace start_too_high() { return Trace(10000, 0x1p10); }
@@ -50,7 +50,7 @@ Trace read_trace(const std::string& path) {
   return limits;
 }
 
-/// What is wrong with the name of a trace, or nothing.
+/// Returns what is wrong with the name of a trace, or an empty string.
 std::string trace_fault(const std::string& name) {
   if (kSynthetic.contains(name) || CLI::ExistingFile(name).empty()) return "";
   std::vector<std::string> names;
@@ -59,7 +59,8 @@ std::string trace_fault(const std::string& name) {
          programs::did_you_mean(name, names);
 }
 
-/// The scale that half of the steps can bear; 0 if no step can bear any.
+/// The largest scale without overflow in half of the steps; 0 if every step overflows at every
+/// scale.
 double useful_scale(Trace limits) {
   std::erase_if(limits, [](double limit) { return std::isnan(limit); });
   if (limits.empty()) return 0;
@@ -69,8 +70,8 @@ double useful_scale(Trace limits) {
 }
 
 struct Result {
-  std::size_t wasted = 0;  // steps that overflowed
-  std::size_t below = 0;   // steps with at most half of the useful scale
+  std::size_t wasted = 0;  // number of steps that overflowed
+  std::size_t below = 0;   // number of steps with at most half of the useful scale
   double final_scale = 0;
 };
 
@@ -88,7 +89,7 @@ Result replay(const hg::amp::GradScalerOptions& options, const Trace& limits) {
   return result;
 }
 
-/// 2^k for a power of two.
+/// Prints a power of two as 2^k, other scales in decimal.
 std::string text_of(double scale) {
   int exponent = 0;
   const bool is_power = std::frexp(scale, &exponent) == 0.5;
@@ -97,7 +98,7 @@ std::string text_of(double scale) {
 
 using Row = std::vector<std::string>;
 
-/// On a terminal columns that fit into it, elsewhere Markdown.
+/// Prints a table: on a terminal the columns that fit, elsewhere Markdown.
 void print(const std::vector<programs::Column>& columns, const std::vector<Row>& rows) {
   if (programs::columns() != programs::kNoLimit) {
     const programs::Table table(columns);
@@ -156,19 +157,19 @@ void print_replay(const Trace& trace) {
 
 int main(int argc, char** argv) {
   programs::CommandLine app(
-      "loss_scalers", "Replays an overflow trace with every dynamic loss scaler of the field.");
+      "loss_scalers", "Replays an overflow trace with the dynamic loss scalers of the field.");
   std::string name = "start-too-high";
   app.add_option("--trace", name,
-                 "start-too-high, one-in-1000, permanent, or a file with one number a step: the "
-                 "largest scale without overflow, nan where every scale overflows, inf where none")
+                 "start-too-high, one-in-1000, permanent, or a file with one number per step: the "
+                 "largest scale without overflow, nan if every scale overflows, inf if none does")
       ->check(trace_fault)
       ->capture_default_str();
   std::size_t steps = std::numeric_limits<std::size_t>::max();
-  app.add_option("--steps", steps, "Replay the first N steps of it")
+  app.add_option("--steps", steps, "Replay only the first N steps")
       ->check(checks::positive)
       ->option_text("N [all]");
   bool constants = false;
-  app.add_flag("--constants", constants, "Print what each is made of instead");
+  app.add_flag("--constants", constants, "Print the constants of each loss scaler instead");
   app.parse_or_exit(argc, argv);
   return programs::run("loss_scalers", [&] {
     const auto synthetic = kSynthetic.find(name);

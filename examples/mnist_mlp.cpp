@@ -1,5 +1,5 @@
-// One MLP trained in fp32, fp16 without and with a GradScaler, bf16, and fp16 weights alone; then a
-// task whose gradients underflow in fp16. See --help.
+// Trains one MLP in fp32, fp16 without and with a GradScaler, bf16, and with fp16 weights; then a
+// network whose gradients underflow in fp16. See --help.
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -57,7 +57,7 @@ ordered_json to_json(const std::vector<Report>& reports) {
   return list;
 }
 
-/// Says what an interrupt left, and how the training goes on.
+/// Prints what was saved at an interrupt, and the command that resumes the training.
 void explain_interrupt(const Options& options, const std::vector<TrainingReport>& digits) {
   if (options.save.empty() || digits.empty()) {
     fmt::print(stderr,
@@ -73,7 +73,7 @@ void explain_interrupt(const Options& options, const std::vector<TrainingReport>
   if (options.limits_steps()) {
     added.insert(added.end(), {"--steps", std::to_string(report.steps_left)});
   }
-  fmt::print(stderr, "It goes on with\n  {}\n",
+  fmt::print(stderr, "Resume it with\n  {}\n",
              programs::command_again(options.command, {"--resume", "--steps"}, added));
 }
 

@@ -1,4 +1,4 @@
-// The README's example: a training loop in mixed precision, on digits drawn in code.
+// README's example: a training loop in mixed precision on synthetic digits.
 #include <cstdio>
 #include <limits>
 
@@ -47,7 +47,7 @@ void train(int steps) {
 int main(int argc, char** argv) {
   programs::CommandLine app("train_step", "Trains an MLP for one epoch in mixed precision.");
   int steps = std::numeric_limits<int>::max();
-  app.add_option("--steps", steps, "Stop after so many steps")->check(CLI::Range(1, steps));
+  app.add_option("--steps", steps, "Stop after this many steps")->check(CLI::Range(1, steps));
   app.parse_or_exit(argc, argv);
   return programs::run("train_step", [&] {
     train(steps);

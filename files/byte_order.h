@@ -11,8 +11,8 @@
 
 namespace halfgrad::files {
 
-/// Turns elements of `item` bytes from one order into this machine's, or back, in place. Moves
-/// bytes only: a NaN keeps its bits.
+/// Converts elements of `item` bytes between `order` and this machine's byte order, in place. Only
+/// moves bytes, so a NaN keeps its bits.
 inline void convert_order(std::span<std::byte> elements, std::size_t item, std::endian order) {
   if (order == std::endian::native || item == 1) return;
   for (std::size_t at = 0; at + item <= elements.size(); at += item) {
@@ -20,7 +20,7 @@ inline void convert_order(std::span<std::byte> elements, std::size_t item, std::
   }
 }
 
-/// The number at `bytes`, which need not be aligned.
+/// Reads the value at `bytes`, which need not be aligned.
 template <class T>
 T load(const std::byte* bytes, std::endian order) {
   std::byte copy[sizeof(T)];

@@ -13,25 +13,26 @@
 
 namespace halfgrad::files {
 
-/// A file's bytes in order, unpacked on the way if they are gzipped, and the errors about them.
+/// Reads a file's bytes from first to last, unpacks gzip on the way, and throws the errors about
+/// them.
 class ByteReader {
  public:
   enum class Gzip : bool { refuse, unpack };
 
-  /// `origin` is the place of bytes[0] in the file.
+  /// `origin` is the offset of bytes[0] in the file.
   ByteReader(std::span<const std::byte> bytes, std::string reader, std::string file,
              std::uint64_t origin = 0, Gzip gzip = Gzip::refuse);
 
-  /// Another reader of the same plain file, from this byte on.
+  /// Returns a second reader of the same plain file, which starts at `offset`.
   ByteReader from(std::uint64_t offset) const;
 
-  /// Throws the FormatError: at this position, or at another.
+  /// Throws a FormatError at this position; fail_at() throws one at another offset.
   [[noreturn]] void fail(FormatCode code, const std::string& expected, const std::string& got,
                          const std::string& fix = {}) const;
   [[noreturn]] void fail_at(std::uint64_t offset, FormatCode code, const std::string& expected,
                             const std::string& got, const std::string& fix = {}) const;
 
-  /// Fills `to`, or fails with `truncated` for want of "4 bytes of <what>".
+  /// Fills `to`; fails with `truncated` ("expected 4 bytes of <what>") if too few bytes are left.
   void read(std::span<std::byte> to, const char* what);
 
   template <class T>
@@ -44,11 +45,11 @@ class ByteReader {
   /// Fails with `trailing_bytes` unless everything has been read.
   void expect_end();
 
-  /// Passes bytes of a plain file, or fails as read() does.
+  /// Skips bytes of a plain file; fails as read() does.
   void skip(std::uint64_t count, const char* what);
 
   std::uint64_t position() const { return origin_ + position_; }
-  /// No more bytes than this can follow.
+  /// Upper bound for the number of bytes that can follow.
   std::uint64_t limit() const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace halfgrad::files {
 
-/// item times the product of the sizes. Nothing where this is beyond 2^63 - 1, or would be but for
-/// a size of 0: strides then fit in 64 bits, too.
+/// Returns `item` times the product of the sizes, or nullopt if it exceeds 2^63 - 1. Sizes of 0
+/// count as 1 in this check, so that the strides fit in 64 bits, too.
 inline std::optional<std::uint64_t> checked_size(std::span<const std::uint64_t> sizes,
                                                  std::int64_t item) {
   std::int64_t product = item;

@@ -21,7 +21,7 @@ constexpr Named kNames[] = {{"", ""},
 
 const Named& named(FileKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-/// The header's length, and then the header, which is JSON.
+/// A safetensors file starts with the length of its header and the header, which is JSON.
 bool is_safetensors(std::span<const std::byte> bytes) {
   constexpr std::size_t kLength = sizeof(std::uint64_t);
   return bytes.size() > kLength && bytes[kLength] == std::byte{'{'} &&

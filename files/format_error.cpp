@@ -21,15 +21,15 @@ std::string_view name(FormatCode code) {
 
 namespace {
 
-/// Of a file's text, what may stand in a message.
+/// Replaces control characters, so that a message can quote a file's text.
 std::string printable(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, '?');
   return text;
 }
 
-/// A file whose bytes nobody has seen has no byte at fault.
-std::string place(const std::string& file, const FormatFault& fault) {
+/// Names the file, and the byte of the fault unless the file could not be read at all.
+std::string location(const std::string& file, const FormatFault& fault) {
   if (fault.code == FormatCode::unreadable) return ": " + file;
   return " in " + file + " at byte " + std::to_string(fault.offset);
 }
@@ -38,7 +38,7 @@ std::string place(const std::string& file, const FormatFault& fault) {
 
 FormatError::FormatError(const std::string& reader, const std::string& file, FormatFault fault)
     : std::runtime_error(reader + ": expected " + fault.expected + ", got " + printable(fault.got) +
-                         place(file, fault) + (fault.fix.empty() ? "" : "; " + fault.fix)),
+                         location(file, fault) + (fault.fix.empty() ? "" : "; " + fault.fix)),
       fault_(std::move(fault)) {}
 
 }  // namespace halfgrad::files

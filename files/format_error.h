@@ -9,55 +9,56 @@
 
 namespace halfgrad::files {
 
-/// Which rule a file breaks. The formats share the list.
+/// The rule that a file breaks. All formats share this list.
 enum class FormatCode : std::uint8_t {
-  unreadable,           ///< the system does not give the bytes
-  truncated,            ///< it ends before what it announces
-  trailing_bytes,       ///< it goes on behind its end
-  bad_magic,            ///< it does not begin as its format does
-  unsupported_version,  ///< of the format
+  unreadable,           ///< the system cannot read the file
+  truncated,            ///< the file ends too early
+  trailing_bytes,       ///< bytes follow the end of the data
+  bad_magic,            ///< the first bytes are not those of the format
+  unsupported_version,  ///< a version of the format that halfgrad does not read
   header_too_large,
   bad_text,            ///< not UTF-8
-  bad_syntax,          ///< the header is not in its format's grammar
-  duplicate_name,      ///< of a tensor, field or member
-  bad_name,            ///< of a member: not one that a file may have
-  missing_field,       ///< of an entry
-  unknown_field,       ///< of an entry
-  bad_value,           ///< a field's, of another kind than it must have
-  unknown_dtype,       ///< no such type in the format
-  unsafe_dtype,        ///< reading it would run code
-  no_such_dtype,       ///< a type of the format that halfgrad has not
-  bad_shape,           ///< a negative size, or too many of them
-  size_overflow,       ///< sizes whose product no machine holds
+  bad_syntax,          ///< the header breaks the format's grammar
+  duplicate_name,      ///< a tensor, field or member occurs twice
+  bad_name,            ///< a member's name that is no valid relative path
+  missing_field,       ///< an entry lacks a field
+  unknown_field,       ///< an entry has a field that the format does not know
+  bad_value,           ///< a field has a wrong type or value
+  unknown_dtype,       ///< a type that the format does not know
+  unsafe_dtype,        ///< a type whose elements run code when read
+  no_such_dtype,       ///< a type of the format that halfgrad lacks
+  bad_shape,           ///< a negative size, or too many dimensions
+  size_overflow,       ///< sizes whose product exceeds 2^63 - 1
   size_mismatch,       ///< shape and number of bytes differ
-  bad_offsets,         ///< reversed, or outside the file
-  gap,                 ///< bytes that belong to nothing
-  overlap,             ///< bytes that belong to two things
+  bad_offsets,         ///< reversed offsets, or offsets outside the file
+  gap,                 ///< bytes that belong to no tensor
+  overlap,             ///< two tensors or elements share memory
   corrupt_stream,      ///< compressed data that cannot be unpacked
-  bad_checksum,        ///< the bytes are not those that were written
-  bomb,                ///< it unpacks to more than it says, or than deflate can reach
-  unsupported_method,  ///< of compression, or several disks
+  bad_checksum,        ///< the checksum of the data differs from the stored one
+  bomb,                ///< unpacks to more bytes than announced, or than deflate can produce
+  unsupported_method,  ///< an unknown compression, or an archive in several parts
   encrypted,
   read_only,       ///< memory that must not be written
   no_such_device,  ///< memory on a device that this process cannot use
 };
 
-/// "bad_magic"
+/// Returns the code as a word, such as "bad_magic".
 std::string_view name(FormatCode code);
 
-/// Where a file breaks a rule.
+/// A broken rule and where the file breaks it.
 struct FormatFault {
   FormatCode code;
-  std::uint64_t offset;  ///< of the byte in the file, or in what it unpacks to
+  std::uint64_t offset;  ///< byte in the file, or in the unpacked data
   std::string expected, got;
-  std::string fix = {};  ///< what its owner can do; empty where nothing but another file helps
+  std::string fix = {};  ///< advice for the owner of the file; empty if there is none
 };
 
-/// A file that cannot be read. what() is "read_idx: expected ..., got ... in FILE at byte N; FIX",
-/// and "read_idx: expected a file, got no such file: FILE" for one that is not there.
+/// The error about a file that cannot be read. what() is
+///     read_idx: expected ..., got ... in FILE at byte N; FIX
+///     read_idx: expected a file, got no such file: FILE
 class FormatError : public std::runtime_error {
  public:
-  /// `reader` is the function that gives up, `file` what it was reading.
+  /// `reader` is the name of the function that fails, `file` the name of the file.
   FormatError(const std::string& reader, const std::string& file, FormatFault fault);
 
   FormatCode code() const { return fault_.code; }

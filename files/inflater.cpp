@@ -10,13 +10,13 @@ namespace halfgrad::files {
 
 struct Inflater::Stream {
   z_stream zlib{};
-  std::span<const std::byte> packed;  // not yet handed to zlib
+  std::span<const std::byte> packed;  // the bytes not yet passed to zlib
   bool ended = false;
 };
 
 namespace {
 
-constexpr int kLargestWindow = 15;  // 2^15 bytes; zlib adds 16 for gzip, negates for a bare stream
+constexpr int kLargestWindow = 15;  // 2^15 bytes; zlib wants + 16 for gzip, a minus for no wrapping
 
 int window_bits(Inflater::Wrapping wrapping) {
   return wrapping == Inflater::Wrapping::gzip ? kLargestWindow + 16 : -kLargestWindow;
@@ -40,7 +40,7 @@ bool Inflater::is_gzip(std::span<const std::byte> bytes) {
 
 size_t Inflater::read(std::span<std::byte> to) {
   auto& [zlib, packed, ended] = *stream_;
-  if (to.empty()) return 0;  // zlib refuses a null pointer
+  if (to.empty()) return 0;  // zlib rejects a null pointer
   size_t done = 0;
   while (!ended) {
     if (zlib.avail_in == 0) {
@@ -49,11 +49,11 @@ size_t Inflater::read(std::span<std::byte> to) {
       zlib.avail_in = piece;
       packed = packed.subspan(piece);
     }
-    const uInt room = limited(to.size() - done);
+    const uInt capacity = limited(to.size() - done);
     zlib.next_out = reinterpret_cast<Bytef*>(to.data() + done);
-    zlib.avail_out = room;
+    zlib.avail_out = capacity;
     const int status = inflate(&zlib, Z_NO_FLUSH);
-    done += room - zlib.avail_out;
+    done += capacity - zlib.avail_out;
     ended = status == Z_STREAM_END;
     if (ended || (status == Z_BUF_ERROR && done == to.size())) break;
     if (status == Z_BUF_ERROR) throw TruncatedStream();

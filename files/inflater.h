@@ -10,19 +10,19 @@
 
 namespace halfgrad::files {
 
-/// Compressed data that ends within its stream.
+/// The error about compressed data that ends before its stream does.
 class TruncatedStream : public std::runtime_error {
  public:
   TruncatedStream() : std::runtime_error("a truncated one") {}
 };
 
-/// The bytes of a deflate stream in memory, unpacked piece by piece.
+/// Unpacks a deflate stream in memory, piece by piece.
 class Inflater {
  public:
-  /// Deflate's best case: "a limit of 1032:1" (zlib.net/zlib_tech.html).
+  /// Deflate's largest compression ratio: "a limit of 1032:1" (zlib.net/zlib_tech.html).
   static constexpr uint64_t kMaxRatio = 1032;
 
-  /// What surrounds the stream: gzip's header and checksum, or nothing, as in zip archives.
+  /// The wrapping around the stream: gzip's header and checksum, or none, as in zip archives.
   enum class Wrapping { gzip, none };
 
   Inflater(std::span<const std::byte> packed, Wrapping wrapping);
@@ -30,12 +30,12 @@ class Inflater {
 
   static bool is_gzip(std::span<const std::byte> bytes);
 
-  /// Fills `to` unless the stream ends before; returns the number of bytes written. Gzip's checksum
-  /// is verified when the end is met. Throws runtime_error with zlib's message for damaged data,
-  /// and TruncatedStream where `packed` ends within the stream.
+  /// Fills `to`, or less if the stream ends; returns the number of bytes written. Verifies gzip's
+  /// checksum at the end of the stream. Throws std::runtime_error with zlib's message for damaged
+  /// data, and TruncatedStream if `packed` ends before the stream does.
   size_t read(std::span<std::byte> to);
 
-  /// The part of `packed` behind the stream's end.
+  /// Number of bytes of `packed` after the end of the stream.
   size_t unread() const;
 
  private:

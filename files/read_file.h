@@ -9,11 +9,10 @@
 
 namespace halfgrad::files {
 
-/// Why a file cannot be read, as an error says it: "no such file", "a folder" or the system's
-/// words.
+/// Returns why a file cannot be read: "no such file", "a folder" or the system's message.
 std::string why_unreadable(const std::filesystem::path& path);
 
-/// All bytes of a file. Throws FormatError(unreadable) in the name of `reader`.
+/// Returns all bytes of a file. Throws FormatError(unreadable), which names `reader`.
 std::vector<std::byte> read_file(const std::filesystem::path& path, const std::string& reader);
 
 }  // namespace halfgrad::files

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::files {
 namespace {
 
@@ -62,22 +64,23 @@ bool write_and_rename(const std::filesystem::path& path, std::span<const Bytes> 
     errno = reason;
     return false;
   }
-  // The rename itself is on the disk once its directory is; not every file system can flush one.
+  // Flushing the directory writes the rename to disk. Some file systems cannot; that is no error.
   const auto directory = path.has_parent_path() ? path.parent_path() : ".";
   Descriptor(directory, O_RDONLY | O_DIRECTORY).flush();
   return true;
 }
 
-// Nothing can take the place of a device, a pipe or a folder.
+// True for a device, a pipe or a folder, which a rename must not replace.
 bool is_special(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
-// Where a chain of links ends, whether a file is there or not; the path itself if they lead round.
-std::filesystem::path behind_links(const std::filesystem::path& path) {
-  constexpr int kMostLinks = 40;  // as many as Linux follows
+// Follows symbolic links to their target, which need not exist. Returns `path` if they form a
+// cycle.
+std::filesystem::path link_target(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // Linux's limit
   std::filesystem::path end = path;
   for (int links = 0; links < kMostLinks; ++links) {
     std::error_code error;
@@ -95,11 +98,12 @@ void replace_file(const std::filesystem::path& path, Bytes contents) {
 }
 
 void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces) {
-  const bool is_written = is_special(path) ? write_in_place(path, pieces)
-                                           : write_and_rename(behind_links(path), pieces);
+  const bool is_written =
+      is_special(path) ? write_in_place(path, pieces) : write_and_rename(link_target(path), pieces);
   if (is_written) return;
   const auto reason = std::generic_category().message(errno);
-  throw std::runtime_error("replace_file: expected to write " + path.string() + ", got: " + reason);
+  detail::fail<std::runtime_error>("replace_file", "expected to write {}, got: {}", path.string(),
+                                   reason);
 }
 
 }  // namespace halfgrad::files

@@ -10,14 +10,13 @@ namespace halfgrad::files {
 
 using Bytes = std::span<const std::byte>;
 
-/// Puts a file with these contents at `path`: after a crash at any moment, the old file or the new
-/// one is there in full. Writes `path`.PID.tmp, has it flushed to the disk, and renames it; a crash
-/// may leave that behind. Where `path` is a link the file behind it is replaced; a device or a pipe
-/// is written to. Throws runtime_error with the system's message where a step fails; the old file
-/// then remains.
+/// Replaces the file at `path` atomically: after a crash, either the old or the new file is
+/// complete. Writes `path`.PID.tmp, flushes it to disk and renames it; a crash may leave this
+/// temporary file. Replaces the target of a symbolic link; writes into a device or a pipe. Throws
+/// std::runtime_error with the system's message if a step fails; the old file then remains.
 void replace_file(const std::filesystem::path& path, Bytes contents);
 
-/// The same with contents in pieces, one behind the other.
+/// Writes several pieces one after the other, as one file.
 void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces);
 
 }  // namespace halfgrad::files

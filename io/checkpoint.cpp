@@ -1,6 +1,6 @@
 #include <halfgrad/io/checkpoint.h>
 
-#include <stdexcept>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::io {
 namespace {
@@ -11,24 +11,22 @@ constexpr const char* kVersion = "1";
 const Tensor& find(const TensorMap& tensors, const std::string& name) {
   const auto found = tensors.find(name);
   if (found != tensors.end()) return found->second;
-  throw std::invalid_argument("Checkpoint: expected \"" + name + "\", got none");
+  halfgrad::detail::fail("Checkpoint", "expected \"{}\", got none", name);
 }
 
-/// The numbers, of exactly this type: one, or a row of them.
+/// Returns the values of a tensor, which must have the dtype of T and `dims` dimensions.
 template <class T>
-std::vector<T> numbers_of(const TensorMap& tensors, const std::string& name, std::int64_t dims) {
+std::vector<T> values_of(const TensorMap& tensors, const std::string& name, std::int64_t dims) {
   const Tensor& tensor = find(tensors, name);
   if (tensor.dtype() == dtype_of<T>() && tensor.dim() == dims) return tensor.to_vector<T>();
-  throw std::invalid_argument(
-      "Checkpoint: expected " + std::string(dims == 0 ? "one " : "a row of ") +
-      std::string(halfgrad::name(dtype_of<T>())) + " for \"" + name + "\", got " +
-      std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes()));
+  halfgrad::detail::fail("Checkpoint", "expected {} of {} dimensions for \"{}\", got {} {}",
+                         dtype_of<T>(), dims, name, tensor.dtype(), tensor.sizes());
 }
 
 template <class T>
-Tensor of_scalar(T number) {
+Tensor scalar_tensor(T value) {
   const Array array = Array::empty({}, dtype_of<T>());
-  *array.data_as<T>() = number;
+  *array.data_as<T>() = value;
   return Tensor(array);
 }
 
@@ -39,19 +37,19 @@ void Checkpoint::write(const std::string& name, const Tensor& tensor) {
 }
 
 void Checkpoint::write(const std::string& name, std::int64_t number) {
-  tensors[name] = of_scalar(number);
+  tensors[name] = scalar_tensor(number);
 }
 
 void Checkpoint::write_integer(const std::string& name, std::int64_t number, bool is_unsigned) {
   if (is_unsigned && number < 0) {
-    throw std::invalid_argument("Checkpoint: expected an int64 for \"" + name + "\", got " +
-                                std::to_string(static_cast<std::uint64_t>(number)));
+    halfgrad::detail::fail("Checkpoint", "expected an int64 for \"{}\", got {}", name,
+                           static_cast<std::uint64_t>(number));
   }
   write(name, number);
 }
 
 void Checkpoint::write(const std::string& name, double number) {
-  tensors[name] = of_scalar(number);
+  tensors[name] = scalar_tensor(number);
 }
 
 void Checkpoint::write_text(const std::string& name, const std::string& text) {
@@ -59,8 +57,8 @@ void Checkpoint::write_text(const std::string& name, const std::string& text) {
 }
 
 void Checkpoint::erase(const std::string& name) {
-  constexpr char kBehindSlash = '/' + 1;
-  tensors.erase(tensors.lower_bound(name + '/'), tensors.lower_bound(name + kBehindSlash));
+  constexpr char kAfterSlash = '/' + 1;
+  tensors.erase(tensors.lower_bound(name + '/'), tensors.lower_bound(name + kAfterSlash));
 }
 
 TensorMap Checkpoint::part(const std::string& name) const {
@@ -76,32 +74,31 @@ TensorMap Checkpoint::part(const std::string& name) const {
 Tensor Checkpoint::tensor(const std::string& name) const { return find(tensors, name); }
 
 std::int64_t Checkpoint::integer(const std::string& name) const {
-  return numbers_of<std::int64_t>(tensors, name, 0)[0];
+  return values_of<std::int64_t>(tensors, name, 0)[0];
 }
 
 double Checkpoint::number(const std::string& name) const {
-  return numbers_of<double>(tensors, name, 0)[0];
+  return values_of<double>(tensors, name, 0)[0];
 }
 
 std::vector<std::int64_t> Checkpoint::integers(const std::string& name) const {
-  return numbers_of<std::int64_t>(tensors, name, 1);
+  return values_of<std::int64_t>(tensors, name, 1);
 }
 
 std::vector<double> Checkpoint::numbers(const std::string& name) const {
-  return numbers_of<double>(tensors, name, 1);
+  return values_of<double>(tensors, name, 1);
 }
 
 const std::string& Checkpoint::text(const std::string& name) const {
   const auto found = metadata.find(name);
   if (found != metadata.end()) return found->second;
-  throw std::invalid_argument("Checkpoint: expected a text called \"" + name + "\", got none");
+  halfgrad::detail::fail("Checkpoint", "expected a text called \"{}\", got none", name);
 }
 
 void Checkpoint::require_text(const std::string& name, const std::string& text) const {
   const std::string got = this->text(name);
   if (got == text) return;
-  throw std::invalid_argument("Checkpoint: expected " + name + " \"" + text + "\", got \"" + got +
-                              '"');
+  halfgrad::detail::fail("Checkpoint", "expected {} \"{}\", got \"{}\"", name, text, got);
 }
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {

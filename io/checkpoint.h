@@ -17,8 +17,7 @@
 
 namespace halfgrad::io {
 
-/// A copy of all that a training run needs to go on as if it had never stopped, each part under a
-/// name of the caller's:
+/// A copy of the complete state of a training run. The caller chooses the name of each part:
 ///
 ///   io::Checkpoint checkpoint;
 ///   checkpoint.write("model", model);
@@ -27,47 +26,49 @@ namespace halfgrad::io {
 ///   checkpoint.write("step", step);
 ///   io::save_checkpoint("run.safetensors", checkpoint);
 ///
-/// and, in a program that has made the same objects anew, load_checkpoint and read() for write().
-/// Every bit survives, so what follows is what would have followed.
+/// To resume, a program constructs the same objects, calls load_checkpoint(), and calls read()
+/// where it called write(). Every bit survives, so the run continues as if it had never stopped.
 ///
 /// Part NAME holds tensors called NAME/...; numbers are 0-dim int64 or float64 tensors; text is
-/// metadata. A part written by others needs nothing but a prefix of its own.
+/// metadata. A program may add parts of its own under other names.
 ///
-/// write() replaces the whole part: of what was called NAME/... before, nothing is left.
-/// read() throws std::invalid_argument for what is missing or does not fit, naming it.
+/// write() replaces the whole part: it first removes all tensors called NAME/... read() throws
+/// std::invalid_argument, which names the tensor, if one is missing or does not fit.
 struct Checkpoint {
   TensorMap tensors;
   Metadata metadata;
 
-  /// NAME/0.weight and so on: parameters and buffers; NAME/0.weight.grad: the gradients there are,
-  /// so that a window of accumulation may be interrupted. Nothing is converted: dtypes must be
-  /// equal.
+  /// Stores parameters and buffers as NAME/0.weight and so on, and defined gradients as
+  /// NAME/0.weight.grad, so that a run can stop during gradient accumulation. read() does not
+  /// convert: dtypes must be equal.
   void write(const std::string& name, const nn::Module& module);
   void read(const std::string& name, nn::Module& module) const;
 
-  /// NAME/3.exp_avg: of the fourth parameter; NAME/group0.lr: options; NAME/steps, skipped_steps:
-  /// its counts; and which optimizer it is.
+  /// Stores the optimizer's name, its state (NAME/3.exp_avg belongs to the fourth parameter), its
+  /// options (NAME/group0.lr) and its counts (NAME/steps, NAME/skipped_steps).
   void write(const std::string& name, const optim::Optimizer& optimizer);
   void read(const std::string& name, optim::Optimizer& optimizer) const;
 
-  /// After synchronize(), which both call. As an optimizer, with its own float32 parameters,
-  /// NAME/3.parameter, and what it has accumulated: NAME/3.gradient, and NAME/gradient_scale.
+  /// Calls synchronize() first. Stores what an Optimizer stores, the float32 copies of the
+  /// parameters (NAME/3.parameter) and the accumulated gradients (NAME/3.gradient,
+  /// NAME/gradient_scale).
   void write(const std::string& name, optim::AsyncOptimizer& optimizer);
   void read(const std::string& name, optim::AsyncOptimizer& optimizer) const;
 
-  /// NAME/last_epoch, base_lrs, last_lr, the steps since; NAME/0/...: the schedulers of a sequence.
-  /// To be read after its optimizer, whose steps it counts.
+  /// Stores NAME/last_epoch, base_lrs, last_lr, pending_steps and pending_skipped, and the
+  /// schedulers of a sequence as NAME/0/... Read the optimizer first: the scheduler counts its
+  /// steps.
   void write(const std::string& name, const optim::LRScheduler& scheduler);
   void read(const std::string& name, optim::LRScheduler& scheduler) const;
 
-  /// NAME/scale and PyTorch's other keys, NAME/counters, NAME/log. To be taken between update() and
-  /// unscale_(); nothing of a disabled scaler.
+  /// Stores NAME/scale and PyTorch's other keys, NAME/counters and NAME/log; stores nothing for a
+  /// disabled scaler. Call it between update() and the next unscale_().
   void write(const std::string& name, const amp::GradScaler& scaler);
   void read(const std::string& name, amp::GradScaler& scaler) const;
   void write(const std::string& name, const amp::AsyncGradScaler& scaler);
   void read(const std::string& name, amp::AsyncGradScaler& scaler) const;
 
-  /// NAME/seed, NAME/stream: the bits of the next key.
+  /// Stores the bits of the next random key as NAME/seed and NAME/stream.
   void write(const std::string& name, const Generator& generator);
   void read(const std::string& name, Generator& generator) const;
 
@@ -83,27 +84,28 @@ struct Checkpoint {
 
   /// Removes the tensors of a part.
   void erase(const std::string& name);
-  /// The tensors of a part, by their names within it.
+  /// Returns the tensors of a part, by their names without the prefix NAME/.
   TensorMap part(const std::string& name) const;
   Tensor tensor(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;
-  std::vector<std::int64_t> integers(const std::string& name) const;  ///< of a 1-dim tensor
+  std::vector<std::int64_t> integers(const std::string& name) const;  ///< reads a 1-dim tensor
   std::vector<double> numbers(const std::string& name) const;
   const std::string& text(const std::string& name) const;
 
-  /// Throws unless text(name) is `text`: for settings, such as the precision, that must not change.
+  /// Throws unless text(name) equals `text`. Checks settings that must not change, as the
+  /// precision.
   void require_text(const std::string& name, const std::string& text) const;
 
  private:
   void write_integer(const std::string& name, std::int64_t number, bool is_unsigned);
 };
 
-/// One safetensors file, replaced as a whole: whatever happens, the old checkpoint or the new one
-/// is there. The same state gives the same bytes. Throws as save_safetensors.
+/// Replaces one safetensors file atomically: after a crash, either the old or the new checkpoint is
+/// complete. The same state gives the same bytes. Throws as save_safetensors.
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint);
 
-/// Throws FormatError, with code unsupported_version for a file that is no checkpoint of version 1.
+/// Throws FormatError; its code is unsupported_version if the file is no checkpoint of version 1.
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace halfgrad::io

@@ -1,7 +1,7 @@
 #include <charconv>
-#include <stdexcept>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/io/checkpoint.h>
 
 namespace halfgrad::io {
@@ -49,9 +49,10 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
     const auto end = std::from_chars(digits, key.data() + key.size(), index);
     if (dot == key.npos || end.ec != std::errc() || end.ptr != key.data() + dot ||
         (is_option && index >= saved.param_groups.size())) {
-      throw std::invalid_argument("Checkpoint: expected the state of an optimizer with " +
-                                  std::to_string(saved.param_groups.size()) +
-                                  " parameter groups, got \"" + name + "/" + key + '"');
+      halfgrad::detail::fail(
+          "Checkpoint",
+          "expected the state of an optimizer with {} parameter groups, got \"{}/{}\"",
+          saved.param_groups.size(), name, key);
     }
     const std::string field = key.substr(dot + 1);
     if (!is_option) {
@@ -70,7 +71,7 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
   return saved;
 }
 
-/// Removes an array from a parameter's state; an undefined one where there is none.
+/// Removes an array from a parameter's state and returns it; returns an undefined one if absent.
 Array take(optim::ParamState& state, const char* key) {
   const auto taken = state.extract(key);
   return taken.empty() ? Array() : taken.mapped();
@@ -106,9 +107,8 @@ void Checkpoint::read(const std::string& name, optim::AsyncOptimizer& optimizer)
   for (auto& [index, state] : saved.optimizer.state) {
     const Array parameter = take(state, kParameter);
     if (!parameter.defined() || index != std::ssize(saved.parameters)) {
-      throw std::invalid_argument("Checkpoint: expected \"" + name + "/" +
-                                  std::to_string(saved.parameters.size()) + "." + kParameter +
-                                  "\", got none");
+      halfgrad::detail::fail("Checkpoint", "expected \"{}/{}.{}\", got none", name,
+                             saved.parameters.size(), kParameter);
     }
     saved.parameters.push_back(parameter);
     saved.gradients.push_back(take(state, kGradient));

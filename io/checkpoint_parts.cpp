@@ -1,7 +1,7 @@
 #include <bit>
-#include <stdexcept>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/io/checkpoint.h>
 
 namespace halfgrad::io {
@@ -11,11 +11,8 @@ constexpr std::string_view kGrad = ".grad";
 
 void check_same_type(const std::string& name, const Tensor& expected, const Tensor& got) {
   if (expected.dtype() == got.dtype() && expected.sizes() == got.sizes()) return;
-  const auto describe = [](const Tensor& tensor) {
-    return std::string(halfgrad::name(tensor.dtype())) + " " + to_string(tensor.sizes());
-  };
-  throw std::invalid_argument("Checkpoint: expected " + describe(expected) + " for \"" + name +
-                              "\", got " + describe(got));
+  halfgrad::detail::fail("Checkpoint", "expected {} {} for \"{}\", got {} {}", expected.dtype(),
+                         expected.sizes(), name, got.dtype(), got.sizes());
 }
 
 }  // namespace
@@ -113,8 +110,8 @@ void read_scaler(const Checkpoint& from, const std::string& name, Scaler& scaler
     }
   }
   if (state.empty()) {
-    throw std::invalid_argument("Checkpoint: expected the state of an enabled scaler called \"" +
-                                name + "\", got none");
+    halfgrad::detail::fail("Checkpoint",
+                           "expected the state of an enabled scaler called \"{}\", got none", name);
   }
   scaler.load_state_dict(state);
   scaler.load_records(records);

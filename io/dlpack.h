@@ -6,26 +6,25 @@
 
 namespace halfgrad::io {
 
-/// A tensor that shares this one's memory, for another framework: of version 1.1, writable, with
-/// strides. Its deleter, which the receiver must call once, from any thread, keeps the memory until
-/// then. On a GPU the numbers are those of work queued on the current stream.
-/// Throws std::invalid_argument for an undefined tensor, and for one that requires a gradient: what
-/// others write there, autograd does not see; detach() it.
+/// Returns a DLPack 1.1 tensor that shares this one's memory with another framework: writable, with
+/// strides. The receiver must call its deleter once, from any thread; the memory stays allocated
+/// until then. On a GPU, the values are complete after the work queued on the current stream.
+/// Throws std::invalid_argument for an undefined tensor, and for one that requires a gradient,
+/// because autograd cannot see writes of others; detach() it.
 dlpack::ManagedTensorVersioned* to_dlpack(const Tensor& tensor);
 
 struct FromDlpackOptions {
-  bool copy = false;  ///< the numbers, instead of sharing the memory
+  bool copy = false;  ///< copies the elements instead of sharing the memory
 };
 
-/// Shares another framework's memory, which is let go of with the last view of the result. A tensor
-/// without elements is let go of at once, as is one that is copied. Takes charge of `tensor` in any
-/// case: its deleter is called once, also where this throws; a null deleter is nobody's to call.
+/// Shares another framework's memory, and releases it with the last view of the result. Releases it
+/// at once if the tensor is empty or copied. Owns `tensor` in every case: calls its deleter once,
+/// even if it throws, unless the deleter is null.
 ///
-/// Throws FormatError, with the place in the structure as its byte, for a major version other than
-/// 1 (of which nothing else is read), for elements or devices that halfgrad has not, for more than
-/// 8 dimensions, for negative sizes or strides, for null and misaligned data, and, unless it
-/// copies, for memory that is read-only or in which elements overlap. std::invalid_argument for
-/// null.
+/// Throws FormatError, whose offset is that of the member in the structure, for a major version
+/// other than 1, for dtypes or devices that halfgrad lacks, for more than 8 dimensions, for
+/// negative sizes or strides, for null or misaligned data, and, unless it copies, for read-only
+/// memory and overlapping elements. Throws std::invalid_argument for a null pointer.
 Tensor from_dlpack(dlpack::ManagedTensorVersioned* tensor, FromDlpackOptions options = {});
 Tensor from_dlpack(dlpack::ManagedTensor* tensor, FromDlpackOptions options = {});
 

@@ -2,9 +2,8 @@
 
 #include <cstdint>
 
-/// The C structures of DLPack 1.1 (dmlc.github.io/dlpack), in which frameworks hand each other
-/// tensors without copying. They have the layout of dlpack.h's, so a pointer to one may be cast to
-/// a pointer to the other.
+/// The C structures of DLPack 1.1 (dmlc.github.io/dlpack), with which frameworks exchange tensors
+/// without copying. Their layout equals that of dlpack.h, so pointers may be cast between the two.
 namespace halfgrad::io::dlpack {
 
 struct Version {
@@ -18,7 +17,7 @@ struct Device {
 };
 
 enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
-inline constexpr std::uint8_t kLastTypeCode = 17;  // of version 1.1: float4
+inline constexpr std::uint8_t kLastTypeCode = 17;  // the last code of version 1.1: float4
 
 struct DataType {
   std::uint8_t code, bits;
@@ -37,7 +36,7 @@ struct Tensor {
 
 inline constexpr std::uint64_t kReadOnly = 1;
 
-/// A tensor, and who to tell when it is no longer used. A capsule named "dltensor_versioned".
+/// A tensor with a deleter. Python passes it in a capsule named "dltensor_versioned".
 struct ManagedTensorVersioned {
   Version version;
   void* manager_ctx;
@@ -46,7 +45,7 @@ struct ManagedTensorVersioned {
   Tensor dl_tensor;
 };
 
-/// The form before version 1.0. A capsule named "dltensor".
+/// The structure before version 1.0. Python passes it in a capsule named "dltensor".
 struct ManagedTensor {
   Tensor dl_tensor;
   void* manager_ctx;

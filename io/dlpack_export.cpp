@@ -2,12 +2,13 @@
 #include <halfgrad/io/dlpack_types.h>
 
 #include <memory>
-#include <stdexcept>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::io {
 namespace {
 
-/// What lives until the receiver calls the deleter.
+/// The exported structure and the memory it points to; exists until the receiver calls the deleter.
 struct Exported {
   dlpack::ManagedTensorVersioned managed;
   Array array;
@@ -18,9 +19,9 @@ struct Exported {
 
 dlpack::ManagedTensorVersioned* to_dlpack(const Tensor& tensor) {
   if (!tensor.defined() || tensor.requires_grad()) {
-    throw std::invalid_argument(
-        std::string("to_dlpack: expected a tensor that does not require a gradient, got ") +
-        (tensor.defined() ? "one that does; detach() it" : "an undefined one"));
+    halfgrad::detail::fail("to_dlpack",
+                           "expected a tensor that does not require a gradient, got {}",
+                           tensor.defined() ? "one that does; detach() it" : "an undefined one");
   }
   const Array& array = tensor.array();
   auto exported = std::make_unique<Exported>(
@@ -35,7 +36,7 @@ dlpack::ManagedTensorVersioned* to_dlpack(const Tensor& tensor) {
           },
       .flags = 0,
       .dl_tensor = {
-          // The first element, and no byte_offset, which not every receiver adds.
+          // Points to the first element: some receivers ignore byte_offset.
           .data = array.numel() == 0 ? nullptr : array.data(),
           .device = {is_cpu ? dlpack::kCpu : dlpack::kCuda, is_cpu ? 0 : array.device().index()},
           .ndim = array.ndim(),

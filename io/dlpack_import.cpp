@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/io/dlpack_view.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using files::FormatCode;
 
-/// `owner` lets go of the memory when its last copy goes.
+/// `owner` releases the memory when its last copy is destroyed.
 Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr<void> owner,
               FromDlpackOptions options) {
   const detail::DlpackView view = detail::checked_view(tensor);
@@ -24,7 +24,7 @@ Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr
   }
   if (!options.copy && view.overlaps) {
     detail::fail_dlpack(
-        FormatCode::overlap, offsetof(dlpack::Tensor, strides), "elements that lie apart",
+        FormatCode::overlap, offsetof(dlpack::Tensor, strides), "elements that do not overlap",
         "sizes " + to_string(view.sizes) + " and strides " + to_string(view.strides),
         "import it with {.copy = true}");
   }
@@ -33,15 +33,15 @@ Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr
       view.device);
   if (!options.copy) return Tensor(shared);
   const Tensor copied(shared.clone());
-  current_stream(view.device).synchronize();  // then the owner may free what was copied
+  current_stream(view.device).synchronize();  // the owner may free the memory only after the copy
   return copied;
 }
 
-/// Calls a structure's deleter when its last copy goes.
+/// Returns an owner that calls the structure's deleter when its last copy is destroyed.
 template <class Managed>
 std::shared_ptr<void> owner_of(Managed* managed) {
   if (managed == nullptr) {
-    throw std::invalid_argument("from_dlpack: expected a tensor, got a null pointer");
+    halfgrad::detail::fail("from_dlpack", "expected a tensor, got a null pointer");
   }
   return std::shared_ptr<void>(nullptr, [managed](void*) {
     if (managed->deleter != nullptr) managed->deleter(managed);

@@ -30,7 +30,7 @@ Device checked_device(dlpack::Device device) {
   fail_dlpack(
       FormatCode::no_such_device, offsetof(dlpack::Tensor, device),
       "memory that this process can use",
-      "device type " + std::to_string(device.type) + ", number " + std::to_string(device.id));
+      "device type " + std::to_string(device.type) + ", index " + std::to_string(device.id));
 }
 
 Shape checked_sizes(const dlpack::Tensor& tensor) {
@@ -41,7 +41,7 @@ Shape checked_sizes(const dlpack::Tensor& tensor) {
   }
   const Shape sizes(tensor.shape, tensor.ndim);
   if (std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; })) {
-    fail_dlpack(FormatCode::bad_shape, offsetof(dlpack::Tensor, shape), "sizes from 0 on",
+    fail_dlpack(FormatCode::bad_shape, offsetof(dlpack::Tensor, shape), "sizes of at least 0",
                 to_string(sizes));
   }
   const std::vector<std::uint64_t> counts(sizes.begin(), sizes.end());
@@ -56,7 +56,7 @@ Shape checked_strides(const dlpack::Tensor& tensor, const Shape& sizes) {
   if (tensor.strides == nullptr) return contiguous_strides(sizes);
   const Shape strides(tensor.strides, tensor.ndim);
   if (std::ranges::any_of(strides, [](std::int64_t stride) { return stride < 0; })) {
-    fail_dlpack(FormatCode::bad_shape, offsetof(dlpack::Tensor, strides), "strides from 0 on",
+    fail_dlpack(FormatCode::bad_shape, offsetof(dlpack::Tensor, strides), "strides of at least 0",
                 to_string(strides), "copy it to row-major memory first");
   }
   std::int64_t extent = 0;
@@ -71,14 +71,15 @@ Shape checked_strides(const dlpack::Tensor& tensor, const Shape& sizes) {
   return strides;
 }
 
-/// Conservative: sorted by stride, each dimension must step over all of those before.
+/// Conservative test: with dimensions sorted by stride, each stride must exceed the extent of all
+/// smaller dimensions.
 bool may_overlap(const Shape& sizes, const Shape& strides) {
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, size
   for (int i = 0; i < sizes.size(); ++i) {
     if (sizes[i] > 1) steps.emplace_back(strides[i], sizes[i]);
   }
   std::ranges::sort(steps);
-  std::int64_t covered = 0;  // from the first element of the dimensions so far to their last
+  std::int64_t covered = 0;  // distance from the first to the last element of the dimensions so far
   for (const auto& [stride, size] : steps) {
     if (stride <= covered) return true;
     covered += stride * (size - 1);
@@ -86,7 +87,7 @@ bool may_overlap(const Shape& sizes, const Shape& strides) {
   return false;
 }
 
-/// Where the first element lies. The last one does not lie beyond the end of memory.
+/// Returns the address of the first element; checks that the last one is within the address space.
 void* checked_address(const dlpack::Tensor& tensor, const DlpackView& view) {
   if (tensor.data == nullptr) {
     fail_dlpack(FormatCode::bad_offsets, offsetof(dlpack::Tensor, data), "data", "null");
@@ -104,7 +105,7 @@ void* checked_address(const dlpack::Tensor& tensor, const DlpackView& view) {
   }
   if (address % item != 0) {
     fail_dlpack(FormatCode::bad_offsets, offsetof(dlpack::Tensor, byte_offset),
-                "an address divisible by the elements' size", "another",
+                "an address divisible by the elements' size", "a misaligned one",
                 "copy it to aligned memory first");
   }
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;

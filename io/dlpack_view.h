@@ -11,19 +11,20 @@
 
 namespace halfgrad::io::detail {
 
-/// A tensor as it was described, once that is found to make sense.
+/// The checked description of a DLPack tensor.
 struct DlpackView {
-  void* data;  ///< null where there are no elements
+  void* data;  ///< null if there are no elements
   Shape sizes, strides;
   DType dtype;
   Device device;
-  bool overlaps;  ///< some elements are one and the same number
+  bool overlaps;  ///< two elements may share memory
 };
 
-/// Throws FormatError as from_dlpack, but for what concerns sharing. Nothing is read at `data`.
+/// Checks a description without reading at `data`. Throws FormatError as from_dlpack() does, except
+/// for read-only memory and overlapping elements.
 DlpackView checked_view(const dlpack::Tensor& tensor);
 
-/// Fails at a member of a structure.
+/// Throws FormatError; `offset` is that of the faulty member in its structure.
 [[noreturn]] void fail_dlpack(files::FormatCode code, std::uint64_t offset,
                               const std::string& expected, const std::string& got,
                               const std::string& fix = {});

@@ -10,7 +10,7 @@ using files::FormatCode;
 
 namespace {
 
-/// What may follow a backslash, and what it stands for.
+/// The letters that may follow a backslash, and the characters that they mean.
 constexpr std::string_view kLetters = "\"\\bfnrt", kMeanings = "\"\\\b\f\n\r\t";
 
 }  // namespace
@@ -41,7 +41,7 @@ char32_t JsonReader::escape() {
     advance(1);
     return static_cast<unsigned char>(kMeanings[letter]);
   }
-  if (rest().starts_with('/')) {  // a reader must know this one, no writer needs it
+  if (rest().starts_with('/')) {  // valid JSON, although no writer needs it
     advance(1);
     return '/';
   }
@@ -49,7 +49,7 @@ char32_t JsonReader::escape() {
   advance(1);
   const std::uint32_t unit = four_hex_digits();
   if (unit < 0xD800 || unit > 0xDFFF) return unit;
-  // UTF-16: a high surrogate, then a low one.
+  // UTF-16 encodes this character as a high surrogate followed by a low one.
   if (unit > 0xDBFF || !rest().starts_with("\\u")) {
     fail(FormatCode::bad_syntax, "surrogates in pairs");
   }

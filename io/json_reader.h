@@ -9,13 +9,13 @@
 
 namespace halfgrad::io::detail {
 
-/// Reads JSON (RFC 8259) of a known structure: the caller says what must come next, so nothing
-/// recurses and nothing is skipped. Refuses a name that comes twice in an object.
+/// Reads JSON (RFC 8259) of a known structure: the caller says what must come next, so the reader
+/// never recurses or skips a value. Fails if a name occurs twice in an object.
 class JsonReader : public TextCursor {
  public:
   using TextCursor::TextCursor;  // the text is valid UTF-8
 
-  /// Calls member(name) for each; it must read the value.
+  /// Calls member(name) for each member of an object; it must read the value.
   template <class F>
   void object(const F& member) {
     std::set<std::string> names;
@@ -31,14 +31,14 @@ class JsonReader : public TextCursor {
     });
   }
 
-  /// Calls element() for each; it must read it.
+  /// Calls element() for each element of an array; it must read the element.
   template <class F>
   void array(const F& element) {
     list('[', ']', "an array", element);
   }
 
   std::string string();
-  /// A whole number on [0, 2^64).
+  /// Reads a whole number in [0, 2^64).
   std::uint64_t integer();
 
  private:
@@ -57,7 +57,7 @@ class JsonReader : public TextCursor {
   std::uint32_t four_hex_digits();
 };
 
-/// The text as a JSON string, in quotes; all but quotes, backslashes and controls as it is.
+/// Returns the text as a quoted JSON string; escapes quotes, backslashes and control characters.
 std::string json_quoted(std::string_view text);
 
 }  // namespace halfgrad::io::detail

@@ -1,9 +1,9 @@
 #include <halfgrad/io/npy.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
@@ -38,7 +38,7 @@ Tensor read_array(std::span<const std::byte> file, ByteReader input) {
 
 Array checked_array(const Tensor& tensor, const char* writer) {
   if (tensor.defined()) return detail::stored_array(tensor);
-  throw std::invalid_argument(std::string(writer) + ": expected a tensor, got an undefined one");
+  halfgrad::detail::fail(writer, "expected a tensor, got an undefined one");
 }
 
 std::string header_of(const Array& array) {
@@ -90,8 +90,8 @@ void save_npz(const std::filesystem::path& path, const TensorMap& tensors) {
   for (const auto& [name, tensor] : tensors) {
     if (!detail::is_member_name(name + kSuffix) || detail::valid_utf8_prefix(name) < name.size() ||
         name.empty()) {
-      throw std::invalid_argument("save_npz: expected names that a member may have, got \"" + name +
-                                  '"');
+      halfgrad::detail::fail("save_npz", "expected a name that is a relative path, got \"{}\"",
+                             name);
     }
     arrays.push_back(checked_array(tensor, "save_npz"));
     headers.push_back(header_of(arrays.back()));

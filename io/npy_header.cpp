@@ -1,9 +1,10 @@
 #include <halfgrad/io/npy_header.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <set>
 #include <string_view>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/checked_size.h>
 #include <halfgrad/io/text_cursor.h>
 #include <halfgrad/io/utf8.h>
@@ -16,8 +17,8 @@ using files::FormatCode;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::uint32_t kMaxNpyHeader = 10'000;  // NumPy's max_header_size
-constexpr std::size_t kAlignment = 64;           // of the data
-constexpr std::size_t kRoomToGrow = 21;  // digits that NumPy leaves room for in the first size
+constexpr std::size_t kAlignment = 64;           // bytes; alignment of the data in the file
+constexpr std::size_t kFirstSizeDigits = 21;     // NumPy pads the first size to this width
 
 struct NpyType {
   std::string_view code;
@@ -27,12 +28,12 @@ struct NpyType {
 constexpr NpyType kNpyTypes[] = {{"f8", kFloat64}, {"f4", kFloat32}, {"f2", kHalf}, {"i8", kInt64},
                                  {"i4", kInt32},   {"u1", kUInt8},   {"b1", kBool}};
 
-/// A Python literal: as much of the grammar as such headers use.
+/// Reads Python literals: the part of the grammar that .npy headers use.
 class LiteralReader : public TextCursor {
  public:
   using TextCursor::TextCursor;
 
-  /// Between single or double quotes, without escapes, which no header needs.
+  /// Reads a string in single or double quotes. Fails at an escape, which no header needs.
   std::string string(const char* what) {
     skip_space();
     const char quote = rest().empty() ? '\0' : rest().front();
@@ -67,7 +68,7 @@ class LiteralReader : public TextCursor {
       ends_in_comma = skip(',');
     }
     if (values.size() == 1 && !ends_in_comma) {
-      fail(FormatCode::bad_value, "a tuple; one of one size is written (3,)");
+      fail(FormatCode::bad_value, "a tuple; a tuple of one size is written (3,)");
     }
     return values;
   }
@@ -78,12 +79,12 @@ class LiteralReader : public TextCursor {
     fail(is_other_value ? FormatCode::bad_value : FormatCode::bad_syntax, what);
   }
   [[noreturn]] void refuse_size() {
-    if (rest().starts_with('-')) fail(FormatCode::bad_shape, "sizes from 0 on");
+    if (rest().starts_with('-')) fail(FormatCode::bad_shape, "sizes of at least 0");
     refuse_value("a size");
   }
 };
 
-/// The descr: a byte order, a kind, a number of bytes.
+/// Reads the value of 'descr', such as '<f4': byte order, kind, number of bytes.
 void read_type(LiteralReader& text, NpyHeader& header) {
   const std::uint64_t at = text.position();
   if (text.skip('[') || text.skip('(')) {
@@ -101,7 +102,8 @@ void read_type(LiteralReader& text, NpyHeader& header) {
     refuse(FormatCode::unknown_dtype, "");
   }
   if (code.starts_with('O')) {
-    refuse(FormatCode::unsafe_dtype, "its elements are pickled Python objects; save numbers");
+    refuse(FormatCode::unsafe_dtype,
+           "its elements are pickled Python objects; save it with a numeric dtype");
   }
   const auto* type = std::ranges::find(kNpyTypes, code, &NpyType::code);
   if (type == std::end(kNpyTypes)) {
@@ -120,13 +122,7 @@ void read_type(LiteralReader& text, NpyHeader& header) {
 }
 
 void read_dict(LiteralReader& text, NpyHeader& header) {
-  unsigned seen = 0;
-  const auto note = [&](unsigned field, std::uint64_t at, const std::string& key) {
-    if ((seen & field) != 0) {
-      text.input().fail_at(at, FormatCode::duplicate_name, "each key once", '\'' + key + "' twice");
-    }
-    seen |= field;
-  };
+  std::set<std::string> keys;
   const std::uint64_t start = text.position();
   text.expect('{');
   bool after_comma = true;
@@ -135,14 +131,14 @@ void read_dict(LiteralReader& text, NpyHeader& header) {
     const std::uint64_t at = text.position();
     const std::string key = text.string("a key");
     text.expect(':');
+    if (!keys.insert(key).second) {
+      text.input().fail_at(at, FormatCode::duplicate_name, "each key once", '\'' + key + "' twice");
+    }
     if (key == "descr") {
-      note(1, at, key);
       read_type(text, header);
     } else if (key == "fortran_order") {
-      note(2, at, key);
       header.fortran_order = text.boolean();
     } else if (key == "shape") {
-      note(4, at, key);
       header.shape = text.tuple();
     } else {
       text.input().fail_at(at, FormatCode::unknown_field, "descr, fortran_order or shape",
@@ -150,7 +146,7 @@ void read_dict(LiteralReader& text, NpyHeader& header) {
     }
     after_comma = text.skip(',');
   }
-  if (seen != 7) {
+  if (keys.size() != 3) {
     text.input().fail_at(start, FormatCode::missing_field, "descr, fortran_order and shape",
                          "a header without one of them");
   }
@@ -161,7 +157,7 @@ std::uint32_t read_header_size(ByteReader& input, int major) {
   return input.read_integer<std::uint32_t>(std::endian::little, "header size");
 }
 
-/// The size of the data: what is left must be that.
+/// Returns the size of the data in bytes; the rest of the file must have exactly this size.
 std::uint64_t checked_data_size(const NpyHeader& header, const ByteReader& input) {
   const auto size = files::checked_size(header.shape, item_size(header.dtype));
   if (!size) {
@@ -215,8 +211,8 @@ NpyHeader parse_npy_header(ByteReader& input) {
 std::string npy_descr(DType dtype) {
   const auto* type = std::ranges::find(kNpyTypes, dtype, &NpyType::dtype);
   if (type == std::end(kNpyTypes)) {
-    throw std::invalid_argument("save_npy: expected a type that NumPy has, got " +
-                                std::string(name(dtype)) + "; save it with save_safetensors");
+    halfgrad::detail::fail(
+        "save_npy", "expected a type that NumPy has, got {}; save it with save_safetensors", dtype);
   }
   return (item_size(dtype) == 1 ? "|" : "<") + std::string(type->code);
 }
@@ -227,7 +223,7 @@ std::string format_npy_header(DType dtype, std::span<const std::int64_t> shape) 
   if (shape.size() == 1) sizes += ",";
   std::string text =
       "{'descr': '" + npy_descr(dtype) + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
-  if (!shape.empty()) text.append(kRoomToGrow - std::to_string(shape[0]).size(), ' ');
+  if (!shape.empty()) text.append(kFirstSizeDigits - std::to_string(shape[0]).size(), ' ');
   constexpr std::size_t kBefore = kMagic.size() + 2 + 2;
   text.append(kAlignment - (kBefore + text.size() + 1) % kAlignment, ' ');
   text += '\n';

@@ -9,7 +9,7 @@
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/files/byte_reader.h>
 
-/// What stands before the data of a .npy file (numpy/lib/_format_impl.py):
+/// The header of a .npy file, which precedes the data (numpy/lib/_format_impl.py):
 ///
 ///   6 bytes    "\x93NUMPY"
 ///   2 bytes    version: 1.0, 2.0 or 3.0
@@ -26,13 +26,13 @@ struct NpyHeader {
   std::uint64_t data_size = 0;
 };
 
-/// Reads a file's header, and checks that exactly the data follow that it announces.
+/// Reads a file's header, and checks that the data has the size that the header announces.
 NpyHeader parse_npy_header(files::ByteReader& input);
 
-/// The header as NumPy 2 writes it.
+/// Returns the header as NumPy 2 writes it.
 std::string format_npy_header(DType dtype, std::span<const std::int64_t> shape);
 
-/// NumPy's name of a type, such as "<f4". Throws std::invalid_argument for bfloat16, for which it
+/// Returns NumPy's name of a dtype, such as "<f4". Throws std::invalid_argument for bfloat16, which
 /// has none.
 std::string npy_descr(DType dtype);
 

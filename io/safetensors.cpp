@@ -1,9 +1,9 @@
 #include <halfgrad/io/safetensors.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/file_kind.h>
 #include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
@@ -18,8 +18,8 @@ constexpr const char* kReader = "load_safetensors";
 
 void check_text(const std::string& text, const char* what) {
   if (detail::valid_utf8_prefix(text) == text.size() && text != "__metadata__") return;
-  throw std::invalid_argument(std::string("save_safetensors: expected ") + what +
-                              " in UTF-8 other than __metadata__, got \"" + text + '"');
+  halfgrad::detail::fail("save_safetensors",
+                         "expected {} in UTF-8 other than __metadata__, got \"{}\"", what, text);
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ void save_safetensors(const std::filesystem::path& path, const TensorMap& tensor
   for (auto item = tensors.begin(); item != tensors.end(); ++item) {
     check_text(item->first, "a name");
     if (!item->second.defined()) {
-      throw std::invalid_argument(
-          "save_safetensors: expected tensors, got an undefined one for \"" + item->first + '"');
+      halfgrad::detail::fail("save_safetensors",
+                             "expected tensors, got an undefined one for \"{}\"", item->first);
     }
     order.push_back(item);
   }

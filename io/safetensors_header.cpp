@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdexcept>
 #include <string_view>
 #include <tuple>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/files/byte_reader.h>
 #include <halfgrad/files/checked_size.h>
 #include <halfgrad/io/json_reader.h>
@@ -25,7 +25,7 @@ struct Type {
   std::optional<DType> dtype = std::nullopt;
 };
 
-/// In the order of the format's own enumeration, by which its writer sorts.
+/// The dtypes in the order of the format's own enumeration, by which its writer sorts.
 constexpr Type kTypes[] = {
     {"BOOL", 8, kBool},
     {"F4", 4},
@@ -90,21 +90,21 @@ void check_size(const SafetensorsEntry& entry, const ByteReader& input) {
 SafetensorsEntry read_entry(JsonReader& json, const ByteReader& input, std::string name) {
   SafetensorsEntry entry{.name = std::move(name), .described_at = json.position()};
   std::vector<std::uint64_t> offsets;
-  unsigned seen = 0;
+  bool has_dtype = false, has_shape = false, has_offsets = false;
   json.object([&](const std::string& field) {
     const std::uint64_t at = json.position();
     if (field == "dtype") {
-      seen |= 1;
+      has_dtype = true;
       entry.dtype = json.string();
       if (find_type(entry.dtype) == nullptr) {
         input.fail_at(at, FormatCode::unknown_dtype, "a dtype of the format",
                       '"' + entry.dtype + '"');
       }
     } else if (field == "shape") {
-      seen |= 2;
+      has_shape = true;
       entry.shape = read_integers(json);
     } else if (field == "data_offsets") {
-      seen |= 4;
+      has_offsets = true;
       offsets = read_integers(json);
       if (offsets.size() != 2 || offsets[0] > offsets[1]) {
         input.fail_at(at, FormatCode::bad_offsets, "offsets [begin, end] with begin <= end",
@@ -115,7 +115,7 @@ SafetensorsEntry read_entry(JsonReader& json, const ByteReader& input, std::stri
                     '"' + field + '"');
     }
   });
-  if (seen != 7) {
+  if (!has_dtype || !has_shape || !has_offsets) {
     input.fail_at(entry.described_at, FormatCode::missing_field, "dtype, shape and data_offsets",
                   "an entry without one of them for \"" + entry.name + '"');
   }
@@ -125,7 +125,7 @@ SafetensorsEntry read_entry(JsonReader& json, const ByteReader& input, std::stri
   return entry;
 }
 
-/// The entries, sorted, must lie one behind the other from the data's first byte to its last.
+/// Checks that the sorted entries cover the data from its first to its last byte, without gaps.
 void check_coverage(const SafetensorsHeader& header, std::uint64_t file_size,
                     const ByteReader& input) {
   const std::uint64_t data_size = file_size - header.data_start;
@@ -139,8 +139,8 @@ void check_coverage(const SafetensorsHeader& header, std::uint64_t file_size,
     if (entry.end > data_size) {
       fail(FormatCode::truncated, "data within the file's " + std::to_string(data_size) + " bytes");
     }
-    if (entry.begin < covered) fail(FormatCode::overlap, "data of its own for each tensor");
-    if (entry.begin > covered) fail(FormatCode::gap, "data without holes");
+    if (entry.begin < covered) fail(FormatCode::overlap, "tensors that do not overlap");
+    if (entry.begin > covered) fail(FormatCode::gap, "data without gaps");
     covered = entry.end;
   }
   if (covered != data_size) {
@@ -209,10 +209,9 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
   json = "{" + json + "}";
   json.resize((json.size() + 7) / 8 * 8, ' ');
   if (json.size() > kMaxHeader) {
-    throw std::invalid_argument(
-        "save_safetensors: expected names and metadata that fit in a header of 100000000 bytes, "
-        "got " +
-        std::to_string(json.size()));
+    halfgrad::detail::fail(
+        "save_safetensors",
+        "expected names and metadata that fit in a header of 100000000 bytes, got {}", json.size());
   }
   std::string size(8, '\0');
   files::store<std::uint64_t>(json.size(), reinterpret_cast<std::byte*>(size.data()),

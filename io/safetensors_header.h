@@ -10,7 +10,7 @@
 
 #include <halfgrad/core/dtype.h>
 
-/// What stands before the data of a safetensors file
+/// The header of a safetensors file, which precedes the data
 /// (github.com/huggingface/safetensors, README.md and safetensors/src/tensor.rs):
 ///
 ///   8 bytes    N, little-endian
@@ -20,32 +20,34 @@ namespace halfgrad::io::detail {
 
 struct SafetensorsEntry {
   std::string name;
-  std::string dtype = {};  ///< the format's name
+  std::string dtype = {};  ///< in the format's spelling, such as "F32"
   std::vector<std::uint64_t> shape = {};
-  std::uint64_t begin = 0, end = 0;  ///< bytes of the data
-  std::uint64_t described_at = 0;    ///< byte of the file
+  std::uint64_t begin = 0, end = 0;  ///< byte offsets from data_start
+  std::uint64_t described_at = 0;    ///< byte offset of the entry in the file
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries = {};  ///< in the order of their data
+  std::vector<SafetensorsEntry> entries = {};  ///< sorted by their data
   std::map<std::string, std::string> metadata = {};
-  std::uint64_t data_start = 0;  ///< byte of the file
+  std::uint64_t data_start = 0;  ///< byte offset of the data in the file
 };
 
-/// Checks everything but what the numbers are. Throws files::FormatError in this order: the size of
-/// the header, its text, its syntax, each entry, then that the entries cover the data.
+/// Reads the header and checks everything except the elements. Throws files::FormatError for the
+/// first fault, checked in this order: size of the header, text, syntax, entries, coverage of the
+/// data.
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
                                            const std::string& name);
 
-/// The first 8 + N bytes of the file; N is a multiple of 8. Throws std::invalid_argument where N
-/// would be above 100 000 000.
+/// Returns the first 8 + N bytes of the file; N is a multiple of 8. Throws std::invalid_argument if
+/// N exceeds 100 000 000.
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
-/// The format's name, and halfgrad's type of that name, if it has one.
+/// Converts between a dtype and the format's name for it; returns nullopt if halfgrad lacks the
+/// type.
 std::string_view safetensors_dtype(DType dtype);
 std::optional<DType> dtype_of_safetensors(std::string_view name);
 
-/// Where the format sorts a type: files hold larger elements first.
+/// Position of a dtype in the format's order; files store higher ranks, which are larger, first.
 int safetensors_rank(DType dtype);
 
 }  // namespace halfgrad::io::detail

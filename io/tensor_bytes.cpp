@@ -6,7 +6,8 @@
 
 namespace halfgrad::io::detail {
 
-static_assert(std::endian::native == std::endian::little, "arrays are written as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "arrays are written without converting the byte order");
 
 Tensor tensor_of(const Elements& elements, const files::ByteReader& input) {
   using files::FormatCode;

@@ -10,20 +10,20 @@
 
 namespace halfgrad::io::detail {
 
-/// How the elements of a file are to be understood.
+/// Describes the elements in a file.
 struct Elements {
   DType dtype;
   std::span<const std::uint64_t> sizes;
-  std::span<const std::byte> bytes;  ///< as many as the sizes say
-  std::uint64_t offset;              ///< in the file
+  std::span<const std::byte> bytes;  ///< the elements; their size matches dtype and sizes
+  std::uint64_t offset;              ///< byte offset of the elements in the file
   std::endian order = std::endian::little;
 };
 
-/// A row-major copy on the CPU. Fails for more than kMaxDims sizes, and for truth values that are
-/// neither 0 nor 1.
+/// Returns a row-major copy on the CPU. Fails for more than kMaxDims sizes, and for bool elements
+/// other than 0 and 1.
 Tensor tensor_of(const Elements& elements, const files::ByteReader& input);
 
-/// A tensor's numbers as files hold them: row-major, on the CPU, little-endian.
+/// Returns a tensor's elements as files store them: row-major, little-endian, on the CPU.
 Array stored_array(const Tensor& tensor);
 std::span<const std::byte> bytes_of(const Array& array);
 

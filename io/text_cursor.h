@@ -9,30 +9,30 @@
 
 namespace halfgrad::io::detail {
 
-/// A place in a header's text: what its readers have in common, whatever the grammar.
+/// A position in a header's text, with the operations that the readers of all grammars share.
 class TextCursor {
  public:
-  /// `text` lies `origin` bytes into the file that `input` reports about.
+  /// `text` starts at byte `origin` of the file; errors go through `input`.
   TextCursor(std::string_view text, const files::ByteReader& input, std::uint64_t origin)
       : text_(text), input_(input), origin_(origin) {}
 
-  /// In the file, of the next token.
+  /// Byte offset of the next token in the file.
   std::uint64_t position();
 
-  /// Passes white space, and then the character if it is there.
+  /// Skips white space, then the character `wanted`; returns false if another one follows.
   bool skip(char wanted);
-  /// The same; fails with bad_syntax if it is not.
+  /// Calls skip(); fails with bad_syntax if another character follows.
   void expect(char wanted);
 
   bool at_digit();
-  /// A number in decimal digits. Fails for leading zeros, and from 2^64 on.
+  /// Reads decimal digits. Fails for leading zeros, and for 2^64 or more.
   std::uint64_t digits();
 
-  /// Fails unless only these are left.
+  /// Fails unless the rest of the text consists of `padding` characters.
   void expect_end(std::string_view padding);
 
   const files::ByteReader& input() const { return input_; }
-  /// At this place, showing what stands there.
+  /// Throws a FormatError at this position, which quotes the text that follows.
   [[noreturn]] void fail(files::FormatCode code, const std::string& expected) const;
 
  protected:

@@ -3,7 +3,7 @@
 namespace halfgrad::io::detail {
 namespace {
 
-/// Bytes that follow a first byte, and the range of the second one (RFC 3629, section 4).
+/// Number of bytes that follow a first byte, and the range of the second one (RFC 3629, section 4).
 struct Sequence {
   int following;
   unsigned char low = 0x80, high = 0xBF;

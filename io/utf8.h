@@ -8,8 +8,8 @@
 
 namespace halfgrad::io::detail {
 
-/// The length of the longest valid beginning: text.size() for valid UTF-8 (RFC 3629: no overlong
-/// forms, no surrogates, nothing above U+10FFFF).
+/// Returns the length of the longest valid prefix: text.size() for valid UTF-8 (RFC 3629: no
+/// overlong forms, no surrogates, nothing above U+10FFFF).
 std::size_t valid_utf8_prefix(std::string_view text);
 
 void append_utf8(std::string& text, char32_t point);

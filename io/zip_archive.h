@@ -18,29 +18,29 @@ namespace halfgrad::io::detail {
 struct ZipMember {
   std::string name = {};
   std::uint16_t method = 0;  ///< 0 stored, 8 deflated
-  std::uint32_t crc = 0;     ///< of the unpacked data
+  std::uint32_t crc = 0;     ///< checksum of the unpacked data
   std::uint64_t packed_size = 0, size = 0;
-  std::uint64_t header_start = 0, data_start = 0;  ///< bytes of the file
+  std::uint64_t header_start = 0, data_start = 0;  ///< byte offsets in the file
 };
 
-/// Reads the directory and every local header, and checks all that can be without unpacking.
+/// Reads the directory and every local header. Checks everything that needs no unpacking.
 std::vector<ZipMember> read_zip_directory(const files::ByteReader& input);
 
-/// A member's data, unpacked and found to have its size and checksum.
+/// Unpacks a member's data, and checks its size and checksum.
 std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
                               const files::ByteReader& input);
 
-/// A path downwards of at most 65 535 bytes: no empty or dot parts, backslashes or controls,
-/// and no drive before them, as in C:/a. (Colons are in TensorFlow's names: kernel:0.)
+/// True for a relative path of at most 65 535 bytes without empty parts, "." and "..", backslashes,
+/// control characters or a drive, as in C:/a. Other colons are valid: TensorFlow writes kernel:0.
 bool is_member_name(const std::string& name);
 
 struct ZipContents {
   std::string name;
-  std::vector<std::span<const std::byte>> pieces;  ///< one behind the other
+  std::vector<std::span<const std::byte>> pieces;  ///< concatenated, they are the member's data
 };
 
-/// An archive's headers, between which the members' data belong: those of member i behind part i.
-/// Sizes and offsets from `zip64_from` on are in zip64's fields.
+/// Returns an archive's headers: write part i, then the data of member i, and the last part at the
+/// end. Sizes and offsets of at least `zip64_from` go to zip64's fields.
 std::vector<std::string> format_zip(const std::vector<ZipContents>& members,
                                     std::uint64_t zip64_from = 0xFFFFFFFF);
 

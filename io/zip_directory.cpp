@@ -19,7 +19,8 @@ bool any_full(Ts... fields) {
   return ((fields == std::numeric_limits<Ts>::max()) || ...);
 }
 
-/// The end record is the last one, but for a comment whose length it tells.
+/// Finds the end record. It is the last record of the file; only a comment, whose length it states,
+/// may follow.
 std::uint64_t find_end_record(const ByteReader& input, std::uint64_t file_size) {
   if (file_size >= kEndRecordSize) {
     const std::uint64_t last = file_size - kEndRecordSize;
@@ -57,7 +58,7 @@ ZipDirectory read_zip64_end(const ByteReader& input, std::uint64_t end_record) {
   if (next<std::uint32_t>(record) != kZip64EndRecord) {
     record.fail(FormatCode::bad_offsets, "zip64's end record", "other bytes");
   }
-  record.skip(8 + 2 + 2, "a zip record");  // its size, the versions that wrote and that can read
+  record.skip(8 + 2 + 2, "a zip record");  // record size, version made by, version needed
   const auto this_disk = next<std::uint32_t>(record);
   const auto first_disk = next<std::uint32_t>(record);
   const auto here = next<std::uint64_t>(record);

@@ -6,14 +6,14 @@
 
 namespace halfgrad::io::detail {
 
-/// Where the headers of an archive's members stand together.
+/// The directory of an archive, which lists the headers of all members.
 struct ZipDirectory {
-  std::uint64_t start, size;  ///< bytes
-  std::uint64_t members;      ///< no more than headers can lie there
-  std::uint64_t end;          ///< where the record begins that says so
+  std::uint64_t start, size;  ///< byte offset, and size in bytes
+  std::uint64_t members;      ///< at most as many as headers fit into `size`
+  std::uint64_t end;          ///< byte offset of the end record that follows
 };
 
-/// From the end record, or zip64's. `input` is at the start of the archive.
+/// Reads the end record, or zip64's. `input` starts at the first byte of the archive.
 ZipDirectory find_zip_directory(const files::ByteReader& input);
 
 [[noreturn]] void refuse_archive_in_parts(const files::ByteReader& record);

@@ -32,7 +32,7 @@ std::string read_name(ByteReader& record, std::size_t length, std::uint16_t flag
   return name;
 }
 
-/// zip64's sizes and offset: those that did not fit, in this order.
+/// Reads zip64's extra field: the values that did not fit into 32 bits, in the order of `wide`.
 void read_zip64_extra(ByteReader& record, std::uint16_t length, ZipMember& member) {
   std::uint64_t* const wide[] = {&member.size, &member.packed_size, &member.header_start};
   ByteReader extra = record;
@@ -86,7 +86,7 @@ ZipMember read_directory_header(ByteReader& record) {
   return member;
 }
 
-/// Finds the data, and checks that the header says what the directory says.
+/// Finds the data, and checks that the local header agrees with the directory.
 void read_local_header(const ByteReader& input, std::uint64_t directory_start, ZipMember& member) {
   const auto differs = [&](const char* what) {
     input.fail_at(member.header_start, FormatCode::bad_value,
@@ -106,7 +106,7 @@ void read_local_header(const ByteReader& input, std::uint64_t directory_start, Z
   const auto packed_size = next<std::uint32_t>(record), size = next<std::uint32_t>(record);
   const auto name_length = next<std::uint16_t>(record);
   const auto extra_length = next<std::uint16_t>(record);
-  // With a data descriptor the three stand behind the data, where they repeat the directory's.
+  // With a data descriptor, these three fields follow the data and repeat the directory's values.
   if ((flags & kDataDescriptor) == 0) {
     if (crc != member.crc) differs("checksum");
     if (packed_size != kInZip64Extra && packed_size != member.packed_size) differs("packed size");
@@ -135,17 +135,17 @@ void check_sizes(const ZipMember& member, const ByteReader& input) {
   }
 }
 
-void check_apart(std::vector<ZipMember> members, const ByteReader& input) {
+void check_overlap(std::vector<ZipMember> members, const ByteReader& input) {
   std::ranges::sort(members, {}, &ZipMember::header_start);
   for (std::size_t i = 1; i < members.size(); ++i) {
     const ZipMember& before = members[i - 1];
     if (members[i].header_start >= before.data_start + before.packed_size) continue;
-    input.fail_at(members[i].header_start, FormatCode::overlap, "members with bytes of their own",
+    input.fail_at(members[i].header_start, FormatCode::overlap, "members that do not overlap",
                   '"' + members[i].name + "\" within \"" + before.name + '"');
   }
 }
 
-/// Unpacks what should be exactly so many bytes.
+/// Unpacks a deflated member; fails unless it has exactly member.size bytes.
 std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std::byte> packed,
                                    const ByteReader& input) {
   std::vector<std::byte> data(member.size);
@@ -164,7 +164,7 @@ std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std:
   }
   if (count < data.size()) fail(FormatCode::size_mismatch, std::to_string(count));
   if (more > 0) fail(FormatCode::bomb, "more");
-  if (inflater.unread() > 0) fail(FormatCode::trailing_bytes, "packed bytes behind their end");
+  if (inflater.unread() > 0) fail(FormatCode::trailing_bytes, "bytes after the end of the stream");
   return data;
 }
 
@@ -199,7 +199,7 @@ std::vector<ZipMember> read_zip_directory(const ByteReader& input) {
     }
     if (member.header_start >= directory.start) {
       input.fail_at(at, FormatCode::bad_offsets, "a member before the directory",
-                    '"' + member.name + "\" behind it");
+                    '"' + member.name + "\" after it");
     }
     read_local_header(input, directory.start, member);
     check_sizes(member, input);
@@ -208,7 +208,7 @@ std::vector<ZipMember> read_zip_directory(const ByteReader& input) {
   if (record.position() != directory.end) {
     record.fail(FormatCode::bad_offsets, "the end of the directory", "more of it");
   }
-  check_apart(members, input);
+  check_overlap(members, input);
   return members;
 }
 

@@ -10,7 +10,7 @@
 namespace halfgrad::io::detail {
 namespace {
 
-constexpr std::uint16_t kFirstOf1980 = 1 << 5 | 1;  // month 1, day 1 (4.4.6): the earliest date
+constexpr std::uint16_t kFirstOf1980 = 1 << 5 | 1;  // earliest date: 1 January 1980 (4.4.6)
 constexpr std::uint16_t kVersion = 20, kZip64Version = 45;
 
 class Record {
@@ -32,10 +32,10 @@ class Record {
   std::string bytes_;
 };
 
-/// Numbers of 64 bits where 32 are meant: those that do not fit go to zip64's extra field.
-class Wide {
+/// Converts 64-bit values to 32-bit fields; values that do not fit go to zip64's extra field.
+class Zip64Fields {
  public:
-  explicit Wide(std::uint64_t from) : from_(from) {}
+  explicit Zip64Fields(std::uint64_t from) : from_(from) {}
 
   std::uint32_t operator()(std::uint64_t value) {
     if (value < from_) return static_cast<std::uint32_t>(value);
@@ -43,7 +43,7 @@ class Wide {
     count_ += 1;
     return kInZip64Extra;
   }
-  bool any() const { return count_ > 0; }  // was put there
+  bool any() const { return count_ > 0; }
   std::string extra() {
     if (!any()) return {};
     Record header;
@@ -57,10 +57,10 @@ class Wide {
   Record fields_;
 };
 
-/// What local headers and the directory's have in common, from the version needed to the length of
-/// the extra fields.
+/// Adds the fields that local headers and directory headers share, from the version needed to the
+/// length of the extra fields.
 void add_description(Record& record, const ZipMember& member, std::uint32_t packed_size,
-                     std::uint32_t size, const Wide& wide, std::size_t extra_length) {
+                     std::uint32_t size, const Zip64Fields& wide, std::size_t extra_length) {
   record.add(wide.any() ? kZip64Version : kVersion)
       .add(kUtf8Name)
       .add(member.method)
@@ -74,8 +74,9 @@ void add_description(Record& record, const ZipMember& member, std::uint32_t pack
 }
 
 std::string local_header(const ZipMember& member, std::uint64_t zip64_from) {
-  Wide wide(zip64_from);
-  // Stored, so that both have to go to zip64's field, or neither (4.5.3).
+  Zip64Fields wide(zip64_from);
+  // A stored member has equal sizes, so both go to zip64's field or neither does, as 4.5.3
+  // requires.
   const std::uint32_t size = wide(member.size), packed_size = wide(member.packed_size);
   const std::string extra = wide.extra();
   Record record;
@@ -85,7 +86,7 @@ std::string local_header(const ZipMember& member, std::uint64_t zip64_from) {
 }
 
 std::string directory_header(const ZipMember& member, std::uint64_t zip64_from) {
-  Wide wide(zip64_from);
+  Zip64Fields wide(zip64_from);
   const std::uint32_t size = wide(member.size), packed_size = wide(member.packed_size);
   const std::uint32_t header_start = wide(member.header_start);
   const std::string extra = wide.extra();
@@ -107,7 +108,7 @@ std::string end_of_archive(std::uint64_t members, std::uint64_t start, std::uint
   const bool is_wide = members >= 0xFFFF || start >= zip64_from || size >= zip64_from;
   if (is_wide) {
     record.add(kZip64EndRecord)
-        .add(kZip64EndRecordSize - 12)  // without the signature and this field
+        .add(kZip64EndRecordSize - 12)  // excludes the signature and this field
         .add(kZip64Version)
         .add(kZip64Version)
         .add(std::uint32_t{0})
@@ -133,7 +134,7 @@ std::string end_of_archive(std::uint64_t members, std::uint64_t start, std::uint
 }  // namespace
 
 std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t so_far) {
-  if (bytes.empty()) return so_far;  // zlib would take a null pointer for a wish to begin anew
+  if (bytes.empty()) return so_far;  // zlib restarts the checksum at a null pointer
   return static_cast<std::uint32_t>(
       crc32_z(so_far, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }

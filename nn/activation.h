@@ -7,7 +7,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/nn/module.h>
 
-/// The activations of ops.h as modules, with its defaults; shapes stay as they are.
+/// The activation functions of ops.h as modules, with the same defaults. The output has the shape
+/// of the input.
 namespace halfgrad::nn {
 
 /// Returns its input.
@@ -64,7 +65,7 @@ class ELU : public Callable<ELU> {
 
 class GELU : public Callable<GELU> {
  public:
-  /// "none" (exact) or "tanh".
+  /// `approximate` is "none" (exact) or "tanh".
   explicit GELU(const std::string& approximate = "none")
       : Callable("GELU", detail::text("approximate='", approximate, "'")),
         approximate_(approximate) {}
@@ -106,7 +107,8 @@ class LogSoftmax : public Callable<LogSoftmax> {
   std::int64_t dim_;
 };
 
-/// [n, ...] to [n, the product of the others], or whichever dimensions are asked for.
+/// Merges the dimensions start_dim to end_dim into one: by default `[n, a, b]` becomes `[n, a *
+/// b]`.
 class Flatten : public Callable<Flatten> {
  public:
   explicit Flatten(std::int64_t start_dim = 1, std::int64_t end_dim = -1)

@@ -1,9 +1,8 @@
 #include <halfgrad/nn/embedding.h>
 
-#include <stdexcept>
-
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
@@ -14,8 +13,8 @@ std::optional<std::int64_t> padding_row(const EmbeddingOptions& options, std::in
   if (!options.padding_idx) return std::nullopt;
   const std::int64_t index = *options.padding_idx;
   if (index < -rows || index >= rows) {
-    throw std::invalid_argument(
-        detail::text("Embedding: expected padding_idx within ", rows, " rows, got ", index));
+    halfgrad::detail::fail("Embedding", "expected padding_idx in [{}, {}), got {}", -rows, rows,
+                           index);
   }
   return index < 0 ? index + rows : index;
 }

@@ -9,20 +9,20 @@
 namespace halfgrad::nn {
 
 struct EmbeddingOptions {
-  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< a row of zeros that is not trained
+  std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row of zeros that is not trained
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
 
-/// A table of vectors: int64 indices of any shape to [..., embedding_dim].
+/// A table of vectors: looks up int64 indices of shape `[...]`, returns `[..., embedding_dim]`.
 class Embedding : public Callable<Embedding> {
  public:
-  /// A negative padding_idx counts from the end. Throws std::invalid_argument when there is no such
-  /// row.
+  /// A negative padding_idx counts from the end. Throws std::invalid_argument if it is out of
+  /// range.
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, EmbeddingOptions options = {});
 
   Tensor forward(const Tensor& indices) const;
-  /// Standard normal; the padding row zero.
+  /// Draws the weight from the standard normal distribution and sets the padding row to zero.
   void reset_parameters();
 
   Tensor weight;  ///< [num_embeddings, embedding_dim]

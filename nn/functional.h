@@ -3,7 +3,7 @@
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 
-/// The ops that layers are made of, under the names of torch.nn.functional. See ops.h.
+/// The ops that layers use, under the names of torch.nn.functional. ops.h documents them.
 namespace halfgrad::nn::functional {
 
 using halfgrad::elu;

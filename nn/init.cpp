@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad::nn::init {
@@ -18,8 +19,7 @@ Tensor overwritten(Tensor tensor) {
 
 void check_matrix(const Tensor& tensor, const char* op) {
   if (tensor.dim() < 2) {
-    throw std::invalid_argument(std::string(op) + ": expected at least 2 dimensions, got shape " +
-                                to_string(tensor.sizes()));
+    halfgrad::detail::fail(op, "expected at least 2 dimensions, got shape {}", tensor.sizes());
   }
 }
 
@@ -39,9 +39,9 @@ double xavier_std(const Tensor& tensor, double gain) {
   return gain * std::sqrt(2.0 / std::max(static_cast<double>(fan_in + fan_out), 1.0));
 }
 
-/// The columns of a matrix, made orthonormal from left to right as by QR with a positive diagonal
-/// of R: Gram and Schmidt's projection, done twice, which leaves no error to speak of in double
-/// (Giraud, Langou and Rozloznik, 2005).
+/// Makes the columns of a matrix orthonormal from left to right, as QR with a positive diagonal of
+/// R does: Gram-Schmidt, applied twice, which is orthonormal to double precision (Giraud, Langou
+/// and Rozloznik, 2005).
 void orthonormalize(std::vector<std::vector<double>>& columns) {
   const auto dot = [](const std::vector<double>& a, const std::vector<double>& b) {
     double sum = 0;
@@ -77,7 +77,8 @@ double calculate_gain(Nonlinearity nonlinearity, double param) {
     case Nonlinearity::selu:
       return 3.0 / 4.0;
   }
-  throw std::logic_error("calculate_gain: expected a nonlinearity, got an unknown enumerator");
+  halfgrad::detail::fail<std::logic_error>("calculate_gain",
+                                           "expected a nonlinearity, got an unknown enumerator");
 }
 
 std::pair<std::int64_t, std::int64_t> calculate_fan_in_and_fan_out(const Tensor& tensor) {
@@ -107,15 +108,14 @@ Tensor ones_(Tensor tensor) { return constant_(std::move(tensor), 1); }
 
 Tensor eye_(Tensor tensor) {
   if (tensor.dim() != 2) {
-    throw std::invalid_argument("eye_: expected 2 dimensions, got shape " +
-                                to_string(tensor.sizes()));
+    halfgrad::detail::fail("eye_", "expected 2 dimensions, got shape {}", tensor.sizes());
   }
   const Array& array = tensor.array();
   array.fill_(0);
   const std::int64_t n = std::min(array.size(0), array.size(1));
   if (n > 0) {
-    const std::int64_t step = array.strides()[0] + array.strides()[1];
-    array.as_strided({n}, {step}, array.storage_offset()).fill_(1);
+    const std::int64_t diagonal = array.strides()[0] + array.strides()[1];
+    array.as_strided({n}, {diagonal}, array.storage_offset()).fill_(1);
   }
   return overwritten(tensor);
 }
@@ -144,9 +144,9 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const auto length = static_cast<std::size_t>(std::max(rows, cols));
   std::vector<std::vector<double>> columns(count, std::vector<double>(length));
   for (auto& column : columns) {
-    const Array numbers = Array::empty({std::max(rows, cols)}, kFloat64);
-    random::normal(numbers, 0, 1, default_generator().take());
-    std::copy_n(numbers.data_as<double>(), length, column.data());
+    const Array drawn = Array::empty({std::max(rows, cols)}, kFloat64);
+    random::normal(drawn, 0, 1, default_generator().take());
+    std::copy_n(drawn.data_as<double>(), length, column.data());
   }
   orthonormalize(columns);
 

@@ -21,15 +21,18 @@ inline constexpr Nonlinearity kSELU = Nonlinearity::selu;
 
 }  // namespace halfgrad
 
-/// Fill a floating-point tensor in place, unrecorded, and return it; formulas and defaults are
-/// those of torch.nn.init. Random numbers come from default_generator().
+/// Functions that fill a floating-point tensor in place, without recording a gradient, and return
+/// it. Formulas and defaults are those of torch.nn.init; random numbers come from
+/// default_generator().
 namespace halfgrad::nn::init {
 
-/// What keeps the variance of activations across the nonlinearity: 1 for linear and sigmoid, 5/3
-/// for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for leaky_relu of slope param, 3/4 for selu.
+/// The factor that keeps the variance of activations across the nonlinearity: 1 for linear and
+/// sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + param^2)) for leaky_relu with slope
+/// param, 3/4 for selu.
 double calculate_gain(Nonlinearity nonlinearity, double param = 0.01);
 
-/// Inputs and outputs of one unit: of [out, in, ...] in and out times the product of what follows.
+/// fan_in and fan_out: inputs and outputs of one unit. A weight `[out, in, k1, k2, ...]` has
+///     fan_in = in * k1 * k2 ...,    fan_out = out * k1 * k2 ...
 /// Throws std::invalid_argument for fewer than two dimensions.
 std::pair<std::int64_t, std::int64_t> calculate_fan_in_and_fan_out(const Tensor& tensor);
 
@@ -38,24 +41,26 @@ Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 Tensor constant_(Tensor tensor, double value);
 Tensor zeros_(Tensor tensor);
 Tensor ones_(Tensor tensor);
-/// Ones on the diagonal. Throws std::invalid_argument unless two-dimensional.
+/// Ones on the diagonal, zeros elsewhere. Throws std::invalid_argument unless two-dimensional.
 Tensor eye_(Tensor tensor);
 
-/// Standard deviation gain / sqrt(fan), gain = calculate_gain(nonlinearity, a) (He et al., 2015).
-/// The uniform one has the bounds +-sqrt(3) times that.
+/// Draws with mean 0 and
+///     std = gain / sqrt(fan), where gain = calculate_gain(nonlinearity, a)
+/// (He et al., 2015). The uniform distribution has the bounds +-sqrt(3) std.
 Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
                         Nonlinearity nonlinearity = kLeakyReLU);
 Tensor kaiming_normal_(Tensor tensor, double a = 0, FanMode mode = kFanIn,
                        Nonlinearity nonlinearity = kLeakyReLU);
 
-/// Standard deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010). The uniform
-/// one has the bounds +-sqrt(3) times that.
+/// Draws with mean 0 and
+///     std = gain * sqrt(2 / (fan_in + fan_out))
+/// (Glorot and Bengio, 2010). The uniform distribution has the bounds +-sqrt(3) std.
 Tensor xavier_uniform_(Tensor tensor, double gain = 1);
 Tensor xavier_normal_(Tensor tensor, double gain = 1);
 
-/// `gain` times a random matrix with orthonormal rows or columns, whichever are fewer, drawn
-/// uniformly; further dimensions count as columns. Throws std::invalid_argument for fewer than two
-/// dimensions. Computed in double on the CPU.
+/// `gain` times a uniformly drawn random matrix. Its rows are orthonormal, or its columns if there
+/// are fewer of them; all dimensions after the first count as columns. Computed in double on the
+/// CPU. Throws std::invalid_argument for fewer than two dimensions.
 Tensor orthogonal_(Tensor tensor, double gain = 1);
 
 }  // namespace halfgrad::nn::init

@@ -20,7 +20,7 @@ bool same_bytes(const Array& a, const Array& b) {
 
 }  // namespace
 
-/// Modules with parameters of their own, in the order in which they should have drawn them.
+/// The modules that own parameters, in the order in which they should have drawn them.
 class DrawingOrder {
  public:
   explicit DrawingOrder(std::initializer_list<const Module*> layers) {
@@ -35,7 +35,7 @@ class DrawingOrder {
 
   bool holds() const { return std::ranges::is_sorted(modules_, {}, stream); }
 
-  /// True if the generator handed out no other key since the first of these draws.
+  /// True if the generator has handed out keys only to these draws since the first of them.
   bool covers_all_keys() const {
     const RandomKey now = default_generator().get_state();
     const RandomKey first = first_key();
@@ -48,7 +48,7 @@ class DrawingOrder {
     return one_seed && first.stream + keys == now.stream;
   }
 
-  /// True if every parameter is, bit for bit, what its draw gives.
+  /// True if every parameter still has the bits that its draw produced.
   bool is_untouched() const { return std::ranges::all_of(modules_, is_as_drawn); }
 
   void repeat() const {
@@ -67,7 +67,7 @@ class DrawingOrder {
     return std::ranges::min_element(modules_, {}, stream)->initialisation().first;
   }
 
-  /// Draws again, compares, and puts the values from before back.
+  /// Draws again, compares, and restores the current values.
   static bool is_as_drawn(const Module& module) {
     const Initialisation& drawn = module.initialisation();
     if (!drawn.draw) return true;

@@ -12,20 +12,20 @@ class Module;
 
 namespace detail {
 
-/// The random numbers that a module drew for its own parameters when it was made.
+/// How a module drew the random values of its own parameters in its constructor.
 struct Initialisation {
   RandomKey first = default_generator().get_state();
-  std::uint64_t keys = 0;
-  std::function<void()> draw = nullptr;  ///< draws them again, from default_generator()
+  std::uint64_t keys = 0;                ///< how many keys the draw took, from `first` on
+  std::function<void()> draw = nullptr;  ///< draws the values again, from default_generator()
 };
 
-/// Gives temporary layers the parameters that they would have if they had been made from left to
-/// right. C++ leaves the order in which the arguments of a call are evaluated to the compiler: g++
-/// makes the last layer of Sequential(Linear(4, 3), Linear(3, 2)) first, clang the first one.
+/// Gives temporary layers the parameters that they would have if they had been constructed from
+/// left to right. C++ leaves the order of evaluation of arguments to the compiler: in
+/// Sequential(Linear(4, 3), Linear(3, 2)) g++ constructs the last layer first, clang the first one.
 ///
-/// Repeats the draws in the order of the layers, with the same keys. Warns, and changes nothing,
-/// where the keys or the parameters show more than these draws: other random numbers, converted or
-/// loaded parameters. Null, shared layers and layers without parameters are passed over.
+/// Repeats the draws in the order of the layers, with the same keys. Warns, and changes nothing, if
+/// other random numbers were drawn in between or a parameter was converted or loaded since. Ignores
+/// null pointers, layers that somebody else holds too, and layers without parameters.
 void initialise_in_order(std::initializer_list<const Module*> layers);
 
 }  // namespace detail

@@ -1,9 +1,9 @@
 #include <halfgrad/nn/linear.h>
 
 #include <cmath>
-#include <stdexcept>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
@@ -23,8 +23,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearOption
     : Callable("Linear", detail::text("in_features=", in_features, ", out_features=", out_features,
                                       ", bias=", options.bias)) {
   if (in_features < 0 || out_features < 0) {
-    throw std::invalid_argument(detail::text("Linear: expected sizes of at least 0, got ",
-                                             in_features, " and ", out_features));
+    halfgrad::detail::fail("Linear", "expected sizes of at least 0, got {} and {}", in_features,
+                           out_features);
   }
   const auto parameter = [&](const char* name, const Shape& sizes) {
     return register_parameter(name, Tensor(Array::empty(sizes, options.dtype, options.device)));

@@ -13,18 +13,20 @@ struct LinearOptions {
   Device device = get_default_device();
 };
 
-/// y = x weight^T + bias: [..., in_features] to [..., out_features].
+/// The affine map
+///     y = x weight^T + bias
+/// from `[..., in_features]` to `[..., out_features]`.
 class Linear : public Callable<Linear> {
  public:
-  /// Both sizes are at least 0; else std::invalid_argument.
+  /// Throws std::invalid_argument for a negative size.
   Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options = {});
 
   Tensor forward(const Tensor& input) const;
-  /// PyTorch's default: both uniform on +-1 / sqrt(in_features).
+  /// Draws weight and bias uniformly from [-1, 1] / sqrt(in_features), PyTorch's default.
   void reset_parameters();
 
   Tensor weight;  ///< [out_features, in_features]
-  Tensor bias;    ///< [out_features]; undefined without bias
+  Tensor bias;    ///< [out_features]; undefined if options.bias is false
 };
 
 }  // namespace halfgrad::nn

@@ -6,12 +6,12 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/nn/module.h>
 
-/// The losses of ops.h as modules: `criterion(input, target)`. Weights are buffers, so that they
-/// follow the module to another device. Shapes and formulas stand in ops.h.
+/// The losses of ops.h as modules: `criterion(input, target)`. Weights are buffers, so that to()
+/// moves them with the module. ops.h documents shapes and formulas.
 namespace halfgrad::nn {
 namespace detail {
 
-/// A loss that warns of shapes that broadcast once for each line that calls it, as the op does.
+/// A loss that warns if input and target broadcast: once for each call site, as the op does.
 template <class Derived>
 class TargetLoss : public Callable<Derived> {
  public:
@@ -147,7 +147,7 @@ class BCELoss : public Callable<BCELoss> {
 
 struct BCEWithLogitsLossOptions {
   Tensor weight = {};      ///< broadcasts to the input
-  Tensor pos_weight = {};  ///< of the positive examples
+  Tensor pos_weight = {};  ///< weight of the positive examples
   Reduction reduction = kMean;
 };
 

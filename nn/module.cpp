@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <ostream>
 #include <set>
-#include <stdexcept>
 
 #include <halfgrad/autograd/zero_grad.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::nn {
 
@@ -25,7 +25,7 @@ std::string join(const std::string& prefix, const std::string& name) {
   return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
 }
 
-/// Gives the tensor other numbers; the handles stay.
+/// Replaces the tensor's array; every Tensor handle sees the new one.
 template <class Target>
 void convert(Tensor tensor, Target target) {
   tensor.impl()->array = tensor.array().to(target);
@@ -60,8 +60,8 @@ void Module::check_name(const std::string& name, const char* op) const {
       std::ranges::any_of(state_->parameters, has_name) ||
       std::ranges::any_of(state_->buffers, has_name) ||
       std::ranges::any_of(state_->children, has_name)) {
-    throw std::invalid_argument(std::string(op) + ": expected a new name without dots, got \"" +
-                                name + "\" in " + state_->name);
+    halfgrad::detail::fail(op, "expected a new name without dots, got \"{}\" in {}", name,
+                           state_->name);
   }
 }
 
@@ -69,8 +69,9 @@ Tensor Module::register_parameter(const std::string& name, Tensor tensor, bool r
   check_name(name, "register_parameter");
   if (!tensor.defined()) return tensor;
   if (!tensor.is_leaf()) {
-    throw std::invalid_argument("register_parameter: expected a leaf, got \"" + name +
-                                "\", the result of " + tensor.grad_fn_name());
+    halfgrad::detail::fail("register_parameter",
+                           "expected a leaf, got \"{}\", the result of {}; detach() it", name,
+                           tensor.grad_fn_name());
   }
   tensor.requires_grad_(requires_grad);
   state_->parameters.emplace_back(name, tensor);
@@ -87,8 +88,10 @@ void Module::add_child(const std::string& name, const Module& module) {
   check_name(name, "register_module");
   const auto is_this = [this](const auto& item) { return item.second.is_same(*this); };
   if (std::ranges::any_of(module.paths(), is_this)) {
-    throw std::invalid_argument("register_module: expected a module that does not contain this " +
-                                state_->name + ", got \"" + name + "\", which does");
+    halfgrad::detail::fail(
+        "register_module",
+        "expected a module that does not contain this {}, got \"{}\", which does", state_->name,
+        name);
   }
   state_->children.emplace_back(name, module);
 }
@@ -156,8 +159,7 @@ void Module::to(Device device) {
 
 void Module::to(DType dtype) {
   if (!is_floating_point(dtype)) {
-    throw std::invalid_argument("Module::to: expected a floating-point dtype, got " +
-                                std::string(halfgrad::name(dtype)));
+    halfgrad::detail::fail("Module::to", "expected a floating-point dtype, got {}", dtype);
   }
   for (const Tensor& tensor : parameters()) convert(tensor, dtype);
   for (const Tensor& tensor : buffers()) {
@@ -190,7 +192,8 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOp
   const StateDict own = state_dict();
   IncompatibleKeys keys;
   std::string mismatches;
-  std::vector<std::pair<Array, Array>> copies;  // converted first: from then on nothing can throw
+  std::vector<std::pair<Array, Array>>
+      copies;  // made before any copy_, so an error changes nothing
   for (const auto& [name, target] : own) {
     const Tensor* source = state.find(name);
     if (source == nullptr || !source->defined()) {
@@ -214,8 +217,8 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOp
   }
   errors += mismatches;
   if (!errors.empty()) {
-    throw std::invalid_argument("load_state_dict: expected the state of this " + state_->name +
-                                ", got" + errors);
+    halfgrad::detail::fail("load_state_dict", "expected the state of this {}, got{}", state_->name,
+                           errors);
   }
   for (const auto& [target, source] : copies) {
     target.copy_(source);

@@ -23,17 +23,18 @@ class DrawingOrder;
 using StateDict = OrderedDict<Tensor>;
 
 struct LoadStateDictOptions {
-  bool strict = true;  ///< missing and unexpected names are errors
+  bool strict = true;  ///< treats missing and unexpected names as errors
 };
 
-/// What load_state_dict did not find in the dictionary, and found in it but had no use for.
+/// The names that load_state_dict() did not find in the dictionary, and those in the dictionary
+/// that the module does not have.
 struct IncompatibleKeys {
   std::vector<std::string> missing_keys;
   std::vector<std::string> unexpected_keys;
 };
 
-/// Parameters, buffers and submodules under names: PyTorch's Module. A handle like Tensor: copies
-/// share everything, so modules are passed, returned and stored by value.
+/// Parameters, buffers and submodules by name, as PyTorch's Module. A Module is a handle like a
+/// Tensor: copies share everything, so modules are passed, returned and stored by value.
 ///
 ///   struct Net : hg::nn::Callable<Net> {
 ///     hg::nn::Linear hidden = register_module("hidden", hg::nn::Linear(784, 128));
@@ -42,15 +43,15 @@ struct IncompatibleKeys {
 ///   };
 class Module {
  public:
-  /// `name` and `extra` are what printing shows: "Linear" and "in_features=2, out_features=3".
+  /// Printing shows `name` and `extra`: "Linear" and "in_features=2, out_features=3".
   explicit Module(std::string name = "Module", std::string extra = "");
 
   const std::string& name() const;
   bool is_same(const Module& other) const { return state_ == other.state_; }
 
-  /// Each adds to this module and returns its argument. The name must be new, not empty and without
-  /// dots, and a module must not be or contain this one; else std::invalid_argument. An undefined
-  /// tensor (no bias) is not registered.
+  /// Adds its argument to this module and returns it. An undefined tensor (no bias) is not
+  /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot, if a
+  /// parameter is not a leaf, and if a module contains this one.
   Tensor register_parameter(const std::string& name, Tensor tensor, bool requires_grad = true);
   Tensor register_buffer(const std::string& name, Tensor tensor);
   template <class M>
@@ -59,46 +60,47 @@ class Module {
     return module;
   }
 
-  /// In order of registration, a module's own before its children's; a tensor or module reached
-  /// twice is listed under its first name.
+  /// Lists in the order of registration, a module's own entries before its children's. A tensor or
+  /// module that is registered twice is listed once, under its first name.
   std::vector<Tensor> parameters(bool recurse = true) const;
   OrderedDict<Tensor> named_parameters(bool recurse = true) const;
   std::vector<Tensor> buffers(bool recurse = true) const;
   OrderedDict<Tensor> named_buffers(bool recurse = true) const;
   std::vector<Module> children() const;
   OrderedDict<Module> named_children() const;
-  /// This module first, under the name "".
+  /// Lists this module first, under the name "".
   std::vector<Module> modules() const;
   OrderedDict<Module> named_modules() const;
 
-  /// Sets the mode of this module and all below it: dropout and batch norm behave differently.
+  /// Sets training or evaluation mode here and in all submodules: dropout and batch norm depend on
+  /// it.
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const;
 
   /// Moves or converts parameters, buffers and existing gradients in place: every Tensor handle,
-  /// an optimizer's too, sees the result. To a dtype: only what is floating point; throws
-  /// std::invalid_argument for other dtypes.
+  /// an optimizer's too, sees the result. A dtype converts only floating-point tensors; throws
+  /// std::invalid_argument if it is no floating-point dtype.
   void to(Device device);
   void to(DType dtype);
 
-  /// Drops the gradients, or overwrites them with zeros.
+  /// Resets the gradients to undefined tensors, or fills them with zeros.
   void zero_grad(bool set_to_none = true);
 
   /// Calls `function` on every module, children before their parent.
   void apply(const std::function<void(Module&)>& function);
 
-  /// Parameters and buffers, sharing their storage.
+  /// Returns parameters and buffers as detached tensors that share their storage.
   StateDict state_dict() const;
-  /// Copies values in, converted to each tensor's dtype and device. Throws std::invalid_argument,
-  /// listing all missing and unexpected names (when strict) and all differences of shape, and then
-  /// has changed nothing.
+  /// Copies the values of `state` into this module, converted to each tensor's dtype and device.
+  /// Throws std::invalid_argument, which lists all missing and unexpected names (if strict) and all
+  /// differences of shape; the module is then unchanged.
   IncompatibleKeys load_state_dict(const StateDict& state, LoadStateDictOptions options = {});
 
  protected:
-  /// Calls `draw`, which fills parameters of this module with random numbers, and remembers it: a
-  /// Sequential that is made of temporaries repeats the draws of its layers from left to right.
-  /// `draw` holds the parameters, not the module, which would keep itself alive.
+  /// Calls `draw`, which fills this module's parameters with random values, and keeps it: a
+  /// Sequential of temporaries repeats the draws of its layers from left to right. `draw` captures
+  /// the parameters, not the module: a module that holds itself is never freed.
   void initialise(std::function<void()> draw);
 
  private:
@@ -111,7 +113,7 @@ class Module {
 
   void add_child(const std::string& name, const Module& module);
   void check_name(const std::string& name, const char* op) const;
-  /// Every path to a module, this one first.
+  /// Lists every path to a module, this module first.
   ModuleList paths(bool recurse = true) const;
   OrderedDict<Tensor> distinct(NamedTensors State::*list, bool recurse) const;
   void print(std::ostream& out, int depth) const;
@@ -120,20 +122,20 @@ class Module {
   std::shared_ptr<State> state_;
 };
 
-/// The names, options and nesting, as PyTorch prints them.
+/// Prints names, options and nesting as PyTorch does.
 std::ostream& operator<<(std::ostream& out, const Module& module);
 
 namespace detail {
 
-/// For a handler of what a call of `module` threw. Throws a std::invalid_argument or
-/// std::out_of_range again with the path of the innermost module in front of its message, as in
-/// "Sequential.2 (Linear): linear: expected ...", and all else as it is.
+/// Rethrows the current exception, which a call of `module` threw. A std::invalid_argument or
+/// std::out_of_range gets the path of the innermost module in front of its message, as in
+/// "Sequential.2 (Linear): linear: expected ...".
 [[noreturn]] void rethrow_from(const Module& module);
 
 }  // namespace detail
 
-/// A module called like a function: operator() is Derived's const forward. Errors about its
-/// arguments name the module that was given them.
+/// A module that is called like a function: operator() calls Derived's const forward(). Errors
+/// about the arguments name the module that got them.
 template <class Derived>
 class Callable : public Module {
  public:
@@ -151,7 +153,7 @@ class Callable : public Module {
 
 namespace detail {
 
-/// The parts as printed, one after the other: describes a layer's options.
+/// Prints the parts one after the other into a string, for the description of a layer's options.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;

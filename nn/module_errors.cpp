@@ -8,7 +8,7 @@
 namespace halfgrad::nn {
 namespace {
 
-/// An error that knows in which module it arose, and by which path that is reached.
+/// An error with the module that threw it (`innermost`) and its path below `outermost`.
 template <class Error>
 class ErrorInModule : public Error {
  public:
@@ -17,8 +17,8 @@ class ErrorInModule : public Error {
 
   const Module& outermost() const { return outermost_; }
 
-  /// The error as a module throws it that was running the outermost one so far. One that is not
-  /// registered in it has no path there, and keeps its own.
+  /// Returns this error with the path from `module`, which called the outermost module so far.
+  /// Keeps the old path if that module is not registered below `module`.
   ErrorInModule seen_from(const Module& module) const {
     for (const auto& [path, below] : module.named_modules()) {
       if (!below.is_same(outermost_)) continue;
@@ -37,7 +37,7 @@ class ErrorInModule : public Error {
         message_(message) {}
 
   Module outermost_, innermost_;
-  std::string path_;  // from the outermost to the innermost
+  std::string path_;  // dotted, from outermost_ to innermost_
   std::string message_;
 };
 
@@ -47,7 +47,7 @@ template <class Error>
     if (known->outermost().is_same(module)) throw;
     throw known->seen_from(module);
   }
-  if (typeid(error) != typeid(Error)) throw;  // a class of the user's, who may be waiting for it
+  if (typeid(error) != typeid(Error)) throw;  // a derived class: somebody may catch it by its type
   throw ErrorInModule<Error>(module, error.what());
 }
 

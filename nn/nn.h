@@ -1,6 +1,6 @@
 #pragma once
 
-/// All modules.
+/// Includes all modules.
 #include <halfgrad/nn/activation.h>
 #include <halfgrad/nn/dropout.h>
 #include <halfgrad/nn/embedding.h>

@@ -1,11 +1,10 @@
 #include <halfgrad/nn/norm.h>
 
-#include <stdexcept>
-
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/init.h>
 
 namespace halfgrad::nn {
@@ -75,9 +74,8 @@ BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
 
 Tensor BatchNorm1d::forward(const Tensor& input) const {
   if ((input.dim() != 2 && input.dim() != 3) || input.size(1) != num_features_) {
-    const std::string channels = std::to_string(num_features_);
-    throw std::invalid_argument("BatchNorm1d: expected shape [n, " + channels + "] or [n, " +
-                                channels + ", l], got " + to_string(input.sizes()));
+    halfgrad::detail::fail("BatchNorm1d", "expected shape [n, {}] or [n, {}, l], got {}",
+                           num_features_, num_features_, input.sizes());
   }
   const bool tracked = running_mean.defined();
   if (is_training() && tracked) {
@@ -90,16 +88,17 @@ Tensor BatchNorm1d::forward(const Tensor& input) const {
                     momentum_.value_or(0), eps_);
 }
 
-// The n-th batch has 1/n of the average. n is not read on the host: it may lie on a GPU.
+// Updates running statistics as plain averages: after batch n, the new value has the weight 1/n. n
+// is read on the device, because reading it on the host would wait for the GPU.
 Tensor BatchNorm1d::forward_averaging(const Tensor& input) const {
   const Tensor mean = zeros_like(running_mean);
   const Tensor var = zeros_like(running_var);
   const Tensor output = batch_norm(input, weight, bias, mean, var, true, 1, eps_);
   const NoGradGuard no_grad;
-  const halfgrad::detail::CastRuleScope no_rule(nullptr);  // statistics are kept in their own type
-  const Tensor share = reciprocal(num_batches_tracked.to(mean.dtype()));
-  Tensor(running_mean).copy_(lerp(running_mean, mean, share));
-  Tensor(running_var).copy_(lerp(running_var, var, share));
+  const halfgrad::detail::CastRuleScope no_autocast(nullptr);  // statistics keep their dtype
+  const Tensor weight_of_batch = reciprocal(num_batches_tracked.to(mean.dtype()));
+  Tensor(running_mean).copy_(lerp(running_mean, mean, weight_of_batch));
+  Tensor(running_var).copy_(lerp(running_var, var, weight_of_batch));
   return output;
 }
 

@@ -8,41 +8,42 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/language.h>
 
 namespace halfgrad {
 
-/// Values found by name, in the order of their insertion. Iterates over pairs:
-/// `for (const auto& [name, tensor] : model.named_parameters())`.
+/// A map from names to values that keeps the order of insertion. Iterates over pairs:
+///     for (const auto& [name, tensor] : model.named_parameters()) ...
 template <class Value>
 class OrderedDict {
  public:
   using Item = std::pair<std::string, Value>;
 
   OrderedDict() = default;
-  /// Throws std::invalid_argument when a name comes twice.
+  /// Throws std::invalid_argument if a name occurs twice.
   OrderedDict(std::initializer_list<Item> items) {
     for (const Item& item : items) insert(item.first, item.second);
   }
 
-  /// Appends. Throws std::invalid_argument when the name is taken.
+  /// Appends an item. Throws std::invalid_argument if the name is taken.
   void insert(std::string key, Value value) {
     if (contains(key)) {
-      throw std::invalid_argument("OrderedDict: expected a new name, got \"" + key + "\" twice");
+      detail::fail("OrderedDict", "expected a new name, got \"{}\" twice", key);
     }
     items_.emplace_back(std::move(key), std::move(value));
   }
 
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  /// The value, or nullptr.
+  /// Returns a pointer to the value, or nullptr.
   const Value* find(std::string_view key) const {
     const auto item = std::find_if(begin(), end(), [&](const Item& i) { return i.first == key; });
     return item == end() ? nullptr : &item->second;
   }
-  /// Throws std::out_of_range when there is none.
+  /// Throws std::out_of_range for an unknown name.
   const Value& operator[](std::string_view key) const {
     if (const Value* value = find(key)) return *value;
-    throw std::out_of_range("OrderedDict: expected a known name, got \"" + std::string(key) + "\"");
+    detail::fail<std::out_of_range>("OrderedDict", "expected a known name, got \"{}\"", key);
   }
   Value& operator[](std::string_view key) { return const_cast<Value&>(std::as_const(*this)[key]); }
 

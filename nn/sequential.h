@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -18,10 +19,11 @@ namespace halfgrad::nn {
 /// that can be called with a Tensor and returns one: a module, or a plain function.
 class Sequential : public Callable<Sequential> {
  public:
-  /// Layers made in the argument list draw their weights from left to right, in parentheses as in
-  /// braces and with every compiler: Sequential(Linear(784, 512), ReLU(), Linear(512, 10)) has the
-  /// weights that two Linear made in this order have. The constructor repeats their draws where the
-  /// compiler took another order, and warns where it can't (see nn/initialisation.h).
+  /// Layers constructed in the argument list draw their weights from left to right:
+  ///     Sequential(Linear(784, 512), ReLU(), Linear(512, 10))
+  /// has the weights of two Linear constructed in this order. If the compiler evaluated the
+  /// arguments in another order, the constructor repeats the draws; if it can't, it warns (see
+  /// nn/initialisation.h).
   template <class... Layers>
   explicit Sequential(Layers... layers) : Callable("Sequential") {
     detail::initialise_in_order({module_in(layers)...});
@@ -32,7 +34,7 @@ class Sequential : public Callable<Sequential> {
   void push_back(Layer layer) {
     push_back(std::to_string(size()), std::move(layer));
   }
-  /// Throws std::invalid_argument as register_module.
+  /// Throws std::invalid_argument if the name is empty, taken or contains a dot.
   template <std::invocable<const Tensor&> Layer>
   void push_back(const std::string& name, Layer layer) {
     Module module("Function");
@@ -45,22 +47,22 @@ class Sequential : public Callable<Sequential> {
       try {
         x = layer.function(x);
       } catch (const std::logic_error&) {
-        detail::rethrow_from(layer.module);  // names plain functions, too
+        detail::rethrow_from(layer.module);  // also names layers that are plain functions
       }
     }
     return x;
   }
 
   std::size_t size() const { return layers_->size(); }
-  /// Layer i as a module; a plain function shows as one without contents. Throws std::out_of_range.
+  /// Returns layer i as a module, a plain function as an empty one. Throws std::out_of_range.
   Module operator[](std::size_t i) const { return entry(i).module; }
-  /// Layer i as what it is: `model.at<Linear>(0).weight`. Throws std::out_of_range, or
-  /// std::invalid_argument when it is something else.
+  /// Returns layer i with its own type: `model.at<Linear>(0).weight`. Throws std::out_of_range, or
+  /// std::invalid_argument if it has another type.
   template <class Layer>
   Layer& at(std::size_t i) {
     if (auto* found = entry(i).function.template target<Layer>()) return *found;
-    throw std::invalid_argument("Sequential::at: expected a layer of the type asked for, got " +
-                                (*this)[i].name());
+    halfgrad::detail::fail("Sequential::at", "expected a layer of type Layer at {}, got {}", i,
+                           (*this)[i].name());
   }
 
  private:
@@ -80,8 +82,8 @@ class Sequential : public Callable<Sequential> {
 
   Entry& entry(std::size_t i) const {
     if (i < size()) return (*layers_)[i];
-    throw std::out_of_range("Sequential: expected a layer in [0, " + std::to_string(size()) +
-                            "), got " + std::to_string(i));
+    halfgrad::detail::fail<std::out_of_range>("Sequential", "expected a layer in [0, {}), got {}",
+                                              size(), i);
   }
 
   std::shared_ptr<std::vector<Entry>> layers_ = std::make_shared<std::vector<Entry>>();

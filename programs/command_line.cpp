@@ -51,7 +51,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Throws away nothing: what standard output has not taken is an error.
+/// Flushes standard output; returns false if any output could not be written.
 bool is_written() {
   std::cout.flush();
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();

@@ -28,11 +28,11 @@ std::string quoted_for_shell(const std::string& word) {
 void remember_interrupts() {
   struct sigaction action {};
   action.sa_handler = remember;
-  action.sa_flags = SA_RESTART;  // a checkpoint that is being written is written to its end
+  action.sa_flags = SA_RESTART;  // does not interrupt the writing of a checkpoint
   for (const int each : kSignals) {
     struct sigaction previous {};
     sigaction(each, &action, &previous);
-    // A shell's background job is not meant to hear of Ctrl-C.
+    // Keeps SIG_IGN: shells let background jobs ignore Ctrl-C.
     if (previous.sa_handler == SIG_IGN) sigaction(each, &previous, nullptr);
   }
 }
@@ -53,7 +53,7 @@ std::string command_again(const std::vector<std::string>& command,
     if (std::ranges::find(left_out, name) == left_out.end()) {
       append(command[i]);
     } else if (name == command[i]) {
-      ++i;  // its value is a word of its own
+      ++i;  // skips the value, which is the next word
     }
   }
   for (const std::string& word : added) append(word);

@@ -3,20 +3,20 @@
 #include <string>
 #include <vector>
 
-/// Ctrl-C in the middle of a training.
+/// Handling of Ctrl-C during a training.
 namespace programs {
 
-/// From here on the first SIGINT or SIGTERM is remembered, so that a training can finish its step,
-/// save, and say how it goes on. The second one ends the program at once.
+/// From now on records the first SIGINT or SIGTERM, so that a training can finish its step, save,
+/// and print how to resume it. The second one ends the program at once.
 void remember_interrupts();
 
 bool is_interrupted();
 
-/// 130 after SIGINT and 143 after SIGTERM, as a shell reports them; otherwise 0.
+/// Exit status as a shell reports it: 130 after SIGINT, 143 after SIGTERM, otherwise 0.
 int interrupted_status();
 
-/// The command line again, for a shell: without the options in `left_out` and their values, and
-/// with `added` behind it.
+/// Returns the command line, quoted for a shell, without the options in `left_out` and their
+/// values, followed by `added`.
 std::string command_again(const std::vector<std::string>& command,
                           const std::vector<std::string>& left_out,
                           const std::vector<std::string>& added);

@@ -9,11 +9,11 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-/// What the programs ask of their options beyond CLI11's own checks, to which NaN is a number like
-/// others and a missing folder no matter. Each returns what is wrong, or nothing.
+/// Checks of option values that CLI11 lacks: its own accept NaN and missing folders. Each returns
+/// the error message, or an empty string.
 namespace checks {
 
-/// NaN for what is no number.
+/// Parses a number; returns NaN for other text.
 inline double number(const std::string& text) {
   double value = NAN;
   return CLI::detail::lexical_cast(text, value) ? value : NAN;
@@ -28,12 +28,12 @@ inline auto within(double low, double high) {
   return [low, high](const std::string& text) -> std::string {
     const double value = number(text);
     if (value >= low && value <= high) return "";
-    return fmt::format("expected a number on [{}, {}], got {}", low, high, text);
+    return fmt::format("expected a number in [{}, {}], got {}", low, high, text);
   };
 }
 
-/// A file that may be written at the end of the work, and so in a folder that is there: files are
-/// replaced as a whole, while devices and pipes are written to.
+/// Checks that a file can be written at the end of the work: its folder must exist and be writable,
+/// because files are replaced by renaming; a device or a pipe must itself be writable.
 inline std::string writable(const std::string& text) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -46,9 +46,9 @@ inline std::string writable(const std::string& text) {
   if (!fs::is_directory(folder, error)) {
     return fmt::format("create the folder {} first", folder.string());
   }
-  const fs::path& place = is_device ? file : folder;
-  if (access(place.c_str(), W_OK) == 0) return "";
-  return fmt::format("expected a place that can be written to, got {}", place.string());
+  const fs::path& target = is_device ? file : folder;
+  if (access(target.c_str(), W_OK) == 0) return "";
+  return fmt::format("expected a file or folder that can be written, got {}", target.string());
 }
 
 }  // namespace checks

@@ -5,8 +5,9 @@
 namespace programs {
 namespace {
 
-/// Insertions, deletions, replacements and exchanges of neighbours that make b of a (optimal string
-/// alignment: Boytsov, "Indexing methods for approximate dictionary searching", 2011).
+/// Edit distance: the smallest number of insertions, deletions, replacements and exchanges of
+/// neighbours that turn a into b (optimal string alignment: Boytsov, "Indexing methods for
+/// approximate dictionary searching", 2011).
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {

@@ -6,8 +6,8 @@
 
 namespace programs {
 
-/// "; did you mean softmax?" if that is the name nearest to what was given, and near enough to be a
-/// slip of the fingers: one edit, or one for each three characters. Else "".
+/// Returns "; did you mean softmax?" with the name nearest to `given`. Returns "" if no name is
+/// near enough: at most one edit, or one for every three characters.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& names);
 
 }  // namespace programs

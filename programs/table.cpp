@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kGap = 2;
 
-/// The header's upper and lower line. A single line is the lower one.
+/// Splits a header into its upper and its lower line. A single line is the lower one.
 std::pair<std::string, std::string> lines_of(const std::string& header) {
   const std::size_t end = header.find('\n');
   if (end == header.npos) return {"", header};
@@ -83,7 +83,7 @@ void Table::print_left_out() const {
   }
   if (names.empty()) return;
   const std::string text =
-      fmt::format("{}Left out for want of columns: {}.\n", spaces(indent_), names);
+      fmt::format("{}Columns left out, the terminal is too narrow: {}.\n", spaces(indent_), names);
   print_wrapped(text, indent_);
 }
 

@@ -6,22 +6,22 @@
 namespace programs {
 
 struct Column {
-  std::string header;    ///< of one line or two
-  int width = 0;         ///< at least; the header's if that is wider
-  int rank = 0;          ///< columns of the highest rank are left out first, those of 0 never
-  bool is_text = false;  ///< text is aligned on the left, figures on the right
+  std::string header;    ///< one line or two
+  int width = 0;         ///< smallest width; a wider header widens the column
+  int rank = 0;          ///< columns of the highest rank are left out first, rank 0 never
+  bool is_text = false;  ///< aligns on the left; otherwise on the right, for figures
 };
 
-/// A table whose columns are those that fit between the indentation and the end of the line. Rows
-/// are printed one by one, as training goes on.
+/// A table that leaves out columns until it fits the terminal's line. Prints rows one by one, while
+/// a training runs.
 class Table {
  public:
   explicit Table(std::vector<Column> columns, int indent = 0);
 
   void print_header() const;
-  /// A cell for each column, also for those left out.
+  /// `cells` has one cell for each column, also for those left out.
   void print_row(const std::vector<std::string>& cells) const;
-  /// Says which columns were left out, if any were.
+  /// Prints which columns were left out, if any.
   void print_left_out() const;
 
  private:

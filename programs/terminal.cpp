@@ -18,8 +18,8 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// A word of a line and the spaces before it. A word that is wider than `columns` comes in pieces,
-/// which end in | or , and have no space between them.
+/// A word of a line and the spaces before it. A word that is wider than `columns` is split into
+/// pieces, which end in | or , and have no space between them.
 struct Word {
   std::string text;
   std::size_t spaces = 0;

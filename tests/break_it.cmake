@@ -1,5 +1,5 @@
-# The labs of docs/labs.md: for each bug in amp/break_it.h the sources that mention it are compiled
-# with it, and linked with the tests of amp before the libraries. Some test must then fail.
+# Builds the labs of docs/labs.md. For each bug in amp/break_it.h, compiles the sources that mention it with
+# the bug, and links them with the tests of amp, before the libraries. At least one test must then fail.
 set(folder "${PROJECT_SOURCE_DIR}/amp")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/break_it.h")
 file(STRINGS "${folder}/break_it.h" bugs REGEX "^  [a-z_]+,  +//")
@@ -35,7 +35,7 @@ foreach(bug IN LISTS bugs)
   target_precompile_headers(break_${bug} REUSE_FROM ${with_headers})
   add_dependencies(break_it break_${bug})
   add_test(NAME break_${bug} COMMAND break_${bug} --gtest_brief=1 --gtest_fail_fast
-                                     --gtest_filter=-Traces.*)  # slow, and needed for none
+                                     --gtest_filter=-Traces.*)  # slow, and no lab needs them
   set_tests_properties(break_${bug} PROPERTIES FIXTURES_REQUIRED break_it
                        PASS_REGULAR_EXPRESSION "  FAILED  ")
 endforeach()

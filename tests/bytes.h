@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// Files in memory.
+/// Contents of files, for tests.
 namespace halfgrad::tests {
 
 using Bytes = std::vector<std::byte>;
@@ -29,7 +29,7 @@ inline Bytes operator+(Bytes a, const Bytes& b) {
 
 inline Bytes zeros(std::size_t count) { return Bytes(count); }
 
-/// A number in `size` bytes, the lowest first.
+/// Returns `value` in `size` bytes, little-endian.
 inline Bytes little(unsigned long long value, int size) {
   Bytes result;
   for (int i = 0; i < size; ++i) result.push_back(static_cast<std::byte>(value >> (8 * i) & 0xFF));

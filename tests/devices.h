@@ -8,7 +8,7 @@
 
 namespace halfgrad {
 
-/// In SetUp: on a GPU the test is skipped, and says so, where there is none.
+/// Skips the test if it needs a GPU and there is none. Call it in SetUp.
 inline void skip_without(Device device) {
   if (device.is_cuda() && !cuda::is_available()) {
     GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
@@ -17,13 +17,13 @@ inline void skip_without(Device device) {
 
 inline std::string device_name(Device device) { return device.is_cuda() ? "cuda" : "cpu"; }
 
-/// Of the device that tests run on which choose none themselves: main.cpp.
+/// The type of the device for tests that do not choose one themselves; main.cpp sets it.
 inline DeviceType default_device_type() { return get_default_device().type(); }
 
-/// The other one.
+/// The other device type.
 inline DeviceType other_device_type() { return default_device_type() == kCPU ? kCUDA : kCPU; }
 
-/// A test for every kind of device.
+/// A test that runs on every type of device.
 class OnDevice : public ::testing::TestWithParam<DeviceType> {
  protected:
   void SetUp() override { skip_without(device()); }

@@ -10,7 +10,7 @@
 
 #include "bytes.h"
 
-/// Files on disk.
+/// Files on disk, for tests.
 namespace halfgrad::tests {
 
 inline Bytes contents(const std::filesystem::path& path) {
@@ -18,7 +18,7 @@ inline Bytes contents(const std::filesystem::path& path) {
   return bytes(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-/// A folder for one test's files.
+/// A temporary folder for the files of one test.
 class Folder {
  public:
   Folder() : path_(std::filesystem::path(testing::TempDir()) / name()) {

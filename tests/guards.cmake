@@ -1,5 +1,5 @@
-# Every class in a public header whose name ends in Guard, Scope or Mode, and Autocast, has its row in
-# docs/guards.md. Those in namespaces called detail are not for users.
+# Checks that docs/guards.md has a row for Autocast and for every class in a public header whose name ends
+# in Guard, Scope or Mode. Classes in a namespace called detail are not for users.
 cmake_minimum_required(VERSION 3.24)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 
@@ -17,7 +17,7 @@ foreach(folder IN ITEMS core files autograd nn optim amp data io testing)
       endif()
       set(name "${CMAKE_MATCH_2}")
       if(name STREQUAL "GradMode" OR name IN_LIST internal)
-        continue()  # GradMode says what the mode is, and changes nothing
+        continue()  # GradMode only reads the mode
       endif()
       list(APPEND found ${name})
       if(NOT page MATCHES "\n\\| `([a-z]+::)?${name}` \\| `${header}` \\| [A-Z]")

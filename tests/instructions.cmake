@@ -1,6 +1,6 @@
-# Kernels consist of the instructions that they are about: read from nvcc's own PTX, without a GPU.
-#   cmake -DPTX=<file> -DKERNELS=<regular expression> -DINSTRUCTIONS=<another>,... -P <this>
-# Every kernel of the file whose mangled name matches must have every instruction.
+# Checks without a GPU that kernels contain the instructions that make them fast, in the PTX of nvcc.
+#   cmake -DPTX=<file> -DKERNELS=<regular expression> -DINSTRUCTIONS=<regular expression>,... -P <this>
+# Every kernel whose mangled name matches KERNELS must contain a match of each of INSTRUCTIONS.
 
 cmake_minimum_required(VERSION 3.24)
 

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-/// Reads the files of tests/expected: JSON without escapes in strings.
+/// Reads the JSON files in tests/expected; supports no escapes in strings.
 namespace halfgrad::tests {
 
 struct Json {
-  double number = 0;  // also of true (1) and false (0)
+  double number = 0;  // 1 for true, 0 for false
   std::string text;
   std::vector<Json> items;
   std::map<std::string, Json> members;
@@ -102,7 +102,7 @@ class JsonReader {
   std::string_view rest_;
 };
 
-/// The file of this name in tests/expected.
+/// Reads the file of this name in tests/expected.
 inline Json expected(const std::string& file) {
   std::ifstream in(std::string(HALFGRAD_SOURCE_DIR "/tests/expected/") + file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};

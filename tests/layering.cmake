@@ -1,12 +1,12 @@
 # Rules about the source text, checked by ctest:
 #   1. a folder includes only itself and the folders that its library links;
-#   2. no public header shows a type of Eigen, CUDA or cuBLAS; headers in core/cuda/ are not public;
-#   3. kernels and everything that depends on CUDA stand in core/cuda/, but for HG_HD and one #if in
-#      each engine;
-#   4. whether a type has something is asked by a named concept alone: nvcc's device pass takes a
-#      requires-expression in an `if constexpr` for false where g++ takes it for true;
-#   5. nobody's home directory has slipped into the tree.
-# Run with -DFOLDERS=core,... -DREACHABLE_core=core,... as tests/CMakeLists.txt does.
+#   2. no public header includes Eigen, CUDA or cuBLAS; headers in core/cuda/ are not public;
+#   3. kernels and everything that depends on CUDA are in core/cuda/, except HG_HD and one #if in each
+#      engine;
+#   4. requires-expressions appear only in named concepts: in an `if constexpr`, nvcc's device pass
+#      evaluates one to false where g++ evaluates it to true;
+#   5. no file contains a path of somebody's home directory.
+# Runs with -DFOLDERS=core,... -DREACHABLE_core=core,... as in tests/CMakeLists.txt.
 
 cmake_minimum_required(VERSION 3.24)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)

@@ -1,5 +1,5 @@
-# write_malformed puts the malformed files of the tests on disk, with a manifest, for anybody's reader;
-# read_malformed tries ours on them.
+# write_malformed writes the malformed files of the tests to disk with a manifest, for any reader;
+# read_malformed tests halfgrad's readers with them.
 foreach(program IN ITEMS write_malformed read_malformed)
   add_executable(${program} tools/${program}.cpp)
   target_link_libraries(${program} PRIVATE halfgrad::halfgrad nlohmann_json::nlohmann_json ZLIB::ZLIB)

@@ -5,7 +5,7 @@
 
 namespace halfgrad {
 
-/// The message of the `Error` that `f` throws, or "no error".
+/// Returns the message of the `Error` that `f` throws, or "no error".
 template <class Error = std::exception, class F>
 std::string message_of(const F& f) {
   try {

@@ -1,8 +1,8 @@
-# Exchange with Python's packages. Those that the interpreter lacks are skipped, which ctest shows;
-# -DPython3_EXECUTABLE=... chooses another one.
+# Tests the exchange of memory and files with Python packages. ctest skips the packages that the interpreter
+# lacks; -DPython3_EXECUTABLE=... chooses another interpreter.
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_FOUND)
-  message(WARNING "No Python: nothing is exchanged with its packages")
+  message(WARNING "No Python found: the tests with Python packages are left out")
   return()
 endif()
 

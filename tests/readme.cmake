@@ -1,4 +1,4 @@
-# The example in README.md is code that runs: each of its lines stands in examples/train_step.cpp.
+# Checks that each line of the example in README.md is a line of examples/train_step.cpp, which a test runs.
 file(READ "${SOURCE_DIR}/README.md" readme)
 file(READ "${SOURCE_DIR}/examples/train_step.cpp" program)
 if(NOT readme MATCHES "```cpp\n([^`]+)```")

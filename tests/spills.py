@@ -1,4 +1,4 @@
-"""Asks ptxas which kernels keep in memory what belongs in registers.
+"""Finds kernels that spill registers to local memory, with ptxas.
 
     spills.py PTXAS ARCHITECTURE LIBRARY...
 
@@ -15,22 +15,22 @@ import subprocess
 import sys
 import tempfile
 
-# Part of a kernel's mangled name, how many bytes of a thread's stack it may use, the reason.
+# (part of a kernel's mangled name, bytes of stack that a thread may use, reason)
 KNOWN = (
-    ("10share_rows", 48, "a few words: 512 threads that wait for the grid have 128 registers each"),
-    ("8map_rowsId", 24, "a few words: 64-bit rows need twice the registers of 32-bit ones"),
-    ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "a word: it takes what layer_norm.cu refuses"),
-    ("14update_tensors", 32, "a few words that are read once for each chunk of a tensor"),
-    ("11SumsOfLines", 256, "32 columns at a time, which the CPU alone asks for"),
-    ("10SumOfGroup", 256, "32 columns at a time, which the CPU alone asks for"),
-    ("3Sin", 40, "an array: CUDA's range reduction of a double"),
-    ("3Cos", 40, "an array: CUDA's range reduction of a double"),
-    ("3Tan", 40, "an array: CUDA's range reduction of a double"),
+    ("10share_rows", 48, "12 registers: blocks of 512 threads have only 128 registers per thread"),
+    ("8map_rowsId", 24, "6 registers: 64-bit rows need twice the registers of 32-bit ones"),
+    ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "2 registers: a fallback for layer_norm.cu"),
+    ("14update_tensors", 32, "8 registers that are read once for each chunk of a tensor"),
+    ("11SumsOfLines", 256, "an array of 32 columns, which only the CPU uses"),
+    ("10SumOfGroup", 256, "an array of 32 columns, which only the CPU uses"),
+    ("3Sin", 40, "an array of CUDA's range reduction of a double"),
+    ("3Cos", 40, "an array of CUDA's range reduction of a double"),
+    ("3Tan", 40, "an array of CUDA's range reduction of a double"),
 )
 
 
 def programs(library):
-    """The PTX in a library, one text for each source."""
+    """Yields the PTX in a library, one text for each source."""
     data = pathlib.Path(library).read_bytes()
     for match in re.finditer(rb"\n\.version \d", data):
         text = data[match.start():data.index(b"\0", match.start())]
@@ -39,7 +39,7 @@ def programs(library):
 
 
 def warnings(ptxas, architecture, text):
-    """{kernel: bytes of its stack}, of those that have one."""
+    """Returns {kernel: bytes of stack} for the kernels that use local memory."""
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "kernels.ptx")
         source.write_bytes(text)

@@ -2,8 +2,8 @@
 
 namespace halfgrad {
 
-/// Whether a test tries everything it can. Debug builds, which are what runs under sanitizers, take
-/// a hundred times as long, and try a sample.
+/// True if tests try all cases. Debug builds, which run under sanitizers, take a hundred times as
+/// long and only try a sample.
 #ifdef NDEBUG
 inline constexpr bool kThorough = true;
 #else

@@ -1,5 +1,5 @@
-// halfgrad-check: judges a kernel in a shared library, or results computed elsewhere, against an op
-// of docs/ops.md. Exit code: 0 sound, 1 a fault was found, 2 it could not be checked.
+// halfgrad-check compares a kernel in a shared library, or results computed elsewhere, with an op
+// of docs/ops.md. Exit code: 0 if correct, 1 if a fault was found, 2 if it could not be checked.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -37,7 +37,7 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
 struct Arguments {
   std::string shared_library, symbol, op, json, junit, smallest;
   std::vector<std::string> values, layouts;
-  std::string dtype = "float32", output, accumulate;  // empty: the op's own
+  std::string dtype = "float32", output, accumulate;  // empty: the op's default
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
 };
@@ -88,7 +88,7 @@ std::vector<std::string> names_of(const std::map<std::string, Layout>& layouts) 
   return names;
 }
 
-/// What is wrong with the name of an op, or nothing.
+/// Returns what is wrong with the name of an op, or an empty string.
 std::string op_fault(const std::string& name) {
   std::vector<std::string> names = hg::testing::composite_kernel_ops();
   for (const hg::OpEntry& entry : hg::all_ops()) names.push_back(entry.name);
@@ -97,46 +97,49 @@ std::string op_fault(const std::string& name) {
          programs::did_you_mean(name, names);
 }
 
-/// - is standard output.
+/// Checks an output file; "-" means standard output.
 std::string writable(const std::string& path) { return path == "-" ? "" : checks::writable(path); }
 
 void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
-  app.add_option("op", given.op, "What the kernel computes: a name in docs/ops.md")
+  app.add_option("op", given.op, "Name of the op that the kernel computes, see docs/ops.md")
       ->check(op_fault)
       ->required();
-  auto* library = app.add_option("--library", given.shared_library, "The shared library");
-  auto* symbol =
-      app.add_option("--symbol", given.symbol, "The kernel: a halfgrad_kernel of kernel_abi.h");
+  auto* library =
+      app.add_option("--library", given.shared_library, "Shared library with the kernel");
+  auto* symbol = app.add_option("--symbol", given.symbol,
+                                "Name of the kernel, a halfgrad_kernel of kernel_abi.h");
   library->needs(symbol);
   symbol->needs(library);
-  app.add_option("--layout", given.layouts, "How arrays may lie (default: contiguous misaligned)")
+  app.add_option("--layout", given.layouts,
+                 "Memory layouts of the arrays (default: contiguous misaligned)")
       ->transform(programs::one_of(names_of(kLayouts)))
       ->needs(library);
-  app.add_flag("--in-place", options.in_place, "Also with the output on the first input")
+  app.add_flag("--in-place", options.in_place, "Also write the output into the first input")
       ->needs(library);
   app.add_option("--device", given.device, "cpu, cuda or cuda:N");
-  app.add_option("--output", given.output, "Of the result")->transform(programs::dtype_name());
-  app.add_option("--accumulate", given.accumulate, "Of intermediate results")
+  app.add_option("--output", given.output, "Dtype of the result")
+      ->transform(programs::dtype_name());
+  app.add_option("--accumulate", given.accumulate, "Dtype of intermediate results")
       ->transform(programs::dtype_name());
 }
 
 void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
   auto* values = app.add_option(
       "--values", given.values,
-      "Files (.safetensors, .npz, .npy) of input0, input1, ... and, without a library, of "
-      "the output");
+      "Files (.safetensors, .npz, .npy) with input0, input1, ... and, without a library, the "
+      "output");
   app.add_option("--save-smallest", given.smallest,
                  "Write the smallest failing case to this .safetensors file")
       ->check(writable)
       ->excludes(values);
-  app.add_option("--dtype", given.dtype, "Of the operands")
+  app.add_option("--dtype", given.dtype, "Dtype of the operands")
       ->transform(programs::dtype_name())
       ->excludes(values);
   app.add_option("--dims", given.dims, "Sizes to check: m n k, any number of times")
       ->type_size(3)
       ->expected(1, 64)
       ->excludes(values);
-  app.add_option("--seed", options.seed, "Of the inputs")->excludes(values);
+  app.add_option("--seed", options.seed, "Seed of the inputs")->excludes(values);
 }
 
 }  // namespace
@@ -144,8 +147,7 @@ void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheck
 int main(int argc, char** argv) {
   constexpr int kNotChecked = 2;
   const auto body = [&] {
-    programs::CommandLine app("halfgrad-check",
-                              "Judges a kernel against an op of halfgrad's table.");
+    programs::CommandLine app("halfgrad-check", "Compares a kernel with an op of halfgrad.");
     Arguments given;
     hg::testing::KernelCheckOptions options;
     add_kernel_options(app, given, options);

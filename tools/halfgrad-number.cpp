@@ -1,4 +1,4 @@
-// halfgrad-number <number>...: what becomes of a number in each format.
+// halfgrad-number <number>...: prints how each number format rounds a number.
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 using halfgrad::NumberFormat;
 using halfgrad::Rounding;
 
-/// "0 01011 1001100110": sign, exponent, fraction.
+/// Splits the bits into sign, exponent and fraction: "0 01011 1001100110".
 std::string fields(std::uint32_t bits, const NumberFormat& format) {
   const std::string digits = fmt::format("{:0{}b}", bits, format.bits());
   const auto exponent_bits = static_cast<std::size_t>(format.exponent_bits);
@@ -37,7 +37,7 @@ std::string error_of(double stored, double x, const NumberFormat& format) {
                      subnormal ? ", subnormal" : "");
 }
 
-/// The lines of one format stand below each other, behind its name.
+/// Prints a line of one format; its name, or spaces of the same width, come first.
 void print_line(std::string_view name, const std::string& text) {
   constexpr int kNameColumns = 17;
   programs::print_wrapped(fmt::format("{:<{}}{}\n", fmt::format("  {}", name), kNameColumns, text),
@@ -46,7 +46,7 @@ void print_line(std::string_view name, const std::string& text) {
 
 std::string digits_of(double x) { return fmt::format("{:.17g}", programs::printed(x)); }
 
-void print_journey(double x) {
+void print_formats(double x) {
   fmt::print("{}\n", digits_of(x));
   for (const NumberFormat& format : {halfgrad::kFp32, halfgrad::kBf16, halfgrad::kFp16,
                                      halfgrad::kFp8E4M3Fn, halfgrad::kFp8E5M2}) {
@@ -64,14 +64,15 @@ void print_journey(double x) {
   }
 }
 
-/// NaN for text that is no number or beyond double's range, which is added to `wrong`.
-double number_of(const std::string& text, std::string& wrong) {
+/// Parses a number. For other text, or a value outside double's range, sets `error` and returns
+/// NaN.
+double number_of(const std::string& text, std::string& error) {
   char* end = nullptr;
   errno = 0;
   const double x = std::strtod(text.c_str(), &end);
   const bool out_of_range = errno == ERANGE && (x == 0 || std::isinf(x));  // not for subnormals
   if (!text.empty() && end == text.c_str() + text.size() && !out_of_range) return x;
-  wrong = fmt::format("expected a number, got \"{}\"", text);
+  error = fmt::format("expected a number, got \"{}\"", text);
   return NAN;
 }
 
@@ -80,19 +81,19 @@ double number_of(const std::string& text, std::string& wrong) {
 int main(int argc, char** argv) {
   programs::CommandLine app(
       "halfgrad-number",
-      "Prints a number's journey through float32, bfloat16, float16 and both float8 formats.");
+      "Prints how float32, bfloat16, float16 and two float8 formats round a number.");
   std::vector<std::string> texts;
   std::vector<double> numbers;
   app.add_option("numbers", texts, "Decimal, hexadecimal (0x1p-14), inf or nan")->required();
   app.parse_or_exit(argc, argv, [&] {
     for (const std::string& text : texts) {
-      std::string wrong;
-      numbers.push_back(number_of(text, wrong));
-      if (!wrong.empty()) throw CLI::ValidationError(wrong);
+      std::string error;
+      numbers.push_back(number_of(text, error));
+      if (!error.empty()) throw CLI::ValidationError(error);
     }
   });
   return programs::run("halfgrad-number", [&] {
-    for (const double x : numbers) print_journey(x);
+    for (const double x : numbers) print_formats(x);
     return 0;
   });
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints the polynomial coefficients in core/float_math.h (needs mpmath).
 
-Each is the best approximation in the weighted maximum norm, found by Remez' exchange algorithm
-(E. W. Cheney, Introduction to Approximation Theory, chapter 3). The weight turns the polynomial's error
-into the relative error of the function it is part of.
+Each polynomial is the best approximation in a weighted maximum norm, found by Remez' exchange algorithm
+(E. W. Cheney, Introduction to Approximation Theory, chapter 3). The weight converts the error of the
+polynomial into the relative error of the function that contains it.
 """
 import argparse
 
@@ -16,7 +16,7 @@ mp.prec = 160
 
 
 def remez(function, weight, low, high, degree, rounds=12, grid=1200):
-    """Highest power first, and the largest weighted error."""
+    """Returns the coefficients, highest power first, and the largest weighted error."""
     low, high = mpf(low), mpf(high)
     middle, radius = (low + high) / 2, (high - low) / 2
     count = degree + 2
@@ -50,7 +50,7 @@ def show(name, digits, *problem):
 
 
 def quotient(numerator, denominator, limit):
-    """numerator / denominator, and its limit where both vanish, at 0."""
+    """Returns the function numerator / denominator, with the value `limit` at 0, where both are 0."""
     return lambda x: numerator(x) / denominator(x) if abs(x) > 1e-9 else mpf(limit)
 
 

@@ -1,5 +1,5 @@
-// Gradients of several small batches, added up for one step. The scale must not change in between:
-// update() comes once, after the window, and so does unscale_().
+// Gradient accumulation: sums the gradients of several small batches for one step. The scale must
+// not change within this window, so unscale_() and update() are called once, after it.
 #include "loops.h"
 #include "regression.h"
 

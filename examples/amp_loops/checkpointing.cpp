@@ -1,5 +1,6 @@
-// A checkpoint keeps its input and computes the rest again in backward, which runs outside the
-// region: the checkpoint restores it, with its dtype, or the second forward would be in float32.
+// Activation checkpointing: keeps only the input, and repeats the forward during backward. Backward
+// runs outside the autocast region, so checkpoint() restores the region for the repeated forward;
+// without that, it would compute in float32.
 #include <halfgrad/core/allocator.h>
 
 #include "loops.h"

@@ -1,5 +1,5 @@
-// Clipping means the true gradients, so it comes after unscale_(). step() then knows that they are
-// unscaled, and skips by what unscale_() found: clipping cannot hide an overflow.
+// Gradient clipping applies to the true gradients, so it follows unscale_(). step() does not
+// unscale again, and uses the found_inf of unscale_(): clipping cannot hide an overflow.
 #include <functional>
 
 #include "loops.h"

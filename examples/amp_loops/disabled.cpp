@@ -1,4 +1,5 @@
-// enabled = false makes every call do what plain training would: one code for all precisions.
+// With enabled = false, every call does what plain float32 training needs: the same code trains in
+// all precisions.
 #include "loops.h"
 #include "regression.h"
 

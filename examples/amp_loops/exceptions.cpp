@@ -1,5 +1,5 @@
-// An exception inside a region ends it, as it ends every scope: after a broken batch the thread is
-// outside, the scaler between two iterations, and training goes on with the next.
+// An exception inside an autocast region ends the region, as it ends every scope. After a broken
+// batch the scaler is between two iterations, and training continues with the next batch.
 #include <stdexcept>
 
 #include "loops.h"

@@ -1,6 +1,7 @@
-// The loss has a term of its own gradient. That gradient is computed from the scaled loss, or it
-// would underflow, and unscaled by hand: no optimizer owns it. Its norm is taken in the region.
-// backward() then differentiates through the first backward (create_graph).
+// Gradient penalty: the loss contains the norm of its own gradient. autograd::grad() computes this
+// gradient from the scaled loss, since it would underflow otherwise. It belongs to no optimizer, so
+// the loop multiplies it by 1 / scale itself. backward() then differentiates through the first
+// backward pass (create_graph).
 #include "loops.h"
 #include "regression.h"
 

@@ -1,5 +1,5 @@
-// unscale_() without step(): look at the true gradients and drop the batch if they are too large.
-// The iteration still counts: what unscale_() found is what update() goes by.
+// unscale_() without step(): inspects the true gradients and drops the batch if they are too large.
+// The iteration still counts: update() uses the found_inf of unscale_().
 #include "loops.h"
 #include "regression.h"
 

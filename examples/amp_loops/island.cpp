@@ -1,5 +1,5 @@
-// A layer that must be exact stays out of autocast: an inner region, switched off. What comes from
-// the outer region is float16 and has to be converted; what goes back may stay float32.
+// A layer that needs float32 runs in an inner region with autocast switched off. Its input comes
+// from the outer region in float16 and has to be cast; its float32 output needs no cast.
 #include "loops.h"
 #include "regression.h"
 

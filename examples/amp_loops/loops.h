@@ -5,15 +5,16 @@
 #include <string_view>
 #include <vector>
 
-/// The training loops that mixed precision has to get right, a page each.
+/// The result of one training step.
 struct Step {
   double loss = 0;
   double scale = 0;  ///< after the step
   bool skipped = false;
-  double seen = std::numeric_limits<double>::quiet_NaN();  ///< what the loop is about, if a number
+  double seen = std::numeric_limits<double>::quiet_NaN();  ///< a value that the loop is about
 };
 using Trace = std::vector<Step>;
 
+// The training loops of mixed precision, one page each.
 Trace accumulation(std::int64_t steps);
 Trace clip_norm(std::int64_t steps);
 Trace clip_value(std::int64_t steps);
@@ -33,7 +34,7 @@ Trace master_weights(std::int64_t steps);
 struct Loop {
   std::string_view name;
   std::string_view shows;
-  std::string_view seen;  ///< heading of Step::seen; empty: it has none
+  std::string_view heading;  ///< of Step::seen; empty if the loop has none
   Trace (*run)(std::int64_t steps);
 };
 
@@ -42,7 +43,8 @@ inline constexpr Loop kLoops[] = {
      accumulation},
     {"clip_norm", "unscale, then clip: the norm is that of the true gradients", "gradient norm",
      clip_norm},
-    {"clip_value", "the same with every element clamped", "largest entry", clip_value},
+    {"clip_value", "unscale, then clamp every element of the gradients", "largest entry",
+     clip_value},
     {"gradient_penalty", "the norm of the gradient as a part of the loss", "penalty",
      gradient_penalty},
     {"several_losses", "two losses and two optimizers: each step may be skipped, one update",

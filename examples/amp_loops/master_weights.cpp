@@ -1,5 +1,5 @@
-// 16 bits throughout: weights, activations and gradients, without any region. The optimizer keeps
-// float32 masters of the weights, unscales in float32 and rounds what it has updated.
+// Weights, activations and gradients in float16, without autocast. The optimizer keeps float32
+// master weights, unscales in float32, updates the masters and rounds them to the float16 weights.
 #include "loops.h"
 #include "regression.h"
 

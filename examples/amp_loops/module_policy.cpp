@@ -1,6 +1,5 @@
-// Precision by module: the hidden layer multiplies in float16 and hands float16 on, the output
-// layer computes in float32. Without a region nothing else is cast.
-
+// Precision by module: the hidden layer computes and returns float16, the output layer computes in
+// float32. There is no autocast region, so nothing else is cast.
 #include "loops.h"
 #include "regression.h"
 

@@ -1,6 +1,6 @@
-// Losses of very different sizes: under one scale, the larger overflows where the smaller still
-// underflows. With a scaler each, every loss finds its own. No gradient may see two scales: each
-// scaler has its own optimizer with its own parameters.
+// Two losses of very different magnitude: at one scale, the larger one overflows while the smaller
+// one still underflows. With a scaler of its own, each loss finds its scale. A gradient must not
+// mix two scales, so each scaler has its own optimizer with its own parameters.
 #include "loops.h"
 #include "regression.h"
 

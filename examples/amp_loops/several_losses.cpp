@@ -1,6 +1,7 @@
-// Two networks, two losses that each use both, two optimizers, one scaler: scale every loss, step
-// every optimizer, update once. An overflow skips only the optimizer whose gradients have it, and
-// the scale backs off once. unscale_() is for the optimizer whose gradients somebody looks at.
+// Two networks, two losses that use both, two optimizers and one scaler: scale every loss, step
+// every optimizer, update once. An overflow skips only the optimizer whose gradients overflowed,
+// and the scale backs off once. unscale_() is needed only for an optimizer whose gradients are
+// inspected.
 #include "loops.h"
 #include "regression.h"
 

@@ -1,5 +1,6 @@
-// A region is the thread's that opened it. A worker starts without one, whatever its parent is in,
-// and opens its own. Two workers run forward on half a batch each; backward is the parent's.
+// An autocast region belongs to one thread. A new thread starts outside every region, even if its
+// parent is inside one, and opens its own. Two workers run the forward of half a batch each; the
+// parent runs backward.
 #include <array>
 #include <thread>
 

@@ -10,22 +10,22 @@
 
 struct Options;
 
-/// Text to learn from and text to be tested on. A model that reads lines gets every tenth line to
-/// be tested on, one that reads on and on the last tenth.
+/// A text, split into training and validation parts. The validation part is every tenth line for a
+/// model that reads single lines, and the last tenth of the text for one that reads running text.
 struct Corpus {
-  /// Throws std::invalid_argument for a text of which one of the two parts would be too short.
+  /// Throws std::invalid_argument if one of the two parts is too short.
   explicit Corpus(const Options& options);
 
   halfgrad::data::Alphabet alphabet;
   std::vector<std::int64_t> train, validation;
   bool by_line;
   std::int64_t context;
-  std::optional<std::int64_t> line_end;  ///< a text that is read by lines has them
+  std::optional<std::int64_t> line_end;  ///< index of '\n'; always there if by_line
 
   halfgrad::data::DataLoader loader(const std::vector<std::int64_t>& text,
                                     halfgrad::data::DataLoaderOptions options) const;
 
-  /// What a text that is to be written begins behind.
+  /// The character that precedes a generated text.
   std::int64_t start() const { return line_end.value_or(train[0]); }
 
  private:

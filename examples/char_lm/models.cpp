@@ -19,7 +19,8 @@ hg::nn::LayerNorm layer_norm(std::int64_t width) {
 
 constexpr double kStd = 0.02;
 
-/// Of what is added to the residual stream, twice a block: its variance would grow with the depth.
+/// Standard deviation of the layers that add to the residual stream, twice in each block: without
+/// the factor 1 / sqrt(2 layers), the variance of the stream would grow with the depth.
 double residual_std(const GptOptions& options) {
   return kStd / std::sqrt(2.0 * static_cast<double>(options.layers));
 }

@@ -5,16 +5,16 @@
 
 #include <halfgrad/halfgrad.h>
 
-/// Characters to logits for the one that follows.
+/// Models that map characters to logits for the next character.
 namespace char_lm {
 
 namespace hg = halfgrad;
 
-/// [batch, context] to [batch, characters]: the vectors of all characters in one row, a hidden
-/// layer of tanh (Bengio, Ducharme, Vincent and Jauvin, "A neural probabilistic language model",
-/// 2003).
+/// Maps `[batch, context]` to `[batch, characters]`: concatenates the embeddings of all characters
+/// and applies one hidden layer with tanh (Bengio, Ducharme, Vincent and Jauvin, "A neural
+/// probabilistic language model", 2003).
 struct Mlp : hg::nn::Callable<Mlp> {
-  static constexpr std::int64_t kVector = 16;  ///< numbers for a character
+  static constexpr std::int64_t kVector = 16;  ///< size of a character's embedding
 
   Mlp(std::int64_t characters, std::int64_t context, std::int64_t width);
   hg::Tensor forward(const hg::Tensor& x) const;
@@ -29,18 +29,21 @@ struct GptOptions {
   bool checkpoint = false;
 };
 
-/// [batch, length, width] to the same: each position attends to itself and those before.
+/// Maps `[batch, length, width]` to the same shape: each position attends to itself and to earlier
+/// positions.
 struct CausalSelfAttention : hg::nn::Callable<CausalSelfAttention> {
   explicit CausalSelfAttention(const GptOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;
 
   std::int64_t heads;
-  hg::Tensor future;  ///< bool [context, context]: column after row
+  hg::Tensor future;  ///< bool [context, context]: true if column > row
   hg::nn::Linear attention, projection;
   hg::nn::Dropout dropout;
 };
 
-/// x + attention(norm(x)), then x + mlp(norm(x)).
+/// One transformer block:
+///     x = x + attention(norm(x))
+///     x = x + mlp(norm(x))
 struct Block : hg::nn::Callable<Block> {
   explicit Block(const GptOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;
@@ -51,9 +54,9 @@ struct Block : hg::nn::Callable<Block> {
   hg::nn::Dropout dropout;
 };
 
-/// [batch, length] to [batch, length, characters], length up to the context (Radford et al.,
-/// "Language models are unsupervised multitask learners", 2019; sizes and initialisation as in
-/// nanoGPT). The table of characters is also the last layer's matrix.
+/// Maps `[batch, length]` to `[batch, length, characters]`, where length <= context (Radford et
+/// al., "Language models are unsupervised multitask learners", 2019; sizes and initialisation as in
+/// nanoGPT). The embedding of the characters is also the weight of the last layer.
 struct Gpt : hg::nn::Callable<Gpt> {
   explicit Gpt(const GptOptions& options);
   hg::Tensor forward(const hg::Tensor& x) const;

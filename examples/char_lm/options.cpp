@@ -18,8 +18,8 @@ Options parse_options(int argc, char** argv) {
   options.command.assign(argv, argv + argc);
   programs::CommandLine app(
       "char_lm",
-      "Trains a language model of characters, in mixed precision, and lets it write:\n"
-      "  mlp  a multilayer perceptron on the characters before (Bengio et al. 2003), line by line\n"
+      "Trains a language model of characters in mixed precision, and generates text with it:\n"
+      "  mlp  a multilayer perceptron on the previous characters of a line (Bengio et al. 2003)\n"
       "  gpt  a small transformer with causal self-attention, on running text");
   app.option_defaults()->always_capture_default();
   const auto count = [&](const std::string& name, std::int64_t& value, const std::string& meaning) {
@@ -27,34 +27,37 @@ Options parse_options(int argc, char** argv) {
   };
   app.add_option("--model", options.model, "mlp or gpt")
       ->transform(programs::one_of({"mlp", "gpt"}));
-  app.add_option("--data", options.data, "Text file; without it a short text of our own")
+  app.add_option("--data", options.data, "Text file; default: a short built-in text")
       ->check(CLI::ExistingFile);
   app.add_option("--precision", options.precision, "fp32, fp16 (with a GradScaler) or bf16")
       ->transform(programs::one_of({"fp32", "fp16", "bf16"}, programs::precision_aliases()));
   count("--steps", options.steps, "Updates");
   count("--batch", options.batch, "Sequences in a batch");
-  count("--accumulation", options.accumulation, "Batches for an update");
+  count("--accumulation", options.accumulation, "Batches in an update");
   CLI::Option* const context = count("--context", options.context, "Characters seen; mlp: 8");
   count("--layers", options.layers, "Transformer blocks");
   count("--heads", options.heads, "Attention heads; divides the width");
   count("--width", options.width, "Size of hidden vectors");
-  app.add_option("--dropout", options.dropout, "Probability")->check(checks::within(0, 0.9));
-  app.add_flag("--checkpoint", options.checkpoint, "Compute activations of blocks twice");
+  app.add_option("--dropout", options.dropout, "Dropout probability")
+      ->check(checks::within(0, 0.9));
+  app.add_flag("--checkpoint", options.checkpoint,
+               "Recompute the activations of blocks in backward, which saves memory");
   app.add_option("--lr", options.lr, "Peak learning rate")->check(checks::positive);
-  count("--warm-up", options.warm_up, "Updates until the peak; then a cosine down to a tenth");
-  app.add_option("--weight-decay", options.weight_decay, "Of matrices")
+  count("--warm-up", options.warm_up,
+        "Updates until the peak; a cosine then falls to a tenth of it");
+  app.add_option("--weight-decay", options.weight_decay, "Weight decay of matrices")
       ->check(checks::within(0, 1));
-  app.add_option("--clip", options.clip, "Largest norm of a gradient")->check(checks::positive);
+  app.add_option("--clip", options.clip, "Largest norm of the gradient")->check(checks::positive);
   count("--validate-every", options.validate_every, "Updates between validations");
   count("--validation-batches", options.validation_batches, "Batches in a validation");
-  app.add_option("--samples", options.samples, "Characters to write in the end")
+  app.add_option("--samples", options.samples, "Characters to generate at the end")
       ->check(CLI::Range(0, 1'000'000'000));
-  app.add_option("--seed", options.seed, "Of the weights and of the order of samples");
-  app.add_option("--save", options.save, "Leave a checkpoint in this file with each validation")
+  app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples");
+  app.add_option("--save", options.save, "Save a checkpoint to this file at each validation")
       ->check(checks::writable);
-  app.add_option("--resume", options.resume, "Go on from this checkpoint, bit for bit")
+  app.add_option("--resume", options.resume, "Continue from this checkpoint, bit for bit")
       ->check(CLI::ExistingFile);
-  count("--until", options.until, "Stop after this update, to be resumed to --steps in all")
+  count("--until", options.until, "Stop after this update; --resume continues up to --steps")
       ->default_str("");
   app.add_option("--device", device, "cpu or cuda")->transform(programs::one_of({"cpu", "cuda"}));
   app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));

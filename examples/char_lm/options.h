@@ -10,15 +10,15 @@
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
 
-/// What the command line says. The defaults are nanoGPT's for a small model of characters.
+/// Options of the command line. The defaults are nanoGPT's for a small model of characters.
 struct Options {
   std::string model = "gpt";
-  std::filesystem::path data;  ///< empty: a text of our own
+  std::filesystem::path data;  ///< empty: a built-in text
   std::string precision = "fp16";
   std::int64_t steps = 500;
   std::int64_t batch = 16;
-  std::int64_t accumulation = 1;  ///< batches for a step
-  std::int64_t context = 64;      ///< characters that the model sees
+  std::int64_t accumulation = 1;  ///< batches in an update
+  std::int64_t context = 64;      ///< number of characters that the model sees
   std::int64_t layers = 4, heads = 4, width = 128;
   double dropout = 0;
   bool checkpoint = false;
@@ -31,14 +31,15 @@ struct Options {
   std::int64_t samples = 300;
   std::uint64_t seed = 0;
   std::filesystem::path save, resume;  ///< checkpoints; empty: none
-  std::int64_t until = INT64_MAX;      ///< stop after this update
+  std::int64_t until = INT64_MAX;      ///< stops after this update
   halfgrad::Device device;
   std::vector<std::string> command;  ///< the program's name and its arguments
 
   std::int64_t last_step() const { return std::min(steps, until); }
-  /// What autocast runs matrix products in; none: no autocast.
+  /// The dtype in which autocast runs matrix products; nullopt if autocast is off.
   std::optional<halfgrad::DType> autocast() const;
 };
 
-/// Ends the program after --help, or with status 2 after saying what is wrong with an argument.
+/// Parses the command line. Ends the program after --help, and with status 2 after an error
+/// message.
 Options parse_options(int argc, char** argv);

@@ -13,7 +13,7 @@ namespace hg = halfgrad;
 
 namespace {
 
-/// Weight decay is for what multiplies: matrices and tables, not gains and biases.
+/// Applies weight decay to matrices and embeddings, but not to biases and norm weights.
 std::vector<hg::optim::ParamGroup> parameter_groups(const hg::nn::Module& module, double decay) {
   hg::optim::ParamGroup matrices{.weight_decay = decay}, vectors{.weight_decay = 0.0};
   for (const hg::Tensor& parameter : module.parameters()) {
@@ -22,7 +22,7 @@ std::vector<hg::optim::ParamGroup> parameter_groups(const hg::nn::Module& module
   return {matrices, vectors};
 }
 
-/// Up in a line, then down to a tenth along a cosine.
+/// Learning rate as a factor of the peak: rises linearly, then falls to 0.1 along a cosine.
 double lr_factor(std::int64_t step, const Options& options) {
   const auto done = static_cast<double>(step), warm_up = static_cast<double>(options.warm_up);
   if (done < warm_up) return (done + 1) / (warm_up + 1);
@@ -31,7 +31,7 @@ double lr_factor(std::int64_t step, const Options& options) {
   return 0.1 + 0.9 * (1 + std::cos(angle)) / 2;
 }
 
-/// What decides the bits of a training, but for the text.
+/// The options that determine the bits of a training, except for the text.
 std::string settings(const Options& options, const Corpus& corpus) {
   return fmt::format(
       "--model {} --precision {} --steps {} --batch {} --accumulation {} --context {} --layers {} "

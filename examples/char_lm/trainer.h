@@ -7,22 +7,23 @@
 
 #include "training.h"
 
-/// The mean over the batch's characters.
+/// Mean loss over the characters of a batch.
 halfgrad::Tensor loss_of(const Model& model, const halfgrad::data::Batch& batch,
                          const Options& options);
 
-/// A model and all that belongs to its training: where it is, a checkpoint says bit for bit.
+/// A model with its optimizer, schedule, scaler and data; a checkpoint stores its state bit for
+/// bit.
 class Trainer {
  public:
-  /// Goes on from options.resume. Throws std::invalid_argument where that is a checkpoint of
-  /// another training, or of one that has ended.
+  /// Continues from options.resume. Throws std::invalid_argument if that is a checkpoint of another
+  /// training, or of a completed one.
   Trainer(const Model& model, const Corpus& corpus, const Options& options);
 
   struct Step {
-    double loss = 0;  ///< the mean
+    double loss = 0;  ///< mean over the characters
     std::int64_t characters = 0;
   };
-  /// One update.
+  /// Runs one update of the weights.
   Step step();
 
   void save(const std::filesystem::path& file) const;

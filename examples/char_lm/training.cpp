@@ -41,7 +41,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
                                {.header = "tokens/s", .rank = 4}});
   table.print_header();
   double loss_sum = 0, seconds = 0;
-  std::int64_t count = 0, tokens = 0;  // since the last line
+  std::int64_t count = 0, tokens = 0;  // since the last printed row
   Validation last{};
   while (trainer.steps() < options.last_step()) {
     const auto start = std::chrono::steady_clock::now();

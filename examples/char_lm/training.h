@@ -8,22 +8,22 @@
 #include "corpus.h"
 #include "options.h"
 
-/// A model of characters: [batch, length] in, logits out, for each sequence or each position.
+/// A model of characters. logits() maps `[batch, length]` to logits for each sequence or position.
 struct Model {
   halfgrad::nn::Module module;
   std::function<halfgrad::Tensor(const halfgrad::Tensor&)> logits;
 };
 
 struct Validation {
-  double loss;  ///< nats a character
+  double loss;  ///< in nats per character
   double scale;
   std::int64_t skipped;
-  std::int64_t steps;  ///< before it
+  std::int64_t steps;  ///< updates before the validation
 };
 
-/// nanoGPT's training loop; prints its progress. Ends with a validation, or after an interrupt with
-/// a checkpoint, whose steps are then all that is said.
+/// Runs nanoGPT's training loop and prints its progress. Returns the last validation; after an
+/// interrupt it saves a checkpoint and sets only `steps`.
 Validation train(const Model& model, const Corpus& corpus, const Options& options);
 
-/// What the model writes, a character at a time, each drawn from the distribution it predicts.
+/// Generates text, one character at a time, each drawn from the predicted distribution.
 std::string write(const Model& model, const Corpus& corpus, const Options& options);

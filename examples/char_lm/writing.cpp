@@ -14,7 +14,7 @@ std::string write(const Model& model, const Corpus& corpus, const Options& optio
                                  corpus.start());
   const std::ptrdiff_t prompt = std::ssize(text);
   for (std::int64_t i = 0; i < options.samples; ++i) {
-    // Of a model that reads lines, what is before the last line is line ends.
+    // A model that reads single lines sees line ends in place of the previous lines.
     std::vector<std::int64_t> seen(text.end() - std::min(std::ssize(text), corpus.context),
                                    text.end());
     if (corpus.by_line) {

@@ -62,7 +62,7 @@ hg::data::Batch to_tensors(const hg::data::DigitImages& images) {
   return {hg::tensor(images.pixels, {count, kPixels}).to(hg::kFloat32), hg::tensor(images.labels)};
 }
 
-/// Takes the training images' mean and divides by their deviation.
+/// Subtracts the mean of the training images and divides by their standard deviation.
 void normalise(hg::data::Batch& train, hg::data::Batch& test) {
   const double mean = train.first.mean().item(), deviation = hg::std(train.first).item();
   for (hg::Tensor* pixels : {&train.first, &test.first}) pixels->sub_(mean).div_(deviation);

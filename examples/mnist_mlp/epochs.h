@@ -6,14 +6,14 @@
 
 #include "trainer.h"
 
-/// What one step gave.
+/// Result of one step.
 struct StepFigures {
   double loss, score, seconds;
 };
 
-/// Who wants to know of every step of a run.
+/// Callbacks for every step of a run.
 struct Watch {
-  std::function<void(std::int64_t step)> before;  ///< numbered from the run's first
+  std::function<void(std::int64_t step)> before;  ///< counts from 0 in each run
   std::function<void(const StepFigures&)> after;
 };
 
@@ -21,20 +21,20 @@ struct Watch {
 class Epochs {
  public:
   virtual ~Epochs() = default;
-  /// The next `steps` steps, which are all of one epoch, or fewer after an interrupt. Returns how
-  /// many.
+  /// Runs the next `steps` steps, which must belong to one epoch; fewer after an interrupt. Returns
+  /// how many it ran.
   virtual std::int64_t run(std::int64_t steps, const Watch& watch) = 0;
   virtual std::int64_t steps_per_epoch() const = 0;
-  /// The next step is the one after this many.
+  /// Continues after the first `steps` steps.
   virtual void seek(std::int64_t steps) = 0;
 };
 
-/// Batches come from the loader one by one, and the host reads what each step gave.
+/// Loads batches one by one; the host reads the result of each step.
 std::unique_ptr<Epochs> make_plain_epochs(const Task& task, Trainer& trainer, std::uint64_t seed);
 
-/// The data lie on the device, and so do the order of the epoch and the number of the step. A step
-/// fetches its batch, trains and writes down its loss and score there, so a graph can hold all of
-/// it: an epoch is a row of replays, and the host reads once, at its end. The figures are the plain
-/// epochs' own; only the seconds are the run's mean.
+/// Keeps the data, the order of the epoch and the index of the step on the device. A step gathers
+/// its batch, trains and stores its loss and score there, so a graph can contain the whole step. An
+/// epoch is a sequence of replays; the host reads the results once, at its end. They equal those of
+/// plain epochs, except that the seconds of a step are the mean of the run.
 std::unique_ptr<Epochs> make_replayed_epochs(const Task& task, Trainer& trainer,
                                              std::uint64_t seed);

@@ -38,7 +38,7 @@ double mean(std::span<const double> values) {
 std::vector<UnderflowReport> run_underflow(const Options& options) {
   const hg::data::Batch train_set = membranes(4096, 1);
   const hg::Tensor mean_field = train_set.second.mean({0});
-  std::vector<double> flushed;  // the share of dL/dy that is zero, of each step
+  std::vector<double> flushed;  // fraction of zeros in dL/dy, for each step
   const auto loss = [&](const hg::Tensor& output, const hg::Tensor& y) {
     if (hg::GradMode::is_enabled())
       output.register_hook([&flushed](const hg::Tensor& gradient) {

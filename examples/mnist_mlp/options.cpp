@@ -27,10 +27,10 @@ std::vector<std::string> precision_names() {
 }
 
 std::string not_negative(const std::string& text) {
-  return text.starts_with('-') ? "expected a number from 0 on, got " + text : "";
+  return text.starts_with('-') ? "expected a number of at least 0, got " + text : "";
 }
 
-// CLI11's own lists pass over what is empty between two commas.
+// Parses a list. CLI11's own lists silently skip empty items between two commas.
 std::vector<std::int64_t> layer_sizes(const std::string& text) {
   constexpr std::int64_t kLargest = 1 << 20;
   std::vector<std::int64_t> sizes;
@@ -38,7 +38,7 @@ std::vector<std::int64_t> layer_sizes(const std::string& text) {
     std::int64_t size = 0;
     if (!CLI::detail::lexical_cast(item, size) || size < 1 || size > kLargest) {
       throw CLI::ValidationError(
-          fmt::format("--hidden: expected sizes on [1, {}], got \"{}\"", kLargest, item));
+          fmt::format("--hidden: expected sizes in [1, {}], got \"{}\"", kLargest, item));
     }
     sizes.push_back(size);
   }
@@ -68,26 +68,26 @@ Options parse_options(int argc, char** argv) {
         ->transform(programs::one_of(names, aliases))
         ->option_text(one_of(names, chosen));
   };
-  add_choice("--task", options.task, {"digits", "underflow", "all"}, "What to train on");
-  add_choice("--precision", precision, precision_names(), "How to train",
+  add_choice("--task", options.task, {"digits", "underflow", "all"}, "Task to train on");
+  add_choice("--precision", precision, precision_names(), "Precision to train in",
              programs::precision_aliases());
-  add_choice("--device", device, {"auto", "cpu", "cuda"}, "Where to compute");
+  add_choice("--device", device, {"auto", "cpu", "cuda"}, "Device to compute on");
   app.add_option("--threads", threads, "Threads on the CPU")
       ->check(CLI::Range(1, 1024))
       ->option_text(fmt::format("N [{}]", threads));
   app.add_option("--steps", options.steps, "End each training after N steps")
       ->check(checks::positive)
       ->option_text("N");
-  app.add_option("--seed", options.seed, "Of the weights and of the order of samples")
+  app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples")
       ->check(not_negative)
       ->option_text("N [0]");
-  app.add_option("--json", options.json, "Write the results to this file, too")
+  app.add_option("--json", options.json, "Also write the results to this file")
       ->check(checks::writable)
       ->option_text("FILE");
 
   const std::string digits = "Digits task";
   app.add_option("--data", options.data,
-                 "Folder of MNIST's IDX files, plain or .gz; else digits drawn in code")
+                 "Folder of MNIST's IDX files, plain or .gz; default: synthetic digits")
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR")
       ->group(digits);
@@ -96,7 +96,7 @@ Options parse_options(int argc, char** argv) {
          "Sizes of the hidden layers")
       ->option_text("N,... [512,512]")
       ->group(digits);
-  app.add_option("--epochs", options.epochs, "Times that each image is seen")
+  app.add_option("--epochs", options.epochs, "Passes over the training images")
       ->check(CLI::Range(1, 1'000'000))
       ->option_text(fmt::format("N [{}]", options.epochs))
       ->group(digits);
@@ -112,24 +112,26 @@ Options parse_options(int argc, char** argv) {
       ->group(digits);
   CLI::Option* const save =
       app.add_option("--save", options.save,
-                     "Leave a checkpoint in this file after each epoch and at the end of --steps")
+                     "Save a checkpoint to this file after each epoch and at the end of --steps")
           ->check(checks::writable)
           ->option_text("FILE")
           ->group(digits);
-  app.add_option("--save-every", options.save_every, "... and after every N steps")
+  app.add_option("--save-every", options.save_every, "Also save it after every N steps")
       ->check(checks::positive)
       ->needs(save)
       ->option_text("N")
       ->group(digits);
-  app.add_option("--resume", options.resume, "Go on from this checkpoint, to --epochs in all")
+  app.add_option("--resume", options.resume,
+                 "Continue from this checkpoint, until --epochs in total")
       ->check(CLI::ExistingFile)
       ->option_text("FILE")
       ->group(digits);
-  app.add_flag("--graph", options.graph,
-               "Capture a whole step in a CUDA graph and replay it; the same figures, and on the "
-               "CPU the same code")
+  app.add_flag(
+         "--graph", options.graph,
+         "Capture a whole step in a CUDA graph and replay it; gives the same results, also on "
+         "the CPU")
       ->group(digits);
-  app.add_option("--seeds", options.seeds, "Train with N seeds and report means")
+  app.add_option("--seeds", options.seeds, "Train with N seeds and report the means")
       ->check(CLI::Range(1, 1000))
       ->option_text("N [1]")
       ->group(digits);

@@ -10,22 +10,22 @@
 
 #include "precision.h"
 
-/// What the command line says.
+/// Options of the command line.
 struct Options {
   std::string task = "all";
-  std::filesystem::path data;  ///< empty: the digits drawn in code
+  std::filesystem::path data;  ///< empty: synthetic digits
   std::vector<Precision> precisions;
   std::vector<std::int64_t> hidden = {512, 512};
   std::int64_t epochs = 10;
   static constexpr std::int64_t kAllSteps = std::numeric_limits<std::int64_t>::max();
-  std::int64_t steps = kAllSteps;  ///< of each training, at most
+  std::int64_t steps = kAllSteps;  ///< at most so many in each training
   std::int64_t batch = 128;
   double lr = 1e-3;
   std::string optimizer = "adam";
   halfgrad::Device device;
-  std::filesystem::path save, resume;  ///< of the digits task: checkpoints; empty: none
-  std::int64_t save_every = std::numeric_limits<std::int64_t>::max();  ///< steps
-  bool graph = false;  ///< of the digits task: replay a captured step
+  std::filesystem::path save, resume;  ///< checkpoints of the digits task; empty: none
+  std::int64_t save_every = std::numeric_limits<std::int64_t>::max();  ///< in steps
+  bool graph = false;  ///< replays a captured step, in the digits task
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;        ///< empty: none
@@ -35,5 +35,6 @@ struct Options {
   bool runs(const std::string& name) const { return task == name || task == "all"; }
 };
 
-/// Ends the program after --help, or with status 2 after saying what is wrong with an argument.
+/// Parses the command line. Ends the program after --help, and with status 2 after an error
+/// message.
 Options parse_options(int argc, char** argv);

@@ -5,13 +5,13 @@
 
 #include <halfgrad/core/dtype.h>
 
-/// One way to use number formats in training.
+/// A choice of number formats for training.
 struct Precision {
   std::string_view name;
-  std::optional<halfgrad::DType> autocast = {};  ///< what autocast runs safe ops in
-  bool scales_loss = false;                      ///< with a GradScaler
+  std::optional<halfgrad::DType> autocast = {};  ///< autocast's 16-bit dtype; nullopt: no autocast
+  bool scales_loss = false;                      ///< uses a GradScaler
   halfgrad::DType weights = halfgrad::kFloat32;
-  bool masters = false;  ///< the optimizer updates float32 copies of 16-bit weights
+  bool masters = false;  ///< keeps float32 master weights for 16-bit weights
 };
 
 inline constexpr Precision kPrecisions[] = {

@@ -22,7 +22,7 @@ std::string Progress::line(std::int64_t epoch, const EpochReport& report,
     parts.push_back({.text = fmt::format("scale {:g}", *report.scale), .rank = 3});
     parts.push_back({.text = fmt::format("skipped {}", report.skipped), .rank = 4});
   }
-  return programs::fitted(std::move(parts), programs::columns() - 1);  // the last one may wrap
+  return programs::fitted(std::move(parts), programs::columns() - 1);  // a full line may wrap
 }
 
 void Progress::show(std::int64_t epoch, std::int64_t step, const EpochReport& report) {

@@ -9,8 +9,8 @@
 
 struct EpochReport;
 
-/// Shows how a training goes: on a terminal a line with a bar that is redrawn in place, as wide as
-/// the terminal, elsewhere a line for each epoch.
+/// Shows the progress of a training: on a terminal, one line with a bar that is redrawn in place;
+/// elsewhere a line for each epoch.
 class Progress {
  public:
   using ScoreText = std::string (*)(double);

@@ -13,7 +13,7 @@ namespace hg = halfgrad;
 
 namespace {
 
-/// All samples, in their own order.
+/// Returns all samples, in the order of their indices.
 hg::data::Batch all_of(const hg::data::TensorDataset& dataset) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(dataset.size()));
   std::iota(indices.begin(), indices.end(), 0);
@@ -29,12 +29,12 @@ class ReplayedEpochs : public Epochs {
     const auto [x, y] = all_of(task.train);
     x_ = x.to(task.device);
     y_ = y.to(task.device);
-    order_ = hg::zeros({task.train.size()}, numbers(hg::kInt64));
-    place_ = hg::arange(task.batch, numbers(hg::kInt64));
-    step_ = hg::zeros({1}, numbers(hg::kInt64));
-    steps_ = hg::arange(loader_.size(), numbers(hg::kInt64));
-    losses_ = hg::zeros({loader_.size()}, numbers(hg::kFloat64));
-    scores_ = hg::zeros({loader_.size()}, numbers(hg::kFloat64));
+    order_ = hg::zeros({task.train.size()}, on_device(hg::kInt64));
+    in_batch_ = hg::arange(task.batch, on_device(hg::kInt64));
+    step_ = hg::zeros({1}, on_device(hg::kInt64));
+    steps_ = hg::arange(loader_.size(), on_device(hg::kInt64));
+    losses_ = hg::zeros({loader_.size()}, on_device(hg::kFloat64));
+    scores_ = hg::zeros({loader_.size()}, on_device(hg::kFloat64));
   }
 
   std::int64_t steps_per_epoch() const override { return loader_.size(); }
@@ -60,12 +60,13 @@ class ReplayedEpochs : public Epochs {
   }
 
  private:
-  hg::CreationOptions numbers(hg::DType dtype) const {
+  hg::CreationOptions on_device(hg::DType dtype) const {
     return {.dtype = dtype, .device = task_.device};
   }
 
-  /// An epoch's last batch may be shorter than the others, and has a graph of its own. The first
-  /// step of either size runs as usual, and what it allocates for good is not the graph's.
+  /// Runs a step from the graph for its batch size; the last batch of an epoch may be shorter. The
+  /// first step of each size runs without a graph, so that memory which it allocates permanently
+  /// (optimizer state) does not belong to the graph.
   void replay(std::int64_t batch) {
     const auto train = [this, batch] { step(batch); };
     if (const auto graph = graphs_.find(batch); graph != graphs_.end())
@@ -75,30 +76,30 @@ class ReplayedEpochs : public Epochs {
   }
 
   void step(std::int64_t batch) {
-    const hg::Tensor place = step_ * task_.batch + place_.slice(0, 0, batch);
-    const hg::Tensor samples = hg::index_select(order_, 0, place);
+    const hg::Tensor positions = step_ * task_.batch + in_batch_.slice(0, 0, batch);
+    const hg::Tensor samples = hg::index_select(order_, 0, positions);
     const hg::Tensor y = hg::index_select(y_, 0, samples);
     const auto [output, loss] = trainer_.step(hg::index_select(x_, 0, samples), y);
     const hg::NoGradGuard no_grad;
-    note(losses_, loss);
-    note(scores_, task_.score(output, y));
+    store(losses_, loss);
+    store(scores_, task_.score(output, y));
     step_.add_(1);
   }
 
-  void note(hg::Tensor& figures, const hg::Tensor& figure) const {
-    figures.copy_(hg::where(steps_ == step_, figure.to(hg::kFloat64), figures));
+  void store(hg::Tensor& results, const hg::Tensor& result) const {
+    results.copy_(hg::where(steps_ == step_, result.to(hg::kFloat64), results));
   }
 
   const Task& task_;
   Trainer& trainer_;
   hg::data::DataLoader loader_;
-  std::int64_t next_ = 0;                     // step, since the first epoch began
+  std::int64_t next_ = 0;                     // next step, counted from the first epoch
   hg::Tensor x_, y_;                          // the whole data set
-  hg::Tensor order_;                          // int64 [n]: the epoch's
-  hg::Tensor place_;                          // int64 [batch]: 0, 1, ...
-  hg::Tensor step_, steps_;                   // int64: of this epoch, [1]; 0, 1, ... [steps]
+  hg::Tensor order_;                          // int64 [n]: sample indices in the epoch's order
+  hg::Tensor in_batch_;                       // int64 [batch]: 0, 1, ...
+  hg::Tensor step_, steps_;                   // int64 [1]: step in the epoch; [steps]: 0, 1, ...
   hg::Tensor losses_, scores_;                // float64 [steps]
-  std::map<std::int64_t, hg::Graph> graphs_;  // by size of batch
+  std::map<std::int64_t, hg::Graph> graphs_;  // key: batch size
 };
 
 }  // namespace

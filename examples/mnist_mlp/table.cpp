@@ -26,7 +26,7 @@ double mean(Reports reports, const std::function<double(const TrainingReport&)>&
 
 double test_score(const TrainingReport& report) { return report.test_score; }
 
-/// "97.85 %", of several seeds "97.85 ± 0.12 %" with the standard deviation.
+/// Prints "97.85 %", or mean and standard deviation over several seeds: "97.85 ± 0.12 %".
 std::string accuracy(Reports reports) {
   const double centre = mean(reports, test_score);
   if (reports.size() == 1) return fmt::format("{:.2f} %", 100 * centre);
@@ -37,8 +37,9 @@ std::string accuracy(Reports reports) {
   return fmt::format("{:.2f} ± {:.2f} %", 100 * centre, 100 * std::sqrt(squares * n / (n - 1)));
 }
 
-/// A figure that only a training with a GradScaler has.
-std::string of_scaler(Reports reports, const std::function<double(const TrainingReport&)>& figure) {
+/// Prints a mean over the seeds, or "-" for a training without a GradScaler.
+std::string scaler_figure(Reports reports,
+                          const std::function<double(const TrainingReport&)>& figure) {
   return reports[0].last().scale ? fmt::format("{:g}", mean(reports, figure)) : "-";
 }
 
@@ -49,13 +50,14 @@ std::vector<std::string> row_of(Reports reports) {
       std::string(reports[0].precision),
       accuracy(reports),
       fmt::format("{:.4g}", mean(reports, [](const auto& r) { return std::abs(r.last().loss); })),
-      of_scaler(reports, [](const auto& r) { return *r.last().scale; }),
-      of_scaler(reports, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
+      scaler_figure(reports, [](const auto& r) { return *r.last().scale; }),
+      scaler_figure(reports, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
       fmt::format("{:.2f} ms", 1e3 * mean(reports, [](const auto& r) { return r.median_step; })),
       fmt::format("{:.1f} MiB", bytes / (1 << 20))};
 }
 
-/// Percent of the weights that the last update of the first training in that precision left alone.
+/// Percentage of the weights that the last update did not change, in the first training with that
+/// precision.
 std::optional<double> unmoved(Reports reports, const std::string& precision) {
   for (const TrainingReport& report : reports)
     if (report.precision == precision && report.moved_weights)
@@ -66,7 +68,7 @@ std::optional<double> unmoved(Reports reports, const std::string& precision) {
 void explain_pure(Reports reports, const Options& options) {
   const auto pure = unmoved(reports, "fp16-pure");
   if (!pure) return;
-  const auto beside = [&](const std::string& what, const std::string& precision) {
+  const auto compared_with = [&](const std::string& what, const std::string& precision) {
     const auto share = unmoved(reports, precision);
     return share ? fmt::format(", {} {:.0f} %", what, *share) : "";
   };
@@ -74,7 +76,8 @@ void explain_pure(Reports reports, const Options& options) {
       fmt::format(
           "\n  Without fp32 master weights, fp16-pure's last update left {:.0f} % of its "
           "weights unmoved{}{}: an update below half the spacing of fp16 numbers is lost.\n",
-          *pure, beside("fp32's", "fp32"), beside("and of fp16-masters' masters", "fp16-masters")),
+          *pure, compared_with("fp32's", "fp32"),
+          compared_with("and of fp16-masters' masters", "fp16-masters")),
       2);
   if (options.optimizer != "sgd")
     programs::print_wrapped(
@@ -124,8 +127,9 @@ void print_underflow_table(const std::vector<UnderflowReport>& reports) {
     table.print_row(
         {std::string(only.precision), fmt::format("{:.3f}", programs::printed(only.test_score)),
          fmt::format("{:.3g}", programs::printed(only.last().loss)),
-         of_scaler(training, [](const auto& r) { return *r.last().scale; }),
-         of_scaler(training, [](const auto& r) { return static_cast<double>(r.last().skipped); }),
+         scaler_figure(training, [](const auto& r) { return *r.last().scale; }),
+         scaler_figure(training,
+                       [](const auto& r) { return static_cast<double>(r.last().skipped); }),
          fmt::format("{:.1f} %", 100 * report.first_flushed),
          fmt::format("{:.1f} %", 100 * report.last_flushed)});
   }

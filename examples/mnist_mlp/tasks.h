@@ -5,12 +5,13 @@
 #include "options.h"
 #include "training.h"
 
-/// Handwritten digits: says which, and trains in every precision asked for.
+/// Trains on handwritten digits in every requested precision.
 std::vector<TrainingReport> run_digits(const Options& options);
 
-/// A network whose gradients are too small for fp16 without loss scaling, and why.
+/// The training of a network whose gradients are too small for fp16 without loss scaling.
 struct UnderflowReport {
   TrainingReport training;
-  double first_flushed = 0, last_flushed = 0;  ///< share of dL/dy that is zero: two epochs' means
+  /// Mean fraction of zeros in dL/dy over the first and over the last epoch.
+  double first_flushed = 0, last_flushed = 0;
 };
 std::vector<UnderflowReport> run_underflow(const Options& options);

@@ -4,8 +4,8 @@ namespace hg = halfgrad;
 
 namespace {
 
-/// Adam's eps is 1e-4 for 16-bit weights without masters: their moments are in 16 bits as well, a
-/// squared gradient below 2^-25 is zero there, and divided by 1e-8 its update is infinite.
+/// Uses Adam's eps 1e-4 for fp16 weights without masters. Their moments m and v are fp16, too: v is
+/// zero if the squared gradient is below 2^-25, and m / (sqrt(v) + 1e-8) then overflows.
 std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Precision& precision,
                                                      const std::vector<hg::Tensor>& parameters) {
   const double eps = precision.weights == hg::kHalf && !precision.masters ? 1e-4 : 1e-8;

@@ -10,26 +10,27 @@
 
 #include "training.h"
 
-/// A model being trained in one precision.
+/// Trains a model in one precision.
 class Trainer {
  public:
-  /// Both must outlive it.
+  /// Keeps references: both arguments must outlive the trainer.
   Trainer(const Task& task, const Precision& precision);
 
   struct Step {
     halfgrad::Tensor output, loss;
   };
-  /// A whole step on a batch on the task's device; the host reads nothing.
+  /// Runs a whole step on a batch that is on the task's device; the host reads no result.
   Step step(const halfgrad::Tensor& x, const halfgrad::Tensor& y);
   Step forward(const halfgrad::Tensor& x, const halfgrad::Tensor& y) const;
 
   double scale() const { return scaler_.get_scale(); }
   std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
-  /// Weights, optimizer, scaler, random numbers: all but the place in the data.
+  /// Write and read the state of weights, optimizer, scaler and random generator, but not the
+  /// position in the data.
   void write(halfgrad::io::Checkpoint& checkpoint) const;
   void read(const halfgrad::io::Checkpoint& checkpoint);
 
-  /// Copies of what the optimizer updates: the weights, or their masters.
+  /// Copies of the tensors that the optimizer updates: the weights, or their masters.
   std::vector<halfgrad::Tensor> weights() const;
 
  private:

@@ -13,7 +13,7 @@ namespace hg = halfgrad;
 
 namespace {
 
-double share_of_differences(const std::vector<hg::Tensor>& a, const std::vector<hg::Tensor>& b) {
+double fraction_of_differences(const std::vector<hg::Tensor>& a, const std::vector<hg::Tensor>& b) {
   double differences = 0, count = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     differences += (a[i] != b[i]).sum().item();
@@ -28,13 +28,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// What decides the bits of a training, but for the data.
+/// The options that determine the bits of a training, except for the data.
 std::string settings(const Task& task, const Precision& precision, std::uint64_t seed) {
   return fmt::format("--precision {} --batch {} --lr {} --optimizer {} --seed {}", precision.name,
                      task.batch, task.lr, task.optimizer, seed);
 }
 
-/// Returns the number of steps that the checkpoint has behind it; they are fewer than `all_steps`.
+/// Restores the trainer from a checkpoint, which must have fewer than `all_steps` steps. Returns
+/// its number of steps; 0 if there is no checkpoint.
 std::int64_t resume(const Task& task, const std::string& settings, std::int64_t all_steps,
                     Trainer& trainer) {
   if (task.resume.empty()) return 0;
@@ -66,9 +67,9 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
 
   Trainer trainer(task, precision);
   const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
-  const std::string of_training = settings(task, precision, seed);
+  const std::string options = settings(task, precision, seed);
   const std::int64_t per_epoch = epochs->steps_per_epoch(), all_steps = task.epochs * per_epoch;
-  const std::int64_t resumed = resume(task, of_training, all_steps, trainer);
+  const std::int64_t resumed = resume(task, options, all_steps, trainer);
   epochs->seek(resumed);
   const std::int64_t end = resumed + std::min(task.steps, all_steps - resumed);
   Progress progress(std::string(precision.name), task.score_text, task.epochs - resumed / per_epoch,
@@ -102,14 +103,14 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
     is_stopped = programs::is_interrupted();
     const bool ends_epoch = at % per_epoch == 0, ends = ends_epoch || at == end || is_stopped;
     if (ends) progress.end_epoch(std::ssize(report.epochs), epoch);
-    if (ends || at % task.save_every == 0) save(task, of_training, trainer, at);
+    if (ends || at % task.save_every == 0) save(task, options, trainer, at);
   }
   progress.end();
 
   report.steps = at;
   report.steps_left = end - at;
   report.median_step = median(seconds);
-  if (at == end) report.moved_weights = share_of_differences(weights_before, trainer.weights());
+  if (at == end) report.moved_weights = fraction_of_differences(weights_before, trainer.weights());
   const hg::NoGradGuard no_grad;
   const hg::Tensor test_x = task.test.first.to(task.device),
                    test_y = task.test.second.to(task.device);

@@ -12,7 +12,7 @@
 
 #include "precision.h"
 
-/// Something to learn, and how.
+/// A task: data, model, loss and training options.
 struct Task {
   using Comparison =
       std::function<halfgrad::Tensor(const halfgrad::Tensor& output, const halfgrad::Tensor& y)>;
@@ -22,24 +22,24 @@ struct Task {
   std::function<halfgrad::nn::Sequential()> make_model;
   Comparison loss;
   Comparison score;                   ///< 1 is perfect
-  std::string (*score_text)(double);  ///< for people
+  std::string (*score_text)(double);  ///< prints a score
   std::string optimizer = "adam";
   double lr = 1e-3;
   std::int64_t batch = 128;
   std::int64_t epochs = 1;
-  std::int64_t steps = 0;  ///< at most
+  std::int64_t steps = 0;  ///< at most so many
   halfgrad::Device device = {};
-  std::filesystem::path save = {};  ///< empty, or where each finished epoch leaves a checkpoint,
-  std::int64_t save_every = INT64_MAX;  ///< and each row of so many steps
-  std::filesystem::path resume = {};    ///< empty, or the checkpoint to go on from
-  bool graph = false;  ///< replay a captured step; loss and score may then read nothing
+  std::filesystem::path save = {};      ///< checkpoint written after each epoch; empty: none
+  std::int64_t save_every = INT64_MAX;  ///< steps after which it is written, too
+  std::filesystem::path resume = {};    ///< checkpoint to continue from; empty: none
+  bool graph = false;  ///< replays a captured step: loss and score must then not read values
 };
 
 struct EpochReport {
   double loss = 0, score = 0;   ///< means over the batches
-  std::optional<double> scale;  ///< of a GradScaler
-  std::int64_t skipped = 0;     ///< steps since the training began
-  std::int64_t steps = 0;       ///< that the means are of
+  std::optional<double> scale;  ///< only with a GradScaler
+  std::int64_t skipped = 0;     ///< skipped steps since the start of the training
+  std::int64_t steps = 0;       ///< number of batches in the means
 };
 
 struct TrainingReport {
@@ -47,11 +47,12 @@ struct TrainingReport {
   std::uint64_t seed = 0;
   std::vector<EpochReport> epochs;
   double test_score = 0;
-  double median_step = 0;       ///< seconds
-  std::int64_t peak_bytes = 0;  ///< of weights, gradients, optimizer state and activations
-  /// Share of the weights that the last update changed; not known after an interrupt.
+  double median_step = 0;       ///< in seconds
+  std::int64_t peak_bytes = 0;  ///< largest memory of weights, gradients, optimizer and activations
+  /// Fraction of the weights that the last update changed; unknown after an interrupt.
   std::optional<double> moved_weights;
-  std::int64_t steps = 0, steps_left = 0;  ///< behind it, of a checkpoint's too; after an interrupt
+  std::int64_t steps = 0;       ///< completed steps, including those of a resumed checkpoint
+  std::int64_t steps_left = 0;  ///< remaining steps after an interrupt
 
   const EpochReport& last() const { return epochs.back(); }
 };

@@ -10,16 +10,16 @@
 namespace halfgrad::data {
 namespace {
 
-constexpr std::int64_t kSamples = 7;  // three batches, the last of one sample
+constexpr std::int64_t kSamples = 7;  // three batches; the last one has one sample
 
 DataLoader loader() {
-  std::vector<std::int64_t> numbers(kSamples);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return DataLoader(TensorDataset(tensor(numbers), tensor(numbers)),
+  std::vector<std::int64_t> indices(kSamples);
+  std::iota(indices.begin(), indices.end(), 0);
+  return DataLoader(TensorDataset(tensor(indices), tensor(indices)),
                     {.batch_size = 3, .shuffle = true, .seed = 5});
 }
 
-TEST(BatchStream, RunsThroughEpochAfterEpochFromAnywhere) {
+TEST(BatchStream, ContinuesThroughEpochsFromAnyBatch) {
   std::vector<std::vector<std::int64_t>> all;
   DataLoader epochs = loader();
   for (int epoch = 0; epoch < 4; ++epoch) {
@@ -27,7 +27,7 @@ TEST(BatchStream, RunsThroughEpochAfterEpochFromAnywhere) {
   }
   ASSERT_EQ(all.size(), 12u);
 
-  BatchStream stream(epochs);  // that is in epoch 4 itself
+  BatchStream stream(epochs);  // starts with epoch 0, although `epochs` has reached epoch 4
   EXPECT_EQ(stream.epoch_size(), 3);
   for (const std::int64_t start : {0, 2, 3, 7, 1}) {
     if (start > 0) stream.seek(start);
@@ -37,19 +37,19 @@ TEST(BatchStream, RunsThroughEpochAfterEpochFromAnywhere) {
   }
 }
 
-/// Six numbers, of which `broken` cannot be read.
+/// Sample i is i, for i < 6; the sample `broken` throws.
 struct Broken {
   std::int64_t broken;
 
   std::int64_t size() const { return 6; }
   Batch get_batch(std::span<const std::int64_t> indices) const {
     if (indices[0] == broken) throw std::runtime_error("broken sample");
-    const Tensor number = tensor(std::vector<std::int64_t>(indices.begin(), indices.end()));
-    return {number, number};
+    const Tensor samples = tensor(std::vector<std::int64_t>(indices.begin(), indices.end()));
+    return {samples, samples};
   }
 };
 
-TEST(BatchStream, AnExceptionStandsForItsBatchAndEndsTheEpoch) {
+TEST(BatchStream, AnExceptionReplacesItsBatchAndEndsTheEpoch) {
   constexpr std::int64_t kThrows = -1;
   const auto next = [](BatchStream& stream) {
     try {
@@ -75,7 +75,7 @@ TEST(BatchStream, AnExceptionStandsForItsBatchAndEndsTheEpoch) {
   }
 }
 
-TEST(BatchStream, RefusesWhatHasNoBatches) {
+TEST(BatchStream, RefusesEmptyLoadersAndNegativePositions) {
   const Tensor none = empty({0, 1});
   EXPECT_THROW(BatchStream(DataLoader(TensorDataset(none, none))), std::invalid_argument);
   EXPECT_THROW(BatchStream(loader()).seek(-1), std::invalid_argument);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kPrefetches[] = {0, 1, 2, 50};
 
-/// Noise added to each sample, drawn tensor by tensor; y is a permutation.
+/// Adds noise to each sample, one draw per sample; y is a random permutation.
 struct Augmented {
   std::int64_t size() const { return 23; }
   Batch get_batch(std::span<const std::int64_t> indices) const {
@@ -35,17 +35,17 @@ struct Augmented {
 
 using Values = std::vector<double>;
 
-Values numbers_of(const Batch& batch) {
-  Values numbers = batch.first.to_vector<double>();
-  for (const double y : batch.second.to_vector<double>()) numbers.push_back(y);
-  return numbers;
+Values values_of(const Batch& batch) {
+  Values values = batch.first.to_vector<double>();
+  for (const double y : batch.second.to_vector<double>()) values.push_back(y);
+  return values;
 }
 
-/// The batches that are left of the loader's epoch, while this thread draws, too.
+/// Returns the remaining batches of the loader's epoch; this thread draws random numbers, too.
 std::vector<Values> drawn_epoch(DataLoader& loader) {
   std::vector<Values> batches;
   for (const Batch& batch : loader) {
-    batches.push_back(numbers_of(batch));
+    batches.push_back(values_of(batch));
     rand({4});
   }
   return batches;
@@ -60,7 +60,7 @@ TEST(RandomBatches, AreTheSameForEveryPrefetch) {
   const auto first = drawn_epoch(straight), second = drawn_epoch(straight);
   for (int repetition = 0; repetition < 25; ++repetition) {
     for (const int prefetch : kPrefetches) {
-      manual_seed(static_cast<std::uint64_t>(repetition));  // of no concern to the batches
+      manual_seed(static_cast<std::uint64_t>(repetition));  // must not affect the batches
       DataLoader loader(Augmented{}, options_of(prefetch));
       EXPECT_EQ(drawn_epoch(loader), first) << prefetch;
       EXPECT_EQ(drawn_epoch(loader), second) << prefetch;
@@ -81,11 +81,11 @@ TEST(RandomBatches, AreTheSameWhereAnEpochResumes) {
     }
     BatchStream stream{DataLoader(Augmented{}, options_of(prefetch))};
     stream.seek(straight.size() + 2);
-    EXPECT_EQ(numbers_of(stream.next()), second[2]);
+    EXPECT_EQ(values_of(stream.next()), second[2]);
   }
 }
 
-TEST(RandomBatches, LeaveTheProgramsGeneratorAlone) {
+TEST(RandomBatches, DoNotChangeTheProgramsGenerator) {
   for (const int prefetch : kPrefetches) {
     manual_seed(5);
     const Values expected = randn({3}).to_vector<double>();
@@ -97,7 +97,8 @@ TEST(RandomBatches, LeaveTheProgramsGeneratorAlone) {
   }
 }
 
-/// x is the state of the generator that a batch starts with. Seeds it anew, or fails, when told.
+/// x is the generator's state at the start of the batch. Reseeds the generator, or throws, on
+/// request.
 struct States {
   bool reseed = false;
   bool fail = false;
@@ -119,7 +120,7 @@ TEST(RandomBatches, DrawFromStreamsOfTheirOwn) {
     for (int epoch = 0; epoch < 10; ++epoch) {
       for (const auto& [x, y] : loader) {
         seeds.insert(x[0].item<std::int64_t>());
-        // Above the streams of random tensors, below those of orders, which have the sign.
+        // Bit 62 alone: other streams than random tensors (which count from 0) and orders (bit 63).
         EXPECT_EQ(x[1].item<std::int64_t>(), std::int64_t{1} << 62);
       }
     }
@@ -127,7 +128,7 @@ TEST(RandomBatches, DrawFromStreamsOfTheirOwn) {
   EXPECT_EQ(seeds.size(), 2U * 10 * 20);
 }
 
-TEST(RandomBatches, EndWithTheirGenerator) {
+TEST(RandomBatches, RestoreTheProgramsGenerator) {
   for (const int prefetch : kPrefetches) {
     for (const bool fail : {false, true}) {
       manual_seed(11);
@@ -142,7 +143,7 @@ TEST(RandomBatches, EndWithTheirGenerator) {
   }
 }
 
-/// y says in which modes a batch was made.
+/// y contains the modes in which the batch was made.
 struct Observed {
   std::int64_t size() const { return 5; }
   Batch get_batch(std::span<const std::int64_t>) const {
@@ -163,7 +164,7 @@ void expect_modes(DataLoader::Iterator batch, const std::vector<int>& expected) 
   EXPECT_EQ(batches, 5);
 }
 
-TEST(BatchModes, AreThoseInWhichTheEpochWasStarted) {
+TEST(BatchModes, AreTheModesAtTheStartOfTheEpoch) {
   for (const int prefetch : kPrefetches) {
     DataLoader loader(Observed{}, {.prefetch = prefetch});
     expect_modes(loader.begin(), {1, 0, 0});

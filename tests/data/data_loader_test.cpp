@@ -16,7 +16,7 @@
 namespace halfgrad::data {
 namespace {
 
-/// Sample i is x = i, y = -i. Counts the batches made; fails at the sample `broken`.
+/// Sample i is x = i, y = -i. Counts the batches made; throws at the sample `broken`.
 struct Numbers {
   std::int64_t count;
   std::int64_t broken = -1;
@@ -162,7 +162,7 @@ TEST_P(Loader, ExceptionsEndTheEpoch) {
   }
 }
 
-/// Batches made where the thread makes tensors.
+/// Batches on the default device of the thread that makes them.
 struct Ones {
   std::int64_t size() const { return 6; }
   Batch get_batch(std::span<const std::int64_t>) const { return {ones({1}), ones({1})}; }
@@ -188,14 +188,14 @@ TEST_P(Loader, MayBeLeftEarly) {
   EXPECT_EQ(one_epoch(loader).size(), 1000u);
 }
 
-TEST_P(Loader, PreparesNoMoreThanItWasTold) {
-  Numbers numbers{1000};
-  DataLoader loader(numbers, {.batch_size = 1, .prefetch = GetParam()});
-  int given = 0;
+TEST_P(Loader, PreparesAtMostPrefetchBatches) {
+  Numbers dataset{1000};
+  DataLoader loader(dataset, {.batch_size = 1, .prefetch = GetParam()});
+  int received = 0;
   for (auto [x, y] : loader) {
-    ++given;
-    EXPECT_LE(*numbers.batches, given + GetParam());
-    if (given == 20) break;
+    ++received;
+    EXPECT_LE(*dataset.batches, received + GetParam());
+    if (received == 20) break;
   }
 }
 
@@ -208,7 +208,7 @@ TEST(DataLoader, IteratorOutlivesItsLoader) {
   EXPECT_EQ(batches, 4);
 }
 
-TEST(DataLoader, RefusesSenselessOptions) {
+TEST(DataLoader, RefusesInvalidOptions) {
   EXPECT_THROW(DataLoader(Numbers{1}, {.batch_size = 0}), std::invalid_argument);
   EXPECT_THROW(DataLoader(Numbers{1}, {.prefetch = -1}), std::invalid_argument);
 }
@@ -226,7 +226,7 @@ TEST(TensorDataset, CopiesRowsOfAnyDtypeAndLayout) {
   EXPECT_EQ(dataset.get_batch({}).first.sizes(), (Shape{0, 2}));
 }
 
-TEST(TensorDataset, RefusesWhatDoesNotFit) {
+TEST(TensorDataset, RefusesWrongShapesAndIndices) {
   EXPECT_THROW(TensorDataset(zeros({3, 2}), zeros({2})), std::invalid_argument);
   EXPECT_THROW(TensorDataset(tensor(1.0), tensor(1.0)), std::invalid_argument);
   const TensorDataset dataset(zeros({3, 2}), zeros({3}));

@@ -64,7 +64,7 @@ TEST(Idx, ReadsEightDimsAndEmptyOnes) {
   EXPECT_TRUE(parse_idx(gzip(bytes({0, 0, 8, 1, 0, 0, 0, 0}))).data.empty());
 }
 
-TEST(Idx, ReadsGzipThatPacksAThousandfold) {
+TEST(Idx, ReadsGzipWithACompressionRatioOf900) {
   const Bytes input = bytes({0, 0, 8, 1, 0, 0x80, 0, 0}) + zeros(1 << 23);
   const Bytes packed = gzip(input);
   ASSERT_LT(packed.size() * 900, input.size());
@@ -112,7 +112,7 @@ TEST(Idx, WritesTheseBytes) {
   EXPECT_EQ(contents(folder / "file"), bytes({0, 0, 12, 1, 0, 0, 0, 1, 1, 2, 3, 4}));
 }
 
-TEST(Idx, RefusesToWriteWhatTheFormatCannotHold) {
+TEST(Idx, RefusesToWriteContentsThatTheFormatLacks) {
   const Folder folder;
   const int64_t large = int64_t{1} << 31;
   const IdxFile files[] = {

@@ -52,13 +52,13 @@ TEST_F(Mnist, FindsEverySpellingOfTheNames) {
   }
 }
 
-TEST_F(Mnist, PassesOverFoldersOfTheSameName) {
+TEST_F(Mnist, SkipsFoldersOfTheSameName) {
   fs::rename(folder_ / kImages, folder_ / "train-images.idx3-ubyte");
   fs::create_directory(folder_ / kImages);
   EXPECT_EQ(error(), "no error");
 }
 
-TEST_F(Mnist, RefusesWhatDoesNotFitTogether) {
+TEST_F(Mnist, RefusesWrongShapesAndLabels) {
   const struct {
     const char* file;
     std::vector<int64_t> dims;
@@ -79,7 +79,7 @@ TEST_F(Mnist, RefusesWhatDoesNotFitTogether) {
   }
 }
 
-TEST_F(Mnist, SaysWhichNamesItTried) {
+TEST_F(Mnist, NamesTheFilesThatItTried) {
   fs::remove(folder_ / kLabels);
   EXPECT_EQ(error(),
             "load_mnist: expected train-labels-idx1-ubyte or .idx1-ubyte, plain or .gz, got "
@@ -100,7 +100,7 @@ TEST(RealMnist, TestSetHasItsKnownContents) {
   for (int64_t label : digits.labels) ++counts[label];
   EXPECT_EQ(counts, (std::vector<int64_t>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
   const double sum = std::accumulate(digits.pixels.begin(), digits.pixels.end(), 0.0);
-  EXPECT_NEAR(sum / 7840000 / 255, 0.1325, 0.00005);  // the mean, to the four digits it is known by
+  EXPECT_NEAR(sum / 7840000 / 255, 0.1325, 0.00005);  // the published mean, which has four digits
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 Batch digits(std::int64_t count, std::uint64_t seed) {
   const DigitImages images = synthetic_digits(count, seed);
   const Tensor pixels = tensor(images.pixels, {count, 784}).to(kFloat32);
-  return {(pixels - 42) / 81, tensor(images.labels)};  // about mean 0, deviation 1
+  return {(pixels - 42) / 81, tensor(images.labels)};  // about mean 0, standard deviation 1
 }
 
 double test_accuracy(const nn::Sequential& model, const Batch& train, const Batch& test) {

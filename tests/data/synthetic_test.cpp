@@ -18,7 +18,7 @@ TEST(SyntheticDigits, SampleDependsOnSeedAndIndexAlone) {
   EXPECT_NE(synthetic_digits(20, 4).pixels, few.pixels);
 }
 
-/// Pinned: examples and documents state accuracies that were measured with these very images.
+/// Fixes the images: examples and documents state accuracies that were measured with them.
 TEST(SyntheticDigits, ImagesAreTheseBytes) {
   const DigitImages digits = synthetic_digits(1000, 1);
   uint64_t digest = 0;
@@ -60,9 +60,9 @@ TEST(MembraneLoads, SampleDependsOnSeedAndIndexAlone) {
   EXPECT_NE(membrane_loads(20, 4).loads, few.loads);
 }
 
-/// Green's identity with the first eigenfunction p = sin(pi x) sin(pi y): the integral of q p
-/// equals T 2 pi^2 times the integral of w p. Both by the midpoint rule, the left one over the
-/// patch.
+/// Green's identity with the first eigenfunction p = sin(pi x) sin(pi y):
+///     integral of q p = T 2 pi^2 integral of w p
+/// The midpoint rule computes both integrals, the left one over the patch of the load.
 TEST(MembraneLoads, DeflectionBalancesTheLoad) {
   constexpr int64_t count = 50;
   const double pi = std::acos(-1.0);
@@ -85,19 +85,20 @@ TEST(MembraneLoads, DeflectionBalancesTheLoad) {
                     std::sin(pi * (static_cast<double>(row) + 0.5) / kSide) *
                     std::sin(pi * (static_cast<double>(column) + 0.5) / kSide) / kPoints;
     const double expected = force * along_x * along_y;
-    // A roundoff of float for each deflection, and at most 10 times that for cancellation.
+    // One float roundoff for each deflection, times 10 for cancellation in the sum.
     EXPECT_NEAR(1000 * 2 * pi * pi * response, expected, 10 * 0x1p-24 * expected);
   }
 }
 
-/// The reason for the task: from a network that answers zero, fp16 sees no gradient at all.
-TEST(MembraneLoads, EveryGradientEntryRoundsToZeroInHalfPrecision) {
-  const float entries = 128 * static_cast<float>(kPoints);
+/// The reason for the task: if the network's output is zero, every element of dL/dy is zero in
+/// fp16.
+TEST(MembraneLoads, EveryGradientElementRoundsToZeroInHalfPrecision) {
+  const float elements = 128 * static_cast<float>(kPoints);
   const MembraneLoads samples = membrane_loads(4096, 1);
   float largest = 0;
   for (float w : samples.deflections) largest = std::max(largest, std::abs(w));
-  EXPECT_LE(2 * largest / entries, 0x1p-25f);
-  EXPECT_GT(65536 * 2 * largest / entries, 0x1p-14f);  // scaled, it is a normal number
+  EXPECT_LE(2 * largest / elements, 0x1p-25f);
+  EXPECT_GT(65536 * 2 * largest / elements, 0x1p-14f);  // a normal fp16 value after scaling
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ TEST(Text, AlphabetNumbersCharactersInOrder) {
   EXPECT_EQ(alphabet.encode("\n et\xC3"), (Ids{0, 1, 3, 7, 9}));
   EXPECT_EQ(alphabet.decode(alphabet.encode(text)), text);
   EXPECT_THROW(alphabet.encode("x"), std::invalid_argument);
-  for (const std::int64_t number : {10, -1}) {
-    EXPECT_EQ(message_of<std::out_of_range>([&] { alphabet.decode(Ids{number}); }),
-              "Alphabet: expected an index in [0, 10), got " + std::to_string(number));
+  for (const std::int64_t index : {10, -1}) {
+    EXPECT_EQ(message_of<std::out_of_range>([&] { alphabet.decode(Ids{index}); }),
+              "Alphabet: expected an index in [0, 10), got " + std::to_string(index));
   }
 }
 
@@ -40,7 +40,7 @@ TEST(Text, BlocksAreFollowedByTheNextCharacter) {
   EXPECT_THROW(TextBlocks({1, 2, 3}, 0), std::invalid_argument);
 }
 
-TEST(Text, ContextsDoNotReachIntoTheLineBefore) {
+TEST(Text, ContextsStopAtThePreviousLineEnd) {
   const LineContexts contexts({5, 6, 7, 8, 0, 9, 0}, 0, 3);
   EXPECT_EQ(contexts.size(), 7);
   const auto [x, y] = contexts.get_batch(Ids{0, 1, 3, 4, 5, 6});

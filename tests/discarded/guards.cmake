@@ -1,5 +1,5 @@
-# The compiler warns of every guard that is a temporary, and of nothing else in guards.cpp: run with
-# -DCOMPILER=... -DINCLUDE=... as tests/CMakeLists.txt does.
+# Checks that the compiler warns about every discarded guard in guards.cpp, and about no other line.
+# Runs with -DCOMPILER=... -DINCLUDE=... as in tests/CMakeLists.txt.
 
 cmake_minimum_required(VERSION 3.24)
 set(source "${CMAKE_CURRENT_LIST_DIR}/guards.cpp")

@@ -11,9 +11,9 @@
 #include <halfgrad/core/scoped_value.h>
 #include <halfgrad/core/stream.h>
 
-/// Guards that end where they begin: the compiler has to warn of every line that is marked. The
-/// script beside this file looks for the warnings. clang++ reads `Autocast(hg::kCPU);` as a
-/// declaration and refuses it.
+/// Guards that are temporaries end at once. The compiler must warn about every line with the
+/// comment `discarded`; guards.cmake checks it. `Autocast(hg::kCPU);` is missing, because clang++
+/// parses it as a declaration and refuses it.
 namespace hg = halfgrad;
 
 bool flag = false;

@@ -1,6 +1,6 @@
-# Runs -DPROGRAM=char_lm as users do: help, wrong arguments, and short trainings, whose validation loss
-# in fp16 must be that in fp32 to 0.02 nats: -DSTEPS=40 for the transformer. And trainings that go on
-# bit for bit from a checkpoint.
+# Runs -DPROGRAM=char_lm: help, wrong arguments, short trainings (-DSTEPS=40 for the transformer) whose
+# validation losses in fp16 and fp32 differ by at most 0.02 nats, and trainings that resume from a
+# checkpoint bit for bit.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_run status pattern)
@@ -26,7 +26,7 @@ foreach(option IN ITEMS steps batch width)
   expect_run(2 "${option}: expected a finite number above 0, got 0\n" --${option} 0)
 endforeach()
 
-# Texts of users, of which both parts must be long enough.
+# Texts of users: the training and the validation part must be long enough.
 set(file "${CMAKE_CURRENT_BINARY_DIR}/char_lm_text")
 function(expect_text status pattern text)
   file(WRITE "${file}" "${text}")
@@ -79,6 +79,6 @@ function(expect_resumed)
 endfunction()
 set(small --width 16 --warm-up 3 --validation-batches 1)
 foreach(precision IN ITEMS fp32 bf16)
-  expect_resumed(--model mlp --precision ${precision} --batch 120 ${small})  # five batches an epoch
+  expect_resumed(--model mlp --precision ${precision} --batch 120 ${small})  # an epoch has 5 batches
 endforeach()
 expect_resumed(--model gpt --layers 1 --context 16 --dropout 0.2 --accumulation 2 ${small})

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Sends signals to the trainings in a folder of programs: they finish the step, save, and print the
-# command that goes on, which then ends in the bits of a straight run. A second signal ends them at once.
-#   interrupt.sh BIN FOLDER     FOLDER is made, and removed if all is well
+# Sends signals to the training programs in BIN. A program must finish its step, save, and print the
+# command that resumes it, which must end in the bits of an uninterrupted run. A second signal must end
+# the program at once.
+#   interrupt.sh BIN FOLDER     creates FOLDER, and removes it on success
 set -euo pipefail
 set -m  # without job control, background programs ignore SIGINT
 
@@ -17,7 +18,8 @@ fail() {
   exit 1
 }
 
-# start PROGRAM ARGUMENT...: in the background, until its handler is there and file `run`, if it saves one.
+# start PROGRAM ARGUMENT...: starts a program in the background, and waits until its signal handler is
+# installed and the file $waits_for exists, if one is named.
 start() {
   rm -f run results.json
   "$@" >output 2>errors &
@@ -32,7 +34,7 @@ start() {
   fail "expected $* to train"
 }
 
-# stop SIGNAL STATUS
+# stop SIGNAL STATUS: sends the signal and expects the exit status.
 stop() {
   kill "-$1" "$program"
   status=0
@@ -40,7 +42,8 @@ stop() {
   ((status == $2)) || fail "expected status $2"
 }
 
-go_on() {
+# Runs the printed command, and compares its checkpoint with that of the uninterrupted run.
+resume() {
   command=$(tail -n 1 errors)
   [[ $command == *"--resume run"* ]] || fail "expected a command with --resume"
   bash -c "$command" >output 2>>errors
@@ -52,22 +55,22 @@ training=("$bin/mnist_mlp" --task digits --precision fp16 --batch 2000 --hidden 
 "${training[@]}" --save straight >output
 start "${training[@]}" --save run --save-every 1 --json results.json
 stop INT 130
-grep -q "interrupted after step" errors || fail "expected to read after which step"
+grep -q "interrupted after step" errors || fail "expected the step of the interrupt"
 grep -q '"interrupted": true' results.json
-go_on
+resume
 
-# --steps counts from where a training starts.
+# --steps counts from the start or the resumption of a training.
 "${training[@]}" --save straight --steps 30 >output
 start "${training[@]}" --steps=30 --save run --save-every 1
 stop TERM 143
-go_on
+resume
 
 waits_for=
 start "$bin/mnist_mlp" --batch 2000 --epochs 100000
 stop INT 130
-grep -q "nothing is saved without --save" errors || fail "expected to read that nothing is saved"
+grep -q "nothing is saved without --save" errors || fail "expected the message that nothing is saved"
 
-# Two signals within a step, which is a long one.
+# Two signals within one step; large layers make the step long enough.
 waits_for=run
 start "$bin/mnist_mlp" --task digits --precision fp32 --batch 8000 --hidden 1024 --epochs 1000 \
   --save run --save-every 1
@@ -81,13 +84,13 @@ training=("$bin/char_lm" --model mlp --batch 16 --width 16 --steps 60 --samples 
 "${training[@]}" --save straight >output
 start "${training[@]}" --save run --validate-every 1
 stop TERM 143
-go_on
+resume
 
 waits_for=
 start "$bin/verify_resume" --mode fp32 --to 1000000 --save run
 stop INT 130
 [[ -s run ]] || fail "expected a checkpoint"
-grep -q -- "--to 1000000 --save run --resume run" errors || fail "expected the command that goes on"
+grep -q -- "--to 1000000 --save run --resume run" errors || fail "expected the command that resumes it"
 
 cd /
 rm -r "$folder"

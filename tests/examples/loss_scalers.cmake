@@ -1,4 +1,5 @@
-# Runs -DPROGRAM=loss_scalers as docs/loss-scalers.md of -DSOURCE_DIR says, and compares what it prints.
+# Runs the commands in docs/loss-scalers.md of -DSOURCE_DIR with -DPROGRAM=loss_scalers, and compares the
+# output with the page.
 cmake_minimum_required(VERSION 3.24)
 
 file(READ "${SOURCE_DIR}/docs/loss-scalers.md" document)

@@ -1,4 +1,5 @@
-# Runs -DPROGRAM=mnist_mlp as users do: help, wrong arguments, and a short training with its results.
+# Runs -DPROGRAM=mnist_mlp: help, wrong arguments, short trainings with their results, and trainings that
+# resume from a checkpoint bit for bit.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_run status pattern)
@@ -19,7 +20,7 @@ foreach(sizes IN ITEMS 4,,4 4, ,4 0)
   expect_run(2 "hidden: expected sizes" --hidden ${sizes})
 endforeach()
 expect_run(2 "lr.* finite" --lr inf)
-expect_run(2 "seed.* from 0 on" --seed -1)
+expect_run(2 "seed.* of at least 0" --seed -1)
 expect_run(2 "data" --data no_such_folder)
 expect_run(2 "no_such_folder" --json no_such_folder/results.json)
 expect_run(2 "save: create the folder no_such_folder" --task digits --precision fp32
@@ -59,7 +60,7 @@ endfunction()
 expect_reports(digits "${precisions}")
 list(APPEND keys flushed_gradients_first_epoch flushed_gradients_last_epoch)
 expect_reports(underflow "fp32;fp16-noscale;fp16;bf16")
-# A graph replays what a plain run does: the same figures to the last digit, also of a shorter batch.
+# --graph must give the same results to the last digit, also for an epoch's last, shorter batch.
 set(figures)
 foreach(graph IN ITEMS "" --graph)
   expect_run(0 "fp16" --task digits --precision fp16 --epochs 3 --steps 8 --batch 3000 --hidden 16
@@ -75,8 +76,8 @@ if(NOT "${figures}" STREQUAL "${figures--graph}")
   message(FATAL_ERROR "--graph: expected ${figures}, got ${figures--graph}")
 endif()
 
-# Four epochs of three steps, and a part across a restart, end in the same bits: stopped between two
-# epochs, or within one.
+# Four epochs of three steps must end in the same bits with and without a restart, whether the training
+# stops between two epochs or within one.
 set(training --task digits --precision fp16 --batch 3000 --hidden 16 --threads 2)
 expect_run(0 "fp16" ${training} --epochs 4 --save "${file}.straight")
 file(SHA256 "${file}.straight" straight)
@@ -93,7 +94,7 @@ foreach(stop IN ITEMS "--epochs;2" "--epochs;4;--steps;2" "--epochs;4;--steps;5;
     endif()
   endforeach()
 endforeach()
-# Masters travel with a checkpoint: without them every update that 16 bits rounded away would be lost.
+# A checkpoint must contain the master weights: they hold the updates that are too small for 16 bits.
 set(masters --task digits --precision fp16-masters --batch 512 --hidden 16 --threads 2)
 expect_run(0 "masters  epoch  3/3  loss [01]" ${masters} --epochs 3 --save "${file}.straight")
 file(SHA256 "${file}.straight" straight)

@@ -1,5 +1,5 @@
-# What every program in -DFOLDER has: --help and --version, status 2 for wrong options, which are
-# refused in a line, and an error where its output cannot be written.
+# Checks every program in -DFOLDER: --help, --version, status 2 and one line for a wrong option, and an
+# error if the output cannot be written.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_refused program pattern)
@@ -26,7 +26,8 @@ expect_refused(verify_resume "requires --to" --complete-at 2)
 expect_refused(verify_resume "got the folder" --mode fp32 --to 3 --save "${CMAKE_CURRENT_LIST_DIR}")
 expect_refused(verify_resume "create the folder missing first" --mode fp32 --to 3 --save missing/file)
 
-# The lines of `text` are at most so long, in characters, where CMake counts bytes.
+# Checks that the lines of `text` have at most `most` characters. CMake counts bytes, so each character
+# beyond ASCII is replaced by one byte first.
 function(expect_columns program most text)
   foreach(character IN ITEMS "━" "┈" "±" "²")
     string(REPLACE "${character}" "x" text "${text}")
@@ -84,8 +85,8 @@ expect_refused(amp_loops "got clipnorm; did you mean clip_norm\\?" --loop clipno
 expect_refused(char_lm "got gtp; did you mean gpt\\?" --model gtp)
 expect_refused(verify_resume "did you mean fp16-async\\?" --mode fp16async)
 
-# What the programs print fits into 60 columns, and has neither carriage returns nor escape codes where
-# nobody can see a line redrawn.
+# The output of the programs fits into 60 columns. It has no carriage returns and no escape codes unless
+# it goes to a terminal.
 string(ASCII 27 escape)
 function(expect_narrow program)
   run_to_end(text ${program} ${ARGN})
@@ -108,7 +109,7 @@ if(EXISTS "${FOLDER}/halfgrad-check")
   expect_narrow(halfgrad-number 0.1 1e-7 1e9 nan)
 endif()
 
-# On a terminal the line of a training is redrawn, and does not reach the last column.
+# On a terminal, the progress line of a training is redrawn and does not reach the last column.
 find_program(script script)
 if(script)
   unset(ENV{COLUMNS})
@@ -131,7 +132,7 @@ if(script)
   endforeach()
 endif()
 
-# Output that nobody can keep is an error, and so are files.
+# Standard output or files that cannot be written are an error.
 set(ENV{COLUMNS} 80)
 foreach(command IN ITEMS "amp_loops --steps 3" "loss_scalers" "mnist_mlp --task digits --steps 1"
                          "async_optimizer --steps 1" "train_step --steps 1"

@@ -1,4 +1,4 @@
-"""Output dtypes under CUDA fp16 autocast: autocast_dtypes.json. PyTorch 2.15.0 (CUDA build).
+"""Writes autocast_dtypes.json: output dtypes under CUDA fp16 autocast. PyTorch 2.15.0 (CUDA build).
 
     python autocast_dtypes.py
 
@@ -6,8 +6,8 @@ Needs no GPU: fake tensors go through PyTorch's CUDA dispatch, autocast included
 a kernel. `inputs` has one letter per tensor, h f16, b bf16, f f32, d f64, i i64, in the order of
 the op's signature; `output` is such a letter, ? for bool, or "error".
 
-Fake kernels check less than real ones: where f64 is mixed with another dtype the op also runs on
-real CPU tensors without autocast (which leaves f64 alone), and an error there is the answer.
+Fake kernels check less than real ones. If f64 is mixed with another dtype, the op also runs on real
+CPU tensors without autocast, which does not cast f64; an error there becomes the expected output.
 """
 
 import logging
@@ -25,7 +25,7 @@ SINGLES = ["h", "b", "f", "d"]
 PAIRS = [first + second for first in SINGLES for second in SINGLES]
 TRIPLES = ["hhh", "bbb", "fff", "ddd", "hhf", "hfh", "fhh", "ffh", "fhf", "hff", "bbf", "ffd"]
 
-# Where fake and real kernels disagree only the pairs that both take stand in the table.
+# For ops whose fake and real kernels disagree: the pairs of dtypes that both accept.
 PAIRS_OF = {
     "batch_norm_weight": ["hh", "hf", "bb", "bf", "ff", "dd"],
     "huber_loss": [pair for pair in PAIRS if "d" not in pair] + ["dd"],

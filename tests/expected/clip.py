@@ -1,9 +1,9 @@
-"""clip_grad_norm_ and clip_grad_value_ on small gradients: clip.json. PyTorch 2.15.0.
+"""Writes clip.json: clip_grad_norm_ and clip_grad_value_ on small gradients. PyTorch 2.15.0.
 
     python clip.py
 
-`gradients` are those of separate parameters of `dtype`; `total` is what clip_grad_norm_ returns
-and `clipped` what it leaves behind.
+`gradients` has one entry per parameter of `dtype`; `total` is the norm that clip_grad_norm_ returns,
+`clipped` the gradients after clipping.
 """
 
 import torch

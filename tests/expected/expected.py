@@ -1,8 +1,8 @@
-"""Shared by the scripts of this folder: how expected values are written.
+"""Reads and writes the files of expected values; the scripts of this folder share it.
 
-One JSON object per file, one line per key (and per row of a list of objects). Every number has
-the digits it takes to read back the same bits: 9 for float32, repr for float64. JSON has no NaN
-and no infinities: they are the strings "nan", "inf" and "-inf".
+A file holds one JSON object, with one line per key and per row of a list of objects. Numbers have
+the digits that read back the same bits: 9 for float32, repr for float64. JSON has no NaN and no
+infinities, so they are the strings "nan", "inf" and "-inf".
 """
 
 import json
@@ -15,7 +15,7 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 def numbers(values):
-    """A tensor, a list or a number as JSON can hold it; float32 tensors with 9 digits."""
+    """Converts a tensor, a list or a number for JSON; rounds float32 tensors to 9 digits."""
     if isinstance(values, torch.Tensor):
         single = values.dtype in (torch.float32, torch.float16, torch.bfloat16)
         return numbers(_nine_digits(values.tolist()) if single else values.tolist())

@@ -1,4 +1,4 @@
-"""Writes formats/: files that NumPy and safetensors' Python package made of the same few bits.
+"""Writes formats/: files of NumPy and of safetensors' Python package with the same elements.
 
     python3 -m venv env && env/bin/pip install numpy==2.4.6 safetensors==0.8.0
     env/bin/python formats.py
@@ -12,7 +12,7 @@ import safetensors
 folder = pathlib.Path(__file__).parent / "formats"
 folder.mkdir(exist_ok=True)
 
-# Zero, minus one, the smallest subnormal, the largest finite number, infinity, a NaN with a payload.
+# 0, -1, the smallest subnormal, the largest finite value, infinity, a NaN with a payload.
 bits = {
     "f64": ("<f8", "<u8", [0, 0xBFF0000000000000, 1, 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF4000000001234]),
     "f32": ("<f4", "<u4", [0, 0xBF800000, 1, 0x7F7FFFFF, 0x7F800000, 0x7FA01234]),
@@ -52,7 +52,7 @@ metadata = {"made by": f"safetensors {safetensors.__version__} \u00e9/\t"}
 (folder / "all.safetensors").write_bytes(safetensors.serialize(specs, metadata))
 (folder / "none.safetensors").write_bytes(safetensors.serialize({}, None))
 
-# What save_npz wrote of the same arrays.
+# The file that save_npz wrote for the same arrays.
 with np.load(folder / "halfgrad.npz") as ours:
     assert ours.keys() == arrays.keys()
     for name, array in arrays.items():

@@ -1,11 +1,11 @@
-"""What nn.init draws from, as numbers: init.json. PyTorch 2.15.0.
+"""Writes init.json: the distributions from which nn.init draws. PyTorch 2.15.0.
 
     python init.py
 
-`gains`: calculate_gain. `cases`: fan_in and fan_out of a shape, and the bounds of the uniform or
-the mean and standard deviation of the normal each function draws from. `layers`: the same for
-the parameters and buffers of freshly built layers. All are read off by replacing the tensor's
-filling methods, so no random number is drawn.
+`gains`: results of calculate_gain. `cases`: fan_in and fan_out of a shape, and for each function the
+bounds of its uniform distribution or the mean and standard deviation of its normal distribution.
+`layers`: the distributions of the parameters and buffers of new layers. The script replaces the
+tensor's filling methods and records their arguments, so it draws no random number.
 """
 
 import math
@@ -50,7 +50,7 @@ LAYERS = [
 
 
 def recorded_draws(run):
-    """Runs `run`; per tensor (by id) the last thing asked of it: uniform, normal or constant."""
+    """Runs `run`; returns the last call for each tensor (by id): uniform, normal or constant."""
     draws = {}
 
     def recorder(kind, *names):

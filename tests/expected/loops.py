@@ -1,13 +1,14 @@
-"""The loops of examples/amp_loops, with the CPU's autocast and GradScaler: loops.json. PyTorch 2.15.0.
+"""Writes loops.json: the loops of examples/amp_loops with autocast and GradScaler on the CPU.
+PyTorch 2.15.0.
 
     python loops.py
 
-Per loop and step: the loss, the scale after update(), whether the (first) optimizer was skipped,
-and, where the loop is about a further number, that as `seen`. Data and weights come from the formulas of
-examples/amp_loops/regression.cpp. In worker_threads the halves run one after the other, here.
+For each step of a loop: the loss, the scale after update(), whether the (first) optimizer skipped, and
+`seen`, a further value that the loop shows, if it has one. Data and weights use the formulas of
+examples/amp_loops/regression.cpp. In worker_threads the two halves run one after the other here.
 
-No skip is a close call, which the script asserts: runs whose activations carry 1 % of noise skip
-the same steps.
+The skipped steps do not depend on rounding errors. The script asserts it: runs with 1 % of noise on the
+activations skip the same steps.
 """
 
 import math
@@ -67,7 +68,7 @@ def sgd(model, lr=LR):
 
 
 class Watch:
-    """Tells whether a step was taken: PyTorch's scaler does not."""
+    """Records whether a step was taken, which PyTorch's scaler does not return."""
 
     def __init__(self, optimizer):
         self.stepped = False
@@ -91,7 +92,7 @@ def row(loss, scaler, skipped, seen=None):
 
 
 def train(steps, loss_of, lr=LR, before_step=None, enabled=True):
-    """The plain loop, from which most differ in the loss or between backward and step."""
+    """The plain loop. Most loops differ from it in the loss, or between backward and step."""
     model = Regression()
     optimizer, scaler = sgd(model, lr), make_scaler(enabled=enabled)
     watch = Watch(optimizer)

@@ -1,6 +1,6 @@
 """Writes number_formats.json: conversions by ml_dtypes (pip install ml_dtypes).
 
-Inputs are float32 patterns: the neighbourhood of every fp8 number and midpoint, and random ones.
+Inputs are float32 bit patterns: neighbours of every fp8 value and midpoint, and random ones.
 """
 
 import json

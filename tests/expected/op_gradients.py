@@ -1,11 +1,12 @@
-"""Gradients of every op with fp16 inputs, without autocast: op_gradients.json. PyTorch 2.15.0, CPU.
+"""Writes op_gradients.json: gradients of every op with fp16 inputs, without autocast. PyTorch 2.15.0,
+CPU.
 
     python op_gradients.py
 
-The ops are those of autocast_dtypes.py, on 4 x 4 operands: once with numbers in (0, 1), once in
-(-2, 2), where the op is defined there. All are odd multiples of 1/128, in f16 exact, no two of them
-equal, so that no maximum is a tie and no argument lies on a corner of its function. Per row: the
-operands, the cotangent, and a gradient for each operand, null for one that gets none.
+Uses the ops of autocast_dtypes.py on 4 x 4 operands: once with elements in (0, 1), and once in (-2, 2)
+if the op is defined there. The elements are distinct odd multiples of 1/128, which are exact in f16: a
+maximum has no ties, and no argument is at a kink of its function. Each row has the operands, the
+cotangent, and a gradient for each operand, null if it gets none.
 """
 
 import warnings
@@ -15,13 +16,13 @@ import torch
 import expected
 from autocast_dtypes import BINARY, TERNARY, UNARY
 
-RANDOM = ["dropout"]  # draws other numbers
+RANDOM = ["dropout"]  # its random numbers differ from halfgrad's
 RANGES = {"positive": (0, 128), "signed": (-256, 256)}
 SEED = 1
 
 
 def draw(random, low, high, residue):
-    """16 different numbers k / 128 with k = residue mod 8: no two operands share one."""
+    """16 distinct elements k / 128 with k = residue mod 8: two operands have none in common."""
     choices = torch.arange(low, high)
     choices = choices[choices % 8 == residue]
     values = choices[torch.randperm(len(choices), generator=random)[:16]] / 128
@@ -29,7 +30,7 @@ def draw(random, low, high, residue):
 
 
 def gradients(op, operands, random):
-    """The cotangent and the gradients; none where the op has none or is not defined here."""
+    """Returns the cotangent and the gradients; nothing if the op has none or is not defined here."""
     try:
         result = op(*operands)
     except RuntimeError:

@@ -1,9 +1,10 @@
-"""Six steps of SGD, Adam and AdamW over a grid of options: optimizers.json. PyTorch 2.15.0.
+"""Writes optimizers.json: six steps of SGD, Adam and AdamW over a grid of options. PyTorch 2.15.0.
 
     python optimizers.py
 
-f64, four parameters, stored start and gradients. Row k of `params` is what the parameters are
-after step k. In runs with `late_gradient` the parameter has no gradient in the first two steps.
+Uses f64 and four parameters; the file stores their initial values and gradients. Row k of `params` is
+the parameters after step k. In runs with `late_gradient` the parameter has no gradient in the first two
+steps.
 """
 
 import torch
@@ -42,7 +43,7 @@ GRID += [("adamw", torch.optim.AdamW, dict(lr=0.1) | options) for options in ADA
 
 
 def data():
-    """Gradients that shrink, so that amsgrad's maximum is not the latest value."""
+    """Gradients that become smaller, so that amsgrad's maximum is not the latest value."""
     random = torch.Generator().manual_seed(0)
     start = torch.randn(SIZE, dtype=torch.float64, generator=random)
     gradients = torch.randn(STEPS, SIZE, dtype=torch.float64, generator=random)

@@ -1,9 +1,9 @@
-"""Learning rates of 40 steps, two parameter groups: schedulers.json. PyTorch 2.15.0.
+"""Writes schedulers.json: learning rates of two parameter groups over 40 steps. PyTorch 2.15.0.
 
     python schedulers.py
 
-Row k of `lr` is what the groups had in optimizer step k (0-based): the scheduler steps after
-each optimizer step. One-cycle rows also hold the momentum (SGD) or beta1 (Adam) it cycles.
+Row k of `lr` has the learning rates of the groups in optimizer step k, counted from 0; the scheduler
+steps after each optimizer step. Rows of OneCycleLR also have the momentum (SGD) or beta1 (Adam).
 """
 
 import math
@@ -17,7 +17,7 @@ STEPS = 40
 GROUP_LRS = (0.1, 0.02)
 
 
-# Two schedules, one after the other; OneCycleLR sets the initial lr of both.
+# Tests with two schedules, one after the other; OneCycleLR sets the initial lr of both.
 LINEAR = ("linear", dict(start_factor=0.1, total_iters=10))
 CYCLE = ("one_cycle", dict(max_lr=[0.5, 0.06], total_steps=30, div_factor=10.0))
 SEQUENTIAL = [

@@ -1,4 +1,4 @@
-"""50 training steps per optimizer: trajectory_f32.json, trajectory_f64.json. PyTorch 2.15.0.
+"""Writes trajectory_f32.json and trajectory_f64.json: 50 training steps per optimizer. PyTorch 2.15.0.
 
     python trajectory_data.py && python trajectory.py
 

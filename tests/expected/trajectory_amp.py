@@ -1,14 +1,14 @@
-"""fp16 autocast with GradScaler on the CPU: trajectory_amp.json. PyTorch 2.15.0.
+"""Writes trajectory_amp.json: fp16 autocast with GradScaler on the CPU. PyTorch 2.15.0.
 
     python trajectory_data.py && python trajectory_amp.py
 
-The scale starts so high that the scaled fp16 gradients
-overflow, backs off, and grows every few good steps until they overflow again. Per step
-the file has the loss (unscaled), whether the step was skipped, and the scale after update().
+The initial scale is so large that the scaled fp16 gradients overflow. The scale backs off, and grows
+every few good steps until the gradients overflow again. For each step the file has the unscaled loss,
+whether the step was skipped, and the scale after update().
 
-No decision is a close call, which the script asserts: every step decides the same with a loss
-that is MARGIN times larger or smaller, and runs whose activations carry 1 % of noise skip the
-same steps.
+The skipped steps do not depend on rounding errors. The script asserts it: every step skips the same
+with a loss that is MARGIN times larger or smaller, and runs with 1 % of noise on the activations skip
+the same steps.
 """
 
 import torch
@@ -36,7 +36,7 @@ def expect_fp16(module, inputs, output):
 
 
 def train(make_optimizer, options, data, noisy=False):
-    """One row per step, and the sum of the squares of all parameters at the end."""
+    """Returns one row per step, and the sum of the squares of all parameters at the end."""
     parameters, inputs, labels = data
     model = mlp(parameters)
     for layer in model:

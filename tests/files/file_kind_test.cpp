@@ -57,7 +57,7 @@ TEST_F(FileKinds, AFileOfAnotherFormatNamesItsReader) {
                                               path("idx") + " at byte 0; read_idx reads it");
 }
 
-TEST_F(FileKinds, AFileThatIsNotThereIsCalledThat) {
+TEST_F(FileKinds, AMissingFileIsReportedAsMissing) {
   const std::string missing = path("missing");
   EXPECT_EQ(refused(io::load_npy, "missing"),
             "load_npy: expected a file, got no such file: " + missing);
@@ -73,7 +73,7 @@ TEST_F(FileKinds, AFileThatIsNotThereIsCalledThat) {
             "load_mnist: expected a folder, got no such folder: " + missing);
 }
 
-TEST_F(FileKinds, AFolderIsNoFile) {
+TEST_F(FileKinds, AFolderIsReportedAsAFolder) {
   const std::string folder = path("");
   EXPECT_EQ(refused(io::load_npy, ""), "load_npy: expected a file, got a folder: " + folder);
   EXPECT_EQ(message_of([&] { data::read_text(folder); }),

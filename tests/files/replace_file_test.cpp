@@ -24,7 +24,7 @@ std::ptrdiff_t entries(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-TEST(ReplaceFile, LeavesTheFileAlone) {
+TEST(ReplaceFile, LeavesOnlyTheNewFile) {
   const Folder folder;
   for (const char* text : {"first, which is longer", "second"}) {
     replace_file(folder / "file", bytes(text));
@@ -33,12 +33,12 @@ TEST(ReplaceFile, LeavesTheFileAlone) {
   }
 }
 
-TEST(ReplaceFile, ReplacesTheFileBehindLinks) {
+TEST(ReplaceFile, ReplacesTheTargetOfLinks) {
   const Folder folder;
   fs::create_directory(folder / "inner");
   fs::create_symlink("inner/link", folder / "relative");
   fs::create_symlink(folder / "inner/file", folder / "inner/link");
-  for (const char* text : {"a link to nothing yet", "a link to a file"}) {
+  for (const char* text : {"a link to a missing file", "a link to a file"}) {
     replace_file(folder / "relative", bytes(text));
     EXPECT_EQ(contents(folder / "inner/file"), bytes(text));
     EXPECT_TRUE(fs::is_symlink(folder / "relative"));
@@ -56,7 +56,7 @@ TEST(ReplaceFile, WritesToAPipe) {
   for (const int end : ends) ::close(end);
 }
 
-TEST(ReplaceFile, SaysWhyADeviceRefuses) {
+TEST(ReplaceFile, ReportsTheErrorOfADevice) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   EXPECT_EQ(message_of<std::runtime_error>([] { replace_file("/dev/full", bytes("x")); }),
             "replace_file: expected to write /dev/full, got: No space left on device");
@@ -73,7 +73,7 @@ TEST(ReplaceFile, LeavesNothingBehindWhenItFails) {
   EXPECT_EQ(entries(folder / ""), 1);
 }
 
-TEST(ReplaceFile, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
+TEST(ReplaceFile, KeepsTheOldFileIfTheNewOneIsTooLarge) {
   const Folder folder;
   replace_file(folder / "file", bytes("old"));
   rlimit before{};
@@ -90,8 +90,8 @@ TEST(ReplaceFile, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
   EXPECT_EQ(entries(folder / ""), 1);
 }
 
-// Two processes that save to one place must not write into each other's temporary.
-TEST(ReplaceFile, DoesNotTouchAnothersTemporary) {
+// Two processes that save to one path must not write into each other's temporary file.
+TEST(ReplaceFile, DoesNotTouchOtherTemporaryFiles) {
   const Folder folder;
   replace_file(folder / "file.tmp", bytes("other"));
   replace_file(folder / "file", bytes("own"));

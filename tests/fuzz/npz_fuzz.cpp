@@ -1,4 +1,4 @@
-// libFuzzer target: the zip reader must read or refuse any bytes, and unpack to what it announced.
+// libFuzzer target: the zip reader must read or refuse any bytes, and unpack to the announced size.
 // Built and run by tools/fuzz.
 
 #include <halfgrad/io/npy_header.h>

@@ -1,5 +1,5 @@
-// libFuzzer target: parse_safetensors_header must read or refuse any bytes, and read again what
-// format_safetensors_header makes of them. Built and run by tools/fuzz.
+// libFuzzer target: parse_safetensors_header must read or refuse any bytes, and must read the
+// output of format_safetensors_header for a header that it has read. Built and run by tools/fuzz.
 
 #include <halfgrad/files/format_error.h>
 #include <halfgrad/io/safetensors_header.h>

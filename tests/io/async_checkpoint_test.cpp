@@ -1,4 +1,4 @@
-// A training whose updates run on a thread of their own goes on bit for bit from a file.
+// A training with asynchronous updates resumes from a file bit for bit.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct AsyncTraining {
         *optimizer, amp::GradScalerOptions{.init_scale = 1024, .growth_interval = 2, .history = 4});
   }
 
-  /// Two of them are a step, of which every third overflows.
+  /// Two micro-batches make a step; every third step overflows.
   void micro_batch() {
     const Tensor x = rand({4, 3}).to(kBFloat16);
     const double factor = done % 6 == 2 ? INFINITY : 1;
@@ -62,9 +62,9 @@ struct AsyncTraining {
   std::int64_t done = 0;
 };
 
-TEST(AsyncCheckpoint, GoesOnBitForBit) {
+TEST(AsyncCheckpoint, ResumesBitForBit) {
   const Folder folder;
-  for (const int until : {12, 13}) {  // between steps, and half-way to one
+  for (const int until : {12, 13}) {  // between two steps, and during accumulation
     AsyncTraining straight(1);
     straight.run(until);
     save_checkpoint(folder / "half", straight.checkpoint());
@@ -92,7 +92,7 @@ TEST(AsyncCheckpoint, WritingReplacesTheWholePart) {
   EXPECT_TRUE(checkpoint.tensors.contains("optimizer/gradient_scale"));
 }
 
-TEST(AsyncCheckpoint, RefusesWhatDoesNotFit) {
+TEST(AsyncCheckpoint, RefusesIncompleteOrWrongParts) {
   AsyncTraining training(1);
   training.run(3);
   const Checkpoint good = training.checkpoint();

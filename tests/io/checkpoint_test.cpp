@@ -93,7 +93,7 @@ TEST(Checkpoint, RestoresEveryPart) {
   EXPECT_EQ(saved(folder, second.checkpoint()), saved(folder, first.checkpoint()));
 }
 
-TEST(Checkpoint, DropsGradientsThatWereNotThere) {
+TEST(Checkpoint, RemovesGradientsThatTheCheckpointLacks) {
   Training first(1), second(1);
   second.step();
   second.restore(first.checkpoint());
@@ -131,14 +131,14 @@ TEST(Checkpoint, WritingReplacesAWholePart) {
   EXPECT_TRUE(all.part("scaler").empty());
 }
 
-TEST(Checkpoint, WritingAPartLeavesWhatStandsBesideIt) {
+TEST(Checkpoint, WritingAPartKeepsPartsOfSimilarNames) {
   Checkpoint all;
   const Generator generator;
-  const std::vector<std::string> beside{"random", "random!", "random0", "randoms/seed", "rando/x"};
-  for (const std::string& name : beside) all.write(name, 1.0);
+  const std::vector<std::string> similar{"random", "random!", "random0", "randoms/seed", "rando/x"};
+  for (const std::string& name : similar) all.write(name, 1.0);
   all.write("random", generator);
   all.write("random", generator);
-  for (const std::string& name : beside) EXPECT_EQ(all.number(name), 1) << name;
+  for (const std::string& name : similar) EXPECT_EQ(all.number(name), 1) << name;
   all.write("random", 2.0);
   EXPECT_EQ(all.part("random").size(), 2u);
 }
@@ -182,7 +182,7 @@ TEST(Checkpoint, KeepsIntegersOfAnyType) {
   EXPECT_THROW(checkpoint.write("large", std::uint64_t{1} << 63), std::invalid_argument);
 }
 
-TEST(Checkpoint, RefusesWhatDoesNotFit) {
+TEST(Checkpoint, RefusesIncompleteOrWrongParts) {
   Training training(1);
   training.step();
   const Checkpoint good = training.checkpoint();
@@ -207,10 +207,12 @@ TEST(Checkpoint, RefusesWhatDoesNotFit) {
   expect_refused("fractions of skipped steps",
                  [](Checkpoint& c) { c.write("optimizer/skipped_steps", 0.5); });
   expect_refused("third group", [](Checkpoint& c) { c.write("optimizer/group2.lr", 1.0); });
-  expect_refused("state of no parameter", [](Checkpoint& c) { c.write("optimizer/x.step", 1.0); });
+  expect_refused("state of an unknown parameter",
+                 [](Checkpoint& c) { c.write("optimizer/x.step", 1.0); });
   expect_refused("no schedule", [](Checkpoint& c) { c.tensors.erase("scheduler/last_epoch"); });
-  expect_refused("other counters", [](Checkpoint& c) { c.write("scaler/counters", ones({4})); });
-  expect_refused("a log", [](Checkpoint& c) { c.write("scaler/log", ones({4})); });
+  expect_refused("counters of another shape",
+                 [](Checkpoint& c) { c.write("scaler/counters", ones({4})); });
+  expect_refused("an unexpected log", [](Checkpoint& c) { c.write("scaler/log", ones({4})); });
   expect_refused("no scale", [](Checkpoint& c) { c.tensors.erase("scaler/scale"); });
   expect_refused("no scaler", [](Checkpoint& c) {
     std::erase_if(c.tensors, [](const auto& item) { return item.first.starts_with("scaler/"); });

@@ -12,9 +12,9 @@ namespace {
 
 using enum files::FormatCode;
 
-/// A tensor of six floats, row-major [2, 3], of a framework that counts how often it is let go of.
+/// A row-major [2, 3] tensor of floats from another framework; counts the calls of its deleter.
 struct Foreign {
-  float numbers[6] = {0, 1, 2, 3, 4, 5};
+  float elements[6] = {0, 1, 2, 3, 4, 5};
   std::int64_t shape[9] = {2, 3, 1, 1, 1, 1, 1, 1, 1}, strides[2] = {3, 1};
   int deleted = 0;
   dlpack::ManagedTensorVersioned managed{.version = {1, 1},
@@ -24,7 +24,7 @@ struct Foreign {
                                                ++static_cast<Foreign*>(self->manager_ctx)->deleted;
                                              },
                                          .flags = 0,
-                                         .dl_tensor = {.data = numbers,
+                                         .dl_tensor = {.data = elements,
                                                        .device = {dlpack::kCpu, 0},
                                                        .ndim = 2,
                                                        .dtype = {dlpack::kFloat, 32, 1},
@@ -35,23 +35,23 @@ struct Foreign {
 
 TEST(Dlpack, SharesMemoryBothWays) {
   const Tensor ours = arange(6, {.dtype = kFloat}).reshape({2, 3}).transpose(0, 1);
-  dlpack::ManagedTensorVersioned* const handed = to_dlpack(ours);
-  EXPECT_EQ(handed->dl_tensor.data, ours.array().data());
-  EXPECT_EQ(handed->dl_tensor.strides[0], 1);
-  EXPECT_EQ(handed->dl_tensor.strides[1], 3);
-  const Tensor back = from_dlpack(handed);
+  dlpack::ManagedTensorVersioned* const exported = to_dlpack(ours);
+  EXPECT_EQ(exported->dl_tensor.data, ours.array().data());
+  EXPECT_EQ(exported->dl_tensor.strides[0], 1);
+  EXPECT_EQ(exported->dl_tensor.strides[1], 3);
+  const Tensor back = from_dlpack(exported);
   EXPECT_EQ(back.sizes(), Shape({3, 2}));
   EXPECT_EQ(back.to_vector<int>(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
   back.array().fill_(7);
   EXPECT_EQ(ours.sum().item(), 42);
 }
 
-TEST(Dlpack, KeepsTheMemoryUntilItIsLetGo) {
+TEST(Dlpack, KeepsTheMemoryUntilTheDeleterIsCalled) {
   const std::int64_t before = allocator::stats({}).current;
-  dlpack::ManagedTensorVersioned* const handed = to_dlpack(ones({1000}));
+  dlpack::ManagedTensorVersioned* const exported = to_dlpack(ones({1000}));
   EXPECT_GT(allocator::stats({}).current, before);
-  EXPECT_EQ(static_cast<float*>(handed->dl_tensor.data)[999], 1);
-  handed->deleter(handed);
+  EXPECT_EQ(static_cast<float*>(exported->dl_tensor.data)[999], 1);
+  exported->deleter(exported);
   EXPECT_EQ(allocator::stats({}).current, before);
 }
 
@@ -64,7 +64,7 @@ TEST(Dlpack, EveryTypeSurvives) {
   }
 }
 
-TEST(Dlpack, LetsGoWithTheLastView) {
+TEST(Dlpack, CallsTheDeleterWithTheLastView) {
   Foreign foreign;
   {
     Tensor view;
@@ -77,11 +77,11 @@ TEST(Dlpack, LetsGoWithTheLastView) {
     view.array().fill_(9);
   }
   EXPECT_EQ(foreign.deleted, 1);
-  EXPECT_EQ(foreign.numbers[2], 2);
-  EXPECT_EQ(foreign.numbers[3], 9);
+  EXPECT_EQ(foreign.elements[2], 2);
+  EXPECT_EQ(foreign.elements[3], 9);
 }
 
-TEST(Dlpack, AcceptsTheOldForm) {
+TEST(Dlpack, AcceptsTheStructureBeforeVersion1) {
   Foreign foreign;
   dlpack::ManagedTensor old{foreign.managed.dl_tensor, &foreign, [](dlpack::ManagedTensor* self) {
                               ++static_cast<Foreign*>(self->manager_ctx)->deleted;
@@ -95,7 +95,7 @@ struct Case {
   std::function<void(Foreign&)> change;
 };
 
-TEST(Dlpack, AcceptsWhatTheStandardAllows) {
+TEST(Dlpack, AcceptsEveryVariantOfTheStandard) {
   const Case cases[] = {
       {"no strides", [](Foreign& f) { f.managed.dl_tensor.strides = nullptr; }},
       {"no deleter", [](Foreign& f) { f.managed.deleter = nullptr, f.deleted = 1; }},
@@ -105,7 +105,7 @@ TEST(Dlpack, AcceptsWhatTheStandardAllows) {
       {"pinned memory", [](Foreign& f) { f.managed.dl_tensor.device.type = dlpack::kCudaHost; }},
       {"offset in bytes",
        [](Foreign& f) {
-         f.managed.dl_tensor.data = reinterpret_cast<std::byte*>(f.numbers) - 64;
+         f.managed.dl_tensor.data = reinterpret_cast<std::byte*>(f.elements) - 64;
          f.managed.dl_tensor.byte_offset = 64;
        }},
   };
@@ -136,7 +136,7 @@ struct Refused {
   std::function<void(Foreign&)> change;
 };
 
-TEST(Dlpack, RefusesAndLetsGo) {
+TEST(Dlpack, RefusesInvalidTensorsAndCallsTheDeleter) {
   using F = Foreign;
   const Refused list[] = {
       {"version 0", unsupported_version, [](F& f) { f.managed.version.major = 0; }},
@@ -210,7 +210,7 @@ TEST(Dlpack, RefusesAndLetsGo) {
        [](F& f) { f.managed.dl_tensor.byte_offset = UINT64_MAX - 3; }},
       {"offset back to null", bad_offsets,
        [](F& f) {
-         f.managed.dl_tensor.byte_offset = 0 - reinterpret_cast<std::uintptr_t>(f.numbers);
+         f.managed.dl_tensor.byte_offset = 0 - reinterpret_cast<std::uintptr_t>(f.elements);
        }},
       {"elements beyond the end of memory", bad_offsets,
        [](F& f) {
@@ -234,7 +234,7 @@ TEST(Dlpack, RefusesAndLetsGo) {
   EXPECT_THROW(from_dlpack(static_cast<dlpack::ManagedTensor*>(nullptr)), std::invalid_argument);
 }
 
-TEST(Dlpack, CopiesWhatCannotBeShared) {
+TEST(Dlpack, CopiesReadOnlyAndOverlappingMemory) {
   for (const auto& change : std::initializer_list<std::function<void(Foreign&)>>{
            [](Foreign& f) { f.managed.flags = dlpack::kReadOnly; },
            [](Foreign& f) { f.strides[0] = 0; }}) {
@@ -245,17 +245,17 @@ TEST(Dlpack, CopiesWhatCannotBeShared) {
     EXPECT_EQ(foreign.deleted, 1);
     EXPECT_EQ(copy.sum().item(), expected);
     copy.array().fill_(9);
-    EXPECT_EQ(foreign.numbers[0], 0);
+    EXPECT_EQ(foreign.elements[0], 0);
   }
 }
 
-TEST(Dlpack, RefusesToHandOutWhatAutogradFollows) {
+TEST(Dlpack, RefusesToExportTensorsThatRequireAGradient) {
   const Tensor x = ones({2}, {.requires_grad = true});
   EXPECT_THROW(to_dlpack(x), std::invalid_argument);
   EXPECT_THROW(to_dlpack(x * 2), std::invalid_argument);
   EXPECT_THROW(to_dlpack(Tensor()), std::invalid_argument);
-  dlpack::ManagedTensorVersioned* const handed = to_dlpack(x.detach());
-  handed->deleter(handed);
+  dlpack::ManagedTensorVersioned* const exported = to_dlpack(x.detach());
+  exported->deleter(exported);
 }
 
 }  // namespace

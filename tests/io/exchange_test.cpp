@@ -1,5 +1,5 @@
-// Files of NumPy and of safetensors' Python package (tests/expected/formats.py made them): read bit
-// for bit, and written again byte for byte.
+// Reads files that tests/expected/formats.py made with NumPy and the safetensors package bit for
+// bit, and writes them again byte for byte.
 #include <cstring>
 #include <map>
 
@@ -22,33 +22,33 @@ std::filesystem::path fixture(const std::string& name) {
 }
 
 template <class T>
-Tensor of_bits(DType dtype, const std::vector<T>& bits, const Shape& sizes = {2, 3}) {
+Tensor from_bits(DType dtype, const std::vector<T>& bits, const Shape& sizes = {2, 3}) {
   const Array array = Array::empty(sizes, dtype);
   std::memcpy(array.data(), bits.data(), bits.size() * sizeof(T));
   return Tensor(array);
 }
 
-/// Zero, minus one, the smallest subnormal, the largest finite number, infinity, a NaN's payload.
+/// Each tensor of floats: 0, -1, the smallest subnormal, the largest finite value, infinity, a NaN.
 TensorMap arrays() {
   return {
-      {"f64", of_bits<std::uint64_t>(kDouble, {0, 0xBFF0000000000000, 1, 0x7FEFFFFFFFFFFFFF,
-                                               0x7FF0000000000000, 0x7FF4000000001234})},
+      {"f64", from_bits<std::uint64_t>(kDouble, {0, 0xBFF0000000000000, 1, 0x7FEFFFFFFFFFFFFF,
+                                                 0x7FF0000000000000, 0x7FF4000000001234})},
       {"f32",
-       of_bits<std::uint32_t>(kFloat, {0, 0xBF800000, 1, 0x7F7FFFFF, 0x7F800000, 0x7FA01234})},
-      {"f16", of_bits<std::uint16_t>(kHalf, {0, 0xBC00, 1, 0x7BFF, 0x7C00, 0x7D23})},
-      {"i64", of_bits<std::int64_t>(kInt64, {0, -1, 1, INT64_MAX, INT64_MIN, 42})},
-      {"i32", of_bits<std::int32_t>(kInt32, {0, -1, 1, INT32_MAX, INT32_MIN, 42})},
-      {"u8", of_bits<std::uint8_t>(kUInt8, {0, 255, 1, 127, 128, 42})},
-      {"bool", of_bits<std::uint8_t>(kBool, {0, 1, 1, 0, 0, 1})},
+       from_bits<std::uint32_t>(kFloat, {0, 0xBF800000, 1, 0x7F7FFFFF, 0x7F800000, 0x7FA01234})},
+      {"f16", from_bits<std::uint16_t>(kHalf, {0, 0xBC00, 1, 0x7BFF, 0x7C00, 0x7D23})},
+      {"i64", from_bits<std::int64_t>(kInt64, {0, -1, 1, INT64_MAX, INT64_MIN, 42})},
+      {"i32", from_bits<std::int32_t>(kInt32, {0, -1, 1, INT32_MAX, INT32_MIN, 42})},
+      {"u8", from_bits<std::uint8_t>(kUInt8, {0, 255, 1, 127, 128, 42})},
+      {"bool", from_bits<std::uint8_t>(kBool, {0, 1, 1, 0, 0, 1})},
   };
 }
 
 TensorMap tensors() {
   TensorMap all = arrays();
-  all["bf16"] = of_bits<std::uint16_t>(kBFloat16, {0, 0xBF80, 1, 0x7F7F, 0x7F80, 0x7FA3});
-  all["scalar"] = of_bits<float>(kFloat, {1.5f}, {});
+  all["bf16"] = from_bits<std::uint16_t>(kBFloat16, {0, 0xBF80, 1, 0x7F7F, 0x7F80, 0x7FA3});
+  all["scalar"] = from_bits<float>(kFloat, {1.5f}, {});
   all["empty"] = empty({0, 3});
-  all["a \"name\"\n\u00e9\u0001\\"] = of_bits<std::uint8_t>(kUInt8, {7}, {1});
+  all["a \"name\"\n\u00e9\u0001\\"] = from_bits<std::uint8_t>(kUInt8, {7}, {1});
   return all;
 }
 
@@ -114,7 +114,8 @@ TEST(Exchange, NpzOfNumPy) {
   expect_same(load_npz(fixture("deflated.npz")), all);
 }
 
-// Another program's zip differs in its dates: what NumPy has read (formats.py) must stay as it is.
+// NumPy's own .npz has other dates, so this compares with a file of ours that NumPy has read
+// (formats.py).
 TEST(Exchange, NpzThatNumPyHasRead) {
   const Folder folder;
   save_npz(folder / "file", arrays());
@@ -145,7 +146,7 @@ TEST(Exchange, ViewsAreWrittenRowMajor) {
   expect_same(load_safetensors(folder / "safetensors").tensors.at("view"), view.contiguous());
 }
 
-TEST(Exchange, RefusesToWriteWhatAFormatCannotHold) {
+TEST(Exchange, RefusesToWriteContentsThatAFormatLacks) {
   const Folder folder;
   const Tensor one = ones({1});
   const auto path = folder / "file";

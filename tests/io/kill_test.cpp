@@ -1,4 +1,4 @@
-// A checkpoint survives kill -9 of the process that is replacing it, whenever it comes.
+// A checkpoint survives kill -9 of the process that is replacing it, at any moment.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -27,7 +27,7 @@ Checkpoint numbered(std::int64_t number) {
   return checkpoint;
 }
 
-TEST(Kill, OldOrNewCheckpointIsThere200Times) {
+TEST(Kill, OldOrNewCheckpointIsComplete200Times) {
   const tests::Folder folder;
   const auto path = folder / "run.safetensors";
   const auto start = std::chrono::steady_clock::now();
@@ -59,8 +59,8 @@ TEST(Kill, OldOrNewCheckpointIsThere200Times) {
     EXPECT_EQ(std::count(values, values + kElements, static_cast<float>(number)), kElements);
     last = number;
   }
-  EXPECT_GT(last, 0) << "no checkpoint was ever finished: the test proves nothing";
-  EXPECT_GT(interrupted, 20) << "hardly any was interrupted: the test proves nothing";
+  EXPECT_GT(last, 0) << "no checkpoint was completed, so the test proves nothing";
+  EXPECT_GT(interrupted, 20) << "hardly any save was interrupted, so the test proves nothing";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A schedule that is interrupted between two steps of its optimizer still knows which were skipped.
+// A schedule that is saved between two steps of its optimizer keeps the count of skipped steps.
 #include <memory>
 #include <vector>
 
@@ -25,10 +25,10 @@ struct ScheduledTraining {
       {.milestones = {1}}};
 
   void step(const std::vector<double>& found_infs) {
-    for (const double found_inf : found_infs) {
+    for (const double value : found_infs) {
       give_grad(param, {1});
-      const Array verdict = Array::full({}, found_inf, kFloat);
-      sgd.step(optim::StepControl{nullptr, &verdict});
+      const Array found_inf = Array::full({}, value, kFloat);
+      sgd.step(optim::StepControl{nullptr, &found_inf});
     }
   }
   Checkpoint checkpoint() const {
@@ -54,8 +54,8 @@ struct ScheduledTraining {
 TEST(ResumedSchedule, CountsTheStepsBeforeTheCheckpoint) {
   const struct {
     const char* name;
-    std::vector<double> before, after;  // found_inf of the epoch's steps
-    std::int64_t epoch;                 // after it
+    std::vector<double> before, after;  // found_inf of the steps before and after the checkpoint
+    std::int64_t epoch;                 // expected epoch at the end
   } cases[] = {
       {"skipped |", {1}, {}, 0},           {"made |", {0}, {}, 1},
       {"skipped | skipped", {1}, {1}, 0},  {"skipped | made", {1}, {0}, 1},
@@ -70,9 +70,9 @@ TEST(ResumedSchedule, CountsTheStepsBeforeTheCheckpoint) {
     straight.step(test.after);
     straight.expect_epoch(test.epoch);
 
-    ScheduledTraining anew, rolled_back;
+    ScheduledTraining fresh, rolled_back;
     rolled_back.step({1, 0});
-    for (ScheduledTraining* const resumed : {&anew, &rolled_back}) {
+    for (ScheduledTraining* const resumed : {&fresh, &rolled_back}) {
       resumed->restore(saved);
       resumed->step(test.after);
       resumed->expect_epoch(test.epoch);

@@ -14,14 +14,14 @@ TEST(SafetensorsMalformed, EachIsRefusedWithItsCode) {
   expect_refused(list, "load_safetensors", parse_safetensors);
 }
 
-TEST(SafetensorsMalformed, EveryTruncationIsRefusedAndEveryFlippedBitSurvived) {
+TEST(SafetensorsMalformed, EveryTruncationAndFlippedBitIsHandled) {
   expect_robust(file(R"({"__metadata__":{"k":"\u00e9"},"a":)" + kScalar +
                          R"(,"b":{"dtype":"F16","shape":[1,2],"data_offsets":[1,5]}} )",
                      5),
                 parse_safetensors);
 }
 
-TEST(SafetensorsMalformed, ErrorsNameThePlaceAndTheFix) {
+TEST(SafetensorsMalformed, ErrorsNameTheByteAndTheFix) {
   try {
     parse_safetensors(shaped("I8", "[2]", "[0,2]", 2), "weights.safetensors");
     FAIL();

@@ -9,7 +9,7 @@ namespace {
 
 using namespace tests;
 
-// With everything in zip64's fields, as in an archive of more than 4 GiB.
+// Puts everything into zip64's fields, as in an archive of more than 4 GiB.
 TEST(ZipWriter, Zip64IsReadAgain) {
   const Bytes data[] = {bytes("hello"), {}, zeros(1000)};
   const std::vector<ZipContents> members{{"a", {data[0], data[2]}}, {"b/c", {data[1]}}};

@@ -21,7 +21,7 @@ inline Bytes deflated(const Bytes& plain, int format) {
   const bool is_whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
   packed.resize(stream.total_out);
   deflateEnd(&stream);
-  if (!is_whole) throw std::logic_error("deflated: zlib wanted more room than it had asked for");
+  if (!is_whole) throw std::logic_error("deflated: expected deflateBound() bytes to suffice");
   return packed;
 }
 

@@ -11,8 +11,9 @@
 
 namespace halfgrad::tests {
 
-/// Every file is refused with its code, at a byte that is within or just behind it (or what it
-/// unpacks to: `unpacked`), by a message that names the reader and the file. The names differ.
+/// Expects that the reader refuses every file with its code. The message must name the reader and
+/// the file; the offset must not exceed the size of the file, or `unpacked`, the size of its
+/// unpacked data.
 template <class Reader>
 void expect_refused(const std::vector<Malformed>& list, const std::string& reader,
                     const Reader& read, std::size_t unpacked = 0) {
@@ -34,7 +35,8 @@ void expect_refused(const std::vector<Malformed>& list, const std::string& reade
   }
 }
 
-/// Whatever bytes are changed or missing, the reader either reads or throws a FormatError.
+/// Expects that the reader refuses every truncation of a file, and reads or refuses it with a
+/// FormatError after a change of any bit.
 template <class Reader>
 void expect_robust(const Bytes& whole, const Reader& read) {
   const auto survive = [&](const Bytes& file) {

@@ -5,7 +5,7 @@
 #include "deflated.h"
 #include "malformed.h"
 
-/// Every rule of IDX, plain and gzipped, broken one at a time.
+/// Files that each break one rule of IDX, plain and gzipped.
 namespace halfgrad::tests::idx_files {
 
 using enum files::FormatCode;
@@ -60,7 +60,7 @@ inline std::vector<Malformed> malformed() {
        truncated, "expected at most 1 elements in a file of this size, got 1 x 2"},
       {"data missing", kOneDim, truncated, "expected at most 0 elements"},
       {"data cut", without_last(kThree, 1), truncated, "expected at most 2 elements"},
-      {"data cut behind two dimensions", bytes({0, 0, 8, 2, 0, 0, 0, 1, 0, 0, 0, 3, 5, 6}),
+      {"data cut after two dimensions", bytes({0, 0, 8, 2, 0, 0, 0, 1, 0, 0, 0, 3, 5, 6}),
        truncated, "expected at most 2 elements in a file of this size, got 1 x 3"},
       {"trailing byte", kThree + zeros(1), trailing_bytes,
        "expected the end of the data, got more bytes"},

@@ -9,12 +9,12 @@
 
 namespace halfgrad::tests {
 
-/// A file that its reader must refuse, and how.
+/// A file that its reader must refuse, with the expected error.
 struct Malformed {
   std::string name;
   Bytes file;
   files::FormatCode code;
-  std::string message = {};  ///< part of it
+  std::string message = {};  ///< a part of the expected message
 };
 
 }  // namespace halfgrad::tests

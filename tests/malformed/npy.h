@@ -5,7 +5,7 @@
 
 #include "malformed.h"
 
-/// Every rule of .npy, broken one at a time.
+/// Files that each break one rule of .npy.
 namespace halfgrad::tests::npy_files {
 
 using enum files::FormatCode;
@@ -52,15 +52,15 @@ inline std::vector<Malformed> malformed() {
       {"header of 10001", npy(dict + std::string(10'001 - dict.size() - 1, ' '), 4),
        header_too_large},
       {"header of 65535", bytes("\x93NUMPY") + bytes({1, 0, 255, 255}), header_too_large},
-      {"header behind the end", bytes("\x93NUMPY") + bytes({1, 0, 100, 0}) + zeros(99), truncated},
+      {"header beyond the end", bytes("\x93NUMPY") + bytes({1, 0, 100, 0}) + zeros(99), truncated},
       {"header empty", bytes("\x93NUMPY") + bytes({1, 0, 0, 0}), bad_syntax, "newline"},
       {"no newline", versioned(1, 0, dict + " ", 4), bad_syntax, "newline"},
       {"version 3 in Latin-1", versioned(3, 0, "{'\xE9'}\n", 0), bad_text},
       {"version 1 in Latin-1", versioned(1, 0, "{'\xE9': 1}\n", 0), unknown_field},
       {"dict is a list", npy("[1]"), bad_syntax},
       {"dict never closed", npy("{'descr': '<f4'"), bad_syntax},
-      {"text behind the dict", npy(dict + " x", 4), bad_syntax, "end of the header"},
-      {"zeros behind the dict", npy(dict + std::string(3, '\0'), 4), bad_syntax},
+      {"text after the dict", npy(dict + " x", 4), bad_syntax, "end of the header"},
+      {"zeros after the dict", npy(dict + std::string(3, '\0'), 4), bad_syntax},
       {"two dicts", npy(dict + dict, 4), bad_syntax},
       {"comma missing", npy("{'descr': '<f4' 'shape': ()}"), bad_syntax},
       {"two commas", npy("{'descr': '<f4',, 'shape': ()}"), bad_syntax},

@@ -7,7 +7,7 @@
 #include "malformed.h"
 #include "zip_builder.h"
 
-/// Archives with one field that lies, and with arrays that are broken.
+/// Archives with one wrong field each, or with a broken array.
 namespace halfgrad::tests::npz_files {
 
 using enum files::FormatCode;
@@ -52,7 +52,7 @@ inline Bytes zip64_locator(unsigned long long at, int disks = 1) {
   return little(0x07064B50, 4) + little(0, 4) + little(at, 8) + little(disks, 4);
 }
 
-/// With zip64's records, of which `change` may alter the bytes.
+/// Returns an archive with the zip64 records that `records` returns.
 inline Bytes wide(const std::function<Bytes(const ZipEnd&)>& records) {
   return ended([&](ZipEnd& end) {
     end.before = records(end);
@@ -73,7 +73,7 @@ inline std::vector<Malformed> malformed() {
       {"directory missing", without_last(good, 80), truncated},
       {"archive twice", good + good, bad_offsets},
       {"bytes before the archive", bytes("#!/bin/sh\n") + good, bad_offsets},
-      {"byte behind the archive", good + zeros(1), truncated},
+      {"byte after the archive", good + zeros(1), truncated},
       {"comment shorter than it says", ended([](ZipEnd& e) { e.comment_length = 5; }), truncated},
       {"comment longer than it says",
        ended([](ZipEnd& e) { e.comment = bytes("hello"), e.comment_length = 4; }), truncated},
@@ -88,7 +88,7 @@ inline std::vector<Malformed> malformed() {
        bad_offsets},
       {"directory one byte early", ended([](ZipEnd& e) { e.start -= 1; }), bad_offsets},
       {"directory one byte late", ended([](ZipEnd& e) { e.start += 1; }), bad_offsets},
-      {"directory behind the file", ended([](ZipEnd& e) { e.start = 0x7FFFFFFF; }), bad_offsets},
+      {"directory beyond the file", ended([](ZipEnd& e) { e.start = 0x7FFFFFFF; }), bad_offsets},
       {"directory too short", ended([](ZipEnd& e) { e.size -= 1, e.start += 1; }), bad_syntax},
       {"directory too long", ended([](ZipEnd& e) { e.size += 1, e.start -= 1; }), bad_syntax},
       {"header of the directory without signature",
@@ -98,7 +98,7 @@ inline std::vector<Malformed> malformed() {
       {"member starts late", one([](ZipPart& p) { p.directory.start = 1; }), bad_offsets},
       {"member starts in the directory", one([](ZipPart& p) { p.directory.start = 200; }),
        bad_offsets},
-      {"member starts behind the file", one([](ZipPart& p) { p.directory.start = 1u << 30; }),
+      {"member starts beyond the file", one([](ZipPart& p) { p.directory.start = 1u << 30; }),
        bad_offsets},
       {"encrypted", both([](ZipFields& f) { f.flags = 1; }), encrypted},
       {"bzip2", both([](ZipFields& f) { f.method = 12; }), unsupported_method, "savez"},
@@ -133,7 +133,7 @@ inline std::vector<Malformed> malformed() {
       {"stored, but packed size 0", both([](ZipFields& f) { f.packed_size = 0; }), size_mismatch},
       {"data within the directory",
        both([](ZipFields& f) { f.packed_size = f.size = f.size + 40; }), bad_offsets},
-      {"data behind the file", both([](ZipFields& f) { f.packed_size = f.size = 0x7FFFFFFF; }),
+      {"data beyond the file", both([](ZipFields& f) { f.packed_size = f.size = 0x7FFFFFFF; }),
        bad_offsets},
       {"wrong checksum", both([](ZipFields& f) { f.crc ^= 1; }), bad_checksum},
       {"wrong checksum, deflated", both([](ZipFields& f) { f.crc = 0; }, true), bad_checksum},
@@ -152,7 +152,7 @@ inline std::vector<Malformed> malformed() {
            },
            true),
        corrupt_stream, "truncated"},
-      {"bytes behind the deflated data",
+      {"bytes after the deflated data",
        one(
            [](ZipPart& p) {
              p.data.push_back({});
@@ -200,7 +200,7 @@ inline std::vector<Malformed> malformed() {
       {"zip64's records missing", wide([](const ZipEnd&) { return Bytes(); }), bad_syntax},
       {"zip64's locator alone",
        wide([](const ZipEnd& e) { return zip64_locator(e.start + e.size); }), bad_offsets},
-      {"zip64's locator points behind itself", wide([](const ZipEnd& e) {
+      {"zip64's locator points after itself", wide([](const ZipEnd& e) {
          return zip64_end(1, e.size, e.start) + zip64_locator(e.start + e.size + 57);
        }),
        bad_offsets},

@@ -6,7 +6,7 @@
 
 #include "malformed.h"
 
-/// Every rule of safetensors, broken one at a time.
+/// Files that each break one rule of safetensors.
 namespace halfgrad::tests::safetensors_files {
 
 using enum files::FormatCode;
@@ -15,7 +15,7 @@ inline Bytes file(std::string_view header, std::size_t data = 0) {
   return little(header.size(), 8) + bytes(header) + zeros(data);
 }
 
-/// A file of one tensor with this entry, and so much data.
+/// Returns a file of one tensor with this entry and `data` bytes of data.
 inline Bytes entry(const std::string& text, std::size_t data = 0) {
   return file(R"({"a":)" + text + "}", data);
 }
@@ -52,7 +52,7 @@ inline std::vector<Malformed> malformed() {
       {"header of 2^63", little(1ull << 63, 8) + bytes("{}"), header_too_large},
       {"header of 100000001", little(100'000'001, 8) + bytes("{}"), header_too_large},
       {"header of 100000000, but no such file", little(100'000'000, 8) + bytes("{}"), truncated},
-      {"header ends one byte behind the file", little(3, 8) + bytes("{}"), truncated},
+      {"header ends one byte beyond the file", little(3, 8) + bytes("{}"), truncated},
       {"big-endian header size", bytes({0, 0, 0, 0, 0, 0, 0, 2}) + bytes("{}"), header_too_large},
       {"npy file", bytes("\x93NUMPY\x01") + zeros(60), bad_magic},
       {"zip archive", bytes("PK\x03\x04") + zeros(60), bad_magic},
@@ -72,8 +72,8 @@ inline std::vector<Malformed> malformed() {
       {"name in single quotes", file("{'a':" + kScalar + "}", 1), bad_syntax},
       {"name is a number", file("{1:" + kScalar + "}", 1), bad_value},
       {"comment", file("{/**/}"), bad_syntax},
-      {"text behind the header", file("{} x"), bad_syntax, "end of the header"},
-      {"second object behind the header", file("{}{}"), bad_syntax},
+      {"text after the header", file("{} x"), bad_syntax, "end of the header"},
+      {"second object after the header", file("{}{}"), bad_syntax},
       {"padded with newlines", file("{}\n"), bad_syntax},
       {"padded with zeros", file(std::string_view("{}\0", 3)), bad_syntax},
       {"control character in a name", file("{\"a\nb\":" + kScalar + "}", 1), bad_syntax},

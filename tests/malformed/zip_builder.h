@@ -10,7 +10,7 @@
 
 namespace halfgrad::tests {
 
-/// What a header says of a member, true or not.
+/// The fields of a member's header; a test may set wrong values.
 struct ZipFields {
   std::string name;
   unsigned flags = 0, method = 0;
@@ -30,7 +30,7 @@ struct ZipEnd {
   unsigned disk = 0, first_disk = 0, here = 0, members = 0;
   unsigned long size = 0, start = 0;
   unsigned comment_length = 0;
-  Bytes comment = {}, before = {};  ///< `before` stands in front of the record
+  Bytes comment = {}, before = {};  ///< `before` precedes the end record
 };
 
 inline ZipPart zip_part(const std::string& name, const Bytes& contents, bool deflate = false) {
@@ -52,7 +52,7 @@ inline Bytes zip_fields(const ZipFields& f) {
          little(f.name.size(), 2) + little(f.extra.size(), 2);
 }
 
-/// An archive; `start` of a directory's header is added to where its part lies.
+/// Builds an archive. `start` of a directory header is added to the offset of its part.
 inline Bytes zip(
     const std::vector<ZipPart>& parts,
     const std::function<void(ZipEnd&)>& change = [](ZipEnd&) {}) {

@@ -50,7 +50,7 @@ Tensor fill(const Tensor& t, const std::string& function, const Json& o) {
   throw std::invalid_argument("no such function: " + function);
 }
 
-/// Fills with what PyTorch is known to draw from, by the next key of the default generator.
+/// Draws from the distribution that PyTorch uses, with the next key of the default generator.
 Tensor draw(const Shape& sizes, const Json& row, DType dtype) {
   const Tensor t = empty(sizes, {.dtype = dtype});
   const std::string kind = row["kind"];
@@ -64,7 +64,7 @@ Tensor draw(const Shape& sizes, const Json& row, DType dtype) {
   return t;
 }
 
-/// Equal up to the roundings of the bounds' own computation.
+/// Expects equality, except for rounding errors in the computation of the bounds.
 void expect_same(const Tensor& a, const Tensor& b, const std::string& what) {
   ASSERT_EQ(a.sizes(), b.sizes()) << what;
   const auto x = a.to_vector<double>();
@@ -123,7 +123,7 @@ TEST(Init, FreshLayersDrawFromPyTorchsDistributions) {
   }
 }
 
-// Sample mean and variance of n numbers, within 5 of their standard errors.
+// Compares the mean and variance of n samples with their expectation, within 5 standard errors.
 TEST(Init, MomentsAreRight) {
   manual_seed(3);
   constexpr double n = 1 << 16;

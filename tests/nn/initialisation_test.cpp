@@ -17,20 +17,21 @@
 namespace halfgrad::nn {
 namespace {
 
-/// All parameters, and one number drawn after them, of what `make` makes from seed 7.
-std::vector<double> numbers(const std::function<Module()>& make) {
+/// Calls `make` with seed 7. Returns the elements of all parameters, and one random value drawn
+/// after.
+std::vector<double> values(const std::function<Module()>& make) {
   manual_seed(7);
   std::vector<double> result;
   for (const Tensor& parameter : make().parameters()) {
-    const std::vector<double> values = parameter.to_vector<double>();
-    result.insert(result.end(), values.begin(), values.end());
+    const std::vector<double> elements = parameter.to_vector<double>();
+    result.insert(result.end(), elements.begin(), elements.end());
   }
   result.push_back(rand({}).item<double>());
   return result;
 }
 
 std::vector<double> made_in_statements() {
-  return numbers([] {
+  return values([] {
     const Linear first(4, 3);
     const LayerNorm norm({3});
     const Linear second(3, 3);
@@ -39,7 +40,7 @@ std::vector<double> made_in_statements() {
   });
 }
 
-/// What is written to std::cerr.
+/// Returns what `f` writes to std::cerr.
 std::string warning_of(const std::function<void()>& f) {
   testing::internal::CaptureStderr();
   f();
@@ -57,7 +58,7 @@ struct Block : Callable<Block> {
   Linear second;
 };
 
-/// Draws its parameter where no Initialisation sees it.
+/// Draws its parameter without initialise(), so no Initialisation records the draw.
 struct Shift : Callable<Shift> {
   Shift() : Callable("Shift"), shift(register_parameter("shift", randn({3}))) {}
   Tensor forward(const Tensor& x) const { return x + shift; }
@@ -65,7 +66,7 @@ struct Shift : Callable<Shift> {
   Tensor shift;
 };
 
-// Moved layers show the constructor what a compiler does that evaluates arguments from the right.
+// Moved layers simulate a compiler that evaluates arguments from right to left.
 TEST(Initialisation, FollowsTheOrderOfTheLayers) {
   const auto from_the_right = [] {
     Embedding table(5, 2);
@@ -74,18 +75,18 @@ TEST(Initialisation, FollowsTheOrderOfTheLayers) {
     Linear first(4, 3);
     return Sequential(std::move(first), std::move(norm), std::move(second), std::move(table));
   };
-  EXPECT_EQ(numbers(from_the_right), made_in_statements());
+  EXPECT_EQ(values(from_the_right), made_in_statements());
 }
 
-TEST(Initialisation, IsOneInParenthesesAndInBraces) {
+TEST(Initialisation, IsEqualInParenthesesAndInBraces) {
   const auto parentheses = [] {
     return Sequential(Linear(4, 3), LayerNorm({3}), Linear(3, 3), Embedding(5, 2));
   };
   const auto braces = [] {
     return Sequential{Linear(4, 3), LayerNorm({3}), Linear(3, 3), Embedding(5, 2)};
   };
-  EXPECT_EQ(numbers(parentheses), made_in_statements());
-  EXPECT_EQ(numbers(braces), made_in_statements());
+  EXPECT_EQ(values(parentheses), made_in_statements());
+  EXPECT_EQ(values(braces), made_in_statements());
 }
 
 TEST(Initialisation, FollowsTheOrderOfNestedLayers) {
@@ -107,27 +108,27 @@ TEST(Initialisation, FollowsTheOrderOfNestedLayers) {
     Sequential inner(std::move(a), ReLU(), std::move(b));
     return Sequential(std::move(inner), std::move(c), std::move(d));
   };
-  EXPECT_EQ(numbers(nested), numbers(statements));
-  EXPECT_EQ(numbers(from_the_right), numbers(statements));
+  EXPECT_EQ(values(nested), values(statements));
+  EXPECT_EQ(values(from_the_right), values(statements));
 }
 
-TEST(Initialisation, LeavesSharedLayersAlone) {
+TEST(Initialisation, DoesNotChangeSharedLayers) {
   manual_seed(7);
   const Linear second(3, 2);
   const Linear first(4, 3);
-  const std::vector<double> before = numbers([&] { return second; });
+  const std::vector<double> before = values([&] { return second; });
   const std::string warning = warning_of([&] { Sequential model(first, second); });
   EXPECT_EQ(warning, "");
-  EXPECT_EQ(numbers([&] { return second; }), before);
+  EXPECT_EQ(values([&] { return second; }), before);
 }
 
-TEST(Initialisation, LeavesOtherParametersAloneAndWarns) {
+TEST(Initialisation, DoesNotChangeOtherParametersAndWarns) {
   const std::vector<std::function<void(Linear&)>> changes = {
       [](Linear& layer) { layer.weight.array().select(0, 0).fill_(7); },
       [](Linear& layer) { layer.to(kHalf); },
       [](Linear& layer) { layer.reset_parameters(); },
       [](Linear&) { randn({1}); },
-      [](Linear&) {  // the same place in another seed's streams
+      [](Linear&) {  // the same stream of another seed
         manual_seed(8);
         for (int i = 0; i < 3; ++i) rand({});
       },

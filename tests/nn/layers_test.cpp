@@ -25,7 +25,7 @@ std::string printed(const Module& module) {
   return out.str();
 }
 
-/// Element by element within `roundoffs` of f64.
+/// Compares element by element; the tolerance is `roundoffs` roundoffs of float64.
 void expect_close(const Tensor& actual, const Doubles& expected, double roundoffs) {
   const Doubles values = actual.to_vector<double>();
   ASSERT_EQ(values.size(), expected.size());
@@ -98,7 +98,7 @@ TEST(BatchNorm1d, AveragingChangesNeitherOutputNorGradient) {
   EXPECT_EQ(seen[true], seen[false]);
 }
 
-// The statistics are float32 whatever a policy says of the layer.
+// The statistics stay float32, whatever dtype a policy sets for the layer.
 TEST(BatchNorm1d, AveragesInTheTypeOfItsStatistics) {
   const amp::WithPolicy<BatchNorm1d> layer(BatchNorm1d(1, {.momentum = std::nullopt}),
                                            {.compute = kHalf});
@@ -107,7 +107,7 @@ TEST(BatchNorm1d, AveragesInTheTypeOfItsStatistics) {
   EXPECT_NEAR(layer.running_var.item(), 320000, 320000 * 0x1p-22);
 }
 
-TEST(BatchNorm1d, UsesTheBatchAlwaysIfNothingIsTracked) {
+TEST(BatchNorm1d, UsesTheBatchIfNoStatisticsAreTracked) {
   BatchNorm1d layer(1,
                     {.eps = 0, .affine = false, .track_running_stats = false, .dtype = kFloat64});
   EXPECT_TRUE(layer.state_dict().is_empty());

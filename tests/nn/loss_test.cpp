@@ -14,7 +14,7 @@ namespace {
 
 using Criterion = std::function<Tensor(const Tensor&, const Tensor&)>;
 
-// With every option away from its default: each must reach the op.
+// Sets every option to another value than its default: each must reach the op.
 TEST(Losses, AreTheirOpsWithTheirOptions) {
   manual_seed(8);
   const Tensor x = randn({4, 3});
@@ -62,7 +62,7 @@ TEST(Losses, AreTheirOpsWithTheirOptions) {
   }
 }
 
-TEST(Losses, WeightsFollowTheModule) {
+TEST(Losses, WeightsAreConvertedWithTheModule) {
   CrossEntropyLoss loss({.weight = ones({3})});
   EXPECT_EQ(loss.named_buffers().keys(), (std::vector<std::string>{"weight"}));
   EXPECT_TRUE(loss.parameters().empty());
@@ -72,8 +72,8 @@ TEST(Losses, WeightsFollowTheModule) {
   EXPECT_TRUE(CrossEntropyLoss().buffers().empty());
 }
 
-// Each call stands in a line of its own.
-TEST(Losses, WarnOnceForEachLineThatCallsThem) {
+// Each call needs a source line of its own.
+TEST(Losses, WarnOnceForEachCallSite) {
   const Tensor x = full({2, 1}, 0.5), target = full({2}, 0.25);
   const MSELoss mse;
   const L1Loss l1;

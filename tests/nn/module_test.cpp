@@ -38,17 +38,17 @@ struct Wrong : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// Calls its registered child, another module, or throws.
+/// Calls its registered child or an unregistered module, or throws.
 struct Outer : Callable<Outer> {
   Outer() : Callable("Outer") {}
   Tensor forward(const Tensor& x) const {
-    if (x.dim() == 1) throw Wrong("of a class of its own");
+    if (x.dim() == 1) throw Wrong("an error of a derived class");
     if (x.dim() == 2) throw std::runtime_error("not about an argument");
-    return x.dim() == 3 ? net(x) : stranger(x);
+    return x.dim() == 3 ? net(x) : unregistered(x);
   }
 
   Net net = register_module("net", Net());
-  Linear stranger{3, 2};
+  Linear unregistered{3, 2};
 };
 
 TEST(Module, ErrorsOfACallNameTheInnermostModule) {
@@ -69,7 +69,7 @@ TEST(Module, ErrorsOfACallNameTheInnermostModule) {
             }),
             of_shape)
       << "a module that is not registered has no path";
-  EXPECT_EQ(message_of<Wrong>([&] { outer(ones({3})); }), "of a class of its own");
+  EXPECT_EQ(message_of<Wrong>([&] { outer(ones({3})); }), "an error of a derived class");
   EXPECT_EQ(message_of<std::runtime_error>([&] { outer(ones({1, 3})); }), "not about an argument");
 }
 
@@ -133,7 +133,7 @@ TEST(Module, RefusesToContainItself) {
   EXPECT_EQ(outer.named_modules().keys(), (Names{"", "middle", "middle.inner"}));
 }
 
-TEST(Module, TheModeReachesEveryModule) {
+TEST(Module, TrainSetsTheModeOfEveryModule) {
   Net net;
   for (const bool training : {false, true}) {
     net.train(training);
@@ -185,7 +185,8 @@ TEST(Module, ZeroGradDropsOrClears) {
   const Tensor gradient = ones({2});
   net.shift.set_grad(gradient);
   net.zero_grad(false);
-  EXPECT_EQ(net.shift.grad().array().data(), gradient.array().data()) << "where graphs find it";
+  EXPECT_EQ(net.shift.grad().array().data(), gradient.array().data())
+      << "captured graphs hold this address";
   EXPECT_EQ(net.shift.grad().to_vector<double>(), (std::vector<double>{0, 0}));
   EXPECT_FALSE(net.output.bias.grad().defined());
   net.zero_grad();
@@ -250,28 +251,28 @@ TEST(StateDict, LoadingCopiesAndConverts) {
   EXPECT_EQ(target.shift.to_vector<double>(), (std::vector<double>{0, 0}));
 }
 
-const StateDict kOdd{{"shift", full({2}, 5.0)},        {"output.weight", ones({3, 3})},
-                     {"scale.factor", full({2}, 5.0)}, {"scale.mean", full({3}, 5.0)},
-                     {"old.weight", ones({1})},        {"old.bias", ones({1})}};
+const StateDict kMismatched{{"shift", full({2}, 5.0)},        {"output.weight", ones({3, 3})},
+                            {"scale.factor", full({2}, 5.0)}, {"scale.mean", full({3}, 5.0)},
+                            {"old.weight", ones({1})},        {"old.bias", ones({1})}};
 
 TEST(StateDict, StrictLoadingListsEverythingAndChangesNothing) {
   Net net;
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { net.load_state_dict(kOdd); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { net.load_state_dict(kMismatched); }),
             "load_state_dict: expected the state of this Net, got\n"
             "  missing: \"output.bias\" \"scale.calls\"\n"
             "  unexpected: \"old.weight\" \"old.bias\"\n"
             "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
             "  size mismatch for \"scale.mean\": expected [2], got [3]");
-  EXPECT_EQ(
-      message_of<std::invalid_argument>([&] { net.load_state_dict(kOdd, {.strict = false}); }),
-      "load_state_dict: expected the state of this Net, got\n"
-      "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
-      "  size mismatch for \"scale.mean\": expected [2], got [3]");
+  EXPECT_EQ(message_of<std::invalid_argument>(
+                [&] { net.load_state_dict(kMismatched, {.strict = false}); }),
+            "load_state_dict: expected the state of this Net, got\n"
+            "  size mismatch for \"output.weight\": expected [2, 3], got [3, 3]\n"
+            "  size mismatch for \"scale.mean\": expected [2], got [3]");
   EXPECT_EQ(net.shift.to_vector<double>(), (std::vector<double>{0, 0}));
   EXPECT_EQ(net.scale.factor.to_vector<double>(), (std::vector<double>{1, 1}));
 }
 
-TEST(StateDict, LenientLoadingTellsWhatDidNotFit) {
+TEST(StateDict, LenientLoadingReturnsMissingAndUnexpectedNames) {
   Net net;
   const StateDict state{{"shift", full({2}, 5.0)}, {"old", ones({1})}, {"scale.mean", Tensor()}};
   const IncompatibleKeys keys = net.load_state_dict(state, {.strict = false});

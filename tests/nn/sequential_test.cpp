@@ -52,7 +52,7 @@ TEST(Sequential, ErrorsNameTheLayerByItsPath) {
             "Sequential.0 (Function): " + of_view);
 }
 
-TEST(Sequential, GivesItsLayersBack) {
+TEST(Sequential, ReturnsItsLayers) {
   const Linear linear(2, 2);
   auto model = Sequential(linear, ReLU(), linear);
   EXPECT_EQ(model.size(), 3);
@@ -64,7 +64,7 @@ TEST(Sequential, GivesItsLayersBack) {
   EXPECT_EQ(message_of<std::out_of_range>([&] { model.at<Linear>(3); }), beyond);
 }
 
-TEST(Sequential, GrowsThroughAnyCopy) {
+TEST(Sequential, CopiesShareTheirLayers) {
   Sequential model;
   Sequential copy = model;
   copy.push_back("first", Linear(1, 1, {.bias = false}));
@@ -74,7 +74,7 @@ TEST(Sequential, GrowsThroughAnyCopy) {
   EXPECT_EQ(model.named_children().keys(), (Names{"first", "1"}));
 }
 
-TEST(Sequential, DoesNotHoldItself) {
+TEST(Sequential, RefusesToContainItself) {
   auto model = Sequential(Tanh());
   EXPECT_THROW(model.push_back(model), std::invalid_argument);
   EXPECT_EQ(model.size(), 1);

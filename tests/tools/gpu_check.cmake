@@ -1,12 +1,12 @@
-# Runs -DPROGRAM=tools/gpu-check by -DPYTHON where something says that there is a GPU, and no CMake: the
-# report says so.
+# Runs -DPROGRAM=tools/gpu-check with -DPYTHON on a simulated machine: a fake nvidia-smi reports a GPU, and
+# CMake is missing. The report must say so.
 cmake_minimum_required(VERSION 3.24)
 
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/gpu_check")
 file(REMOVE_RECURSE "${folder}")
 file(WRITE "${folder}/path/nvidia-smi" "#!/bin/sh\necho 'No GPU, 1.0, 9.0, 1 MiB'\n")
 file(CHMOD "${folder}/path/nvidia-smi" PERMISSIONS OWNER_READ OWNER_EXECUTE)
-# What is called python may be a script that needs the whole path.
+# The interpreter's real path: `python` may be a script that needs the original PATH.
 execute_process(COMMAND "${PYTHON}" -c "import sys; print(sys.executable, end='')"
                 OUTPUT_VARIABLE PYTHON COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=${folder}/path" "${PYTHON}" "${PROGRAM}" --out report

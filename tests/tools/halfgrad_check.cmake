@@ -1,6 +1,6 @@
-# The smallest failing case of a bad kernel, saved, makes the bad kernel fail again and not the good
-# one. A file without an output cannot be judged without a kernel, and operands must fit the op.
-# Run with -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DFOLDER=folder, which is made and removed.
+# Checks halfgrad-check: the saved smallest failing case of a bad kernel makes the bad kernel fail again,
+# but not the good one. Files without an output need a kernel, and operands must fit the op. Runs with
+# -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DFOLDER=folder, which is created and removed.
 set(case "${FOLDER}/smallest.safetensors")
 file(MAKE_DIRECTORY "${FOLDER}")
 
@@ -22,17 +22,17 @@ expect_code(2 layer_norm --values "${case}")
 expect_code(2 mm --library "${LIBRARY}" --symbol mm_good --values "${case}")
 expect_code(2 sum --library "${LIBRARY}" --symbol no_such_kernel)
 expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --layout contiguous misaligned)
-expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed)  # it reads no strides
+expect_code(1 sum --library "${LIBRARY}" --symbol sum_good --layout transposed)  # ignores strides
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --layout upright)
-expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # of nothing, none is largest
+expect_code(2 amax --library "${LIBRARY}" --symbol sum_good --dims 3 1 0)  # empty rows have no maximum
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims -3 1 5)
 foreach(size IN ITEMS 1099511627776 9223372036854775807)
   expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --dims ${size} 1 ${size})
 endforeach()
-expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to judge
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to check
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
 
-# A library in the current folder goes by its name.
+# A library in the current folder is found by its name.
 get_filename_component(folder "${LIBRARY}" DIRECTORY)
 get_filename_component(name "${LIBRARY}" NAME)
 execute_process(COMMAND "${PROGRAM}" sum --library ${name} --symbol sum_good
@@ -41,7 +41,7 @@ if(NOT got EQUAL 0)
   message(FATAL_ERROR "halfgrad-check --library ${name} in ${folder}: expected exit code 0, got ${got}\n${err}")
 endif()
 
-# Its messages are to be read: what is missing, and names.
+# Checks the text of a message.
 function(expect_text pattern)
   execute_process(COMMAND "${PROGRAM}" ${ARGN} OUTPUT_VARIABLE text ERROR_VARIABLE text)
   if(NOT text MATCHES "${pattern}")
@@ -51,8 +51,8 @@ function(expect_text pattern)
 endfunction()
 expect_text("--library requires --symbol" sum --library "${LIBRARY}")
 
-# Stored operands run in each layout and in place, as others do. Options that they leave nothing to do
-# are refused.
+# Stored operands run in each layout and in place, as generated ones do. Options without an effect on
+# them are refused.
 expect_code(1 softmax --library "${LIBRARY}" --symbol softmax_bad --save-smallest "${case}")
 set(stored softmax --library "${LIBRARY}" --symbol softmax_good --values "${case}")
 expect_text("passed, 2 cases" ${stored})
@@ -66,7 +66,7 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${cas
 expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
             --values "${case}" --in-place)
 
-# Case is counted, and a NaN has no sign, which would differ from machine to machine.
+# The number of cases is printed. A NaN is printed without its sign, which differs between machines.
 function(write_npy file shape data)  # float32, its bytes in octal
   execute_process(COMMAND printf "\\223NUMPY\\001\\000\\166\\000%-117s\\n${data}"
                                  "{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }"
@@ -79,7 +79,7 @@ expect_text("passed, 1 case\n" ${stored})
 write_npy(output.npy "(1,)" "\\000\\000\\300\\377")
 expect_text("FAILED, 1 case\n.*element 0 is nan, expected 1" ${stored})
 
-# Dtypes by their short names are called by their long ones. The kernel refuses all but float32.
+# Short names of dtypes are accepted, and long names are printed. The kernel refuses all but float32.
 foreach(dtype IN ITEMS float16 fp16 half)
   expect_text("sum_good returned 1 for float16 -> float16" sum --library "${LIBRARY}" --symbol sum_good
               --dtype ${dtype} --dims 1 1 1)

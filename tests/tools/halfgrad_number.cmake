@@ -1,4 +1,4 @@
-# Runs -DPROGRAM=halfgrad-number: a journey's fields, and exit code 2 for what is not a number.
+# Runs -DPROGRAM=halfgrad-number: the printed fields, and exit code 2 for text that is no number.
 function(expect_outcome code pattern)
   if(NOT code EQUAL "${status}" OR NOT text MATCHES "${pattern}")
     message(FATAL_ERROR "halfgrad-number: expected exit code ${code} and '${pattern}', got ${status} and\n"

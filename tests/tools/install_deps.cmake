@@ -1,5 +1,6 @@
-# What the scripts of -DTOOLS=tools say of machines that lack something. Such a machine is a folder of
-# commands: links to the few real ones that the scripts call, and fakes that report what a case is about.
+# Tests the messages of the scripts in -DTOOLS=tools on machines that lack something. Such a machine is a
+# folder of commands: links to the real commands that the scripts call, and fakes that report what a test
+# case needs.
 cmake_minimum_required(VERSION 3.24)
 
 set(folder "${CMAKE_CURRENT_BINARY_DIR}/install_deps machine/bin")
@@ -55,7 +56,7 @@ function(check status)
   endforeach()
 endfunction()
 
-# All there: silent, and asks nobody.
+# Nothing is missing: prints nothing, and installs nothing.
 make_machine(12 3.25.1 1000)
 check(0 NOT halfgrad)
 
@@ -64,16 +65,16 @@ make_machine(12 3.25.1 1000 gtest/gtest.h benchmark/benchmark.h)
 check(0 ARGUMENTS --demo NOT halfgrad)
 check(1 ARGUMENTS --check SAYS "libgtest-dev libbenchmark-dev" NOT libfmt-dev)
 
-# Neither root nor sudo, and a sudo that would ask.
+# A user without root and sudo, and a sudo that asks for a password.
 fake(apt-get "echo called")
 check(1 SAYS "not root, and there is no sudo" "apt-get install libgtest-dev libbenchmark-dev"
       NOT called)
 fake(sudo "exit 1")
 check(1 SAYS "sudo asks for a password" "apt-get install libgtest-dev" NOT called)
 file(REMOVE "${folder}/apt-get")
-check(1 SAYS "for want of apt-get")
+check(1 SAYS "there is no apt-get")
 
-# Versions, where apt-get has nothing newer, and where it may not be asked.
+# Versions that are too old: apt-get has nothing newer, or may not be used.
 make_machine(12 3.22.1 0)
 fake(apt-get "echo called \"$@\" >&2")
 check(1 SAYS "found CMake 3.22.1, need 3.24 or newer" "called -qq" "pip install cmake")
@@ -91,7 +92,7 @@ make_machine(12 3.25.1 0 zlib.h)
 fake(apt-get "echo called \"$@\" >&2")
 check(0 SAYS "halfgrad: installing zlib1g-dev" "--no-install-recommends zlib1g-dev")
 
-# The demo leaves the tests out where their packages are missing, and only there.
+# The demo leaves out the tests only if their packages are missing.
 set(project "${CMAKE_CURRENT_BINARY_DIR}/install_deps machine/project")
 file(COPY "${TOOLS}/bare-machine" "${TOOLS}/demo" "${TOOLS}/install_deps" DESTINATION "${project}/tools")
 set(folder_of_commands "${folder}")
@@ -107,9 +108,9 @@ check(0 ARGUMENTS --steps 1 SAYS "called --preset cpu" "called --build --preset 
 fake_compiler("c++ (fake) 12" 12 "gtest/gtest.h")
 check(0 SAYS "called --preset demo" "called --build --preset demo" "ran")
 fake_compiler("c++ (fake) 12" 12 "zlib.h")
-check(1 SAYS "for want of apt-get" "apt-get install zlib1g-dev" NOT called ran)
+check(1 SAYS "there is no apt-get" "apt-get install zlib1g-dev" NOT called ran)
 
-# Only root may make machines.
+# Only root may make chroots.
 set(script bare-machine)
 check(2 ARGUMENTS trixie SAYS "expected root")
 check(2 SAYS "tools/bare-machine [--compile] SUITE")

@@ -1,5 +1,5 @@
-# tools/lab of -DSOURCE_DIR: lists the labs of docs/labs.md, refuses other names, and runs the lab -DLAB in
-# the build folder -DBUILD, without a line of the tests' own output.
+# Checks tools/lab of -DSOURCE_DIR: it lists the labs of docs/labs.md, refuses other names, and runs the lab
+# -DLAB in the build folder -DBUILD without printing the output of the tests.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_lab status pattern)

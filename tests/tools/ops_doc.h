@@ -7,7 +7,7 @@
 
 #include <halfgrad/autograd/op_table.h>
 
-/// The form of docs/ops.md: written by write_ops_doc.cpp, checked by ops_doc_test.cpp.
+/// The format of docs/ops.md, which write_ops_doc.cpp writes and ops_doc_test.cpp checks.
 namespace halfgrad::ops_doc {
 
 inline constexpr std::array kMeasuredDTypes = {kFloat64, kFloat32, kFloat16, kBFloat16};

@@ -1,5 +1,5 @@
-// Reads the files of write_malformed from disk, knowing no more of them than their manifest says:
-// 60 and more of each format, each refused as promised.
+// Reads the files that write_malformed wrote, and checks that each one is refused as its manifest
+// says. Each format must have at least 60 files.
 //
 //   read_malformed DIR
 #include <cstddef>
@@ -29,7 +29,7 @@ const std::map<std::string, std::function<void(const path&)>> kReaders{
     {"safetensors", [](const path& file) { io::load_safetensors(file); }},
 };
 
-/// What is not as the entry says; empty where nothing is.
+/// Returns how the result differs from the entry of the manifest, or an empty string.
 std::string fault(const path& folder, const nlohmann::json& entry) {
   const std::string code = entry.at("code"), message = entry.at("message");
   try {
@@ -37,8 +37,8 @@ std::string fault(const path& folder, const nlohmann::json& entry) {
     return "it was read";
   } catch (const files::FormatError& error) {
     const std::string what = error.what();
-    const bool is_as_said = files::name(error.code()) == code && what.find(message) != what.npos;
-    return is_as_said ? "" : "got " + std::string(files::name(error.code())) + ", " + what;
+    const bool matches = files::name(error.code()) == code && what.find(message) != what.npos;
+    return matches ? "" : "got " + std::string(files::name(error.code())) + ", " + what;
   }
 }
 

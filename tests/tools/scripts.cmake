@@ -1,5 +1,5 @@
-# The scripts in bench/ and tools/ of -DSOURCE_DIR can be called by their names, know --help without
-# what they need to work, and end with status 2 for wrong arguments. -DPYTHON runs those in Python.
+# Checks the scripts in bench/ and tools/ of -DSOURCE_DIR: they are executable, print --help without their
+# dependencies, and end with status 2 for wrong arguments. -DPYTHON runs those in Python.
 cmake_minimum_required(VERSION 3.24)
 
 function(expect_script status pattern script)
@@ -34,7 +34,7 @@ foreach(script IN ITEMS tools/format tools/lint tools/fuzz tools/install_deps to
 endforeach()
 expect_script(2 "expected some of idx .*, got zip" tools/fuzz 1 zip)
 
-# Without our program there is nothing to compare.
+# The scripts that compare halfgrad with other libraries fail without halfgrad's own program.
 set(missing "${CMAKE_CURRENT_LIST_DIR}/missing")
 expect_script(2 "none at ${missing}; build it: cmake --preset cpu && cmake --build --preset cpu --target"
               bench/compare_pytorch.py "${missing}")

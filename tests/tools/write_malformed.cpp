@@ -1,4 +1,4 @@
-// Writes every malformed file of the tests to disk, for other readers to be tried on:
+// Writes every malformed file of the tests to disk, so that other readers can be tested with them:
 //
 //   write_malformed DIR
 //
@@ -6,7 +6,7 @@
 //
 //   format   "idx", "npy", "npz" or "safetensors"
 //   name     what is wrong
-//   file     where it lies in DIR
+//   file     its path in DIR
 //   code     the files::FormatCode that halfgrad's reader gives
 //   message  a part of its message; may be empty
 #include <cctype>
@@ -29,7 +29,7 @@ namespace {
 using namespace halfgrad;
 using nlohmann::ordered_json;
 
-/// "size of 2^64 - 1" as "size_of_2_64_1".
+/// Turns "size of 2^64 - 1" into "size_of_2_64_1".
 std::string file_name(std::string_view name) {
   std::string result;
   for (const char c : name) {

@@ -23,7 +23,7 @@ Written by the target `ops_doc` from `all_ops()`; a test checks that it is not s
 |---|---|---|---|---|---|---|---|
 )";
 
-/// Rounded up to two significant digits.
+/// Rounds up to two significant digits.
 double rounded_up(double x) {
   if (x == 0 || !std::isfinite(x)) return x;
   const double unit = std::pow(10, std::floor(std::log10(x)) - 1);

@@ -1,8 +1,8 @@
 #include "values.h"
 
 #include <filesystem>
-#include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/testing/op_example.h>
@@ -13,15 +13,14 @@ namespace {
 
 struct StoredCase {
   std::vector<Tensor> inputs;
-  Tensor output;  // undefined if there is none
+  Tensor output;  // undefined if the files contain none
 };
 
 io::TensorMap load(const std::filesystem::path& file) {
   if (file.extension() == ".safetensors") return io::load_safetensors(file).tensors;
   if (file.extension() == ".npz") return io::load_npz(file);
   if (file.extension() == ".npy") return {{file.stem().string(), io::load_npy(file)}};
-  throw std::invalid_argument("load_case: expected .safetensors, .npz or .npy, got " +
-                              file.string());
+  detail::fail("load_case", "expected .safetensors, .npz or .npy, got {}", file.string());
 }
 
 std::string input_name(std::size_t i) { return "input" + std::to_string(i); }
@@ -40,8 +39,8 @@ StoredCase load_case(const std::vector<std::string>& files) {
   tensors.erase("expected");
   tensors.erase("allowed");
   if (stored.inputs.empty() || !tensors.empty()) {
-    throw std::invalid_argument("load_case: expected input0, input1, ... and output, got " +
-                                (tensors.empty() ? "no input0" : tensors.begin()->first));
+    detail::fail("load_case", "expected input0, input1, ... and output, got {}",
+                 tensors.empty() ? "no input0" : tensors.begin()->first);
   }
   return stored;
 }
@@ -75,7 +74,7 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
     return report;
   }
   if (!stored.output.defined()) {
-    throw std::invalid_argument("judge_files: expected a tensor called output, got none");
+    detail::fail("judge_files", "expected a tensor called output, got none");
   }
   report.add(judge_output(op, operands, stored.output.to_vector<double>(), contracts.front()),
              {.dims = dims, .contract = contracts.front()});

@@ -5,22 +5,20 @@
 
 #include <halfgrad/testing/kernel_check.h>
 
-/// Operands and results of kernels in files, for people who write no C++.
+/// Operands and results of kernels in files, for users who write no C++. The tensors are called
+/// input0, input1, ... and output: names in .safetensors and .npz files, file names for .npy.
 namespace halfgrad::check {
 
-/// Files hold tensors called input0, input1, ... and, if the kernel has run elsewhere, output:
-/// .safetensors and .npz under these names, .npy files are called so.
-
-/// Runs the kernel on the inputs in these files, in each of the options' layouts and in place if
-/// they say so, or judges the output in the files if there is no kernel. Inputs have the dtype they
-/// are stored in. Throws std::invalid_argument for shapes that the op has not, for indices that are
-/// out of range, and for options that leave nothing to run.
+/// Runs the kernel on the inputs in these files, in every layout of the options, and in place if
+/// the options ask for it. Without a kernel, checks the output in the files. Inputs keep the dtype
+/// of the file. Throws std::invalid_argument for shapes that the op does not take, for indices out
+/// of range, and for options that leave nothing to run.
 testing::KernelReport judge_files(const std::string& op, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options);
 
-/// Writes the smallest failing case with all that is needed to run it again: the inputs, the
-/// expected result and its budget, and what is wrong as metadata.
+/// Writes the smallest failing case so that it can be run again: the inputs, the expected result,
+/// the allowed error, and a description of the fault as metadata.
 void save_case(const std::string& file, const testing::KernelReport& report);
 
 }  // namespace halfgrad::check

@@ -1,4 +1,4 @@
-// What share_memory.py and exchange_files.py call: halfgrad in a shared library with a C interface.
+// A C interface to halfgrad in a shared library, for share_memory.py and exchange_files.py.
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
@@ -14,9 +14,9 @@ namespace hg = halfgrad;
 
 namespace {
 
-hg::Tensor held;  // our own, or somebody else's
+hg::Tensor held;  // the tensor that is exported, or that was imported
 
-/// What f throws, in words; null if it throws nothing. Good until the next call.
+/// Returns the message of the error that f throws, or null. Valid until the next call.
 template <class F>
 const char* error_of(const F& f) {
   static std::string message;
@@ -40,7 +40,7 @@ void write_again(const std::filesystem::path& from, const std::filesystem::path&
 
 extern "C" {
 
-/// Holds 0 to 5, [[0, 3], [1, 4], [2, 5]] with strides of 1 and 3, in the dtype of this number.
+/// Holds [[0, 3], [1, 4], [2, 5]] with strides 1 and 3, in the dtype with this index.
 void hold(int dtype) {
   held = hg::arange(6).to(hg::kAllDTypes[dtype]).reshape({2, 3}).transpose(0, 1);
 }
@@ -57,7 +57,7 @@ void fill_held(double value) { held.array().fill_(value); }
 
 double sum_of_held() { return held.to(hg::kFloat64).sum().item(); }
 
-void let_go() { held = {}; }
+void release() { held = {}; }
 
 long long allocated() { return hg::allocator::stats({}).current; }
 

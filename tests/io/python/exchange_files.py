@@ -1,4 +1,4 @@
-"""Files of NumPy or safetensors, read and written again by halfgrad, hold the same bits for them.
+"""Checks that files of NumPy or safetensors keep their bits when halfgrad reads and writes them.
 
     exchange_files.py exchange.so numpy|safetensors folder    exits with 77 without the package
 """
@@ -21,8 +21,8 @@ halfgrad.rewrite.restype = ctypes.c_char_p
 
 
 def rewrite(source, target):
-    complaint = halfgrad.rewrite(str(source).encode(), str(target).encode())
-    assert complaint is None, complaint.decode()
+    error = halfgrad.rewrite(str(source).encode(), str(target).encode())
+    assert error is None, error.decode()
 
 
 def numpy_contents(path):

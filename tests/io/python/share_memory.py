@@ -1,6 +1,6 @@
-"""Shares memory with NumPy or PyTorch by DLPack, in Python's capsules, both ways.
+"""Shares memory with NumPy or PyTorch in both directions, through Python's DLPack capsules.
 
-    share_memory.py exchange.so numpy|torch      exits with 77 where the package is missing
+    share_memory.py exchange.so numpy|torch      exits with 77 without the package
 """
 
 import ctypes
@@ -13,8 +13,8 @@ SKIPPED = 77
 try:
     package = importlib.import_module(sys.argv[2])
     package.zeros(1).__dlpack__(max_version=(1, 1))
-except (ImportError, TypeError) as reason:  # TypeError: it knows no version
-    print(f"SKIPPED: no {sys.argv[2]} that speaks DLPack 1: {reason}")
+except (ImportError, TypeError) as reason:  # TypeError: a package without max_version
+    print(f"SKIPPED: no {sys.argv[2]} that supports DLPack 1: {reason}")
     sys.exit(SKIPPED)
 
 halfgrad = ctypes.CDLL(sys.argv[1])
@@ -37,7 +37,7 @@ CAPSULE, USED = b"dltensor_versioned", b"used_dltensor_versioned"  # capsules ke
 
 
 class Held:
-    """What halfgrad holds, for from_dlpack()."""
+    """The tensor that halfgrad holds, for from_dlpack()."""
 
     def __dlpack__(self, *, max_version, **_):
         assert max_version >= (1, 0), max_version
@@ -48,11 +48,11 @@ class Held:
 
 
 def hand_over(array):
-    """Lets halfgrad hold the array; returns its complaint."""
+    """Lets halfgrad hold the array; returns its error message, or None."""
     capsule = array.__dlpack__(max_version=(1, 1))
-    complaint = halfgrad.import_to_hold(pointer_in(capsule, CAPSULE))
+    error = halfgrad.import_to_hold(pointer_in(capsule, CAPSULE))
     rename(capsule, USED)
-    return complaint
+    return error
 
 
 def expect(got, expected):
@@ -61,11 +61,11 @@ def expect(got, expected):
 
 before = halfgrad.allocated()
 dtypes = ["float64", "float32", "float16", "bfloat16", "int64", "int32", "uint8", "bool"]
-for number, dtype in enumerate(dtypes):
+for index, dtype in enumerate(dtypes):
     if not hasattr(package, dtype):
         print(f"{package.__name__} has no {dtype}")
         continue
-    halfgrad.hold(number)
+    halfgrad.hold(index)
     view = package.from_dlpack(Held())
     expect(view.dtype, getattr(package, dtype))
     largest = 1 if dtype == "bool" else 5
@@ -75,7 +75,7 @@ for number, dtype in enumerate(dtypes):
     expect(halfgrad.sum_of_held(), expected)
     halfgrad.fill_held(1)
     expect(view.tolist(), [[1, 1]] * 3)
-    halfgrad.let_go()
+    halfgrad.release()
     expect(view.tolist(), [[1, 1]] * 3)
     del view
     gc.collect()
@@ -90,16 +90,16 @@ for number, dtype in enumerate(dtypes):
     alive = weakref.ref(theirs)
     del theirs
     expect(halfgrad.sum_of_held(), 6)
-    halfgrad.let_go()
+    halfgrad.release()
     gc.collect()
     expect(alive(), None)
 
 dtype = "uint16"
-complaint = hand_over(package.zeros(3, dtype=package.uint16))
-assert b"from_dlpack: expected float64" in complaint, complaint
+error = hand_over(package.zeros(3, dtype=package.uint16))
+assert b"from_dlpack: expected float64" in error, error
 if package.__name__ == "numpy":
     fixed = package.zeros(3)
     fixed.flags.writeable = False
-    complaint = hand_over(fixed)
-    assert b"read-only" in complaint, complaint
+    error = hand_over(fixed)
+    assert b"read-only" in error, error
 print(f"memory shared with {package.__name__} {package.__version__}")
