@@ -8,11 +8,11 @@
 
 namespace halfgrad::detail {
 
-/// A strided array whose elements are stored as T, indexed in row-major order by functors of
-/// parallel_for_each. `data` is memory of the array's device.
+/// A strided array of stored type T, indexed in row-major order by functors of parallel_for_each.
+/// `data` is memory of the array's device.
 template <class T>
 struct ElementView {
-  /// T is the array's stored type, or an unsigned integer of the same size where only bits move.
+  /// T is the stored type of the array, or an unsigned integer of the same size if only bits move.
   explicit ElementView(const Array& array)
       : data(array.data_as<T>()), strides(array, array.sizes()) {}
 
@@ -23,8 +23,8 @@ struct ElementView {
   MergedStrides strides;
 };
 
-/// Calls f with std::type_identity of the unsigned integer as long as an element of `dtype`, for
-/// work that moves numbers and computes none.
+/// Calls f with std::type_identity of the unsigned integer that is as long as an element of
+/// `dtype`, for work that copies elements and computes nothing.
 template <class F>
 void visit_bits(DType dtype, const F& f) {
   switch (item_size(dtype)) {
