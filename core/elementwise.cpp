@@ -3,10 +3,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::detail {
 namespace {
 
-// Most operands of most ops: no larger than a tile, and in place as the kernel wants them.
+// Fast path for arrays of at most one tile: runs on their memory if all are contiguous and of type
+// T, as in most calls.
 template <class T>
 bool run_in_place(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                   int inputs) {
@@ -27,14 +30,14 @@ template <class T, std::size_t... I>
 void run_all_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                    std::index_sequence<I...>) {
   constexpr std::size_t kInputs = sizeof...(I);
-  const TileWriter writer(out);
-  const TileReader readers[] = {TileReader(*in[I], out.sizes())...};
+  const TileView result_view(out);
+  const TileView inputs[] = {TileView(*in[I], out.sizes())...};
   for_each_tile(out.numel(), [&](std::int64_t at, std::int64_t n) {
     alignas(64) T scratch[kInputs + 1][kTile];
-    const T* const operands[] = {readers[I].read(at, n, scratch[I])...};
-    T* const result = writer.target(at, scratch[kInputs]);
+    const T* const operands[] = {inputs[I].read(at, n, scratch[I])...};
+    T* const result = result_view.target(at, scratch[kInputs]);
     kernel(f, result, operands, n);
-    writer.commit(at, n, result);
+    result_view.commit(at, n, result);
   });
 }
 
@@ -56,7 +59,7 @@ void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Arra
     case kMaxInputs:
       return run_all_tiles(kernel, f, out, in, std::make_index_sequence<kMaxInputs>{});
     default:
-      throw std::logic_error("run_tiles: expected 1 to 5 operands");
+      fail<std::logic_error>("run_tiles", "expected 1 to {} operands, got {}", kMaxInputs, inputs);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
@@ -11,7 +12,7 @@ namespace runtime = detail::runtime;
 
 namespace {
 
-thread_local constinit Graph* current = nullptr;  // that this thread captures
+thread_local constinit Graph* current = nullptr;  // the graph that this thread captures
 
 }  // namespace
 
@@ -38,13 +39,13 @@ Graph::~Graph() {
     runtime::destroy_graph(native_);
     home_.wait_stream(replayed_on_);
   } catch (const std::runtime_error&) {
-    // The GPU is lost, and its memory with it.
+    // The GPU is lost, so its memory is too.
   }
 }
 
 void Graph::capture(const std::function<void()>& function) {
   if (function_ || native_ != nullptr) {
-    throw std::logic_error("capture: expected a graph that has captured nothing yet");
+    detail::fail<std::logic_error>("capture", "expected a graph that has captured nothing yet");
   }
   if (device_.is_cpu()) {
     function_ = function;
@@ -58,7 +59,7 @@ void Graph::capture(const std::function<void()>& function) {
       capture_end();
       runtime::destroy_graph(std::exchange(native_, nullptr));
     } catch (const std::runtime_error&) {
-      // What the function threw says why the capture broke.
+      // The exception of the function explains why the capture broke.
     }
     forget_captured();
     throw;
@@ -68,12 +69,13 @@ void Graph::capture(const std::function<void()>& function) {
 
 void Graph::capture_begin() {
   if (device_.is_cpu()) {
-    throw std::invalid_argument("capture_begin: expected a graph on a GPU, got one on the CPU");
+    detail::fail("capture_begin", "expected a graph on a GPU, got one on the CPU");
   }
   if (capturing_ || native_ != nullptr) {
-    throw std::logic_error("capture_begin: expected a graph that has captured nothing yet");
+    detail::fail<std::logic_error>("capture_begin",
+                                   "expected a graph that has captured nothing yet");
   }
-  if (current == nullptr) allocator::empty_cache(device_);  // may wait, unless within a capture
+  if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
   const Stream& stream = captured_on_->get();
   runtime::begin_capture(device_.index(), stream.native());
@@ -81,7 +83,9 @@ void Graph::capture_begin() {
 }
 
 void Graph::capture_end() {
-  if (!capturing_) throw std::logic_error("capture_end: expected capture_begin before it");
+  if (!capturing_) {
+    detail::fail<std::logic_error>("capture_end", "expected capture_begin before it");
+  }
   const Stream stream = capturing_->stream;
   capturing_.reset();
   try {
@@ -107,9 +111,11 @@ void Graph::replay() {
     function_();
     return;
   }
-  if (native_ == nullptr) throw std::logic_error("replay: expected capture before it");
+  if (native_ == nullptr) {
+    detail::fail<std::logic_error>("replay", "expected capture before it");
+  }
   const Stream stream = current_stream(device_);
-  stream.wait_stream(replayed_on_);  // it may still be reading what this replay is given
+  stream.wait_stream(replayed_on_);  // it may still read values that this replay overwrites
   replayed_on_ = stream;
   random_.prepare_replay();
   for (const auto& send : sends_) send();

@@ -4,11 +4,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/cuda/random.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random_distributions.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
@@ -28,7 +28,7 @@ void Generator::set_state(RandomKey next) {
 namespace {
 
 thread_local constinit detail::CapturedRandom* captured = nullptr;
-thread_local constinit Generator* replaced_default = nullptr;  // null: the one for all threads
+thread_local constinit Generator* replaced_default = nullptr;  // nullptr: the shared one
 
 }  // namespace
 
@@ -52,9 +52,9 @@ RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
                              [&](const Source& s) { return s.generator == &generator; });
   if (source == sources_.end()) {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(RandomKey));
-    // A block of the graph's own pool may be one that an earlier kernel of the graph has freed: it
-    // would overwrite the key, which is put there before the replay.
-    const allocator::PoolScope apart(*pool_);
+    // A separate pool: a block of the graph's pool may be reused by its kernels, which would
+    // overwrite the key that is written before the replay.
+    const allocator::PoolScope own_pool(*pool_);
     const Array base = Array::empty({kBytes}, DType::u8, device_);
     source = sources_.insert(source, {&generator, base, 0});
   }
@@ -91,26 +91,22 @@ using detail::kTile;
 using detail::Normal;
 using detail::Uniform;
 
+std::string random_op(const char* op) { return std::string("random ") + op; }
+
 void require(bool valid, const char* op, const char* expected, double a, double b) {
-  if (!valid) {
-    throw std::invalid_argument(std::string("random ") + op + ": expected " + expected + ", got " +
-                                std::to_string(a) + " and " + std::to_string(b));
-  }
+  if (!valid) detail::fail(random_op(op), "expected {}, got {} and {}", expected, a, b);
 }
 
 void require_floating_point(const Array& out, const char* op) {
   if (!is_floating_point(out.dtype())) {
-    throw std::invalid_argument(std::string("random ") + op +
-                                ": expected a floating-point dtype, got " +
-                                std::string(name(out.dtype())));
+    detail::fail(random_op(op), "expected a floating-point dtype, got {}", out.dtype());
   }
 }
 
 void require_eager(RandomKey key, const char* op) {
   if (key.base == nullptr) return;
-  throw std::invalid_argument(std::string("random ") + op +
-                              ": expected an array on the GPU whose graph is captured, got one on "
-                              "the CPU");
+  detail::fail(random_op(op),
+               "expected an array on the GPU whose graph is captured, got one on the CPU");
 }
 
 template <class T, class Distribution>
@@ -118,20 +114,20 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
   if (out.device().is_cuda()) return detail::fill_random_on_cuda(out, distribution, key);
   require_eager(key, "fill");
   constexpr int kBlocks = 32;
-  constexpr std::int64_t kNumbers = kBlocks * kPerBlock<T>;
-  static_assert(kTile % kNumbers == 0);
-  const detail::TileWriter writer(out);
+  constexpr std::int64_t kElements = kBlocks * kPerBlock<T>;
+  static_assert(kTile % kElements == 0);
+  const detail::TileView view(out);
   const auto fill_tile = [&](std::int64_t begin, std::int64_t n) {
     T scratch[kTile];
-    T* const target = writer.target(begin, scratch);
-    for (std::int64_t i = 0; i < n; i += kNumbers) {
+    T* const target = view.target(begin, scratch);
+    for (std::int64_t i = 0; i < n; i += kElements) {
       PhiloxBlock blocks[kBlocks];
       random_blocks(key, static_cast<std::uint64_t>((begin + i) / kPerBlock<T>), blocks);
-      T numbers[kBlocks][kPerBlock<T>];
-      for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], numbers[k]);
-      std::copy_n(numbers[0], std::min(kNumbers, n - i), target + i);
+      T values[kBlocks][kPerBlock<T>];
+      for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], values[k]);
+      std::copy_n(values[0], std::min(kElements, n - i), target + i);
     }
-    writer.commit(begin, n, target);
+    view.commit(begin, n, target);
   };
   detail::for_each_tile(out.numel(), fill_tile);
 }
@@ -141,13 +137,13 @@ void drop(const Array& out, const Array& x, const detail::Keep& keep, RandomKey 
   constexpr int kBlocks = 32;
   constexpr std::int64_t kWords = 4 * kBlocks;
   static_assert(kTile % kWords == 0);
-  const detail::TileReader reader(x, out.sizes());
-  const detail::TileWriter writer(out);
+  const detail::TileView inputs(x, out.sizes());
+  const detail::TileView outputs(out);
   detail::for_each_tile(out.numel(), [&](std::int64_t begin, std::int64_t n) {
     T in_scratch[kTile];
     T out_scratch[kTile];
-    const T* const in = reader.read(begin, n, in_scratch);
-    T* const result = writer.target(begin, out_scratch);
+    const T* const in = inputs.read(begin, n, in_scratch);
+    T* const result = outputs.target(begin, out_scratch);
     for (std::int64_t i = 0; i < n; i += kWords) {
       PhiloxBlock blocks[kBlocks];
       random_blocks(key, static_cast<std::uint64_t>((begin + i) / 4), blocks);
@@ -156,7 +152,7 @@ void drop(const Array& out, const Array& x, const detail::Keep& keep, RandomKey 
         result[i + k] = keep(words[k], in[i + k]);
       }
     }
-    writer.commit(begin, n, result);
+    outputs.commit(begin, n, result);
   });
 }
 
@@ -200,7 +196,7 @@ void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey ke
 
 Array permutation(std::int64_t n, RandomKey key, Device device) {
   if (n < 0) {
-    throw std::invalid_argument("random permutation: expected n >= 0, got " + std::to_string(n));
+    detail::fail(random_op("permutation"), "expected n >= 0, got {}", n);
   }
   if (device.is_cuda()) return detail::permutation_on_cuda(n, key, device);
   require_eager(key, "permutation");
