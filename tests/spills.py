@@ -21,7 +21,7 @@ KNOWN = (
     ("8map_rowsId", 24, "a few words: 64-bit rows need twice the registers of 32-bit ones"),
     ("8map_rowsIfNS0_20NormalizeGradientRow", 8, "a word: it takes what layer_norm.cu refuses"),
     ("14update_tensors", 32, "a few words that are read once for each chunk of a tensor"),
-    ("11SumsOfLines", 256, "32 columns at a time, which the CPU alone asks for"),
+    ("11RunningSums", 256, "32 columns at a time, which the CPU alone asks for"),
     ("10SumOfGroup", 256, "32 columns at a time, which the CPU alone asks for"),
     ("3Sin", 40, "an array: CUDA's range reduction of a double"),
     ("3Cos", 40, "an array: CUDA's range reduction of a double"),
