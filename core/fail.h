@@ -46,7 +46,8 @@ std::string message(std::string_view op, std::string_view format,
                     std::initializer_list<std::string> parts);
 
 /// Throws Error with the text `op: format`, where each `{}` stands for the next value:
-///     fail("bmm", "expected batches [b, m, k] and [b, k, n], got {} and {}", a.sizes(), b.sizes());
+///     fail("bmm", "expected batches [b, m, k] and [b, k, n], got {} and {}", a.sizes(),
+///     b.sizes());
 /// Callers' mistakes are std::invalid_argument; name another Error for the machine's or our own.
 template <class Error = std::invalid_argument, class... Values>
 [[noreturn]] void fail(std::string_view op, std::type_identity_t<MessageFormat<Values...>> format,
