@@ -4,7 +4,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
-#include <halfgrad/autograd/ops/loss_by_place.h>
+#include <halfgrad/autograd/ops/loss_by_position.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/fail.h>
 
