@@ -61,7 +61,7 @@ struct AddProduct {
 using AddMm = AddProduct<kAddmm, 2>;
 using BaddBmm = AddProduct<kBaddbmm, 3>;
 
-// Examples of [..., 3, 5] by [..., 5, 4], one for each addend in `selves`, which `at` broadcasts.
+// Examples with A [..., 3, 5] and B [..., 5, 4], one for each S in `selves`, which `at` broadcasts.
 template <class Op>
 OpEntry add_product_entry(const Shape& batch,
                           const std::vector<std::pair<const char*, Shape>>& selves) {

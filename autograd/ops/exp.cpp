@@ -46,7 +46,7 @@ struct Exp2 : ElementwiseDefaults {
   static double reference(double x) { return std::exp2(x); }
 };
 
-// y = e^x - 1, elementwise, exact for small x
+// y = e^x - 1, elementwise, accurate for small x
 // dy/dx = e^x = y + 1
 struct Expm1 : ElementwiseDefaults {
   static constexpr auto name = "expm1";

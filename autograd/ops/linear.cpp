@@ -79,7 +79,7 @@ struct Linear {
   void backward(const Backward<3>& node) const { set_linear_gradients(node, node.grad()); }
 };
 
-// As in PyTorch, addmm adds a bias with several rows to a matrix; for other inputs it is added later.
+// As in PyTorch, a bias with several rows is added by addmm for a matrix input, else separately.
 Tensor linear_with_bias_rows(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const auto compute = [](const Tensor& x, const Tensor& w, const Tensor& b) {
     expect_shapes(Linear::name, x.array(), w.array(), {});

@@ -62,7 +62,7 @@ struct Log10 : ElementwiseDefaults {
   static double reference(double x) { return std::log10(x); }
 };
 
-// y = log(1 + x), elementwise, exact for small x
+// y = log(1 + x), elementwise, accurate for small x
 // dy/dx = 1 / (1 + x)
 struct Log1p : ElementwiseDefaults {
   static constexpr auto name = "log1p";

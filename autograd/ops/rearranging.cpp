@@ -58,7 +58,7 @@ Tensor flip(const Tensor& self, const Shape& dims) {
   return result.is_same(self) ? clone(self) : result;
 }
 
-// y[..., (i + shift) mod n, ...] = x[..., i, ...] along each of `dims`; without dims, x is flattened
+// y[..., (i + shift) mod n, ...] = x[..., i, ...] along each of `dims`, or along the flattened x
 Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims) {
   if (dims.empty() && shifts.size() == 1) {
     return reshape(rolled(flatten(self), shifts[0], 0), self.sizes());

@@ -47,8 +47,7 @@ struct Tan : ElementwiseDefaults {
   static constexpr auto name = "tan";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesOutput;
-  static constexpr double low = -1.25, high = 1.25,
-                          roundoffs = 4;  // 2 ulp, the error of CUDA's tan
+  static constexpr double low = -1.25, high = 1.25, roundoffs = 4;  // 2 ulp, like CUDA's tan
 
   template <class T>
   HG_HD T value(T x) const {

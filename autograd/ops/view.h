@@ -35,8 +35,7 @@ struct Geometry {
 };
 
 /// Scatter-adds `values` with the strides of `from` into zeros, and views the result with the
-/// strides of `to`. Linear in `values`, so its derivative is the same with `from` and `to`
-/// exchanged.
+/// strides of `to`. It is linear in `values`; its derivative exchanges `from` and `to`.
 Tensor restrided(const Tensor& values, const Geometry& from, const Geometry& to);
 
 }  // namespace halfgrad::detail
