@@ -35,7 +35,7 @@ Array view_for_index(const Array& self, const Array& index, int dim) {
   return self.as_strided(index.sizes(), strides, self.storage_offset());
 }
 
-std::int64_t step_along(const Array& self, int dim) {
+std::int64_t stride_along(const Array& self, int dim) {
   return self.ndim() == 0 ? 0 : self.strides()[dim];
 }
 
@@ -43,11 +43,11 @@ template <class Bits>
 struct Pick {
   ElementView<const Bits> source;
   const std::int64_t* index;
-  std::int64_t step;
+  std::int64_t stride;
   Bits* out;
 
   HG_HD void operator()(std::int64_t i) const {
-    out[i] = source.data[source.offset(i) + index[i] * step];
+    out[i] = source.data[source.offset(i) + index[i] * stride];
   }
 };
 
@@ -55,16 +55,16 @@ struct Pick {
 struct Destination {
   ElementView<const std::uint8_t> view;  // only its offsets are used
   const std::int64_t* index;
-  std::int64_t step;
+  std::int64_t stride;
   std::int64_t* out;
 
-  HG_HD void operator()(std::int64_t i) const { out[i] = view.offset(i) + index[i] * step; }
+  HG_HD void operator()(std::int64_t i) const { out[i] = view.offset(i) + index[i] * stride; }
 };
 
 Array destinations(const char* op, const Array& sums, const Array& indices, int dim) {
   const Array out = Array::empty(indices.sizes(), DType::i64, sums.device());
   const Destination f{ElementView<const std::uint8_t>(view_for_index(sums, indices, dim)),
-                      indices.data_as<std::int64_t>(), step_along(sums, dim),
+                      indices.data_as<std::int64_t>(), stride_along(sums, dim),
                       out.data_as<std::int64_t>()};
   parallel_for_each(op, sums.device(), out.numel(), f);
   return out;
@@ -92,7 +92,7 @@ struct Gather {
     visit_bits(self.dtype(), [&](auto tag) {
       using Bits = typename decltype(tag)::type;
       const Pick<Bits> pick{ElementView<const Bits>(view_for_index(self, index, dim)),
-                            indices.data_as<std::int64_t>(), step_along(self, dim),
+                            indices.data_as<std::int64_t>(), stride_along(self, dim),
                             out.data_as<Bits>()};
       parallel_for_each(name, out.device(), out.numel(), pick);
     });
