@@ -7,7 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// dy/dx = sign(x), 0 at 0
+// y = |x|, elementwise
+// dy/dx = sign(x), 0 at x = 0
 struct Abs : ElementwiseDefaults {
   static constexpr auto name = "abs";
   static constexpr bool integers = true;

@@ -1,13 +1,13 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = a + alpha b, elementwise; a and b broadcast
+// dy/da = 1,  dy/db = alpha
 struct Add : ElementwiseDefaults {
   static constexpr auto name = "add";
   static constexpr unsigned saves = kSavesNothing;
@@ -30,6 +30,8 @@ struct Add : ElementwiseDefaults {
   double reference(double a, double b) const { return a + alpha.to<double>() * b; }
 };
 
+// y = a - alpha b, elementwise; a and b broadcast
+// dy/da = 1,  dy/db = -alpha
 struct Sub : ElementwiseDefaults {
   static constexpr auto name = "sub";
   static constexpr unsigned saves = kSavesNothing;
@@ -80,15 +82,14 @@ void add_into(const Array& target, const Array& source) {
 
 Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
   detail::expect_fitting_factor("add", "alpha", alpha, self, other);
-  // The sum of masks is "or", where -1 counts as any other number but 0.
+  // The sum of bool tensors is their logical or: every alpha other than 0 counts as true.
   const bool masks = self.dtype() == kBool && other.dtype() == kBool;
   const Scalar factor = masks ? Scalar(alpha.to<bool>()) : alpha;
   return detail::apply_elementwise(detail::Add{{}, factor}, self, other);
 }
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
   if (self.dtype() == kBool || other.dtype() == kBool) {
-    throw std::invalid_argument(
-        "sub: expected numbers, got a bool tensor; logical_not() inverts a mask");
+    detail::fail("sub", "expected numbers, got a bool tensor; logical_not() inverts a mask");
   }
   detail::expect_fitting_factor("sub", "alpha", alpha, self, other);
   return detail::apply_elementwise(detail::Sub{{}, alpha}, self, other);

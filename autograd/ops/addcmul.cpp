@@ -1,21 +1,21 @@
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = a + value b c, rounded once
+// y = a + value b c, elementwise and rounded once; a, b and c broadcast
+// dy/da = 1,  dy/db = value c,  dy/dc = value b
 struct AddCMul : ElementwiseDefaults {
   static constexpr auto name = "addcmul";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr bool integers = true;
   static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
-  static constexpr double low = -2, high = 2, roundoffs = 8;  // of a product that reaches 4
+  static constexpr double low = -2, high = 2, roundoffs = 8;  // |b c| reaches 4
   Scalar factor = 1;
 
   template <class T>
@@ -37,13 +37,14 @@ struct AddCMul : ElementwiseDefaults {
   double reference(double a, double b, double c) const { return a + factor.to<double>() * b * c; }
 };
 
-// y = a + value b / c, rounded once
+// y = a + value b / c, elementwise and rounded once; a, b and c broadcast
+// dy/da = 1,  dy/db = value / c,  dy/dc = -value b / c^2
 struct AddCDiv : ElementwiseDefaults {
   static constexpr auto name = "addcdiv";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr std::array reads = {kSavesNothing, kSavesInput << 2,
                                        kSavesInput << 1 | kSavesInput << 2};
-  static constexpr double low = 0.5, high = 2, roundoffs = 8;  // of a quotient that reaches 4
+  static constexpr double low = 0.5, high = 2, roundoffs = 8;  // |b / c| reaches 4
   Scalar factor = 1;
 
   template <class T>
@@ -60,7 +61,7 @@ struct AddCDiv : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_c(T, T b, T c, T) const {
-    return -as<T>(factor) * b / c / c;  // c * c may be 0 or infinite
+    return -as<T>(factor) * b / c / c;  // c * c may underflow or overflow
   }
   double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
 };
@@ -92,9 +93,8 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, Scalar value) {
   if (!tensor1.is_floating_point() && !tensor2.is_floating_point()) {
-    throw std::invalid_argument("addcdiv: expected a quotient of floating-point numbers, got " +
-                                std::string(name(tensor1.dtype())) + " and " +
-                                std::string(name(tensor2.dtype())));
+    detail::fail("addcdiv", "expected a floating-point tensor1 or tensor2, got {} and {}",
+                 tensor1.dtype(), tensor2.dtype());
   }
   return detail::apply_elementwise(detail::AddCDiv{{}, value}, self, tensor1, tensor2);
 }

@@ -1,6 +1,4 @@
 #include <array>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,6 +6,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -16,8 +15,9 @@ namespace {
 constexpr char kAddmm[] = "addmm";
 constexpr char kBaddbmm[] = "baddbmm";
 
-// C = beta S + alpha A B;  dS = beta dC,  dA = alpha dC B^T,  dB = alpha A^T dC
-// for matrices, or for batches of them.
+// C = beta S + alpha A B
+// addmm: A [m, k], B [k, n], C [m, n]; baddbmm: A [b, m, k], B [b, k, n], C [b, m, n].
+// S broadcasts to C.
 template <const char* kName, int kDims>
 struct AddProduct {
   static constexpr auto name = kName;
@@ -34,15 +34,14 @@ struct AddProduct {
     if (!matrices || (kDims == 3 && a.size(0) != b.size(0))) {
       const char* const expected =
           kDims == 3 ? "batches [b, m, k] and [b, k, n]" : "two matrices [m, k] and [k, n]";
-      throw std::invalid_argument(std::string(name) + ": expected " + expected + ", got " +
-                                  to_string(a.sizes()) + " and " + to_string(b.sizes()));
+      fail(name, "expected {}, got {} and {}", expected, a.sizes(), b.sizes());
     }
     Shape sizes = a.sizes();
     sizes[kDims - 1] = b.size(-1);
     const Array out = Array::empty(sizes, a.dtype(), a.device());
     const Array addend = self.expand(sizes);
     if (beta.to<double>() != 0) out.copy_(addend);
-    if (alpha.to<double>() == 0) {  // as in BLAS: a and b, NaN perhaps, are not read
+    if (alpha.to<double>() == 0) {  // as in BLAS, a and b are not read: they may hold NaN
       product(0, a.slice(-1, 0, 0), b.slice(-2, 0, 0), beta.to<double>(), out);
     } else {
       product(alpha.to<double>(), a, b, beta.to<double>(), out);
@@ -50,6 +49,7 @@ struct AddProduct {
     return out;
   }
 
+  // dS = beta dC,  dA = alpha dC B^T,  dB = alpha A^T dC
   void backward(const Backward<3>& node) const {
     const Tensor& dc = node.grad();
     if (node.needs(0)) node.set(0, dc * beta);
@@ -61,7 +61,7 @@ struct AddProduct {
 using AddMm = AddProduct<kAddmm, 2>;
 using BaddBmm = AddProduct<kBaddbmm, 3>;
 
-// [..., 3, 5] by [..., 5, 4], added to each of `selves`, which `at` broadcasts.
+// Examples with A [..., 3, 5] and B [..., 5, 4], one for each S in `selves`, which `at` broadcasts.
 template <class Op>
 OpEntry add_product_entry(const Shape& batch,
                           const std::vector<std::pair<const char*, Shape>>& selves) {
@@ -91,8 +91,7 @@ OpEntry add_product_entry(const Shape& batch,
   const auto operand = [](const Shape& sizes) {
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
-  // 5 terms of at most 2 and one of 0.5: each of 7 additions and roundings loses a roundoff
-  // of 10.5.
+  // 5 terms up to 2 and one up to 0.5: each of 7 additions and roundings loses a roundoff of 10.5.
   OpEntry entry{
       .name = Op::name, .precision = Op::precision, .roundoffs = 7 * 10.5, .examples = {}};
   for (const auto& [what, self] : selves) {

@@ -10,7 +10,9 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// Of truth values as 0 and 1; NaN is true. `all` is their minimum, `any` their maximum.
+// all: y = min_i [x_i != 0] over the reduced dimensions
+// any: y = max_i [x_i != 0]
+// NaN counts as true.
 template <bool kAll>
 struct TruthReduction {
   static constexpr bool integers = true;
@@ -41,7 +43,7 @@ struct Truth {
   bool keepdim;
 
   Array forward(const Array& x) const {
-    // uint8 was PyTorch's bool once, and stays itself.
+    // uint8 stays uint8, as in PyTorch, where it once was the dtype of masks.
     const DType dtype = x.dtype() == DType::u8 ? DType::u8 : DType::boolean;
     Array out = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), dtype, x.device());
     reduce(TruthReduction<kAll>{}, x.dtype(), out, x, mask);

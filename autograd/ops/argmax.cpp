@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::int64_t kSpan = 256;
 
-// The first index of the largest (smallest) element of each span of a row; NaN counts as larger
-// (smaller) than all. A row's candidates are all its elements, or what an earlier pass found.
+// y = the first i with x_i = max_j x_j (argmin: min_j x_j) along `dim`, or the first i with x_i NaN
+//
+// One pass: finds that index in each span of kSpan candidates of a row. The candidates are all
+// elements in the first pass, and the indices that the previous pass found in a later one.
 template <bool kMax, class T>
 struct FirstExtreme {
   const T* rows;
@@ -68,13 +70,13 @@ struct ExtremeIndex {
   template <class T>
   void find(const Array& rows, T, const Array& out) const {
     const std::int64_t n = rows.sizes().back();
-    const std::int64_t lines = out.numel();
-    if (lines == 0) return;
+    const std::int64_t row_count = out.numel();
+    if (row_count == 0) return;
     Array candidates;
     std::int64_t count = n;
     do {
       const std::int64_t spans = (count + kSpan - 1) / kSpan;
-      const Array found = Array::empty({lines, spans}, DType::i64, out.device());
+      const Array found = Array::empty({row_count, spans}, DType::i64, out.device());
       const FirstExtreme<kMax, T> pass{
           rows.data_as<T>(),
           n,
@@ -82,11 +84,11 @@ struct ExtremeIndex {
           count,
           spans,
           found.data_as<std::int64_t>()};
-      parallel_for_each(name, out.device(), lines, spans, pass);
+      parallel_for_each(name, out.device(), row_count, spans, pass);
       candidates = found;
       count = spans;
     } while (count > 1);
-    // transpose(dim, -1) put the last dimension at `dim`: so it is with the indices.
+    // `rows` is x with dimensions `dim` and -1 exchanged: exchanges those of the indices back.
     Shape order = rows.sizes();
     order[order.size() - 1] = 1;
     out.copy_(candidates.reshape(order).transpose(dim, -1).reshape(out.sizes()));

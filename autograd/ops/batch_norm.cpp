@@ -3,12 +3,13 @@
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// A vector of channels as [1, c, 1, ...], to broadcast along dimension 1.
+// Reshapes a vector [c] to [1, c, 1, ...], which broadcasts along dimension 1.
 Tensor along_channels(const Tensor& channels, std::int64_t ndim) {
   Shape sizes;
   for (std::int64_t d = 0; d < ndim; ++d) sizes.push_back(d == 1 ? -1 : 1);
@@ -24,26 +25,23 @@ void update(const Tensor& running, const Tensor& batch, double momentum) {
   running.array().storage()->bump_version();
 }
 
-void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> of_channels,
+void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> per_channel,
                       bool training, bool has_statistics) {
   if (input.dim() < 2 || !input.is_floating_point()) {
-    throw std::invalid_argument(
-        "batch_norm: expected a floating point input of shape [n, c, ...], got " +
-        to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
+    fail("batch_norm", "expected a floating point input of shape [n, c, ...], got {} of {}",
+         input.sizes(), input.dtype());
   }
-  for (const Tensor* tensor : of_channels) {
+  for (const Tensor* tensor : per_channel) {
     if (!tensor->defined() || tensor->sizes() == Shape{input.size(1)}) continue;
-    throw std::invalid_argument("batch_norm: expected parameters and statistics of shape " +
-                                to_string(Shape{input.size(1)}) + ", got " +
-                                to_string(tensor->sizes()));
+    fail("batch_norm", "expected parameters and statistics of shape {}, got {}",
+         Shape{input.size(1)}, tensor->sizes());
   }
   if (training && input.numel() <= input.size(1)) {
-    throw std::invalid_argument(
-        "batch_norm: expected more than one value per channel in training, got " +
-        to_string(input.sizes()));
+    fail("batch_norm", "expected more than one value per channel in training, got {}",
+         input.sizes());
   }
   if (!training && !has_statistics) {
-    throw std::invalid_argument("batch_norm: expected running statistics in evaluation, got none");
+    fail("batch_norm", "expected running statistics in evaluation, got none");
   }
 }
 
@@ -75,7 +73,9 @@ OpEntry batch_norm_entry() {
 
 }  // namespace detail
 
-// y = (x - mean) / sqrt(variance + eps) weight + bias, in the compute type, per channel.
+// y = (x - mean) / sqrt(var + eps) weight + bias for every channel
+// x [n, c, ...], weight and bias [c]; mean and var over all dimensions but c. Computed in float32
+// at least, by ops that have gradients of their own.
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {

@@ -1,16 +1,16 @@
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/loss_entry.h>
 #include <halfgrad/autograd/ops/loss.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// -(t log p + (1 - t) log(1 - p)), the logarithms not below -100, the slope's divisor not below
-// 1e-12, as in PyTorch.
+// y = -(t log p + (1 - t) log(1 - p)), elementwise, then reduced; p and t of one shape
+// dy/dp = (p - t) / (p (1 - p)),  dy/dt = log(1 - p) - log p
+// As in PyTorch, a logarithm is at least -100 and the divisor p (1 - p) at least 1e-12.
 struct BinaryCrossEntropy : LossDefaults {
   static constexpr auto name = "binary_cross_entropy";
   static constexpr auto precision = Precision::unsafe;
@@ -39,16 +39,16 @@ struct BinaryCrossEntropy : LossDefaults {
   }
 };
 
-// Of a finite number that is none the loss would be finite, and wrong; inf and NaN show by
-// themselves. On a GPU nobody looks: the host would have to wait for the answer.
+// Checks on the CPU only, as on a GPU the host would have to wait. A finite value outside [0, 1]
+// gives a finite but wrong loss; inf and NaN show in the loss itself.
 void expect_probabilities(const char* what, const Tensor& tensor) {
   if (tensor.device().is_cuda()) return;
   const NoGradGuard no_grad;
-  const Tensor outside = logical_or(tensor<Scalar(0), tensor> Scalar(1));
+  const Tensor outside = logical_or(lt(tensor, 0), gt(tensor, 1));
   if (!any(logical_and(outside, isfinite(tensor))).item<bool>()) return;
-  throw std::invalid_argument(std::string("binary_cross_entropy: expected ") + what +
-                              " between 0 and 1, got others; of logits take "
-                              "binary_cross_entropy_with_logits");
+  fail("binary_cross_entropy",
+       "expected {} between 0 and 1, got others; for logits call binary_cross_entropy_with_logits",
+       what);
 }
 
 }  // namespace

@@ -14,7 +14,11 @@ HG_HD T softplus_of_minus(T x) {
   return math::log1p(math::exp(-math::abs(x))) + math::maximum(-x, T(0));
 }
 
-// With the positive weight w: (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x))
+// y = -(w t log s(x) + (1 - t) log s(-x)),  s(x) = 1 / (1 + exp(-x)), elementwise, then reduced
+//   = (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x)),  w the weight of positive targets
+// dy/dx = (1 - t) s(x) - w t s(-x)
+// dy/dt = (w - 1) log(1 + exp(-x)) - x
+// dy/dw = t log(1 + exp(-x))
 struct LogitsCrossEntropy : LossDefaults {
   static constexpr auto name = "binary_cross_entropy_with_logits";
 
@@ -47,8 +51,8 @@ OpEntry binary_cross_entropy_with_logits_entry() {
         const double p = 1 / (1 + std::exp(-x));
         return -3 * t * std::log(p) - (1 - t) * std::log(1 - p);
       });
-  // Values up to 12 of either sign cancel in the reduced examples: 15 roundoffs on the CPU, 19 with
-  // CUDA's exp and log1p.
+  // Losses up to 12 of either sign cancel in the reduced examples: measured 15 roundoffs on the
+  // CPU, 19 with CUDA's exp and log1p.
   entry.roundoffs = 32;
   return entry;
 }

@@ -5,7 +5,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// The engine casts gradients to the dtype of what they belong to: backward has nothing left to do.
+// y = x in another dtype
+// dx = dy: the engine casts every gradient to its operand's dtype.
 struct Cast {
   static constexpr auto name = "to";
   static constexpr auto precision = Precision::any;
@@ -16,6 +17,8 @@ struct Cast {
   void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
 };
 
+// y = x in memory of its own, perhaps on another device
+// dx = dy on x's device
 struct Copy {
   static constexpr auto name = "clone";
   static constexpr auto precision = Precision::any;

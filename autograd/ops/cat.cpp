@@ -1,36 +1,31 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
 [[noreturn]] void refuse_shapes(const char* op, const char* expected, const Tensor& a,
                                 const Tensor& b) {
-  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " +
-                              to_string(a.sizes()) + " and " + to_string(b.sizes()));
+  detail::fail(op, "expected {}, got {} and {}", expected, a.sizes(), b.sizes());
 }
 
 void expect_tensors(const char* op, const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) {
-    throw std::invalid_argument(std::string(op) + ": expected at least one tensor, got none");
-  }
+  if (tensors.empty()) detail::fail(op, "expected at least one tensor, got none");
 }
 
-// As in PyTorch, a tensor of shape [0] fits anywhere and adds nothing.
+// As in PyTorch, a tensor of shape [0] fits any other shape and adds no elements.
 bool adds_nothing(const Tensor& t) { return t.sizes() == Shape{0}; }
 
-Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& model) {
-  Shape sizes = model.sizes();
+Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& first) {
+  Shape sizes = first.sizes();
   sizes[dim] = 0;
   for (const Tensor& t : tensors) {
     if (adds_nothing(t)) continue;
     Shape others = t.sizes();
     if (others.size() == sizes.size()) others[dim] = sizes[dim];
-    if (others != sizes) refuse_shapes("cat", "shapes equal but for one dimension", model, t);
+    if (others != sizes) refuse_shapes("cat", "shapes equal but for one dimension", first, t);
     sizes[dim] += t.size(dim);
   }
   return sizes;
@@ -38,38 +33,39 @@ Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& mo
 
 }  // namespace
 
-// y = (x_0, x_1, ...);  dx_i = its part of dy
+// y = x_0, x_1, ... joined along `dim`:  x_i [..., n_i, ...], y [..., n_0 + n_1 + ..., ...]
+// dx_i = the slice of dy at x_i's position
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   expect_tensors("cat", tensors);
   std::vector<Tensor> operands = tensors;
   detail::use_one_device("cat", operands);
   detail::cast_operands("cat", Precision::any, operands);
-  Tensor model = operands.front();
+  Tensor first = operands.front();
   for (const Tensor& t : operands) {
-    if (adds_nothing(model)) model = t;
+    if (adds_nothing(first)) first = t;
   }
-  if (model.dim() == 0) refuse_shapes("cat", "at least one dimension", model, operands.back());
-  const int d = wrap_dim(dim, static_cast<int>(model.dim()), "cat");
+  if (first.dim() == 0) refuse_shapes("cat", "at least one dimension", first, operands.back());
+  const int d = wrap_dim(dim, static_cast<int>(first.dim()), "cat");
   Array out =
-      Array::empty(joined_sizes(operands, d, model), detail::result_type(operands), model.device());
+      Array::empty(joined_sizes(operands, d, first), detail::result_type(operands), first.device());
   std::vector<std::int64_t> ends{0};
-  std::vector<bool> without_place;
+  std::vector<bool> is_empty;
   for (const Tensor& t : operands) {
     const std::int64_t begin = ends.back();
-    without_place.push_back(adds_nothing(t));
-    ends.push_back(without_place.back() ? begin : begin + t.size(d));
-    if (!without_place.back()) out.slice(d, begin, ends.back()).copy_(t.array());
+    is_empty.push_back(adds_nothing(t));
+    ends.push_back(is_empty.back() ? begin : begin + t.size(d));
+    if (!is_empty.back()) out.slice(d, begin, ends.back()).copy_(t.array());
   }
-  return detail::record(
-      "cat", std::move(out), operands,
-      [d, ends, without_place](const Tensor& grad, std::span<Tensor> grad_inputs) {
-        for (std::size_t i = 0; i < grad_inputs.size(); ++i) {
-          const Tensor part = slice(grad, d, ends[i], ends[i + 1]);
-          grad_inputs[i] = without_place[i] ? flatten(part) : part;
-        }
-      });
+  return detail::record("cat", std::move(out), operands,
+                        [d, ends, is_empty](const Tensor& grad, std::span<Tensor> grad_inputs) {
+                          for (std::size_t i = 0; i < grad_inputs.size(); ++i) {
+                            const Tensor part = slice(grad, d, ends[i], ends[i + 1]);
+                            grad_inputs[i] = is_empty[i] ? flatten(part) : part;
+                          }
+                        });
 }
 
+// y[..., i, ...] = x_i along a new dimension `dim`; all x_i have one shape
 Tensor stack(const std::vector<Tensor>& tensors, std::int64_t dim) {
   expect_tensors("stack", tensors);
   std::vector<Tensor> rows;

@@ -1,17 +1,17 @@
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = min(max(x, low), high);  dx = dy where x is within the bounds, not on one, else 0
+// y = min(max(x, min), max), elementwise
+// dy/dx = 1 for min < x < max, else 0
 struct Clamp : ElementwiseDefaults {
   static constexpr auto name = "clamp";
   static constexpr bool masks_gradient = true;
@@ -36,7 +36,7 @@ struct Clamp : ElementwiseDefaults {
   }
 };
 
-// Throws where every number would become one that the integers of `dtype` do not hold.
+// Throws if every element would become a bound that the integer `dtype` does not hold.
 void check_bounds(DType dtype, std::optional<Scalar> min, std::optional<Scalar> max) {
   visit(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -45,8 +45,7 @@ void check_bounds(DType dtype, std::optional<Scalar> min, std::optional<Scalar> 
           (!min || min->to<double>() <= static_cast<double>(std::numeric_limits<T>::max())) &&
           (!max || max->to<double>() >= static_cast<double>(std::numeric_limits<T>::lowest()));
       if (held) return;
-      throw std::invalid_argument("clamp: expected bounds that " + std::string(name(dtype)) +
-                                  " can keep, got ones outside its range");
+      fail("clamp", "expected bounds that {} can hold, got one outside its range", dtype);
     }
   });
 }
@@ -66,7 +65,7 @@ OpEntry clamp_entry() {
 }  // namespace detail
 
 Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max) {
-  if (!min && !max) throw std::invalid_argument("clamp: expected min or max, got neither");
+  if (!min && !max) detail::fail("clamp", "expected min or max, got neither");
   const auto fractional = [](const std::optional<Scalar>& bound) {
     return bound && is_floating_point(bound->kind());
   };
@@ -82,7 +81,7 @@ Tensor clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar
 
 Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   if (!min.defined() && !max.defined()) {
-    throw std::invalid_argument("clamp: expected min or max, got neither");
+    detail::fail("clamp", "expected min or max, got neither");
   }
   const Tensor above = min.defined() ? maximum(self, min) : self;
   return max.defined() ? minimum(above, max) : above;

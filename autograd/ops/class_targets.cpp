@@ -2,46 +2,41 @@
 
 #include <array>
 #include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/parallel.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// A class index is carried in a row of floats, which hold whole numbers up to here.
+// Row kernels read a class index from a row of floats, which hold integers exactly up to 2^24.
 constexpr std::int64_t kMaxClasses = 1 << 24;
-
-[[noreturn]] void expected(const char* op, const std::string& what, const std::string& got) {
-  throw std::invalid_argument(std::string(op) + ": expected " + what + ", got " + got);
-}
 
 void check_classes(const char* op, const Array& input, const Array& target, const Array& weight) {
   const std::int64_t classes = input.sizes()[1];
   if (target.dtype() != DType::i64) {
-    expected(op, "int64 class indices", std::string(name(target.dtype())));
+    fail(op, "expected int64 class indices, got {}", target.dtype());
   }
   if (target.sizes() != Shape{input.sizes()[0]}) {
-    expected(op, "class indices of shape " + to_string(Shape{input.sizes()[0]}),
-             to_string(target.sizes()));
+    fail(op, "expected class indices of shape {}, got {}", Shape{input.sizes()[0]}, target.sizes());
   }
   if (weight.defined() && weight.sizes() != Shape{classes}) {
-    expected(op, "weights of shape " + to_string(Shape{classes}), to_string(weight.sizes()));
+    fail(op, "expected weights of shape {}, got {}", Shape{classes}, weight.sizes());
   }
   if (weight.defined() && (weight.dtype() == DType::f64) != (input.dtype() == DType::f64)) {
-    expected(op, "float64 weights for float64 input only",
-             std::string(name(weight.dtype())) + " for " + std::string(name(input.dtype())));
+    fail(op, "expected float64 weights for float64 input only, got {} for {}", weight.dtype(),
+         input.dtype());
   }
   if (classes > kMaxClasses) {
-    expected(op, "at most " + std::to_string(kMaxClasses) + " classes", std::to_string(classes));
+    fail(op, "expected at most {} classes, got {}", kMaxClasses, classes);
   }
 }
 
-// -1 where ignored.
+// Returns the classes, contiguous and -1 where ignored.
 Array checked_classes(const char* op, const Array& target, std::int64_t classes,
                       std::int64_t ignore_index) {
   if (target.device().is_cuda()) {
@@ -54,9 +49,8 @@ Array checked_classes(const char* op, const Array& target, std::int64_t classes,
     if (index[i] == ignore_index) {
       index[i] = -1;
     } else if (index[i] < 0 || index[i] >= classes) {
-      throw std::out_of_range(std::string(op) + ": expected classes from 0 to " +
-                              std::to_string(classes - 1) + ", got " + std::to_string(index[i]) +
-                              " at row " + std::to_string(i));
+      fail<std::out_of_range>(op, "expected classes from 0 to {}, got {} at row {}", classes - 1,
+                              index[i], i);
     }
   }
   return checked;
@@ -107,6 +101,7 @@ Array ClassTargets::total_weight() const {
 
 namespace {
 
+// q_i = (1 - e) w_t [i = t] + e w_i / classes,  e the smoothing
 struct ProbabilitiesRow {
   double smoothing;
 

@@ -5,11 +5,12 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = [a == b], elementwise, as bool; a and b broadcast. No comparison has a gradient.
 struct Equal : Predicate {
   static constexpr auto name = "eq";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a == b);
+    return one_if<T>(a == b);
   }
   static double reference(double a, double b) { return a == b; }
 };
@@ -18,7 +19,7 @@ struct NotEqual : Predicate {
   static constexpr auto name = "ne";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a != b);
+    return one_if<T>(a != b);
   }
   static double reference(double a, double b) { return a != b; }
 };
@@ -27,7 +28,7 @@ struct Less : Predicate {
   static constexpr auto name = "lt";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a < b);
+    return one_if<T>(a < b);
   }
   static double reference(double a, double b) { return a < b; }
 };
@@ -36,7 +37,7 @@ struct LessEqual : Predicate {
   static constexpr auto name = "le";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a <= b);
+    return one_if<T>(a <= b);
   }
   static double reference(double a, double b) { return a <= b; }
 };
@@ -45,7 +46,7 @@ struct Greater : Predicate {
   static constexpr auto name = "gt";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a > b);
+    return one_if<T>(a > b);
   }
   static double reference(double a, double b) { return a > b; }
 };
@@ -54,7 +55,7 @@ struct GreaterEqual : Predicate {
   static constexpr auto name = "ge";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(a >= b);
+    return one_if<T>(a >= b);
   }
   static double reference(double a, double b) { return a >= b; }
 };

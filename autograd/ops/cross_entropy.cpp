@@ -4,11 +4,12 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
 #include <halfgrad/autograd/ops/cross_entropy_rows.h>
-#include <halfgrad/autograd/ops/loss_by_place.h>
+#include <halfgrad/autograd/ops/loss_by_position.h>
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/cuda/cross_entropy.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/reduce.h>
 #include <halfgrad/core/rows.h>
 
@@ -23,15 +24,20 @@ struct Quotient {
   }
 };
 
-// One op for both kinds of target; Rows names its kernels. The second operand says row by row what
-// the target is: an encoded class (class_targets.h) or the probabilities.
+// For logits x [n, c] and lse_r = log(sum_j exp(x_rj)), the loss of row r is
+//     class t of weight w:   w (lse_r - x_rt)
+//     probabilities q [c]:   sum_i q_i (lse_r - x_ri)
+// and y is all losses [n], their sum, or their sum / divisor.
+//
+// Rows names the kernels for one kind of target. The second operand has a row for each target: an
+// encoded class (class_targets.h) or the probabilities.
 template <class Rows>
 struct CrossEntropy {
   static constexpr auto name = "cross_entropy";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesInputs;
   Reduction reduction;
-  Array divisor;  // of the sum, a number on the device that is known only there; undefined: 1
+  Array divisor;  // of the sum: 0-dimensional, on the device; undefined means 1
   Array lse = {};
 
   Array forward(const Array& x, const Array& target) {
@@ -52,6 +58,8 @@ struct CrossEntropy {
     return loss;
   }
 
+  // dx = dloss (softmax(x) sum_j q_j - q),  dq = -dloss log_softmax(x)
+  // A class t of weight w counts as q_i = w [i = t].
   void backward(const Backward<2>& b) const {
     const Tensor x = b.input(0);
     const Tensor target = b.input(1);
@@ -80,7 +88,7 @@ struct CrossEntropy {
   Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
     const Tensor q = Rows::probabilities(target, x);
     const Tensor total = sum(q, {1}, true);
-    // Whatever dloss is: a mean of nothing makes it inf.
+    // Masks ignored rows before the product: dloss is inf when every row is ignored.
     const Tensor ignored = logical_not(any(q, 1, true));
     const Tensor kept = masked_fill(dloss, ignored, 0);
     return masked_fill(kept * (softmax(x, 1) * total - q), ignored, 0);
@@ -99,7 +107,7 @@ struct ClassRows {
 struct SoftRows {
   using Loss = SoftLossRow;
   using Gradient = SoftGradientRow;
-  // Nothing is written by hand for these.
+  // There are no hand-written CUDA kernels for probabilities.
   static bool loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { return false; }
   static bool gradient_on_cuda(const Array&, const Array&, const Array&, const Array&,
                                const Array&) {
@@ -110,15 +118,14 @@ struct SoftRows {
 
 void check_smoothing(double smoothing) {
   if (smoothing >= 0 && smoothing <= 1) return;
-  throw std::invalid_argument("cross_entropy: expected label_smoothing from 0 to 1, got " +
-                              std::to_string(smoothing));
+  fail("cross_entropy", "expected label_smoothing from 0 to 1, got {}", smoothing);
 }
 
 Tensor cross_entropy_with_probabilities(const Tensor& input, const Tensor& target,
                                         const CrossEntropyOptions& options) {
   if (target.sizes() != input.sizes()) {
-    throw std::invalid_argument("cross_entropy: expected target probabilities of shape " +
-                                to_string(input.sizes()) + ", got " + to_string(target.sizes()));
+    fail("cross_entropy", "expected target probabilities of shape {}, got {}", input.sizes(),
+         target.sizes());
   }
   const double smoothing = options.label_smoothing;
   Tensor q = target;
@@ -153,18 +160,18 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
 
 namespace {
 
-// -sum_i w_i q_i log_softmax(x)_i for every row.
+// loss_r = -sum_i w_i q_ri log_softmax(x)_ri; the losses of `each` row, or their sum / divisor.
 Values cross_entropy_reference(const Values& x, const std::vector<double>& q,
                                const std::vector<double>& weight, double divisor, bool each) {
   const auto classes = static_cast<std::size_t>(x.sizes.back());
   Values losses{{}, {}};
   for (std::size_t begin = 0; begin < x.data.size(); begin += classes) {
     const auto row = x.data.begin() + static_cast<std::ptrdiff_t>(begin);
-    const double log_total = log_of_sum({row, row + static_cast<std::ptrdiff_t>(classes)});
+    const double lse = log_of_sum({row, row + static_cast<std::ptrdiff_t>(classes)});
     double loss = 0;
     for (std::size_t i = 0; i < classes; ++i) {
       if (q[begin + i] == 0) continue;
-      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - log_total);
+      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - lse);
     }
     losses.data.push_back(loss);
   }
@@ -223,22 +230,21 @@ OpEntry cross_entropy_entry() {
 Tensor cross_entropy(const Tensor& input, const Tensor& target,
                      const CrossEntropyOptions& options) {
   if (!input.is_floating_point()) {
-    throw std::invalid_argument("cross_entropy: expected floating point logits, got " +
-                                std::string(name(input.dtype())));
+    detail::fail("cross_entropy", "expected floating point logits, got {}", input.dtype());
   }
   if (input.dim() == 1) {
     const Tensor loss = cross_entropy(unsqueeze(input, 0), unsqueeze(target, 0), options);
     return loss.dim() == 0 ? loss : reshape(loss, {});
   }
   if (input.dim() == 0 || input.size(1) == 0) {
-    throw std::invalid_argument("cross_entropy: expected logits of shape [n, c, ...] or [c], got " +
-                                to_string(input.sizes()));
+    detail::fail("cross_entropy", "expected logits of shape [n, c, ...] or [c], got {}",
+                 input.sizes());
   }
   if (input.dim() > 2) {
     const auto of_rows = [&](const Tensor& x, const Tensor& t) {
       return cross_entropy(x, t, options);
     };
-    return detail::loss_by_place("cross_entropy", input, target, of_rows);
+    return detail::loss_by_position("cross_entropy", input, target, of_rows);
   }
   detail::check_smoothing(options.label_smoothing);
   return target.is_floating_point()

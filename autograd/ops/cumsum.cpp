@@ -13,18 +13,18 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// One after the other along a line, so that no partial sum depends on threads or devices. A GPU has
-// a thread for each line, and is idle where lines are few and long. kWidth neighbouring lines at
-// once are a few SIMD registers on the CPU, which would otherwise jump through memory.
+// Adds the elements of a row one by one, so no partial sum depends on threads or devices. A GPU has
+// one thread for each row, so a few long rows leave it idle. On the CPU, kWidth adjacent rows are
+// summed together in SIMD registers, which reads memory in order.
 template <class T, int kWidth>
-struct SumsOfLines {
+struct RunningSums {
   const T* x;
   T* sums;
   std::int64_t n, inner;
   bool from_end;
 
   HG_HD void operator()(std::int64_t slab, std::int64_t block) const {
-    // Integers wrap.
+    // Integers wrap around.
     using Sum = std::conditional_t<std::is_floating_point_v<compute_t<T>>, double, std::uint64_t>;
     const std::int64_t first = block * kWidth;
     const int width = inner - first < kWidth ? static_cast<int>(inner - first) : kWidth;
@@ -39,8 +39,7 @@ struct SumsOfLines {
   }
 };
 
-// y_i = x_0 + ... + x_i along `dim`, or x_i + x_(i+1) + ... from the end.
-// dx_j = the sum of those dy_i that x_j is part of: the same from the other end
+// y_i = x_0 + x_1 + ... + x_i along `dim`; from the end: y_i = x_i + x_(i+1) + ... + x_(n-1)
 struct CumSum {
   static constexpr auto name = "cumsum";
   static constexpr auto precision = Precision::wide_accumulate;
@@ -56,18 +55,19 @@ struct CumSum {
     if (sums.numel() == 0) return sums;
     const Slabs slabs(x.sizes(), dim);
     const auto run = [&]<class T, int kWidth>() {
-      const SumsOfLines<T, kWidth> f{x.data_as<T>(), sums.data_as<T>(), slabs.size, slabs.inner,
+      const RunningSums<T, kWidth> f{x.data_as<T>(), sums.data_as<T>(), slabs.size, slabs.inner,
                                      from_end};
       const std::int64_t blocks = (slabs.inner + kWidth - 1) / kWidth;
       parallel_for_each(name, x.device(), slabs.outer, blocks, f, slabs.size * kWidth);
     };
     visit(x.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const bool alone = slabs.inner == 1 || x.device().is_cuda();
-      alone ? run.template operator()<T, 1>() : run.template operator()<T, 32>();
+      const bool single = slabs.inner == 1 || x.device().is_cuda();
+      single ? run.template operator()<T, 1>() : run.template operator()<T, 32>();
     });
     return sums;
   }
+  // dx_j = dy_j + dy_(j+1) + ... + dy_(n-1): the cumulative sum of dy from the other end
   void backward(const Backward<1>& b) const {
     b.set(0, apply(CumSum{dim, {}, !from_end}, b.grad()));
   }

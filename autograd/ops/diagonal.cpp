@@ -2,29 +2,27 @@
 #include <cstdlib>
 #include <limits>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
-// Of dim1 and dim2, where the index of dim2 is `offset` above that of dim1.
+// y[..., i] = x[..., i, ..., i + offset, ...], i in dim1 and i + offset in dim2
 struct Diagonal {
   std::int64_t offset, dim1, dim2;
 
-  Array of(const Array& x) const {
+  Array view(const Array& x) const {
     const int first = wrap_dim(dim1, x.ndim(), "diagonal");
     const int second = wrap_dim(dim2, x.ndim(), "diagonal");
     if (first == second) {
-      throw std::invalid_argument("diagonal: expected two dimensions, got " + std::to_string(dim1) +
-                                  " and " + std::to_string(dim2) + " of shape " +
-                                  to_string(x.sizes()));
+      detail::fail("diagonal", "expected two dimensions, got {} and {} of shape {}", dim1, dim2,
+                   x.sizes());
     }
     Shape sizes = x.sizes();
     Shape strides = x.strides();
@@ -43,45 +41,46 @@ struct Diagonal {
   }
 };
 
-// Zeros of these sizes with the numbers on the diagonal; the adjoint takes them from there.
-Tensor put_on(const Diagonal& place, const Tensor& numbers, const Shape& sizes, const char* name) {
-  Array whole = Array::full(sizes, 0, numbers.dtype(), numbers.device());
-  place.of(whole).copy_(numbers.array());
-  return detail::record(name, std::move(whole), std::span(&numbers, 1),
-                        [place](const Tensor& grad, std::span<Tensor> grad_inputs) {
-                          grad_inputs[0] = diagonal(grad, place.offset, place.dim1, place.dim2);
+// y = zeros of these sizes with x on the diagonal d
+// dx = the diagonal d of dy
+Tensor embedded(const Diagonal& d, const Tensor& x, const Shape& sizes, const char* name) {
+  Array y = Array::full(sizes, 0, x.dtype(), x.device());
+  d.view(y).copy_(x.array());
+  return detail::record(name, std::move(y), std::span(&x, 1),
+                        [d](const Tensor& grad, std::span<Tensor> grad_inputs) {
+                          grad_inputs[0] = diagonal(grad, d.offset, d.dim1, d.dim2);
                         });
 }
 
 }  // namespace
 
+// dx = zeros with dy on the diagonal
 Tensor diagonal(const Tensor& self, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
-  const Diagonal place{offset, dim1, dim2};
-  return detail::record_view("diagonal", self, place.of(self.array()),
-                             [place, sizes = self.sizes()](const Tensor& grad) {
-                               return put_on(place, grad, sizes, "diagonal_backward");
+  const Diagonal d{offset, dim1, dim2};
+  return detail::record_view("diagonal", self, d.view(self.array()),
+                             [d, sizes = self.sizes()](const Tensor& grad) {
+                               return embedded(d, grad, sizes, "diagonal_backward");
                              });
 }
 
+// x [n]:    y [n + |k|, n + |k|] = zeros with x on diagonal k
+// x [n, m]: y = a copy of diagonal k
 Tensor diag(const Tensor& self, std::int64_t diagonal) {
   if (self.dim() != 1 && self.dim() != 2) {
-    throw std::invalid_argument("diag: expected a vector or a matrix, got shape " +
-                                to_string(self.sizes()));
+    detail::fail("diag", "expected a vector or a matrix, got shape {}", self.sizes());
   }
   if (self.dim() == 2) return clone(halfgrad::diagonal(self, diagonal));
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() - self.size(0);
   if (diagonal > most || diagonal < -most) {
-    throw std::invalid_argument("diag: expected a diagonal of a matrix, got " +
-                                std::to_string(diagonal));
+    detail::fail("diag", "expected a diagonal of a matrix, got {}", diagonal);
   }
   const std::int64_t size = self.size(0) + std::abs(diagonal);
-  return put_on({diagonal, 0, 1}, self, {size, size}, "diag");
+  return embedded({diagonal, 0, 1}, self, {size, size}, "diag");
 }
 
+// y = sum_i x[i, i]
 Tensor trace(const Tensor& self) {
-  if (self.dim() != 2) {
-    throw std::invalid_argument("trace: expected a matrix, got shape " + to_string(self.sizes()));
-  }
+  if (self.dim() != 2) detail::fail("trace", "expected a matrix, got shape {}", self.sizes());
   return detail::composite(
       "trace", Precision::any, [](const Tensor& x) { return sum(diagonal(x)); }, self);
 }

@@ -1,17 +1,18 @@
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/division_operands.h>
 #include <halfgrad/autograd/ops/rounded_division.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = a / b, elementwise; a and b broadcast
+// dy/da = 1 / b,  dy/db = -a / b^2
 struct Div : ElementwiseDefaults {
   static constexpr auto name = "div";
   static constexpr std::array reads = {kSavesInput << 1, kSavesInputs};
@@ -27,17 +28,18 @@ struct Div : ElementwiseDefaults {
   }
   template <class T>
   HG_HD T slope_b(T a, T b, T) const {
-    return -a / b / b;  // b * b may be 0 or infinite
+    return -a / b / b;  // b * b may underflow or overflow
   }
   static double reference(double a, double b) { return a / b; }
 };
 
-// A number over a tensor, such as 1 / x: overflows in 16 bits as reciprocal does.
-struct NumberOver : Div {
+// A Scalar over a tensor, such as 1 / x: overflows in 16 bits as reciprocal does.
+struct ScalarOver : Div {
   static constexpr auto precision = Precision::wide_range;
 };
 
-// dy/da = dy/db = 0, and what arrives may be infinite.
+// y = a / b, rounded to an integer
+// dy/da = dy/db = 0, even for an infinite dy
 struct RoundedDiv : Div {
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool masks_gradient = true;
@@ -61,7 +63,7 @@ struct TruncatedDiv : RoundedDiv {
   static double reference(double a, double b) { return std::trunc(a / b); }
 };
 
-// Python's a // b, but where b is 0.
+// Python's a // b, except that b = 0 is no error.
 struct FlooredDiv : RoundedDiv {
   template <class T>
   HG_HD T value(T a, T b) const {
@@ -98,13 +100,13 @@ Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_vi
   if (!rounding_mode) return div(self, other);
   if (*rounding_mode == "trunc") return detail::divide(detail::TruncatedDiv{}, self, other);
   if (*rounding_mode == "floor") return detail::divide(detail::FlooredDiv{}, self, other);
-  throw std::invalid_argument("div: expected \"trunc\", \"floor\" or no rounding_mode, got \"" +
-                              std::string(*rounding_mode) + '"');
+  detail::fail("div", "expected \"trunc\", \"floor\" or no rounding_mode, got \"{}\"",
+               *rounding_mode);
 }
 Tensor floor_divide(const Tensor& self, const Tensor& other) { return div(self, other, "floor"); }
 
 Tensor operator/(Scalar a, const Tensor& b) {
-  return detail::apply_elementwise(detail::NumberOver{}, detail::wrap(a, b.device()), b);
+  return detail::apply_elementwise(detail::ScalarOver{}, detail::wrap(a, b.device()), b);
 }
 
 }  // namespace halfgrad

@@ -1,14 +1,14 @@
 #include <halfgrad/autograd/ops/division_operands.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
 
-bool has_zero(const Array& numbers) {
-  const Array all = numbers.contiguous();
+bool has_zero(const Array& values) {
+  const Array all = values.contiguous();
   return visit(all.dtype(), [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>) {
       const T* const first = all.data_as<T>();
@@ -28,14 +28,11 @@ std::array<Tensor, 2> in_one_dtype(const Tensor& a, const Tensor& b) {
 
 std::array<Tensor, 2> division_operands(const char* op, const Tensor& self, const Tensor& other) {
   const DType dtype = result_type(std::array{self, other});
-  if (dtype == kBool) {
-    throw std::invalid_argument(std::string(op) + ": expected numbers, got two bool tensors");
-  }
+  if (dtype == kBool) fail(op, "expected numbers, got two bool tensors");
   if (is_floating_point(dtype)) return {self, other};
   const std::array<Tensor, 2> operands = in_one_dtype(self, other);
   if (other.is_cpu() && self.numel() > 0 && has_zero(operands[1].array())) {
-    throw std::invalid_argument(std::string(op) + ": expected " + std::string(name(dtype)) +
-                                " divisors other than 0, got 0");
+    fail(op, "expected {} divisors other than 0, got 0", dtype);
   }
   return operands;
 }

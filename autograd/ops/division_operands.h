@@ -4,15 +4,15 @@
 
 #include <halfgrad/autograd/elementwise_op.h>
 
-/// What divisions that round have in common but for their formulas (rounded_division.h).
+/// Operands of the divisions that round to an integer; the formulas are in rounded_division.h.
 namespace halfgrad::detail {
 
-/// Both in the dtype that they promote to. A remainder is another one where an operand has more
-/// digits than that, a quotient of integers where one has not wrapped around yet.
+/// Returns both operands in the dtype that they promote to. Promotes before dividing: rounding or
+/// wrapping an operand afterwards would change the remainder or the quotient.
 std::array<Tensor, 2> in_one_dtype(const Tensor& a, const Tensor& b);
 
-/// The operands of a quotient, integers in one dtype. Throws std::invalid_argument for two bool
-/// tensors and, on a CPU, for integers by 0.
+/// Returns the operands of a quotient, integers in one dtype. Throws std::invalid_argument for two
+/// bool tensors and, on the CPU, for an integer divisor of 0.
 std::array<Tensor, 2> division_operands(const char* op, const Tensor& self, const Tensor& other);
 
 template <class F>

@@ -1,11 +1,10 @@
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -13,12 +12,11 @@ namespace {
 
 void expect_vectors(const char* op, const Tensor& a, const Tensor& b) {
   if (a.dim() != 1 || b.dim() != 1) {
-    throw std::invalid_argument(std::string(op) + ": expected two vectors, got " +
-                                to_string(a.sizes()) + " and " + to_string(b.sizes()));
+    fail(op, "expected two vectors, got {} and {}", a.sizes(), b.sizes());
   }
 }
 
-// c = sum_i a_i b_i;  da = dc b,  db = dc a
+// c = sum_i a_i b_i,  a and b [n], c []
 struct Dot {
   static constexpr auto name = "dot";
   static constexpr auto precision = Precision::widest_operand;
@@ -31,6 +29,7 @@ struct Dot {
     product(1, a.unsqueeze(0), b.unsqueeze(1), 0, out.reshape({1, 1}));
     return out;
   }
+  // da = dc b,  db = dc a
   void backward(const Backward<2>& node) const {
     if (node.needs(0)) node.set(0, node.grad() * node.input(1));
     if (node.needs(1)) node.set(1, node.grad() * node.input(0));
@@ -47,7 +46,7 @@ OpEntry dot_entry() {
     return Values{
         {}, {sum_over(kLength, [&](std::int64_t k) { return at(in[0], {k}) * at(in[1], {k}); })}};
   };
-  // 5 terms of at most 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+  // 5 terms up to 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
   return {.name = Dot::name,
           .precision = Dot::precision,
           .roundoffs = kLength * kLength + 1,
@@ -69,12 +68,13 @@ OpEntry outer_entry() {
 Tensor dot(const Tensor& self, const Tensor& tensor) {
   detail::expect_vectors("dot", self, tensor);
   if (self.size(0) != tensor.size(0)) {
-    throw std::invalid_argument("dot: expected vectors of one length, got " +
-                                to_string(self.sizes()) + " and " + to_string(tensor.sizes()));
+    detail::fail("dot", "expected vectors of one length, got {} and {}", self.sizes(),
+                 tensor.sizes());
   }
   return detail::apply(detail::Dot{}, self, tensor);
 }
 
+// C = a b^T,  a [m], b [n], C [m, n]
 Tensor outer(const Tensor& self, const Tensor& vec2) {
   detail::expect_vectors("outer", self, vec2);
   return mul(unsqueeze(self, 1), unsqueeze(vec2, 0));

@@ -1,17 +1,16 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = x m / (1 - p) with m_i = 0 with probability p, else 1;  dx = dy m / (1 - p).
-// The mask is not kept: the same key gives it again.
+// y_i = x_i m_i / (1 - p),  m_i = 0 with probability p, else 1
+// dx_i = dy_i m_i / (1 - p)
+// The mask m is not saved: the same key generates it again.
 struct Dropout {
   static constexpr auto name = "dropout";
   static constexpr auto precision = Precision::any;
@@ -21,8 +20,7 @@ struct Dropout {
 
   Array forward(const Array& x) const {
     if (!is_floating_point(x.dtype())) {
-      throw std::invalid_argument("dropout: expected a floating-point tensor, got " +
-                                  std::string(halfgrad::name(x.dtype())));
+      fail("dropout", "expected a floating-point tensor, got {}", x.dtype());
     }
     const Array out = Array::empty(x.sizes(), x.dtype(), x.device());
     random::dropout(out, x, p, key);
@@ -61,8 +59,7 @@ OpEntry dropout_entry() {
 
 Tensor dropout(const Tensor& input, double p, bool train) {
   if (!(p >= 0 && p <= 1)) {
-    throw std::invalid_argument("dropout: expected a probability p in [0, 1], got " +
-                                std::to_string(p));
+    detail::fail("dropout", "expected a probability p in [0, 1], got {}", p);
   }
   if (!train || p == 0) return input;
   return detail::apply(detail::Dropout{p, default_generator().take()}, input);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,12 +7,13 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
-// A character names a dimension: a letter of the equation, or a digit for each one that the dots
-// stand for, '7' for the last. So in ASCII's order dots come first, from left to right.
+// Each character names a dimension: a letter of the equation, or a digit for a dimension that the
+// ellipsis stands for, '7' for the last. In ASCII order these come first, from left to right.
 using Labels = std::string;
 
 struct Factor {
@@ -28,60 +28,55 @@ struct Equation {
 
 using LabelSizes = std::map<char, std::int64_t>;
 
-constexpr char kDots = '.';
-
-[[noreturn]] void refuse_equation(const std::string& expected, const std::string& got) {
-  throw std::invalid_argument("einsum: expected " + expected + ", got " + got);
-}
+constexpr char kEllipsis = '.';
 
 bool contains(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 
-std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 std::string spelled(char label) {
-  return label >= '0' && label <= '9' ? "..." : in_quotes(std::string(1, label));
+  return label >= '0' && label <= '9' ? "..." : std::string{'\'', label, '\''};
 }
 
-// Without spaces, the dots as one.
+// Returns the labels of a term, without spaces and with kEllipsis for "...".
 Labels term(std::string_view text) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool dots = text.substr(i, 3) == "..." && !contains(labels, kDots);
+    const bool ellipsis = text.substr(i, 3) == "..." && !contains(labels, kEllipsis);
     if (c == ' ') continue;
-    if (!dots && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
-      refuse_equation("letters and at most one ... in a term", in_quotes(text));
+    if (!ellipsis && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z')) {
+      detail::fail("einsum", "expected letters and at most one ... in a term, got '{}'", text);
     }
     labels += c;
-    if (dots) i += 2;
+    if (ellipsis) i += 2;
   }
   return labels;
 }
 
-Labels with_digits(Labels labels, std::int64_t dots) {
-  const std::size_t at = labels.find(kDots);
+Labels with_digits(Labels labels, std::int64_t ellipsis_dims) {
+  const std::size_t at = labels.find(kEllipsis);
   if (at == Labels::npos) return labels;
   Labels digits;
-  for (std::int64_t i = kMaxDims - dots; i < kMaxDims; ++i) digits += static_cast<char>('0' + i);
+  for (std::int64_t i = kMaxDims - ellipsis_dims; i < kMaxDims; ++i) {
+    digits += static_cast<char>('0' + i);
+  }
   return labels.replace(at, 1, digits);
 }
 
-std::int64_t dots_of(const Labels& labels, const Tensor& tensor) {
-  const bool dots = contains(labels, kDots);
-  const std::int64_t others = tensor.dim() - std::ssize(labels) + (dots ? 1 : 0);
-  if (others < 0 || (!dots && others > 0)) {
-    refuse_equation(std::string(dots ? "at most one letter" : "a letter") +
-                        " for each dimension of shape " + to_string(tensor.sizes()),
-                    in_quotes(labels));
+std::int64_t ellipsis_dims_of(const Labels& labels, const Tensor& tensor) {
+  const bool ellipsis = contains(labels, kEllipsis);
+  const std::int64_t dims = tensor.dim() - std::ssize(labels) + (ellipsis ? 1 : 0);
+  if (dims < 0 || (!ellipsis && dims > 0)) {
+    detail::fail("einsum", "expected {} for each dimension of shape {}, got '{}'",
+                 ellipsis ? "at most one letter" : "a letter", tensor.sizes(), labels);
   }
-  return others;
+  return dims;
 }
 
-// The labels that stand once, and all dots.
-Labels implicit_result(const std::vector<Factor>& factors, std::int64_t dots) {
+// Returns the dimensions of the ellipsis, then the letters that occur once.
+Labels implicit_result(const std::vector<Factor>& factors, std::int64_t ellipsis_dims) {
   Labels all;
   for (const Factor& factor : factors) all += factor.labels;
-  Labels result = with_digits(Labels(1, kDots), dots);
+  Labels result = with_digits(Labels(1, kEllipsis), ellipsis_dims);
   for (const char label : all) {
     if (label >= 'A' && std::count(all.begin(), all.end(), label) == 1) result += label;
   }
@@ -95,7 +90,8 @@ void expect_result(const Labels& result, const std::vector<Factor>& factors) {
       return contains(factor.labels, label);
     });
     if (!known || std::count(result.begin(), result.end(), label) > 1) {
-      refuse_equation("letters of the operands, each once, behind ->", spelled(label));
+      detail::fail("einsum", "expected letters of the operands, each once, behind ->, got {}",
+                   spelled(label));
     }
   }
 }
@@ -105,27 +101,26 @@ Equation parsed(std::string_view text, const std::vector<Tensor>& tensors) {
   std::string_view left = text.substr(0, arrow);
   const std::int64_t terms = std::count(left.begin(), left.end(), ',') + 1;
   if (terms != std::ssize(tensors)) {
-    refuse_equation(std::to_string(terms) + " tensors for " + in_quotes(text),
-                    std::to_string(tensors.size()));
+    detail::fail("einsum", "expected {} tensors for '{}', got {}", terms, text, tensors.size());
   }
   Equation equation;
-  std::int64_t most_dots = 0;
+  std::int64_t ellipsis_dims = 0;
   for (const Tensor& tensor : tensors) {
     const std::size_t comma = left.find(',');
     const Labels labels = term(left.substr(0, comma));
-    const std::int64_t dots = dots_of(labels, tensor);
-    most_dots = std::max(most_dots, dots);
-    equation.factors.push_back({tensor, with_digits(labels, dots)});
+    const std::int64_t dims = ellipsis_dims_of(labels, tensor);
+    ellipsis_dims = std::max(ellipsis_dims, dims);
+    equation.factors.push_back({tensor, with_digits(labels, dims)});
     if (comma != std::string_view::npos) left.remove_prefix(comma + 1);
   }
   equation.result = arrow == std::string_view::npos
-                        ? implicit_result(equation.factors, most_dots)
-                        : with_digits(term(text.substr(arrow + 2)), most_dots);
+                        ? implicit_result(equation.factors, ellipsis_dims)
+                        : with_digits(term(text.substr(arrow + 2)), ellipsis_dims);
   expect_result(equation.result, equation.factors);
   return equation;
 }
 
-// Each label once: where one stands again, its diagonal.
+// Takes the diagonal of the dimensions of a label that occurs twice, until each occurs once.
 Factor with_diagonals(Factor factor) {
   auto& [tensor, labels] = factor;
   for (std::size_t i = 0; i < labels.size();) {
@@ -137,9 +132,8 @@ Factor with_diagonals(Factor factor) {
     }
     const auto first = static_cast<std::int64_t>(i), second = static_cast<std::int64_t>(again);
     if (tensor.size(first) != tensor.size(second)) {
-      refuse_equation(
-          "equal sizes of " + spelled(label) + " in an operand",
-          std::to_string(tensor.size(first)) + " and " + std::to_string(tensor.size(second)));
+      detail::fail("einsum", "expected equal sizes of {} in an operand, got {} and {}",
+                   spelled(label), tensor.size(first), tensor.size(second));
     }
     tensor = diagonal(tensor, 0, first, second);
     labels.erase(again, 1);
@@ -157,15 +151,15 @@ LabelSizes sizes_of(const std::vector<Factor>& factors) {
       std::int64_t& common = sizes.try_emplace(labels[i], size).first->second;
       if (common == 1) common = size;
       if (size != 1 && size != common) {
-        refuse_equation("sizes of " + spelled(labels[i]) + " that are equal or 1",
-                        std::to_string(common) + " and " + std::to_string(size));
+        detail::fail("einsum", "expected sizes of {} that are equal or 1, got {} and {}",
+                     spelled(labels[i]), common, size);
       }
     }
   }
   return sizes;
 }
 
-// Without dimensions of size 1 that are broadcast.
+// Removes the dimensions of size 1 that are broadcast.
 Factor squeezed(const Factor& factor, const LabelSizes& sizes) {
   Factor result{factor.tensor, {}};
   for (const char label : factor.labels) {
@@ -179,7 +173,7 @@ Factor squeezed(const Factor& factor, const LabelSizes& sizes) {
   return result;
 }
 
-// Summed over what is not kept.
+// Sums over the labels that are not in `kept`.
 Factor summed(const Factor& factor, const Labels& kept) {
   Shape dims;
   Labels rest;
@@ -202,7 +196,7 @@ Tensor arranged(const Factor& factor, const Labels& order) {
   return permute(factor.tensor, dims);
 }
 
-// Sizes of those labels, 1 for one that the factor does not have.
+// Returns the size of each label, or 1 if the factor does not have it.
 Shape sizes_in(const Labels& labels, const Factor& factor, const LabelSizes& sizes) {
   Shape shape;
   for (const char label : labels) {
@@ -217,8 +211,9 @@ std::int64_t count(const Labels& labels, const LabelSizes& sizes) {
   return product;
 }
 
-// Sums over the labels of both that are not kept: C[batch, left, right] = sum A[batch, left, inner]
-// B[batch, inner, right]. Without such it is a product of elements.
+// Multiplies two factors and sums over `inner`, the labels of both that are not in `kept`:
+//     C[batch, left, right] = sum_inner A[batch, left, inner] B[batch, inner, right]
+// Without inner labels the product is elementwise.
 Factor multiplied(const Factor& first, const Factor& second, const Labels& kept,
                   const LabelSizes& sizes) {
   const Factor a = summed(first, kept + second.labels);
@@ -232,8 +227,8 @@ Factor multiplied(const Factor& first, const Factor& second, const Labels& kept,
   }
   const Labels labels = batch + left + right;
   if (std::ssize(labels) > kMaxDims) {
-    refuse_equation("products of at most " + std::to_string(kMaxDims) + " dimensions",
-                    std::to_string(labels.size()));
+    detail::fail("einsum", "expected products of at most {} dimensions, got {}", kMaxDims,
+                 labels.size());
   }
   if (inner.empty()) {
     return {reshape(arranged(a, batch + left), sizes_in(labels, a, sizes)) *
@@ -251,6 +246,8 @@ Factor multiplied(const Factor& first, const Factor& second, const Labels& kept,
 
 }  // namespace
 
+// einsum("ij,jk->ik", {A, B}):  C[i, k] = sum_j A[i, j] B[j, k]
+// Multiplies the factors from left to right, by ops that have gradients of their own.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors) {
   std::vector<Tensor> operands = tensors;
   detail::cast_operands("einsum", Precision::tensor_core, operands);

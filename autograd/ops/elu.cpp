@@ -7,8 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = x for x > 0, else alpha (e^x - 1);  dy/dx = 1, alpha e^x, whose derivative at 0 is 0 as in
-// PyTorch
+// y = x for x > 0, else alpha (e^x - 1), elementwise
+// dy/dx = 1 for x > 0, else alpha e^x; its own derivative at 0 is 0, as in PyTorch
 struct Elu : ElementwiseDefaults {
   static constexpr auto name = "elu";
   static constexpr double low = -8, high = 8, roundoffs = 4;

@@ -7,6 +7,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = erf(x) = 2 / sqrt(pi) (integral of e^(-t^2) from 0 to x), elementwise
 // dy/dx = 2 / sqrt(pi) e^(-x^2)
 struct Erf : ElementwiseDefaults {
   static constexpr auto name = "erf";

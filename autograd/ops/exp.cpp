@@ -8,6 +8,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = e^x, elementwise
+// dy/dx = e^x = y
 struct Exp : ElementwiseDefaults {
   static constexpr auto name = "exp";
   static constexpr auto precision = Precision::wide_range;
@@ -25,7 +27,9 @@ struct Exp : ElementwiseDefaults {
   static double reference(double x) { return std::exp(x); }
 };
 
-// It overflows as exp does, but PyTorch's autocast has it in no list.
+// y = 2^x, elementwise
+// dy/dx = log(2) 2^x = log(2) y
+// Overflows in 16 bits as exp does, but no list of PyTorch's autocast has it.
 struct Exp2 : ElementwiseDefaults {
   static constexpr auto name = "exp2";
   static constexpr unsigned saves = kSavesOutput;
@@ -42,6 +46,8 @@ struct Exp2 : ElementwiseDefaults {
   static double reference(double x) { return std::exp2(x); }
 };
 
+// y = e^x - 1, elementwise, accurate for small x
+// dy/dx = e^x = y + 1
 struct Expm1 : ElementwiseDefaults {
   static constexpr auto name = "expm1";
   static constexpr auto precision = Precision::wide_range;

@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/element_view.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/grouping.h>
 #include <halfgrad/core/parallel.h>
 
@@ -16,29 +15,27 @@ namespace {
 
 constexpr unsigned kSavesIndex = kSavesInput << 1;
 
-// index may be smaller than `self` in every dimension but `dim`, where only its values matter.
+// Throws if index is larger than `self` in a dimension other than `dim`.
 void expect_shapes(const char* op, const Array& self, const Array& index, int dim) {
   bool fits = index.ndim() == self.ndim();
   for (int i = 0; fits && i < self.ndim(); ++i) {
     fits = i == dim || index.sizes()[i] <= self.sizes()[i];
   }
   if (!fits) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected an index no larger than self but in dimension " +
-                                std::to_string(dim) + ", got " + to_string(index.sizes()) +
-                                " and " + to_string(self.sizes()));
+    fail(op, "expected an index no larger than self except in dimension {}, got {} and {}", dim,
+         index.sizes(), self.sizes());
   }
 }
 
-// `self` as it is walked by an index along `dim`: with the index's sizes, standing still along
-// `dim`, where the index's own value decides.
-Array walked(const Array& self, const Array& index, int dim) {
+// A view of `self` with the index's shape and stride 0 along `dim`, where the value of the index
+// gives the position instead.
+Array view_for_index(const Array& self, const Array& index, int dim) {
   Shape strides = self.strides();
   if (self.ndim() > 0) strides[dim] = 0;
   return self.as_strided(index.sizes(), strides, self.storage_offset());
 }
 
-std::int64_t step_along(const Array& self, int dim) {
+std::int64_t stride_along(const Array& self, int dim) {
   return self.ndim() == 0 ? 0 : self.strides()[dim];
 }
 
@@ -46,28 +43,28 @@ template <class Bits>
 struct Pick {
   ElementView<const Bits> source;
   const std::int64_t* index;
-  std::int64_t step;
+  std::int64_t stride;
   Bits* out;
 
   HG_HD void operator()(std::int64_t i) const {
-    out[i] = source.data[source.offset(i) + index[i] * step];
+    out[i] = source.data[source.offset(i) + index[i] * stride];
   }
 };
 
-// Which element of `sums`, which is contiguous, each element of an index along `dim` stands for.
+// out[i] = the position in the contiguous `sums` that element i of the index refers to
 struct Destination {
-  ElementView<const std::uint8_t> walked;  // for its offsets alone
+  ElementView<const std::uint8_t> view;  // only its offsets are used
   const std::int64_t* index;
-  std::int64_t step;
+  std::int64_t stride;
   std::int64_t* out;
 
-  HG_HD void operator()(std::int64_t i) const { out[i] = walked.offset(i) + index[i] * step; }
+  HG_HD void operator()(std::int64_t i) const { out[i] = view.offset(i) + index[i] * stride; }
 };
 
 Array destinations(const char* op, const Array& sums, const Array& indices, int dim) {
   const Array out = Array::empty(indices.sizes(), DType::i64, sums.device());
-  const Destination f{ElementView<const std::uint8_t>(walked(sums, indices, dim)),
-                      indices.data_as<std::int64_t>(), step_along(sums, dim),
+  const Destination f{ElementView<const std::uint8_t>(view_for_index(sums, indices, dim)),
+                      indices.data_as<std::int64_t>(), stride_along(sums, dim),
                       out.data_as<std::int64_t>()};
   parallel_for_each(op, sums.device(), out.numel(), f);
   return out;
@@ -77,7 +74,8 @@ std::int64_t size_along(const Array& self, int dim) {
   return self.ndim() == 0 ? 1 : self.sizes()[dim];
 }
 
-// y[j] = x[index[j]] along dim;  dx = zeros, to which dy[j] is added at index[j]
+// y[..., j, ...] = x[..., index[..., j, ...], ...] along `dim`, or y[j] = x[index[j]] for short
+// y has the shape of the index.
 struct Gather {
   static constexpr auto name = "gather";
   static constexpr auto precision = Precision::any;
@@ -93,21 +91,21 @@ struct Gather {
     if (out.numel() == 0) return out;
     visit_bits(self.dtype(), [&](auto tag) {
       using Bits = typename decltype(tag)::type;
-      const Pick<Bits> pick{ElementView<const Bits>(walked(self, index, dim)),
-                            indices.data_as<std::int64_t>(), step_along(self, dim),
+      const Pick<Bits> pick{ElementView<const Bits>(view_for_index(self, index, dim)),
+                            indices.data_as<std::int64_t>(), stride_along(self, dim),
                             out.data_as<Bits>()};
       parallel_for_each(name, out.device(), out.numel(), pick);
     });
     return out;
   }
+  // dx = zeros, with dy[j] added at index[j]
   void backward(const Backward<2>& node) const {
     const Tensor zeros(Array::full(sizes, 0, node.grad().dtype(), node.grad().device()));
     node.set(0, scatter_add(zeros, dim, node.input(1), node.grad()));
   }
 };
 
-// y = x, to which src[j] is added at index[j] along dim, in the order of j;
-// dx = dy,  dsrc[j] = dy[index[j]]
+// y = x, with src[j] added at index[j] along `dim`, in the order of j
 struct ScatterAdd {
   static constexpr auto name = "scatter_add";
   static constexpr auto precision = Precision::widest_operand;
@@ -116,9 +114,8 @@ struct ScatterAdd {
 
   Array forward(const Array& self, const Array& index, const Array& source) const {
     if (self.dtype() != source.dtype()) {
-      throw std::invalid_argument("scatter_add: expected self and src of one dtype, got " +
-                                  std::string(halfgrad::name(self.dtype())) + " and " +
-                                  std::string(halfgrad::name(source.dtype())));
+      fail("scatter_add", "expected self and src of one dtype, got {} and {}", self.dtype(),
+           source.dtype());
     }
     expect_shapes(name, self, index, dim);
     const Array indices = checked_indices(name, index, size_along(self, dim));
@@ -127,11 +124,12 @@ struct ScatterAdd {
       sums.copy_(self);
       return sums;
     }
-    const Array goals = destinations(name, sums, indices, dim);
+    const Array positions = destinations(name, sums, indices, dim);
     sum_groups(name, sums, self.contiguous(), source.contiguous(),
-               group_by(name, goals, sums.numel()), 1, 1);
+               group_by(name, positions, sums.numel()), 1, 1);
     return sums;
   }
+  // dx = dy,  dsrc[j] = dy[index[j]]
   void backward(const Backward<3>& node) const {
     if (node.needs(0)) node.set(0, node.grad());
     if (node.needs(2)) node.set(2, gather(node.grad(), dim, node.input(1)));
@@ -172,7 +170,7 @@ OpEntry scatter_add_entry() {
           return sums;
         }};
   };
-  // At most 1 + 6 terms of at most 2 meet: each addition loses a roundoff of 14.
+  // An element is the sum of at most 1 + 6 terms up to 2: each addition may lose a roundoff of 14.
   return {.name = ScatterAdd::name,
           .precision = ScatterAdd::precision,
           .roundoffs = 7 * 14,
@@ -194,8 +192,8 @@ Tensor scatter_add(const Tensor& self, std::int64_t dim, const Tensor& index, co
     if (src.size(i) > index.size(i)) source = slice(source, i, 0, index.size(i));
   }
   if (source.sizes() != index.sizes()) {
-    throw std::invalid_argument("scatter_add: expected an index no larger than src, got " +
-                                to_string(index.sizes()) + " and " + to_string(src.sizes()));
+    detail::fail("scatter_add", "expected an index no larger than src, got {} and {}",
+                 index.sizes(), src.sizes());
   }
   return detail::apply(detail::ScatterAdd{d}, self, index, source);
 }

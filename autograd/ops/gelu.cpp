@@ -1,16 +1,16 @@
 #include <cmath>
-#include <stdexcept>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/gelu_tanh.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = x Phi(x), Phi(x) = (1 + erf(x / sqrt(2))) / 2 (Hendrycks and Gimpel 2016);
-// dy/dx = Phi(x) + x phi(x), phi(x) = e^(-x^2 / 2) / sqrt(2 pi)
+// y = x Phi(x),  Phi(x) = (1 + erf(x / sqrt(2))) / 2, elementwise (Hendrycks and Gimpel 2016)
+// dy/dx = Phi(x) + x phi(x),  phi(x) = e^(-x^2 / 2) / sqrt(2 pi)
 struct Gelu : ElementwiseDefaults {
   static constexpr auto name = "gelu";
   static constexpr double low = -6, high = 6, roundoffs = 4;
@@ -46,8 +46,7 @@ OpEntry gelu_entry() {
 Tensor gelu(const Tensor& self, const std::string& approximate) {
   if (approximate == "tanh") return detail::apply_elementwise(detail::GeluTanh{}, self);
   if (approximate == "none") return detail::apply_elementwise(detail::Gelu{}, self);
-  throw std::invalid_argument("gelu: expected approximate to be 'none' or 'tanh', got '" +
-                              approximate + "'");
+  detail::fail("gelu", "expected approximate to be 'none' or 'tanh', got '{}'", approximate);
 }
 
 }  // namespace halfgrad

@@ -7,7 +7,7 @@
 
 namespace halfgrad::detail {
 
-/// y = x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3);
+/// y = x (1 + tanh(u)) / 2,  u = sqrt(2 / pi) (x + 0.044715 x^3), elementwise
 /// dy/dx = (1 + tanh(u)) / 2 + x / 2 (1 - tanh(u)^2) du/dx
 struct GeluTanh : ElementwiseDefaults {
   static constexpr auto name = "gelu";
@@ -15,7 +15,7 @@ struct GeluTanh : ElementwiseDefaults {
   static constexpr double kScale = 0.79788456080286536;  // sqrt(2 / pi)
   static constexpr double kCubic = 0.044715;
 
-  /// x where tanh(u(x)) is not yet 1 in any dtype, so that x^3 cannot overflow.
+  /// x clamped to [-10, 10], so x^3 cannot overflow; beyond, tanh(u) is -1 or 1 in every dtype.
   template <class T>
   HG_HD static T bounded(T x) {
     return math::minimum(math::maximum(x, T(-10)), T(10));

@@ -7,7 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// d^2 / 2 up to |d| = delta, delta (|d| - delta / 2) above.
+// y = d^2 / 2 for |d| <= delta, else delta (|d| - delta / 2);  d = x - t, elementwise, then reduced
+// dy/dd = d for |d| <= delta, else delta sign(d)
 struct Huber : DifferenceLoss<Huber> {
   static constexpr auto name = "huber_loss";
   double delta = 1;

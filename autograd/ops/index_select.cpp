@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/element_view.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/grouping.h>
 #include <halfgrad/core/parallel.h>
 
@@ -17,7 +17,8 @@ namespace {
 constexpr char kIndexSelect[] = "index_select";
 constexpr char kEmbedding[] = "embedding";
 
-// Rows of out [outer, count, :] from rows of source [outer, size, :]; a row is `columns` Bits.
+// out[o, j, :] = source[o, index[j], :]
+// source [outer, size, columns], out [outer, count, columns]; Bits may cover several elements.
 template <class Bits>
 struct PickRows {
   const Bits* source;
@@ -35,8 +36,8 @@ struct alignas(16) SixteenBytes {
   std::uint64_t low, high;
 };
 
-// Calls f with std::type_identity of the longest type that rows of so many bytes, from these
-// addresses on, are whole and aligned arrays of.
+// Calls f with std::type_identity of the widest type that divides `bytes` and to which the memory
+// of a and b is aligned: a row of `bytes` is copied with the fewest loads and stores.
 template <class F>
 void visit_widest(std::int64_t bytes, const Array& a, const Array& b, const F& f) {
   const auto all = static_cast<std::uintptr_t>(bytes) | reinterpret_cast<std::uintptr_t>(a.data()) |
@@ -48,7 +49,8 @@ void visit_widest(std::int64_t bytes, const Array& a, const Array& b, const F& f
   f(std::type_identity<std::uint8_t>{});
 }
 
-// The derivative of IndexSelect, as an op of its own so that it can be differentiated again.
+// The derivative of IndexSelect, an op of its own so that it can be differentiated again:
+// y = zeros, with rows[j] added at index[j] along `dim`, except where index[j] = skipped
 template <const char* kName>
 struct IndexAdd {
   static constexpr auto name = kName;
@@ -67,6 +69,7 @@ struct IndexAdd {
                slabs.inner, skipped);
     return sums;
   }
+  // drows[j] = dy[index[j]], and 0 where index[j] = skipped
   void backward(const Backward<2>& node) const {
     const Tensor index = node.input(1);
     const Tensor rows = index_select(node.grad(), dim, index);
@@ -77,8 +80,8 @@ struct IndexAdd {
   }
 };
 
-// y[j] = x[index[j]] along dim;  dx = zeros, to which dy[j] is added at index[j], but for the row
-// `skipped`
+// y[..., j, ...] = x[..., index[j], ...] along `dim`,  index [n]
+// embedding: x is the weight [n, d], y [..., d] for indices [...], and `skipped` is padding_idx.
 template <const char* kName>
 struct IndexSelect {
   static constexpr auto name = kName;
@@ -96,9 +99,7 @@ struct IndexSelect {
     if (!sizes.empty()) {
       sizes[dim] = index.numel();
     } else if (index.numel() != 1) {
-      throw std::invalid_argument(std::string(name) +
-                                  ": expected one index for a tensor without dimensions, got " +
-                                  std::to_string(index.numel()));
+      fail(name, "expected one index for a 0-dimensional tensor, got {}", index.numel());
     }
     const Array source = self.contiguous();
     const Array out = Array::empty(sizes, self.dtype(), self.device());
@@ -118,6 +119,7 @@ struct IndexSelect {
     });
     return out;
   }
+  // dx = zeros, with dy[j] added at index[j] along `dim`, except at the row `skipped`
   void backward(const Backward<2>& node) const {
     node.set(0, apply(IndexAdd<kName>{dim, from, skipped}, node.grad(), node.input(1)));
   }
@@ -163,8 +165,7 @@ OpEntry embedding_entry() {
 
 Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
   if (index.dim() > 1) {
-    throw std::invalid_argument("index_select: expected an index [n], got " +
-                                to_string(index.sizes()));
+    detail::fail("index_select", "expected an index [n], got {}", index.sizes());
   }
   const int d = wrap_dim(dim, static_cast<int>(self.dim()), "index_select");
   return detail::apply(detail::IndexSelect<detail::kIndexSelect>{d}, self, index);
@@ -173,15 +174,14 @@ Tensor index_select(const Tensor& self, std::int64_t dim, const Tensor& index) {
 Tensor embedding(const Tensor& weight, const Tensor& indices,
                  std::optional<std::int64_t> padding_idx) {
   if (weight.dim() != 2) {
-    throw std::invalid_argument("embedding: expected a weight [n, d], got " +
-                                to_string(weight.sizes()));
+    detail::fail("embedding", "expected a weight [n, d], got {}", weight.sizes());
   }
   const std::int64_t n = weight.size(0);
   std::int64_t padding = padding_idx.value_or(-1);
   if (padding_idx) {
     if (padding < -n || padding >= n) {
-      throw std::out_of_range("embedding: expected a padding_idx within the size " +
-                              std::to_string(n) + ", got " + std::to_string(padding));
+      detail::fail<std::out_of_range>(
+          "embedding", "expected a padding_idx within the size {}, got {}", n, padding);
     }
     if (padding < 0) padding += n;
   }

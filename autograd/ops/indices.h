@@ -4,12 +4,12 @@
 
 namespace halfgrad::detail {
 
-/// Indices as contiguous int64. Throws std::invalid_argument for another dtype than int64 or int32,
-/// and std::out_of_range, naming the first one outside, unless all are in [0, size). On a GPU that
-/// comes later: core/cuda/indices.h says when.
+/// Returns the indices as contiguous int64. Throws std::invalid_argument for a dtype other than
+/// int64 or int32, and std::out_of_range, naming the first index outside [0, size). A GPU reports
+/// such an index later, see core/cuda/indices.h.
 Array checked_indices(const char* op, const Array& index, std::int64_t size);
 
-/// A contiguous array as [outer, size, inner] around dimension `dim`.
+/// The sizes [outer, size, inner] of a contiguous array before, in and after dimension `dim`.
 struct Slabs {
   std::int64_t outer = 1, size = 1, inner = 1;
 

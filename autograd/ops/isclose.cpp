@@ -1,26 +1,24 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
+// y = [a = b] or [|a - b| <= atol + rtol |b|], elementwise, as bool; no gradient
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
   if (self.dtype() != other.dtype()) {
-    throw std::invalid_argument("isclose: expected tensors of one dtype, got " +
-                                std::string(name(self.dtype())) + " and " +
-                                std::string(name(other.dtype())));
+    detail::fail("isclose", "expected tensors of one dtype, got {} and {}", self.dtype(),
+                 other.dtype());
   }
   if (!(rtol >= 0) || !(atol >= 0)) {
-    throw std::invalid_argument("isclose: expected tolerances that are not negative, got rtol " +
-                                std::to_string(rtol) + " and atol " + std::to_string(atol));
+    detail::fail("isclose", "expected tolerances that are not negative, got rtol {} and atol {}",
+                 rtol, atol);
   }
   const NoGradGuard no_grad;
-  // Differences of uint8 wrap around, and of bool there are none.
-  const auto number = [](const Tensor& x) { return x.is_floating_point() ? x : to(x, kDouble); };
-  // Infinite numbers are close to their equals only: their distance is not a finite number.
-  const Tensor distance = abs(number(self) - number(other));
-  const Tensor allowed = abs(number(other) * rtol) + atol;
+  // In float64, since differences of uint8 wrap around and bool has none.
+  const auto wide = [](const Tensor& x) { return x.is_floating_point() ? x : to(x, kDouble); };
+  // An infinity is close only to itself: its distance to other values is not finite.
+  const Tensor distance = abs(wide(self) - wide(other));
+  const Tensor allowed = abs(wide(other) * rtol) + atol;
   const Tensor close = eq(self, other) | (isfinite(distance) & le(distance, allowed));
   return equal_nan ? close | (isnan(self) & isnan(other)) : close;
 }

@@ -7,32 +7,35 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = [x is neither infinite nor NaN], elementwise, as bool; no gradient
 struct IsFinite : Predicate {
   static constexpr auto name = "isfinite";
   static constexpr bool integers = false;
   template <class T>
   HG_HD T value(T x) const {
-    return number<T>(math::isfinite(x));
+    return one_if<T>(math::isfinite(x));
   }
   static double reference(double x) { return std::isfinite(x); }
 };
 
+// y = [x is infinite]
 struct IsInf : Predicate {
   static constexpr auto name = "isinf";
   static constexpr bool integers = false;
   template <class T>
   HG_HD T value(T x) const {
-    return number<T>(math::isinf(x));
+    return one_if<T>(math::isinf(x));
   }
   static double reference(double x) { return std::isinf(x); }
 };
 
+// y = [x is NaN]
 struct IsNan : Predicate {
   static constexpr auto name = "isnan";
   static constexpr bool integers = false;
   template <class T>
   HG_HD T value(T x) const {
-    return number<T>(math::isnan(x));
+    return one_if<T>(math::isnan(x));
   }
   static double reference(double x) { return std::isnan(x); }
 };

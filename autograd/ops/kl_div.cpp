@@ -8,7 +8,9 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// t (log t - x), 0 where t = 0
+// y = t (log(t) - x), 0 where t = 0, elementwise, then reduced
+// dy/dx = -t,  dy/dt = log(t) + 1 - x
+// x is a log-probability, t a probability.
 struct KullbackLeibler : LossDefaults {
   static constexpr auto name = "kl_div";
 
@@ -27,7 +29,8 @@ struct KullbackLeibler : LossDefaults {
   }
 };
 
-// exp(t) (t - x)
+// y = e^t (t - x), where t is a log-probability too
+// dy/dx = -e^t,  dy/dt = e^t (t - x + 1)
 struct KullbackLeiblerOfLog : LossDefaults {
   static constexpr auto name = "kl_div";
 

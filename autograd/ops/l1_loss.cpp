@@ -7,6 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = |d|,  d = x - t, elementwise, then reduced
+// dy/dd = sign(d)
 struct AbsoluteError : DifferenceLoss<AbsoluteError> {
   static constexpr auto name = "l1_loss";
 
@@ -32,7 +34,7 @@ OpEntry l1_loss_entry() {
 
 Tensor l1_loss(const Tensor& self, const Tensor& target, Reduction reduction, CallSite site) {
   if (!self.is_floating_point() && !target.is_floating_point()) {
-    return detail::reduced(abs(self - target), reduction);  // stays integer
+    return detail::reduced(abs(self - target), reduction);  // the result stays integer
   }
   return detail::loss(detail::AbsoluteError{}, reduction, self, target, site);
 }

@@ -5,9 +5,14 @@
 #include <halfgrad/autograd/ops/layer_norm_rows.h>
 #include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/cuda/layer_norm.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/rows.h>
 
-/// layer_norm and rms_norm: rows scaled to unit variance, the first after taking out their mean.
+/// layer_norm: y = (x - mean(x)) r w + b,  r = 1 / sqrt(mean((x - mean(x))^2) + eps)
+/// rms_norm:   y = x r w,                  r = 1 / sqrt(mean(x^2) + eps)
+///
+/// x [..., normalized_shape], w and b [normalized_shape]; a row is one index of the dimensions
+/// "...", and means are over a row.
 namespace halfgrad {
 namespace detail {
 namespace {
@@ -17,7 +22,7 @@ struct Normalize {
   static constexpr auto name = kCentred ? "layer_norm" : "rms_norm";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = 3;  // x and weight
-  int dims;                             // the last so many are one row
+  int dims;                             // in a row: the last ones
   std::optional<double> eps;
   double used_eps = 0;
   Array statistics = {};
@@ -43,6 +48,9 @@ struct Normalize {
     return y;
   }
 
+  // With n = (x - mean(x)) r, or x r for rms_norm, and g = dy w:
+  //     dx = r (g - mean(g) - n mean(g n)),  without mean(g) for rms_norm
+  //     dw = sum over rows of dy n,  db = sum over rows of dy
   void backward(const Backward<3>& b) const {
     if (!GradMode::is_enabled() && b.grad().device().is_cuda() && fused_on_cuda(b)) return;
     if (b.needs(2)) b.set(2, sum_of_rows(b.grad()));
@@ -59,7 +67,7 @@ struct Normalize {
   Shape row_sizes(const Shape& sizes) const {
     return {sizes.end() - dims, static_cast<std::size_t>(dims)};
   }
-  // In f32 at least: a 16-bit sum would be rounded, or overflow, before it reaches an f32 bias.
+  // In float32 at least: a 16-bit sum would overflow, or lose digits that a float32 bias keeps.
   Tensor sum_of_rows(const Tensor& dy) const {
     const Tensor rows = reshape(dy, matrix_sizes(dy.sizes()));
     return reshape(sum(rows, 0, false, statistics.dtype()), row_sizes(dy.sizes()));
@@ -124,30 +132,26 @@ void check_normalized(const char* op, const Tensor& input, const Shape& shape, c
   bool fits = !shape.empty() && first >= 0 && input.is_floating_point();
   for (int d = 0; fits && d < shape.size(); ++d) fits = input.size(first + d) == shape[d];
   if (!fits) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected a floating point input of shape [..., " +
-                                to_string(shape).substr(1) + ", got " + to_string(input.sizes()) +
-                                " of " + std::string(name(input.dtype())));
+    fail(op, "expected a floating point input of shape [..., {}, got {} of {}",
+         to_string(shape).substr(1), input.sizes(), input.dtype());
   }
   for (const Tensor& parameter : {weight, bias}) {
     if (!parameter.defined() || parameter.sizes() == shape) continue;
-    throw std::invalid_argument(std::string(op) + ": expected weight and bias of shape " +
-                                to_string(shape) + ", got " + to_string(parameter.sizes()));
+    fail(op, "expected weight and bias of shape {}, got {}", shape, parameter.sizes());
   }
 }
 
 void check_float64(const Tensor& input, const Tensor& parameter) {
   if (!parameter.defined() || (parameter.dtype() == kDouble) == (input.dtype() == kDouble)) return;
-  throw std::invalid_argument(
-      "layer_norm: expected float64 weight and bias for float64 input only, got " +
-      std::string(name(parameter.dtype())) + " for " + std::string(name(input.dtype())));
+  fail("layer_norm", "expected float64 weight and bias for float64 input only, got {} for {}",
+       parameter.dtype(), input.dtype());
 }
 
 }  // namespace
 
 namespace {
 
-// Of a row x, then w and b: every number must vary, or the example proves nothing.
+// Operands: x, w and, for layer_norm, b.
 template <bool kCentred>
 Values normalize_reference(const std::vector<Values>& in) {
   const std::size_t n = in[1].data.size();

@@ -5,10 +5,11 @@
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
-/// layer_norm and rms_norm (not kCentred) of a row, and their gradients.
+/// Row kernels of layer_norm (kCentred) and rms_norm, and of their gradients.
 namespace halfgrad::detail {
 
-/// y_i = n_i w_i + b_i, n_i = (x_i - mu) r, r = 1 / sqrt(mean((x - mu)^2) + eps);
+/// y_i = n_i w_i + b_i,  n_i = (x_i - mu) r,  r = 1 / sqrt(mean((x - mu)^2) + eps)
+///
 /// mu is the row's mean, or 0 for rms_norm. `statistics` receives mu and r.
 template <bool kCentred>
 struct NormalizeRow {
@@ -30,8 +31,8 @@ struct NormalizeRow {
   }
 };
 
-/// dx_i = r (g_i - mean(g) - n_i mean(g n)), g = dy w, without mean(g) for rms_norm;
-/// dw_i = dy_i n_i, still to be summed over the rows.
+/// dx_i = r (g_i - mean(g) - n_i mean(g n)),  g = dy w, without mean(g) for rms_norm
+/// dw_i = dy_i n_i, to be summed over the rows afterwards
 template <bool kCentred>
 struct NormalizeGradientRow {
   template <class Team, class T>

@@ -5,6 +5,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = x for x > 0, else negative_slope x, elementwise
+// dy/dx = 1 for x > 0, else negative_slope
 struct LeakyRelu : ElementwiseDefaults {
   static constexpr auto name = "leaky_relu";
   static constexpr double low = -4, high = 4, roundoffs = 2;

@@ -1,22 +1,22 @@
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = a + w (b - a), from the nearer end, so that w = 1 gives exactly b;
-// dy/da = 1 - w, dy/db = w, dy/dw = b - a
+// y = a + w (b - a), elementwise; a, b and w broadcast
+//   = b - (1 - w) (b - a), used for w >= 0.5, so that w = 1 gives exactly b
+// dy/da = 1 - w,  dy/db = w,  dy/dw = b - a
 struct Lerp : ElementwiseDefaults {
   static constexpr auto name = "lerp";
   static constexpr std::array reads = {kSavesInput << 2, kSavesInput << 2,
                                        kSavesInput | kSavesInput << 1};
   static constexpr double low = -2, high = 2;
-  static constexpr double roundoffs = 16;  // two of w (b - a), which reaches 8 where y is small
+  static constexpr double roundoffs = 16;  // two roundings of w (b - a), which reaches 8
 
   template <class T>
   HG_HD T value(T a, T b, T w) const {
@@ -52,9 +52,8 @@ OpEntry lerp_entry() {
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   const bool weight_fits = weight.dtype() == start.dtype() || weight.dim() == 0;
   if (end.dtype() != start.dtype() || !weight_fits) {
-    throw std::invalid_argument(
-        "lerp: expected operands of one dtype, got " + std::string(name(start.dtype())) + ", " +
-        std::string(name(end.dtype())) + " and " + std::string(name(weight.dtype())));
+    detail::fail("lerp", "expected operands of one dtype, got {}, {} and {}", start.dtype(),
+                 end.dtype(), weight.dtype());
   }
   return detail::apply_elementwise(detail::Lerp{}, start, end, weight);
 }

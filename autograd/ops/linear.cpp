@@ -1,6 +1,4 @@
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/op.h>
@@ -8,30 +6,30 @@
 #include <halfgrad/autograd/ops/linear.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-void expect_shapes(const std::string& op, const Array& x, const Array& w, const Array& bias) {
+void expect_shapes(const char* op, const Array& x, const Array& w, const Array& bias) {
   if (x.ndim() == 0 || w.ndim() != 2 || x.size(-1) != w.size(1)) {
-    throw std::invalid_argument(op + ": expected an input [..., in] and a weight [out, in], got " +
-                                to_string(x.sizes()) + " and " + to_string(w.sizes()));
+    fail(op, "expected an input [..., in] and a weight [out, in], got {} and {}", x.sizes(),
+         w.sizes());
   }
   if (bias.defined() && bias.sizes() != Shape{w.size(0)} &&
       (bias.numel() != 1 || bias.ndim() > 1)) {
-    throw std::invalid_argument(op +
-                                ": expected a bias [out], [1] or [] for a weight [out, in], got " +
-                                to_string(bias.sizes()) + " and " + to_string(w.sizes()));
+    fail(op, "expected a bias [out], [1] or [] for a weight [out, in], got {} and {}", bias.sizes(),
+         w.sizes());
   }
 }
 
-// One row for each index of the leading dimensions.
+// Reshapes [..., n] to a matrix [rows, n].
 Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2); }
 
 }  // namespace
 
-Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias) {
+Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias) {
   expect_shapes(op, x, w, bias);
   expect_one_dtype(op, x, w);
   if (bias.defined()) expect_one_dtype(op, x, bias);
@@ -44,6 +42,7 @@ Array bias_row(const Array& bias, const Array& w) {
   return bias.defined() ? bias.expand({w.size(0)}) : bias;
 }
 
+// dX = dY W,  dW = dY^T X,  db = sum of the rows of dY
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
   if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
   if (!node.needs(1) && !node.needs(2)) return;
@@ -62,7 +61,7 @@ void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
 
 namespace {
 
-// Y = X W^T + b, row by row
+// Y = X W^T + b,  X [..., in], W [out, in], b [out], Y [..., out]
 struct Linear {
   static constexpr auto name = "linear";
   static constexpr auto precision = Precision::tensor_core;
@@ -70,7 +69,7 @@ struct Linear {
   static constexpr std::array reads = {kSavesInput << 1, kSavesInput, kSavesNothing};
 
   Array forward(const Array& x, const Array& w, const Array& bias) const {
-    const Array out = linear_room(name, x, w, bias);
+    const Array out = linear_output(name, x, w, bias);
     const bool one_row = x.ndim() == 1;
     product(1, one_row ? x.unsqueeze(0) : x, w.transpose(0, 1), 0, one_row ? out.unsqueeze(0) : out,
             bias_row(bias, w));
@@ -80,17 +79,16 @@ struct Linear {
   void backward(const Backward<3>& node) const { set_linear_gradients(node, node.grad()); }
 };
 
-// A bias of several rows is added, as in PyTorch: to a matrix by addmm, else after the product.
-Tensor linear_of_matrix(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+// As in PyTorch, a bias with several rows is added by addmm for a matrix input, else separately.
+Tensor linear_with_bias_rows(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   const auto compute = [](const Tensor& x, const Tensor& w, const Tensor& b) {
     expect_shapes(Linear::name, x.array(), w.array(), {});
     Shape sizes = x.sizes();
     sizes[x.array().ndim() - 1] = w.size(0);
     expect_one_dtype(Linear::name, x.array(), b.array());
     if (broadcast_shapes(sizes, b.sizes(), Linear::name) != sizes) {
-      throw std::invalid_argument(std::string(Linear::name) +
-                                  ": expected a bias that broadcasts to the result " +
-                                  to_string(sizes) + ", got " + to_string(b.sizes()));
+      fail(Linear::name, "expected a bias that broadcasts to the result {}, got {}", sizes,
+           b.sizes());
     }
     return x.dim() == 2 ? addmm(b, x, w.t()) : apply(Linear{}, x, w, Tensor()) + b;
   };
@@ -124,8 +122,8 @@ OpEntry linear_entry(const char* name, const LinearFunction& f,
     if (with_bias) made.operands.push_back(operand({kOut}));
     return made;
   };
-  // 6 terms of at most 1: their sum loses at most 6 roundoffs of at most 6, and one at the end. An
-  // activation, at most 1.13 steep, stays within that: such sums are far from the worst.
+  // 6 terms up to 1: their sum loses at most 6 roundoffs of at most 6, and one at the end. An
+  // activation of slope up to 1.13 stays within that, since the sums are far from this worst case.
   return {.name = name,
           .precision = Precision::tensor_core,
           .roundoffs = (kIn + 1) * (kIn + 1) + 1,
@@ -141,8 +139,8 @@ OpEntry linear_entry() {
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   if (bias.defined() && bias.dim() > 1) {
-    if (input.dim() != 1) return detail::linear_of_matrix(input, weight, bias);
-    return squeeze(detail::linear_of_matrix(unsqueeze(input, 0), weight, bias), 0);
+    if (input.dim() != 1) return detail::linear_with_bias_rows(input, weight, bias);
+    return squeeze(detail::linear_with_bias_rows(unsqueeze(input, 0), weight, bias), 0);
   }
   return detail::apply(detail::Linear{}, input, weight, bias);
 }

@@ -5,23 +5,24 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/op_table.h>
 
-/// What linear has in common with the ops that go on from it.
+/// Parts of linear that linear_relu and linear_gelu share.
 namespace halfgrad::detail {
 
-/// Room for X W^T + b. Throws std::invalid_argument, as `op`, for operands that do not fit.
-Array linear_room(const char* op, const Array& x, const Array& w, const Array& bias);
+/// Allocates the output of X W^T + b. Throws std::invalid_argument, in the name of `op`, for
+/// operands of other shapes or dtypes.
+Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias);
 
-/// The bias, [out] or one number, as [out]; undefined without one.
+/// Expands the bias, [out], [1] or [], to [out]; returns an undefined bias as it is.
 Array bias_row(const Array& bias, const Array& w);
 
-/// The gradients that `node`, of operands x, w and bias, needs, for dY:
-/// dX = dY W,  dW = dY^T X,  db = sum over the rows of dY.
+/// Sets the gradients that `node`, whose operands are X, W and b, needs, given dY:
+///     dX = dY W,  dW = dY^T X,  db = sum of the rows of dY
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy);
 
 using LinearFunction =
     std::function<Tensor(const Tensor& input, const Tensor& weight, const Tensor& bias)>;
 
-/// The table's entry of f, which is `activation` of each number that linear gives.
+/// The table entry of f, which applies `activation` to each element of linear's result.
 OpEntry linear_entry(const char* name, const LinearFunction& f,
                      const std::function<double(double)>& activation);
 

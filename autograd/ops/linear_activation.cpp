@@ -1,14 +1,12 @@
 #include <halfgrad/autograd/linear_activation.h>
 
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/gelu_tanh.h>
 #include <halfgrad/autograd/ops/linear.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/ops/relu.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -23,27 +21,26 @@ struct LinearGelu : GeluTanh {
   static constexpr auto activation = Activation::gelu_tanh;
 };
 
-// One row for each index of the leading dimensions.
+// Reshapes [..., n] to a matrix [rows, n].
 Array as_matrix(const Array& x) {
   const Shape leading(x.sizes().data(), static_cast<std::size_t>(x.ndim() - 1));
   return x.reshape({numel(leading), x.size(-1)});
 }
 
-// Y = f(Z), Z = X W^T + b;  dZ = dY f'(Z), from which linear's gradients follow
+// Y = f(Z),  Z = X W^T + b,  X [..., in], W [out, in], b [out], Y [..., out]
 template <class F>
 struct LinearActivation {
   static constexpr auto name = F::name;
   static constexpr auto precision = Precision::tensor_core;
-  static constexpr bool kFromOutput = F::saves == kSavesOutput;  // Y tells f'
+  static constexpr bool kFromOutput = F::saves == kSavesOutput;  // f'(Z) follows from Y
   static constexpr unsigned saves = kSavesInputs | (kFromOutput ? kSavesOutput : kSavesNothing);
-  Array z = {};  // where Y does not
+  Array z = {};  // saved if f'(Z) needs it
 
   Array forward(const Array& x, const Array& w, const Array& bias) {
     if (!is_floating_point(x.dtype())) {
-      throw std::invalid_argument(std::string(name) + ": expected floating-point operands, got " +
-                                  std::string(halfgrad::name(x.dtype())));
+      fail(name, "expected floating-point operands, got {}", x.dtype());
     }
-    const Array y = linear_room(name, x, w, bias);
+    const Array y = linear_output(name, x, w, bias);
     if (!kFromOutput) z = Array::empty(y.sizes(), y.dtype(), y.device());
     const Array& sums = kFromOutput ? y : z;
     const Array rows = as_matrix(x), columns = w.transpose(0, 1);
@@ -57,6 +54,7 @@ struct LinearActivation {
 
   void release_saved() { z = {}; }
 
+  // dZ = dY f'(Z);  dX, dW and db follow from dZ as in linear.
   void backward(const Backward<3>& node) const {
     const Gradient<Slope<F, 0, 1>> gradient{{}, node.grad().dtype()};
     if (GradMode::is_enabled()) {
@@ -64,7 +62,7 @@ struct LinearActivation {
           kFromOutput ? node.output() : linear(node.input(0), node.input(1), node.input(2));
       return set_linear_gradients(node, apply(gradient, node.grad(), saved));
     }
-    static_cast<void>(node.input_array(0));  // throws where it was released, and z with it
+    static_cast<void>(node.input_array(0));  // throws if it was released, as z was then too
     const Array& saved = kFromOutput ? node.output_array() : z;
     set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), saved)));
   }

@@ -8,6 +8,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = log(x), elementwise
+// dy/dx = 1 / x
 struct Log : ElementwiseDefaults {
   static constexpr auto name = "log";
   static constexpr auto precision = Precision::wide_range;
@@ -24,6 +26,8 @@ struct Log : ElementwiseDefaults {
   static double reference(double x) { return std::log(x); }
 };
 
+// y = log(x) / log(2), elementwise
+// dy/dx = 1 / (log(2) x)
 struct Log2 : ElementwiseDefaults {
   static constexpr auto name = "log2";
   static constexpr auto precision = Precision::wide_range;
@@ -40,6 +44,8 @@ struct Log2 : ElementwiseDefaults {
   static double reference(double x) { return std::log2(x); }
 };
 
+// y = log(x) / log(10), elementwise
+// dy/dx = 1 / (log(10) x)
 struct Log10 : ElementwiseDefaults {
   static constexpr auto name = "log10";
   static constexpr auto precision = Precision::wide_range;
@@ -56,6 +62,8 @@ struct Log10 : ElementwiseDefaults {
   static double reference(double x) { return std::log10(x); }
 };
 
+// y = log(1 + x), elementwise, accurate for small x
+// dy/dx = 1 / (1 + x)
 struct Log1p : ElementwiseDefaults {
   static constexpr auto name = "log1p";
   static constexpr auto precision = Precision::wide_range;

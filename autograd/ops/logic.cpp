@@ -5,7 +5,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// Every number but 0 counts as true.
+// y = [a and b], [a or b], [a xor b] or [not a], elementwise, as bool; no gradient.
+// Every element other than 0 counts as true.
 struct Logic : Predicate {
   static constexpr double low = 0, high = 1;
 
@@ -19,7 +20,7 @@ struct And : Logic {
   static constexpr auto name = "logical_and";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(truth(a) & truth(b));
+    return one_if<T>(truth(a) & truth(b));
   }
   static double reference(double a, double b) { return a != 0 && b != 0; }
 };
@@ -28,7 +29,7 @@ struct Or : Logic {
   static constexpr auto name = "logical_or";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return number<T>(truth(a) | truth(b));
+    return one_if<T>(truth(a) | truth(b));
   }
   static double reference(double a, double b) { return a != 0 || b != 0; }
 };
@@ -37,7 +38,7 @@ struct Xor : Logic {
   static constexpr auto name = "logical_xor";
   template <class T>
   HG_HD T value(T a, T b) const {
-    return select(truth(a), number<T>(!truth(b)), number<T>(truth(b)));
+    return select(truth(a), one_if<T>(!truth(b)), one_if<T>(truth(b)));
   }
   static double reference(double a, double b) { return (a != 0) != (b != 0); }
 };
@@ -46,7 +47,7 @@ struct Not : Logic {
   static constexpr auto name = "logical_not";
   template <class T>
   HG_HD T value(T x) const {
-    return number<T>(!truth(x));
+    return one_if<T>(!truth(x));
   }
   static double reference(double x) { return x == 0; }
 };

@@ -4,8 +4,8 @@
 
 namespace halfgrad::detail {
 
-/// 1 / (1 + e^-x), without overflow for any x, nor for a Dual's derivative. Not by abs(), whose
-/// derivative at 0 is 0.
+/// 1 / (1 + e^-x), without overflow in the value or in a Dual's derivative. Selects -x or x instead
+/// of -abs(x), whose derivative at 0 is 0.
 template <class T>
 HG_HD T logistic(T x) {
   const T e = math::exp(select(x >= T(0), -x, x));

@@ -13,7 +13,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = m + log(sum_i exp(x_i - m)), m the largest; an infinite m is the result.
+// y = log(sum_i exp(x_i)) over the reduced dimensions
+//   = m + log(sum_i exp(x_i - m)),  m = max_i x_i, or 0 if that is infinite
 struct LogSumExpRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
@@ -24,7 +25,6 @@ struct LogSumExpRow {
   }
 };
 
-// dx_i = dy exp(x_i - y); all zero where y is -inf.
 struct LogSumExp {
   static constexpr auto name = "logsumexp";
   static constexpr auto precision = Precision::wide_range;
@@ -45,6 +45,7 @@ struct LogSumExp {
     }
     return y;
   }
+  // dx_i = dy exp(x_i - y), and 0 where y = -inf
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);

@@ -1,23 +1,23 @@
 #pragma once
 
 #include <concepts>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/elementwise_op.h>
 #include <halfgrad/autograd/op_table.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/warning.h>
 
-/// A loss of two tensors is a struct for one element, as of any elementwise op, and a reduction.
+/// A loss of two tensors is an elementwise op (elementwise_op.h), followed by a reduction.
 namespace halfgrad::detail {
 
 struct LossDefaults : ElementwiseDefaults {
   static constexpr auto precision = Precision::wide_range;
 };
 
-/// A loss of the difference d = x - t only: F states of_difference(d) and slope_of_difference(d).
+/// A loss that depends on d = x - t only: F defines y = of_difference(d) and dy/dd =
+/// slope_of_difference(d), so dy/dx = dy/dd and dy/dt = -dy/dd.
 template <class F>
 struct DifferenceLoss : LossDefaults {
   template <class T>
@@ -37,7 +37,7 @@ struct DifferenceLoss : LossDefaults {
   HG_HD const F& self() const { return static_cast<const F&>(*this); }
 };
 
-/// -1, 0 or 1; NaN stays. A Dual's derivative is 0.
+/// Returns -1, 0 or 1, and NaN for NaN. The derivative of a Dual is 0.
 template <class T>
 HG_HD T sign(T x) {
   return select(x > T(0), T(1), select(x < T(0), T(-1), x * T(0)));
@@ -49,7 +49,7 @@ inline Tensor reduced(const Tensor& losses, Reduction reduction) {
                                        : losses;
 }
 
-/// The losses f(operands...), multiplied by `weight` where it is defined, reduced: one op.
+/// Computes f(operands...), times `weight` if that is defined, and reduces: one op for autocast.
 template <class F, std::same_as<Tensor>... In>
 Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, const In&... operands) {
   const auto compute = [&](const Tensor& w, const auto&... cast) {
@@ -60,7 +60,8 @@ Tensor weighted_loss(const F& f, Reduction reduction, const Tensor& weight, cons
   return composite(F::name, F::precision, compute, weight, operands...);
 }
 
-/// Warns, as PyTorch's mse_loss does, of shapes that differ: [n, 1] and [n] broadcast to [n, n].
+/// weighted_loss without weight. Warns if the shapes differ, as PyTorch's mse_loss does: [n, 1] and
+/// [n] broadcast to [n, n].
 template <class F>
 Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& target,
             const CallSite& site) {
@@ -74,21 +75,17 @@ Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& t
 
 inline void check_same_shape(const char* op, const Tensor& self, const Tensor& target) {
   if (self.sizes() == target.sizes()) return;
-  throw std::invalid_argument(std::string(op) + ": expected a target of shape " +
-                              to_string(self.sizes()) + ", got " + to_string(target.sizes()));
+  fail(op, "expected a target of shape {}, got {}", self.sizes(), target.sizes());
 }
 
 inline void check_floating(const char* op, const Tensor& self, const Tensor& target) {
   if (self.is_floating_point() || target.is_floating_point()) return;
-  throw std::invalid_argument(std::string(op) + ": expected floating-point numbers, got " +
-                              std::string(name(self.dtype())) + " and " +
-                              std::string(name(target.dtype())));
+  fail(op, "expected floating-point tensors, got {} and {}", self.dtype(), target.dtype());
 }
 
 inline void check_positive(const char* op, const char* what, double value) {
   if (value > 0) return;
-  throw std::invalid_argument(std::string(op) + ": expected " + what + " > 0, got " +
-                              std::to_string(value));
+  fail(op, "expected {} > 0, got {}", what, value);
 }
 
 }  // namespace halfgrad::detail

@@ -1,10 +1,8 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -20,7 +18,7 @@ struct FillWhere {
   }
 };
 
-// y = mask ? fill : x;  dx = mask ? 0 : dy
+// y = mask ? fill : x, elementwise; x and mask broadcast
 struct MaskedFill {
   static constexpr auto name = "masked_fill";
   static constexpr auto precision = Precision::any;
@@ -29,12 +27,11 @@ struct MaskedFill {
 
   Array forward(const Array& x, const Array& mask) const {
     if (mask.dtype() != DType::boolean) {
-      throw std::invalid_argument("masked_fill: expected a mask of bool, got " +
-                                  std::string(halfgrad::name(mask.dtype())));
+      fail("masked_fill", "expected a mask of bool, got {}", mask.dtype());
     }
     const Array out =
         Array::empty(broadcast_shapes(x.sizes(), mask.sizes(), name), x.dtype(), x.device());
-    // In range, and rounded as a stored number is.
+    // Throws if x's dtype does not hold it, and rounds as storing does.
     const Scalar value = visit(x.dtype(), [this](auto tag) {
       using T = typename decltype(tag)::type;
       return Scalar(static_cast<compute_t<T>>(fill.to<T>()));
@@ -42,6 +39,7 @@ struct MaskedFill {
     elementwise(FillWhere{value}, x.dtype(), out, x, mask);
     return out;
   }
+  // dx = mask ? 0 : dy
   void backward(const Backward<2>& node) const {
     node.set(0, masked_fill(node.grad(), node.input(1), 0));
   }

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/product.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -19,11 +18,10 @@ constexpr char kMv[] = "mv";
 
 [[noreturn]] void refuse_shapes(const char* op, const char* expected, const Shape& a,
                                 const Shape& b) {
-  throw std::invalid_argument(std::string(op) + ": expected " + expected + ", got " + to_string(a) +
-                              " and " + to_string(b));
+  fail(op, "expected {}, got {} and {}", expected, a, b);
 }
 
-// [..., m, n] without the dimensions that a vector operand does not have.
+// Returns [..., m, n], without m if a is a vector and without n if b is.
 Shape product_sizes(const char* op, const Array& a, const Array& b) {
   if (a.ndim() == 0 || b.ndim() == 0 || a.size(-1) != b.size(b.ndim() == 1 ? 0 : -2)) {
     refuse_shapes(op, "[..., m, k] and [..., k, n], or a vector [k] for either", a.sizes(),
@@ -38,8 +36,8 @@ Shape product_sizes(const char* op, const Array& a, const Array& b) {
   return sizes;
 }
 
-// C = A B;  dA = dC B^T,  dB = A^T dC. A vector is a matrix of one row on the left, of one column
-// on the right.
+// C = A B,  A [..., m, k], B [..., k, n], C [..., m, n]; the dimensions "..." broadcast
+// A vector is a row [1, k] on the left and a column [k, 1] on the right.
 template <const char* kName>
 struct Product {
   static constexpr auto name = kName;
@@ -48,7 +46,7 @@ struct Product {
   static constexpr std::array reads = {kSavesInput << 1, kSavesInput};
   bool a_is_vector = false;
   bool b_is_vector = false;
-  bool b_is_shared = false;  // one matrix for a whole batch of A's
+  bool b_is_shared = false;  // one B for a batch of A
 
   Array forward(const Array& a, const Array& b) {
     expect_one_dtype(name, a, b);
@@ -62,6 +60,7 @@ struct Product {
     return out;
   }
 
+  // dA = dC B^T,  dB = A^T dC
   void backward(const Backward<2>& node) const {
     Tensor dc = node.grad();
     if (b_is_vector) dc = unsqueeze(dc, -1);
@@ -87,7 +86,7 @@ struct Product {
 
 namespace {
 
-// k = 5 terms of at most 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
+// k = 5 terms up to 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
 constexpr std::int64_t kDepth = 5;
 constexpr double kRoundoffs = kDepth * kDepth + 1;
 
@@ -115,7 +114,7 @@ Values reference_vector_by_matrix(const Operands& in) {
   });
 }
 
-// Batches of three dimensions after broadcasting; `at` broadcasts.
+// C [batch, m, n]; `at` broadcasts the operands.
 Values reference_batched(const Operands& in) {
   const std::int64_t batch = std::max(in[0].sizes.size() == 3 ? in[0].sizes[0] : 1,
                                       in[1].sizes.size() == 3 ? in[1].sizes[0] : 1);

@@ -13,6 +13,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = max_i x_i (amin: min_i x_i) over the reduced dimensions; NaN if there is one
 template <bool kMax>
 struct ExtremeReduction {
   static constexpr bool integers = true;
@@ -38,8 +39,6 @@ struct ExtremeReduction {
   }
 };
 
-// y = max_i x_i;  dx_i = dy [x_i = y] / (number of x_j = y): ties share the gradient, and NaNs.
-// There may be more of them than 16 bits count.
 template <bool kMax>
 struct Extreme {
   static constexpr auto name = kMax ? "amax" : "amin";
@@ -54,6 +53,8 @@ struct Extreme {
     reduce(ExtremeReduction<kMax>{}, x.dtype(), out, x, mask);
     return out;
   }
+  // dx_i = dy [x_i = y] / (number of j with x_j = y): ties share the gradient, and so do NaNs.
+  // Counts in float32 at least: float16 has no odd integers above 2048.
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);
@@ -70,7 +71,7 @@ Tensor extreme(const Tensor& self, const Shape& dims, bool keepdim) {
   return apply(Extreme<kMax>{mask, keepdim}, self);
 }
 
-// The values at the indices that argmax or argmin found.
+// Returns the elements at the indices that argmax or argmin found, and the indices.
 std::tuple<Tensor, Tensor> gathered(const Tensor& self, std::int64_t dim, const Tensor& index,
                                     bool keepdim) {
   if (self.dim() == 0) return {clone(self), index};

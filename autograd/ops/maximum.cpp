@@ -7,7 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// The gradient goes to the larger operand, half to each of two equal ones.
+// y = max(a, b), elementwise; a and b broadcast
+// dy/da = 1 for a > b, 1/2 for a = b, else 0;  dy/db with a and b exchanged
 struct Maximum : ElementwiseDefaults {
   static constexpr auto name = "maximum";
   static constexpr bool masks_gradient = true;
@@ -31,6 +32,8 @@ struct Maximum : ElementwiseDefaults {
   }
 };
 
+// y = min(a, b), elementwise; a and b broadcast
+// dy/da = 1 for a < b, 1/2 for a = b, else 0;  dy/db with a and b exchanged
 struct Minimum : ElementwiseDefaults {
   static constexpr auto name = "minimum";
   static constexpr bool masks_gradient = true;

@@ -5,13 +5,14 @@
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = (sum_i x_i) / n;  dx_i = dy / n
+// y = (sum_i x_i) / n over the n elements of the reduced dimensions
 struct Mean {
   static constexpr auto name = "mean";
   static constexpr auto precision = Precision::any;
@@ -25,8 +26,7 @@ struct Mean {
   Array forward(const Array& x) {
     const DType result = dtype.value_or(x.dtype());
     if (!is_floating_point(result)) {
-      throw std::invalid_argument("mean: expected a floating point dtype, got " +
-                                  std::string(halfgrad::name(result)));
+      fail("mean", "expected a floating point dtype, got {}", result);
     }
     sizes = x.sizes();
     Array out = Array::empty(reduced_sizes(sizes, mask, keepdim), result, x.device());
@@ -35,6 +35,7 @@ struct Mean {
     reduce(Total{count}, promote_types(result, x.dtype()), out, x, mask);
     return out;
   }
+  // dx_i = dy / n
   void backward(const Backward<1>& b) const {
     b.set(0, spread(b.grad() / Scalar(count), sizes, mask));
   }

@@ -7,6 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = d^2,  d = x - t, elementwise, then reduced
+// dy/dd = 2 d
 struct SquaredError : DifferenceLoss<SquaredError> {
   static constexpr auto name = "mse_loss";
 

@@ -5,6 +5,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = a b, elementwise; a and b broadcast
+// dy/da = b,  dy/db = a
 struct Mul : ElementwiseDefaults {
   static constexpr auto name = "mul";
   static constexpr bool integers = true;

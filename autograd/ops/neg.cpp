@@ -1,12 +1,13 @@
-#include <stdexcept>
-
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = -x, elementwise
+// dy/dx = -1
 struct Neg : ElementwiseDefaults {
   static constexpr auto name = "neg";
   static constexpr unsigned saves = kSavesNothing;
@@ -34,8 +35,7 @@ OpEntry neg_entry() {
 
 Tensor neg(const Tensor& self) {
   if (self.dtype() == kBool) {
-    throw std::invalid_argument(
-        "neg: expected numbers, got a bool tensor; logical_not() inverts a mask");
+    detail::fail("neg", "expected numbers, got a bool tensor; logical_not() inverts a mask");
   }
   return detail::apply_elementwise(detail::Neg{}, self);
 }

@@ -4,14 +4,16 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/class_targets.h>
-#include <halfgrad/autograd/ops/loss_by_place.h>
+#include <halfgrad/autograd/ops/loss_by_position.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y_r = -w_r x_r,t for a row r of class t and weight w;  dx_r,i = -dy_r w_r [i = t]
+// loss_r = -w_t x_rt for row r of class t, x [n, c] log-probabilities and w [c] weights
+// y = the losses [n], their sum, or their sum / sum_r w_t
 struct PickedLossRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<const T> target, Row<T> loss) const {
@@ -36,6 +38,7 @@ struct PickedLoss {
                   std::array<const Array*, 1>{&losses});
     return losses.reshape({rows});
   }
+  // dx_ri = -dloss_r w_t [i = t]
   void backward(const Backward<1>& b) const {
     const Tensor picked(class_probabilities(encoded, classes, Array(), 0));
     b.set(0, masked_fill(unsqueeze(neg(b.grad()), 1) * picked, picked == Scalar(0), 0));
@@ -75,15 +78,15 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
     return reshape(loss, {});
   }
   if (input.dim() == 0 || input.size(1) == 0 || !input.is_floating_point()) {
-    throw std::invalid_argument(
-        "nll_loss: expected log-probabilities of shape [n, c, ...] or [c], c > 0, got " +
-        to_string(input.sizes()) + " of " + std::string(name(input.dtype())));
+    detail::fail("nll_loss",
+                 "expected log-probabilities of shape [n, c, ...] or [c], c > 0, got {} of {}",
+                 input.sizes(), input.dtype());
   }
   if (input.dim() > 2) {
     const auto of_rows = [&](const Tensor& x, const Tensor& t) {
       return nll_loss(x, t, weight, reduction, ignore_index);
     };
-    return detail::loss_by_place("nll_loss", input, target, of_rows);
+    return detail::loss_by_position("nll_loss", input, target, of_rows);
   }
   const detail::ClassTargets targets("nll_loss", input.array(), target.array(),
                                      detail::array_of(weight), ignore_index);
@@ -91,7 +94,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
     const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);
     if (reduction == Reduction::none) return losses;
     if (reduction == Reduction::sum) return sum(losses);
-    // The sum may be beyond what 16 bits hold where the mean is not.
+    // In float32 at least: the sum may overflow 16 bits where the mean does not.
     const Tensor total = sum(losses, promote_types(x.dtype(), DType::f32));
     return (total / Tensor(targets.total_weight())).to(x.dtype());
   };

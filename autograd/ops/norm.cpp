@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 
 #include <halfgrad/autograd/op.h>
@@ -10,6 +9,7 @@
 #include <halfgrad/autograd/ops/norm_reductions.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor_reduce.h>
 #include <halfgrad/core/reduce.h>
@@ -49,7 +49,7 @@ Tensor sign_of(const Tensor& x) {
   return (x > Scalar(0)).to(x.dtype()) - (x < Scalar(0)).to(x.dtype());
 }
 
-// y = (sum_i |x_i|^p)^(1/p);  dx_i = dy sign(x_i) |x_i|^(p-1) / y^(p-1), 0 where y or x_i is 0.
+// y = (sum_i |x_i|^p)^(1/p) over the reduced dimensions
 struct Norm {
   static constexpr auto name = "norm";
   static constexpr auto precision = Precision::wide_accumulate;
@@ -60,18 +60,17 @@ struct Norm {
 
   Array forward(const Array& x) const {
     if (!is_floating_point(x.dtype())) {
-      throw std::invalid_argument("norm: expected a floating point tensor, got " +
-                                  std::string(halfgrad::name(x.dtype())));
+      fail("norm", "expected a floating point tensor, got {}", x.dtype());
     }
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
     if (x.numel() == 0 && y.numel() > 0 && (p < 0 || std::isinf(p))) {
-      throw std::invalid_argument("norm: expected a number at least for p = " + std::to_string(p) +
-                                  ", got none in " + to_string(x.sizes()));
+      fail("norm", "expected one element or more for p = {}, got shape {}", p, x.sizes());
     }
     store_norm(y, x, p, mask);
     return y;
   }
 
+  // dx_i = dy sign(x_i) |x_i|^(p-1) / y^(p-1), and 0 where y or x_i is 0
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);
@@ -83,16 +82,16 @@ struct Norm {
     if (p == 0) return dy * (x * Scalar(0));
     if (p == 1) return dy * sign_of(x);
     if (std::isinf(p)) {
-      // As many ties as 16 bits do not count.
+      // Counts ties in float32 at least: float16 has no odd integers above 2048.
       const Tensor chosen = (abs(x) == y).to(promote_types(x.dtype(), kFloat32));
       return dy * sign_of(x) * chosen / sum_to_size(chosen, kept);
     }
     const Tensor divisor = masked_fill(y, y == Scalar(0), 1);
     if (p == 2) return dy * (x / divisor);
     const Tensor ratio = abs(x) / divisor;
-    const Tensor nowhere = x == Scalar(0);
-    const Tensor dx = dy * sign_of(x) * pow(masked_fill(ratio, nowhere, 1), Scalar(p - 1));
-    return p > 0 ? dx : masked_fill(dx, y == Scalar(0), 0);  // one 0 makes such a norm 0
+    const Tensor is_zero = x == Scalar(0);
+    const Tensor dx = dy * sign_of(x) * pow(masked_fill(ratio, is_zero, 1), Scalar(p - 1));
+    return p > 0 ? dx : masked_fill(dx, y == Scalar(0), 0);  // p < 0: one x_i = 0 makes y = 0
   }
 };
 

@@ -34,7 +34,7 @@ struct Squares : AddedUp {  // p = 2
   }
 };
 
-struct Powers : AddedUp {
+struct Powers : AddedUp {  // any other p
   double p;
 
   explicit Powers(double exponent) : p(exponent) {}

@@ -1,10 +1,8 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
@@ -21,7 +19,7 @@ struct IsClass {
   }
 };
 
-// y[..., c] = (x == c)
+// y[..., c] = [x[...] = c] for 0 <= c < classes, as int64; no gradient
 struct OneHot {
   static constexpr auto name = "one_hot";
   static constexpr auto precision = Precision::any;
@@ -61,14 +59,13 @@ OpEntry one_hot_entry() {
 
 Tensor one_hot(const Tensor& self, std::int64_t num_classes) {
   if (num_classes < -1) {
-    throw std::invalid_argument("one_hot: expected num_classes >= 0, or -1, got " +
-                                std::to_string(num_classes));
+    detail::fail("one_hot", "expected num_classes >= 0, or -1, got {}", num_classes);
   }
   if (num_classes == -1) {
     if (self.numel() == 0) {
-      throw std::invalid_argument("one_hot: expected num_classes for an empty tensor, got none");
+      detail::fail("one_hot", "expected num_classes for an empty tensor, got none");
     }
-    num_classes = static_cast<std::int64_t>(max(self).item()) + 1;  // the shape: the host waits
+    num_classes = static_cast<std::int64_t>(max(self).item()) + 1;  // the host waits for it
   }
   return detail::apply(detail::OneHot{num_classes}, self);
 }

@@ -1,33 +1,28 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
 using detail::wrap;
 
-// A floating-point tensor is compared with the nearest number of its dtype.
+// Rounds a scalar to the dtype of the floating-point tensor that it is compared with.
 Tensor comparable(Scalar scalar, const Tensor& with) {
-  const Tensor number = wrap(scalar, with.device());
-  return with.is_floating_point() ? to(number, with.dtype()) : number;
+  const Tensor operand = wrap(scalar, with.device());
+  return with.is_floating_point() ? to(operand, with.dtype()) : operand;
 }
 
-// A number as one of two that where() chooses from.
-Tensor beside(const Tensor& tensor, Scalar number) {
-  const Tensor both[] = {tensor, wrap(number, tensor.device())};
-  detail::expect_held(number, detail::result_type(both));
+// Returns a scalar as the second operand of where(). Throws if the result's dtype cannot hold it.
+Tensor where_operand(const Tensor& tensor, Scalar scalar) {
+  const Tensor both[] = {tensor, wrap(scalar, tensor.device())};
+  detail::expect_held(scalar, detail::result_type(both));
   return both[1];
 }
 
-// Bits of integers have no op, and their truth would be another answer.
+// Throws for integers: there is no bitwise op, and a logical one would give another result.
 const Tensor& mask(const Tensor& a, const char* op) {
-  if (a.dtype() != kBool) {
-    throw std::invalid_argument(std::string(op) + ": expected bool tensors, got " +
-                                std::string(name(a.dtype())));
-  }
+  if (a.dtype() != kBool) detail::fail(op, "expected bool tensors, got {}", a.dtype());
   return a;
 }
 
@@ -61,10 +56,10 @@ Tensor le(const Tensor& self, Scalar other) { return le(self, comparable(other, 
 Tensor gt(const Tensor& self, Scalar other) { return gt(self, comparable(other, self)); }
 Tensor ge(const Tensor& self, Scalar other) { return ge(self, comparable(other, self)); }
 Tensor where(const Tensor& condition, const Tensor& self, Scalar other) {
-  return where(condition, self, beside(self, other));
+  return where(condition, self, where_operand(self, other));
 }
 Tensor where(const Tensor& condition, Scalar self, const Tensor& other) {
-  return where(condition, beside(other, self), other);
+  return where(condition, where_operand(other, self), other);
 }
 Tensor max(const Tensor& self, const Tensor& other) { return maximum(self, other); }
 Tensor min(const Tensor& self, const Tensor& other) { return minimum(self, other); }

@@ -1,17 +1,17 @@
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-/// By repeated squaring. A negative power of anything but 1 and -1 is 0, as in integer division.
+// base^exponent by repeated squaring. A negative exponent gives 0 unless the base is 1 or -1, as in
+// integer division.
 template <class T>
 HG_HD T integer_power(T base, T exponent) {
   const auto negative = exponent < T(0);
@@ -25,7 +25,9 @@ HG_HD T integer_power(T base, T exponent) {
   return result;
 }
 
-// y = a^b;  dy/da = b a^(b-1), 0 for b = 0;  dy/db = y log(a), 0 for a = 0 and b >= 0
+// y = a^b, elementwise; a and b broadcast
+// dy/da = b a^(b-1), 0 for b = 0
+// dy/db = a^b log(a), 0 for a = 0 and b >= 0
 struct Pow : ElementwiseDefaults {
   static constexpr auto name = "pow";
   static constexpr auto precision = Precision::wide_range;
@@ -49,7 +51,7 @@ struct Pow : ElementwiseDefaults {
     return b == T(0);
   }
   template <class T>
-  HG_HD T slope_b(T a, T b, T) const {  // y is not kept: rarely has an exponent a gradient
+  HG_HD T slope_b(T a, T b, T) const {  // y is not saved: dy/db is rarely needed
     return select((a == T(0)) & (b >= T(0)), T(0), math::pow(a, b) * math::log(a));
   }
   static double reference(double a, double b) { return std::pow(a, b); }
@@ -69,9 +71,8 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
 Tensor pow(const Tensor& self, Scalar exponent) {
   const bool integers = !self.is_floating_point() && !is_floating_point(exponent.kind());
   if (integers && exponent.to<std::int64_t>() < 0) {
-    throw std::invalid_argument("pow: expected an exponent >= 0 for " +
-                                std::string(name(self.dtype())) + " tensors, got " +
-                                std::to_string(exponent.to<std::int64_t>()));
+    detail::fail("pow", "expected an exponent >= 0 for {} tensors, got {}", self.dtype(),
+                 exponent.to<std::int64_t>());
   }
   return pow(self, detail::wrap(exponent, self.device()));
 }

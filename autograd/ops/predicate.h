@@ -1,11 +1,10 @@
 #pragma once
 
-#include <string>
 #include <utility>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 
-/// Elementwise ops that answer a question: comparisons, logic, isfinite.
+/// Elementwise ops with a bool result and no gradient: comparisons, logic, isfinite.
 namespace halfgrad::detail {
 
 struct Predicate : ElementwiseDefaults {
@@ -14,15 +13,15 @@ struct Predicate : ElementwiseDefaults {
   static constexpr bool differentiable = false;
   static constexpr double low = -2, high = 2, roundoffs = 0;
 
-  /// 1 where true, 0 where false.
+  /// Returns 1 where `truth` holds, else 0.
   template <class T>
-  HG_HD static T number(mask_t<T> truth) {
+  HG_HD static T one_if(mask_t<T> truth) {
     return select(truth, T(1), T(0));
   }
 };
 
-/// With the usual examples, and the same ones drawn as `kind`: random numbers are never equal,
-/// integers are.
+/// The table entry of f, with the usual examples and the same ones with operands of `kind`: random
+/// floats are never equal, small integers are.
 template <class F, class Run>
 OpEntry predicate_entry(const F& f, const Run& run,
                         OperandSpec::Kind kind = OperandSpec::Kind::index) {

@@ -33,7 +33,8 @@ struct ProductReduction {
   }
 };
 
-// dx_i = dy (product of all x_j but x_i): those before times those after, so zeros do no harm.
+// dx_i = dy (x_0 ... x_(i-1)) (x_(i+1) ... x_(n-1))
+// Multiplies instead of dividing y by x_i, which may be 0.
 struct ProductGradientRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> dy, Row<const T> x, Row<T> dx) const {
@@ -52,7 +53,7 @@ struct ProductGradientRow {
   }
 };
 
-// y = prod_i x_i along `dim`
+// y = x_0 x_1 ... x_(n-1) along `dim`
 struct Prod {
   static constexpr auto name = "prod";
   static constexpr auto precision = Precision::wide_accumulate;
@@ -71,6 +72,7 @@ struct Prod {
            mask);
     return y;
   }
+  // dx_i = dy (product of all x_j with j != i)
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Tensor dy = keepdim ? b.grad() : unsqueeze(b.grad(), dim);
@@ -88,7 +90,8 @@ struct Prod {
                   std::array<const Array*, 2>{&grads, &rows}, std::array<const Array*, 1>{&out});
     return Tensor(dx);
   }
-  // Differentiable any number of times: row i of a square is x with 1 at i.
+  // Differentiable any number of times: repeats x as the rows of a square matrix with 1 on its
+  // diagonal, and multiplies along each row.
   Tensor product_of_others(const Tensor& x) const {
     const std::int64_t n = x.size(dim);
     const Tensor rows = unsqueeze(transpose(x, dim, -1), -2);

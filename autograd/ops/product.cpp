@@ -2,16 +2,15 @@
 
 #include <array>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/gemm.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// A dimension of the batch, with each operand's stride along it.
+// One dimension of the batch, and each operand's stride along it.
 struct BatchLoop {
   std::int64_t count = 1, a = 0, b = 0, c = 0;
 };
@@ -36,12 +35,13 @@ Array with_batch(const Array& matrices, const Shape& batch) {
   return matrices.expand(sizes);
 }
 
+// True if both dimensions can be traversed as one.
 bool continues(const BatchLoop& outer, const BatchLoop& inner) {
   return outer.a == inner.a * inner.count && outer.b == inner.b * inner.count &&
          outer.c == inner.c * inner.count;
 }
 
-// The dimensions of the batch, outermost first, those laid out evenly made one.
+// Returns the dimensions of the batch, outermost first, merged where one stride covers several.
 std::span<BatchLoop> merged_loops(const Array& a, const Array& b, const Array& c,
                                   std::array<BatchLoop, kMaxDims>& storage) {
   std::size_t loops = 0;
@@ -54,7 +54,7 @@ std::span<BatchLoop> merged_loops(const Array& a, const Array& b, const Array& c
   return std::span(storage).first(loops);
 }
 
-// Many matrices times the same one are one tall matrix, if their rows follow each other evenly.
+// Turns a batch of A with one shared B into a single A with more rows, if one row stride fits all.
 bool fold_into_rows(Matrices& m, const BatchLoop& loop) {
   if (m.a.rows == 1) {
     m.a.row_stride = loop.a;
@@ -117,7 +117,7 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
                        const Array& out, const Array& argument) {
   if (out.device().is_cpu() || out.numel() == 0) return false;
-  // How exact cuBLASLt's tanh is, it does not say: enough for 16 bits.
+  // cuBLASLt states no accuracy for its tanh; for 16-bit results it suffices.
   if (activation == Activation::gelu_tanh && !is_reduced(out.dtype())) return false;
   constexpr std::int64_t kAuxStride = 8;
   if (argument.defined() && out.size(1) % kAuxStride != 0) return false;
@@ -150,20 +150,17 @@ std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Arra
 
 void expect_one_dtype(const char* op, const Array& a, const Array& b) {
   if (a.dtype() != b.dtype()) {
-    throw std::invalid_argument(std::string(op) + ": expected operands of one dtype, got " +
-                                std::string(name(a.dtype())) + " and " +
-                                std::string(name(b.dtype())));
+    fail(op, "expected operands of one dtype, got {} and {}", a.dtype(), b.dtype());
   }
   if (is_floating_point(a.dtype())) return;
   if (a.dtype() == DType::boolean) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected numbers, got bool: .to(kInt64) counts, for instance");
+    fail(op, "expected numbers, got bool; .to(kInt64) turns true into 1");
   }
   if (a.device().is_cuda()) {
-    throw std::invalid_argument(
-        std::string(op) + ": expected floating-point operands on a GPU, got " +
-        std::string(name(a.dtype())) +
-        ": .to(kFloat64) them, which is exact up to 2^53, or multiply on the CPU");
+    fail(op,
+         "expected floating-point operands on a GPU, got {}; convert with .to(kFloat64), which is "
+         "exact up to 2^53, or multiply on the CPU",
+         a.dtype());
   }
 }
 

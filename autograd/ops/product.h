@@ -7,7 +7,7 @@
 
 namespace halfgrad::detail {
 
-/// out = alpha a b + beta out + bias on matrices, or batches of them, in place.
+/// out = alpha a b + beta out + bias, for matrices or batches of them
 ///
 /// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast
 /// to out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or
@@ -15,9 +15,10 @@ namespace halfgrad::detail {
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
 
-/// out = activation(a b + bias) for matrices [m, k] and [k, n], in one pass, and a b + bias,
-/// rounded, in `argument` if it is defined. On a GPU, where cuBLASLt does this for these operands;
-/// else false, and nothing is done.
+/// out = activation(a b + bias) for matrices [m, k] and [k, n], in one launch on a GPU
+///
+/// Stores a b + bias, rounded, in `argument` if that is defined. Returns false, having done
+/// nothing, on a CPU and where cuBLASLt lacks this epilogue for the operands.
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
                        const Array& out, const Array& argument);
 
@@ -25,12 +26,12 @@ struct ProductAndRowSums {
   Array product, row_sums;
 };
 
-/// a b for matrices [m, k] and [k, n], and the sums [m] of a's rows, in one pass: on a GPU, where
-/// cuBLASLt does this for these operands; else nothing, and nothing is done.
+/// Returns a b for matrices [m, k] and [k, n], and the sums [m] of a's rows, in one launch on a
+/// GPU; nothing on a CPU and where cuBLASLt lacks this epilogue for the operands.
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b);
 
-/// Throws std::invalid_argument unless both have one dtype that product takes where they are:
-/// floating, or on the CPU integers.
+/// Throws std::invalid_argument unless both have one dtype that product() takes: floating point, or
+/// integers on the CPU.
 void expect_one_dtype(const char* op, const Array& a, const Array& b);
 
 }  // namespace halfgrad::detail

@@ -1,9 +1,7 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
@@ -11,8 +9,7 @@ namespace {
 // [n, m], true where column - row >= diagonal.
 Tensor on_or_above(const Tensor& self, std::int64_t diagonal, const char* op) {
   if (self.dim() < 2) {
-    throw std::invalid_argument(std::string(op) + ": expected matrices [..., n, m], got shape " +
-                                to_string(self.sizes()));
+    detail::fail(op, "expected matrices [..., n, m], got shape {}", self.sizes());
   }
   const Tensor rows = arange(self.size(-2), {.device = self.device()});
   const Tensor columns = arange(self.size(-1), {.device = self.device()});
@@ -34,20 +31,25 @@ Tensor rolled(const Tensor& self, std::int64_t shift, std::int64_t dim) {
 
 }  // namespace
 
+// Every op here is composed of ops that have gradients of their own.
+//
+// y_ij = x_ij for j - i >= diagonal, else 0
 Tensor triu(const Tensor& self, std::int64_t diagonal) {
   return masked_fill(self, ~on_or_above(self, diagonal, "triu"), 0);
 }
+// y_ij = x_ij for j - i <= diagonal, else 0
 Tensor tril(const Tensor& self, std::int64_t diagonal) {
   return masked_fill(self, on_or_above(self, diagonal + 1, "tril"), 0);
 }
 
+// y[..., i, ...] = x[..., n - 1 - i, ...] along each of `dims`
 Tensor flip(const Tensor& self, const Shape& dims) {
   Tensor result = self;
   unsigned flipped = 0;
   for (const std::int64_t dim : dims) {
     const int d = wrap_dim(dim, static_cast<int>(self.dim()), "flip");
     if ((flipped >> d & 1U) != 0) {
-      throw std::invalid_argument("flip: expected each dimension once, got " + to_string(dims));
+      detail::fail("flip", "expected each dimension once, got {}", dims);
     }
     flipped |= 1U << d;
     if (self.dim() == 0) continue;
@@ -56,29 +58,31 @@ Tensor flip(const Tensor& self, const Shape& dims) {
   return result.is_same(self) ? clone(self) : result;
 }
 
+// y[..., (i + shift) mod n, ...] = x[..., i, ...] along each of `dims`, or along the flattened x
 Tensor roll(const Tensor& self, const Dims& shifts, const Dims& dims) {
   if (dims.empty() && shifts.size() == 1) {
     return reshape(rolled(flatten(self), shifts[0], 0), self.sizes());
   }
   if (shifts.empty() || shifts.size() != dims.size()) {
-    throw std::invalid_argument("roll: expected a shift for each dimension, got shifts " +
-                                to_string(shifts) + " and dims " + to_string(dims));
+    detail::fail("roll", "expected a shift for each dimension, got shifts {} and dims {}", shifts,
+                 dims);
   }
   Tensor result = self;
   for (int i = 0; i < dims.size(); ++i) result = rolled(result, shifts[i], dims[i]);
   return result;
 }
 
+// y = `repeats` copies of x side by side along each dimension
 Tensor repeat(const Tensor& self, const Shape& repeats) {
   const int added = repeats.size() - static_cast<int>(self.dim());
   if (added < 0) {
-    throw std::invalid_argument("repeat: expected a number for each dimension of " +
-                                to_string(self.sizes()) + ", got " + to_string(repeats));
+    detail::fail("repeat", "expected a count for each dimension of {}, got {}", self.sizes(),
+                 repeats);
   }
   Shape sizes;
   for (int i = 0; i < repeats.size(); ++i) {
     if (repeats[i] < 0) {
-      throw std::invalid_argument("repeat: expected no negative number, got " + to_string(repeats));
+      detail::fail("repeat", "expected counts >= 0, got {}", repeats);
     }
     sizes.push_back(i < added ? 1 : self.size(i - added));
   }

@@ -5,7 +5,8 @@
 
 namespace halfgrad::detail {
 
-/// y = max(x, 0);  dx = dy where y > 0, else 0. NaN passes, and so does its gradient.
+/// y = max(x, 0), elementwise; NaN for NaN
+/// dy/dx = 0 for y <= 0, else 1, also for NaN
 struct Relu : ElementwiseDefaults {
   static constexpr auto name = "relu";
   static constexpr unsigned saves = kSavesOutput;

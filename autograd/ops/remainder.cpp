@@ -9,7 +9,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = a - n b, where n is a / b, rounded to an integer;  dy/da = 1;  dy/db = -n
+// y = a - n b,  n = a / b rounded to an integer, elementwise; a and b broadcast
+// dy/da = 1,  dy/db = -n
 struct Modulo : ElementwiseDefaults {
   static constexpr bool integers = true;
   static constexpr std::array reads = {kSavesNothing, kSavesInputs};
@@ -21,6 +22,7 @@ struct Modulo : ElementwiseDefaults {
   }
 };
 
+// n is rounded down, so y has the sign of b.
 struct Remainder : Modulo {
   static constexpr auto name = "remainder";
   static constexpr double roundoffs = 2;
@@ -39,6 +41,7 @@ struct Remainder : Modulo {
   }
 };
 
+// n is rounded toward 0, so y has the sign of a.
 struct FMod : Modulo {
   static constexpr auto name = "fmod";
   static constexpr double roundoffs = 0;

@@ -7,6 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = sqrt(x), elementwise
+// dy/dx = 1 / (2 y)
 struct Sqrt : ElementwiseDefaults {
   static constexpr auto name = "sqrt";
   static constexpr unsigned saves = kSavesOutput;
@@ -23,7 +25,8 @@ struct Sqrt : ElementwiseDefaults {
   static double reference(double x) { return std::sqrt(x); }
 };
 
-// y = x^(-1/2);  dy/dx = -1/2 x^(-3/2) = -1/2 y^3
+// y = 1 / sqrt(x), elementwise
+// dy/dx = -1/2 x^(-3/2) = -1/2 y^3
 struct Rsqrt : ElementwiseDefaults {
   static constexpr auto name = "rsqrt";
   static constexpr auto precision = Precision::wide_range;
@@ -43,6 +46,8 @@ struct Rsqrt : ElementwiseDefaults {
   }
 };
 
+// y = 1 / x, elementwise
+// dy/dx = -1 / x^2 = -y^2
 struct Reciprocal : ElementwiseDefaults {
   static constexpr auto name = "reciprocal";
   static constexpr auto precision = Precision::wide_range;
@@ -60,6 +65,8 @@ struct Reciprocal : ElementwiseDefaults {
   static double reference(double x) { return 1 / x; }
 };
 
+// y = x^2, elementwise
+// dy/dx = 2 x
 struct Square : ElementwiseDefaults {
   static constexpr auto name = "square";
   static constexpr auto precision = Precision::wide_range;

@@ -7,8 +7,9 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// dy/dx = 0, and what arrives may be infinite.
-struct Step : ElementwiseDefaults {
+// y = x, rounded to an integer, or its sign, elementwise
+// dy/dx = 0, even for an infinite dy
+struct PiecewiseConstant : ElementwiseDefaults {
   static constexpr unsigned saves = kSavesNothing;
   static constexpr bool masks_gradient = true;
   static constexpr double low = -4, high = 4, roundoffs = 0;
@@ -19,7 +20,7 @@ struct Step : ElementwiseDefaults {
   }
 };
 
-struct Floor : Step {
+struct Floor : PiecewiseConstant {
   static constexpr auto name = "floor";
   template <class T>
   HG_HD T value(T x) const {
@@ -28,7 +29,7 @@ struct Floor : Step {
   static double reference(double x) { return std::floor(x); }
 };
 
-struct Ceil : Step {
+struct Ceil : PiecewiseConstant {
   static constexpr auto name = "ceil";
   template <class T>
   HG_HD T value(T x) const {
@@ -37,7 +38,7 @@ struct Ceil : Step {
   static double reference(double x) { return std::ceil(x); }
 };
 
-struct Trunc : Step {
+struct Trunc : PiecewiseConstant {
   static constexpr auto name = "trunc";
   template <class T>
   HG_HD T value(T x) const {
@@ -46,21 +47,21 @@ struct Trunc : Step {
   static double reference(double x) { return std::trunc(x); }
 };
 
-// Up where more than a half is lost, or a half and the integer below is odd.
-struct Round : Step {
+// Rounds up if the fraction is above 1/2, or if it is 1/2 and the integer below is odd.
+struct Round : PiecewiseConstant {
   static constexpr auto name = "round";
   template <class T>
   HG_HD T value(T x) const {
     const T below = math::floor(math::abs(x));
-    const T lost = math::abs(x) - below;
+    const T fraction = math::abs(x) - below;
     const T half = T(0.5) * below;
-    const mask_t<T> up = (lost > T(0.5)) | ((lost == T(0.5)) & (math::floor(half) != half));
+    const mask_t<T> up = (fraction > T(0.5)) | ((fraction == T(0.5)) & (math::floor(half) != half));
     return math::copysign(below + select(up, T(1), T(0)), x);
   }
   static double reference(double x) { return std::nearbyint(x); }
 };
 
-struct Sign : Step {
+struct Sign : PiecewiseConstant {
   static constexpr auto name = "sign";
   static constexpr bool integers = true;
   template <class T>

@@ -4,8 +4,8 @@
 
 namespace halfgrad::detail {
 
-/// The elements of `x` as a matrix whose rows run over the dimensions of `mask`, and whose row
-/// numbers count the other dimensions in row-major order. A view where the strides allow one.
+/// Returns `x` as a matrix: a row runs over the dimensions of `mask`, and the rows over the others
+/// in row-major order. A view if the strides allow it, else a copy.
 inline Array rows_of(const Array& x, unsigned mask) {
   Shape order;
   std::int64_t columns = 1;

@@ -8,7 +8,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = 1 / (1 + e^-x);  dy/dx = y (1 - y)
+// y = 1 / (1 + e^-x), elementwise
+// dy/dx = y (1 - y)
 struct Sigmoid : ElementwiseDefaults {
   static constexpr auto name = "sigmoid";
   static constexpr unsigned saves = kSavesOutput;

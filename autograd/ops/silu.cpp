@@ -8,7 +8,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = x s, s = 1 / (1 + e^-x);  dy/dx = s (1 + x (1 - s))
+// y = x s,  s = 1 / (1 + e^-x), elementwise
+// dy/dx = s (1 + x (1 - s))
 struct Silu : ElementwiseDefaults {
   static constexpr auto name = "silu";
   static constexpr double low = -8, high = 8, roundoffs = 4;

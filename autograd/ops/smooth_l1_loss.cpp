@@ -7,7 +7,9 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// d^2 / (2 beta) below |d| = beta, |d| - beta / 2 above; beta 0 is |d|.
+// y = d^2 / (2 beta) for |d| < beta, else |d| - beta / 2;  d = x - t, elementwise, then reduced
+// dy/dd = d / beta for |d| < beta, else sign(d)
+// For beta = 0 it is l1_loss.
 struct SmoothL1 : DifferenceLoss<SmoothL1> {
   static constexpr auto name = "smooth_l1_loss";
   double beta = 1;

@@ -5,20 +5,25 @@
 #include <halfgrad/autograd/ops/softmax_rows.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/rows.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
+// softmax:     y_i = exp(x_i) / sum_j exp(x_j) along `dim`
+//              dx_i = y_i (dy_i - sum_j dy_j y_j)
 Tensor softmax_gradient(const Tensor& dy, const Tensor& y, int dim) {
   return y * (dy - sum(dy * y, Shape{dim}, true));
 }
+// log_softmax: y_i = x_i - log(sum_j exp(x_j)) along `dim`
+//              dx_i = dy_i - exp(y_i) sum_j dy_j
 Tensor log_softmax_gradient(const Tensor& dy, const Tensor& y, int dim) {
   return dy - exp(y) * sum(dy, Shape{dim}, true);
 }
 
-// A view whose rows run along `dim`.
+// Returns a view with `dim` as its last dimension.
 Array rows_along(const Array& x, int dim) {
   return x.ndim() == 0 ? x.reshape({1}) : x.transpose(dim, -1);
 }
@@ -47,8 +52,7 @@ struct AlongDimension {
   Array forward(const Array& x) const {
     const DType result = dtype.value_or(x.dtype());
     if (!is_floating_point(result)) {
-      throw std::invalid_argument(std::string(name) + ": expected a floating point dtype, got " +
-                                  std::string(halfgrad::name(result)));
+      fail(name, "expected a floating point dtype, got {}", result);
     }
     Array y = Array::empty(x.sizes(), result, x.device());
     run(typename Rows::Forward{}, promote_types(result, x.dtype()), y, x);
@@ -85,8 +89,8 @@ OpEntry softmax_entry() {
   add_row_examples(
       entry, [](const Tensor& x, std::int64_t dim) { return softmax(x, dim); },
       [](std::vector<double> row) {
-        const double log_total = log_of_sum(row);
-        for (double& x : row) x = std::exp(x - log_total);
+        const double lse = log_of_sum(row);
+        for (double& x : row) x = std::exp(x - lse);
         return row;
       });
   return entry;
@@ -100,8 +104,8 @@ OpEntry log_softmax_entry() {
   add_row_examples(
       entry, [](const Tensor& x, std::int64_t dim) { return log_softmax(x, dim); },
       [](std::vector<double> row) {
-        const double log_total = log_of_sum(row);
-        for (double& x : row) x -= log_total;
+        const double lse = log_of_sum(row);
+        for (double& x : row) x -= lse;
         return row;
       });
   return entry;

@@ -5,10 +5,10 @@
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
-/// softmax and log_softmax of a row, and their gradients.
+/// Row kernels of softmax and log_softmax, and of their gradients.
 namespace halfgrad::detail {
 
-/// y_i = exp(x_i - m) / sum_j exp(x_j - m), m the largest: no exponential exceeds 1.
+/// y_i = exp(x_i - m) / sum_j exp(x_j - m),  m = max_j x_j, so no exponential exceeds 1
 struct SoftmaxRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {
@@ -29,7 +29,7 @@ struct SoftmaxGradientRow {
   }
 };
 
-/// y_i = x_i - m - log(sum_j exp(x_j - m))
+/// y_i = x_i - m - log(sum_j exp(x_j - m)),  m = max_j x_j
 struct LogSoftmaxRow {
   template <class Team, class T>
   HG_HD void operator()(Team& team, Row<const T> x, Row<T> y) const {

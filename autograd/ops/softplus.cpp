@@ -9,9 +9,12 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = log(1 + e^(beta x)) / beta = max(x, 0) + log(1 + e^-|beta x|) / beta, min for beta < 0;
-// dy/dx = 1 / (1 + e^(-beta x)). The second form never overflows and needs no cut-off: y = x where
-// beta x is above `threshold` is for those who ask for it.
+// y = log(1 + e^(beta x)) / beta, elementwise
+//   = max(x, 0) + log(1 + e^-|beta x|) / beta,  with min(x, 0) for beta < 0
+// dy/dx = 1 / (1 + e^(-beta x))
+//
+// The second form never overflows. `threshold` is optional, as no cut-off is needed: y = x where
+// beta x exceeds it.
 struct Softplus : ElementwiseDefaults {
   static constexpr auto name = "softplus";
   static constexpr auto precision = Precision::wide_range;
@@ -22,8 +25,8 @@ struct Softplus : ElementwiseDefaults {
   template <class T>
   HG_HD T value(T x) const {
     const T tail = math::log1p(math::exp(-math::abs(T(beta) * x)));
-    const T line = beta > 0 ? math::maximum(x, T(0)) : math::minimum(x, T(0));
-    return select(T(beta) * x > T(threshold), x, line + tail / T(beta));
+    const T hinge = beta > 0 ? math::maximum(x, T(0)) : math::minimum(x, T(0));
+    return select(T(beta) * x > T(threshold), x, hinge + tail / T(beta));
   }
   template <class T>
   HG_HD T slope(T x, T) const {
@@ -31,7 +34,7 @@ struct Softplus : ElementwiseDefaults {
   }
   double reference(double x) const {
     if (beta * x > threshold) return x;
-    const long double e = std::exp(static_cast<long double>(beta) * x);  // its range holds e^1e4
+    const long double e = std::exp(static_cast<long double>(beta) * x);  // holds e^10000
     return std::isinf(e) ? x : static_cast<double>(std::log1p(e) / beta);
   }
 };

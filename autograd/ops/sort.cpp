@@ -1,19 +1,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/sorting.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// The indices of the first `count` elements along `dim` in order.
+// argsort: y = the indices of the first `count` elements along `dim` in sorted order
+// sort, topk: x at these indices, and the indices
 struct SortedIndices {
   static constexpr auto name = "argsort";
   static constexpr auto precision = Precision::any;
@@ -42,12 +42,12 @@ Tensor sorted_indices(const Tensor& self, std::int64_t dim, std::int64_t count, 
   return apply(SortedIndices{d, count, descending}, self);
 }
 
-// The values come from a gather, and their gradient with them.
+// gather() reads the values, and has their gradient.
 std::tuple<Tensor, Tensor> values_at(const Tensor& self, std::int64_t dim, const Tensor& index) {
   return {gather(self, dim, index), index};
 }
 
-// By comparing: NaN is above everything, and equal to NaN.
+// Sorts by comparison: NaN is above every other value, and equal to NaN.
 std::vector<double> reference_order(const std::vector<double>& row, bool descending) {
   const auto below = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
   std::vector<double> order(row.size());
@@ -91,9 +91,8 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, std::int64_t k, std::int64_t
                                 bool /*sorted*/) {
   const std::int64_t size = detail::size_of("topk", self, dim);
   if (k < 0 || k > size) {
-    throw std::invalid_argument("topk: expected k >= 0 and at most the size " +
-                                std::to_string(size) + " of dimension " + std::to_string(dim) +
-                                ", got " + std::to_string(k));
+    detail::fail("topk", "expected k >= 0 and at most the size {} of dimension {}, got {}", size,
+                 dim, k);
   }
   return detail::values_at(self, dim, detail::sorted_indices(self, dim, k, largest));
 }

@@ -1,32 +1,30 @@
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
-// Parts of a tensor along one dimension: all of them views.
+// Parts of a tensor along one dimension. All of them are views, and slice() has their gradient.
 namespace halfgrad {
 namespace {
 
 int dim_to_split(const Tensor& self, std::int64_t dim, const char* op) {
   if (self.dim() == 0) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected a tensor with dimensions, got one without");
+    detail::fail(op, "expected a tensor of one dimension or more, got a 0-dimensional one");
   }
   return wrap_dim(dim, static_cast<int>(self.dim()), op);
 }
 
 }  // namespace
 
+// y[..., i, ...] = x[..., start + i, ...],  0 <= i < length
 Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t length) {
   const int d = dim_to_split(self, dim, "narrow");
   const std::int64_t size = self.size(d);
   const std::int64_t from = start < 0 ? start + size : start;
   if (from < 0 || length < 0 || from > size || length > size - from) {
-    throw std::invalid_argument("narrow: expected a part of the size " + std::to_string(size) +
-                                ", got start " + std::to_string(start) + " and length " +
-                                std::to_string(length));
+    detail::fail("narrow", "expected a part of the size {}, got start {} and length {}", size,
+                 start, length);
   }
   return slice(self, d, from, from + length);
 }
@@ -35,9 +33,8 @@ std::vector<Tensor> split(const Tensor& self, const std::vector<std::int64_t>& s
                           std::int64_t dim) {
   const int d = dim_to_split(self, dim, "split");
   if (std::reduce(split_sizes.begin(), split_sizes.end()) != self.size(d)) {
-    throw std::invalid_argument(
-        "split: expected sizes that add up to " + std::to_string(self.size(d)) + ", got a sum of " +
-        std::to_string(std::reduce(split_sizes.begin(), split_sizes.end())));
+    detail::fail("split", "expected sizes that add up to {}, got a sum of {}", self.size(d),
+                 std::reduce(split_sizes.begin(), split_sizes.end()));
   }
   std::vector<Tensor> parts;
   std::int64_t start = 0;
@@ -52,8 +49,7 @@ std::vector<Tensor> split(const Tensor& self, std::int64_t split_size, std::int6
   const int d = dim_to_split(self, dim, "split");
   const std::int64_t size = self.size(d);
   if (split_size < 0 || (split_size == 0 && size > 0)) {
-    throw std::invalid_argument("split: expected a positive size, got " +
-                                std::to_string(split_size));
+    detail::fail("split", "expected a positive size, got {}", split_size);
   }
   std::vector<Tensor> parts;
   std::int64_t start = 0;
@@ -67,9 +63,7 @@ std::vector<Tensor> split(const Tensor& self, std::int64_t split_size, std::int6
 
 std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t dim) {
   const int d = dim_to_split(self, dim, "chunk");
-  if (chunks < 1) {
-    throw std::invalid_argument("chunk: expected at least 1 chunk, got " + std::to_string(chunks));
-  }
+  if (chunks < 1) detail::fail("chunk", "expected at least 1 chunk, got {}", chunks);
   if (self.size(d) == 0) return split(self, std::vector<std::int64_t>(chunks, 0), d);
   return split(self, (self.size(d) - 1) / chunks + 1, d);
 }

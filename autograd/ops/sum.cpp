@@ -3,13 +3,14 @@
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = sum_i x_i;  dx_i = dy
+// y = sum_i x_i over the reduced dimensions
 struct Sum {
   static constexpr auto name = "sum";
   static constexpr auto precision = Precision::wide_accumulate;
@@ -28,13 +29,14 @@ struct Sum {
     reduce(Total{}, floats ? promote_types(result, x.dtype()) : result, out, terms, mask);
     return out;
   }
+  // dx_i = dy
   void backward(const Backward<1>& b) const { b.set(0, spread(b.grad(), sizes, mask)); }
 };
 
 }  // namespace
 
 OpEntry sum_entry() {
-  // The error is relative to the sum of |x_i|, which the examples let grow far beyond |y|.
+  // The error is relative to the sum of |x_i|, which far exceeds |y| in the examples.
   OpEntry entry{.name = Sum::name, .precision = Sum::precision, .roundoffs = 64, .examples = {}};
   add_reduction_examples(
       entry, "",
@@ -56,10 +58,10 @@ Tensor sum(const Tensor& self, const Shape& dim, bool keepdim, std::optional<DTy
 
 Tensor sum(const Tensor& self, std::optional<DType> dtype) { return sum(self, {}, false, dtype); }
 
+// Sums over the dimensions that expand() would add or repeat.
 Tensor sum_to_size(const Tensor& self, const Shape& sizes) {
   if (!expands_to(sizes, self.sizes())) {
-    throw std::invalid_argument("sum_to_size: expected sizes that expand to " +
-                                to_string(self.sizes()) + ", got " + to_string(sizes));
+    detail::fail("sum_to_size", "expected sizes that expand to {}, got {}", self.sizes(), sizes);
   }
   const int added = static_cast<int>(self.dim()) - sizes.size();
   Shape dims;

@@ -7,6 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = tanh(x), elementwise
+// dy/dx = 1 - y^2
 struct Tanh : ElementwiseDefaults {
   static constexpr auto name = "tanh";
   static constexpr unsigned saves = kSavesOutput;

@@ -7,7 +7,7 @@
 
 namespace halfgrad::detail {
 
-/// What reductions by addition have in common: see core/reduce.h.
+/// Base of the reductions that add (core/reduce.h).
 struct AddedUp {
   static constexpr bool integers = false;
 

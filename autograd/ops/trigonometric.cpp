@@ -7,6 +7,8 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
+// y = sin(x), elementwise
+// dy/dx = cos(x)
 struct Sin : ElementwiseDefaults {
   static constexpr auto name = "sin";
   static constexpr double low = -10, high = 10, roundoffs = 2;
@@ -22,6 +24,8 @@ struct Sin : ElementwiseDefaults {
   static double reference(double x) { return std::sin(x); }
 };
 
+// y = cos(x), elementwise
+// dy/dx = -sin(x)
 struct Cos : ElementwiseDefaults {
   static constexpr auto name = "cos";
   static constexpr double low = -10, high = 10, roundoffs = 2;
@@ -37,12 +41,13 @@ struct Cos : ElementwiseDefaults {
   static double reference(double x) { return std::cos(x); }
 };
 
+// y = tan(x), elementwise
 // dy/dx = 1 + y^2
 struct Tan : ElementwiseDefaults {
   static constexpr auto name = "tan";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesOutput;
-  static constexpr double low = -1.25, high = 1.25, roundoffs = 4;  // 2 ulp, as CUDA's
+  static constexpr double low = -1.25, high = 1.25, roundoffs = 4;  // 2 ulp, like CUDA's tan
 
   template <class T>
   HG_HD T value(T x) const {

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/ops/rows_of.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/rows.h>
 
@@ -13,15 +14,17 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// v = sum_i (x_i - mean(x))^2 / (n - correction), the deviation is its root. The rounding error of
-// the mean is taken out again, as it may be beyond the deviation: Chan, Golub and LeVeque,
-// "Algorithms for computing the sample variance" (1983), eq. 1.7. Of numbers that are nearly equal
-// it may be all there is, or rounded to more.
+// var: y = sum_i (x_i - mean(x))^2 / (n - correction) over the reduced dimensions
+// std: y = its square root
 //
-// Where squares of the x_i are beyond the range of T, it is the variance of x / max |x| times
-// max |x|^2: the deviation of such numbers is within the range.
+// Subtracts the part of the sum that the rounding error of the mean causes: it exceeds the variance
+// of nearly equal elements (Chan, Golub and LeVeque, "Algorithms for computing the sample
+// variance", 1983, eq. 1.7). The difference may round below 0, and counts as 0 then.
+//
+// If squares of x_i are beyond the range of T, computes the variance of x / max |x| times max
+// |x|^2: the standard deviation is within the range.
 template <bool kRoot>
-struct SpreadRow {
+struct VarianceRow {
   double correction;
 
   template <class Team, class T>
@@ -29,7 +32,7 @@ struct SpreadRow {
     using Limits = std::numeric_limits<T>;
     T variance = variance_of<T>(team, x.size(), [&](auto i) { return x(i); });
     T scale = T(1);
-    // Smaller ones may have lost digits of subnormal squares.
+    // A smaller variance may have lost digits to subnormal squares.
     if (!(variance > Limits::min() / Limits::epsilon() && variance < Limits::infinity())) {
       const T largest = team.max(x.size(), [&](auto i) { return math::abs(x(i)); });
       if (largest > T(0) && largest < Limits::infinity()) {
@@ -54,7 +57,6 @@ struct SpreadRow {
   }
 };
 
-// dx_i = 2 dv (x_i - mean(x)) / (n - correction);  dv = dy / (2 y) for the deviation, 0 where y is.
 template <bool kRoot>
 struct Variance {
   static constexpr auto name = kRoot ? "std" : "var";
@@ -66,8 +68,7 @@ struct Variance {
 
   Array forward(const Array& x) const {
     if (!is_floating_point(x.dtype())) {
-      throw std::invalid_argument(std::string(name) + ": expected a floating point tensor, got " +
-                                  std::string(halfgrad::name(x.dtype())));
+      fail(name, "expected a floating point tensor, got {}", x.dtype());
     }
     Array y = Array::empty(reduced_sizes(x.sizes(), mask, keepdim), x.dtype(), x.device());
     const Array rows = rows_of(x, mask);
@@ -75,11 +76,13 @@ struct Variance {
     if (rows.numel() == 0) {
       y.fill_(std::numeric_limits<double>::quiet_NaN());
     } else {
-      parallel_rows(SpreadRow<kRoot>{correction}, x.dtype(), y.numel(),
+      parallel_rows(VarianceRow<kRoot>{correction}, x.dtype(), y.numel(),
                     std::array<const Array*, 1>{&rows}, std::array<const Array*, 1>{&out});
     }
     return y;
   }
+  // dx_i = 2 dvar (x_i - mean(x)) / (n - correction)
+  // dvar = dy, or for std dy / (2 y), and 0 where y = 0
   void backward(const Backward<1>& b) const {
     const Tensor x = b.input(0);
     const Shape kept = reduced_sizes(x.sizes(), mask, true);
@@ -126,7 +129,7 @@ OpEntry variance_entry() {
         [unbiased](const Tensor& x, const Shape& dims, bool keepdim) {
           return variance<kRoot>(x, dims, unbiased, keepdim);
         },
-        // The mean of (x_i - x_j)^2 / 2 over all pairs.
+        // The variance is the mean of (x_i - x_j)^2 / 2 over all pairs.
         [unbiased](const std::vector<double>& row) {
           const auto n = static_cast<double>(row.size());
           long double total = 0;

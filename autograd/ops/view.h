@@ -6,14 +6,14 @@
 
 #include <halfgrad/autograd/op.h>
 
-/// What views are made of.
+/// Recording of views, and the gradient of a view with other strides.
 namespace halfgrad::detail {
 
-/// Lets `output`, if it shares the storage of `self`, follow what `self` is a view of.
+/// Makes `output` a view of the base of `self`, if both share one storage.
 void follow_base_of(const Tensor& self, const Tensor& output);
 
-/// Records `result`, a view of `self` unless it had to be copied; `backward` makes of its gradient
-/// that of `self`.
+/// Records `result`, a view of `self` or a copy where no view is possible. `backward` maps the
+/// gradient of the result to that of `self`.
 template <class F>
 Tensor record_view(const char* name, const Tensor& self, Array result, F backward) {
   Tensor output = record(name, std::move(result), std::span(&self, 1),
@@ -24,7 +24,7 @@ Tensor record_view(const char* name, const Tensor& self, Array result, F backwar
   return output;
 }
 
-/// Where the elements of an array lie in its storage, counted in elements.
+/// The sizes, strides and storage offset of an array, in elements.
 struct Geometry {
   explicit Geometry(const Array& array)
       : sizes(array.sizes()), strides(array.strides()), offset(array.storage_offset()) {}
@@ -34,8 +34,8 @@ struct Geometry {
   std::int64_t offset;
 };
 
-/// `numbers` put into a storage of zeros as `from` says, where those that meet are added up, and
-/// that storage seen as `to` says. Linear in them; the adjoint goes from `to` to `from`.
-Tensor restrided(const Tensor& numbers, const Geometry& from, const Geometry& to);
+/// Scatter-adds `values` with the strides of `from` into zeros, and views the result with the
+/// strides of `to`. It is linear in `values`; its derivative exchanges `from` and `to`.
+Tensor restrided(const Tensor& values, const Geometry& from, const Geometry& to);
 
 }  // namespace halfgrad::detail

@@ -5,12 +5,12 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reference.h>
 
-/// The table's entries of the views: which element of x stands at each place of the result.
+/// Table entries of the views: for each index of the result, the index of the same element of x.
 namespace halfgrad::detail {
 namespace {
 
 using View = std::function<Tensor(const Tensor& x)>;
-using Source = std::function<Shape(const Shape& place)>;
+using Source = std::function<Shape(const Shape& index)>;
 
 OpEntry view_entry(const char* name, const View& run, const Shape& from, const Shape& to,
                    const Source& source) {
@@ -108,7 +108,7 @@ OpEntry select_entry() {
         return Shape{i[0], 3, i[1]};
       });
 }
-// Rows that overlap. The operand's own strides, which the suite varies, would show.
+// Rows that overlap. contiguous() comes first, since the suite varies the strides of operands.
 OpEntry as_strided_entry() {
   return view_entry(
       "as_strided",
@@ -117,8 +117,8 @@ OpEntry as_strided_entry() {
       },
       {3, 4}, {2, 2, 4},
       [](const Shape& i) {
-        const std::int64_t place = i[0] + 4 * i[1] + 2 * i[2];
-        return Shape{place / 4, place % 4};
+        const std::int64_t position = i[0] + 4 * i[1] + 2 * i[2];
+        return Shape{position / 4, position % 4};
       });
 }
 

@@ -4,12 +4,13 @@
 
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
 namespace {
 
-// Puts a gradient back where a slice was taken: zeros everywhere else.
+// dx = zeros, with dy in the slice
 Tensor slice_backward(const Tensor& grad, const Shape& sizes, std::int64_t dim, std::int64_t start,
                       std::int64_t end, std::int64_t step) {
   Array whole = Array::full(sizes, 0, grad.dtype(), grad.device());
@@ -27,7 +28,7 @@ void follow_base_of(const Tensor& self, const Tensor& output) {
   TensorImpl& view = *output.impl();
   view.is_view = view.array.storage() == seen.array.storage();
   if (!view.is_view) return;
-  view.is_inference = seen.is_inference;  // wherever the view is taken
+  view.is_inference = seen.is_inference;  // in every grad mode
   if (!GradMode::is_enabled()) return;
   if (!seen.is_view) {
     view.view_of = std::make_unique<ViewOf>(self.impl());
@@ -39,6 +40,9 @@ void follow_base_of(const Tensor& self, const Tensor& output) {
 }  // namespace detail
 
 using detail::record_view;
+
+// y is x with other sizes and strides; dx is dy seen through the inverse view. expand repeats
+// elements of x, so there dx = the sum of dy over the repeated dimensions.
 
 Tensor reshape(const Tensor& self, const Shape& sizes) {
   return record_view("reshape", self, self.array().reshape(sizes),
@@ -104,7 +108,9 @@ Tensor select(const Tensor& self, std::int64_t dim, std::int64_t index) {
 Tensor flatten(const Tensor& self, std::int64_t start_dim, std::int64_t end_dim) {
   const int start = wrap_dim(start_dim, static_cast<int>(self.dim()), "flatten");
   const int end = wrap_dim(end_dim, static_cast<int>(self.dim()), "flatten");
-  if (start > end) throw std::invalid_argument("flatten: expected start_dim <= end_dim");
+  if (start > end) {
+    detail::fail("flatten", "expected start_dim <= end_dim, got {} and {}", start_dim, end_dim);
+  }
   Shape sizes;
   std::int64_t merged = 1;
   for (int i = 0; i < self.dim(); ++i) {

@@ -1,8 +1,6 @@
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace detail {
@@ -21,8 +19,7 @@ struct Choose {
   static double reference(double condition, double a, double b) { return condition != 0 ? a : b; }
 };
 
-// y = condition ? a : b;  da = condition ? dy : 0, db = condition ? 0 : dy. A gradient is chosen,
-// not multiplied: what was not chosen may be infinite.
+// y = condition ? a : b, elementwise; all three broadcast
 struct Where {
   static constexpr auto name = "where";
   static constexpr auto precision = Precision::any;
@@ -30,7 +27,8 @@ struct Where {
   DType dtype = DType::f32;
 
   void prepare(std::span<const Tensor> operands) {
-    for (const Tensor& operand : operands) static_cast<void>(operand.array());  // defined
+    for (const Tensor& operand : operands)
+      static_cast<void>(operand.array());  // throws if undefined
     dtype = result_type(operands.subspan(1));
   }
 
@@ -42,6 +40,8 @@ struct Where {
     return out;
   }
 
+  // da = condition ? dy : 0,  db = condition ? 0 : dy
+  // Selects instead of multiplying by 0 or 1: dy may be infinite.
   void backward(const Backward<3>& b) const {
     const Tensor condition = b.input(0);
     const Tensor zero = wrap(0, b.grad().device());
@@ -69,8 +69,7 @@ OpEntry where_entry() {
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (condition.dtype() != kBool) {
-    throw std::invalid_argument("where: expected a condition of bool, got " +
-                                std::string(name(condition.dtype())));
+    detail::fail("where", "expected a condition of bool, got {}", condition.dtype());
   }
   return detail::apply(detail::Where{}, condition, self, other);
 }

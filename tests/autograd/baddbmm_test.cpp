@@ -32,7 +32,7 @@ TEST(BaddBmm, IsBetaTimesSelfPlusAlphaTimesTheProducts) {
           expected += term;
           magnitude += std::abs(term);
         }
-        // Accumulated in at least float32, and rounded once.
+        // Accumulates in float32 at least, and rounds once.
         const double accumulated = 8 * roundoff(dtype == kDouble ? kDouble : kFloat) * magnitude;
         const double rounding = is_reduced(dtype) ? roundoff(dtype) * std::abs(expected) : 0;
         EXPECT_NEAR(actual[i], expected, accumulated + rounding);
@@ -59,7 +59,7 @@ TEST(BaddBmm, WorksInPlace) {
   EXPECT_EQ(self.grad_fn_name(), "baddbmm");
 }
 
-TEST(BaddBmm, ReadsOnlyWhatCounts) {
+TEST(BaddBmm, IgnoresOperandsOfFactorZero) {
   const Tensor nan = full({1, 2, 2}, std::numeric_limits<double>::quiet_NaN());
   const Tensor one = ones({1, 2, 2});
   EXPECT_EQ(baddbmm(nan, one, one, 0).to_vector<double>(), std::vector<double>(4, 2));

@@ -13,7 +13,7 @@
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/tests/autograd/doubles.h>
 
-/// Gradients through a checkpoint are those without, bit for bit; memory is that of one segment.
+/// A checkpoint gives the same gradients bit for bit, and needs only the memory of one segment.
 namespace halfgrad {
 namespace {
 
@@ -43,7 +43,7 @@ struct Net {
   }
 };
 
-class Checkpoint : public NumbersOnDevice {
+class Checkpoint : public TensorsOnDevice {
  protected:
   CreationOptions leaf(DType dtype = kFloat) const {
     return {.dtype = dtype, .device = device(), .requires_grad = true};
@@ -95,8 +95,8 @@ TEST_P(Checkpoint, RunsTwiceAndOnceWithoutGradients) {
   EXPECT_EQ(x.grad().item(), 6);
 }
 
-// The tape of a segment is what 2 kB arrays its ops keep; checkpointed, its input alone.
-TEST(CheckpointOnCpu, KeepsTheInputAlone) {
+// Without a checkpoint ten ops save an array of 2 kB each; with it only the input is saved.
+TEST(CheckpointOnCpu, KeepsOnlyTheInput) {
   const Tensor x = randn({256}, {.dtype = kDouble, .requires_grad = true});
   const auto chain = [](Tensor y) {
     for (int i = 0; i < 10; ++i) y = tanh(y);
@@ -120,7 +120,7 @@ TEST_P(Checkpoint, TakesAndReturnsSeveralTensors) {
       },
       a, b);
   EXPECT_FALSE(outputs[1].requires_grad());
-  (sum(outputs[2]) * 2.0).backward();  // nothing flows back into output 0
+  (sum(outputs[2]) * 2.0).backward();  // output 0 gets no gradient
   EXPECT_EQ(a.grad().to_vector<double>(), (Doubles{2, 2}));
   sum(checkpoint([](const Tensor& x, const Tensor& y) { return x * y; }, a, a)).backward();
   EXPECT_EQ(a.grad().to_vector<double>(), (Doubles{8, 8}));
@@ -153,8 +153,8 @@ TEST_P(Checkpoint, GraphsMayBeUsedAgain) {
   EXPECT_THROW(y.backward(), std::runtime_error);
 }
 
-// w is the result of an op outside: its history is run again for the segment, and counts once each.
-TEST_P(Checkpoint, ReachesWhatTheFunctionCaptured) {
+// w is computed outside the segment: x gets its gradient from both uses of w, and from each once.
+TEST_P(Checkpoint, ReachesCapturedTensors) {
   const Tensor x = full({}, 2.0, leaf());
   const Tensor w = x * 3.0;
   const Tensor y = checkpoint([w](const Tensor& z) { return z * w; }, full({}, 5.0, in(kFloat)));

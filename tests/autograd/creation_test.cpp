@@ -14,16 +14,16 @@
 namespace halfgrad {
 namespace {
 
-class Creation : public NumbersOnDevice {
+class Creation : public TensorsOnDevice {
  protected:
   CreationOptions there() const { return {.device = device()}; }
 };
 HALFGRAD_ON_DEVICES(Creation);
 
 TEST_P(Creation, FillsWithConstants) {
-  EXPECT_EQ(numbers(zeros({2, 2}, there())), Doubles(4, 0));
-  EXPECT_EQ(numbers(ones({3}, there())), Doubles(3, 1));
-  EXPECT_EQ(numbers(full({2}, 2.5, there())), Doubles(2, 2.5));
+  EXPECT_EQ(elements(zeros({2, 2}, there())), Doubles(4, 0));
+  EXPECT_EQ(elements(ones({3}, there())), Doubles(3, 1));
+  EXPECT_EQ(elements(full({2}, 2.5, there())), Doubles(2, 2.5));
   EXPECT_EQ(empty({2, 3}, there()).sizes(), (Shape{2, 3}));
   EXPECT_EQ(zeros({}, there()).dim(), 0);
   EXPECT_EQ(zeros({0, 3}, there()).numel(), 0);
@@ -83,7 +83,7 @@ TEST(CreationOnCpu, ChoosesPyTorchsDTypes) {
   }
 }
 
-TEST(CreationOnCpu, TakesADTypeOrADeviceAlone) {
+TEST(CreationOnCpu, TakesADTypeOrADeviceAsOptions) {
   const Tensor tensors[] = {empty({2}, kHalf),
                             zeros({2}, kHalf),
                             ones({2}, kHalf),
@@ -120,12 +120,12 @@ TEST(CreationOnCpu, TakesADTypeOrADeviceAlone) {
   EXPECT_EQ(arange(5, {}).dtype(), kLong);
 }
 
-TEST(CreationOnCpu, TakesDTypeAndDeviceOfAnotherTensorWhereTheOptionsNameNone) {
+TEST(CreationOnCpu, TakesDTypeAndDeviceOfAnotherTensorByDefault) {
   const Device second(kCPU, 1);
   const Tensor x = ones({3}, {.dtype = kBFloat16, .device = second, .requires_grad = true});
-  EXPECT_EQ(numbers(x.new_zeros({2, 2})), Doubles(4, 0));
-  EXPECT_EQ(numbers(x.new_ones({})), Doubles{1});
-  EXPECT_EQ(numbers(x.new_full({2}, 2.5)), Doubles(2, 2.5));
+  EXPECT_EQ(elements(x.new_zeros({2, 2})), Doubles(4, 0));
+  EXPECT_EQ(elements(x.new_ones({})), Doubles{1});
+  EXPECT_EQ(elements(x.new_full({2}, 2.5)), Doubles(2, 2.5));
   EXPECT_EQ(x.new_empty({0, 3}).sizes(), (Shape{0, 3}));
   const Tensor plain[] = {x.new_empty({2}), x.new_zeros({2}), x.new_ones({2}), x.new_full({2}, 1)};
   const Tensor halves[] = {x.new_empty({2}, kHalf), x.new_zeros({2}, kHalf), x.new_ones({2}, kHalf),
@@ -143,11 +143,11 @@ TEST(CreationOnCpu, TakesDTypeAndDeviceOfAnotherTensorWhereTheOptionsNameNone) {
   }
   EXPECT_TRUE(x.new_zeros({2}, {.dtype = kFloat, .requires_grad = true}).requires_grad());
   EXPECT_EQ(tensor({true}).new_ones({1}).dtype(), kBool);
-  EXPECT_EQ(numbers(tensor({1}).new_full({1}, 2.5)), Doubles{2});
+  EXPECT_EQ(elements(tensor({1}).new_full({1}, 2.5)), Doubles{2});
   EXPECT_THROW(x.new_full({2}, 1e6, kHalf), std::invalid_argument);
 }
 
-TEST(CreationOnCpu, ObeysRequiresGrad) {
+TEST(CreationOnCpu, SetsRequiresGrad) {
   const Tensor x = randn({2, 3}, {.requires_grad = true});
   EXPECT_TRUE(x.requires_grad());
   EXPECT_TRUE(x.is_leaf());
@@ -157,37 +157,37 @@ TEST(CreationOnCpu, ObeysRequiresGrad) {
 }
 
 TEST_P(Creation, CountsAsNumPyDoes) {
-  EXPECT_EQ(numbers(arange(4, there())), (Doubles{0, 1, 2, 3}));
-  EXPECT_EQ(numbers(arange(1, 7, 2, there())), (Doubles{1, 3, 5}));
-  EXPECT_EQ(numbers(arange(3, 0, -1, there())), (Doubles{3, 2, 1}));
-  EXPECT_EQ(numbers(arange(0, 1, 0.25, there())), (Doubles{0, 0.25, 0.5, 0.75}));
+  EXPECT_EQ(elements(arange(4, there())), (Doubles{0, 1, 2, 3}));
+  EXPECT_EQ(elements(arange(1, 7, 2, there())), (Doubles{1, 3, 5}));
+  EXPECT_EQ(elements(arange(3, 0, -1, there())), (Doubles{3, 2, 1}));
+  EXPECT_EQ(elements(arange(0, 1, 0.25, there())), (Doubles{0, 0.25, 0.5, 0.75}));
   EXPECT_EQ(arange(2, 2, there()).numel(), 0);
   EXPECT_THROW(arange(0, 3, 0, there()), std::invalid_argument);
   EXPECT_THROW(arange(0, 3, -1, there()), std::invalid_argument);
-  EXPECT_EQ(numbers(linspace(0, 1, 5, there())), (Doubles{0, 0.25, 0.5, 0.75, 1}));
-  EXPECT_EQ(numbers(linspace(2, 9, 1, there())), (Doubles{2}));
+  EXPECT_EQ(elements(linspace(0, 1, 5, there())), (Doubles{0, 0.25, 0.5, 0.75, 1}));
+  EXPECT_EQ(elements(linspace(2, 9, 1, there())), (Doubles{2}));
   EXPECT_EQ(linspace(0, 0.1, 7, in(kDouble)).select(0, -1).item<double>(), 0.1);
   EXPECT_EQ(linspace(0, 1, 0, there()).numel(), 0);
-  EXPECT_EQ(numbers(eye(2, 3, there())), (Doubles{1, 0, 0, 0, 1, 0}));
-  EXPECT_EQ(numbers(eye(2, there())), (Doubles{1, 0, 0, 1}));
+  EXPECT_EQ(elements(eye(2, 3, there())), (Doubles{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(elements(eye(2, there())), (Doubles{1, 0, 0, 1}));
 }
 
 TEST(CreationOnCpu, TakesNestedLists) {
   EXPECT_EQ(tensor(7).sizes(), Shape{});
   EXPECT_EQ(tensor({1, 2, 3}).sizes(), Shape{3});
   EXPECT_EQ(tensor({{1, 2, 3}, {4, 5, 6}}).sizes(), (Shape{2, 3}));
-  EXPECT_EQ(numbers(tensor({{1, 2, 3}, {4, 5, 6}})), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(elements(tensor({{1, 2, 3}, {4, 5, 6}})), (Doubles{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(tensor({{{1.0}, {2.0}}}).sizes(), (Shape{1, 2, 1}));
   EXPECT_THROW(tensor({{1, 2}, {3}}), std::invalid_argument);
-  EXPECT_EQ(numbers(tensor({1.5, 0.1}, {.dtype = kDouble})), (Doubles{1.5, 0.1}));
+  EXPECT_EQ(elements(tensor({1.5, 0.1}, {.dtype = kDouble})), (Doubles{1.5, 0.1}));
 }
 
-TEST(CreationOnCpu, CopiesTheCallersNumbers) {
+TEST(CreationOnCpu, CopiesTheCallersValues) {
   std::vector<float> values{1, 2, 3, 4, 5, 6};
   const Tensor a = tensor(std::span<const float>(values), {2, 3});
   const Tensor b = tensor(values, {3, 2}, {.dtype = kHalf});
   values[0] = 9;
-  EXPECT_EQ(numbers(a), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(elements(a), (Doubles{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(b.dtype(), kHalf);
   EXPECT_EQ(b.sizes(), (Shape{3, 2}));
   EXPECT_EQ(tensor(values).sizes(), Shape{6});
@@ -195,28 +195,28 @@ TEST(CreationOnCpu, CopiesTheCallersNumbers) {
   EXPECT_EQ(tensor(std::vector<float>{}).sizes(), Shape{0});
   EXPECT_EQ(tensor(Doubles{0.1}).item(), static_cast<double>(0.1f));
   EXPECT_EQ(tensor(Doubles{0.1}, kDouble).item(), 0.1);
-  EXPECT_EQ(numbers(tensor(std::vector<bool>{true, false, true})), (Doubles{1, 0, 1}));
-  EXPECT_EQ(numbers(tensor(std::vector<bool>{true, false}, {2, 1}, kHalf)), (Doubles{1, 0}));
-  EXPECT_EQ(numbers(tensor(std::vector<unsigned>{4294967295U})), Doubles{4294967295});
+  EXPECT_EQ(elements(tensor(std::vector<bool>{true, false, true})), (Doubles{1, 0, 1}));
+  EXPECT_EQ(elements(tensor(std::vector<bool>{true, false}, {2, 1}, kHalf)), (Doubles{1, 0}));
+  EXPECT_EQ(elements(tensor(std::vector<unsigned>{4294967295U})), Doubles{4294967295});
   EXPECT_THROW(tensor(std::vector<std::uint64_t>{1ULL << 63}), std::invalid_argument);
 }
 
 TEST_P(Creation, RepeatsRandomNumbersFromASeed) {
   const auto draw = [this] {
     manual_seed(11);
-    const Tensor numbers_of[] = {rand({5}, there()), randn({5}, there()),
-                                 randint(2, 9, {5}, there()).to(kFloat),
-                                 randperm(5, there()).to(kFloat)};
-    return cat({numbers_of[0], numbers_of[1], numbers_of[2], numbers_of[3]});
+    const Tensor drawn[] = {rand({5}, there()), randn({5}, there()),
+                            randint(2, 9, {5}, there()).to(kFloat),
+                            randperm(5, there()).to(kFloat)};
+    return cat({drawn[0], drawn[1], drawn[2], drawn[3]});
   };
-  const Doubles first = numbers(draw());
-  EXPECT_EQ(numbers(draw()), first);
+  const Doubles first = elements(draw());
+  EXPECT_EQ(elements(draw()), first);
   manual_seed(12);
-  EXPECT_NE(numbers(rand({5}, there())), Doubles(first.begin(), first.begin() + 5));
+  EXPECT_NE(elements(rand({5}, there())), Doubles(first.begin(), first.begin() + 5));
 }
 
 TEST_P(Creation, DrawsIntegersInTheirRange) {
-  const Doubles drawn = numbers(randint(-1, 2, {200}, there()));
+  const Doubles drawn = elements(randint(-1, 2, {200}, there()));
   EXPECT_EQ(std::set<double>(drawn.begin(), drawn.end()), (std::set<double>{-1, 0, 1}));
   EXPECT_THROW(randint(0, {2}, there()), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// Elementwise ops on a GPU whose kernels nvcc could compile in more than one way.
+// Elementwise ops on a GPU whose formulas nvcc could compile differently in different kernels.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -17,8 +17,8 @@ namespace {
 
 using ElementwiseOnCuda = OnCuda;
 
-// Dense operands go through packs, others element by element.
-TEST_F(ElementwiseOnCuda, AFactorGivesTheSameBitsWhateverTheStrides) {
+// Contiguous operands are read in packs, others element by element.
+TEST_F(ElementwiseOnCuda, AFactorGivesTheSameBitsForAnyStrides) {
   using Op = Tensor (*)(const Tensor&, const Tensor&, Scalar);
   manual_seed(1);
   const Tensor a = randn({64, 65}).to(kCUDA), b = randn({64, 65}).to(kCUDA);

@@ -1,4 +1,4 @@
-// Index ops on a GPU give the bits of the CPU, in both directions, and wait for nothing.
+// Index ops on a GPU: values and gradients have the bits of the CPU, and the host never waits.
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -74,7 +74,7 @@ TEST_F(IndexingOnCuda, OneHotAndArgmax) {
 TEST_F(IndexingOnCuda, AnIndexOutOfRangeIsReportedByTheNextWait) {
   const Tensor x = ones({5}, {.device = kCUDA});
   const Tensor bad = tensor({1, 5, 2}).to(kCUDA), good = tensor({1, 4}).to(kCUDA);
-  const Tensor y = index_select(x, 0, bad);  // queued; nobody knows yet
+  const Tensor y = index_select(x, 0, bad);  // only queued: not yet checked
   try {
     y.to_vector<float>();
     ADD_FAILURE() << "expected the read to report the index";
@@ -88,7 +88,7 @@ TEST_F(IndexingOnCuda, AnIndexOutOfRangeIsReportedByTheNextWait) {
   EXPECT_EQ(index_select(x, 0, good).to_vector<float>(), (std::vector<float>{1, 1}));
 }
 
-TEST_F(IndexingOnCuda, ClassTargetsAreCheckedThereToo) {
+TEST_F(IndexingOnCuda, ClassTargetsAreCheckedToo) {
   const Tensor logits = randn({3, 4}, {.device = kCUDA});
   const Tensor loss = cross_entropy(logits, tensor({0, 9, 1}).to(kCUDA));
   EXPECT_THROW(loss.item<float>(), std::out_of_range);

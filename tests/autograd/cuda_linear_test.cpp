@@ -1,5 +1,5 @@
-// linear on a GPU, forward and backward (where one product gives the gradients of weight and bias),
-// against f64 on the CPU.
+// linear on a GPU against float64 on the CPU. In backward, one product gives the gradients of both
+// weight and bias.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ namespace {
 
 using LinearOnCuda = OnCuda;
 
-// `actual` is a sum of n products that together are as large as `magnitude`, rounded to its dtype.
+// `actual` is a sum of n products, rounded to its dtype; their absolute values sum to `magnitude`.
 void expect_sum(const Tensor& actual, const Tensor& expected, const Tensor& magnitude, double n) {
   const double accumulator = roundoff(actual.dtype() == kDouble ? kDouble : kFloat);
   const double rounding = is_reduced(actual.dtype()) ? roundoff(actual.dtype()) : accumulator;
@@ -32,7 +32,7 @@ void expect_sum(const Tensor& actual, const Tensor& expected, const Tensor& magn
   }
 }
 
-TEST_F(LinearOnCuda, IsThatOfTheCpu) {
+TEST_F(LinearOnCuda, AgreesWithTheCpu) {
   constexpr std::int64_t kRows = 48, kIn = 64, kOut = 40;
   for (const GemmBackend backend : {GemmBackend::cublaslt, GemmBackend::tensor_core_lesson}) {
     set_gemm_backend(backend);
@@ -59,7 +59,7 @@ TEST_F(LinearOnCuda, IsThatOfTheCpu) {
   set_gemm_backend(GemmBackend::cublaslt);
 }
 
-// As expect_sum, of sums whose terms have been rounded to 16 bits a few times.
+// expect_sum() for sums whose terms were rounded to 16 bits a few times.
 void expect_rounded_sum(const Tensor& actual, const Tensor& expected, const Tensor& magnitude,
                         double n) {
   const double per_term = n * roundoff(actual.dtype() == kDouble ? kDouble : kFloat) +
@@ -72,7 +72,7 @@ void expect_rounded_sum(const Tensor& actual, const Tensor& expected, const Tens
   }
 }
 
-// A NaN in the argument is one in the result; cuBLASLt's own relu may make it 0.
+// A NaN in the argument gives NaN in the result; cuBLASLt's own relu may return 0.
 TEST_F(LinearOnCuda, ActivationsDoNotHideNaN) {
   for (const auto f : {linear_relu, linear_gelu}) {
     for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
@@ -90,17 +90,17 @@ TEST_F(LinearOnCuda, ActivationsDoNotHideNaN) {
   }
 }
 
-// cuBLASLt adds the rows up in one pass for 16-bit operands alone.
-TEST_F(LinearOnCuda, SumsOfRowsComeWithAProductOf16Bits) {
+// cuBLASLt sums the rows in the same launch for 16-bit operands only.
+TEST_F(LinearOnCuda, ProductAndRowSumsNeed16BitOperands) {
   for (const DType dtype : {kDouble, kFloat}) {
     const Array a = Array::full({16, 16}, 1, dtype, kCUDA);
     EXPECT_FALSE(detail::product_and_row_sums(a, a)) << name(dtype);
   }
 }
 
-TEST_F(LinearOnCuda, WithItsActivationIsThatOfTheCpu) {
+TEST_F(LinearOnCuda, WithAnActivationAgreesWithTheCpu) {
   constexpr std::int64_t kRows = 48, kIn = 64;
-  // cuBLASLt stores the argument of gelu in rows of a multiple of 8 alone.
+  // cuBLASLt stores the argument of gelu only in rows whose length is a multiple of 8.
   for (const std::int64_t out : {40, 41}) {
     for (const auto f : {linear_relu, linear_gelu}) {
       for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
@@ -118,7 +118,7 @@ TEST_F(LinearOnCuda, WithItsActivationIsThatOfTheCpu) {
         const Tensor y = f(x, w, b), y_there = f(x_there, w_there, b_there);
         y.backward(dy);
         y_there.backward(there(dy));
-        const Tensor dz = 1.13 * abs(dy);  // at most
+        const Tensor dz = 1.13 * abs(dy);  // an upper bound
         expect_rounded_sum(y_there, y, linear(abs(x), abs(w), abs(b)), kIn + 2);
         expect_rounded_sum(x_there.grad(), x.grad(), mm(dz, abs(w)), static_cast<double>(out) + 2);
         expect_rounded_sum(w_there.grad(), w.grad(), mm(dz.t(), abs(x)), kRows + 2);

@@ -1,5 +1,5 @@
-// layer_norm, rms_norm and cross_entropy on a GPU: the kernels written by hand, and the generic
-// functors that take operands these refuse, both against f64 on the CPU.
+// layer_norm, rms_norm and cross_entropy on a GPU: the hand-written kernels, and the generic
+// functors for operands that these refuse, both against float64 on the CPU.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,13 +22,13 @@ using RowKernelsOnCuda = OnCuda;
 using RowsOp = std::function<Tensor(const std::vector<Tensor>& in)>;
 
 constexpr std::int64_t kRows = 70;
-// Of a warp with 1, 2 and 4 packs a thread, of a block with as many, and longer than registers.
+// Rows for a warp or a block with 1, 2 or 4 packs per thread, and rows longer than registers hold.
 constexpr std::int64_t kColumns[] = {8, 256, 264, 1000, 1032, 4096, 8192, 8200};
 
-// The numbers of `x` on the GPU; shifted by one element, so that no row begins on 16 bytes.
+// Copies x to the GPU; `shifted` by one element, so that no row is aligned to 16 bytes.
 Tensor there(const Tensor& x, DType dtype, bool shifted) {
-  const Tensor room = zeros({x.numel() + 1}, {.dtype = dtype, .device = kCUDA});
-  Tensor view = reshape(slice(room, 0, shifted, x.numel() + shifted), x.sizes());
+  const Tensor buffer = zeros({x.numel() + 1}, {.dtype = dtype, .device = kCUDA});
+  Tensor view = reshape(slice(buffer, 0, shifted, x.numel() + shifted), x.sizes());
   view.copy_(x.to(dtype));
   return view;
 }
@@ -66,8 +66,8 @@ void expect_near(const std::vector<double>& actual, const std::vector<double>& e
   }
 }
 
-// `operands`, the first of 16 or 32 bits and the others f32, and the cotangent are in f64.
-// Gradients of the others are sums over the rows.
+// `operands` and the cotangent are float64. Runs op with the first operand in 16 and 32 bits and
+// the others in float32; gradients of the others are sums over the rows.
 void expect_same(const RowsOp& op, const std::vector<Tensor>& operands, const Tensor& cotangent) {
   for (const DType dtype : {kFloat, kHalf, kBFloat16}) {
     std::vector<Tensor> exact = operands;
@@ -134,7 +134,7 @@ TEST_F(RowKernelsOnCuda, CrossEntropy) {
   }
 }
 
-// Which several blocks share.
+// Several blocks share each row.
 TEST_F(RowKernelsOnCuda, FewLongRows) {
   constexpr std::int64_t kRowsShared = 3;
   for (const std::int64_t n : {65'536, 100'001}) {
@@ -150,7 +150,7 @@ TEST_F(RowKernelsOnCuda, FewLongRows) {
   }
 }
 
-// Shared by fewer blocks, or by none, on a GPU that cannot run so many at once.
+// A GPU that cannot run so many blocks at once shares the row among fewer, or does not share it.
 TEST_F(RowKernelsOnCuda, OneLongRow) {
   manual_seed(3);
   const Tensor x = drawn({1, 65'536});
@@ -158,7 +158,7 @@ TEST_F(RowKernelsOnCuda, OneLongRow) {
               log_softmax(x, 1).to_vector<double>(), 32, kFloat);
 }
 
-// The longest rows that are staged in shared memory, of which the kernel needs some itself.
+// The longest rows that fit into shared memory, of which the kernel needs some itself.
 TEST_F(RowKernelsOnCuda, RowsThatFillSharedMemory) {
   for (const std::int64_t n : {11'872, 11'873, 12'000, 12'032, 12'160, 12'161, 12'288, 12'289}) {
     SCOPED_TRACE(n);
@@ -175,7 +175,7 @@ TEST_F(RowKernelsOnCuda, RowsThatFillSharedMemory) {
   }
 }
 
-// 1e6 + log(2) - 1e6 is a loss of 0.6931 if the large part goes first.
+// The loss 1e6 + log(2) - 1e6 is 0.6931 only if the large terms are subtracted first.
 TEST_F(RowKernelsOnCuda, CrossEntropyOfLargeLogits) {
   Tensor x = zeros({1, 512}, {.dtype = kFloat});
   slice(x, 1, 0, 2).fill_(1e6);
@@ -183,8 +183,8 @@ TEST_F(RowKernelsOnCuda, CrossEntropyOfLargeLogits) {
   EXPECT_NEAR(loss.item(), std::log(2.0), 4 * roundoff(kFloat));
 }
 
-// -inf is a probability of 0; a row of nothing else, +inf and NaN have none.
-TEST_F(RowKernelsOnCuda, CrossEntropyOfWhatIsNotFinite) {
+// A logit of -inf is a probability of 0. A row of -inf only, +inf and NaN give no probabilities.
+TEST_F(RowKernelsOnCuda, CrossEntropyOfNonFiniteLogits) {
   const auto loss = [](double fill, double first) {
     Tensor x = full({1, 512}, fill, {.dtype = kFloat});
     x[0][0].fill_(first);

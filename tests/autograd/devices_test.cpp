@@ -12,7 +12,7 @@
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/tests/message_of.h>
 
-// What runs where, shown with the host's second place (core/device.h) instead of a GPU.
+// Ops run on the device of their operands. A second CPU device (core/device.h) stands in for a GPU.
 namespace halfgrad {
 namespace {
 
@@ -32,7 +32,7 @@ class OpDevices : public ::testing::TestWithParam<OpEntry> {};
 INSTANTIATE_TEST_SUITE_P(AllOps, OpDevices, ::testing::ValuesIn(all_ops()),
                          [](const auto& info) { return info.param.name; });
 
-TEST_P(OpDevices, ResultsAndGradientsLieWhereTheOperandsDo) {
+TEST_P(OpDevices, ResultsAndGradientsAreOnTheDeviceOfTheOperands) {
   for (const OpExample& example : GetParam().examples) {
     SCOPED_TRACE(example.name);
     const auto operands = leaves(example, draw_operands(example, kFloat, 1, kThere));
@@ -72,18 +72,18 @@ TEST(Devices, TheErrorNamesBothAndTheFix) {
       "add: expected operands on one device, got cpu and cpu:1; .to(device) moves a tensor");
 }
 
-TEST(Devices, ANumberOnTheHostGoesWhereTheOthersAre) {
-  const Tensor number = tensor(3.0, {.device = kHere, .requires_grad = true});
+TEST(Devices, AZeroDimensionalCpuTensorMovesToTheOthers) {
+  const Tensor scalar = tensor(3.0, {.device = kHere, .requires_grad = true});
   const Tensor x = full({2}, 2.0, {.device = kThere});
-  const Tensor y = number * x;
+  const Tensor y = scalar * x;
   EXPECT_EQ(y.device(), kThere);
   EXPECT_EQ(y.to_vector<double>(), std::vector<double>(2, 6));
   y.sum().backward();
-  EXPECT_EQ(number.grad().device(), kHere);
-  EXPECT_EQ(number.grad().item(), 4);
+  EXPECT_EQ(scalar.grad().device(), kHere);
+  EXPECT_EQ(scalar.grad().item(), 4);
 }
 
-TEST(Devices, GradientsArriveWhereTheirTensorsAre) {
+TEST(Devices, GradientsAreOnTheDeviceOfTheirTensors) {
   const Tensor x = full({2}, 2.0, {.device = kHere, .requires_grad = true});
   (x * x).to(kThere).sum().backward();
   EXPECT_EQ(x.grad().device(), kHere);
@@ -93,7 +93,7 @@ TEST(Devices, GradientsArriveWhereTheirTensorsAre) {
   EXPECT_THROW((x * x).backward(elsewhere), std::runtime_error);
 }
 
-TEST(Devices, InPlaceOpsStayWhereTheyAre) {
+TEST(Devices, InPlaceOpsStayOnTheirDevice) {
   Tensor x = full({2}, 2.0, {.device = kHere});
   const Tensor elsewhere = full({2}, 1.0, {.device = kThere});
   EXPECT_THROW(x.add_(elsewhere), std::invalid_argument);

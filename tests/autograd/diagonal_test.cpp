@@ -14,10 +14,10 @@
 namespace halfgrad {
 namespace {
 
-using Diagonals = NumbersOnDevice;
+using Diagonals = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(Diagonals);
 
-// Of a matrix whose elements are 10 * row + column.
+// Returns a diagonal of the matrix whose elements are 10 * row + column.
 Doubles diagonal_by_hand(std::int64_t rows, std::int64_t columns, std::int64_t offset) {
   Doubles expected;
   for (std::int64_t i = 0; i < rows; ++i) {
@@ -37,10 +37,10 @@ TEST_P(Diagonals, OfMatricesOfEveryShape) {
     const Tensor x = numbered(rows, columns, device());
     for (std::int64_t offset = -5; offset <= 5; ++offset) {
       const Doubles expected = diagonal_by_hand(rows, columns, offset);
-      EXPECT_EQ(numbers(diagonal(x, offset)), expected);
-      EXPECT_EQ(numbers(diagonal(x, -offset, 1, 0)), expected);
-      EXPECT_EQ(numbers(diagonal(x.t(), -offset)), expected);
-      EXPECT_EQ(numbers(diag(x, offset)), expected);
+      EXPECT_EQ(elements(diagonal(x, offset)), expected);
+      EXPECT_EQ(elements(diagonal(x, -offset, 1, 0)), expected);
+      EXPECT_EQ(elements(diagonal(x.t(), -offset)), expected);
+      EXPECT_EQ(elements(diag(x, offset)), expected);
     }
     EXPECT_EQ(diagonal(x, std::numeric_limits<std::int64_t>::min()).numel(), 0);
     EXPECT_EQ(diagonal(x, std::numeric_limits<std::int64_t>::max()).numel(), 0);
@@ -49,7 +49,7 @@ TEST_P(Diagonals, OfMatricesOfEveryShape) {
 
 TEST_P(Diagonals, OfTwoDimensionsComeLast) {
   const Tensor x = arange(2 * 3 * 4 * 3).reshape({2, 3, 4, 3}).to(device());
-  const Tensor y = diagonal(x, -1, -1, 1);  // the index of dim 1 is one below that of dim 3
+  const Tensor y = diagonal(x, -1, -1, 1);  // index of dim 1 = index of dim 3 - 1
   EXPECT_EQ(y.sizes(), (Shape{2, 4, 2}));
   for (std::int64_t i = 0; i < 2; ++i) {
     for (std::int64_t j = 0; j < 4; ++j) {
@@ -63,26 +63,26 @@ TEST_P(Diagonals, OfTwoDimensionsComeLast) {
 TEST_P(Diagonals, AreViewsAndDiagCopies) {
   const Tensor x = zeros({3, 4}, in(kHalf));
   x.slice(1, 1).diagonal(1).fill_(7);
-  EXPECT_EQ(numbers(x), (Doubles{0, 0, 7, 0, 0, 0, 0, 7, 0, 0, 0, 0}));
+  EXPECT_EQ(elements(x), (Doubles{0, 0, 7, 0, 0, 0, 0, 7, 0, 0, 0, 0}));
   x.diag(2).zero_();
   EXPECT_EQ(x.sum().item(), 14);
   const Tensor leaf = zeros({2, 2}, in(kDouble)).requires_grad_();
   const Tensor y = leaf * 1;
   y.diagonal().mul_(3).add_(leaf[0]);
   y.sum().backward();
-  EXPECT_EQ(numbers(leaf.grad()), (Doubles{4, 2, 1, 3}));
+  EXPECT_EQ(elements(leaf.grad()), (Doubles{4, 2, 1, 3}));
 }
 
 TEST_P(Diagonals, OfAVectorAreAMatrix) {
   for (const DType dtype : {kDouble, kHalf, kBFloat16, kLong}) {
-    const Tensor x = numbers({1, 2, 3}, dtype);
+    const Tensor x = elements({1, 2, 3}, dtype);
     EXPECT_EQ(diag(x).dtype(), dtype);
-    EXPECT_EQ(numbers(diag(x)), (Doubles{1, 0, 0, 0, 2, 0, 0, 0, 3}));
-    EXPECT_EQ(numbers(diag(x.slice(0, 0, 3, 2), 1)), (Doubles{0, 1, 0, 0, 0, 3, 0, 0, 0}));
-    EXPECT_EQ(numbers(diag(x.slice(0, 1), -1)), (Doubles{0, 0, 0, 2, 0, 0, 0, 3, 0}));
+    EXPECT_EQ(elements(diag(x)), (Doubles{1, 0, 0, 0, 2, 0, 0, 0, 3}));
+    EXPECT_EQ(elements(diag(x.slice(0, 0, 3, 2), 1)), (Doubles{0, 1, 0, 0, 0, 3, 0, 0, 0}));
+    EXPECT_EQ(elements(diag(x.slice(0, 1), -1)), (Doubles{0, 0, 0, 2, 0, 0, 0, 3, 0}));
   }
   EXPECT_EQ(diag(zeros({0}, in(kFloat))).sizes(), (Shape{0, 0}));
-  EXPECT_EQ(numbers(diag(zeros({0}, in(kFloat)), -2)), Doubles(4, 0));
+  EXPECT_EQ(elements(diag(zeros({0}, in(kFloat)), -2)), Doubles(4, 0));
 }
 
 TEST_P(Diagonals, SumToTheTrace) {
@@ -113,7 +113,7 @@ TEST_P(Diagonals, HaveTheGradientsOfFiniteDifferences) {
 TEST_P(Diagonals, OfAnExpandedTensorHaveOneGradientEach) {
   const Tensor x = ones({1}, in(kDouble)).expand({2, 2}).detach().requires_grad_();
   diagonal(x).sum().backward();
-  EXPECT_EQ(numbers(x.grad()), (Doubles{1, 0, 0, 1}));
+  EXPECT_EQ(elements(x.grad()), (Doubles{1, 0, 0, 1}));
 }
 
 TEST_P(Diagonals, RefuseOtherDimensions) {

@@ -17,26 +17,26 @@ inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using Doubles = std::vector<double>;
 
-/// The elements in row-major order.
-inline Doubles numbers(const Tensor& t) { return t.to_vector<double>(); }
+/// Returns the elements in row-major order.
+inline Doubles elements(const Tensor& t) { return t.to_vector<double>(); }
 
-inline Tensor numbers(const Doubles& values, DType dtype = kFloat64) {
+inline Tensor elements(const Doubles& values, DType dtype = kFloat64) {
   return tensor_of(values, {std::ssize(values)}).to(dtype);
 }
 
-/// A test whose tensors lie on its device.
-class NumbersOnDevice : public OnDevice {
+/// A test whose tensors are on its device.
+class TensorsOnDevice : public OnDevice {
  protected:
-  Tensor numbers(const Doubles& values, DType dtype = kFloat64) const {
-    return halfgrad::numbers(values, dtype).to(device());
+  Tensor elements(const Doubles& values, DType dtype = kFloat64) const {
+    return halfgrad::elements(values, dtype).to(device());
   }
-  static Doubles numbers(const Tensor& t) { return halfgrad::numbers(t); }
+  static Doubles elements(const Tensor& t) { return halfgrad::elements(t); }
   CreationOptions in(DType dtype) const { return {.dtype = dtype, .device = device()}; }
 };
 
-/// NaN equals NaN here.
-inline void expect_numbers(const Tensor& actual, const Doubles& expected) {
-  EXPECT_EQ(worst_error(actual.to(kFloat64), numbers(expected)).roundoffs, 0)
+/// Compares exactly, except that NaN equals NaN.
+inline void expect_values(const Tensor& actual, const Doubles& expected) {
+  EXPECT_EQ(worst_error(actual.to(kFloat64), elements(expected)).roundoffs, 0)
       << ::testing::PrintToString(actual.to_vector<double>()) << ", expected "
       << ::testing::PrintToString(expected);
 }

@@ -14,7 +14,7 @@
 namespace halfgrad {
 namespace {
 
-class Dropout : public NumbersOnDevice {};
+class Dropout : public TensorsOnDevice {};
 HALFGRAD_ON_DEVICES(Dropout);
 
 TEST_P(Dropout, DropsAShareOfPAndScalesTheRest) {
@@ -25,7 +25,7 @@ TEST_P(Dropout, DropsAShareOfPAndScalesTheRest) {
       const Tensor y = dropout(full({kMany}, 3.0, in(dtype)), p, true);
       EXPECT_EQ(y.dtype(), dtype);
       std::int64_t dropped = 0;
-      for (const double value : numbers(y)) {
+      for (const double value : elements(y)) {
         if (value == 0) {
           ++dropped;
         } else {
@@ -48,9 +48,9 @@ TEST_P(Dropout, IsTheIdentityInEvaluationAndForZero) {
 TEST_P(Dropout, DropsEverythingForOneEvenInfinity) {
   const Tensor x = full({5}, kInf, in(kFloat)).requires_grad_();
   const Tensor y = dropout(x, 1, true);
-  EXPECT_EQ(numbers(y), Doubles(5, 0));
+  EXPECT_EQ(elements(y), Doubles(5, 0));
   y.sum().backward();
-  EXPECT_EQ(numbers(x.grad()), Doubles(5, 0));
+  EXPECT_EQ(elements(x.grad()), Doubles(5, 0));
 }
 
 TEST(DropoutOnCpu, PassesGradientsThroughTheSameMask) {
@@ -69,11 +69,11 @@ TEST(DropoutOnCpu, PassesGradientsThroughTheSameMask) {
 TEST_P(Dropout, DrawsANewMaskEachTimeAndTheSameFromASeed) {
   const Tensor x = ones({1000}, in(kFloat));
   manual_seed(1);
-  const Doubles first = numbers(dropout(x, 0.5, true));
-  const Doubles second = numbers(dropout(x, 0.5, true));
+  const Doubles first = elements(dropout(x, 0.5, true));
+  const Doubles second = elements(dropout(x, 0.5, true));
   EXPECT_NE(first, second);
   manual_seed(1);
-  EXPECT_EQ(numbers(dropout(x, 0.5, true)), first);
+  EXPECT_EQ(elements(dropout(x, 0.5, true)), first);
 }
 
 TEST(DropoutOnCpu, IsTheSameForAnyNumberOfThreads) {
@@ -83,7 +83,7 @@ TEST(DropoutOnCpu, IsTheSameForAnyNumberOfThreads) {
   for (const int count : {1, 3}) {
     set_num_threads(count);
     manual_seed(1);
-    results.push_back(numbers(dropout(x, 0.5, true)));
+    results.push_back(elements(dropout(x, 0.5, true)));
   }
   set_num_threads(threads);
   EXPECT_EQ(results[0], results[1]);

@@ -16,7 +16,7 @@
 namespace halfgrad {
 namespace {
 
-using Einsum = NumbersOnDevice;
+using Einsum = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(Einsum);
 
 // `spelled` is the equation with a letter for each dimension and an arrow.
@@ -65,7 +65,7 @@ const EinsumCase kEinsumCases[] = {
     {"i,i,i", {{3}, {3}, {3}}, "i,i,i->"},
     {"", {{}}, "->"},
     {" i j , j k ", {{2, 3}, {3, 4}}, "ij,jk->ik"},
-    // Dots
+    // Ellipsis
     {"...ij,...jk->...ik", {{2, 3, 4}, {2, 4, 5}}, "aij,ajk->aik"},
     {"...ij,...jk", {{2, 2, 3, 4}, {2, 4, 5}}, "abij,bjk->abik"},
     {"...ij,...jk->...ik", {{3, 4}, {2, 4, 5}}, "ij,ajk->aik"},
@@ -78,13 +78,13 @@ const EinsumCase kEinsumCases[] = {
     {"ij...->ji", {{2, 3}}, "ij->ji"},
     {"...,...", {{2, 3}, {3}}, "ab,b->ab"},
     {"i...i->...", {{3, 2, 3}}, "iai->a"},
-    // Sizes of 1 are broadcast
+    // Broadcast sizes of 1
     {"ij,jk->ik", {{2, 1}, {3, 4}}},
     {"ij,ij->ij", {{2, 1}, {1, 3}}},
     {"ij,ij->i", {{1, 3}, {2, 1}}},
     {"ij,jk->ik", {{2, 1}, {1, 4}}},
     {"...i,...i->...", {{2, 1, 3}, {4, 3}}, "abi,bi->ab"},
-    // Nothing
+    // Empty operands
     {"ij,jk->ik", {{2, 0}, {0, 3}}},
     {"ij,jk->ik", {{0, 2}, {2, 3}}},
     {"ij->", {{2, 0}}},
@@ -113,10 +113,10 @@ EinsumTerms terms_of(const EinsumCase& c) {
 
 struct SumsByHand {
   Shape sizes;
-  Doubles values, magnitudes;  // the sums, and those of absolute terms
+  Doubles values, magnitudes;  // the sums, and those of absolute values
 };
 
-// A loop over every letter.
+// Computes each element by a loop over every letter.
 SumsByHand sums_by_hand(const EinsumCase& c, const std::vector<Tensor>& tensors) {
   const auto [operands, result] = terms_of(c);
   std::map<char, std::int64_t> sizes, at;
@@ -127,8 +127,8 @@ SumsByHand sums_by_hand(const EinsumCase& c, const std::vector<Tensor>& tensors)
       if (size != 1) common = size;
     }
   }
-  std::vector<Doubles> numbers_of;
-  for (const Tensor& tensor : tensors) numbers_of.push_back(numbers(tensor.to(kDouble).cpu()));
+  std::vector<Doubles> factors;
+  for (const Tensor& tensor : tensors) factors.push_back(elements(tensor.to(kDouble).cpu()));
   SumsByHand expected;
   std::int64_t count = 1, all = 1;
   for (const char letter : result) {
@@ -146,17 +146,17 @@ SumsByHand sums_by_hand(const EinsumCase& c, const std::vector<Tensor>& tensors)
     }
     double product = 1;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      std::int64_t place = 0;
+      std::int64_t position = 0;
       for (std::size_t d = 0; d < operands[i].size(); ++d) {
         const std::int64_t size = tensors[i].size(static_cast<std::int64_t>(d));
-        place = place * size + (size == 1 ? 0 : at[operands[i][d]]);
+        position = position * size + (size == 1 ? 0 : at[operands[i][d]]);
       }
-      product *= numbers_of[i][static_cast<std::size_t>(place)];
+      product *= factors[i][static_cast<std::size_t>(position)];
     }
-    std::int64_t place = 0;
-    for (const char letter : result) place = place * sizes.at(letter) + at[letter];
-    expected.values[static_cast<std::size_t>(place)] += product;
-    expected.magnitudes[static_cast<std::size_t>(place)] += std::abs(product);
+    std::int64_t position = 0;
+    for (const char letter : result) position = position * sizes.at(letter) + at[letter];
+    expected.values[static_cast<std::size_t>(position)] += product;
+    expected.magnitudes[static_cast<std::size_t>(position)] += std::abs(product);
   }
   return expected;
 }
@@ -176,9 +176,9 @@ void expect_as_by_hand(const EinsumCase& c, const std::vector<Tensor>& tensors) 
   const DType dtype = tensors[0].dtype();
   EXPECT_EQ(actual.dtype(), dtype);
   ASSERT_EQ(actual.sizes(), expected.sizes);
-  const Doubles values = numbers(actual);
+  const Doubles values = elements(actual);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // Each operand may cost a rounding of what is stored, before and after its product.
+    // Each operand may cost two roundings of a stored value, before and after its product.
     const double roundings = 2 * static_cast<double>(tensors.size()) + 14;
     EXPECT_NEAR(values[i], expected.values[i],
                 roundings * roundoff(dtype) * expected.magnitudes[i]);
@@ -217,18 +217,18 @@ TEST_P(Einsum, HasTheGradientsOfFiniteDifferences) {
   }
 }
 
-// 4097 terms of 1: in float16 a sum of ones stops at 2048.
+// In float16 a sum of ones stops at 2048, and a sum of 30s is rounded from there on.
 TEST_P(Einsum, RoundsASumOfProductsOnce) {
   const Tensor x = ones({1, 2049}, in(kHalf));
   EXPECT_EQ(einsum("ij,kj->ik", {x, x}).item(), 2048);
   EXPECT_EQ(einsum("ij,ij->", {x.slice(1, 1), x.slice(1, 1) * 30}).item(), 61440);
 }
 
-TEST_P(Einsum, IsAViewWhereNothingIsComputed) {
+TEST_P(Einsum, IsAViewIfNothingIsComputed) {
   const Tensor x = zeros({3, 3}, in(kFloat));
   einsum("ii->i", {x}).fill_(1);
   einsum("ij->ji", {x}).select(0, 2).fill_(5);
-  EXPECT_EQ(numbers(x), (Doubles{1, 0, 5, 0, 1, 5, 0, 0, 5}));
+  EXPECT_EQ(elements(x), (Doubles{1, 0, 5, 0, 1, 5, 0, 0, 5}));
 }
 
 TEST(EinsumOfIntegersOnCpu, IsExactAndCountsMasks) {

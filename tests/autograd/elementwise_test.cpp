@@ -14,7 +14,7 @@
 namespace halfgrad {
 namespace {
 
-class Elementwise : public NumbersOnDevice {};
+class Elementwise : public TensorsOnDevice {};
 HALFGRAD_ON_DEVICES(Elementwise);
 
 struct Convention {
@@ -24,9 +24,9 @@ struct Convention {
   std::vector<double> gradient;
 };
 
-// Where a derivative does not exist or a formula would give NaN, ours is PyTorch's.
+// Gradients follow PyTorch at points without a derivative, and where the formula would give NaN.
 TEST_P(Elementwise, GradientsAtKinksArePyTorchs) {
-  const Tensor one = numbers({1, 1, 1});
+  const Tensor one = elements({1, 1, 1});
   const Convention conventions[] = {
       {"abs", [](const Tensor& x) { return abs(x); }, {-1, 0, 2}, {-1, 0, 1}},
       {"relu", [](const Tensor& x) { return relu(x); }, {-1, 0, 2, kNan}, {0, 0, 1, 1}},
@@ -52,26 +52,26 @@ TEST_P(Elementwise, GradientsAtKinksArePyTorchs) {
   };
   for (const Convention& convention : conventions) {
     SCOPED_TRACE(convention.name);
-    const Tensor x = numbers(convention.at).requires_grad_();
+    const Tensor x = elements(convention.at).requires_grad_();
     convention.function(x).backward(Tensor(Array::full(x.sizes(), 1, kFloat64, device())));
-    expect_numbers(x.grad(), convention.gradient);
+    expect_values(x.grad(), convention.gradient);
   }
 }
 
-TEST_P(Elementwise, WhatWhereDidNotChooseHasNoGradient) {
-  const Tensor x = numbers({0, 4}).requires_grad_();
-  where(x > 0, sqrt(x), x).backward(numbers({1, 1}));
+TEST_P(Elementwise, WhereGivesNoGradientToTheOtherOperand) {
+  const Tensor x = elements({0, 4}).requires_grad_();
+  where(x > 0, sqrt(x), x).backward(elements({1, 1}));
   EXPECT_TRUE(std::isnan(x.grad().to_vector<double>()[0])) << "0 * inf inside sqrt, as in PyTorch";
 
-  const Tensor a = numbers({1, 2}).requires_grad_();
-  const Tensor b = numbers({3, 4}).requires_grad_();
-  where(numbers({1, 0}).to(kBool), a, b).backward(numbers({kInf, kNan}));
-  expect_numbers(a.grad(), {kInf, 0});
-  expect_numbers(b.grad(), {0, kNan});
+  const Tensor a = elements({1, 2}).requires_grad_();
+  const Tensor b = elements({3, 4}).requires_grad_();
+  where(elements({1, 0}).to(kBool), a, b).backward(elements({kInf, kNan}));
+  expect_values(a.grad(), {kInf, 0});
+  expect_values(b.grad(), {0, kNan});
 }
 
 TEST_P(Elementwise, DerivativesReachTheThirdOrder) {
-  const Tensor x = numbers({0.5}).requires_grad_();
+  const Tensor x = elements({0.5}).requires_grad_();
   Tensor y = sin(x);
   for (const double expected : {std::cos(0.5), -std::sin(0.5), -std::cos(0.5)}) {
     y = autograd::grad({y}, {x}, {}, {.create_graph = true})[0];
@@ -84,36 +84,36 @@ TEST_P(Elementwise, DerivativesReachTheThirdOrder) {
 TEST_P(Elementwise, SoftplusKeepsItsTail) {
   const double tail = std::log1p(std::exp(-21.0));
   const double roundoffs = 4 * roundoff(kDouble);
-  EXPECT_NEAR(softplus(numbers({21})).item(), 21 + tail, roundoffs * 21);
-  EXPECT_NEAR(softplus(numbers({-21})).item(), tail, roundoffs * tail);
+  EXPECT_NEAR(softplus(elements({21})).item(), 21 + tail, roundoffs * 21);
+  EXPECT_NEAR(softplus(elements({-21})).item(), tail, roundoffs * tail);
 }
 
 TEST_P(Elementwise, IntegersStayIntegers) {
-  const Tensor base = numbers({-2, -1, 0, 1, 3}, kInt64);
+  const Tensor base = elements({-2, -1, 0, 1, 3}, kInt64);
   const Tensor cubes = pow(base, 3);
   EXPECT_EQ(cubes.dtype(), kInt64);
-  expect_numbers(cubes, {-8, -1, 0, 1, 27});
-  expect_numbers(pow(numbers({-2, -1, -1, 1, 3}, kInt64), numbers({-1, -1, -2, -5, 0}, kInt64)),
-                 {0, -1, 1, 1, 1});
-  expect_numbers(clamp(base, 0, 1), {0, 0, 0, 1, 1});
+  expect_values(cubes, {-8, -1, 0, 1, 27});
+  expect_values(pow(elements({-2, -1, -1, 1, 3}, kInt64), elements({-1, -1, -2, -5, 0}, kInt64)),
+                {0, -1, 1, 1, 1});
+  expect_values(clamp(base, 0, 1), {0, 0, 0, 1, 1});
   EXPECT_EQ(clamp(base, 0.5).dtype(), kFloat32);
   EXPECT_EQ(exp(base).dtype(), kFloat32);
   EXPECT_EQ(abs(base).dtype(), kInt64);
 }
 
 TEST_P(Elementwise, AScalarIsComparedAsTheTensorsDType) {
-  EXPECT_TRUE((numbers({0.1}, kFloat16) == 0.1).item<bool>());
-  EXPECT_FALSE((numbers({0.1}, kFloat16) == numbers({0.1}, kFloat32)).item<bool>());
-  EXPECT_TRUE((numbers({1}, kInt64) < 1.5).item<bool>());
+  EXPECT_TRUE((elements({0.1}, kFloat16) == 0.1).item<bool>());
+  EXPECT_FALSE((elements({0.1}, kFloat16) == elements({0.1}, kFloat32)).item<bool>());
+  EXPECT_TRUE((elements({1}, kInt64) < 1.5).item<bool>());
 }
 
 TEST_P(Elementwise, LerpReachesItsEnd) {
-  expect_numbers(lerp(numbers({1e20}), numbers({1}), 1.0), {1});
-  expect_numbers(lerp(numbers({1}), numbers({1e20}), 0.0), {1});
+  expect_values(lerp(elements({1e20}), elements({1}), 1.0), {1});
+  expect_values(lerp(elements({1}), elements({1e20}), 0.0), {1});
 }
 
-class InPlaceNumbers : public NumbersOnDevice {};
-HALFGRAD_ON_DEVICES(InPlaceNumbers);
+class InPlaceElementwise : public TensorsOnDevice {};
+HALFGRAD_ON_DEVICES(InPlaceElementwise);
 
 struct InPlace {
   std::string name;
@@ -121,71 +121,71 @@ struct InPlace {
   std::vector<double> expected;
 };
 
-TEST_P(InPlaceNumbers, KeepsDTypeAndCountsVersions) {
-  const Tensor two = numbers({2, 2}, kFloat64);
+TEST_P(InPlaceElementwise, KeepsDTypeAndCountsVersions) {
+  const Tensor two = elements({2, 2}, kFloat64);
   const InPlace changes[] = {
       {"add_", [&](Tensor& x) { x.add_(two, 3); }, {7, 2}},
       {"sub_", [&](Tensor& x) { x -= two; }, {-1, -6}},
       {"mul_", [&](Tensor& x) { x *= two; }, {2, -8}},
       {"div_", [&](Tensor& x) { x /= two; }, {0.5, -2}},
-      {"add_ number", [](Tensor& x) { x.add_(0.5); }, {1.5, -3.5}},
-      {"sub_ number", [](Tensor& x) { x.sub_(0.5); }, {0.5, -4.5}},
-      {"mul_ number", [](Tensor& x) { x.mul_(0.5); }, {0.5, -2}},
-      {"div_ number", [](Tensor& x) { x.div_(2); }, {0.5, -2}},
+      {"add_ scalar", [](Tensor& x) { x.add_(0.5); }, {1.5, -3.5}},
+      {"sub_ scalar", [](Tensor& x) { x.sub_(0.5); }, {0.5, -4.5}},
+      {"mul_ scalar", [](Tensor& x) { x.mul_(0.5); }, {0.5, -2}},
+      {"div_ scalar", [](Tensor& x) { x.div_(2); }, {0.5, -2}},
       {"relu_", [](Tensor& x) { x.relu_(); }, {1, 0}},
       {"clamp_", [](Tensor& x) { x.clamp_(-2, 0); }, {0, -2}},
-      {"copy_", [&](Tensor& x) { x.copy_(numbers({5})); }, {5, 5}},
+      {"copy_", [&](Tensor& x) { x.copy_(elements({5})); }, {5, 5}},
       {"fill_", [](Tensor& x) { x.fill_(3); }, {3, 3}},
       {"zero_", [](Tensor& x) { x.zero_(); }, {0, 0}},
   };
   for (const InPlace& change : changes) {
     SCOPED_TRACE(change.name);
-    Tensor x = numbers({1, -4}, kFloat16);
+    Tensor x = elements({1, -4}, kFloat16);
     const auto version = x._version();
     change.change(x);
-    expect_numbers(x, change.expected);
+    expect_values(x, change.expected);
     EXPECT_EQ(x.dtype(), kFloat16);
     EXPECT_GT(x._version(), version);
   }
 }
 
-TEST_P(InPlaceNumbers, FunctionsAreThoseOutOfPlace) {
-  const Tensor x = numbers({0.5, -1}, kFloat32);
+TEST_P(InPlaceElementwise, FunctionsAreThoseOutOfPlace) {
+  const Tensor x = elements({0.5, -1}, kFloat32);
   Tensor y = x.clone();
-  expect_numbers(y.exp_(), exp(x).to_vector<double>());
+  expect_values(y.exp_(), exp(x).to_vector<double>());
   y = x.clone();
-  expect_numbers(y.sigmoid_(), sigmoid(x).to_vector<double>());
+  expect_values(y.sigmoid_(), sigmoid(x).to_vector<double>());
   y = x.clone();
-  expect_numbers(y.tanh_(), tanh(x).to_vector<double>());
+  expect_values(y.tanh_(), tanh(x).to_vector<double>());
 }
 
-TEST_P(InPlaceNumbers, GradientsFlowThroughChanges) {
-  const Tensor x = numbers({2, 3}).requires_grad_();
+TEST_P(InPlaceElementwise, GradientsFlowThroughChanges) {
+  const Tensor x = elements({2, 3}).requires_grad_();
   Tensor y = x * 2;
   y.mul_(x);
-  y.backward(numbers({1, 1}));
-  expect_numbers(x.grad(), {8, 12});
+  y.backward(elements({1, 1}));
+  expect_values(x.grad(), {8, 12});
 
-  const Tensor source = numbers({5}).requires_grad_();
-  Tensor target = numbers({0, 0});
+  const Tensor source = elements({5}).requires_grad_();
+  Tensor target = elements({0, 0});
   target.copy_(source);
-  target.backward(numbers({1, 2}));
-  expect_numbers(source.grad(), {3});
+  target.backward(elements({1, 2}));
+  expect_values(source.grad(), {3});
 }
 
-TEST_P(InPlaceNumbers, RefusesWhatItCannotHold) {
-  Tensor integers = numbers({1, 2}, kInt64);
+TEST_P(InPlaceElementwise, RefusesValuesThatItCannotHold) {
+  Tensor integers = elements({1, 2}, kInt64);
   EXPECT_THROW(integers.add_(0.5), std::invalid_argument);
   EXPECT_THROW(integers.add_(Tensor(Array::full({3, 2}, 1, kInt64, device()))),
                std::invalid_argument);
-  Tensor leaf = numbers({1}).requires_grad_();
+  Tensor leaf = elements({1}).requires_grad_();
   EXPECT_THROW(leaf.mul_(2), std::runtime_error);
 }
 
 TEST_P(Elementwise, ArgumentsAreChecked) {
-  EXPECT_THROW(gelu(numbers({1}), "sigmoid"), std::invalid_argument);
-  EXPECT_THROW(clamp(numbers({1}), std::nullopt), std::invalid_argument);
-  EXPECT_THROW(where(numbers({1}), numbers({1}), numbers({1})), std::invalid_argument);
+  EXPECT_THROW(gelu(elements({1}), "sigmoid"), std::invalid_argument);
+  EXPECT_THROW(clamp(elements({1}), std::nullopt), std::invalid_argument);
+  EXPECT_THROW(where(elements({1}), elements({1}), elements({1})), std::invalid_argument);
 }
 
 }  // namespace

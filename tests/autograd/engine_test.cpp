@@ -48,7 +48,7 @@ TEST_P(Backward, TwoLeavesDoNotShareOneGradient) {
   EXPECT_EQ(b.grad().to_vector<double>(), std::vector<double>(2, 1));
 }
 
-TEST_P(Backward, LeavesThoseAloneThatWereFrozenAfterTheForwardPass) {
+TEST_P(Backward, SkipsLeavesFrozenAfterTheForwardPass) {
   Tensor frozen = leaf({2}, 1), detached = leaf({2}, 1);
   const Tensor kept = leaf({2}, 1);
   const Tensor y = frozen * detached * kept;
@@ -104,7 +104,7 @@ TEST_P(Backward, CreateGraphMakesLeafGradientsDifferentiable) {
   Tensor x = leaf({}, 3);
   (x * x).backward({}, false, true);
   EXPECT_TRUE(x.grad().requires_grad());
-  x.set_grad({});  // parts the leaf from a gradient whose history leads back to it
+  x.set_grad({});  // breaks the cycle: the graph of x.grad() leads back to x
 }
 
 TEST_P(Backward, AHundredThousandOpsDeep) {
@@ -187,7 +187,7 @@ TEST_P(Hooks, RetainGradKeepsTheGradientOfAnIntermediate) {
   EXPECT_EQ(y.grad().item<double>(), 12);
 }
 
-TEST_P(Hooks, RetainGradKeepsTheGradientOfWhatAnIntermediateHasBecome) {
+TEST_P(Hooks, RetainGradFollowsInPlaceChanges) {
   const Tensor x = leaf({2}, 3);
   Tensor y = x * 2;
   Tensor part = y.select(0, 0);

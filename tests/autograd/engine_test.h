@@ -10,7 +10,7 @@
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
 
-// What the tests of the graph share.
+// Helpers of the tests of the graph.
 namespace halfgrad {
 
 inline Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat, Device device = {}) {
@@ -18,12 +18,12 @@ inline Tensor leaf(const Shape& sizes, double value, DType dtype = kFloat, Devic
   return tensor.requires_grad_();
 }
 
-/// A float64 vector of these numbers.
+/// A float64 leaf [n] with these values.
 inline Tensor vector_leaf(const std::vector<double>& values) {
   return tensor_of(values, {std::ssize(values)}).requires_grad_();
 }
 
-/// A test whose leaves lie on its device.
+/// A test whose leaves are on its device.
 class GraphOnDevice : public OnDevice {
  protected:
   Tensor full(const Shape& sizes, double value, DType dtype = kFloat) const {

@@ -17,22 +17,22 @@ namespace halfgrad {
 
 using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// A float64 leaf with standard normal numbers that depend on `stream` alone.
+/// A float64 leaf with standard normal values that depend only on `stream`.
 inline Tensor random_leaf(const Shape& sizes, std::uint64_t stream) {
-  const Array numbers = Array::empty(sizes, kDouble, get_default_device());
-  random::normal(numbers, 0, 1, {42, stream});
-  return Tensor(numbers).requires_grad_();
+  const Array elements = Array::empty(sizes, kDouble, get_default_device());
+  random::normal(elements, 0, 1, {42, stream});
+  return Tensor(elements).requires_grad_();
 }
 
-/// sum_i t_i c_i with a fixed random c: a loss that no gradient can hide from.
+/// sum_i t_i c_i with a fixed random c: errors of the gradient do not cancel in this loss.
 inline Tensor weighted_sum(const Tensor& t) {
   return sum(t * random_leaf(t.sizes(), 1000).detach().to(t.device()));
 }
 
-/// Compares the gradients of <f(inputs), c>, c random, with central differences, in float64.
+/// Compares the gradients of weighted_sum(f(inputs)) with central differences, in float64.
 ///
-/// A step of h = 2^-17 costs h^2 in truncation and 2^-53 / h in roundoff, each times the size of
-/// the function's numbers; 2^-26 leaves a factor of 2^8 for that.
+/// A step h = 2^-17 has a truncation error of h^2 and a rounding error of 2^-53 / h, each times the
+/// magnitude of the function's values; the tolerance 2^-26 allows a factor of 2^8 for that.
 inline void expect_gradients(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   constexpr double kStep = 0x1p-17;
   constexpr double kTolerance = 0x1p-26;
@@ -60,7 +60,7 @@ inline void expect_gradients(const TensorFunction& f, const std::vector<Tensor>&
   }
 }
 
-/// The same for the gradients themselves, as create_graph records them.
+/// Compares the second derivatives, which create_graph records, with central differences.
 inline void expect_second_gradients(const TensorFunction& f, const std::vector<Tensor>& inputs) {
   const TensorFunction gradient = [&f](const std::vector<Tensor>& at) {
     const EnableGradGuard recording;

@@ -44,7 +44,7 @@ struct ExpOfSecond : autograd::Function<ExpOfSecond> {
   }
 };
 
-/// b becomes a b; returns {a + b, a b}. Changes the numbers where autograd does not see it.
+/// b becomes a b; returns {a + b, a b}. Changes the array, which autograd does not notice.
 struct ProductInto : autograd::Function<ProductInto> {
   static variable_list forward(AutogradContext* ctx, const Tensor& a, const Tensor& b) {
     const Tensor before = b.clone();
@@ -117,7 +117,7 @@ TEST(MarkDirty, PutsATensorWithoutGradientsIntoTheGraph) {
   EXPECT_EQ(a.grad().to_vector<double>(), (Values{5, 7}));
 }
 
-TEST(MarkDirty, WhatWasSavedBeforeIsFoundChanged) {
+TEST(MarkDirty, ChangesOfSavedTensorsAreFound) {
   const Tensor x = vector_leaf({1, 2});
   const Tensor y = x * 2;
   const Tensor square = sum(y * y);
@@ -149,7 +149,7 @@ struct KeepsWhatItChanged : autograd::Function<KeepsWhatItChanged> {
   static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 2}; }
 };
 
-TEST(MarkDirty, WantsWhatWasChangedReturned) {
+TEST(MarkDirty, RequiresChangedInputsAsOutputs) {
   const Tensor x = vector_leaf({1, 2});
   const std::string message = message_of([&] { KeepsWhatItChanged::apply(x * 1); });
   expect_contains(message, "KeepsWhatItChanged::forward: expected what mark_dirty() names");

@@ -57,7 +57,7 @@ struct SumAndDifference : autograd::Function<SumAndDifference> {
   }
 };
 
-TEST_P(Function, SeveralOutputsAndGradientsThatDoNotArrive) {
+TEST_P(Function, TakesOutputsWithoutGradients) {
   const Tensor a = leaf({}, 5);
   const Tensor b = leaf({}, 3);
   const auto both = SumAndDifference::apply(a, b);
@@ -84,14 +84,14 @@ struct Unchanged : autograd::Function<Unchanged> {
   static variable_list backward(AutogradContext*, variable_list grads) { return grads; }
 };
 
-TEST(MarkNonDifferentiable, HoldsForAnInputHandedThrough) {
+TEST(MarkNonDifferentiable, HoldsForAnInputThatIsReturned) {
   const Tensor x = vector_leaf({1, 2});
   const Tensor y = Unchanged::apply(x);
   EXPECT_FALSE(y.is_same(x));
   EXPECT_FALSE(y.requires_grad());
 }
 
-/// {undefined, 2 x, undefined, 3 x}: each gradient keeps the number of its output.
+/// {undefined, 2 x, undefined, 3 x}: each gradient keeps the index of its output.
 struct WithUndefined : autograd::Function<WithUndefined> {
   static variable_list forward(AutogradContext* ctx, const Tensor& x) {
     ctx->save_for_backward({Tensor(), x});
@@ -105,7 +105,7 @@ struct WithUndefined : autograd::Function<WithUndefined> {
   }
 };
 
-TEST(UndefinedOutputs, KeepTheirPlaces) {
+TEST(UndefinedOutputs, KeepTheirIndices) {
   const Tensor x = vector_leaf({0.5, -1});
   const auto last = [](const std::vector<Tensor>& in) { return WithUndefined::apply(in[0])[3]; };
   EXPECT_TRUE(gradcheck(last, {x}));
@@ -117,7 +117,7 @@ TEST(UndefinedOutputs, KeepTheirPlaces) {
   EXPECT_TRUE(gradcheck(both, {x}));
 }
 
-/// Products of each of `factors` and x, added up; plus a bias.
+/// sum_i factors_i x + bias
 struct SumOfProducts : autograd::Function<SumOfProducts> {
   template <class Factors>
   static Tensor forward(AutogradContext* ctx, const Factors& factors, const Tensor& x,
@@ -163,14 +163,14 @@ TEST(TensorsInContainers, GetTheirGradients) {
   EXPECT_TRUE(gradgradcheck(in_vector, {a, b, x, bias}));
   EXPECT_TRUE(gradcheck(in_array, {a, b, x}));
   EXPECT_TRUE(gradcheck(in_span, {a, b, x, bias}));
-  // One of them alone is reason enough to record.
+  // One tensor that requires grad is enough to record.
   const Tensor y = SumOfProducts::apply(variable_list{tensor_of({1, 2}, {2}), b},
                                         tensor_of({2, 3}, {2}), std::optional<Tensor>());
   sum(y).backward();
   EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 3}));
 }
 
-struct SumOfThose : autograd::Function<SumOfThose> {
+struct SumOfPresent : autograd::Function<SumOfPresent> {
   static Tensor forward(AutogradContext* ctx, const std::vector<std::optional<Tensor>>& terms,
                         const std::vector<double>& factors) {
     ctx->saved_data["factors"] = factors;
@@ -189,20 +189,21 @@ struct SumOfThose : autograd::Function<SumOfThose> {
   }
 };
 
-TEST(TensorsInContainers, MayBeMissingAndKeepTheirPlaces) {
+TEST(TensorsInContainers, MayBeMissingAndKeepTheirIndices) {
   const Tensor x = vector_leaf({1, 2});
   const std::vector<std::optional<Tensor>> terms{std::nullopt, x, std::nullopt};
-  sum(SumOfThose::apply(terms, Values{2, 3, 5})).backward();
+  sum(SumOfPresent::apply(terms, Values{2, 3, 5})).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (Values{3, 3}));
   const std::string message = message_of([&] {
-    sum(SumOfThose::apply(terms, Values{2, 3, 5, 7, 9})).backward();
+    sum(SumOfPresent::apply(terms, Values{2, 3, 5, 7, 9})).backward();
   });
-  expect_contains(message,
-                  "SumOfThose::backward: expected 3 gradients, one per tensor argument, or 4, one "
-                  "per argument, got 5");
+  expect_contains(
+      message,
+      "SumOfPresent::backward: expected 3 gradients, one per tensor argument, or 4, one "
+      "per argument, got 5");
 }
 
-/// a * factor + the sum of `terms`; backward returns one gradient per argument, as libtorch asks.
+/// a * factor + the sum of `terms`; as in libtorch, backward returns one gradient per argument.
 struct PerArgument : autograd::Function<PerArgument> {
   static Tensor forward(AutogradContext* ctx, double factor, const Tensor& a,
                         const std::vector<Tensor>& terms, const std::vector<int>& /*unused*/,
@@ -252,7 +253,7 @@ struct Counted : autograd::Function<Counted> {
   }
 };
 
-TEST(Gradients, OfAnotherNumberAreAnError) {
+TEST(Gradients, OfAnotherCountAreAnError) {
   const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5});
   const auto message = [&](std::int64_t count) {
     return message_of([&] { sum(Counted::apply(a, count, b)).backward(); });

@@ -46,7 +46,7 @@ TEST(HooksOf, LeavesRunInGradToo) {
   EXPECT_EQ(autograd::grad({sum(x * 3)}, {x})[0][1].item(), 6);
 }
 
-// The optimizer would read what is not there.
+// The optimizer would read beyond a smaller gradient.
 TEST(HooksOf, MustKeepShapeAndDType) {
   const Tensor x = leaf(1);
   const Tensor y = x * 1;

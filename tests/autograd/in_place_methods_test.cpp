@@ -12,7 +12,7 @@
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/message_of.h>
 
-// Each method with _ gives the numbers and the gradients of the one without.
+// Each in-place method gives the values and gradients of the method without _.
 namespace halfgrad {
 namespace {
 
@@ -103,7 +103,7 @@ std::vector<InPlaceCase> in_place_cases() {
           BOTH(addmm, with().a, with().square, 2, 3)};
 }
 
-TEST(InPlaceMethods, GiveTheNumbersOfTheOthersAndCountAsChanges) {
+TEST(InPlaceMethods, GiveTheValuesOfTheOthersAndCountAsChanges) {
   for (const InPlaceCase& c : in_place_cases()) {
     SCOPED_TRACE(c.name);
     const NoGradGuard no_grad;
@@ -128,7 +128,7 @@ TEST(InPlaceMethods, GiveTheGradientsOfTheOthers) {
       for (const Tensor& g :
            autograd::grad({loss}, {x, with().a, with().b}, {}, {.allow_unused = true})) {
         if (!g.defined()) continue;
-        for (const double number : g.to_vector<double>()) all.push_back(number);
+        for (const double element : g.to_vector<double>()) all.push_back(element);
       }
       return all;
     };

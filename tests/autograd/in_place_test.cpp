@@ -13,7 +13,7 @@
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/autograd/doubles.h>
 
-// In-place changes of tensors, of views and of what is seen through views.
+// In-place changes of tensors, and of their elements through views.
 namespace halfgrad {
 namespace {
 
@@ -58,16 +58,14 @@ TEST_P(InPlaceInGraph, LeavesThatRequireGradAreProtected) {
   EXPECT_EQ(x.item<double>(), 4);
 }
 
-using Numbers = std::vector<double>;
-
 TEST_P(InPlaceOnViews, GiveTheBaseItsGradient) {
   const Tensor x = leaf({3}, 2);
   Tensor base = x * 1;
   base.select(0, 1).mul_(5);
-  EXPECT_EQ(base.to_vector<double>(), (Numbers{2, 10, 2}));
+  EXPECT_EQ(base.to_vector<double>(), (Doubles{2, 10, 2}));
   EXPECT_EQ(base.grad_fn_name(), "overwrite_part");
   sum(base * base).backward();  // 2 x, but 2 (5 x) 5 where it was multiplied
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 100, 4}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{4, 100, 4}));
 }
 
 TEST_P(InPlaceOnViews, ViewsFollowTheirBase) {
@@ -77,7 +75,7 @@ TEST_P(InPlaceOnViews, ViewsFollowTheirBase) {
   base.mul_(4);
   EXPECT_EQ(before.grad_fn_name(), "as_strided");
   before.backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{4, 0}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{4, 0}));
 }
 
 TEST_P(InPlaceOnViews, ViewsFollowEachOther) {
@@ -89,7 +87,7 @@ TEST_P(InPlaceOnViews, ViewsFollowEachOther) {
   column.zero_();
   column.add_(x.select(1, 0) * 7);
   sum(row).backward();  // x_00 + 7 x_00
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{8, 0, 0, 0}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{8, 0, 0, 0}));
 }
 
 TEST_P(InPlaceOnViews, ViewsOfViewsComeStraightFromTheirBase) {
@@ -99,7 +97,7 @@ TEST_P(InPlaceOnViews, ViewsOfViewsComeStraightFromTheirBase) {
   base.mul_(4);
   EXPECT_EQ(nested.grad_fn()->edges()[0].node, base.grad_fn());
   sum(nested * nested).backward();  // 2 (4 x) 4
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{0, 0, 0, 0, 64, 64}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{0, 0, 0, 0, 64, 64}));
 }
 
 TEST_P(InPlaceOnViews, ViewsMayBeThousandsDeep) {
@@ -111,10 +109,10 @@ TEST_P(InPlaceOnViews, ViewsMayBeThousandsDeep) {
     if (i % 10 == 0) view.select(0, 0).neg_();
   }
   sum(view).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{1, 1, 1, 1}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{1, 1, 1, 1}));
 }
 
-// PyTorch's figures.
+// Expected values are PyTorch's.
 TEST_P(InPlaceOnViews, OfABaseWithStrides) {
   const Tensor x = arange(1, 7, {.dtype = kDouble, .device = device()}).requires_grad_();
   const Tensor base(Array::empty({3, 2}, kDouble, device()).transpose(0, 1));
@@ -122,9 +120,9 @@ TEST_P(InPlaceOnViews, OfABaseWithStrides) {
   const Tensor row = base[0];
   base.select(1, 1).mul_(5);
   row.mul_(row.clone());
-  EXPECT_EQ(base.to_vector<double>(), (Numbers{1, 100, 9, 4, 25, 6}));
+  EXPECT_EQ(base.to_vector<double>(), (Doubles{1, 100, 9, 4, 25, 6}));
   sum(base * arange(6, {.dtype = kDouble, .device = device()}).reshape({2, 3})).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{0, 100, 12, 3, 20, 5}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{0, 100, 12, 3, 20, 5}));
 }
 
 TEST_P(InPlaceOnViews, FillABufferThatHadNoGradient) {
@@ -135,13 +133,13 @@ TEST_P(InPlaceOnViews, FillABufferThatHadNoGradient) {
   buffer.select(0, 1).copy_(x * x);
   EXPECT_TRUE(buffer.requires_grad());
   EXPECT_TRUE(early.requires_grad());
-  // An operand in front that requires a gradient must not hide a view that is out of date.
+  // An earlier operand that requires grad must not hide a view whose graph is out of date.
   const Tensor weight = leaf({2}, 10);
   const Tensor again = buffer.select(0, 1);
   buffer.select(0, 0).copy_(x);
   sum(weight * again).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Numbers{60, 60}));
-  EXPECT_EQ(weight.grad().to_vector<double>(), (Numbers{9, 9}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (Doubles{60, 60}));
+  EXPECT_EQ(weight.grad().to_vector<double>(), (Doubles{9, 9}));
 }
 
 TEST_P(InPlaceOnViews, OverwrittenPartsGetNoGradientNotEvenNaN) {
@@ -206,7 +204,7 @@ TEST_P(InPlaceOnViews, AgreeWithFiniteDifferencesTwice) {
   }
 }
 
-TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
+TEST_P(InPlaceOnViews, RefuseChangesThatAutogradCannotFollow) {
   const Tensor x = leaf({2}, 3);
   Tensor of_leaf = x.select(0, 0);
   expect_contains(message_of([&] { of_leaf.mul_(2); }), "view of one");
@@ -225,15 +223,15 @@ TEST_P(InPlaceOnViews, RefuseWhatCannotBeFollowed) {
     unseen = y.select(0, 0);
   }
   expect_contains(message_of([&] { unseen.copy_(x.select(0, 0)); }), "could not follow");
-  EXPECT_EQ(y.to_vector<double>(), (Numbers{3, 3}));
+  EXPECT_EQ(y.to_vector<double>(), (Doubles{3, 3}));
 }
 
 TEST(InPlaceOnCpu, CopiesBetweenViewsThatOverlap) {
   Tensor x = arange(9, kDouble).reshape({3, 3});
   x.copy_(x.t());
-  EXPECT_EQ(numbers(x), (Doubles{0, 3, 6, 1, 4, 7, 2, 5, 8}));
+  EXPECT_EQ(elements(x), (Doubles{0, 3, 6, 1, 4, 7, 2, 5, 8}));
   x.slice(0, 1).copy_(x.slice(0, 0, 2));
-  EXPECT_EQ(numbers(x), (Doubles{0, 3, 6, 0, 3, 6, 1, 4, 7}));
+  EXPECT_EQ(elements(x), (Doubles{0, 3, 6, 0, 3, 6, 1, 4, 7}));
 }
 
 TEST(InPlaceOnCpu, RefusesLeavesBeforeDrawingNumbers) {

@@ -18,9 +18,9 @@ namespace {
 TEST(Cat, JoinsAlongAnyDimension) {
   const Tensor a = tensor({{1, 2}, {3, 4}});
   const Tensor b = tensor({{5}, {6}});
-  EXPECT_EQ(numbers(cat({a, b}, 1)), (Doubles{1, 2, 5, 3, 4, 6}));
-  EXPECT_EQ(numbers(cat({a, b.transpose(0, 1)}, -2)), (Doubles{1, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(numbers(cat({a, zeros({0}), a.slice(0, 0, 0)})), (Doubles{1, 2, 3, 4}));
+  EXPECT_EQ(elements(cat({a, b}, 1)), (Doubles{1, 2, 5, 3, 4, 6}));
+  EXPECT_EQ(elements(cat({a, b.transpose(0, 1)}, -2)), (Doubles{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(elements(cat({a, zeros({0}), a.slice(0, 0, 0)})), (Doubles{1, 2, 3, 4}));
   EXPECT_EQ(cat({zeros({0}), zeros({0})}).sizes(), Shape{0});
 }
 
@@ -55,8 +55,8 @@ TEST(Cat, RefusesShapesThatDoNotFit) {
 TEST(Stack, AddsADimension) {
   const Tensor a = tensor({1, 2});
   const Tensor b = tensor({3, 4});
-  EXPECT_EQ(numbers(stack({a, b})), (Doubles{1, 2, 3, 4}));
-  EXPECT_EQ(numbers(stack({a, b}, 1)), (Doubles{1, 3, 2, 4}));
+  EXPECT_EQ(elements(stack({a, b})), (Doubles{1, 2, 3, 4}));
+  EXPECT_EQ(elements(stack({a, b}, 1)), (Doubles{1, 3, 2, 4}));
   EXPECT_EQ(stack({a, b, a}, -1).sizes(), (Shape{2, 3}));
   EXPECT_EQ(stack({tensor(1), tensor(2)}).sizes(), Shape{2});
   expect_gradients(
@@ -68,9 +68,9 @@ TEST(Stack, AddsADimension) {
 
 TEST(Gather, PicksAlongADimension) {
   const Tensor x = tensor({{1, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(numbers(gather(x, 1, tensor({{2, 0}, {1, 1}}))), (Doubles{3, 1, 5, 5}));
-  EXPECT_EQ(numbers(gather(x, 0, tensor({{1, 0}}))), (Doubles{4, 2}));
-  EXPECT_EQ(numbers(gather(x.t(), -2, tensor({{2, 0}}))), (Doubles{3, 4}));
+  EXPECT_EQ(elements(gather(x, 1, tensor({{2, 0}, {1, 1}}))), (Doubles{3, 1, 5, 5}));
+  EXPECT_EQ(elements(gather(x, 0, tensor({{1, 0}}))), (Doubles{4, 2}));
+  EXPECT_EQ(elements(gather(x.t(), -2, tensor({{2, 0}}))), (Doubles{3, 4}));
   EXPECT_EQ(gather(tensor(5), 0, tensor(0)).item<double>(), 5);
   EXPECT_EQ(gather(x, 1, zeros({2, 0}, {.dtype = kLong})).numel(), 0);
   EXPECT_EQ(gather(x.to(kHalf), 1, tensor({{0}})).dtype(), kHalf);
@@ -79,9 +79,9 @@ TEST(Gather, PicksAlongADimension) {
 TEST(ScatterAdd, AddsWhereGatherPicks) {
   const Tensor zero = zeros({2, 3});
   const Tensor index = tensor({{2, 0, 2}});
-  EXPECT_EQ(numbers(scatter_add(zero, 1, index, tensor({{1.0, 2.0, 3.0}}))),
+  EXPECT_EQ(elements(scatter_add(zero, 1, index, tensor({{1.0, 2.0, 3.0}}))),
             (Doubles{2, 0, 4, 0, 0, 0}));
-  EXPECT_EQ(numbers(scatter_add(zero, 0, tensor({{1, 1}, {1, 0}}), ones({2, 3}))),
+  EXPECT_EQ(elements(scatter_add(zero, 0, tensor({{1, 1}, {1, 0}}), ones({2, 3}))),
             (Doubles{0, 1, 0, 2, 1, 0}));
 }
 
@@ -118,7 +118,7 @@ TEST(Gather, AndScatterAddAreEachOthersGradients) {
   expect_second_gradients(add, inputs);
 }
 
-TEST(IndexSelect, OfANumberTakesOneIndex) {
+TEST(IndexSelect, OfAZeroDimensionalTensorTakesOneIndex) {
   EXPECT_EQ(index_select(tensor(5.0), 0, tensor({0})).item(), 5);
   EXPECT_THROW(index_select(tensor(5.0), 0, zeros({2}, kLong)), std::invalid_argument);
   EXPECT_THROW(index_select(tensor(5.0), 0, zeros({0}, kLong)), std::invalid_argument);
@@ -126,9 +126,9 @@ TEST(IndexSelect, OfANumberTakesOneIndex) {
 
 TEST(IndexSelect, PicksWholeSlices) {
   const Tensor x = tensor({{1, 2, 3}, {4, 5, 6}});
-  EXPECT_EQ(numbers(index_select(x, 1, tensor({2, 0, 2}))), (Doubles{3, 1, 3, 6, 4, 6}));
-  EXPECT_EQ(numbers(index_select(x, 0, tensor({1}))), (Doubles{4, 5, 6}));
-  EXPECT_EQ(numbers(index_select(x.t(), 0, tensor({1}, {.dtype = kInt}))), (Doubles{2, 5}));
+  EXPECT_EQ(elements(index_select(x, 1, tensor({2, 0, 2}))), (Doubles{3, 1, 3, 6, 4, 6}));
+  EXPECT_EQ(elements(index_select(x, 0, tensor({1}))), (Doubles{4, 5, 6}));
+  EXPECT_EQ(elements(index_select(x.t(), 0, tensor({1}, {.dtype = kInt}))), (Doubles{2, 5}));
   EXPECT_EQ(index_select(x, 0, tensor(1)).sizes(), (Shape{1, 3}));
   EXPECT_EQ(index_select(x, 0, zeros({0}, {.dtype = kLong})).sizes(), (Shape{0, 3}));
   const auto f = [](const auto& in) { return index_select(in[0], 1, tensor({2, 0, 2, 2})); };
@@ -140,7 +140,7 @@ TEST(Embedding, LooksRowsUp) {
   const Tensor weight = tensor({{1, 2}, {3, 4}, {5, 6}});
   const Tensor rows = embedding(weight, tensor({{2, 0}, {1, 2}}));
   EXPECT_EQ(rows.sizes(), (Shape{2, 2, 2}));
-  EXPECT_EQ(numbers(rows), (Doubles{5, 6, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(elements(rows), (Doubles{5, 6, 1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(embedding(weight, tensor(1)).sizes(), Shape{2});
   const auto f = [](const auto& in) { return embedding(in[0], tensor({2, 0, 2})); };
   expect_gradients(f, {random_leaf({3, 2}, 1)});
@@ -152,9 +152,9 @@ TEST(Embedding, SendsNoGradientToThePadding) {
   for (const std::int64_t padding : {2, -1}) {
     weight.impl()->grad.reset();
     sum(embedding(weight, tensor({2, 0, 0, 2}), padding)).backward();
-    EXPECT_EQ(numbers(weight.grad()), (Doubles{2, 2, 0, 0, 0, 0}));
+    EXPECT_EQ(elements(weight.grad()), (Doubles{2, 2, 0, 0, 0, 0}));
   }
-  EXPECT_EQ(numbers(embedding(weight, tensor({2}), 2)), Doubles(2, 1));
+  EXPECT_EQ(elements(embedding(weight, tensor({2}), 2)), Doubles(2, 1));
 }
 
 TEST(Embedding, HasTheSameGradientForAnyNumberOfThreads) {
@@ -166,7 +166,7 @@ TEST(Embedding, HasTheSameGradientForAnyNumberOfThreads) {
     set_num_threads(count);
     const Tensor weight = zeros({50, 9}, {.requires_grad = true});
     embedding(weight, indices).backward(cotangent);
-    gradients.push_back(numbers(weight.grad()));
+    gradients.push_back(elements(weight.grad()));
   }
   set_num_threads(threads);
   EXPECT_EQ(gradients[0], gradients[1]);
@@ -174,7 +174,7 @@ TEST(Embedding, HasTheSameGradientForAnyNumberOfThreads) {
 
 TEST(MaskedFill, ReplacesWhereTheMaskIsTrue) {
   const Tensor x = tensor({{1, 2}, {3, 4}});
-  EXPECT_EQ(numbers(masked_fill(x, tensor({true, false}), 9)), (Doubles{9, 2, 9, 4}));
+  EXPECT_EQ(elements(masked_fill(x, tensor({true, false}), 9)), (Doubles{9, 2, 9, 4}));
   EXPECT_EQ(masked_fill(x, tensor({true, false}), 9).dtype(), kLong);
   EXPECT_EQ(masked_fill(tensor(1.0), tensor({true, false}), 9).sizes(), Shape{2});
   const Tensor half =
@@ -191,11 +191,11 @@ TEST(MaskedFill, StopsEvenInfiniteGradients) {
   const Tensor x = ones({2}, {.requires_grad = true});
   masked_fill(x, tensor({true, false}), 0)
       .backward(tensor({std::numeric_limits<double>::infinity(), 3.0}));
-  EXPECT_EQ(numbers(x.grad()), (Doubles{0, 3}));
+  EXPECT_EQ(elements(x.grad()), (Doubles{0, 3}));
 }
 
 TEST(OneHot, SetsOneElementARow) {
-  EXPECT_EQ(numbers(one_hot(tensor({2, 0}))), (Doubles{0, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(elements(one_hot(tensor({2, 0}))), (Doubles{0, 0, 1, 1, 0, 0}));
   EXPECT_EQ(one_hot(tensor({{1}, {0}}), 4).sizes(), (Shape{2, 1, 4}));
   EXPECT_EQ(one_hot(tensor(1)).dtype(), kLong);
   EXPECT_EQ(one_hot(zeros({0}, {.dtype = kLong}), 3).sizes(), (Shape{0, 3}));
@@ -206,7 +206,7 @@ template <class F>
 void expect_out_of_range(const char* op, const char* index, const char* size, const F& f) {
   try {
     f();
-    if (get_default_device().is_cuda()) cuda::synchronize();  // which is told then
+    if (get_default_device().is_cuda()) cuda::synchronize();  // throws it
     ADD_FAILURE() << op << " accepted " << index;
   } catch (const std::out_of_range& error) {
     const std::string text = error.what();

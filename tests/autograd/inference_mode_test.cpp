@@ -6,7 +6,7 @@
 #include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/message_of.h>
 
-// What InferenceMode marks: tensors made inside, but not views of those made outside.
+// InferenceMode marks tensors created inside, but not views of tensors created outside.
 namespace halfgrad {
 namespace {
 
@@ -30,7 +30,7 @@ const ViewCase kViews[] = {
 };
 
 TEST(InferenceModeViews, OfAnOrdinaryTensorAreOrdinary) {
-  const Tensor x = numbers({1, 2, 3, 4}).reshape({2, 2});
+  const Tensor x = elements({1, 2, 3, 4}).reshape({2, 2});
   for (const ViewCase& c : kViews) {
     SCOPED_TRACE(c.what);
     Tensor view;
@@ -41,11 +41,11 @@ TEST(InferenceModeViews, OfAnOrdinaryTensorAreOrdinary) {
     }
     const Tensor leaf = ones_like(view, {.requires_grad = true});
     (leaf * view).sum().backward();  // saves the view
-    EXPECT_EQ(numbers(leaf.grad()), numbers(view));
+    EXPECT_EQ(elements(leaf.grad()), elements(view));
   }
 }
 
-TEST(InferenceModeViews, OfATensorMadeInsideAreAsItWhereverTheyAreMade) {
+TEST(InferenceModeViews, OfAnInferenceTensorAreInferenceTensors) {
   Tensor inside;
   {
     const InferenceMode inference;
@@ -56,7 +56,7 @@ TEST(InferenceModeViews, OfATensorMadeInsideAreAsItWhereverTheyAreMade) {
 }
 
 TEST(InferenceModeViews, AreNotChangedInARecordingLater) {
-  const Tensor x = numbers({1, 2}).requires_grad_() * 1;
+  const Tensor x = elements({1, 2}).requires_grad_() * 1;
   Tensor view;
   {
     const InferenceMode inference;
@@ -64,7 +64,7 @@ TEST(InferenceModeViews, AreNotChangedInARecordingLater) {
     EXPECT_TRUE((x * 2).is_inference());
     EXPECT_TRUE(x.t().reshape({1, 2}).clone().is_inference());
   }
-  const std::string message = message_of([&] { view.mul_(numbers({2}).requires_grad_()[0]); });
+  const std::string message = message_of([&] { view.mul_(elements({2}).requires_grad_()[0]); });
   EXPECT_EQ(message.find("mul_: expected a tensor that owns its numbers, got a view"), 0U)
       << message;
 }

@@ -11,9 +11,9 @@
 #include <halfgrad/testing/ulp.h>
 #include <halfgrad/tests/autograd/doubles.h>
 
-// An infinite gradient is what a loss scale that is too large makes of a finite one. Whether a zero
-// slope stops it (the gradient is selected) or turns it into NaN (the gradient is multiplied) is
-// PyTorch's choice for each op: derivatives.yaml.
+// A loss scale that is too large makes gradients infinite. A zero slope either stops an infinite
+// gradient (it is selected) or turns it into NaN (it is multiplied): each op follows PyTorch's
+// derivatives.yaml.
 namespace halfgrad {
 namespace {
 
@@ -26,15 +26,15 @@ struct Rule {
   std::vector<double> nan_gradient;  // for dy = NaN
 };
 
-class InfiniteGradients : public NumbersOnDevice {
+class InfiniteGradients : public TensorsOnDevice {
  protected:
   std::vector<Rule> rules() const;
 };
 HALFGRAD_ON_DEVICES(InfiniteGradients);
 
 std::vector<Rule> InfiniteGradients::rules() const {
-  const Tensor ones = numbers({1, 1, 1});
-  const Tensor bools = numbers({0, 1}).to(kBool);
+  const Tensor ones = elements({1, 1, 1});
+  const Tensor bools = elements({0, 1}).to(kBool);
   return {
       {"relu",
        "y <= 0 ? 0 : dy",
@@ -81,12 +81,12 @@ std::vector<Rule> InfiniteGradients::rules() const {
       {"pow",
        "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
        [=, this](const Tensor& x) {
-         return pow(x, numbers({0, 0, 0, 0, 1, 2, 2}));
+         return pow(x, elements({0, 0, 0, 0, 1, 2, 2}));
        },
        {0, 3, kInf, kNan, 0, 0, 3},
        {0, 0, 0, 0, kInf, kNan, kInf},
        {0, 0, 0, 0, kNan, kNan, kNan}},
-      {"pow of a number",
+      {"pow of a Scalar exponent",
        "exponent == 0 ? 0 : dy * (exponent * x ** (exponent - 1))",
        [](const Tensor& x) { return pow(x, 0); },
        {0, -3, kInf, kNan},
@@ -95,7 +95,7 @@ std::vector<Rule> InfiniteGradients::rules() const {
       {"pow, by its exponent",
        "dy * (base == 0 && x >= 0 ? 0 : base ** x * log(base))",
        [=, this](const Tensor& x) {
-         return pow(numbers({0, 0, 2, 1}), x);
+         return pow(elements({0, 0, 2, 1}), x);
        },
        {0, 2, 0, 2},
        {kNan, kNan, kInf, kNan},
@@ -119,34 +119,34 @@ TEST_P(InfiniteGradients, AreSelectedOrMultipliedAsInPyTorch) {
   for (const Rule& rule : rules()) {
     for (const bool create_graph : {false, true}) {
       SCOPED_TRACE(rule.op + ": " + rule.rule + (create_graph ? ", create_graph" : ""));
-      const Tensor x = numbers(rule.at).requires_grad_();
+      const Tensor x = elements(rule.at).requires_grad_();
       const Tensor y = rule.function(x);
       const auto gradient = [&](double dy) {
         return autograd::grad({y}, {x}, {Tensor(Array::full(x.sizes(), dy, kFloat64, device()))},
                               {.retain_graph = true, .create_graph = create_graph})[0];
       };
-      expect_numbers(gradient(kInf), rule.gradient);
-      expect_numbers(gradient(kNan), rule.nan_gradient);
+      expect_values(gradient(kInf), rule.gradient);
+      expect_values(gradient(kNan), rule.nan_gradient);
     }
   }
 }
 
 TEST_P(InfiniteGradients, AMaskedGradientIsMaskedWhenDifferentiatedAgain) {
-  const Tensor x = numbers({-1, 2}).requires_grad_();
-  const Tensor dy = numbers({kInf, kInf}).requires_grad_();
+  const Tensor x = elements({-1, 2}).requires_grad_();
+  const Tensor dy = elements({kInf, kInf}).requires_grad_();
   const Tensor dx = autograd::grad({relu(x)}, {x}, {dy}, {.create_graph = true})[0];
-  const auto second = autograd::grad({dx}, {x, dy}, {numbers({1, 1})});
-  expect_numbers(second[0], {0, 0});
-  expect_numbers(second[1], {0, 1});
+  const auto second = autograd::grad({dx}, {x, dy}, {elements({1, 1})});
+  expect_values(second[0], {0, 0});
+  expect_values(second[1], {0, 1});
 }
 
 TEST_P(InfiniteGradients, APowerOfZeroIsStoppedWhenDifferentiatedAgain) {
-  const Tensor x = numbers({0, 3}).requires_grad_();
-  const Tensor exponent = numbers({0, 0}).requires_grad_();
-  const Tensor dy = numbers({kInf, kNan}).requires_grad_();
+  const Tensor x = elements({0, 3}).requires_grad_();
+  const Tensor exponent = elements({0, 0}).requires_grad_();
+  const Tensor dy = elements({kInf, kNan}).requires_grad_();
   const Tensor dx = autograd::grad({pow(x, exponent)}, {x}, {dy}, {.create_graph = true})[0];
-  for (const Tensor& second : autograd::grad({dx}, {x, exponent, dy}, {numbers({1, kInf})})) {
-    expect_numbers(second, {0, 0});
+  for (const Tensor& second : autograd::grad({dx}, {x, exponent, dy}, {elements({1, kInf})})) {
+    expect_values(second, {0, 0});
   }
 }
 

@@ -14,28 +14,28 @@
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/tests/message_of.h>
 
-// Products of integers, which wrap.
+// Products of integers, which wrap around.
 namespace halfgrad {
 namespace {
 
 class IntegerProductsOnCpu : public ::testing::TestWithParam<DType> {
  protected:
-  // Numbers of all of the dtype's bits.
+  // Random values that use all bits of the dtype.
   static Tensor operand(const Shape& sizes, std::uint64_t seed) {
-    std::vector<std::int64_t> numbers;
+    std::vector<std::int64_t> elements;
     for (std::int64_t i = 0; i < numel(sizes); ++i) {
       seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-      numbers.push_back(static_cast<std::int64_t>(seed));
+      elements.push_back(static_cast<std::int64_t>(seed));
     }
-    return tensor(numbers, sizes, {.dtype = kLong}).to(GetParam());
+    return tensor(elements, sizes, {.dtype = kLong}).to(GetParam());
   }
 
-  static std::vector<std::int64_t> wrapped(const std::vector<std::uint64_t>& numbers) {
+  static std::vector<std::int64_t> wrapped(const std::vector<std::uint64_t>& elements) {
     std::vector<std::int64_t> result;
-    for (const std::uint64_t number : numbers) {
+    for (const std::uint64_t value : elements) {
       result.push_back(visit(GetParam(), [&](auto tag) -> std::int64_t {
         using T = typename decltype(tag)::type;
-        if constexpr (std::is_integral_v<T>) return static_cast<T>(number);
+        if constexpr (std::is_integral_v<T>) return static_cast<T>(value);
         throw std::logic_error("no integers");
       }));
     }
@@ -50,18 +50,18 @@ class IntegerProductsOnCpu : public ::testing::TestWithParam<DType> {
     const auto addend = c.defined() ? c.to_vector<std::int64_t>() : std::vector<std::int64_t>();
     const auto m = static_cast<std::size_t>(a.size(0)), depth = static_cast<std::size_t>(a.size(1));
     const auto n = static_cast<std::size_t>(b.size(1));
-    std::vector<std::uint64_t> numbers(m * n, 0);
+    std::vector<std::uint64_t> elements(m * n, 0);
     for (std::size_t i = 0; i < m * n; ++i) {
       for (std::size_t k = 0; k < depth; ++k) {
-        numbers[i] += static_cast<std::uint64_t>(left[i / n * depth + k]) *
-                      static_cast<std::uint64_t>(right[k * n + i % n]);
+        elements[i] += static_cast<std::uint64_t>(left[i / n * depth + k]) *
+                       static_cast<std::uint64_t>(right[k * n + i % n]);
       }
-      numbers[i] *= static_cast<std::uint64_t>(alpha);
+      elements[i] *= static_cast<std::uint64_t>(alpha);
       if (c.defined()) {
-        numbers[i] += static_cast<std::uint64_t>(beta) * static_cast<std::uint64_t>(addend[i]);
+        elements[i] += static_cast<std::uint64_t>(beta) * static_cast<std::uint64_t>(addend[i]);
       }
     }
-    return wrapped(numbers);
+    return wrapped(elements);
   }
 
   static void expect_equal(const Tensor& actual, const std::vector<std::int64_t>& expected) {
@@ -119,8 +119,8 @@ TEST_P(IntegerProductsOnCpu, WithAddends) {
   expect_equal(linear(a, b.t()), expected(a, b));
 }
 
-// As in PyTorch: 2.5 counts as 2, and so 0.5 as none.
-TEST_P(IntegerProductsOnCpu, CutFactorsToIntegers) {
+// As in PyTorch, fractions are cut off: 2.5 counts as 2, and 0.5 as 0.
+TEST_P(IntegerProductsOnCpu, TruncateFactorsToIntegers) {
   const Tensor a = operand({4, 5}, 1), b = operand({5, 3}, 2), c = operand({4, 3}, 3);
   expect_equal(addmm(c, a, b, 0.5, 2.5), expected(a, b, 2));
   EXPECT_THROW(addmm(c, a, b, 1, 1e30), std::invalid_argument);

@@ -9,7 +9,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
-// What integers keep, and refuse, that floating-point numbers would round.
+// Integers keep bits that floating point would round, and refuse values that they cannot hold.
 namespace halfgrad {
 namespace {
 
@@ -22,7 +22,7 @@ Integers integers(const Tensor& x) {
   return x.to_vector<std::int64_t>();
 }
 
-TEST(Integers, KeepTheirBitsFromAndToNumbers) {
+TEST(Integers, KeepTheirBitsFromAndToScalars) {
   EXPECT_EQ(integers(tensor({kOdd, kLargest})), (Integers{kOdd, kLargest}));
   EXPECT_EQ(integers(tensor({{kOdd}, {-kOdd}})), (Integers{kOdd, -kOdd}));
   EXPECT_EQ(tensor(kLargest).item<std::int64_t>(), kLargest);
@@ -32,7 +32,7 @@ TEST(Integers, KeepTheirBitsFromAndToNumbers) {
   EXPECT_EQ(integers(arange(kLargest - 1, kLargest)), Integers{kLargest - 1});
 }
 
-TEST(Integers, KeepTheirBitsInOpsWithNumbers) {
+TEST(Integers, KeepTheirBitsInOpsWithScalars) {
   const Tensor x = tensor({std::int64_t{1}, kOdd});
   EXPECT_EQ(integers(x + kOdd), (Integers{kOdd + 1, 2 * kOdd}));
   EXPECT_EQ(integers(kOdd - x), (Integers{kOdd - 1, 0}));
@@ -47,7 +47,7 @@ TEST(Integers, KeepTheirBitsInOpsWithNumbers) {
   EXPECT_EQ(integers(pow(x, 1)), (Integers{1, kOdd}));
 }
 
-TEST(Integers, RefuseNumbersBeyondTheirRange) {
+TEST(Integers, RefuseValuesOutOfRange) {
   EXPECT_THROW(full({2}, 300, {.dtype = kByte}), std::invalid_argument);
   EXPECT_THROW(zeros({2}, {.dtype = kByte}).fill_(300), std::invalid_argument);
   EXPECT_THROW(zeros({2}, {.dtype = kLong}).fill_(std::nan("")), std::invalid_argument);
@@ -93,7 +93,7 @@ TEST(Masks, AreNotSubtracted) {
   EXPECT_EQ((mask + mask).dtype(), kBool);
 }
 
-TEST(SmallIntegers, NumbersBeyondTheirRangeAreRefused) {
+TEST(SmallIntegers, ScalarsOutOfRangeAreRefused) {
   const Tensor bytes = tensor({5, 7}, kUInt8);
   const Tensor mask = tensor({true, false});
   EXPECT_THROW(clamp_max(bytes, -3), std::invalid_argument);

@@ -31,7 +31,7 @@ TEST_P(LayerNorm, GradientOfAFloat32BiasIsSummedInFloat32) {
   }
 }
 
-// The bias has the shape of several dimensions, and the input no others.
+// The bias has two dimensions, and the input has no others: it is one row.
 TEST_P(LayerNorm, GradientOfTheBiasOfOneRowIsThatOfTheResult) {
   const CreationOptions wide{.dtype = kFloat, .device = device(), .requires_grad = true};
   const Tensor weight = ones({3, 5}, wide), bias = zeros({3, 5}, wide);

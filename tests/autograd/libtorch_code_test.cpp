@@ -72,27 +72,27 @@ TEST(LibtorchCode, Indexes) {
 TEST(LibtorchCode, UpdatesAsAdamDoes) {
   torch::Tensor p = torch::full({4}, 1.0);
   const torch::Tensor grad = torch::tensor({0.5, -0.25, 1.0, 0.0});
-  torch::Tensor mean = torch::zeros_like(p);
-  torch::Tensor square = torch::zeros_like(p);
-  mean.lerp_(grad, 1 - 0.9);
-  square.mul_(0.999).addcmul_(grad, grad, 1 - 0.999);
-  const torch::Tensor denominator = square.div(1 - 0.999).sqrt_().add_(1e-8);
-  p.addcdiv_(mean, denominator, -0.1 / (1 - 0.9));
+  torch::Tensor m = torch::zeros_like(p);
+  torch::Tensor v = torch::zeros_like(p);
+  m.lerp_(grad, 1 - 0.9);
+  v.mul_(0.999).addcmul_(grad, grad, 1 - 0.999);
+  const torch::Tensor denominator = v.div(1 - 0.999).sqrt_().add_(1e-8);
+  p.addcdiv_(m, denominator, -0.1 / (1 - 0.9));
   EXPECT_TRUE(p.allclose(torch::tensor({0.9, 1.1, 0.9, 1.0})));
 }
 
-TEST(LibtorchCode, LooksAtGradientsAndNumbers) {
+TEST(LibtorchCode, InspectsGradientsAndValues) {
   const torch::Tensor x = torch::linspace(-2, 2, 9).view({3, 3});
   const torch::Tensor outliers = (x.abs() > 1.5) | ((1 < x) & (x < 1.75));
   EXPECT_EQ(outliers.sum().item<int>(), 3);
   EXPECT_TRUE(x.isfinite().all().item<bool>());
-  const auto [values, places] = x.max(/*dim=*/1, /*keepdim=*/true);
+  const auto [values, indices] = x.max(/*dim=*/1, /*keepdim=*/true);
   EXPECT_TRUE(values.equal(x.amax(1, true)));
-  EXPECT_TRUE(x.gather(1, places).equal(values));
+  EXPECT_TRUE(x.gather(1, indices).equal(values));
   const torch::Tensor normal = x.sub(x.mean(0)).div(x.std(0));
   EXPECT_TRUE(normal.var(0, /*unbiased=*/true).allclose(torch::ones({3})));
   EXPECT_EQ(x.to(torch::kHalf).nbytes(), 18U);
-  EXPECT_EQ(x.clamp_min(0).flip(0).type_as(places).sum().item<int>(), 1 + 1 + 2);
+  EXPECT_EQ(x.clamp_min(0).flip(0).type_as(indices).sum().item<int>(), 1 + 1 + 2);
   EXPECT_TRUE(x.round().equal(torch::tensor({-2, -2, -1, 0, 0, 0, 1, 2, 2}).view_as(x).to(x)));
 }
 

@@ -15,7 +15,7 @@ namespace torch = halfgrad;
 using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-const torch::Device kSecond(torch::kCPU, 1);  // a place apart from the CPU, as a GPU is
+const torch::Device kSecond(torch::kCPU, 1);  // a second CPU device, in place of a GPU
 
 TEST(ChainedOptions, MakeTensors) {
   const torch::TensorOptions options =

@@ -65,7 +65,7 @@ TEST(Linear, HasTheGradientsOfFiniteDifferences) {
   }
 }
 
-// As in PyTorch, where a bias of several rows is added to the product.
+// As in PyTorch, a bias with several rows is added to the product.
 TEST(Linear, TakesAnyBiasThatBroadcastsToTheResult) {
   const struct {
     Shape leading, bias;
@@ -82,7 +82,7 @@ TEST(Linear, TakesAnyBiasThatBroadcastsToTheResult) {
     ASSERT_EQ(y.sizes(), with(c.leading, kOut));
     const auto got = y.to_vector<double>(), expected = (linear(x, w) + b).to_vector<double>();
     const auto magnitude = (linear(abs(x), abs(w)) + abs(b)).to_vector<double>();
-    for (std::size_t i = 0; i < got.size(); ++i) {  // either side rounds kIn + 1 times
+    for (std::size_t i = 0; i < got.size(); ++i) {  // both sides round kIn + 1 times
       EXPECT_NEAR(got[i], expected[i], 2 * (kIn + 1) * roundoff(kDouble) * magnitude[i]);
     }
     const auto f = [](const std::vector<Tensor>& in) { return linear(in[0], in[1], in[2]); };
@@ -115,8 +115,8 @@ TEST(Linear, TakesViews) {
   EXPECT_EQ(f(inputs).to_vector<double>(), copied.to_vector<double>());
 }
 
-// All that it kept, as every op does; while the output lives.
-TEST(Linear, BackwardFreesWhatTheActivationKept) {
+// The saved tensors are freed, as for every op; the output stays.
+TEST(Linear, BackwardFreesWhatTheActivationSaved) {
   for (const auto& f : {linear_relu, linear_gelu}) {
     const Tensor x = ones({64, 64}), w = ones({64, 64}, {.requires_grad = true});
     const auto held = [&] { return allocator::stats(x.device()).current; };
@@ -144,7 +144,7 @@ TEST(Linear, SumsSixteenBitBiasGradientsInThirtyTwo) {
 }
 
 TEST(Linear, RoundsOnceAfterTheBias) {
-  // 2048 + 1 is no float16, and would be rounded to 2048 before the bias of 1 came.
+  // 2048 + 1 is not a float16: rounding before adding the bias would give 2048.
   const Tensor x = tensor({{2048.0, 1.0}}, {.dtype = kHalf});
   const Tensor w = ones({1, 2}, {.dtype = kHalf});
   EXPECT_EQ(linear(x, w, ones({1}, {.dtype = kHalf})).item<double>(), 2050);

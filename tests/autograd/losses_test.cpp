@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<std::int64_t> kClasses{2, 0, -100, 1, 2};
 
-class CrossEntropy : public NumbersOnDevice {
+class CrossEntropy : public TensorsOnDevice {
  protected:
   Tensor random_leaf(const Shape& sizes, std::uint64_t stream) const {
     return halfgrad::random_leaf(sizes, stream).detach().to(device()).requires_grad_();
@@ -32,7 +32,7 @@ HALFGRAD_ON_DEVICES(NllLoss);
 HALFGRAD_ON_DEVICES(BinaryCrossEntropy);
 HALFGRAD_ON_DEVICES(Losses);
 
-TEST_P(CrossEntropy, IgnoredRowsCountNothing) {
+TEST_P(CrossEntropy, IgnoredRowsDoNotCount) {
   const Tensor x = random_leaf({5, 3}, 1);
   const Tensor kept = tensor({0, 1, 3, 4}, in(kLong));
   const Tensor others = tensor({2, 0, 1, 2}, in(kLong));
@@ -86,9 +86,9 @@ TEST(CrossEntropyOnCpu, IsTheSameForAnyNumberOfThreads) {
   const auto run = [&](int threads) {
     set_num_threads(threads);
     const Tensor loss = cross_entropy(x, target);
-    std::vector<double> numbers = autograd::grad({loss}, {x})[0].to_vector<double>();
-    numbers.push_back(loss.item());
-    return numbers;
+    std::vector<double> elements = autograd::grad({loss}, {x})[0].to_vector<double>();
+    elements.push_back(loss.item());
+    return elements;
   };
   const int before = get_num_threads();
   EXPECT_EQ(run(1), run(2));
@@ -119,7 +119,7 @@ TEST_P(BinaryCrossEntropy, StaysFiniteAtTheEnds) {
       2000);
 }
 
-// The mean divides by the number of losses, whatever their weights.
+// The mean divides by the number of losses, not by the sum of their weights.
 TEST(BinaryCrossEntropyOnCpu, WeightsMultiplyEachLoss) {
   const Tensor weight = tensor({2.0, 0.0, 0.5}, {.dtype = kDouble});
   const Tensor x = random_leaf({2, 3}, 1);
@@ -191,7 +191,7 @@ TEST(LossesOnCpu, WarnOfTargetsThatBroadcast) {
                          std::to_string(line) + "\n");
 }
 
-// Each call stands in a line of its own.
+// Each call is on a source line of its own.
 TEST(LossesOnCpu, WarnOnceForEachLineThatCallsThem) {
   const Tensor x = full({2, 1}, 0.5), target = full({2}, 0.25);
   std::vector<std::function<void()>> calls;
@@ -210,7 +210,7 @@ TEST(LossesOnCpu, WarnOnceForEachLineThatCallsThem) {
   }
 }
 
-// On a GPU the host does not know the targets, and a kernel would read a row that is not there.
+// On a GPU the host does not see the targets, and a kernel would read beyond the input.
 TEST_P(NllLoss, RefusesRowsWithoutClasses) {
   for (const std::int64_t target : {0, -100}) {
     EXPECT_THROW(nll_loss(zeros({2, 0}, in(kFloat)), full({2}, target, in(kLong))),

@@ -44,7 +44,7 @@ const Case kCases[] = {
     {{0, 2, 3}, {0, 3, 2}, {0, 2, 2}},
 };
 
-// Plain numbers of a tensor, read at an index that broadcasts.
+// The elements of a tensor as doubles, read at an index that broadcasts.
 class Reader {
  public:
   explicit Reader(const Tensor& t) : sizes_(t.sizes()), data_(t.to_vector<double>()) {}
@@ -65,8 +65,8 @@ class Reader {
   std::vector<double> data_;
 };
 
-// A product of matrices element by element: |error| <= (k + 1) roundoffs of the accumulator times
-// the sum of the magnitudes, and one rounding of the result.
+// Compares each element of c = a b with a loop:
+//     |error| <= (k + 1) roundoff(accumulator) sum_k |a_ik b_kj| + one rounding of the result
 void expect_product(const Tensor& a, const Tensor& b, const Tensor& c) {
   const Reader left(a.dim() == 1 ? a.unsqueeze(0) : a);
   const Reader right(b.dim() == 1 ? b.unsqueeze(1) : b);

@@ -10,7 +10,7 @@
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/devices.h>
 
-// Every method is the function of its name.
+// Each method gives the result of the function with its name.
 namespace halfgrad {
 namespace {
 
@@ -41,41 +41,41 @@ TEST_F(Methods, OfArithmetic) {
                 {"sub", x.sub(y, 3), sub(x, y, 3)},
                 {"mul", x.mul(y), mul(x, y)},
                 {"div", x.div(y), div(x, y)},
-                {"add number", x.add(2, 3), add(x, 2, 3)},
-                {"sub number", x.sub(2, 3), sub(x, 2, 3)},
-                {"mul number", x.mul(2), mul(x, 2)},
-                {"div number", x.div(2), div(x, 2)},
+                {"add scalar", x.add(2, 3), add(x, 2, 3)},
+                {"sub scalar", x.sub(2, 3), sub(x, 2, 3)},
+                {"mul scalar", x.mul(2), mul(x, 2)},
+                {"div scalar", x.div(2), div(x, 2)},
                 {"div rounded", x.div(y, "floor"), div(x, y, "floor")},
-                {"div rounded number", x.div(2, "trunc"), div(x, 2, "trunc")},
+                {"div rounded scalar", x.div(2, "trunc"), div(x, 2, "trunc")},
                 {"floor_divide", x.floor_divide(y), floor_divide(x, y)},
-                {"floor_divide number", x.floor_divide(2), div(x, 2, "floor")},
+                {"floor_divide scalar", x.floor_divide(2), div(x, 2, "floor")},
                 {"remainder", x.remainder(-y), remainder(x, -y)},
-                {"remainder number", x.remainder(-2), remainder(x, -2)},
+                {"remainder scalar", x.remainder(-2), remainder(x, -2)},
                 {"fmod", x.fmod(-y), fmod(x, -y)},
-                {"fmod number", x.fmod(-2), fmod(x, -2)},
+                {"fmod scalar", x.fmod(-2), fmod(x, -2)},
                 {"neg", x.neg(), neg(x)},
                 {"pow", x.pow(y), pow(x, y)},
-                {"pow number", x.pow(3), pow(x, 3)},
+                {"pow scalar", x.pow(3), pow(x, 3)},
                 {"maximum", x.maximum(y), maximum(x, y)},
                 {"minimum", x.minimum(y), minimum(x, y)},
                 {"max", x.max(y), maximum(x, y)},
                 {"min", x.min(y), minimum(x, y)},
-                {"clamp numbers", x.clamp(1, 2), clamp(x, 1, 2)},
+                {"clamp scalars", x.clamp(1, 2), clamp(x, 1, 2)},
                 {"clamp from below", x.clamp(y), maximum(x, y)},
                 {"clamp", x.clamp(w, y), minimum(maximum(x, w), y)},
-                {"clamp_min number", x.clamp_min(1), clamp(x, 1)},
-                {"clamp_max number", x.clamp_max(1), clamp(x, {}, 1)},
+                {"clamp_min scalar", x.clamp_min(1), clamp(x, 1)},
+                {"clamp_max scalar", x.clamp_max(1), clamp(x, {}, 1)},
                 {"clamp_min", x.clamp_min(y), maximum(x, y)},
                 {"clamp_max", x.clamp_max(y), minimum(x, y)},
                 {"lerp", x.lerp(y, w), lerp(x, y, w)},
-                {"lerp number", x.lerp(y, 0.25), lerp(x, y, 0.25)},
+                {"lerp scalar", x.lerp(y, 0.25), lerp(x, y, 0.25)},
                 {"addcmul", x.addcmul(y, w, 2), x + 2 * (y * w)},
                 {"addcdiv", x.addcdiv(w, y, 2), x + 2 * (w / y)},
                 {"where", x.where(mask, y), where(mask, x, y)},
-                {"where number", x.where(mask, 7), where(mask, x, 7)}});
+                {"where scalar", x.where(mask, 7), where(mask, x, 7)}});
 }
 
-TEST_F(Methods, OfOneNumber) {
+TEST_F(Methods, OfOneOperand) {
   const Tensor z = x - 1.75;
   expect_pairs({{"abs", z.abs(), abs(z)},          {"exp", z.exp(), exp(z)},
                 {"expm1", z.expm1(), expm1(z)},    {"log", x.log(), log(x)},
@@ -99,12 +99,12 @@ TEST_F(Methods, OfComparisonsAndLogic) {
                 {"le", x.le(y), le(x, y)},
                 {"gt", x.gt(y), gt(x, y)},
                 {"ge", x.ge(y), ge(x, y)},
-                {"eq number", x.eq(1.5), eq(x, 1.5)},
-                {"ne number", x.ne(1.5), ne(x, 1.5)},
-                {"lt number", x.lt(1.5), lt(x, 1.5)},
-                {"le number", x.le(1.5), le(x, 1.5)},
-                {"gt number", x.gt(1.5), gt(x, 1.5)},
-                {"ge number", x.ge(1.5), ge(x, 1.5)},
+                {"eq scalar", x.eq(1.5), eq(x, 1.5)},
+                {"ne scalar", x.ne(1.5), ne(x, 1.5)},
+                {"lt scalar", x.lt(1.5), lt(x, 1.5)},
+                {"le scalar", x.le(1.5), le(x, 1.5)},
+                {"gt scalar", x.gt(1.5), gt(x, 1.5)},
+                {"ge scalar", x.ge(1.5), ge(x, 1.5)},
                 {"logical_and", mask.logical_and(other), logical_and(mask, other)},
                 {"logical_or", mask.logical_or(other), logical_or(mask, other)},
                 {"logical_xor", mask.logical_xor(other), logical_xor(mask, other)},
@@ -163,12 +163,12 @@ TEST_F(Methods, OfShapesAndConversion) {
 }
 
 TEST_F(Methods, OfIndexingAndProducts) {
-  const Tensor places = tensor({{1, 0, 1}});
+  const Tensor positions = tensor({{1, 0, 1}});
   const Tensor batch = x.unsqueeze(0);
   const Tensor square = x.mm(y.t());
   const Tensor vector = x.select(0, 1);
-  expect_pairs({{"gather", x.gather(0, places), gather(x, 0, places)},
-                {"scatter_add", x.scatter_add(0, places, y), scatter_add(x, 0, places, y)},
+  expect_pairs({{"gather", x.gather(0, positions), gather(x, 0, positions)},
+                {"scatter_add", x.scatter_add(0, positions, y), scatter_add(x, 0, positions, y)},
                 {"index_select", x.index_select(0, index), index_select(x, 0, index)},
                 {"masked_fill", x.masked_fill(mask, 9), masked_fill(x, mask, 9)},
                 {"matmul", x.matmul(y.t()), matmul(x, y.t())},
@@ -240,7 +240,7 @@ TEST_F(Methods, OfOrder) {
   EXPECT_TRUE(equal(drawn, multinomial(x, 5, true)));
 }
 
-TEST_F(Methods, ThatTellOfTheTensor) {
+TEST_F(Methods, OfMetadata) {
   const Tensor part = x.to(kHalf).slice(1, 1);
   EXPECT_EQ(part.stride(0), 3);
   EXPECT_EQ(part.stride(-1), 1);

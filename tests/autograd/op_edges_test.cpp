@@ -5,8 +5,8 @@
 
 #include <halfgrad/testing/ulp.h>
 
-// Strides, empty operands and the ends of the number line. Elementwise ops must give the same bits
-// however their operands lie; the others, which may sum in another order then, the same numbers.
+// Strides, empty operands and extreme values. Elementwise ops must give the same bits for all
+// strides; other ops, which may then sum in another order, values within their roundoffs.
 namespace halfgrad {
 namespace {
 
@@ -33,7 +33,7 @@ Tensor with_repeated_rows(const Tensor& x) {
 
 struct LaidOut {
   std::vector<Tensor> strided;
-  std::vector<Tensor> contiguous;  // the same numbers
+  std::vector<Tensor> contiguous;  // the same elements
 };
 
 LaidOut laid_out(const std::vector<Tensor>& operands, Tensor (*layout)(const Tensor&)) {
@@ -58,7 +58,7 @@ TEST_P(ElementwiseOp, StridesDoNotChangeBits) {
   }
 }
 
-TEST_P(OtherOp, StridesDoNotChangeNumbers) {
+TEST_P(OtherOp, StridesDoNotChangeValues) {
   for (const OpExample& example : op().examples) {
     for (const auto layout : {transposed, every_second_element, with_repeated_rows}) {
       for (const DType dtype : {kFloat64, kFloat16}) {
@@ -84,8 +84,8 @@ TEST_P(ElementwiseOp, EmptyOperandsGiveEmptyResults) {
   }
 }
 
-// Every operand as long as the first one loses its first dimension's elements. What has no value
-// then, such as a largest element, must say so.
+// Dimension 0 gets size 0 in every operand where it is as large as in the first one. An op without
+// a value for that, such as amax, must throw.
 TEST_P(OtherOp, EmptyOperandsGiveGradientsOfTheirShapeOrAnError) {
   for (OpExample example : op().examples) {
     SCOPED_TRACE(example.name);
@@ -108,7 +108,7 @@ TEST_P(OtherOp, EmptyOperandsGiveGradientsOfTheirShapeOrAnError) {
   }
 }
 
-TEST_P(ElementwiseOp, OneElementIsEnough) {
+TEST_P(ElementwiseOp, OneElementIsAllowed) {
   for (const Shape& sizes : {Shape{}, Shape{1}}) {
     for (OpExample example : op().examples) {
       for (OperandSpec& spec : example.operands) spec.sizes = sizes;
@@ -120,7 +120,7 @@ TEST_P(ElementwiseOp, OneElementIsEnough) {
   }
 }
 
-/// Zeros, the ends of the dtype's range, and what is no number.
+/// Zeros, the ends of the dtype's range, infinities and NaN.
 std::vector<double> edge_values(DType dtype) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double tiny = dtype == kFloat64   ? 0x1p-1074
@@ -146,8 +146,8 @@ std::vector<double> edge_values(DType dtype) {
           std::numeric_limits<double>::quiet_NaN()};
 }
 
-// One operand takes every edge value; of two operands, both take every pair. What overflows the
-// dtype is infinite in the expectation too, because that is rounded to the dtype.
+// One operand takes every edge value, two operands take every pair. The expected result is rounded
+// to the dtype, so values that overflow it are infinite there too.
 TEST_P(ElementwiseOp, EdgeValuesPropagate) {
   for (const DType dtype : kFloatingDTypes) {
     const std::vector<double> edges = edge_values(dtype);
@@ -176,9 +176,9 @@ TEST_P(ElementwiseOp, EdgeValuesPropagate) {
   }
 }
 
-// One element of one operand is no number. What the reference makes non-finite is not finite, if
-// perhaps NaN for an infinity or the other way round; everything else is as if nothing had
-// happened.
+// One element of one operand is NaN or infinite. An element that is not finite in the reference is
+// not finite here, though perhaps NaN instead of an infinity or an infinity instead of NaN; all
+// other elements stay within the op's roundoffs.
 TEST_P(OtherOp, NonFiniteValuesPropagate) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const DType dtype : kFloatingDTypes) {
@@ -195,9 +195,9 @@ TEST_P(OtherOp, NonFiniteValuesPropagate) {
           const auto expected = expected_result(example, operands).to_vector<double>();
           ASSERT_EQ(got.size(), expected.size());
           for (std::size_t i = 0; i < got.size(); ++i) {
-            const bool no_number = !std::isfinite(got[i]) && !std::isfinite(expected[i]) &&
-                                   (std::isnan(got[i]) || std::isnan(expected[i]));
-            EXPECT_TRUE(no_number ||
+            const bool non_finite = !std::isfinite(got[i]) && !std::isfinite(expected[i]) &&
+                                    (std::isnan(got[i]) || std::isnan(expected[i]));
+            EXPECT_TRUE(non_finite ||
                         roundoffs_between(got[i], expected[i], result.dtype()) <= op().roundoffs)
                 << "element " << i << ": expected " << expected[i] << ", got " << got[i];
           }

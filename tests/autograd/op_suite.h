@@ -15,7 +15,7 @@
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/devices.h>
 
-// What the tests of every op in the table share. A failure names the op, its example and the dtype.
+// Helpers for tests of every op in the table. A failure names the op, its example and the dtype.
 namespace halfgrad {
 
 inline void PrintTo(const OpEntry& op, std::ostream* out) { *out << op.name; }
@@ -23,7 +23,7 @@ inline void PrintTo(const OpEntry& op, std::ostream* out) { *out << op.name; }
 inline constexpr DType kFloatingDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
 inline constexpr std::uint64_t kSeed = 7;
 
-/// A test of an op on a kind of device; on a GPU it skips, and says so, where there is none.
+/// A test of an op on one kind of device; skipped with a message if the machine has none.
 class OpTest : public ::testing::TestWithParam<std::tuple<OpEntry, DeviceType>> {
  protected:
   void SetUp() override { skip_without(device()); }
@@ -38,12 +38,12 @@ inline std::string name_of(const ::testing::TestParamInfo<OpTest::ParamType>& in
   return std::get<0>(info.param).name + "_" + device_name(std::get<1>(info.param));
 }
 
-/// Those ops on every kind of device.
+/// Combines the ops with every kind of device.
 inline auto on_devices(const std::vector<OpEntry>& ops) {
   return ::testing::Combine(::testing::ValuesIn(ops), ::testing::Values(kCPU, kCUDA));
 }
 
-/// The rows of the table that are elementwise, or those that are not.
+/// Returns the ops of the table that are elementwise, or the ones that are not.
 inline std::vector<OpEntry> ops_where(bool elementwise) {
   std::vector<OpEntry> chosen;
   for (const OpEntry& op : all_ops()) {
@@ -70,8 +70,8 @@ inline bool any_requires_grad(const std::vector<Tensor>& tensors) {
                      [](const Tensor& tensor) { return tensor.requires_grad(); });
 }
 
-/// The result and the gradients of all differentiable operands, for a random cotangent that 16 bits
-/// can hold.
+/// Returns the result and the gradients of all differentiable operands, for a random cotangent that
+/// 16 bits can hold.
 inline std::vector<Tensor> run_and_differentiate(const OpEntry& op, const OpExample& example,
                                                  std::vector<Tensor> operands,
                                                  bool create_graph = false) {

@@ -12,7 +12,7 @@ namespace {
 
 using OpSuite = OpTest;
 
-TEST_P(OpSuite, ValueIsTheReferences) {
+TEST_P(OpSuite, ValueIsThatOfTheReference) {
   for (const DType dtype : kFloatingDTypes) {
     EXPECT_LE(measured_roundoffs(op(), dtype, device()), op().roundoffs) << name(dtype);
   }
@@ -50,8 +50,8 @@ TEST_P(OpSuite, CreateGraphGivesTheSameGradient) {
   }
 }
 
-// Backward in 16 bits adds a rounding to each factor and to the result, and where an operand is
-// broadcast it sums that many rounded gradients.
+// Backward in 16 bits adds a rounding to each factor and to the result; for a broadcast operand it
+// sums as many rounded gradients as there are copies.
 TEST_P(OpSuite, SixteenBitGradientIsNearTheFloat64Gradient) {
   for (const DType dtype : {kFloat16, kBFloat16}) {
     for (const OpExample& example : op().examples) {

@@ -8,7 +8,7 @@
 namespace halfgrad {
 namespace {
 
-// A literal list, so that an op that loses its line in the table is missed.
+// A literal list, so that the test notices when an op is missing from the table.
 const std::set<std::string> kOps = {
     // Elementwise
     "add", "sub", "mul", "div", "remainder", "fmod", "neg", "abs", "exp", "exp2", "expm1", "log",

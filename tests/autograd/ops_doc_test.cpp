@@ -20,7 +20,7 @@ std::vector<std::string> documented_rows() {
   return rows;
 }
 
-// The columns of errors are left out: the suite measures them, and they depend on the machine.
+// Measured errors depend on the machine, so they are only compared with the bound of the op.
 TEST(OpsDoc, HasARowForEveryOp) {
   const std::vector<std::string> rows = documented_rows();
   const std::vector<OpEntry>& ops = all_ops();

@@ -11,15 +11,14 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/allocator.h>
 
-// Tensors that are changed in place, or freed, after an op has used them, where backward does not
-// mind.
+// Tensors that are changed in place, or freed, after ops whose backward does not read them.
 namespace halfgrad {
 namespace {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 
-Tensor variable(const Numbers& numbers) {
-  return tensor(numbers, {.dtype = kDouble}).requires_grad_();
+Tensor variable(const Doubles& elements) {
+  return tensor(elements, {.dtype = kDouble}).requires_grad_();
 }
 
 TEST(OverwrittenTensors, StayInTheGraph) {
@@ -30,11 +29,11 @@ TEST(OverwrittenTensors, StayInTheGraph) {
     Tensor y = x * 2;
     overwrite(y);
     EXPECT_TRUE(y.requires_grad());
-    EXPECT_EQ(autograd::grad({sum(y * y)}, {x})[0].to_vector<double>(), (Numbers{0, 0}));
+    EXPECT_EQ(autograd::grad({sum(y * y)}, {x})[0].to_vector<double>(), (Doubles{0, 0}));
   }
 }
 
-TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstant) {
+TEST(OverwrittenTensors, AreNotNeededByAProductWithAConstant) {
   const Tensor x = variable({1, 2});
   const Tensor c = tensor({3.0, 4.0}, {.dtype = kDouble});
   Tensor h = x * 1;
@@ -46,7 +45,7 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstant) {
   EXPECT_FALSE(dx.requires_grad());
 }
 
-TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
+TEST(OverwrittenTensors, AreNotNeededByAProductWithAConstantMatrix) {
   const Tensor x = reshape(variable({1, 2, 3, 4}), {2, 2});
   const Tensor c = tensor({{3.0, 4.0}, {5.0, 6.0}}, {.dtype = kDouble});
   Tensor h = x * 1, s = x * 1;
@@ -55,12 +54,12 @@ TEST(OverwrittenTensors, AreNotMissedByAProductWithAConstantMatrix) {
   h.add_(1);
   s.add_(1);
   const Tensor dx = autograd::grad({y}, {x})[0];
-  // Rows of c summed, twice; columns of c summed; 1 for s; c itself.
-  EXPECT_EQ(dx.to_vector<double>(), (Numbers{14 + 8 + 1 + 3, 22 + 10 + 1 + 4,  //
+  // Twice the sums of rows of c, 14 or 22; the sums of its columns, 8 and 10; 1 for s; c itself.
+  EXPECT_EQ(dx.to_vector<double>(), (Doubles{14 + 8 + 1 + 3, 22 + 10 + 1 + 4,  //
                                              14 + 8 + 1 + 5, 22 + 10 + 1 + 6}));
 }
 
-// An operand that no gradient looks at is freed with its last handle.
+// An operand that no gradient reads is freed with its last handle.
 TEST(OverwrittenTensors, AreNotKeptByProducts) {
   constexpr std::int64_t kSide = 64, kBytes = kSide * kSide * 8;
   const Tensor x = ones({kSide, kSide}, {.dtype = kDouble, .requires_grad = true});
@@ -86,17 +85,17 @@ TEST(OverwrittenTensors, AreNotKeptByProducts) {
   }
 }
 
-TEST(OverwrittenTensors, AreNotMissedByPow) {
+TEST(OverwrittenTensors, AreNotNeededByPow) {
   const Tensor x = variable({1, 2});
   const Tensor exponent = variable({2, 3});
   Tensor y = pow(x, exponent);
   y.add_(1);
   const auto gradients = autograd::grad({sum(y)}, {x, exponent});
-  EXPECT_EQ(gradients[0].to_vector<double>(), (Numbers{2, 12}));
-  EXPECT_EQ(gradients[1].to_vector<double>(), (Numbers{0, 8 * std::log(2.0)}));
+  EXPECT_EQ(gradients[0].to_vector<double>(), (Doubles{2, 12}));
+  EXPECT_EQ(gradients[1].to_vector<double>(), (Doubles{0, 8 * std::log(2.0)}));
 }
 
-TEST(OverwrittenTensors, AreNotMissedByLerpWithAConstantWeight) {
+TEST(OverwrittenTensors, AreNotNeededByLerpWithAConstantWeight) {
   const Tensor x = variable({1, 2});
   Tensor mean = x * 3, h = x * 1;
   mean.lerp_(h, 0.25);
@@ -104,7 +103,7 @@ TEST(OverwrittenTensors, AreNotMissedByLerpWithAConstantWeight) {
   Tensor itself = x * 1;
   itself.lerp_(itself, 0.25);
   const Tensor loss = sum(mean) + sum(h) + sum(itself);
-  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), Numbers(2, 2.25 + 0.25 + 1 + 1));
+  EXPECT_EQ(autograd::grad({loss}, {x})[0].to_vector<double>(), Doubles(2, 2.25 + 0.25 + 1 + 1));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(Print, NestsAndAligns) {
             "  [4]]]");
 }
 
-TEST(Print, WritesEveryKindOfNumber) {
+TEST(Print, WritesEveryKindOfValue) {
   const double nan = std::copysign(std::numeric_limits<double>::quiet_NaN(), 1.0);
   EXPECT_EQ(printed(tensor({1, -20})), "[  1, -20]");
   EXPECT_EQ(printed(tensor({true, false})), "[ true, false]");
@@ -46,7 +46,7 @@ TEST(Print, WritesEveryKindOfNumber) {
   EXPECT_EQ(printed(tensor({0.5, 0.25}).slice(0, 1)), "[0.2500]");
 }
 
-TEST(Print, NotesWhatTheNumbersDoNotShow) {
+TEST(Print, NotesDTypeShapeAndGraph) {
   EXPECT_EQ(printed(Tensor()), "undefined");
   EXPECT_EQ(printed(tensor({1.0}, {.dtype = kHalf})), "[1.0000] (dtype=float16)");
   EXPECT_EQ(printed(tensor({1}, {.dtype = kInt})), "[1] (dtype=int32)");

@@ -1,5 +1,5 @@
-// The functors of the reduction engine by a team of threads with plain numbers, as a block of a GPU
-// runs them, against the CPU's packs.
+// Functors of the reduction engine, run by a team of threads on scalars as a block of a GPU runs
+// them, against the CPU's SIMD packs.
 #include <cmath>
 #include <vector>
 
@@ -64,7 +64,7 @@ TEST(ReduceFunctors, Extremes) {
   }
 }
 
-// 257^2 is odd: sums beyond 2^24 lose its last bits in a float, but not in the wide totals.
+// 257^2 is odd: a float sum above 2^24 loses its last bits, a double total does not.
 TEST(ReduceFunctors, TotalsAreWide) {
   const std::vector<float> ones(4 << 16, 257);
   float total = 0;

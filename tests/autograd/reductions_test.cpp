@@ -12,7 +12,7 @@
 namespace halfgrad {
 namespace {
 
-class Reductions : public NumbersOnDevice {};
+class Reductions : public TensorsOnDevice {};
 HALFGRAD_ON_DEVICES(Reductions);
 using BatchNorm = Reductions;
 HALFGRAD_ON_DEVICES(BatchNorm);
@@ -83,7 +83,7 @@ TEST_P(Reductions, LogSumExpOfInfinities) {
   EXPECT_EQ(gradient_of(logsumexp(low, {0}), low), (std::vector{0.0, 0.0}));
 }
 
-TEST_P(Reductions, OfNothing) {
+TEST_P(Reductions, OfEmptyTensors) {
   const Tensor x = zeros({0, 3}, in(kFloat));
   EXPECT_EQ(prod(x).item(), 1);
   EXPECT_TRUE(std::isnan(mean(x).item()));
@@ -94,7 +94,7 @@ TEST_P(Reductions, OfNothing) {
   EXPECT_EQ(softmax(x, 0).sizes(), x.sizes());
 }
 
-// sum (x - mean)^2 / (n - correction), in long double
+// sum_i (x_i - mean)^2 / (n - correction), in long double
 double variance_by_hand(const Doubles& x, double correction) {
   long double mean = 0, squares = 0;
   for (const double each : x) mean += each;
@@ -110,29 +110,29 @@ TEST_P(Reductions, VarianceTakesAnyCorrection) {
     for (const Scalar correction : {Scalar(0), Scalar(2), Scalar(0.5), Scalar(-3), Scalar(6.75)}) {
       const Tensor all = var(x, {}, correction), root = std(x, {}, correction);
       EXPECT_EQ(all.dtype(), dtype);
-      const double expected = variance_by_hand(numbers(rows), correction.to<double>());
+      const double expected = variance_by_hand(elements(rows), correction.to<double>());
       EXPECT_NEAR(all.item(), expected, 8 * roundoff(dtype) * expected);
       EXPECT_NEAR(root.item(), std::sqrt(expected), 8 * roundoff(dtype) * std::sqrt(expected));
       const Tensor along = var(x, 1, correction, true);
       EXPECT_EQ(along.sizes(), (Shape{3, 1}));
       for (int i = 0; i < 3; ++i) {
-        const double row = variance_by_hand(numbers(rows[i]), correction.to<double>());
+        const double row = variance_by_hand(elements(rows[i]), correction.to<double>());
         EXPECT_NEAR(along[i].item(), row, 8 * roundoff(dtype) * row);
       }
     }
-    EXPECT_EQ(numbers(var(x, 1, std::nullopt)), numbers(var(x, 1, true)));
-    EXPECT_EQ(numbers(x.std({0}, 0)), numbers(x.std(0, false)));
-    EXPECT_EQ(numbers(x.var(0, 2)), numbers(var(x, {0}, 2)));
+    EXPECT_EQ(elements(var(x, 1, std::nullopt)), elements(var(x, 1, true)));
+    EXPECT_EQ(elements(x.std({0}, 0)), elements(x.std(0, false)));
+    EXPECT_EQ(elements(x.var(0, 2)), elements(var(x, {0}, 2)));
   }
 }
 
 TEST_P(Reductions, VarianceWithoutDegreesOfFreedomIsInfiniteOrNaN) {
   const Tensor x = tensor({{0.0, 1.0, 2.0}, {3.0, 3.0, 3.0}}, in(kFloat));
   for (const double correction : {3.0, 3.5, 7.0}) {
-    expect_numbers(var(x, 1, correction).cpu(), {kInf, kNan});
-    expect_numbers(std(x, 1, correction).cpu(), {kInf, kNan});
+    expect_values(var(x, 1, correction).cpu(), {kInf, kNan});
+    expect_values(std(x, 1, correction).cpu(), {kInf, kNan});
   }
-  expect_numbers(var(zeros({2, 0}, in(kFloat)), 1, 0).cpu(), {kNan, kNan});
+  expect_values(var(zeros({2, 0}, in(kFloat)), 1, 0).cpu(), {kNan, kNan});
   EXPECT_EQ(var(zeros({0, 2}, in(kFloat)), 1, 2).sizes(), Shape{0});
   EXPECT_EQ(std(tensor(5.0, in(kFloat)), {}, 0).item(), 0);
 }

@@ -1,5 +1,5 @@
-// The functors of the row engine on a team of threads, which is what they meet on a GPU, against
-// the SIMD team. Under ThreadSanitizer a missing synchronisation is an error.
+// Functors of the row engine, run by a team of threads as on a GPU, against the SIMD team.
+// ThreadSanitizer reports a missing synchronisation.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -18,21 +18,21 @@
 namespace halfgrad::detail {
 namespace {
 
-using Numbers = std::vector<float>;
+using Floats = std::vector<float>;
 
 constexpr std::int64_t kSizes[] = {1, 3, 7, 64, 1000};
 
-Numbers drawn(std::int64_t n, std::uint64_t seed) {
+Floats drawn(std::int64_t n, std::uint64_t seed) {
   return random_tensor({n}, -2, 2, {seed, 0}).to_vector<float>();
 }
 
-Row<const float> in(const Numbers& row) { return {row.data(), std::ssize(row)}; }
+Row<const float> in(const Floats& row) { return {row.data(), std::ssize(row)}; }
 
-// f(rows..., outputs...) by either kind of team: the same numbers, but for the order of sums.
+// Runs f(rows..., outputs...) by both kinds of team; only the order of sums differs.
 template <class F, std::size_t... O, class... In>
 void expect_same(const F& f, const std::vector<std::int64_t>& outputs, std::index_sequence<O...>,
                  const In&... rows) {
-  std::vector<Numbers> expected, actual;
+  std::vector<Floats> expected, actual;
   for (const std::int64_t size : outputs) {
     expected.emplace_back(static_cast<std::size_t>(size));
     actual.emplace_back(static_cast<std::size_t>(size));
@@ -57,10 +57,10 @@ void expect_same_row(const F& f, const In&... rows) {
 
 TEST(RowFunctors, Softmax) {
   for (const std::int64_t n : kSizes) {
-    const Numbers x = drawn(n, 1), dy = drawn(n, 2);
-    Numbers log_p, p;  // about as a softmax over n has them
-    for (const float number : x) {
-      log_p.push_back(number - std::log(static_cast<float>(n)));
+    const Floats x = drawn(n, 1), dy = drawn(n, 2);
+    Floats log_p, p;  // like a softmax over n elements
+    for (const float logit : x) {
+      log_p.push_back(logit - std::log(static_cast<float>(n)));
       p.push_back(std::exp(log_p.back()));
     }
     expect_same_row(SoftmaxRow{}, x);
@@ -72,8 +72,8 @@ TEST(RowFunctors, Softmax) {
 
 template <bool kCentred>
 void expect_same_norm(std::int64_t n) {
-  const Numbers x = drawn(n, 1), weight = drawn(n, 2), bias = drawn(n, 3), dy = drawn(n, 4);
-  const Numbers statistics{0.25F, 0.75F};
+  const Floats x = drawn(n, 1), weight = drawn(n, 2), bias = drawn(n, 3), dy = drawn(n, 4);
+  const Floats statistics{0.25F, 0.75F};
   expect_same(NormalizeRow<kCentred>{1e-3}, {n, 2}, std::make_index_sequence<2>(), x, weight, bias);
   expect_same(NormalizeGradientRow<kCentred>{}, {n, n}, std::make_index_sequence<2>(), dy, x,
               weight, statistics);
@@ -88,17 +88,17 @@ TEST(RowFunctors, LayerNorm) {
 
 TEST(RowFunctors, CrossEntropy) {
   for (const std::int64_t n : kSizes) {
-    const Numbers x = drawn(n, 1), lse{std::log(static_cast<float>(n)) + 1};
+    const Floats x = drawn(n, 1), lse{std::log(static_cast<float>(n)) + 1};
     for (const float target : {-1.0F, 0.0F, static_cast<float>(n - 1)}) {
-      const Numbers encoded{target, target < 0 ? 0.0F : 0.5F};
+      const Floats encoded{target, target < 0 ? 0.0F : 0.5F};
       expect_same(ClassLossRow{}, {1, 1}, std::make_index_sequence<2>(), x, encoded);
-      expect_same(ClassGradientRow{}, {n}, std::make_index_sequence<1>(), Numbers{0.5F}, x, encoded,
+      expect_same(ClassGradientRow{}, {n}, std::make_index_sequence<1>(), Floats{0.5F}, x, encoded,
                   lse);
     }
-    Numbers q = drawn(n, 5);
+    Floats q = drawn(n, 5);
     for (float& p : q) p = std::abs(p) / static_cast<float>(n);
     expect_same(SoftLossRow{}, {1, 1}, std::make_index_sequence<2>(), x, q);
-    expect_same(SoftGradientRow{}, {n}, std::make_index_sequence<1>(), Numbers{0.5F}, x, q, lse);
+    expect_same(SoftGradientRow{}, {n}, std::make_index_sequence<1>(), Floats{0.5F}, x, q, lse);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
-// Ops with a number where a tensor or a list could stand: the same as with those.
+// Ops with a Scalar instead of a tensor, or one dimension instead of a list, give the same result.
 namespace halfgrad {
 namespace {
 
@@ -31,9 +31,9 @@ TEST(ScalarForms, OfOperands) {
       {"div, rounded", {div(x, 2, "floor"), div(x, two, "floor")}},
       {"floor_divide", {floor_divide(x, 2), floor_divide(x, two)}},
       {"remainder", {remainder(x, 2), remainder(x, two)}},
-      {"remainder, number first", {remainder(2, x), remainder(two, x)}},
+      {"remainder, scalar first", {remainder(2, x), remainder(two, x)}},
       {"%", {x % 2, x % two}},
-      {"%, number first", {2 % x, two % x}},
+      {"%, scalar first", {2 % x, two % x}},
       {"fmod", {fmod(x, 2), fmod(x, two)}},
       {"eq", {eq(x, 2), eq(x, two)}},
       {"ne", {ne(x, 2), ne(x, two)}},
@@ -41,8 +41,8 @@ TEST(ScalarForms, OfOperands) {
       {"le", {le(x, 2), le(x, two)}},
       {"gt", {gt(x, 2), gt(x, two)}},
       {"ge", {ge(x, 2), ge(x, two)}},
-      {"where, number last", {where(x > 1, x, 2), where(x > 1, x, two)}},
-      {"where, number first", {where(x > 1, 2, x), where(x > 1, two, x)}},
+      {"where, scalar last", {where(x > 1, x, 2), where(x > 1, x, two)}},
+      {"where, scalar first", {where(x > 1, 2, x), where(x > 1, two, x)}},
       {"max", {max(x, two), maximum(x, two)}},
       {"min", {min(x, two), minimum(x, two)}},
   };

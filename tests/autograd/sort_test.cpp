@@ -12,51 +12,51 @@
 #include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/message_of.h>
 
-// The figures are PyTorch's.
+// Expected values are PyTorch's.
 namespace halfgrad {
 namespace {
 
-using Sort = NumbersOnDevice;
+using Sort = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(Sort);
 
-TEST_P(Sort, GivesValuesAndWhereTheyStoodInEveryDType) {
+TEST_P(Sort, GivesValuesAndIndicesInEveryDType) {
   for (const DType dtype : kAllDTypes) {
     const bool is_bool = dtype == kBool;
-    const Tensor x = numbers({3, 1, 2, 1, 0}, dtype);
+    const Tensor x = elements({3, 1, 2, 1, 0}, dtype);
     const auto [values, indices] = sort(x);
     EXPECT_EQ(values.dtype(), dtype);
     EXPECT_EQ(indices.dtype(), kLong);
-    EXPECT_EQ(numbers(values), is_bool ? (Doubles{0, 1, 1, 1, 1}) : (Doubles{0, 1, 1, 2, 3}));
-    EXPECT_EQ(numbers(indices), is_bool ? (Doubles{4, 0, 1, 2, 3}) : (Doubles{4, 1, 3, 2, 0}));
-    EXPECT_EQ(numbers(argsort(x, -1, true)),
+    EXPECT_EQ(elements(values), is_bool ? (Doubles{0, 1, 1, 1, 1}) : (Doubles{0, 1, 1, 2, 3}));
+    EXPECT_EQ(elements(indices), is_bool ? (Doubles{4, 0, 1, 2, 3}) : (Doubles{4, 1, 3, 2, 0}));
+    EXPECT_EQ(elements(argsort(x, -1, true)),
               is_bool ? (Doubles{0, 1, 2, 3, 4}) : (Doubles{0, 2, 1, 3, 4}));
   }
 }
 
 TEST_P(Sort, MovesBitsSoThatZerosKeepTheirSigns) {
-  const Tensor x = numbers({kNan, 1, -0.0, 0, kInf, -kInf});
+  const Tensor x = elements({kNan, 1, -0.0, 0, kInf, -kInf});
   const auto [down, down_at] = sort(x, 0, true);
-  expect_numbers(down.cpu(), {kNan, kInf, 1, -0.0, 0, -kInf});
-  EXPECT_EQ(numbers(down_at), (Doubles{0, 4, 1, 2, 3, 5}));
+  expect_values(down.cpu(), {kNan, kInf, 1, -0.0, 0, -kInf});
+  EXPECT_EQ(elements(down_at), (Doubles{0, 4, 1, 2, 3, 5}));
   const auto [up, up_at] = sort(x);
-  expect_numbers(up.cpu(), {-kInf, -0.0, 0, 1, kInf, kNan});
-  EXPECT_EQ(numbers(up_at), (Doubles{5, 2, 3, 1, 4, 0}));
-  EXPECT_TRUE(std::signbit(numbers(up)[1]) && !std::signbit(numbers(up)[2]));
+  expect_values(up.cpu(), {-kInf, -0.0, 0, 1, kInf, kNan});
+  EXPECT_EQ(elements(up_at), (Doubles{5, 2, 3, 1, 4, 0}));
+  EXPECT_TRUE(std::signbit(elements(up)[1]) && !std::signbit(elements(up)[2]));
 }
 
 TEST_P(Sort, AlongAnyDimensionOfAnyView) {
   const Tensor x = tensor({{{5, 2}, {1, 9}, {4, 0}}, {{3, 3}, {8, 1}, {7, 6}}}).to(device());
-  EXPECT_EQ(numbers(argsort(x, 1)), (Doubles{1, 2, 2, 0, 0, 1, 0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(numbers(std::get<0>(sort(x, 0))), (Doubles{3, 2, 1, 1, 4, 0, 5, 3, 8, 9, 7, 6}));
+  EXPECT_EQ(elements(argsort(x, 1)), (Doubles{1, 2, 2, 0, 0, 1, 0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(elements(std::get<0>(sort(x, 0))), (Doubles{3, 2, 1, 1, 4, 0, 5, 3, 8, 9, 7, 6}));
   const Tensor turned = x.transpose(0, 2).slice(0, 1);  // [1, 3, 2]: {2, 3}, {9, 1}, {0, 6}
-  EXPECT_EQ(numbers(std::get<0>(sort(turned, 1))), (Doubles{0, 1, 2, 3, 9, 6}));
-  EXPECT_EQ(numbers(std::get<1>(sort(turned, -1, true))), (Doubles{1, 0, 0, 1, 1, 0}));
-  const Tensor repeated = numbers({2, 1}).expand({3, 2});
-  EXPECT_EQ(numbers(argsort(repeated, 0)), (Doubles{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(elements(std::get<0>(sort(turned, 1))), (Doubles{0, 1, 2, 3, 9, 6}));
+  EXPECT_EQ(elements(std::get<1>(sort(turned, -1, true))), (Doubles{1, 0, 0, 1, 1, 0}));
+  const Tensor repeated = elements({2, 1}).expand({3, 2});
+  EXPECT_EQ(elements(argsort(repeated, 0)), (Doubles{0, 0, 1, 1, 2, 2}));
   EXPECT_TRUE(argsort(x, 0).is_contiguous());
 }
 
-TEST_P(Sort, OfNothingAndOfOneNumber) {
+TEST_P(Sort, OfNoneAndOfOneElement) {
   const auto [values, indices] = sort(zeros({2, 0, 3}, in(kFloat)), 1);
   EXPECT_EQ(values.sizes(), (Shape{2, 0, 3}));
   EXPECT_EQ(indices.sizes(), (Shape{2, 0, 3}));
@@ -71,35 +71,35 @@ TEST_P(Sort, OfNothingAndOfOneNumber) {
   EXPECT_EQ(std::get<0>(topk(one, 1, 0)).item(), 7);
 }
 
-TEST_P(Sort, IsStableAskedForOrNot) {
+TEST_P(Sort, IsAlwaysStable) {
   const Tensor x = tensor({{1, 0}, {1, 1}, {0, 1}}).to(device());
   for (const bool stable : {false, true}) {
-    EXPECT_EQ(numbers(std::get<1>(sort(x, stable, 0, true))), (Doubles{0, 1, 1, 2, 2, 0}));
-    EXPECT_EQ(numbers(std::get<1>(x.sort(stable, 0))), (Doubles{2, 0, 0, 1, 1, 2}));
-    EXPECT_EQ(numbers(argsort(x, stable, 0)), numbers(x.argsort(stable, 0)));
-    EXPECT_EQ(numbers(argsort(x, stable)), (Doubles{1, 0, 0, 1, 0, 1})) << "the last dimension";
+    EXPECT_EQ(elements(std::get<1>(sort(x, stable, 0, true))), (Doubles{0, 1, 1, 2, 2, 0}));
+    EXPECT_EQ(elements(std::get<1>(x.sort(stable, 0))), (Doubles{2, 0, 0, 1, 1, 2}));
+    EXPECT_EQ(elements(argsort(x, stable, 0)), elements(x.argsort(stable, 0)));
+    EXPECT_EQ(elements(argsort(x, stable)), (Doubles{1, 0, 0, 1, 0, 1})) << "the last dimension";
   }
 }
 
-TEST_P(Sort, TopKIsItsBeginning) {
+TEST_P(Sort, TopKIsTheBeginningOfSort) {
   const Tensor x = tensor({{4.0, kNan, 4.0, 1.0}, {0.0, -1.0, 5.0, -0.0}}, in(kFloat));
   const auto [largest, largest_at] = topk(x, 3);
-  expect_numbers(largest.cpu().flatten(), {kNan, 4, 4, 5, 0, 0});
-  EXPECT_EQ(numbers(largest_at), (Doubles{1, 0, 2, 2, 0, 3}));
+  expect_values(largest.cpu().flatten(), {kNan, 4, 4, 5, 0, 0});
+  EXPECT_EQ(elements(largest_at), (Doubles{1, 0, 2, 2, 0, 3}));
   const auto [smallest, smallest_at] = topk(x, 1, 0, false, false);
   EXPECT_EQ(smallest.sizes(), (Shape{1, 4}));
-  EXPECT_EQ(numbers(smallest), (Doubles{0, -1, 4, 0}));
-  EXPECT_EQ(numbers(smallest_at), (Doubles{1, 1, 0, 1}));
+  EXPECT_EQ(elements(smallest), (Doubles{0, -1, 4, 0}));
+  EXPECT_EQ(elements(smallest_at), (Doubles{1, 1, 0, 1}));
   EXPECT_EQ(std::get<0>(topk(x, 0)).sizes(), (Shape{2, 0}));
-  EXPECT_EQ(numbers(std::get<1>(topk(x, 4, -1, false))), numbers(argsort(x)));
+  EXPECT_EQ(elements(std::get<1>(topk(x, 4, -1, false))), elements(argsort(x)));
 }
 
 TEST_P(Sort, GradientsGoWhereTheValuesCameFrom) {
-  const Tensor x = numbers({3, 1, 2}).requires_grad_();
+  const Tensor x = elements({3, 1, 2}).requires_grad_();
   const auto [values, indices] = sort(x);
   EXPECT_FALSE(indices.requires_grad());
-  values.backward(numbers({10, 20, 30}));
-  EXPECT_EQ(numbers(x.grad()), (Doubles{30, 10, 20}));
+  values.backward(elements({10, 20, 30}));
+  EXPECT_EQ(elements(x.grad()), (Doubles{30, 10, 20}));
   const Tensor y = random_tensor({3, 4}, -2, 2, {.seed = 1}).to(device()).requires_grad_();
   const auto f = [](const std::vector<Tensor>& at) {
     return std::vector<Tensor>{std::get<0>(sort(at[0], 0, true)).square(),
@@ -109,7 +109,7 @@ TEST_P(Sort, GradientsGoWhereTheValuesCameFrom) {
   EXPECT_TRUE(autograd::gradgradcheck(f, {y}));
 }
 
-TEST_P(Sort, RefusesDimensionsAndCountsThatAreNotThere) {
+TEST_P(Sort, RefusesDimensionsAndCountsOutOfRange) {
   const Tensor x = ones({2, 3}, in(kFloat));
   const auto no_dim = [](const char* op) {
     return message_of([&] { static_cast<void>(wrap_dim(2, 2, op)); });
@@ -131,7 +131,7 @@ TEST(SortByThreads, IsTheSameForAnyNumberOfThreads) {
   std::vector<Doubles> orders;
   for (const int threads : {1, 3}) {
     set_num_threads(threads);
-    orders.push_back(numbers(argsort(x, 0)));
+    orders.push_back(elements(argsort(x, 0)));
   }
   set_num_threads(before);
   EXPECT_EQ(orders[0], orders[1]);
@@ -139,7 +139,7 @@ TEST(SortByThreads, IsTheSameForAnyNumberOfThreads) {
 
 using SortOnCuda = OnCuda;
 
-TEST_F(SortOnCuda, GivesTheBitsOfTheCpuAndWaitsForNothing) {
+TEST_F(SortOnCuda, GivesTheBitsOfTheCpuWithoutWaiting) {
   for (const DType dtype : kAllDTypes) {
     const Tensor x = (randn({40, 300}) * 10).to(dtype);
     const Tensor there = x.to(kCUDA);
@@ -147,10 +147,10 @@ TEST_F(SortOnCuda, GivesTheBitsOfTheCpuAndWaitsForNothing) {
     const auto [values, indices] = sort(there, 0, true);
     const auto [top, top_at] = topk(there, 7);
     EXPECT_EQ(cuda::host_waits(), waits);
-    EXPECT_EQ(numbers(values), numbers(std::get<0>(sort(x, 0, true)))) << name(dtype);
-    EXPECT_EQ(numbers(indices), numbers(argsort(x, 0, true))) << name(dtype);
-    EXPECT_EQ(numbers(top_at), numbers(std::get<1>(topk(x, 7)))) << name(dtype);
-    EXPECT_EQ(numbers(top), numbers(std::get<0>(topk(x, 7)))) << name(dtype);
+    EXPECT_EQ(elements(values), elements(std::get<0>(sort(x, 0, true)))) << name(dtype);
+    EXPECT_EQ(elements(indices), elements(argsort(x, 0, true))) << name(dtype);
+    EXPECT_EQ(elements(top_at), elements(std::get<1>(topk(x, 7)))) << name(dtype);
+    EXPECT_EQ(elements(top), elements(std::get<0>(topk(x, 7)))) << name(dtype);
   }
 }
 

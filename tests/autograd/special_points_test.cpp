@@ -13,46 +13,46 @@
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
 
-// Points at which formulas break: kinks, zeros, bounds, NaN, bool. The figures are PyTorch 2.15's.
+// Points at which formulas break: kinks, zeros, bounds, NaN, bool. Expected values are PyTorch's.
 namespace halfgrad {
 namespace {
 
-using Numbers = std::vector<double>;
+using Doubles = std::vector<double>;
 using Formula = std::function<Tensor(const Tensor&)>;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Tensor point(const Numbers& numbers) {
-  return tensor(numbers, {.dtype = kDouble}).requires_grad_();
+Tensor point(const Doubles& elements) {
+  return tensor(elements, {.dtype = kDouble}).requires_grad_();
 }
 
-Numbers slope(const Formula& f, const Numbers& at) {
+Doubles slope(const Formula& f, const Doubles& at) {
   const Tensor x = point(at);
   return autograd::grad({sum(f(x))}, {x})[0].to_vector<double>();
 }
 
-Numbers second_slope(const Formula& f, const Numbers& at) {
+Doubles second_slope(const Formula& f, const Doubles& at) {
   const Tensor x = point(at);
   const Tensor first = autograd::grad({sum(f(x))}, {x}, {}, {.create_graph = true})[0];
   return autograd::grad({sum(first)}, {x})[0].to_vector<double>();
 }
 
 TEST(SpecialPoints, SecondDerivativesAtZero) {
-  EXPECT_EQ(second_slope([](const Tensor& x) { return silu(x); }, {0}), Numbers{0.5});
-  EXPECT_EQ(second_slope([](const Tensor& x) { return softplus(x); }, {0}), Numbers{0.25});
+  EXPECT_EQ(second_slope([](const Tensor& x) { return silu(x); }, {0}), Doubles{0.5});
+  EXPECT_EQ(second_slope([](const Tensor& x) { return softplus(x); }, {0}), Doubles{0.25});
   const auto with_logits = [](const Tensor& x) {
     return binary_cross_entropy_with_logits(x, ones_like(x), {}, {}, kSum);
   };
-  EXPECT_EQ(second_slope(with_logits, {0}), Numbers{0.25});
+  EXPECT_EQ(second_slope(with_logits, {0}), Doubles{0.25});
   const auto distance = [](const Tensor& x) { return l1_loss(x, ones_like(x), kSum); };
-  EXPECT_EQ(second_slope(distance, {1, 2}), (Numbers{0, 0}));
-  EXPECT_EQ(slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Numbers{1.5, 1.5}));
-  EXPECT_EQ(second_slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Numbers{0, 0}));
+  EXPECT_EQ(second_slope(distance, {1, 2}), (Doubles{0, 0}));
+  EXPECT_EQ(slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Doubles{1.5, 1.5}));
+  EXPECT_EQ(second_slope([](const Tensor& x) { return elu(x, 1.5); }, {0, -0.0}), (Doubles{0, 0}));
 }
 
 TEST(SpecialPoints, DerivativesAtPoles) {
-  const std::tuple<Formula, Numbers, Numbers> cases[] = {
-      // with its slopes and second ones
+  const std::tuple<Formula, Doubles, Doubles> cases[] = {
+      // formula, first derivatives, second derivatives
       {[](const Tensor& x) { return rsqrt(x); }, {-kInf, kInf}, {kInf, -kInf}},
       {[](const Tensor& x) { return pow(x, -1); }, {-kInf, -kInf}, {kInf, -kInf}},
       {[](const Tensor& x) { return pow(x, 0.5); }, {kInf, kInf}, {-kInf, -kInf}},
@@ -72,14 +72,14 @@ TEST(SpecialPoints, IgnoredRowsHaveNoGradientInAnyOrder) {
   const Tensor x = point({1, 2, kNaN, 4});
   for (const bool create_graph : {false, true}) {
     const Tensor dx = autograd::grad({loss(x)}, {x}, {}, {.create_graph = create_graph})[0];
-    EXPECT_EQ(dx.to_vector<double>(), (Numbers{0, 0, 0, 0})) << create_graph;
+    EXPECT_EQ(dx.to_vector<double>(), (Doubles{0, 0, 0, 0})) << create_graph;
   }
 }
 
 TEST(SpecialPoints, NormsOfNegativeOrder) {
   const auto norm_1 = [](const Tensor& x) { return norm(x, -1); };
-  EXPECT_EQ(slope(norm_1, {1, 0, 3}), (Numbers{0, 0, 0}));
-  EXPECT_EQ(slope(norm_1, {1, 1}), (Numbers{0.25, 0.25}));
+  EXPECT_EQ(slope(norm_1, {1, 0, 3}), (Doubles{0, 0, 0}));
+  EXPECT_EQ(slope(norm_1, {1, 1}), (Doubles{0.25, 0.25}));
 }
 
 TEST(SpecialPoints, SoftplusOfNegativeBeta) {
@@ -88,29 +88,29 @@ TEST(SpecialPoints, SoftplusOfNegativeBeta) {
 }
 
 TEST(SpecialPoints, ClampStopsTheGradientOnABound) {
-  EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, 2); }, {1, 2, 3}), (Numbers{0, 0, 1}));
-  EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, {}, 2); }, {1, 2, 3}), (Numbers{1, 0, 0}));
+  EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, 2); }, {1, 2, 3}), (Doubles{0, 0, 1}));
+  EXPECT_EQ(slope([](const Tensor& x) { return clamp(x, {}, 2); }, {1, 2, 3}), (Doubles{1, 0, 0}));
 }
 
-TEST(SpecialPoints, TheMaximumOfNaNIsItsOwn) {
-  EXPECT_EQ(slope([](const Tensor& x) { return max(x); }, {1, kNaN, 3}), (Numbers{0, 1, 0}));
-  EXPECT_EQ(slope([](const Tensor& x) { return min(x); }, {kNaN, kNaN}), (Numbers{0.5, 0.5}));
+TEST(SpecialPoints, TheGradientOfMaxGoesToNaN) {
+  EXPECT_EQ(slope([](const Tensor& x) { return max(x); }, {1, kNaN, 3}), (Doubles{0, 1, 0}));
+  EXPECT_EQ(slope([](const Tensor& x) { return min(x); }, {kNaN, kNaN}), (Doubles{0.5, 0.5}));
 }
 
 TEST(SpecialPoints, VarianceFarFromZero) {
-  // Of x in f32, whose neighbours are 0.001 apart there.
-  Numbers numbers;
-  for (int i = 0; i < 1000; ++i) numbers.push_back(1e4 + 0.01 * std::sin(i));
-  const Tensor x = tensor(numbers, {.dtype = kFloat});
+  // Around 1e4, adjacent float32 values differ by 0.001.
+  Doubles elements;
+  for (int i = 0; i < 1000; ++i) elements.push_back(1e4 + 0.01 * std::sin(i));
+  const Tensor x = tensor(elements, {.dtype = kFloat});
   const double exact = var(x.to(kDouble)).item();
   EXPECT_NEAR(var(x).item(), exact, 1e-6 * exact);
   EXPECT_NEAR(std(x).item(), std::sqrt(exact), 1e-6 * std::sqrt(exact));
 }
 
-// Of numbers whose squares are beyond float32's range, of constants, of NaN.
-TEST(SpecialPoints, DeviationOfTheLargestAndSmallestNumbers) {
-  const auto deviation = [](const Numbers& numbers) {
-    return std(tensor(numbers, {.dtype = kFloat})).item<float>();
+// The squares of many of these values are outside float32's range.
+TEST(SpecialPoints, DeviationOfTheLargestAndSmallestValues) {
+  const auto deviation = [](const Doubles& elements) {
+    return std(tensor(elements, {.dtype = kFloat})).item<float>();
   };
   EXPECT_FLOAT_EQ(deviation({1e-25, 2e-25}), 7.071068122703665e-26F);
   EXPECT_FLOAT_EQ(deviation({1e30, -1e30}), 1.4142135130433894e+30F);
@@ -128,25 +128,25 @@ TEST(SpecialPoints, DeviationOfTheLargestAndSmallestNumbers) {
                    std::sqrt(2.0) * 1e-200);
 }
 
-TEST(SpecialPoints, DeviationOfNearlyEqualNumbers) {
+TEST(SpecialPoints, DeviationOfNearlyEqualValues) {
   Tensor x = full({3000000}, std::sin(8) * 7, {.dtype = kFloat});
   x[0].mul_(1.0000002);
   EXPECT_FALSE(std::isnan(std(x).item()));
   EXPECT_GE(var(x).item(), 0);
 }
 
-// As PyTorch's in float32 and float64; in 16 bits its product, unlike BLAS, reads them.
-TEST(SpecialPoints, FactorsOfZeroReadNothing) {
+// As in PyTorch for float32 and float64; its products of 16 bits read the operands, unlike BLAS.
+TEST(SpecialPoints, FactorsOfZeroReadNoOperand) {
   const Tensor nan = full({2, 2}, kNaN), one = ones({2, 2});
   for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
     const Tensor n = nan.to(dtype), o = one.to(dtype);
-    EXPECT_EQ(addmm(o, n, o, 1, 0).to_vector<double>(), Numbers(4, 1));
-    EXPECT_EQ(addmm(n, n, n, 0, 0).to_vector<double>(), Numbers(4, 0));
-    EXPECT_EQ(addmm(n, o, o, 0).to_vector<double>(), Numbers(4, 2));
+    EXPECT_EQ(addmm(o, n, o, 1, 0).to_vector<double>(), Doubles(4, 1));
+    EXPECT_EQ(addmm(n, n, n, 0, 0).to_vector<double>(), Doubles(4, 0));
+    EXPECT_EQ(addmm(n, o, o, 0).to_vector<double>(), Doubles(4, 2));
   }
 }
 
-TEST(SpecialPoints, NormsOfNothing) {
+TEST(SpecialPoints, NormsOfEmptyTensors) {
   const Tensor none = zeros({0}), rows = zeros({2, 0});
   for (const double p :
        {std::numeric_limits<double>::infinity(), -1.0, -std::numeric_limits<double>::infinity()}) {
@@ -157,7 +157,7 @@ TEST(SpecialPoints, NormsOfNothing) {
   for (const double p : {0.0, 0.5, 1.0, 2.0}) EXPECT_EQ(norm(none, p).item(), 0);
 }
 
-TEST(SpecialPoints, OneHotOfNothing) {
+TEST(SpecialPoints, OneHotOfEmptyTensors) {
   const Tensor none = zeros({2, 0}, {.dtype = kLong});
   EXPECT_EQ(one_hot(none, 3).sizes(), Shape({2, 0, 3}));
   EXPECT_THROW(one_hot(none), std::invalid_argument);
@@ -184,7 +184,7 @@ TEST(SpecialPoints, LossesOfIntegers) {
   EXPECT_EQ(mse_loss(a, b.to(kFloat)).item(), 4);
 }
 
-TEST(SpecialPoints, CatPassesOverNothing) {
+TEST(SpecialPoints, CatSkipsEmptyTensors) {
   const Tensor none = point({}), x = ones({2, 2}, {.dtype = kDouble});
   const Tensor joined = cat({none, x, none}, 1);
   EXPECT_EQ(joined.sizes(), Shape({2, 2}));
@@ -193,18 +193,18 @@ TEST(SpecialPoints, CatPassesOverNothing) {
   EXPECT_THROW(cat({zeros({0, 3}), x}, 1), std::invalid_argument);
 }
 
-TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
+TEST(SpecialPoints, BiasOfOneElement) {
   const Tensor x = point({1, 2, 3}), w = ones({4, 3}, {.dtype = kDouble});
   for (const Shape& sizes : {Shape{}, Shape{1}}) {
     const Tensor bias = full(sizes, 2, {.dtype = kDouble}).requires_grad_();
     for (const bool batch : {false, true}) {
       const Tensor y = linear(batch ? reshape(x, {1, 3}) : x, w, bias);
-      EXPECT_EQ(y.to_vector<double>(), Numbers(4, 8));
+      EXPECT_EQ(y.to_vector<double>(), Doubles(4, 8));
       const Tensor db = autograd::grad({sum(y)}, {bias})[0];
       EXPECT_EQ(db.sizes(), sizes);
       EXPECT_EQ(db.item(), 4);
     }
-    EXPECT_EQ(linear_relu(x, w, bias).to_vector<double>(), Numbers(4, 8));
+    EXPECT_EQ(linear_relu(x, w, bias).to_vector<double>(), Doubles(4, 8));
   }
   for (const Shape& sizes : {Shape{3}, Shape{2, 4}, Shape{0}}) {
     EXPECT_THROW(linear(x, w, zeros(sizes, {.dtype = kDouble})), std::invalid_argument);
@@ -213,11 +213,11 @@ TEST(SpecialPoints, OneNumberAsTheBiasOfAll) {
 
 TEST(SpecialPoints, SoftplusWithAThreshold) {
   const auto cut_off = [](const Tensor& x) { return softplus(x, 2, 20); };
-  const Numbers at{9, 11, 10, -3};
+  const Doubles at{9, 11, 10, -3};
   EXPECT_EQ(cut_off(point(at))[1].item(), 11);
   EXPECT_GT(cut_off(point(at))[2].item(), 10);
-  const Numbers slopes = slope(cut_off, at), second = second_slope(cut_off, at);
-  const Numbers expected{0.9999999847700205, 1, 0.9999999979388464, 0.0024726231566347748};
+  const Doubles slopes = slope(cut_off, at), second = second_slope(cut_off, at);
+  const Doubles expected{0.9999999847700205, 1, 0.9999999979388464, 0.0024726231566347748};
   for (std::size_t i = 0; i < at.size(); ++i) EXPECT_DOUBLE_EQ(slopes[i], expected[i]);
   EXPECT_EQ(second[1], 0);
   EXPECT_NEAR(second[0], 3.045995853562458e-08, 1e-15);
@@ -233,7 +233,7 @@ TEST(SpecialPoints, Bools) {
   EXPECT_TRUE(sum(tensor({2, -2}), kBool).item<bool>());
 }
 
-TEST(SpecialPointsOnCpu, ProbabilitiesMustBeSome) {
+TEST(SpecialPointsOnCpu, ProbabilitiesOutOfRangeAreRefused) {
   EXPECT_THROW(binary_cross_entropy(tensor({1.5}), tensor({1.0})), std::invalid_argument);
   EXPECT_THROW(binary_cross_entropy(tensor({0.5}), tensor({-1.0})), std::invalid_argument);
   EXPECT_TRUE(std::isnan(binary_cross_entropy(tensor({kNaN}), tensor({1.0})).item()));
@@ -248,21 +248,21 @@ TEST(SpecialPoints, ViewsAreNeverCopies) {
   EXPECT_THROW(zeros({2, 3, 4}).t(), std::invalid_argument);
 }
 
-TEST(SpecialPoints, NumbersOfAnyType) {
+TEST(SpecialPoints, ScalarsOfAnyType) {
   Tensor x = full({2}, 6.0);
   x += 1;
   x -= 3U;
   x *= std::size_t{4};
   x /= 2LL;
-  EXPECT_EQ(x.to_vector<double>(), (Numbers{8, 8}));
+  EXPECT_EQ(x.to_vector<double>(), (Doubles{8, 8}));
   EXPECT_EQ((x / std::vector<int>(4).size())[0].item(), 2);
 }
 
 TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
-  const Numbers at = {kInf, -kInf, 0.5, 1.5, 2.5, -0.5, -1.5, -0.2, 4503599627370495.5};
+  const Doubles at = {kInf, -kInf, 0.5, 1.5, 2.5, -0.5, -1.5, -0.2, 4503599627370495.5};
   struct RoundingCase {
     Tensor (*round)(const Tensor&);
-    Numbers expected;
+    Doubles expected;
   };
   const RoundingCase cases[] = {{floor, {kInf, -kInf, 0, 1, 2, -1, -2, -1, 4503599627370495}},
                                 {ceil, {kInf, -kInf, 1, 2, 3, -0.0, -1, -0.0, 4503599627370496}},
@@ -270,13 +270,13 @@ TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
                                 {trunc, {kInf, -kInf, 0, 1, 2, -0.0, -1, -0.0, 4503599627370495}},
                                 {sign, {1, -1, 1, 1, 1, -1, -1, -1, 1}}};
   for (const auto& [round, expected] : cases) {
-    const Numbers rounded = round(point(at)).to_vector<double>();
+    const Doubles rounded = round(point(at)).to_vector<double>();
     EXPECT_EQ(rounded, expected);
     for (std::size_t i = 0; i < at.size(); ++i) {
       EXPECT_EQ(std::signbit(rounded[i]), std::signbit(expected[i])) << at[i];
     }
     const auto times_infinity = [&, f = round](const Tensor& x) { return f(x) * kInf; };
-    EXPECT_EQ(slope(times_infinity, at), Numbers(at.size(), 0));
+    EXPECT_EQ(slope(times_infinity, at), Doubles(at.size(), 0));
     EXPECT_EQ(round(tensor({3, -2})).dtype(), kLong);
   }
   EXPECT_EQ(sign(tensor({kNaN})).item(), 0);
@@ -284,14 +284,14 @@ TEST(SpecialPoints, RoundingAtHalvesSignedZerosAndInfinity) {
   EXPECT_TRUE(std::isnan(round(tensor({kNaN})).item()));
 }
 
-// The square of the divisor would be 0 or infinite.
-TEST(SpecialPoints, QuotientsOfTinyAndHugeNumbers) {
+// The square of the divisor underflows to 0 or overflows.
+TEST(SpecialPoints, QuotientsOfTinyAndHugeValues) {
   const Tensor a = tensor({0x1p-90f, 0x1p90f}), b = tensor({0x1p-80f, 0x1p80f});
   const auto slope_by_divisor = [&](const auto& quotient) {
     const Tensor divisor = b.clone().requires_grad_();
     return autograd::grad({sum(quotient(divisor))}, {divisor})[0].template to_vector<double>();
   };
-  const Numbers expected = {-0x1p70, -0x1p-70};
+  const Doubles expected = {-0x1p70, -0x1p-70};
   EXPECT_EQ(slope_by_divisor([&](const Tensor& x) { return a / x; }), expected);
   EXPECT_EQ(slope_by_divisor([&](const Tensor& x) { return addcdiv(a, a, x); }), expected);
 }

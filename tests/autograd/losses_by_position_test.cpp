@@ -9,28 +9,28 @@
 #include <halfgrad/tests/autograd/finite_differences.h>
 #include <halfgrad/tests/message_of.h>
 
-// Losses over classes of [n, c, ...]. The figures are PyTorch 2.15's.
+// Losses over classes of input [n, c, ...]. Expected values are PyTorch 2.15's.
 namespace halfgrad {
 namespace {
 
 constexpr Reduction kReductions[] = {kNone, kMean, kSum};
 
-class LossesByPlace : public NumbersOnDevice {
+class LossesByPosition : public TensorsOnDevice {
  protected:
   // ((i factor) mod `modulus`) / divisor, as [2, 3, 4].
   Tensor counted(int factor, int modulus, double divisor) const {
     Doubles values;
     for (int i = 0; i < 24; ++i) values.push_back(i * factor % modulus / divisor);
-    return reshape(numbers(values), {2, 3, 4});
+    return reshape(elements(values), {2, 3, 4});
   }
   Tensor logits() const { return counted(7, 11, 4); }
   Tensor probabilities() const { return counted(5, 7, 8); }
   Tensor classes() const {
     return tensor({{0, 2, 1, 1}, {2, -100, 0, 1}}, {.dtype = kLong, .device = device()});
   }
-  Tensor weight() const { return numbers({0.5, 1, 2}); }
+  Tensor weight() const { return elements({0.5, 1, 2}); }
 
-  // Of [2, 3, 4], and the same of [2, 3, 2, 2].
+  // Checks the losses of [2, 3, 4], and of the same input as [2, 3, 2, 2].
   template <class F>
   static void expect_losses(const F& f, const Tensor& target, Reduction reduction,
                             const Tensor& input, const Doubles& expected) {
@@ -41,9 +41,9 @@ class LossesByPlace : public NumbersOnDevice {
     const Tensor square =
         f(reshape(input, {2, 3, 2, 2}), reshape(target, soft ? Shape{2, 3, 2, 2} : Shape{2, 2, 2}));
     EXPECT_EQ(square.sizes(), each ? Shape({2, 2, 2}) : Shape());
-    EXPECT_EQ(numbers(square), numbers(losses));
+    EXPECT_EQ(elements(square), elements(losses));
   }
-  // For each of kReductions, without smoothing and with 0.25.
+  // `plain` and `smoothed` have the losses for each of kReductions, with smoothing 0 and 0.25.
   void expect_cross_entropies(const Tensor& target, const std::vector<Doubles>& plain,
                               const std::vector<Doubles>& smoothed) const {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -59,16 +59,16 @@ class LossesByPlace : public NumbersOnDevice {
     }
   }
   static void expect_near(const Tensor& actual, const Doubles& expected, DType dtype) {
-    const Doubles values = numbers(actual);
+    const Doubles values = elements(actual);
     ASSERT_EQ(values.size(), expected.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       EXPECT_NEAR(values[i], expected[i], 64 * roundoff(dtype)) << i;
     }
   }
 };
-HALFGRAD_ON_DEVICES(LossesByPlace);
+HALFGRAD_ON_DEVICES(LossesByPosition);
 
-TEST_P(LossesByPlace, CrossEntropyOfClasses) {
+TEST_P(LossesByPosition, CrossEntropyOfClasses) {
   const std::vector<Doubles> plain{
       {0.9559339356375477, 1.3882243728038284, 0.41186787127509544, 1.563780863337258,
        1.3882243728038284, 0.0, 0.15689043166862898, 2.194112186401914},
@@ -82,7 +82,7 @@ TEST_P(LossesByPlace, CrossEntropyOfClasses) {
   expect_cross_entropies(classes(), plain, smoothed);
 }
 
-TEST_P(LossesByPlace, CrossEntropyOfProbabilities) {
+TEST_P(LossesByPosition, CrossEntropyOfProbabilities) {
   const std::vector<Doubles> plain{
       {2.3862357425501908, 1.9126752912529907, 0.876909161501628, 4.240282598964466,
        1.4058762097021535, 0.29046696781877385, 4.690061726674516, 1.9126752912529907},
@@ -96,7 +96,7 @@ TEST_P(LossesByPlace, CrossEntropyOfProbabilities) {
   expect_cross_entropies(probabilities(), plain, smoothed);
 }
 
-TEST_P(LossesByPlace, NllLoss) {
+TEST_P(LossesByPosition, NllLoss) {
   const std::vector<Doubles> plain{{0, -4, -2.25, -1.25, -4, 0, -1.25, -0.25}, {-1.625}, {-13}};
   const std::vector<Doubles> without_class_2{
       {0, 0, -2.25, -1.25, 0, -0.375, -1.25, -0.25}, {-1.1944444444444444}, {-5.375}};
@@ -113,7 +113,7 @@ TEST_P(LossesByPlace, NllLoss) {
   }
 }
 
-TEST_P(LossesByPlace, OfNothing) {
+TEST_P(LossesByPosition, OfEmptyInputs) {
   const Tensor x = logits().slice(2, 0, 0), t = classes().slice(1, 0, 0);
   EXPECT_EQ(cross_entropy(x, t, {.reduction = kNone}).sizes(), Shape({2, 0}));
   EXPECT_EQ(cross_entropy(x, t, {.reduction = kSum}).item(), 0);
@@ -122,7 +122,7 @@ TEST_P(LossesByPlace, OfNothing) {
   EXPECT_EQ(nll_loss(x, t, {}, kNone).sizes(), Shape({2, 0}));
 }
 
-TEST(LossesByPlaceOnCpu, HaveTheGradientsOfFiniteDifferences) {
+TEST(LossesByPositionOnCpu, HaveTheGradientsOfFiniteDifferences) {
   const Tensor x = random_leaf({2, 3, 4}, 1), q = random_leaf({2, 3, 4}, 2);
   const Tensor t = tensor({{0, 2, 1, 1}, {2, -100, 0, 1}}, {.dtype = kLong});
   for (const Reduction reduction : kReductions) {
@@ -140,7 +140,7 @@ TEST(LossesByPlaceOnCpu, HaveTheGradientsOfFiniteDifferences) {
   }
 }
 
-TEST(LossesByPlaceOnCpu, RefuseOtherTargets) {
+TEST(LossesByPositionOnCpu, RefuseOtherTargets) {
   const Tensor x = random_leaf({2, 3, 4}, 1);
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               cross_entropy(x, zeros({2, 3}, {.dtype = kLong}));

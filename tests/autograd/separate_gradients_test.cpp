@@ -14,16 +14,16 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/tests/autograd/doubles.h>
 
-// Each gradient is its own tensor, of one backward pass, complete when a hook sees it.
+// Each gradient is a tensor of its own, of one backward pass, and complete when a hook sees it.
 namespace halfgrad {
 namespace {
 
-class GradientsApart : public NumbersOnDevice {
+class SeparateGradients : public TensorsOnDevice {
  protected:
-  Tensor leaf(const Doubles& values) const { return numbers(values).requires_grad_(); }
-  using NumbersOnDevice::numbers;
+  Tensor leaf(const Doubles& values) const { return elements(values).requires_grad_(); }
+  using TensorsOnDevice::elements;
 };
-HALFGRAD_ON_DEVICES(GradientsApart);
+HALFGRAD_ON_DEVICES(SeparateGradients);
 
 struct Twice : autograd::Function<Twice> {
   static Tensor forward(autograd::AutogradContext*, const Tensor& a, const Tensor& b) {
@@ -34,54 +34,54 @@ struct Twice : autograd::Function<Twice> {
   }
 };
 
-TEST_P(GradientsApart, OfLeavesUnderCreateGraphAreNotExpanded) {
+TEST_P(SeparateGradients, OfLeavesUnderCreateGraphAreNotExpanded) {
   Tensor x = leaf({1, 1, 1});
   x.sum().backward({}, false, true);
   EXPECT_TRUE(x.grad().is_contiguous());
-  (x * numbers({1, 2, 3})).sum().backward();
-  EXPECT_EQ(numbers(x.grad()), (Doubles{2, 3, 4}));
+  (x * elements({1, 2, 3})).sum().backward();
+  EXPECT_EQ(elements(x.grad()), (Doubles{2, 3, 4}));
 }
 
-TEST_P(GradientsApart, OfLeavesUnderCreateGraphAreNotShared) {
+TEST_P(SeparateGradients, OfLeavesUnderCreateGraphAreNotShared) {
   Tensor x = leaf({1});
   Tensor y = leaf({1});
   Twice::apply(x, y).sum().backward({}, false, true);
   (x * 5 + y * 7).sum().backward();
-  EXPECT_EQ(numbers(x.grad()), Doubles{6});
-  EXPECT_EQ(numbers(y.grad()), Doubles{8});
+  EXPECT_EQ(elements(x.grad()), Doubles{6});
+  EXPECT_EQ(elements(y.grad()), Doubles{8});
 
-  const Tensor given = numbers({1});
+  const Tensor given = elements({1});
   Tensor z = leaf({1});
   z.clone().backward(given, false, true);
   z.clone().backward(given);
-  EXPECT_EQ(numbers(given), Doubles{1});
-  EXPECT_EQ(numbers(z.grad()), Doubles{2});
+  EXPECT_EQ(elements(given), Doubles{1});
+  EXPECT_EQ(elements(z.grad()), Doubles{2});
 }
 
-TEST_P(GradientsApart, ExpandedOnesSetByHandAreAddedTo) {
+TEST_P(SeparateGradients, ExpandedOnesSetByHandAreAddedTo) {
   Tensor x = leaf({1, 1});
-  x.set_grad(numbers({1}).expand({2}));
-  (x * numbers({1, 2})).sum().backward();
-  EXPECT_EQ(numbers(x.grad()), (Doubles{2, 3}));
+  x.set_grad(elements({1}).expand({2}));
+  (x * elements({1, 2})).sum().backward();
+  EXPECT_EQ(elements(x.grad()), (Doubles{2, 3}));
   EXPECT_THROW(x.set_grad(x), std::invalid_argument);
 }
 
-TEST_P(GradientsApart, RetainedOnesAreCopiesAndCountOnce) {
+TEST_P(SeparateGradients, RetainedOnesAreCopiesAndCountOnce) {
   Tensor x = leaf({1});
   Tensor y = x * 2;
   y.retain_grad();
   y.retain_grad();
   Tensor z = y.clone();
   z.retain_grad();
-  const Tensor given = numbers({1});
+  const Tensor given = elements({1});
   z.backward(given);
-  EXPECT_EQ(numbers(y.grad()), Doubles{1});
+  EXPECT_EQ(elements(y.grad()), Doubles{1});
   z.grad().mul_(10);
-  EXPECT_EQ(numbers(y.grad()), Doubles{1});
-  EXPECT_EQ(numbers(given), Doubles{1});
+  EXPECT_EQ(elements(y.grad()), Doubles{1});
+  EXPECT_EQ(elements(given), Doubles{1});
 }
 
-TEST_P(GradientsApart, HooksOfWeightsSeeTheWholeGradientOfACheckpoint) {
+TEST_P(SeparateGradients, HooksOfWeightsSeeTheWholeGradientOfACheckpoint) {
   Tensor a = leaf({1});
   Tensor w = leaf({1});
   int calls = 0;
@@ -95,13 +95,13 @@ TEST_P(GradientsApart, HooksOfWeightsSeeTheWholeGradientOfACheckpoint) {
     calls = 0;
     (utils::checkpoint(times_w, a) + w * 3).sum().backward({}, false, create_graph);
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(numbers(w.grad()), Doubles{2});
+    EXPECT_EQ(elements(w.grad()), Doubles{2});
     w.set_grad({});
     a.set_grad({});
   }
 }
 
-TEST_P(GradientsApart, CheckpointsLeaveThoseAloneThatWereFrozenSince) {
+TEST_P(SeparateGradients, CheckpointsSkipLeavesFrozenSince) {
   for (const bool create_graph : {false, true}) {
     Tensor a = leaf({2});
     Tensor w = leaf({3});
@@ -110,13 +110,13 @@ TEST_P(GradientsApart, CheckpointsLeaveThoseAloneThatWereFrozenSince) {
     const Tensor y = utils::checkpoint(product, a);
     a.requires_grad_(false);
     w.requires_grad_(false);
-    y.backward(numbers({1}), false, create_graph);
+    y.backward(elements({1}), false, create_graph);
     EXPECT_FALSE(a.grad().defined() || w.grad().defined());
-    EXPECT_EQ(numbers(b.grad()), Doubles{6});
+    EXPECT_EQ(elements(b.grad()), Doubles{6});
   }
 }
 
-TEST_P(GradientsApart, GradLeavesAloneWhatLiesBehindItsInputs) {
+TEST_P(SeparateGradients, GradStopsAtItsInputs) {
   Tensor x = leaf({1});
   int calls = 0;
   x.register_hook([&](const Tensor& gradient) {
@@ -125,26 +125,26 @@ TEST_P(GradientsApart, GradLeavesAloneWhatLiesBehindItsInputs) {
   });
   const Tensor y = x * x;
   const std::vector<Tensor> dy = autograd::grad({(y * y).sum()}, {y});
-  EXPECT_EQ(numbers(dy[0]), Doubles{2});
+  EXPECT_EQ(elements(dy[0]), Doubles{2});
   EXPECT_EQ(calls, 0);
-  y.backward(dy[0]);  // the second half
-  EXPECT_EQ(numbers(x.grad()), Doubles{4});
+  y.backward(dy[0]);  // from y back to x
+  EXPECT_EQ(elements(x.grad()), Doubles{4});
   EXPECT_EQ(calls, 1);
 
   Tensor w = leaf({3});
-  EXPECT_EQ(numbers(autograd::grad({(x * w).sum()}, {w})[0]), Doubles{1});
+  EXPECT_EQ(elements(autograd::grad({(x * w).sum()}, {w})[0]), Doubles{1});
   EXPECT_EQ(calls, 1);
 
   const Tensor u = w * w;
   const std::vector<Tensor> both = autograd::grad({(u * w).sum()}, {u, w});
-  EXPECT_EQ(numbers(both[0]), Doubles{3});
-  EXPECT_EQ(numbers(both[1]), Doubles{27});  // through u too
+  EXPECT_EQ(elements(both[0]), Doubles{3});
+  EXPECT_EQ(elements(both[1]), Doubles{27});  // through u too
 }
 
-TEST_P(GradientsApart, ViewsAreReadByManyThreads) {
+TEST_P(SeparateGradients, ViewsAreReadByManyThreads) {
   for (int round = 0; round < 200; ++round) {
     Tensor w = leaf({2, 3});
-    Tensor base = numbers({1, 1});
+    Tensor base = elements({1, 1});
     const Tensor view = base.slice(0, 0, 1);
     base.mul_(w);
     bool recorded[2] = {};
@@ -157,7 +157,7 @@ TEST_P(GradientsApart, ViewsAreReadByManyThreads) {
   }
 }
 
-TEST_P(GradientsApart, OfManyTiesInSixteenBits) {
+TEST_P(SeparateGradients, OfManyTiesInSixteenBits) {
   Tensor x = zeros({70000}, in(kHalf)).requires_grad_();
   (x.amax() * 60000).backward();
   EXPECT_NEAR(x.grad()[0].item(), 6.0 / 7, roundoff(kHalf));
@@ -167,12 +167,12 @@ TEST_P(GradientsApart, OfManyTiesInSixteenBits) {
   EXPECT_NEAR(y.grad()[0].item(), 6.0 / 7, roundoff(kHalf));
 }
 
-TEST_P(GradientsApart, OfTargetsThatSumToNothing) {
+TEST_P(SeparateGradients, OfTargetsThatSumToZero) {
   Tensor x = leaf({0.5, 1}).reshape({1, 2}).detach().requires_grad_();
-  const Tensor q = numbers({1, -1}).reshape({1, 2});
+  const Tensor q = elements({1, -1}).reshape({1, 2});
   for (const bool create_graph : {false, true}) {
     cross_entropy(x, q).backward({}, false, create_graph);
-    EXPECT_EQ(numbers(x.grad()), (Doubles{-1, 1}));
+    EXPECT_EQ(elements(x.grad()), (Doubles{-1, 1}));
     x.set_grad({});
   }
 }
@@ -194,10 +194,11 @@ TEST(StaticTensors, MayHaveAHistoryAtExit) {
     static Tensor kept;
     const Tensor x = ones({2}, {.requires_grad = true});
     kept = (x * x).sum();
-    kept = (x * x + x).sum();  // lets go of a first one
+    kept = (x * x + x).sum();  // releases the first one
     std::exit(0);
   };
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, without our threads
+  GTEST_FLAG_SET(death_test_style,
+                 "threadsafe");  // in a new process, without the threads of this one
   EXPECT_EXIT(keep_and_leave(), ::testing::ExitedWithCode(0), "");
 }
 
