@@ -24,6 +24,10 @@ add_python_test(exchange_files safetensors "${CMAKE_CURRENT_SOURCE_DIR}/expected
 add_test(NAME gpu_check COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
                                 "-DPROGRAM=${PROJECT_SOURCE_DIR}/tools/gpu-check"
                                 -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/gpu_check.cmake")
+add_test(NAME voice COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
+                            "-DPROGRAM=${PROJECT_SOURCE_DIR}/tools/voice"
+                            "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/voice"
+                            -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/voice.cmake")
 add_test(NAME scripts COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
                               "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
                               -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/scripts.cmake")

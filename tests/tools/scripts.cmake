@@ -24,7 +24,7 @@ endfunction()
 
 file(GLOB scripts RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/bench/*.py" "${SOURCE_DIR}/tools/*.py")
 list(REMOVE_ITEM scripts bench/amp_works.py)  # a module
-foreach(script IN LISTS scripts ITEMS tools/gpu-check)
+foreach(script IN LISTS scripts ITEMS tools/gpu-check tools/voice)
   expect_script(0 "usage: " ${script} --help)
   expect_script(2 "usage: " ${script} --no-such-option)
 endforeach()
@@ -32,6 +32,7 @@ foreach(script IN ITEMS tools/format tools/lint tools/fuzz tools/install_deps to
   expect_script(0 "${script}" ${script} --help)
   expect_script(2 "${script}" ${script} no_such_argument)
 endforeach()
+expect_script(2 "expected a file, got none.h" tools/voice none.h)
 expect_script(2 "expected some of idx .*, got zip" tools/fuzz 1 zip)
 
 # The scripts that compare halfgrad with other libraries fail without halfgrad's own program.
