@@ -14,10 +14,15 @@ foreach(folder IN LISTS HALFGRAD_FOLDERS)
   list(APPEND public_headers ${headers})
 endforeach()
 
+if(TARGET Eigen3::Eigen)
+  list(APPEND public_headers eigen.h)
+endif()
+
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
-# The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
+# The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles. Eigen switches
+# its vectorisation off under nvcc.
 set(host_only core/gemm_kernel.h core/gemm_library.h core/gemm_operand.h core/gemm_row.h
-              core/gemm_tile.h)
+              core/gemm_tile.h eigen.h)
 # Headers that make kernels.
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
             core/parallel.h
@@ -59,6 +64,10 @@ add_library(all_headers OBJECT EXCLUDE_FROM_ALL "${check_folder}/all_headers.cpp
 target_link_libraries(all_headers PRIVATE halfgrad::halfgrad)
 target_compile_options(all_headers PRIVATE -Wshadow)
 add_dependencies(header_check all_headers)
+if(TARGET Eigen3::Eigen)
+  target_link_libraries(header_check PRIVATE Eigen3::Eigen)
+  target_link_libraries(all_headers PRIVATE Eigen3::Eigen)
+endif()
 
 # device_check(<target> <source>...): an object library of the sources' kernels alone, as PTX. Without
 # the CPU's instances nvcc can be asked to refuse a device function that calls one for the host, for

@@ -11,7 +11,7 @@ foreach(folder IN LISTS HALFGRAD_FOLDERS)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad"
           FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h"
+install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h" "${PROJECT_SOURCE_DIR}/eigen.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
