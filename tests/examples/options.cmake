@@ -12,8 +12,8 @@ function(expect_refused program pattern)
   endif()
 endfunction()
 
-set(with_steps amp_loops async_optimizer loss_scalers train_step verify_resume)
-set(programs amp_loops async_optimizer char_lm loss_scalers mnist_mlp train_step verify_resume)
+set(with_steps amp_loops async_optimizer fused_adam loss_scalers train_step verify_resume)
+set(programs amp_loops async_optimizer char_lm fused_adam loss_scalers mnist_mlp train_step verify_resume)
 if(EXISTS "${FOLDER}/eigen_data")  # built where Eigen is found
   list(APPEND with_steps eigen_data)
   list(APPEND programs eigen_data)
@@ -106,6 +106,7 @@ expect_narrow(mnist_mlp ${training} --task digits --precision half --seeds 2)
 expect_narrow(amp_loops --steps 3)
 expect_narrow(async_optimizer --steps 2 --hidden 16)
 expect_narrow(char_lm --model mlp --precision float16 --steps 2 --width 8 --samples 0)
+expect_narrow(fused_adam --steps 2)
 expect_narrow(loss_scalers)
 expect_narrow(loss_scalers --constants)
 expect_narrow(verify_resume --mode fp32 --steps 2)
@@ -143,7 +144,7 @@ endif()
 set(ENV{COLUMNS} 80)
 foreach(command IN ITEMS "amp_loops --steps 3" "loss_scalers" "mnist_mlp --task digits --steps 1"
                          "async_optimizer --steps 1" "train_step --steps 1"
-                         "char_lm --steps 1 --width 8 --layers 1 --samples 0")
+                         "char_lm --steps 1 --width 8 --layers 1 --samples 0" "fused_adam --steps 1")
   execute_process(COMMAND sh -c "'${FOLDER}'/${command} >/dev/full" RESULT_VARIABLE status
                   ERROR_VARIABLE text)
   if(NOT status EQUAL 1 OR NOT text MATCHES "No space left")
