@@ -1,4 +1,4 @@
-# cmake --install: headers, libraries, licence, and the package that find_package(halfgrad) reads.
+# For cmake --install: headers, libraries, licence, and the package that find_package(halfgrad) reads.
 
 include(CMakePackageConfigHelpers)
 
