@@ -39,8 +39,9 @@ int normalize(const halfgrad_tensor* inputs, const halfgrad_tensor* output,
 
 }  // namespace
 
-extern "C" int layer_norm_good(const halfgrad_tensor* inputs, int32_t,
+extern "C" int layer_norm_good(const halfgrad_tensor* inputs, int32_t input_count,
                                const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return normalize(inputs, output, centred_variance);
 }
 
