@@ -93,7 +93,7 @@ if(HALFGRAD_CUDA)
   set_target_properties(cuda_functors PROPERTIES CUDA_ARCHITECTURES 90-virtual)
   add_custom_target(cuda_check DEPENDS halfgrad_libraries cuda_headers cuda_functors)
 
-  # Where ptxas runs, a spill in a hand-written kernel is an error (HalfgradLibrary.cmake). In a build
+  # A spill in a hand-written kernel is an error if ptxas runs (HalfgradLibrary.cmake). In a build
   # without ptxas this target checks those kernels and the ones that nvcc makes of functors.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]+-virtual$" AND

@@ -1,6 +1,7 @@
 # Rules about the source text, checked by ctest:
 #   1. a folder includes only itself and the folders that its library links;
-#   2. no public header shows a type of Eigen, CUDA or cuBLAS; headers in core/cuda/ are not public;
+#   2. no public header shows a type of Eigen, CUDA or cuBLAS, but for eigen.h, which none includes;
+#      headers in core/cuda/ are not public;
 #   3. kernels and everything that depends on CUDA stand in core/cuda/, but for HG_HD and one #if in
 #      each engine;
 #   4. whether a type has something is asked by a named concept alone: nvcc's device pass takes a

@@ -1,4 +1,4 @@
-// The README's example, on random numbers: compiles against the installed package, and trains.
+// The README's example on random data: compiles against the installed package, and trains.
 
 #include <cstdio>
 
