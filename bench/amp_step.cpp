@@ -7,9 +7,10 @@
 #include <halfgrad/core/graph.h>
 #include <halfgrad/halfgrad.h>
 
-// What bench/compare_pytorch_cuda.py and bench/compare_jax.py time: one fp16 mixed-precision step
-// of an MLP with GradScaler, clipping and Adam, call by call and as a captured graph, with and
-// without its scaler; and the step's matrix products alone. bench/amp_works.py has the same works.
+// Benchmarks for bench/compare_pytorch_cuda.py and bench/compare_jax.py: one fp16 mixed-precision
+// step of an MLP with GradScaler, clipping and Adam, eager and as a captured graph, with and
+// without the scaler; and the step's matrix products alone. bench/amp_works.py lists the same
+// works.
 namespace halfgrad {
 namespace {
 
@@ -39,7 +40,7 @@ constexpr Mode kModes[] = {{"eager", false, true},
                            {"eager_no_scaler", false, false},
                            {"graph_no_scaler", true, false}};
 
-// Several calls between waits, so that a GPU never runs dry.
+// Queues several calls between waits, so that the GPU is never idle.
 template <class F>
 void measure(benchmark::State& state, Device device, const F& f) {
   const int calls = device.is_cuda() ? 20 : 1;
@@ -86,10 +87,11 @@ void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Devic
   measure(state, device, [&graph] { graph.replay(); });
 }
 
-// y = x w^T; dx = dy w, but for the first layer; dw = dy^T x.
+// The products of every layer; the first layer needs no dx:
+//     y = x w^T    dx = dy w    dw = dy^T x
 void products(benchmark::State& state, const Work& work, Device device) {
   const NoGradGuard no_grad;
-  // A GPU draws less power, and clocks higher, on equal numbers than on those of a training.
+  // Random values: on constant ones a GPU draws less power and clocks higher than in training.
   manual_seed(0);
   const auto drawn = [device](const Shape& sizes) {
     return randn(sizes, {.dtype = kHalf, .device = device});

@@ -1,7 +1,7 @@
-"""What compare_pytorch_cuda.py and compare_jax.py share: the works, our side's times, the report.
+"""Shared by compare_pytorch_cuda.py and compare_jax.py: the works, halfgrad's times, the report.
 
-A work is an MLP with ReLU, cross entropy, and one step of training on a batch that stays where it
-is: fp16 compute, fp32 weights, loss scaling, gradients clipped to norm 1, Adam.
+A work is one training step of an MLP with ReLU and cross entropy, on a batch that stays on the
+device: fp16 compute, fp32 weights, loss scaling, gradients clipped to norm 1, Adam.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# name: layer sizes, batch. As in bench/amp_step.cpp.
+# name: layer sizes, batch; the same as in bench/amp_step.cpp.
 WORKS = {
     "S": ((784, 512, 512, 10), 256),
     "W64x14": ((64, 64, 64, 64, 64, 10), 1 << 14),
@@ -32,9 +32,9 @@ UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 def parser(description):
     result = argparse.ArgumentParser(description=description.splitlines()[0])
     result.add_argument("folder", nargs="?", type=pathlib.Path,
-                        help="where our bench_amp_step is; build/cuda/bin or build/cpu/bin by default")
+                        help="folder of bench_amp_step; build/cuda/bin or build/cpu/bin by default")
     result.add_argument("--device", choices=("cuda", "cpu"), default="cuda",
-                        help="cpu: to see that everything runs")
+                        help="cpu: a smoke test")
     result.add_argument("--works", nargs="*", choices=WORKS, default=list(WORKS))
     result.add_argument("--rounds", type=int, default=3)
     result.add_argument("--seconds", type=float, default=1.0, help="per case and round")
@@ -44,20 +44,20 @@ def parser(description):
 
 
 def parse(description):
-    """The arguments, with a folder that has our program: else the program ends with status 2."""
+    """Parses the arguments; ends with status 2 if the folder has no bench_amp_step."""
     arguments = parser(description).parse_args()
     preset = arguments.device
     folder = arguments.folder or ROOT / "build" / preset / "bin"
     if not arguments.case and shutil.which(folder / "bench_amp_step") is None:
         parser(description).error(
-            f"expected our program, got none at {folder / 'bench_amp_step'}; build it: cmake --preset "
+            f"expected bench_amp_step, got no program at {folder / 'bench_amp_step'}; build it: cmake --preset "
             f"{preset} -DHALFGRAD_BENCH=ON && cmake --build --preset {preset} --target bench_amp_step")
     arguments.folder = folder
     return arguments
 
 
 def sample(step, wait, seconds, calls):
-    """Seconds per call, `calls` of them between waits, until `seconds` have passed."""
+    """Seconds per call, measured for `calls` calls between waits, until `seconds` have passed."""
     for _ in range(3):
         step()
     wait()
@@ -86,7 +86,7 @@ def our_samples(arguments, name):
 
 
 def their_samples(script, arguments, work, mode):
-    """From a process of its own, so that no case finds another's memory or threads."""
+    """Runs in a separate process, so that no case finds another's memory or threads."""
     command = [sys.executable, script, "--case", work, mode, "--device", arguments.device,
                "--seconds", str(arguments.seconds)]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -96,7 +96,7 @@ def their_samples(script, arguments, work, mode):
 
 
 def measure(script, arguments, their_modes):
-    """Medians in seconds: {work: {mode: time}}, ours first; and what the other side says it is."""
+    """Medians in seconds, {work: {mode: time}}, halfgrad's first; and the other library's versions."""
     times = {work: {} for work in arguments.works}
     about = {}
     for number in range(arguments.rounds):
@@ -116,7 +116,7 @@ def measure(script, arguments, their_modes):
 
 
 def requirements(times, bars):
-    """Rows of (what, ratio, bound, whether it must be at least that)."""
+    """Rows of (name, ratio, bound, whether the bound is a minimum)."""
     rows = []
     for work, modes in times.items():
         ours = modes.get("halfgrad graph")

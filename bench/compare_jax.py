@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""halfgrad's mixed-precision steps beside JAX's: one run, alternating, medians.
+"""Times mixed-precision steps of halfgrad and JAX: one run, alternating, medians.
 
     bench/compare_jax.py build/cuda/bin --json jax.json
-    bench/compare_jax.py build/cpu/bin --device cpu --works S --seconds 0.2   # does it run?
+    bench/compare_jax.py build/cpu/bin --device cpu --works S --seconds 0.2   # a smoke test
 
-JAX runs the whole step as one jitted function that is given its state's memory back (donated):
+JAX runs the whole step as one jitted function that reuses the memory of its state (donated buffers):
 forward and backward in fp16 from fp32 weights, loss scaling with growth and back-off, clipping,
-Adam; a step that overflows is skipped by selecting the old state, on the device.
+Adam. A step that overflows is skipped by selecting the old state on the device.
 """
 
 import functools
@@ -30,7 +30,7 @@ def make_step(jax, work):
 
     weights = [layer(*pair) for pair in zip(sizes, sizes[1:])]
     zeros = tree(jnp.zeros_like, weights)
-    state = dict(weights=weights, average=zeros, square=tree(jnp.copy, zeros),
+    state = dict(weights=weights, m=zeros, v=tree(jnp.copy, zeros),
                  step=jnp.float32(0), scale=jnp.float32(65536), good=jnp.int32(0))
     inputs = jax.random.normal(next(keys), (batch, sizes[0]))
     labels = jax.random.randint(next(keys), (batch,), 0, sizes[-1])
@@ -46,13 +46,13 @@ def make_step(jax, work):
     def updated(state, gradients):
         beta1, beta2 = BETAS
         step = state["step"] + 1
-        average = tree(lambda m, g: beta1 * m + (1 - beta1) * g, state["average"], gradients)
-        square = tree(lambda v, g: beta2 * v + (1 - beta2) * g * g, state["square"], gradients)
-        size = RATE / (1 - beta1**step)
-        correction = jax.lax.rsqrt(1 - beta2**step)
-        weights = tree(lambda p, m, v: p - size * m / (jnp.sqrt(v) * correction + EPS),
-                       state["weights"], average, square)
-        return dict(weights=weights, average=average, square=square, step=step)
+        m = tree(lambda m, g: beta1 * m + (1 - beta1) * g, state["m"], gradients)
+        v = tree(lambda v, g: beta2 * v + (1 - beta2) * g * g, state["v"], gradients)
+        step_size = RATE / (1 - beta1**step)
+        rsqrt_correction2 = jax.lax.rsqrt(1 - beta2**step)
+        weights = tree(lambda p, m, v: p - step_size * m / (jnp.sqrt(v) * rsqrt_correction2 + EPS),
+                       state["weights"], m, v)
+        return dict(weights=weights, m=m, v=v, step=step)
 
     @functools.partial(jax.jit, donate_argnums=0)
     def step(state):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""halfgrad's training steps beside PyTorch's on the CPU: one run, alternating rounds, medians.
+"""Times training steps of halfgrad and PyTorch on the CPU: one run, alternating rounds, medians.
 
     python3 -m venv .venv && .venv/bin/pip install torch
     cmake --preset cpu && cmake --build --preset cpu --target bench_training_step
     .venv/bin/python bench/compare_pytorch.py --threads 2
 
 A step is zero_grad, forward, cross_entropy, backward, Adam; fp32, eager. The requirements compare
-with torch.optim.Adam(parameters, lr=1e-3) as a user writes it, which on the CPU updates one tensor
-at a time; another column shows the quickest of that, foreach=True and fused=True. In each round
-every case is timed for --seconds in PyTorch, then in halfgrad, each in a process of its own:
-threads that wait in one would slow the other. The machine must be idle otherwise: beside another
-busy process PyTorch's medians came out five times too long.
+with torch.optim.Adam(parameters, lr=1e-3), whose default updates one tensor at a time on the CPU;
+another column shows the fastest of that, foreach=True and fused=True. In each round every case is
+timed for --seconds in PyTorch, then in halfgrad, each in a separate process: waiting threads of one
+would slow the other. The machine must be idle otherwise: with another busy process PyTorch's medians
+were five times too long.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = str(ROOT / "build" / "cpu" / "bin" / "bench_training_step")
 
-# name of our benchmark: layer sizes, batch, our time over PyTorch's may be at most
+# name of the benchmark: layer sizes, batch, largest allowed ratio of halfgrad's time to PyTorch's
 STEPS = {
     "train_step/784-128-10/64/f32": ((784, 128, 10), 64, 1 / 3),
     "train_step/784-512-512-10/128/f32": ((784, 512, 512, 10), 128, 0.6),
@@ -36,7 +36,7 @@ WIDE_F32 = "train_step/1024-1024-1024-1024/512/f32"
 WIDE_F16 = "train_step/1024-1024-1024-1024/512/fp16"
 WIDE_F16_LIMIT = 1.3
 
-# one-element operations, at most so many seconds
+# one-element operations: largest allowed time in seconds
 OVERHEADS = {"mul_forward_1_element": 0.3e-6, "mul_backward_1_element": 0.5e-6}
 
 ADAMS = {"default": {}, "foreach": dict(foreach=True), "fused": dict(fused=True)}
@@ -79,7 +79,7 @@ def sample(function, seconds):
 
 
 def torch_samples(name, threads, seconds):
-    """Samples of one case for every Adam, from this very process: for --torch-case."""
+    """Samples of one case for every Adam, timed in this process: for --torch-case."""
     import torch
 
     torch.manual_seed(0)
@@ -124,7 +124,7 @@ def our_samples(binary, name, threads, seconds):
 
 
 def measure(arguments):
-    """Medians in seconds, ours by benchmark name, PyTorch's by that and Adam; and its version."""
+    """Medians in seconds, halfgrad's by benchmark, PyTorch's by benchmark and Adam; its version."""
     theirs = {name: {adam: [] for adam in ADAMS} for name in STEPS}
     ours = {name: [] for name in [*STEPS, WIDE_F16, *OVERHEADS]}
     version = ""
@@ -154,7 +154,7 @@ def quotient(one, other):
 
 
 def compare(ours, theirs):
-    """One row per requirement: both times in seconds, their ratio and what it may be at most."""
+    """One row per requirement: both times in seconds, their ratio and its limit."""
     rows = [
         (name, ours.get(name), "PyTorch", theirs[name]["default"], limit)
         for name, (_, _, limit) in STEPS.items()
@@ -184,8 +184,8 @@ def shown(ratio):
     return f"{ratio:.2f}" if ratio else "-"
 
 
-def quickest(row):
-    """PyTorch's time with the Adam that suits it best, which one, and our time over that."""
+def fastest(row):
+    """PyTorch's time with its fastest Adam, the name of that, and the ratio of our time to it."""
     if not row["adams"]:
         return "- | -"
     adam, seconds = min(row["adams"].items(), key=lambda item: item[1])
@@ -194,15 +194,15 @@ def quickest(row):
 
 def markdown(rows):
     lines = [
-        "| benchmark | ours, us | against | its us | ratio | at most | | quickest Adam | ratio |",
+        "| benchmark | ours, us | against | its us | ratio | at most | | fastest Adam | ratio |",
         "|---|---:|---|---:|---:|---:|---|---:|---:|",
     ]
     for row in rows:
-        verdict = ("yes" if row["ratio"] <= row["limit"] else "no") if row["ratio"] else ""
+        is_met = ("yes" if row["ratio"] <= row["limit"] else "no") if row["ratio"] else ""
         lines.append(
             f"| {row['benchmark']} | {microseconds(row['ours'])} | {row['against']} "
             f"| {microseconds(row['other'])} | {shown(row['ratio'])} | {row['limit']:.2f} "
-            f"| {verdict} | {quickest(row)} |"
+            f"| {is_met} | {fastest(row)} |"
         )
     return "\n".join(lines)
 
@@ -210,7 +210,7 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "binary", nargs="?", default=PROGRAM, help="our benchmarks; %(default)s by default"
+        "binary", nargs="?", default=PROGRAM, help="halfgrad's benchmarks; %(default)s by default"
     )
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=5)
@@ -224,7 +224,7 @@ def main():
 
     if shutil.which(arguments.binary) is None:
         parser.error(
-            f"expected the program of our benchmarks, got none at {arguments.binary}; build it: "
+            f"expected bench_training_step, got no program at {arguments.binary}; build it: "
             "cmake --preset cpu && cmake --build --preset cpu --target bench_training_step"
         )
     load, _, _ = os.getloadavg()

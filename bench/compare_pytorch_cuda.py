@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""halfgrad's mixed-precision steps beside PyTorch's on a GPU: one run, alternating, medians.
+"""Times mixed-precision steps of halfgrad and PyTorch on a GPU: one run, alternating, medians.
 
     bench/compare_pytorch_cuda.py build/cuda/bin --json torch.json
-    bench/compare_pytorch_cuda.py build/cpu/bin --device cpu --works S --seconds 0.2   # does it run?
+    bench/compare_pytorch_cuda.py build/cpu/bin --device cpu --works S --seconds 0.2   # a smoke test
 
-PyTorch runs the step in three ways: eager, with fused Adam; the same captured whole by hand in a
-torch.cuda.graph with a capturable Adam, which is the honest baseline; and with the model compiled
-by torch.compile(mode="reduce-overhead"), whose forward and backward are CUDA graphs.
+PyTorch runs the step in three ways: eager with fused Adam; the whole step captured in a
+torch.cuda.graph with a capturable Adam, which is the fair baseline; and with the model compiled by
+torch.compile(mode="reduce-overhead"), whose forward and backward are CUDA graphs.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ import json
 
 import amp_works
 
-# At least so many times our graph's time, by the first letter of the work.
+# Smallest allowed ratio of PyTorch's time to that of halfgrad's graph, by first letter of the work.
 BARS = {
     "S": {"PyTorch eager": 5.0, "PyTorch graph": 1.5},
     "W": {"PyTorch eager": 2.0},
@@ -51,7 +51,7 @@ def make_step(torch, work, mode, device):
 
 
 def capture(torch, step):
-    """Warmed up on a stream of its own, as PyTorch's notes on CUDA graphs have it."""
+    """Warms up on a separate stream, as PyTorch's notes on CUDA graphs advise, then captures."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch on the task of README's table: mean test accuracy and its deviation over seeds.
+"""PyTorch on the task of README's table: mean and standard deviation of test accuracy over seeds.
 
     bench/digits_pytorch.py DIR [seeds]    DIR: MNIST's t10k files, gzipped or not
 """
@@ -24,7 +24,8 @@ def read_idx(folder, name):
 
 
 def accuracy(x, y, seed):
-    """Of 784-512-512-10 after 10 epochs of Adam on the first 8,000, in percent of the others."""
+    """Trains 784-512-512-10 for 10 epochs of Adam on the first 8,000 images; the accuracy on the
+    others in percent."""
     torch.manual_seed(seed)
     model = torch.nn.Sequential(
         torch.nn.Linear(784, 512), torch.nn.ReLU(), torch.nn.Linear(512, 512), torch.nn.ReLU(),

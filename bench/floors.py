@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What the works of bench/amp_works.py cost at least: counts the FLOPs and bytes of one step.
+"""Lower bounds for the works of bench/amp_works.py: counts the FLOPs and bytes of one step.
 
     bench/floors.py        # the tables of docs/performance.md
 
-Multiply-adds count as two FLOPs. "unfused" lets every layer's activations go through memory once in
-each direction; "optimizer" is unscale, norm, clip and Adam as separate passes over float32.
+A multiply-add counts as two FLOPs. Every layer's activations go through memory once in each
+direction; "optimizer" is unscale, norm, clip and Adam as separate passes over float32.
 """
 
 import argparse
 
 import amp_works
 
-# Data sheet of the H100 SXM: dense fp16 tensor cores, HBM3. Half the sheet's sparse figure.
+# Data sheet of the H100 SXM: dense fp16 tensor cores (half the sparse figure), HBM3.
 FLOPS, BYTES = 989.4e12, 3.35e12
-# Bytes a parameter, read (r) and written (w): cast 4r 2w, used 2r forward and 2r backward, gradient
+# Bytes per parameter, read (r) and written (w): cast 4r 2w, used 2r forward and 2r backward, gradient
 # 2w, cast 2r 4w, unscale 4r 4w, norm 4r, clip 4r 4w, Adam 16r 12w.
 WEIGHTS, OPTIMIZER = 6 + 4 + 8, 8 + 4 + 8 + 28
 

@@ -5,7 +5,7 @@
 
 #if __has_include(<eigen3/Eigen/Core>)
 #ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in the intrinsics that Eigen calls
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in intrinsics that Eigen calls
 #endif
 #include <eigen3/Eigen/Core>
 #define HALFGRAD_EIGEN
@@ -13,16 +13,16 @@
 
 #include <halfgrad/halfgrad.h>
 
-// One core's matrix products, float32, row-major: [m, k] by [k, n], ours and, where it is
-// installed, Eigen's. The figure is in FLOP/s.
+// Matrix products on one core, float32, row-major, [m, k] by [k, n]: halfgrad's and, where it is
+// installed, Eigen's. The counter is in FLOP/s.
 namespace halfgrad {
 namespace {
 
 struct Product {
   std::int64_t m, k, n;
 
-  std::string name(const std::string& whose) const {
-    return whose + "/" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
+  std::string name(const std::string& library) const {
+    return library + "/" + std::to_string(m) + "x" + std::to_string(k) + "x" + std::to_string(n);
   }
   void count(benchmark::State& state) const {
     const auto flops = static_cast<double>(2 * m * k * n);
@@ -31,7 +31,7 @@ struct Product {
   }
 };
 
-void ours(benchmark::State& state, const Product& product) {
+void halfgrad_product(benchmark::State& state, const Product& product) {
   set_num_threads(1);
   const Tensor a = rand({product.m, product.k}), b = rand({product.k, product.n});
   for (auto _ : state) benchmark::DoNotOptimize(mm(a, b));
@@ -39,7 +39,7 @@ void ours(benchmark::State& state, const Product& product) {
 }
 
 #ifdef HALFGRAD_EIGEN
-void eigens(benchmark::State& state, const Product& product) {
+void eigen_product(benchmark::State& state, const Product& product) {
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Matrix a = Matrix::Random(product.m, product.k), b = Matrix::Random(product.k, product.n);
   Matrix c(product.m, product.n);
@@ -58,9 +58,9 @@ const bool registered = [] {
                                  {128, 512, 10},
                                  {1, 784, 512},
                                  {1024, 1024, 1}}) {
-    benchmark::RegisterBenchmark(product.name("halfgrad").c_str(), ours, product);
+    benchmark::RegisterBenchmark(product.name("halfgrad").c_str(), halfgrad_product, product);
 #ifdef HALFGRAD_EIGEN
-    benchmark::RegisterBenchmark(product.name("eigen").c_str(), eigens, product);
+    benchmark::RegisterBenchmark(product.name("eigen").c_str(), eigen_product, product);
 #endif
   }
   return true;

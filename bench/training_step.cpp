@@ -8,8 +8,8 @@
 
 #include <halfgrad/halfgrad.h>
 
-// What bench/compare_pytorch.py times beside PyTorch: whole training steps of small MLPs, and what
-// one op costs beyond its arithmetic.
+// Benchmarks for bench/compare_pytorch.py: whole training steps of small MLPs, and the overhead of
+// one op.
 namespace halfgrad {
 namespace {
 
@@ -22,7 +22,7 @@ nn::Sequential mlp(const std::vector<std::int64_t>& sizes) {
   return model;
 }
 
-// zero_grad, forward, cross entropy, backward, Adam: what the script has PyTorch do.
+// zero_grad, forward, cross entropy, backward, Adam: the step that the script times in PyTorch.
 void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes, std::int64_t batch,
                 bool fp16) {
   manual_seed(0);
@@ -52,8 +52,8 @@ void mul_forward(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(x * y);
 }
 
-// Of x * y, into leaves without gradients, as after zero_grad(), or adding to those that are there.
-// A clock that is read once a graph is part of the time: some 25 ns.
+// Backward of x * y: writes new gradients, as after zero_grad(), or adds to existing ones. The time
+// includes reading the clock, about 25 ns.
 void mul_backward(benchmark::State& state, bool accumulates) {
   Tensor x = one_element(2);
   Tensor y = one_element(3);

@@ -1,11 +1,12 @@
-# Targets that only CI builds, from generated files that do nothing but include:
-#   header_check  every public header compiles alone; in a CUDA build, without the engines. Left out are
-#                 those that a source includes first of all: presets dev and cpu-tsan compile it alone
-#   all_headers   one source that includes all public headers compiles without a warning, -Wshadow
-#                 included, which users may have switched on; header_check builds it too
+# Targets that only CI builds, from generated files of includes:
+#   header_check  every public header compiles alone; in a CUDA build, without the engines. A header
+#                 that its own source includes first is left out: presets dev and cpu-tsan compile
+#                 that source alone
+#   all_headers   one source that includes all public headers compiles without a warning, also with
+#                 -Wshadow, which users may switch on; header_check builds it too
 #   cuda_check    nvcc compiles all libraries and all public headers, no functor calls a function that
-#                 the device does not have, kernels consist of the instructions they are about, and
-#                 those in a build of plain PTX keep their numbers in registers
+#                 only the host has, kernels contain the instructions they are meant to use, and in a
+#                 build of plain PTX they do not spill registers
 
 set(public_headers halfgrad.h)
 foreach(folder IN LISTS HALFGRAD_FOLDERS)
@@ -14,10 +15,15 @@ foreach(folder IN LISTS HALFGRAD_FOLDERS)
   list(APPEND public_headers ${headers})
 endforeach()
 
+if(TARGET Eigen3::Eigen)
+  list(APPEND public_headers eigen.h)
+endif()
+
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
-# The CPU's matrix kernel: nvcc's front end loses the indices of its vector shuffles.
+# Headers that nvcc must not see: its front end loses the indices of vector shuffles in the CPU's
+# matrix kernel, and Eigen does not vectorise under nvcc.
 set(host_only core/gemm_kernel.h core/gemm_library.h core/gemm_operand.h core/gemm_row.h
-              core/gemm_tile.h)
+              core/gemm_tile.h eigen.h)
 # Headers that make kernels.
 set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
             core/parallel.h
@@ -59,10 +65,14 @@ add_library(all_headers OBJECT EXCLUDE_FROM_ALL "${check_folder}/all_headers.cpp
 target_link_libraries(all_headers PRIVATE halfgrad::halfgrad)
 target_compile_options(all_headers PRIVATE -Wshadow)
 add_dependencies(header_check all_headers)
+if(TARGET Eigen3::Eigen)
+  target_link_libraries(header_check PRIVATE Eigen3::Eigen)
+  target_link_libraries(all_headers PRIVATE Eigen3::Eigen)
+endif()
 
 # device_check(<target> <source>...): an object library of the sources' kernels alone, as PTX. Without
-# the CPU's instances nvcc can be asked to refuse a device function that calls one for the host, for
-# which it would otherwise leave a hole in the kernel.
+# the CPU's instances nvcc can report a device function that calls a host function as an error;
+# otherwise it silently leaves that call out of the kernel.
 function(device_check target)
   halfgrad_cuda_batches(sources "${check_folder}/${target}" ${ARGN})
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${sources})
@@ -83,8 +93,8 @@ if(HALFGRAD_CUDA)
   set_target_properties(cuda_functors PROPERTIES CUDA_ARCHITECTURES 90-virtual)
   add_custom_target(cuda_check DEPENDS halfgrad_libraries cuda_headers cuda_functors)
 
-  # A kernel written by hand that spills is an error where ptxas runs: HalfgradLibrary.cmake. This
-  # also asks about those that nvcc makes of functors, where a build leaves ptxas out.
+  # A spill in a hand-written kernel is an error if ptxas runs (HalfgradLibrary.cmake). In a build
+  # without ptxas this target checks those kernels and the ones that nvcc makes of functors.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]+-virtual$" AND
      CMAKE_CUDA_FLAGS MATCHES "--no-compress")
@@ -122,7 +132,7 @@ if(HALFGRAD_CUDA)
   set(wide "(v4\\.[ubf]32|v2\\.[ubf]64|b128)")  # 128 bits at once
   set(wide_accesses "ld\\.global(\\.nc)?\\.${wide}" "st\\.global\\.wb\\.${wide}")
   instruction_check(autograd/ops/relu.cpp "map_packs" ${wide_accesses})
-  # Not NextStep, which counts steps: it writes single numbers.
+  # AdamUpdate, not NextStep: that one counts steps and writes single elements.
   instruction_check(optim/adam.cpp "update_tensors.*DenseView.*10AdamUpdate" ${wide_accesses})
   instruction_check(core/cuda/layer_norm.cu "normalize" ${wide_accesses})
   instruction_check(core/cuda/cross_entropy.cu "class_gradient" ${wide_accesses})

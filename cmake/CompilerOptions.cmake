@@ -1,5 +1,5 @@
-# How everything of ours is compiled. The options are those of this directory and below, so a project
-# that adds halfgrad as a subdirectory keeps its own.
+# Compile options of halfgrad. They apply to this directory and below, so a project that adds halfgrad
+# as a subdirectory keeps its own.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -11,30 +11,31 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 
 set(warnings -Wall -Wextra)
-# g++ 12 sees overlapping and endless copies in its own std::string (GCC bugs 105329, 105651); which,
-# depends on the processor and on how headers reach it. What else it concludes from optimised code is
-# told, and no error.
+# g++ 12 warns of overlapping and endless copies in its own std::string (GCC bugs 105329, 105651),
+# depending on the processor and on precompiled headers. Its other warnings from optimised code stay
+# warnings under HALFGRAD_WERROR.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND warnings -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
-  foreach(concluded IN ITEMS maybe-uninitialized dangling-pointer use-after-free nonnull)
-    list(APPEND warnings -Wno-error=${concluded})
+  foreach(warning IN ITEMS maybe-uninitialized dangling-pointer use-after-free nonnull)
+    list(APPEND warnings -Wno-error=${warning})
   endforeach()
 endif()
-# -Wconversion is left out where nvcc calls the compiler, which it hands rewritten code.
+# Without -Wconversion where nvcc calls the compiler: it would warn of code that nvcc has rewritten.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${warnings};-Wconversion;-Wno-sign-conversion>")
 list(JOIN warnings "," warnings_of_host)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warnings_of_host}>")
 
-# Nobody reads errno after exp or installs floating-point traps. Neither option changes a result, and
-# both let loops vectorise. -ffast-math would change results, and never appears here.
+# halfgrad neither reads errno after exp nor installs floating-point traps. Both options let loops
+# vectorise and change no result. -ffast-math would change results, so it is never used.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno;-fno-trapping-math>")
 
-# For programs that leave the work to the libraries: optimising their own lines takes longer than
-# running them.
+# For programs whose work is done in the libraries: fully optimising their own code takes longer than
+# running it.
 set(HALFGRAD_RUNS_ONCE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>")
 
-# halfgrad_precompile(<target> <header>...): its C++ sources start from headers read once. ccache cannot
-# see into those, and saves more; and in a CUDA build engine headers are for nvcc alone.
+# halfgrad_precompile(<target> <header>...): precompiles headers for the target's C++ sources. Not with
+# a compiler launcher: ccache cannot use precompiled headers, and saves more time. Not in a CUDA
+# build: there only nvcc may see engine headers.
 if(CMAKE_CXX_COMPILER_LAUNCHER OR HALFGRAD_CUDA)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
@@ -49,10 +50,10 @@ if(HALFGRAD_SANITIZE)
   add_link_options(${sanitize})
 endif()
 
-# Options that users of the headers must share, since inline SIMD code depends on them: a pack is
-# passed in a register where the machine has a wide one, in memory elsewhere, and a function compiled
-# both ways would break the one-definition rule. They travel with halfgrad::core, also when installed.
-# GCC's -Wpsabi reports just that choice.
+# Options that users of the headers must share, because inline SIMD code depends on them: a pack is
+# passed in a register if the machine has one wide enough, else in memory, and a function compiled
+# both ways would break the one-definition rule. halfgrad::core carries them, also when installed.
+# GCC's -Wpsabi reports exactly that difference.
 set(HALFGRAD_ABI_OPTIONS -Wno-psabi)
 if(HALFGRAD_NATIVE)
   list(APPEND HALFGRAD_ABI_OPTIONS -march=native)

@@ -1,4 +1,4 @@
-# CUDA as a language: finds nvcc where the toolkit installs it, chooses architectures, sets options.
+# Enables CUDA as a language: finds nvcc, chooses architectures, sets options.
 
 find_program(CMAKE_CUDA_COMPILER nvcc HINTS ENV CUDACXX ENV CUDA_PATH /usr/local/cuda
              PATH_SUFFIXES bin DOC "The CUDA compiler")
@@ -12,24 +12,26 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   endif()
 endif()
 
-# One runtime for all our libraries and whoever uses them.
+# One shared runtime for all of halfgrad's libraries and their users.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 
-# CMake 3.25.1 knows no C++20 option for nvcc and would fail at generation, and in its own test of the
-# compiler above if the standard were set before that.
+# CMake 3.25.1 has no C++20 option for nvcc and fails at generation. The standard is set only after
+# enable_language, because CMake's own test of the compiler would fail the same way.
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
 endif()
 
-# Not said: 1675, a pragma of g++, which nvcc passes on to it; 20011 and 20014, a formula's instance on
-# SIMD packs, which is for the host alone and calls host functions.
-# constexpr functions of the standard library (std::optional in a clamp) are called on the device too.
-# 20208: a reference's long double, likewise. 177: a trait that only a concept reads, as unused.
-set(unsaid --diag-suppress=177,1675,20011,20014,20208 --expt-relaxed-constexpr)
-add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${unsaid}>")
-# As CompilerOptions.cmake has it for C++.
+# Suppressed diagnostics of nvcc:
+#   177           an unused trait: only a concept reads it
+#   1675          a pragma of g++, which nvcc passes on to it
+#   20011, 20014  a host function called by a formula's instance on SIMD packs, which is host code
+#   20208         long double in a reference, which is host code too
+# Device code calls constexpr functions of the standard library (std::optional in a clamp).
+set(nvcc_options --diag-suppress=177,1675,20011,20014,20208 --expt-relaxed-constexpr)
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:${nvcc_options}>")
+# The same options as in CompilerOptions.cmake for C++.
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fno-math-errno,-fno-trapping-math>")

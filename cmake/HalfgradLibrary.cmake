@@ -1,8 +1,8 @@
 # halfgrad_library(<folder> [USES <folder>...])
 #
-# Makes the library of one folder from all its sources: target halfgrad_<folder>, called
-# halfgrad::<folder> by everyone else. USES lists the folders that it may include; the layering test
-# reads the same lists. A folder that is headers alone becomes an INTERFACE library.
+# Makes the library of one folder from all its sources: target halfgrad_<folder>, with the alias
+# halfgrad::<folder> for users. USES lists the folders that it may include; the layering test reads
+# the same lists. A folder without sources becomes an INTERFACE library.
 function(halfgrad_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
   set(target halfgrad_${folder})
@@ -10,7 +10,7 @@ function(halfgrad_library folder)
   if(HALFGRAD_CUDA)
     file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cu")
     list(APPEND sources ${cuda_sources})
-    # A kernel written by hand keeps what it works on in registers.
+    # A hand-written kernel must keep its values in registers.
     set_source_files_properties(
       ${cuda_sources} PROPERTIES COMPILE_OPTIONS
                                  "-Xptxas=--warn-on-spills,--warn-on-local-memory-usage")
@@ -21,7 +21,7 @@ function(halfgrad_library folder)
     add_library(${target} ${sources})
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION}
                           SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-                          INSTALL_RPATH "$ORIGIN")  # where the libraries are that it uses
+                          INSTALL_RPATH "$ORIGIN")  # finds the libraries that it uses
     add_dependencies(halfgrad_libraries ${target})
     if(folder STREQUAL "core")
       halfgrad_precompile(${target} halfgrad/core/elementwise.h halfgrad/core/reduce.h)
@@ -48,7 +48,8 @@ function(halfgrad_library folder)
   set_property(GLOBAL PROPERTY HALFGRAD_REACHABLE_${folder} "${reachable}")
 endfunction()
 
-# halfgrad_link(<folder> <target>...): libraries that the folder's sources need and its headers do not.
+# halfgrad_link(<folder> <target>...): links libraries that only the folder's sources need, not its
+# headers.
 function(halfgrad_link folder)
   get_target_property(type halfgrad_${folder} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
@@ -56,10 +57,10 @@ function(halfgrad_link folder)
   endif()
 endfunction()
 
-# halfgrad_kernels(<folder> <source>...): in a CUDA build nvcc compiles these sources of this directory,
-# since they include engine headers, whose functors it makes into kernels. CMake before 3.31 compiles
-# several at a time for C++ alone. A debug build leaves these kernels as they are, which takes nvcc a
-# third of the time. tests/spills.py says which of them spill.
+# halfgrad_kernels(<folder> <source>...): in a CUDA build nvcc compiles these sources of this directory
+# and makes kernels of the functors in their engine headers. CMake before 3.31 has unity builds for
+# C++ only, hence the batches. A debug build does not optimise these kernels, which takes nvcc a third
+# of the time. tests/spills.py lists the kernels that spill.
 set(HALFGRAD_UNOPTIMISED_KERNELS
     "$<$<VERSION_GREATER_EQUAL:$<CUDA_COMPILER_VERSION>,13>:-Ofc=max>")
 set(HALFGRAD_KERNEL_OPTIONS "$<$<CONFIG:Debug>:${HALFGRAD_UNOPTIMISED_KERNELS}>")
@@ -79,8 +80,8 @@ function(halfgrad_kernels folder)
   endif()
 endfunction()
 
-# halfgrad_cuda_batches(<variable> <prefix> <source>...): writes <prefix>_0.cu and so on, each of which
-# includes four of the sources, and lists them in the variable.
+# halfgrad_cuda_batches(<variable> <prefix> <source>...): writes <prefix>_0.cu and so on, which include
+# four of the sources each, and lists them in the variable.
 function(halfgrad_cuda_batches variable prefix)
   set(batches "")
   while(ARGN)
@@ -95,8 +96,8 @@ function(halfgrad_cuda_batches variable prefix)
   set(${variable} ${batches} PARENT_SCOPE)
 endfunction()
 
-# halfgrad_optimise_always(<source>...): sources of this directory that are optimised in debug builds,
-# too. clang would refuse precompiled headers that were not.
+# halfgrad_optimise_always(<source>...): optimises these sources of this directory in debug builds too.
+# They use no precompiled headers: clang refuses those of another optimisation level.
 function(halfgrad_optimise_always)
   set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Debug>:-O2>")
   set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)

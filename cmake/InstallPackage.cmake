@@ -1,4 +1,4 @@
-# cmake --install: headers, libraries, licence, and the package that find_package(halfgrad) reads.
+# For cmake --install: headers, libraries, licence, and the package that find_package(halfgrad) reads.
 
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +11,7 @@ foreach(folder IN LISTS HALFGRAD_FOLDERS)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad"
           FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h"
+install(FILES "${PROJECT_SOURCE_DIR}/halfgrad.h" "${PROJECT_SOURCE_DIR}/eigen.h"
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/halfgrad")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

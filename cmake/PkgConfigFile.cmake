@@ -1,5 +1,5 @@
-# halfgrad.pc, for builds without CMake: c++ -std=c++20 main.cpp $(pkg-config --cflags --libs halfgrad).
-# Paths are relative to the file itself, so an installation may move.
+# Writes halfgrad.pc, for builds without CMake: c++ -std=c++20 main.cpp $(pkg-config --cflags --libs halfgrad).
+# Paths are relative to the file itself, so that an installation can be moved.
 
 set(pkg_config_folder "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH prefix_from_package "${pkg_config_folder}" "${CMAKE_INSTALL_PREFIX}")
@@ -8,7 +8,7 @@ file(RELATIVE_PATH libraries_from_prefix "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INST
 file(RELATIVE_PATH headers_from_prefix "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 
 set(flags ${HALFGRAD_ABI_OPTIONS} -pthread)
-# A static library stands before those that it uses, the reverse of HALFGRAD_FOLDERS.
+# A static library must precede those that it uses: the reverse of HALFGRAD_FOLDERS.
 set(libraries ${HALFGRAD_FOLDERS})
 list(REVERSE libraries)
 list(TRANSFORM libraries PREPEND "-lhalfgrad_")

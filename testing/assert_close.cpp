@@ -22,7 +22,7 @@ Shape unravel(std::int64_t index, const Shape& sizes) {
   return position;
 }
 
-/// Integers with all their digits.
+/// Prints integers with all their digits.
 void print_element(std::ostream& out, const Tensor& tensor, std::int64_t index) {
   const auto at = static_cast<std::size_t>(index);
   if (is_floating_point(tensor.dtype())) {

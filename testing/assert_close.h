@@ -9,8 +9,8 @@ struct AssertCloseOptions {
 };
 
 /// Throws std::runtime_error unless every element of `actual` is within the given number of
-/// roundoffs of `expected`, in the dtype of `actual`. The message says how many are not, and where
-/// the worst one is. `expected` may be of a wider dtype: a reference in float64. NaN equals NaN.
+/// roundoffs of `expected`, in the dtype of `actual`. The message counts the elements that are not,
+/// and shows the worst. `expected` may have a wider dtype: a reference in float64. NaN equals NaN.
 /// Throws std::invalid_argument for different shapes.
 void assert_close(const Tensor& actual, const Tensor& expected,
                   const AssertCloseOptions& options = {});

@@ -8,36 +8,35 @@
 #include <halfgrad/testing/compensated_sum.h>
 #include <halfgrad/testing/number_format_of.h>
 
-/// An arithmetic in which the formulas of formulas/ can be evaluated, where every number carries a
-/// bound on how far a correct kernel may be from it.
+/// An arithmetic for the formulas of formulas/: each value bounds the error of a correct kernel.
 namespace halfgrad::testing {
 
-/// A kernel's intermediate result: it must lie within `error` of `value`.
+/// A kernel's intermediate result, which must be within `error` of `value`.
 struct Bounded {
   double value = 0;
-  double error = 0;        ///< infinity where nothing can be said: a partial result may overflow
-  bool overflows = false;  ///< `value` is beyond the largest number: as a result, an infinity
+  double error = 0;        ///< infinity if there is no bound: a partial result may overflow
+  bool overflows = false;  ///< `value` exceeds the largest finite one: the result is an infinity
 };
 
 /// Running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
-/// section 3.3), with bounds that hold for sums in any order: fl(x op y) = (x op y)(1 + d) + e with
-/// |d| <= u, and |e| at most the smallest subnormal where a product or quotient underflows. Values
-/// are computed in double, sums and products in about twice that; what a value loses by that itself
-/// is part of its error.
+/// section 3.3), with bounds that hold for sums in any order:
+///     fl(x op y) = (x op y)(1 + d) + e,   |d| <= u
+///
+/// |e| is at most the smallest subnormal where a product or quotient underflows, else 0. Values are
+/// computed in double, sums and products more precisely; an error covers its value's roundoff too.
 class BoundedArithmetic {
  public:
   using Number = Bounded;
 
-  /// For a kernel whose intermediate results are of dtype `accumulate`, and its results of
-  /// `output`.
+  /// Models a kernel with intermediate results of dtype `accumulate` and results of dtype `output`.
   BoundedArithmetic(DType accumulate, DType output)
       : accumulate_(accumulate), limits_(limits_of(accumulate)), output_(limits_of(output)) {}
 
   Bounded number(double x) const { return {x, 0}; }
   double value(const Bounded& x) const { return x.value; }
-  /// As the kernel's source states it: rounded.
+  /// A constant of the kernel's source, rounded.
   Bounded constant(double x) const { return {x, std::fabs(x - rounded_to(accumulate_, x))}; }
-  /// What a kernel may put down as its output's dtype, and read again.
+  /// A value that a kernel may store in its output's dtype and load again.
   Bounded stored(const Bounded& x) const {
     if (!finite(x) || output_.roundoff <= limits_.roundoff) return x;
     const double magnitude = std::fabs(x.value) + x.error;
@@ -47,34 +46,34 @@ class BoundedArithmetic {
 
   Bounded add(const Bounded& a, const Bounded& b) const {
     const double y = a.value + b.value;
-    return finite(a) && finite(b) ? rounded(y, a.error + b.error) : of_infinite(y, a, b);
+    return finite(a) && finite(b) ? rounded(y, a.error + b.error) : from_infinite(y, a, b);
   }
   Bounded sub(const Bounded& a, const Bounded& b) const { return add(a, neg(b)); }
   Bounded mul(const Bounded& a, const Bounded& b) const {
     const double y = a.value * b.value;
-    return finite(a) && finite(b) ? rounded(y, product_error(a, b)) : of_infinite(y, a, b);
+    return finite(a) && finite(b) ? rounded(y, product_error(a, b)) : from_infinite(y, a, b);
   }
-  /// As a product with a reciprocal: two roundings.
+  /// Allows a product with a reciprocal: two roundings.
   Bounded div(const Bounded& a, const Bounded& b) const {
     const double y = a.value / b.value;
     if (b.value == 0 && b.error == 0) {
       const bool sign_is_known = a.error == 0 || a.error < std::fabs(a.value);
       return {y, sign_is_known ? 0 : kUnknown};
     }
-    if (!finite(a) || !finite(b)) return of_infinite(y, a, b);
+    if (!finite(a) || !finite(b)) return from_infinite(y, a, b);
     const double smallest = std::fmax(0, std::fabs(b.value) - b.error);
     const double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
     return rounded(y, error, true, 2);
   }
   Bounded neg(const Bounded& x) const { return {-x.value, x.error, x.overflows}; }
   Bounded abs(const Bounded& x) const { return {std::fabs(x.value), x.error, x.overflows}; }
-  /// NaN stays.
+  /// Keeps NaN.
   Bounded at_least(const Bounded& x, double low) const {
     if (!(x.value < low)) return x;
     const bool known = x.overflows || !finite(x) || x.value + x.error < low;
     return {low, known ? 0 : x.error};
   }
-  /// Of a finite number; an infinity stays.
+  /// Clamps finite values and keeps infinities.
   Bounded clamp(const Bounded& x, double low, double high) const {
     if (!finite(x)) return x;
     return neg(at_least(neg(at_least(x, low)), -high));
@@ -82,15 +81,15 @@ class BoundedArithmetic {
   Bounded sqrt(const Bounded& x) const {
     const double y = std::sqrt(x.value);
     const double below = y - std::sqrt(std::fmax(0, x.value - x.error));
-    const double above = std::sqrt(x.value + x.error) - y;  // the larger one for x near 0
+    const double above = std::sqrt(x.value + x.error) - y;  // larger than `below` for x near 0
     return rounded(y, std::fmax(below, above), finite(x) && (x.value >= 0 || x.error > 0));
   }
 
-  /// Elementary functions to what CUDA's manual states of its single precision ones (C++
+  /// Elementary functions are as accurate as CUDA's manual states for single precision (C++
   /// Programming Guide, appendix on mathematical functions): 2 ulps from the correctly rounded
-  /// result, so 2.5 from the exact one, and 2u abs(y) is at least an ulp.
+  /// result, so 2.5 ulps from the exact one. An ulp is at most 2u |y|, so 5 roundoffs.
   Bounded exp(const Bounded& x) const { return exp(x, x.error); }
-  /// The argument may have been multiplied by log2(e) first.
+  /// Allows 2^(x log2(e)), whose product is rounded.
   Bounded exp_by_exp2(const Bounded& x) const {
     return exp(x, x.error + 2 * limits_.roundoff * std::fabs(x.value));
   }
@@ -118,36 +117,36 @@ class BoundedArithmetic {
   }
   /// CUDA's erfcf is within 4 ulps.
   Bounded erfc(const Bounded& x) const { return function(std::erfc(x.value), x, erf_slope(x), 9); }
-  /// Three roundings, or one function of 2 ulps.
+  /// Allows a square root and a division (three roundings), or one function within 2 ulps.
   Bounded rsqrt(const Bounded& x) const {
     const Bounded y = div(number(1), sqrt(x));
     return finite(y) ? rounded(y.value, y.error, true, kFunctionRoundoffs - 3) : y;
   }
-  /// Of exact numbers; CUDA's tanf is within 4 ulps.
+  /// For exact arguments only: no slope is stated. CUDA's tanf is within 4 ulps.
   Bounded exp2(const Bounded& x) const { return function(std::exp2(x.value), x, kUnknown); }
   Bounded log2(const Bounded& x) const { return function(std::log2(x.value), x, kUnknown); }
   Bounded log10(const Bounded& x) const { return function(std::log10(x.value), x, kUnknown); }
   Bounded tan(const Bounded& x) const { return function(std::tan(x.value), x, kUnknown, 9); }
-  /// Of exact numbers, to 8 ulps: CUDA's powf.
+  /// For exact arguments only. CUDA's powf is within 8 ulps.
   Bounded pow(const Bounded& x, const Bounded& exponent) const {
     const double y = std::pow(x.value, exponent.value);
     return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
   }
 
-  /// A kernel may go either way to the same result; the value is the first way's.
+  /// Two formulas of one result; a kernel may use either. The value is that of the first.
   Bounded either(const Bounded& best, const Bounded& usual) const {
     if (!finite(best)) return best;
-    const double apart = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
-    return {best.value, std::fmax(best.error, apart + usual.error),
+    const double distance = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
+    return {best.value, std::fmax(best.error, distance + usual.error),
             best.overflows && usual.overflows};
   }
-  /// A small x, where a kernel has divided by 1 / x: it may have come out as 0.
+  /// Allows 0 for an x so small that 1 / x overflows: a kernel may divide by the reciprocal.
   Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const {
     const bool may = std::fabs(x.value) < 2 / limits_.largest;
     return {x.value, may ? std::fmax(x.error, std::fabs(x.value)) : x.error, x.overflows};
   }
   bool is_infinite(const Bounded& x) const { return std::isinf(x.value) && x.error == 0; }
-  /// Exact, but that any NaN makes a NaN.
+  /// Exact; NaN if any element is NaN.
   Bounded max(const std::vector<Bounded>& x) const {
     Bounded largest = x.front();
     for (const Bounded& each : x) {
@@ -155,14 +154,14 @@ class BoundedArithmetic {
     }
     return largest;
   }
-  /// In any order: |error| <= gamma_(n-1) sum |x_i|. `steps` operations on each term, not one,
-  /// allow for sums that are rescaled as they grow.
+  /// A sum in any order; `steps` is above 1 for sums that are rescaled as they grow.
+  ///     |error| <= gamma_(steps (n - 1)) sum |x_i|
   Bounded sum(const std::vector<Bounded>& x, double steps = 1) const {
     PartialSum partial;
     for (const Bounded& each : x) partial.add(each);
     return total(partial, steps * (static_cast<double>(x.size()) - 1));
   }
-  /// The sums of the first, the first two, ... of x, each as sum() has it.
+  /// The sums of the first element of x, the first two, and so on, each bounded as in sum().
   std::vector<Bounded> partial_sums(const std::vector<Bounded>& x) const {
     PartialSum partial;
     std::vector<Bounded> sums;
@@ -172,7 +171,8 @@ class BoundedArithmetic {
     }
     return sums;
   }
-  /// |error| <= gamma_n sum |a_i||b_i|, with or without fused multiply-adds.
+  /// A dot product, with or without fused multiply-adds.
+  ///     |error| <= gamma_n sum |a_i| |b_i|
   Bounded dot(const std::vector<Bounded>& a, const std::vector<Bounded>& b) const {
     PartialSum partial;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -182,10 +182,10 @@ class BoundedArithmetic {
     }
     return total(partial, static_cast<double>(a.size()));
   }
-  /// Of exact numbers in any order: |error| <= gamma_(n-1) |y|, and where a partial product may
-  /// underflow, what that is multiplied by.
+  /// A product of exact factors in any order; an underflow is multiplied by all factors above 1.
+  ///     |error| <= gamma_(n-1) |y|
   Bounded prod(const std::vector<Bounded>& x) const {
-    double fraction = 1, growth = 0, decline = 0;  // binary logarithms of all above and below 1
+    double fraction = 1, growth = 0, decline = 0;  // sums of log2 of the factors above, below 1
     int exponent = 0;
     for (const Bounded& each : x) {
       int own = 0;
@@ -198,7 +198,7 @@ class BoundedArithmetic {
     if (std::isnan(y)) return {y, 0};
     const bool may_overflow = growth > std::log2(limits_.largest) - 1;
     const bool may_underflow = decline < std::log2(limits_.smallest / limits_.roundoff);
-    // A partial result of infinity by 0, or of 0 by infinity, is NaN.
+    // A partial product that overflows is infinite, and 0 * inf is NaN; so is inf * 0.
     if (fraction == 0) return {y, may_overflow ? kUnknown : 0};
     if (std::isinf(fraction)) return {y, may_underflow ? kUnknown : 0};
     if (may_overflow) return {y, kUnknown, decline == 0 && std::fabs(y) > 2 * limits_.largest};
@@ -210,7 +210,7 @@ class BoundedArithmetic {
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   static constexpr double kFunctionRoundoffs = 5;
-  static constexpr double kOwnRoundoff = 0x1p-53;  // of the values here
+  static constexpr double kOwnRoundoff = 0x1p-53;  // of Bounded::value
 
   struct PartialSum {
     CompensatedSum terms;
@@ -231,7 +231,7 @@ class BoundedArithmetic {
     return accumulated(sum.terms.value(), sum.magnitude, sum.error, sum.all_finite, roundings);
   }
 
-  /// Not an infinity or NaN that any kernel must come to.
+  /// False for an infinity or NaN that every kernel must produce.
   static bool finite(const Bounded& x) { return std::isfinite(x.value) || x.error == kUnknown; }
   static double nearest_to_zero(const Bounded& x) {
     return std::fmax(0, std::fabs(x.value) - x.error);
@@ -256,25 +256,25 @@ class BoundedArithmetic {
     const double error = argument_error > 0 ? y * std::expm1(argument_error) : 0;
     return rounded(y, error + limits_.smallest, finite(x), kFunctionRoundoffs);
   }
-  /// y = f(x), where |f'| <= slope between what x may be.
+  /// y = f(x), where |f'| <= slope on the interval that x may be in.
   Bounded function(double y, const Bounded& x, double slope,
                    double roundoffs = kFunctionRoundoffs) const {
     const double error = x.error > 0 ? slope * x.error : 0;
     return rounded(y, error + limits_.smallest, finite(x) && !std::isnan(y), roundoffs);
   }
-  /// A function that tends to 1 and -1, from which y is `distance` away: kernels return 1 and -1
-  /// where that is a quarter of a roundoff.
+  /// A function that tends to 1 and -1, with y at `distance` from that limit: kernels return the
+  /// limit from a quarter of a roundoff on.
   Bounded saturating(double y, double distance, const Bounded& x, double slope) const {
     const Bounded result = function(y, x, slope);
     return distance < limits_.roundoff / 4 ? Bounded{y, std::fmin(distance, result.error)} : result;
   }
-  /// y from an infinity or NaN.
-  static Bounded of_infinite(double y, const Bounded& a, const Bounded& b) {
+  /// The result y of an operand that is an infinity or NaN.
+  static Bounded from_infinite(double y, const Bounded& a, const Bounded& b) {
     const bool certain = std::isnan(y) || (a.error < kUnknown && b.error < kUnknown);
     return {y, certain ? 0 : kUnknown};
   }
-  /// `ordinary`: the operands are finite, and inside the function's domain. Otherwise the result,
-  /// an infinity or NaN, is what it must be.
+  /// `ordinary`: the operands are finite and in the function's domain. Otherwise the result is an
+  /// infinity or NaN, and must be exactly that.
   Bounded rounded(double value, double error, bool ordinary = true, double roundoffs = 1) const {
     if (!ordinary) return {value, 0};
     const double magnitude = std::fabs(value) + error;
@@ -285,7 +285,7 @@ class BoundedArithmetic {
   }
   Bounded accumulated(double value, double magnitude, double error, bool ordinary,
                       double roundings) const {
-    // Beside an infinity, one of the other sign may come from an overflow.
+    // A partial sum may overflow to the other infinity, and inf - inf is NaN.
     const bool certain = std::isnan(value) || magnitude <= limits_.largest;
     if (!ordinary) return {value, certain ? 0 : kUnknown};
     const double total =

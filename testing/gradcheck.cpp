@@ -9,6 +9,7 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/testing/printed.h>
 #include <halfgrad/testing/random_tensor.h>
 
@@ -23,7 +24,7 @@ std::vector<Tensor> requiring_grad(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-/// Leaves with the same numbers in memory of their own, and the same requires_grad.
+/// Leaves with copies of the elements, and the same requires_grad.
 std::vector<Tensor> copies(const std::vector<Tensor>& inputs) {
   std::vector<Tensor> result;
   for (const Tensor& input : inputs) {
@@ -43,8 +44,8 @@ std::vector<Tensor> cotangents_for(const std::vector<Tensor>& outputs, std::uint
   return result;
 }
 
-/// <v, ahead - behind>, from the differences of elements: a difference of two sums would lose
-/// digits to all the elements that have not changed.
+/// <v, ahead - behind>. Subtracts elements before summing: a difference of two sums would lose
+/// digits to the elements that have not changed.
 double projected_difference(const std::vector<Tensor>& ahead, const std::vector<Tensor>& behind,
                             const std::vector<Tensor>& cotangents) {
   double sum = 0;
@@ -60,19 +61,17 @@ double projected_difference(const std::vector<Tensor>& ahead, const std::vector<
 void check_inputs(const char* op, const std::vector<Tensor>& inputs) {
   const auto differentiable = requiring_grad(inputs);
   if (differentiable.empty()) {
-    throw std::invalid_argument(std::string(op) +
-                                ": expected an input that requires grad, got none");
+    detail::fail(op, "expected an input that requires grad, got none");
   }
   for (const Tensor& input : differentiable) {
     if (input.dtype() != kFloat64) {
-      throw std::invalid_argument(std::string(op) + ": expected inputs of float64, got " +
-                                  std::string(name(input.dtype())));
+      detail::fail(op, "expected inputs of float64, got {}", input.dtype());
     }
   }
 }
 
-/// The direction in which an input of `count` elements is moved: the nth unit vector, or a random
-/// one.
+/// The direction in which an input of `count` elements is moved: the nth unit vector, or in fast
+/// mode a random one of length 1.
 std::vector<double> direction_of(std::size_t count, std::size_t nth, std::size_t input,
                                  const GradcheckOptions& options) {
   std::vector<double> direction(count);
@@ -88,8 +87,8 @@ std::vector<double> direction_of(std::size_t count, std::size_t nth, std::size_t
   return direction;
 }
 
-/// Zeros where the input is not used.
-std::vector<double> numbers_of(const Tensor& gradient, std::int64_t count) {
+/// The gradient's elements; zeros for an input that is not used.
+std::vector<double> elements_of(const Tensor& gradient, std::int64_t count) {
   if (gradient.defined()) return gradient.to_vector<double>();
   return std::vector<double>(static_cast<std::size_t>(count));
 }
@@ -102,7 +101,7 @@ bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inp
   const std::vector<Tensor> at = copies(inputs);
   const std::vector<Tensor> outputs = requiring_grad(function(at));
   if (outputs.empty()) {
-    throw std::invalid_argument("gradcheck: expected an output that requires grad, got none");
+    detail::fail("gradcheck", "expected an output that requires grad, got none");
   }
   const std::vector<Tensor> cotangents = cotangents_for(outputs, options.seed);
   const auto gradients =
@@ -110,16 +109,16 @@ bool gradcheck(const GradcheckFunction& function, const std::vector<Tensor>& inp
 
   for (std::size_t k = 0, nth = 0; k < inputs.size(); ++k) {
     if (!inputs[k].requires_grad()) continue;
-    const auto analytic = numbers_of(gradients[nth++], inputs[k].numel());
+    const auto analytic = elements_of(gradients[nth++], inputs[k].numel());
     const std::size_t moves =
         options.fast_mode ? std::min<std::size_t>(1, analytic.size()) : analytic.size();
     for (std::size_t i = 0; i < moves; ++i) {
       const std::vector<double> direction = direction_of(analytic.size(), i, k, options);
       const auto moved = [&](double distance) {
-        const std::vector<Tensor> there = copies(inputs);
-        const Tensor step = tensor(direction, there[k].sizes(), kDouble).to(there[k].device());
-        there[k].detach().add_(step * distance);
-        return requiring_grad(function(there));
+        const std::vector<Tensor> x = copies(inputs);
+        const Tensor step = tensor(direction, x[k].sizes(), kDouble).to(x[k].device());
+        x[k].detach().add_(step * distance);
+        return requiring_grad(function(x));
       };
       const double numeric =
           projected_difference(moved(options.eps), moved(-options.eps), cotangents) /

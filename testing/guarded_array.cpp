@@ -12,12 +12,12 @@ namespace {
 constexpr std::int64_t kGuard = 64;  // elements on either side: 64 bytes of the smallest dtype
 
 Shape strides_for(Layout layout, const Shape& sizes) {
-  Shape lying = sizes;
+  Shape in_memory = sizes;
   const int last = sizes.size() - 1;
-  if (last >= 0 && layout == Layout::padded_rows) lying[last] += 3;
-  if (last >= 0 && layout == Layout::every_second) lying[last] *= 2;
-  if (last >= 1 && layout == Layout::transposed) std::swap(lying[last], lying[last - 1]);
-  Shape strides = contiguous_strides(lying);
+  if (last >= 0 && layout == Layout::padded_rows) in_memory[last] += 3;
+  if (last >= 0 && layout == Layout::every_second) in_memory[last] *= 2;
+  if (last >= 1 && layout == Layout::transposed) std::swap(in_memory[last], in_memory[last - 1]);
+  Shape strides = contiguous_strides(in_memory);
   if (last >= 0 && layout == Layout::every_second) strides[last] = 2;
   if (last >= 1 && layout == Layout::transposed) std::swap(strides[last], strides[last - 1]);
   return strides;
@@ -51,7 +51,7 @@ GuardedArray::GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::
   each_element([&](std::int64_t at) { covered_[static_cast<std::size_t>(at)] = true; });
 }
 
-/// Calls f with the place in the storage of each element, in row-major order.
+/// Calls f with the storage index of each element, in row-major order.
 template <class F>
 void GuardedArray::each_element(const F& f) const {
   const Shape& sizes = view_.sizes();

@@ -9,19 +9,19 @@
 
 namespace halfgrad::testing {
 
-/// How an array lies in memory.
+/// The memory layout of an array.
 enum class Layout : std::uint8_t {
   contiguous,    ///< row-major, aligned to 64 bytes
-  misaligned,    ///< row-major, one element beyond that
+  misaligned,    ///< row-major, one element after an address aligned to 64 bytes
   padded_rows,   ///< an odd leading dimension: 3 elements between rows
   every_second,  ///< the last stride is 2
-  transposed,    ///< the last two dimensions exchanged in memory
+  transposed,    ///< the strides of the last two dimensions swapped
 };
 
 const char* name(Layout layout);
 
-/// An array for a kernel under test, with memory on both sides and in its gaps that the kernel may
-/// not touch. What lies there consists of one byte, repeated.
+/// An array for a kernel under test, with guard memory before, after and between its elements that
+/// the kernel may not touch. Every guard byte has the same value.
 class GuardedArray {
  public:
   GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::uint8_t guard,

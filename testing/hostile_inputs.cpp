@@ -12,16 +12,16 @@ namespace halfgrad::testing {
 namespace {
 
 double ordinary(const OperandSpec& spec, const HostileDice& dice) {
-  // Two standard deviations fill the usual range; what lies outside comes back in at the other end.
+  // Two standard deviations fill the usual range; values outside wrap around to its other end.
   const double width = spec.high - spec.low;
   const double x = 0.5 + dice.normal / 4;
   return spec.low + width * (x - std::floor(x));
 }
 
-/// With one of `count` exponents from `lowest` on.
-double of_any_exponent(int count, int lowest, double place) {
-  const double exponent = std::floor(place * count);
-  return std::ldexp(1 + place * count - exponent, static_cast<int>(exponent) + lowest);
+/// A value with one of the `count` exponents from `lowest` on, each equally often.
+double with_random_exponent(int count, int lowest, double uniform) {
+  const double exponent = std::floor(uniform * count);
+  return std::ldexp(1 + uniform * count - exponent, static_cast<int>(exponent) + lowest);
 }
 
 double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const HostileDice& dice,
@@ -30,19 +30,20 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
   const FormatLimits limits = limits_of(dtype);
   switch (kind) {
     case Hostile::positive:
-      return 1 + dice.place;
+      return 1 + dice.uniform;
     case Hostile::integers:
-      return dice.sign * std::floor(dice.place * 4);
+      return dice.sign * std::floor(dice.uniform * 4);
     case Hostile::offset:
       return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
     case Hostile::uniform_exponent:
-      return dice.sign * of_any_exponent(2 * format.bias(), format.min_exponent(), dice.place);
+      return dice.sign *
+             with_random_exponent(2 * format.bias(), format.min_exponent(), dice.uniform);
     case Hostile::moderate:
-      return dice.sign * of_any_exponent(15, -8, dice.place);
+      return dice.sign * with_random_exponent(15, -8, dice.uniform);
     case Hostile::subnormal:
-      return dice.sign * limits.smallest * std::ldexp(dice.place, format.fraction_bits);
+      return dice.sign * limits.smallest * std::ldexp(dice.uniform, format.fraction_bits);
     case Hostile::near_max:
-      return dice.sign * limits.largest * (0.5 + dice.place / 2);
+      return dice.sign * limits.largest * (0.5 + dice.uniform / 2);
     case Hostile::one_hot:
     case Hostile::signed_zeros:
       return dice.sign * 0.0;
@@ -51,11 +52,11 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
   }
 }
 
-/// The place of the special element in a row of n, or -1.
-std::int64_t special_place(Hostile kind, std::int64_t n, double place) {
+/// The index of the special element in a row of n, or -1.
+std::int64_t special_index(Hostile kind, std::int64_t n, double uniform) {
   switch (kind) {
     case Hostile::one_hot:
-      return static_cast<std::int64_t>(place * static_cast<double>(n));
+      return static_cast<std::int64_t>(uniform * static_cast<double>(n));
     case Hostile::inf_first:
     case Hostile::nan_first:
       return 0;
@@ -70,18 +71,18 @@ std::int64_t special_place(Hostile kind, std::int64_t n, double place) {
   }
 }
 
-double special_number(Hostile kind, const HostileDice& dice) {
+double special_value(Hostile kind, const HostileDice& dice) {
   if (kind == Hostile::one_hot) return 1;
   if (kind >= Hostile::nan_first) return std::numeric_limits<double>::quiet_NaN();
   return dice.sign * std::numeric_limits<double>::infinity();
 }
 
-/// The kinds that say what truth values are: all alike, but for the special place.
+/// True for the kinds that make all booleans equal except the special one.
 bool has_flags(Hostile kind) {
   return kind == Hostile::positive || kind == Hostile::one_hot || kind == Hostile::signed_zeros ||
          kind >= Hostile::inf_first;
 }
-bool all_but_one(Hostile kind) {
+bool all_true_but_one(Hostile kind) {
   return kind == Hostile::positive || (kind >= Hostile::inf_first && kind <= Hostile::inf_last);
 }
 
@@ -123,10 +124,10 @@ HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey k
   const auto draw = [](RandomKey stream, std::int64_t count) {
     std::vector<HostileDice> dice;
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i) {
-      double places[2], normals[2];
-      uniform(random_block(stream, 2 * i), places);
+      double uniforms[2], normals[2];
+      uniform(random_block(stream, 2 * i), uniforms);
       normal(random_block(stream, 2 * i + 1), normals);
-      dice.push_back({places[0], places[1] < 0.5 ? -1.0 : 1.0, normals[0]});
+      dice.push_back({uniforms[0], uniforms[1] < 0.5 ? -1.0 : 1.0, normals[0]});
     }
     return dice;
   };
@@ -147,17 +148,17 @@ Values HostileOperand::values(Hostile kind) const {
     const auto row = static_cast<std::size_t>(row_);
     const HostileDice& dice = dice_[i];
     const HostileDice& row_dice = row_dice_[i / row];
-    const auto place = static_cast<std::int64_t>(i % row);
-    const bool special = place == special_place(kind, row_, row_dice.place);
+    const auto index = static_cast<std::int64_t>(i % row);
+    const bool special = index == special_index(kind, row_, row_dice.uniform);
     if (is_flag) {
-      values.data.push_back(special != all_but_one(kind) ? 1 : 0);
+      values.data.push_back(special != all_true_but_one(kind) ? 1 : 0);
       continue;
     }
     double x = finite_number(kind, spec_, dtype_, dice, row_dice.sign);
-    if (kind == Hostile::cancelling && place % 2 == 1) {
-      x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.place * 4) * 2);
+    if (kind == Hostile::cancelling && index % 2 == 1) {
+      x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.uniform * 4) * 2);
     }
-    values.data.push_back(special ? special_number(kind, row_dice) : x);
+    values.data.push_back(special ? special_value(kind, row_dice) : x);
   }
   if (is_flag) return values;
   return values_of(tensor_of(values.data, values.sizes).to(dtype_));

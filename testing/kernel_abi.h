@@ -22,15 +22,15 @@ enum halfgrad_dtype {
 };
 
 struct halfgrad_tensor {
-  void* data;    /* of the first element; on the device where the check runs */
+  void* data;    /* the first element, in memory of the device where the check runs */
   int32_t dtype; /* enum halfgrad_dtype */
   int32_t ndim;
-  const int64_t* sizes;   /* ndim of each */
+  const int64_t* sizes;   /* ndim elements, as strides */
   const int64_t* strides; /* in elements */
 };
 
-/* Writes every element of output. `stream` is a cudaStream_t, NULL on the host. Returns 0, or any
-   other number if it cannot. */
+/* Writes every element of output. `stream` is a cudaStream_t, NULL on the host. Returns 0, or
+   another code if it refuses the operands. */
 typedef int (*halfgrad_kernel)(const struct halfgrad_tensor* inputs, int32_t input_count,
                                const struct halfgrad_tensor* output, void* stream);
 

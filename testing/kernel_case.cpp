@@ -13,8 +13,9 @@ namespace halfgrad::testing {
 namespace {
 
 constexpr std::uint8_t kFirstPoison = 0xff, kSecondPoison = 0x5a;
-/// Around inputs: NaN, which shows in what is computed from it; for an index, a harmless 0. Around
-/// the output: neither, so that a NaN written there shows.
+/// Guard bytes. Around inputs they are NaN, which shows in every result computed from it; around
+/// indices and masks a harmless 0. Around the output they are neither, so that a written NaN or 0
+/// shows.
 constexpr std::uint8_t kNanGuard = 0xff, kIndexGuard = 0, kOutputGuard = 0xa5;
 
 CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
@@ -23,16 +24,16 @@ CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
   return result;
 }
 
-/// What a kernel threw, or its device reported.
+/// An error that the kernel threw or its device reported.
 struct KernelError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The memory of one case, and what a kernel has done to it.
-class Bench {
+/// The guarded operands and output of one case.
+class CaseMemory {
  public:
-  Bench(const KernelOp& op, const Shape& output_sizes, const std::vector<Values>& operands,
-        const KernelContract& contract)
+  CaseMemory(const KernelOp& op, const Shape& output_sizes, const std::vector<Values>& operands,
+             const KernelContract& contract)
       : contract_(contract) {
     const std::vector<OperandSpec> specs = op.operands({});
     for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -59,7 +60,7 @@ class Bench {
     }
   }
 
-  /// On a GPU on a stream of its own.
+  /// A GPU kernel runs on a new stream.
   void run(const Kernel& kernel) {
     std::vector<Array> views;
     for (const GuardedArray& input : inputs_) views.push_back(input.view());
@@ -77,13 +78,13 @@ class Bench {
     }
   }
 
-  /// What was written where nothing may be; empty if all is well.
-  std::string trespass() {
-    std::string where = described(output(), "the output");
-    for (std::size_t i = 0; where.empty() && i < inputs_.size(); ++i) {
-      where = described(inputs_[i], "input " + std::to_string(i));
+  /// Describes the first write to guard memory; empty if there was none.
+  std::string out_of_bounds_write() {
+    std::string message = guard_write(output(), "the output");
+    for (std::size_t i = 0; message.empty() && i < inputs_.size(); ++i) {
+      message = guard_write(inputs_[i], "input " + std::to_string(i));
     }
-    return where;
+    return message;
   }
 
   std::optional<std::size_t> changed_input() const {
@@ -94,7 +95,7 @@ class Bench {
   }
 
  private:
-  static std::string described(const GuardedArray& array, const std::string& what) {
+  static std::string guard_write(const GuardedArray& array, const std::string& what) {
     const auto at = array.touched_guard();
     if (!at) return {};
     return "wrote at element " + std::to_string(*at) + " of " + what + ", which has " +
@@ -168,23 +169,23 @@ CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract) try {
-  Bench bench(op, output_sizes, operands, contract);
-  bench.load(operands, kFirstPoison);
-  bench.run(kernel);
-  if (const std::string where = bench.trespass(); !where.empty()) {
-    return failed({}, Fault::out_of_bounds, where);
+  CaseMemory memory(op, output_sizes, operands, contract);
+  memory.load(operands, kFirstPoison);
+  memory.run(kernel);
+  if (const std::string message = memory.out_of_bounds_write(); !message.empty()) {
+    return failed({}, Fault::out_of_bounds, message);
   }
-  if (const auto input = bench.changed_input()) {
+  if (const auto input = memory.changed_input()) {
     return failed({}, Fault::input_changed,
                   "input " + std::to_string(*input) + " is not what it was");
   }
-  const auto first = bench.output().bytes();
-  CaseResult result = judge_output(op, operands, bench.output().values(), contract);
+  const auto first = memory.output().bytes();
+  CaseResult result = judge_output(op, operands, memory.output().values(), contract);
 
-  bench.load(operands, kSecondPoison);
-  bench.run(kernel);
-  const auto second = bench.output().bytes();
-  const auto item = static_cast<std::size_t>(item_size(bench.output().view().dtype()));
+  memory.load(operands, kSecondPoison);
+  memory.run(kernel);
+  const auto second = memory.output().bytes();
+  const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
   if (!contract.in_place) {
     if (const auto element = unwritten(first, second, item)) {
       return failed(std::move(result), Fault::unwritten,
@@ -199,13 +200,13 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
                       " differs between two runs on the same inputs");
   }
 
-  bench.load(others, kFirstPoison);
-  bench.run(kernel);
-  CaseResult changed = judge_output(op, others, bench.output().values(), contract);
+  memory.load(others, kFirstPoison);
+  memory.run(kernel);
+  CaseResult changed = judge_output(op, others, memory.output().values(), contract);
   result.use.add(changed.use);
   if (!changed.fault) return result;
-  // A NaN may be of any origin.
-  const bool stale = bench.output().bytes() == first && !std::isnan(changed.worst->got);
+  // Equal NaNs prove nothing: a wrong new result may be NaN as well.
+  const bool stale = memory.output().bytes() == first && !std::isnan(changed.worst->got);
   return failed(
       std::move(result), stale ? Fault::stale : Fault::wrong_value,
       stale ? "other inputs in the same memory give the result of the first" : changed.message);

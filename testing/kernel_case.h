@@ -11,29 +11,29 @@
 
 namespace halfgrad::testing {
 
-/// A kernel under test: writes op(inputs) to every element of `output`. Arrays lie where the
-/// check's options say; on a GPU the work goes to current_stream(output.device()).
+/// A kernel under test: writes op(inputs) to every element of `output`. All arrays are on the
+/// device of the check's options; a GPU kernel runs on current_stream(output.device()).
 using Kernel = std::function<void(const std::vector<Array>& inputs, const Array& output)>;
 
-/// What can be wrong with a kernel.
+/// The faults of a kernel that the check can find.
 enum class Fault : std::uint8_t {
   threw,
-  out_of_bounds,  ///< wrote beside its output, or into an input's surroundings
+  out_of_bounds,  ///< wrote outside its output, or around an input
   input_changed,
-  unwritten,          ///< left elements as they were
-  wrong_value,        ///< beyond the error budget
-  not_deterministic,  ///< two runs on the same inputs differ in a bit
-  stale,              ///< other inputs in the same memory, same result
+  unwritten,          ///< did not write every element of its output
+  wrong_value,        ///< exceeded the error budget
+  not_deterministic,  ///< gave different bits in two runs on the same inputs
+  stale,              ///< repeated the old result after the inputs changed in place
   biased,             ///< rounds in one direction
 };
 
 const char* name(Fault fault);
 
-/// What a kernel is told and asked in every case.
+/// The conditions under which a kernel runs, and the precision that is expected of it.
 struct KernelContract {
-  DType dtype = kFloat32;  ///< of operands that are plain numbers
+  DType dtype = kFloat32;  ///< dtype of the operands, indices and masks excepted
   DType output = kFloat32;
-  DType accumulate = kFloat32;  ///< of intermediate results
+  DType accumulate = kFloat32;  ///< dtype of intermediate results
   Layout layout = Layout::contiguous;
   Device device = {};
   bool in_place = false;  ///< the output is the first input
@@ -47,18 +47,18 @@ struct WorstElement {
 
 struct CaseResult {
   std::optional<Fault> fault;
-  std::string message;  ///< of the fault
+  std::string message;  ///< describes the fault
   BudgetUse use;
   std::optional<WorstElement> worst;
 };
 
-/// Runs a kernel on these operands, twice, then on `others` of the same shapes in the same memory.
-/// Throws what goes wrong outside the kernel, such as memory that is not to be had.
+/// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory.
+/// Errors outside the kernel, such as a failed allocation, are thrown.
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract);
 
-/// Judges an output computed elsewhere.
+/// Checks an output that was computed elsewhere.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
                         const std::vector<double>& output, const KernelContract& contract);
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/testing/shrink.h>
 
 namespace halfgrad::testing {
 namespace {
 
-/// Mean error, in ulps, from which rounding is called biased: half of what cutting off gives, and,
-/// with so many elements, 13 standard deviations of rounding to nearest.
+/// The mean error, in ulps, from which rounding counts as biased: half of the bias of truncation.
+/// For kElementsForBias elements it is 13 standard deviations of rounding to nearest.
 constexpr double kBias = 0.25;
 constexpr std::int64_t kElementsForBias = 256;
 
@@ -70,21 +70,20 @@ class KernelCheck {
   }
 
  private:
-  /// All kinds of inputs; where only the layout is new, those that show it.
+  /// Checks all kinds of inputs, or only normal ones: enough for a further layout.
   void check_kinds(KernelCase kernel_case, bool all) {
     kernel_case.seed = options_.seed;
     const std::vector<HostileOperand> operands = drawn(op_, kernel_case);
     const std::vector<Values> others = case_operands(op_, changed(kernel_case));
     for (int kind = 0; kind < kHostileKinds; ++kind) {
       kernel_case.inputs = static_cast<Hostile>(kind);
-      const bool tame = kernel_case.inputs == Hostile::normal;
-      if (!all && !tame) continue;
+      if (!all && kernel_case.inputs != Hostile::normal) continue;
       if (!contains(options_.without, kernel_case.inputs))
         check(kernel_case, operands_of_kind(op_, operands, kernel_case), others);
     }
   }
 
-  /// The case after a change of data.
+  /// The same case with other data: the second set of inputs.
   KernelCase changed(KernelCase kernel_case) const {
     kernel_case.inputs = Hostile::normal;
     kernel_case.seed = options_.seed + 1;
@@ -114,8 +113,8 @@ class KernelCheck {
     report_.add(Fault::biased, message.str(), report_.worst_case);
   }
 
-  /// Runs with one set of inputs only, so that the smallest case fails by itself. It may be the
-  /// second set that failed; a stale result, or one that varies, is not found again.
+  /// Runs with one set of inputs only, so that the smallest case fails by itself: the first set or
+  /// the second. Stale and nondeterministic results are not found this way.
   void shrink_failure() {
     const RunCase alone = [&](const Dims& dims, const std::vector<Values>& operands) {
       return run_case(kernel_, op_, op_.output(dims), operands, operands,
@@ -181,19 +180,18 @@ void KernelReport::add(Fault fault, const std::string& message, const KernelCase
 std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
                                       const KernelCheckOptions& options) {
   if (options.layouts.empty()) {
-    throw std::invalid_argument("check_kernel: expected layouts to run in, got none");
+    halfgrad::detail::fail("check_kernel", "expected layouts to run in, got none");
   }
   if (options.in_place && !op.may_work_in_place) {
-    throw std::invalid_argument("check_kernel: expected an op that may work in place, got " +
-                                op.name);
+    halfgrad::detail::fail("check_kernel", "expected an op that may work in place, got {}",
+                           op.name);
   }
   if (options.in_place && dtypes.output != dtypes.dtype) {
-    std::ostringstream message;
-    message << "check_kernel: expected the operands' dtype in place, " << dtypes.dtype
-            << ", got an output of " << dtypes.output;
-    throw std::invalid_argument(message.str());
+    halfgrad::detail::fail("check_kernel",
+                           "expected the operands' dtype in place, {}, got an output of {}",
+                           dtypes.dtype, dtypes.output);
   }
-  const DeviceGuard there(options.device);
+  const DeviceGuard guard(options.device);
   std::vector<KernelContract> all;
   const auto add = [&](Layout layout, bool in_place) {
     all.push_back(

@@ -8,26 +8,29 @@
 #include <halfgrad/testing/hostile_inputs.h>
 #include <halfgrad/testing/kernel_case.h>
 
-/// Checks a kernel against an op of the table, on hostile inputs, in guarded memory, within error
+/// Checks a kernel against an op of the table: on hostile inputs, in guarded memory, within error
 /// budgets. docs/kernel_check.md begins with an example.
 namespace halfgrad::testing {
 
 struct KernelCheckOptions {
-  DType dtype = kFloat32;                ///< of operands that are plain numbers
-  std::optional<DType> output = {};      ///< of the result; if empty, what halfgrad's op gives
-  std::optional<DType> accumulate = {};  ///< of intermediate results; if empty, float32, or float64
-  Device device = {};                    ///< where the kernel runs
-  /// How operands and result may lie. Kernels that read strides: add the other layouts.
+  /// Dtype of the operands, indices and masks excepted.
+  DType dtype = kFloat32;
+  /// Dtype of the result; if empty, that of halfgrad's op.
+  std::optional<DType> output = {};
+  /// Dtype of intermediate results; if empty, float64 for float64 operands, else float32.
+  std::optional<DType> accumulate = {};
+  Device device = {};  ///< device of the kernel and its operands
+  /// Memory layouts of operands and result. Add the others for a kernel that reads strides.
   std::vector<Layout> layouts = {Layout::contiguous, Layout::misaligned};
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
-  std::vector<Hostile> without =
-      {};                  ///< kinds of inputs that the kernel does not promise to handle
-  bool in_place = false;   ///< also with the output on the first input, where the op allows it
-  bool shrink = true;      ///< look for a small case that fails
-  std::uint64_t seed = 0;  ///< of the inputs
+  /// Kinds of inputs to leave out: those that the kernel does not promise to handle.
+  std::vector<Hostile> without = {};
+  bool in_place = false;   ///< also run with the first input as output, if the op allows it
+  bool shrink = true;      ///< search for a small case that fails
+  std::uint64_t seed = 0;  ///< seed of the inputs
 };
 
-/// One run of a kernel, in words and so that it can be run again.
+/// One run of a kernel: everything that is needed to repeat it.
 struct KernelCase {
   Dims dims;
   Hostile inputs = Hostile::normal;
@@ -39,12 +42,12 @@ std::string to_string(const KernelCase& kernel_case);
 
 struct KernelFinding {
   Fault fault = Fault::wrong_value;
-  std::string message;  ///< of the first case
+  std::string message;  ///< describes the fault in the first case
   KernelCase first;
-  std::int64_t cases = 1;  ///< in how many it was found
+  std::int64_t cases = 1;  ///< number of cases with this fault
 };
 
-/// The smallest failing case that was found.
+/// The smallest failing case that the search found.
 struct ShrunkCase {
   Fault fault = Fault::wrong_value;
   std::string message;
@@ -62,35 +65,33 @@ struct KernelReport {
   std::vector<KernelFinding> findings;  ///< one for each kind of fault
   std::optional<ShrunkCase> shrunk;
 
-  /// Whether there is a verdict: a fault was found, or an element judged.
+  /// True if a fault was found or at least one element was judged.
   bool checked() const { return !findings.empty() || use.elements > use.unjudged; }
   bool passed() const { return checked() && findings.empty(); }
   /// The smallest k of a failing case; 0 if none failed.
   std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
 
-  /// What became of one more case.
+  /// Adds the result of one case.
   void add(const CaseResult& result, const KernelCase& kernel_case);
   void add(Fault fault, const std::string& message, const KernelCase& kernel_case);
 };
 
-/// The ways in which a kernel is to run: in each of the layouts, and if the options say so in
-/// place, in the first of them. Of `dtypes` only these are read. Throws std::invalid_argument for
-/// options that leave nothing to run: no layouts, a GPU that is not there, in place an op that
-/// cannot work so or an output of another dtype.
+/// The contracts to run a kernel under: one for each layout and, for options.in_place, one in place
+/// in the first layout. Reads only the three dtypes of `dtypes`. Throws std::invalid_argument if
+/// there is no layout or no such GPU, or if the op or the output's dtype rules out running in
+/// place.
 std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
                                       const KernelCheckOptions& options);
 
 /// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);
 
-/// Runs `kernel` as the op of that name (kernel_op.h) and reports what is wrong with it. Throws
-/// std::invalid_argument for an unknown op, for one that cannot work in place if it is to, nor into
-/// another dtype, for dims that the op is not defined for or that memory is too small for, for
-/// options that leave nothing to run, and nothing that the kernel throws.
+/// Runs `kernel` as the op of that name (kernel_op.h) and reports its faults; an exception of the
+/// kernel is a fault. Throws std::invalid_argument as kernel_op(), expect_dims() and contracts().
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 
-/// The operands of a case.
+/// Draws the operands of a case.
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case);
 
 }  // namespace halfgrad::testing

@@ -15,7 +15,7 @@ static_assert(halfgrad_float64 == static_cast<int>(DType::f64) &&
               halfgrad_bfloat16 == static_cast<int>(DType::bf16) &&
               halfgrad_bool == static_cast<int>(DType::boolean));
 
-halfgrad_tensor described(const Array& array) {
+halfgrad_tensor to_abi(const Array& array) {
   return {array.data(), static_cast<std::int32_t>(array.dtype()), array.ndim(),
           array.sizes().data(), array.strides().data()};
 }
@@ -31,7 +31,7 @@ std::string dtypes_of(const std::vector<Array>& arrays) {
 }  // namespace
 
 Kernel load_kernel(const std::string& library, const std::string& symbol) {
-  // A bare name is looked for elsewhere, and not in the current folder.
+  // dlopen searches for a name without a slash in the system's folders, not in the current one.
   const bool is_here = std::filesystem::is_regular_file(library);
   const std::string path = is_here ? std::filesystem::absolute(library).string() : library;
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -40,8 +40,8 @@ Kernel load_kernel(const std::string& library, const std::string& symbol) {
   const auto kernel = reinterpret_cast<halfgrad_kernel>(found);
   return [kernel, symbol](const std::vector<Array>& inputs, const Array& output) {
     std::vector<halfgrad_tensor> tensors;
-    for (const Array& input : inputs) tensors.push_back(described(input));
-    const halfgrad_tensor result = described(output);
+    for (const Array& input : inputs) tensors.push_back(to_abi(input));
+    const halfgrad_tensor result = to_abi(output);
     void* const stream = current_stream(output.device()).native();
     const int code =
         kernel(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);

@@ -6,10 +6,10 @@
 
 namespace halfgrad::testing {
 
-/// The kernel `symbol`, of type halfgrad_kernel (kernel_abi.h), of a shared library, which stays
-/// loaded: of a file, or where there is none, by a name that the loader looks for. Throws
-/// std::runtime_error, with the loader's reason, if there is none. The kernel throws
-/// std::runtime_error where the function returns anything but 0.
+/// Loads the function `symbol`, of type halfgrad_kernel (kernel_abi.h), from a shared library: a
+/// file, or else a name that the loader searches for. The library stays loaded. Throws
+/// std::runtime_error, with the loader's reason, if either is missing. The kernel throws
+/// std::runtime_error if the function returns a code other than 0.
 Kernel load_kernel(const std::string& library, const std::string& symbol);
 
 }  // namespace halfgrad::testing

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 #include <halfgrad/testing/op_example.h>
 
@@ -28,7 +29,7 @@ const std::vector<KernelOp>& composites() {
   return ops;
 }
 
-/// An elementwise op, or one that moves numbers, as the table has it.
+/// An elementwise op, or one that only moves elements, from its entry in the table.
 KernelOp from_table(const OpEntry& entry) {
   const OpExample example = entry.examples.front();
   KernelOp op;
@@ -72,41 +73,38 @@ void expect_indices(const KernelOp& op, const Dims& dims, const std::vector<Valu
     if (specs[i].kind != OperandSpec::Kind::index) continue;
     for (const double x : operands[i].data) {
       if (x >= 0 && x <= specs[i].high && x == std::floor(x)) continue;
-      std::ostringstream message;
-      message.precision(9);
-      message << op.name << ": expected whole numbers from 0 to " << specs[i].high << " in operand "
-              << i << ", got " << x;
-      throw std::invalid_argument(message.str());
+      halfgrad::detail::fail(op.name, "expected whole numbers from 0 to {} in operand {}, got {}",
+                             specs[i].high, i, x);
     }
   }
 }
 
-/// What a case keeps for each number of its operands and its result: what it is drawn from, values,
+/// Memory that a case needs for each element of its operands and its result: random draws, values,
 /// arrays, bounds. Measured: 60 to 92 bytes.
-constexpr double kBytesPerNumber = 100;
+constexpr double kBytesPerElement = 100;
 
-/// In double, where nothing overflows.
+/// The number of elements, in double, which does not overflow.
 double count(const Shape& sizes) {
   double product = 1;
   for (const std::int64_t size : sizes) product *= static_cast<double>(size);
   return product;
 }
 
-void expect_room(const KernelOp& op, const Dims& dims) {
-  const double room = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<double>(sysconf(_SC_PAGESIZE)) / kBytesPerNumber;
-  // No size is beyond what fits before sizes are added up, nor an operand before output() makes it.
-  auto numbers = static_cast<double>(std::max({dims.m, dims.n, dims.k}));
-  if (numbers <= room) {
-    numbers = 0;
-    for (const OperandSpec& spec : op.operands(dims)) numbers += count(spec.sizes);
+void expect_memory(const KernelOp& op, const Dims& dims) {
+  const double most = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<double>(sysconf(_SC_PAGESIZE)) / kBytesPerElement;
+  // Dims are checked before operands() adds them, and operands before output() allocates them.
+  auto elements = static_cast<double>(std::max({dims.m, dims.n, dims.k}));
+  if (elements <= most) {
+    elements = 0;
+    for (const OperandSpec& spec : op.operands(dims)) elements += count(spec.sizes);
   }
-  if (numbers <= room) numbers += count(op.output(dims));
-  if (numbers <= room) return;
+  if (elements <= most) elements += count(op.output(dims));
+  if (elements <= most) return;
   std::ostringstream message;
   message.precision(3);
-  message << op.name << ": expected operands and a result of at most " << room
-          << " numbers, whose check fits in this machine's memory, got " << numbers
+  message << op.name << ": expected operands and a result of at most " << most
+          << " elements, whose check fits in this machine's memory, got " << elements
           << " for m = " << dims.m << ", n = " << dims.n << ", k = " << dims.k
           << "; choose smaller dims";
   throw std::invalid_argument(message.str());
@@ -121,16 +119,15 @@ KernelOp kernel_op(const std::string& name) {
   for (const OpEntry& entry : all_ops()) {
     if (entry.name == name) return from_table(entry);
   }
-  throw std::invalid_argument("kernel_op: expected the name of an op in docs/ops.md, got " + name);
+  halfgrad::detail::fail("kernel_op", "expected the name of an op in docs/ops.md, got {}", name);
 }
 
 void expect_dims(const KernelOp& op, const Dims& dims) {
   const auto& [m, n, k] = op.least;
-  if (dims.m >= m && dims.n >= n && dims.k >= k) return expect_room(op, dims);
-  std::ostringstream message;
-  message << op.name << ": expected m, n and k of at least " << m << ", " << n << " and " << k
-          << ", got " << dims.m << ", " << dims.n << " and " << dims.k;
-  throw std::invalid_argument(message.str());
+  if (dims.m >= m && dims.n >= n && dims.k >= k) return expect_memory(op, dims);
+  halfgrad::detail::fail(op.name,
+                         "expected m, n and k of at least {}, {} and {}, got {}, {} and {}", m, n,
+                         k, dims.m, dims.n, dims.k);
 }
 
 Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
@@ -156,7 +153,7 @@ Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
       }
     }
   }
-  throw std::invalid_argument(op.name + ": expected operands " + op.signature + ", got " + shapes);
+  halfgrad::detail::fail(op.name, "expected operands {}, got {}", op.signature, shapes);
 }
 
 std::vector<std::string> composite_kernel_ops() {

@@ -9,35 +9,35 @@
 
 namespace halfgrad::testing {
 
-/// Sizes of a kernel's problem; an op uses those that it has.
+/// Sizes of a kernel's problem; an op ignores those that it does not have.
 struct Dims {
   std::int64_t m = 1, n = 1, k = 1;
 
   friend bool operator==(const Dims&, const Dims&) = default;
 };
 
-/// An op as kernels compute it: what goes in and out, and how far off the result may be.
+/// An op as kernels compute it: its operands, its result, and the error bound of the result.
 struct KernelOp {
   std::string name;
-  /// For people: "[m, k], [k, n] -> [m, n]".
+  /// For messages: "[m, k], [k, n] -> [m, n]".
   std::string signature;
-  /// Shapes and kinds of the operands, and where random numbers for them are harmless.
+  /// Shapes and kinds of the operands, and the range in which random values are harmless.
   std::function<std::vector<OperandSpec>(const Dims&)> operands;
   std::function<Shape(const Dims&)> output;
-  /// The result's dtype for operands of this one.
+  /// The result's dtype for operands of the given dtype.
   std::function<DType(DType)> output_dtype;
-  /// The exact result with bounds, for kernels whose intermediate results are of dtype
-  /// `accumulate`, or where a kernel may store them, of `output`.
+  /// The exact result with error bounds, for kernels whose intermediate results are of dtype
+  /// `accumulate`; where a kernel may store them, of dtype `output`.
   std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate, DType output)>
       bounded;
   /// The same maths with every operation rounded to a format of up to 32 bits.
   std::function<std::vector<double>(const std::vector<Values>&, const NumberFormat&)> rounded;
-  /// What an operand may be instead of any number x; if empty, x.
+  /// Maps a random value x to one that the operand admits; empty if it admits every x.
   std::function<double(std::size_t operand, double x)> admitted;
-  Dims least = {0, 0, 0};          ///< for smaller ones it is not defined
+  Dims least = {0, 0, 0};          ///< the smallest dims for which the op is defined
   bool elementwise = false;        ///< every operand and the result are [m, n]
-  bool any_dims = true;            ///< false: it has the shapes of the table's example
-  bool bitwise = false;            ///< it does not round: the result is exact
+  bool any_dims = true;            ///< false: the shapes are those of the table's example
+  bool bitwise = false;            ///< the op does not round: its result is exact
   bool may_work_in_place = false;  ///< the output may be the first input
 };
 
@@ -66,21 +66,21 @@ struct KernelOp {
 ///   index_select, embedding           [k, n], indices [m] -> [m, n]
 ///   masked_fill                       [m, k], mask [m, k] -> [m, k]
 ///
-/// with the default parameters of ops.h, and losses with the default reduction, their mean. All
-/// other ops of the table, which only move numbers, take the shapes and the parameters of their
-/// first example. Throws std::invalid_argument for an unknown name.
+/// with the default parameters of ops.h, so losses are means. All other ops of the table only move
+/// elements, and take the shapes and the parameters of their first example. Throws
+/// std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
 
-/// Throws std::invalid_argument for dims below zero, below those from which the op is defined, or
-/// so large that a check would not fit in this machine's memory.
+/// Throws std::invalid_argument for dims that are negative, below op.least, or so large that a
+/// check would not fit in this machine's memory.
 void expect_dims(const KernelOp& op, const Dims& dims);
 
 /// The dims for which the op's operands have these shapes. Throws std::invalid_argument, with the
-/// op's signature, if there are none; and for what the op is not defined for: too small dims, and
-/// indices that are no whole numbers or out of range, PyTorch's ignore_index of -100 among them.
+/// op's signature, if there are none; also for dims below op.least, and for indices that are not
+/// integers or out of range, PyTorch's ignore_index of -100 included.
 Dims dims_of(const KernelOp& op, const std::vector<Values>& operands);
 
-/// The names that kernel_op knows with free dims, elementwise ones left out.
+/// The names of the ops with free dims, without the elementwise ones.
 std::vector<std::string> composite_kernel_ops();
 
 }  // namespace halfgrad::testing

@@ -5,13 +5,13 @@
 
 #include <halfgrad/testing/kernel_check.h>
 
-/// A report as people, programs and CI read it.
+/// A report as text, JSON and JUnit.
 namespace halfgrad::testing {
 
 /// A page for a terminal.
 std::string to_text(const KernelReport& report);
 
-/// One JSON object. Numbers that JSON cannot hold are the strings "inf", "-inf" and "nan".
+/// One JSON object. Infinities and NaN are the strings "inf", "-inf" and "nan".
 std::string to_json(const KernelReport& report);
 
 /// A JUnit document, one test case for a report.

@@ -8,10 +8,10 @@
 
 namespace halfgrad::testing {
 
-/// binary64, of which only the facts are used: encode and decode take formats of up to 32 bits.
+/// binary64. Only its limits are used: encode and decode take formats of up to 32 bits.
 inline constexpr NumberFormat kFp64{"fp64", 11, 52};
 
-/// The format of a floating-point dtype; for any other, whose numbers a double holds, binary64.
+/// The format of a floating-point dtype; binary64 for the other dtypes, whose values fit a double.
 inline const NumberFormat& number_format_of(DType dtype) {
   switch (dtype) {
     case DType::f32:
@@ -25,7 +25,7 @@ inline const NumberFormat& number_format_of(DType dtype) {
   }
 }
 
-/// Half a unit in the last place of 1, the smallest subnormal, the largest finite number.
+/// Half a unit in the last place of 1, the smallest subnormal, the largest finite value.
 struct FormatLimits {
   double roundoff, smallest, largest;
 };
@@ -43,7 +43,7 @@ inline double rounded_to(DType dtype, double x) {
   return &format == &kFp64 ? x : rounded_to(format, x);
 }
 
-/// The distance between neighbouring numbers of the dtype at |x|.
+/// The distance between neighbouring values of the dtype at |x|.
 inline double ulp_at(double x, DType dtype) {
   const NumberFormat& format = number_format_of(dtype);
   const int exponent = x == 0 ? format.min_exponent() : std::ilogb(x);

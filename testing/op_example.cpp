@@ -43,10 +43,10 @@ std::vector<Tensor> draw_operands(const OpExample& example, DType dtype, std::ui
 Values values_of(const Tensor& tensor) { return {tensor.sizes(), tensor.to_vector<double>()}; }
 
 Tensor expected_result(const OpExample& example, const std::vector<Tensor>& operands) {
-  std::vector<Values> numbers;
-  numbers.reserve(operands.size());
-  for (const Tensor& operand : operands) numbers.push_back(values_of(operand));
-  const Values expected = example.reference(numbers);
+  std::vector<Values> values;
+  values.reserve(operands.size());
+  for (const Tensor& operand : operands) values.push_back(values_of(operand));
+  const Values expected = example.reference(values);
   return tensor_of(expected.data, expected.sizes);
 }
 

@@ -4,7 +4,7 @@
 
 namespace halfgrad::testing {
 
-/// The number as a message shows it: a NaN without its sign, which differs from machine to machine.
+/// The value as a message shows it: NaN without its sign, which differs from machine to machine.
 inline double printed(double x) { return std::isnan(x) ? std::fabs(x) : x; }
 
 }  // namespace halfgrad::testing

@@ -7,10 +7,10 @@
 
 namespace halfgrad {
 
-/// A float64 tensor with the given numbers in row-major order.
+/// A float64 tensor with the given elements in row-major order.
 Tensor tensor_of(const std::vector<double>& values, const Shape& sizes);
 
-/// A float64 tensor of numbers drawn uniformly from [low, high).
+/// A float64 tensor of elements drawn uniformly from [low, high).
 Tensor random_tensor(const Shape& sizes, double low, double high, RandomKey key);
 
 }  // namespace halfgrad

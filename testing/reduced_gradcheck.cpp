@@ -5,6 +5,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/testing/gradcheck.h>
 #include <halfgrad/testing/number_format_of.h>
 #include <halfgrad/testing/printed.h>
@@ -13,14 +14,15 @@
 namespace halfgrad::autograd {
 namespace {
 
-/// The gradients, in `dtype`, of <v, output> with numbers that were rounded to `stored` first.
+/// The gradients of <v, output>, computed in `dtype`. Inputs and cotangents are rounded to
+/// options.dtype first, so both dtypes start from the same values.
 std::vector<std::vector<double>> gradients_in(DType dtype, const GradcheckFunction& function,
                                               const std::vector<Tensor>& inputs,
                                               const ReducedGradcheckOptions& options) {
   std::vector<Tensor> at, leaves;
   for (const Tensor& input : inputs) {
-    const bool number = input.is_floating_point();
-    at.push_back(number ? input.detach().to(options.dtype).to(dtype).clone() : input);
+    const bool is_rounded = input.is_floating_point();
+    at.push_back(is_rounded ? input.detach().to(options.dtype).to(dtype).clone() : input);
     if (!input.requires_grad()) continue;
     leaves.push_back(at.back().requires_grad_());
   }
@@ -33,16 +35,16 @@ std::vector<std::vector<double>> gradients_in(DType dtype, const GradcheckFuncti
         random_tensor(output.sizes(), -1, 1, key).to(options.dtype).to(output.dtype()));
   }
   if (leaves.empty() || outputs.empty()) {
-    throw std::invalid_argument(
-        "reduced_gradcheck: expected an input and an output that require grad, got none");
+    detail::fail("reduced_gradcheck",
+                 "expected an input and an output that require grad, got none");
   }
-  std::vector<std::vector<double>> numbers;
+  std::vector<std::vector<double>> values;
   const auto gradients = grad(outputs, leaves, cotangents, {.allow_unused = true});
   for (std::size_t k = 0; k < leaves.size(); ++k) {
     const bool used = gradients[k].defined();
-    numbers.push_back((used ? gradients[k] : zeros_like(leaves[k])).to_vector<double>());
+    values.push_back((used ? gradients[k] : zeros_like(leaves[k])).to_vector<double>());
   }
-  return numbers;
+  return values;
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ bool reduced_gradcheck(const GradcheckFunction& function, const std::vector<Tens
     }
     const double allowed = options.roundoffs * roundoff(options.dtype) * largest + smallest;
     for (std::size_t i = 0; i < expected[k].size(); ++i) {
-      if (got[k][i] == expected[k][i]) continue;  // of infinities, too, whose difference is NaN
+      if (got[k][i] == expected[k][i]) continue;  // also equal infinities: their difference is NaN
       if (std::fabs(got[k][i] - expected[k][i]) <= allowed) continue;
       if (!options.raise_exception) return false;
       std::ostringstream message;

@@ -7,7 +7,7 @@
 
 namespace halfgrad::testing {
 
-/// Every operation rounded to a format: what a formula of formulas/ gives if nothing is widened.
+/// Arithmetic that rounds every operation to a format: a formula of formulas/ without widening.
 class RoundedArithmetic {
  public:
   using Number = double;
@@ -16,7 +16,7 @@ class RoundedArithmetic {
       : format_(format), is_float_(format.name == kFp32.name) {}
 
   double number(double x) const {
-    return is_float_ ? static_cast<float>(x) : rounded_to(format_, x);  // the first is quicker
+    return is_float_ ? static_cast<float>(x) : rounded_to(format_, x);  // the cast is faster
   }
   double value(double x) const { return x; }
   double constant(double x) const { return number(x); }
@@ -49,7 +49,7 @@ class RoundedArithmetic {
   double erf(double x) const { return number(std::erf(x)); }
   double erfc(double x) const { return number(std::erfc(x)); }
   double pow(double x, double exponent) const { return number(std::pow(x, exponent)); }
-  /// The way that kernels usually go.
+  /// The second operand: the computation that most kernels use.
   double either(double /*best*/, double usual) const { return usual; }
   double or_zero_if_reciprocal_overflows(double x) const { return std::isinf(div(1, x)) ? 0 : x; }
   bool is_infinite(double x) const { return std::isinf(x); }

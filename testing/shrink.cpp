@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMostRuns = 2000;
 
-/// The leading part of these sizes.
+/// The leading corner of x with these sizes.
 Values corner(const Values& x, const Shape& sizes) {
   Values part{sizes, {}};
   const Shape strides = contiguous_strides(x.sizes);
@@ -54,7 +54,7 @@ class Shrinker {
     return true;
   }
 
-  /// To 1, to half, or by one.
+  /// Shrinks a dim to 1, to half, or by one.
   bool shrink_dim(std::int64_t Dims::*dim) {
     const std::int64_t size = best_.dims.*dim;
     for (const std::int64_t smaller : {std::int64_t{1}, size / 2, size - 1}) {
@@ -74,7 +74,7 @@ class Shrinker {
     return false;
   }
 
-  /// Replaces ever shorter runs of numbers, from whole operands down to single elements.
+  /// Replaces ever shorter runs of elements, from whole operands down to single ones.
   template <class F>
   void replace_runs(const F& f) {
     for (std::size_t operand = 0; operand < specs_.size(); ++operand) {

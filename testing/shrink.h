@@ -7,11 +7,11 @@
 
 namespace halfgrad::testing {
 
-/// What a case does to a kernel.
+/// Runs the kernel on one case.
 using RunCase = std::function<CaseResult(const Dims&, const std::vector<Values>& operands)>;
 
-/// Makes a failing case smaller for as long as it fails in the same way: first its dims, keeping
-/// the leading corner of each operand, then numbers that become 0, then 1, then integers.
+/// Makes a failing case smaller as long as it fails with the same fault. First shrinks the dims,
+/// keeping the leading corner of each operand, then replaces elements by 0, by 1, and by integers.
 ShrunkCase shrink(const KernelOp& op, const Dims& dims, const std::vector<Values>& operands,
                   const RunCase& run);
 

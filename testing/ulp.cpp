@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-/// The position of x among the numbers of its type: neighbours differ by 1, -0 and 0 by nothing.
+/// The rank of x among the values of its type: neighbours differ by 1, -0 and 0 are equal.
 template <class Bits, class Stored>
 std::int64_t position(Stored x) {
   const Bits bits = __builtin_bit_cast(Bits, x);
@@ -31,8 +31,7 @@ std::int64_t position_in(double x, DType dtype) {
     case DType::bf16:
       return position<std::uint16_t>(BFloat16(static_cast<float>(x)).bits);
     default:
-      throw std::invalid_argument("ulps_between: expected a floating-point dtype, got " +
-                                  std::string(name(dtype)));
+      detail::fail("ulps_between", "expected a floating-point dtype, got {}", dtype);
   }
 }
 
@@ -50,15 +49,15 @@ double ulps_between(double actual, double expected, DType dtype) {
   if (std::isnan(actual) || std::isnan(expected)) {
     return std::isnan(actual) && std::isnan(expected) ? 0 : kFar;
   }
-  // Unsigned: from the lowest double to the highest is more than an int64 holds.
+  // Unsigned: the distance from the lowest double to the highest overflows an int64.
   const auto [low, high] = std::minmax(a, b);
   return static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
 }
 
 std::vector<double> roundoffs_between(const Tensor& actual, const Tensor& expected) {
   if (actual.sizes() != expected.sizes()) {
-    throw std::invalid_argument("roundoffs_between: expected equal shapes, got " +
-                                to_string(actual.sizes()) + " and " + to_string(expected.sizes()));
+    detail::fail("roundoffs_between", "expected equal shapes, got {} and {}", actual.sizes(),
+                 expected.sizes());
   }
   std::vector<double> errors;
   if (!is_floating_point(actual.dtype()) && !is_floating_point(expected.dtype())) {

@@ -1,6 +1,7 @@
 # Rules about the source text, checked by ctest:
 #   1. a folder includes only itself and the folders that its library links;
-#   2. no public header includes Eigen, CUDA or cuBLAS; headers in core/cuda/ are not public;
+#   2. no public header but eigen.h includes Eigen, and none CUDA or cuBLAS; headers in core/cuda/ are
+#      not public;
 #   3. kernels and everything that depends on CUDA are in core/cuda/, except HG_HD and one #if in each
 #      engine;
 #   4. requires-expressions appear only in named concepts: in an `if constexpr`, nvcc's device pass

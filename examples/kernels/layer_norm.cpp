@@ -1,5 +1,5 @@
-// Layer normalisation of each row of a float32 matrix: (x - mean) / sqrt(var + 1e-5) * weight +
-// bias.
+// Layer normalisation of each row of a float32 matrix:
+//     y = (x - mean) / sqrt(var + 1e-5) * weight + bias
 #include "all_float32.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@ float centred_variance(const float* x, int64_t k, float mean) {
   return sum / static_cast<float>(k);
 }
 
-// E[x^2] - E[x]^2 needs one pass less, and loses to cancellation what a large mean puts in front.
+// E[x^2] - E[x]^2 saves one pass, but cancels: with a large mean most digits are lost.
 float uncentred_variance(const float* x, int64_t k, float mean) {
   float sum = 0;
   for (int64_t i = 0; i < k; ++i) sum += x[i] * x[i];
@@ -39,8 +39,9 @@ int normalize(const halfgrad_tensor* inputs, const halfgrad_tensor* output,
 
 }  // namespace
 
-extern "C" int layer_norm_good(const halfgrad_tensor* inputs, int32_t,
+extern "C" int layer_norm_good(const halfgrad_tensor* inputs, int32_t input_count,
                                const halfgrad_tensor* output, void*) {
+  if (!all_float32(inputs, input_count, *output)) return 1;
   return normalize(inputs, output, centred_variance);
 }
 

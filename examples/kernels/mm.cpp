@@ -28,8 +28,8 @@ extern "C" int mm_good(const halfgrad_tensor* inputs, int32_t input_count,
   return multiply<false>(inputs, output);
 }
 
-// Skips rows of b that are multiplied by 0. But 0 * inf is NaN: a network that has diverged looks
-// well to this kernel.
+// Skips rows of b that are multiplied by 0. But 0 * inf is NaN: this kernel hides that a network
+// has diverged.
 extern "C" int mm_bad(const halfgrad_tensor* inputs, int32_t input_count,
                       const halfgrad_tensor* output, void*) {
   if (!all_float32(inputs, input_count, *output)) return 1;

@@ -27,7 +27,7 @@ extern "C" int softmax_good(const halfgrad_tensor* inputs, int32_t input_count,
   return softmax(inputs, output, false);
 }
 
-// The search for the maximum starts from 0, not from -inf. A row whose numbers are all below about
+// Starts the search for the maximum from 0, not from -inf. A row whose elements are all below about
 // -100 becomes 0 / 0.
 extern "C" int softmax_bad(const halfgrad_tensor* inputs, int32_t input_count,
                            const halfgrad_tensor* output, void*) {

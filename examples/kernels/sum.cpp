@@ -17,7 +17,7 @@ struct Rows {
 
 }  // namespace
 
-// Four running sums, so that additions need not wait for each other.
+// Four running sums: an addition need not wait for the previous one.
 extern "C" int sum_good(const halfgrad_tensor* inputs, int32_t input_count,
                         const halfgrad_tensor* output, void*) {
   if (!all_float32(inputs, input_count, *output)) return 1;
@@ -30,8 +30,9 @@ extern "C" int sum_good(const halfgrad_tensor* inputs, int32_t input_count,
   return 0;
 }
 
-// One running sum over the whole matrix; a row is the difference of two of its values. Exact
-// arithmetic would agree. Here a row inherits the roundoff, and the NaN, of all rows before it.
+// One running sum over the whole matrix; a row's sum is the difference of two of its values. In
+// exact arithmetic that is the same. In floats a row gets the roundoff, and the NaN, of all rows
+// before it.
 extern "C" int sum_bad(const halfgrad_tensor* inputs, int32_t input_count,
                        const halfgrad_tensor* output, void*) {
   if (!all_float32(inputs, input_count, *output)) return 1;

@@ -13,11 +13,11 @@
 namespace halfgrad {
 namespace {
 
-constexpr std::int64_t kNoDoubleBeyond = std::int64_t{1} << 53;
+constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;  // 2^53 + 1 is no double
 
-TEST(AssertClose, TellsIntegersApartThatNoDoubleDoes) {
-  const Tensor expected = tensor(std::vector<std::int64_t>{7, kNoDoubleBeyond});
-  const Tensor actual = tensor(std::vector<std::int64_t>{7, kNoDoubleBeyond + 1});
+TEST(AssertClose, ComparesIntegersBeyondDoublePrecision) {
+  const Tensor expected = tensor(std::vector<std::int64_t>{7, kLargestExact});
+  const Tensor actual = tensor(std::vector<std::int64_t>{7, kLargestExact + 1});
   EXPECT_NO_THROW(assert_close(expected, expected));
   EXPECT_EQ(worst_error(actual, expected).index, 1);
   EXPECT_EQ(message_of<std::runtime_error>([&] { assert_close(actual, expected); }),
@@ -25,7 +25,7 @@ TEST(AssertClose, TellsIntegersApartThatNoDoubleDoes) {
             "of int64 off, allowed 4; 1 of 2 elements are too far");
 }
 
-TEST(AssertClose, ANanHasNoSign) {
+TEST(AssertClose, PrintsNanWithoutItsSign) {
   const Tensor nan = full({1}, -std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(
       message_of<std::runtime_error>([&] { assert_close(nan, zeros({1})); }),

@@ -15,14 +15,14 @@ constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 constexpr double kFloatRoundoff = 0x1p-24, kDoubleRoundoff = 0x1p-53;
 const BoundedArithmetic kInFloat(kFloat32, kFloat32), kInDouble(kFloat64, kFloat64);
 
-// The root of 1e-4 is 1e-2: far more than the root of 0 is beside that of less.
-TEST(ErrorBound, OfARootReachesUpToo) {
+// sqrt(0 + 1e-4) = 1e-2: near 0 the error above the root is much larger than the one below.
+TEST(ErrorBound, SquareRootCoversTheErrorAbove) {
   EXPECT_GE(kInFloat.sqrt({0, 1e-4}).error, 1e-2);
   EXPECT_GE(kInFloat.sqrt({1e-5, 1e-4}).error, std::sqrt(1.1e-4) - std::sqrt(1e-5));
 }
 
-// The mean of three 0.1 is not 0.1 in float32 if it rounds: the deviation need not be 0.
-TEST(ErrorBound, OfTheDeviationOfAConstantRow) {
+// The float32 mean of three 0.1 may round to another value, so the deviation need not be 0.
+TEST(ErrorBound, DeviationOfAConstantRowMayRound) {
   const std::vector<double> row(3, 0.1F);
   const auto budget = error_budget(kernel_op("std"), {{{1, 3}, row}}, kFloat32, kFloat32);
   EXPECT_EQ(budget.expected[0], 0);
@@ -30,7 +30,7 @@ TEST(ErrorBound, OfTheDeviationOfAConstantRow) {
   EXPECT_LT(budget.allowed[0], 8 * kFloatRoundoff);
 }
 
-// A kernel's roundoff and that of the value it is compared with.
+// The bound is the kernel's roundoff plus that of the reference.
 TEST(ErrorBound, InDoubleCoversTheReferencesOwnError) {
   EXPECT_GE(kInDouble.mul({3, 0}, {5, 0}).error, 2 * 15 * kDoubleRoundoff);
   EXPECT_GE(kInDouble.exp({1, 0}).error, 2 * 4 * std::exp(1) * kDoubleRoundoff);
@@ -43,24 +43,24 @@ TEST(ErrorBound, ConstantsAreRounded) {
   EXPECT_EQ(BoundedArithmetic(kFloat16, kFloat16).constant(2049).error, 1);
 }
 
-TEST(ErrorBound, OfWhatMayHaveEitherSign) {
+TEST(ErrorBound, AnOperandOfUnknownSignHasNoBound) {
   EXPECT_EQ(kInFloat.div({1, 2}, {0, 0}).error, kUnbounded) << "1 / 0, or -1 / 0";
   EXPECT_EQ(kInFloat.div({1, 0.5}, {0, 0}).error, 0);
   EXPECT_EQ(kInFloat.log({-1e-9, 1e-8}).error, kUnbounded);
   EXPECT_EQ(kInFloat.mul({0, 0}, {7, 1}).error, 0);
 }
 
-// What is too large on the way may be an infinity of the other sign.
-TEST(ErrorBound, BesideAnInfinity) {
+// A partial sum may overflow to the infinity of the other sign, and inf - inf is NaN.
+TEST(ErrorBound, SumsWithAnInfinityMayBecomeNan) {
   const Bounded infinity{kUnbounded, 0}, large{3e38, 0}, one{1, 0};
   EXPECT_EQ(kInFloat.sum({infinity, one}).error, 0);
   EXPECT_EQ(kInFloat.sum({infinity, {-3e38, 0}, {-3e38, 0}}).error, kUnbounded);
   EXPECT_EQ(kInFloat.dot({infinity, large}, {one, {-10, 0}}).error, kUnbounded);
   EXPECT_EQ(kInFloat.add(infinity, kInFloat.mul(large, {-10, 0})).error, kUnbounded);
-  EXPECT_EQ(kInFloat.sum({{std::nan(""), 0}, large, large}).error, 0) << "NaN, whatever else";
+  EXPECT_EQ(kInFloat.sum({{std::nan(""), 0}, large, large}).error, 0) << "NaN in any order";
 }
 
-TEST(ErrorBound, OfAProductInAnyOrder) {
+TEST(ErrorBound, ProductHoldsInAnyOrder) {
   const auto product = [](const std::vector<double>& row) {
     std::vector<Bounded> x;
     for (const double each : row) x.push_back({each, 0});
@@ -68,11 +68,11 @@ TEST(ErrorBound, OfAProductInAnyOrder) {
   };
   EXPECT_NEAR(product({2, 3, 5}).error, 2 * 30 * kFloatRoundoff, 1e-9);
   EXPECT_EQ(product({2, 3, 5}).value, 30);
-  EXPECT_EQ(product({1e30, 1e-30, 1e30, 1e-30}).error, kUnbounded) << "1e60 on the way";
-  EXPECT_TRUE(product({1e30, 1e30}).overflows) << "whatever the order";
-  EXPECT_GE(product({1e-30, 1e-30, 1e30}).error, 1e-30) << "0 on the way";
+  EXPECT_EQ(product({1e30, 1e-30, 1e30, 1e-30}).error, kUnbounded) << "a partial product is 1e60";
+  EXPECT_TRUE(product({1e30, 1e30}).overflows) << "in any order";
+  EXPECT_GE(product({1e-30, 1e-30, 1e30}).error, 1e-30) << "a partial product is 0";
   EXPECT_EQ(product({0, 2}).error, 0);
-  EXPECT_EQ(product({0, 1e30, 1e30}).error, kUnbounded) << "0 by infinity on the way";
+  EXPECT_EQ(product({0, 1e30, 1e30}).error, kUnbounded) << "0 * inf in some orders";
 }
 
 struct SmallResult {
@@ -80,8 +80,8 @@ struct SmallResult {
   double x, expected;
 };
 
-// A few roundoffs of max(1, |y|) would say nothing of these.
-TEST(ErrorBudget, OfSmallResultsIsSmall) {
+// A budget of a few roundoffs of max(1, |y|) would accept any small y.
+TEST(ErrorBudget, SmallResultsHaveSmallBudgets) {
   const SmallResult results[] = {
       {"exp", -20, std::exp(-20.0)},
       {"sigmoid", -30, std::exp(-30.0)},
@@ -102,8 +102,8 @@ TEST(ErrorBudget, OfSmallResultsIsSmall) {
   }
 }
 
-// (1 + erf(z)) / 2 is off by a roundoff of 1, erfc(-z) / 2 is not: both are right.
-TEST(ErrorBudget, OfGeluAllowsForTheFormInUse) {
+// (1 + erf(z)) / 2 is off by a roundoff of 1, erfc(-z) / 2 is not: both are correct.
+TEST(ErrorBudget, GeluMayUseErfOrErfc) {
   const double x = -4, y = x * std::erfc(4 / std::sqrt(2.0)) / 2;
   const auto budget = error_budget(kernel_op("gelu"), {{{1, 1}, {x}}}, kFloat32, kFloat32);
   EXPECT_NEAR(budget.expected[0], y, 1e-15);
@@ -111,13 +111,13 @@ TEST(ErrorBudget, OfGeluAllowsForTheFormInUse) {
   EXPECT_LT(budget.allowed[0], 16 * kFloatRoundoff);
 }
 
-TEST(ErrorBudget, WhatOverflowsMustBeInfinite) {
+TEST(ErrorBudget, AnOverflowMustBeInfinite) {
   for (const auto& [op, x] : {std::pair{"exp", 100.0}, std::pair{"square", -1e30}}) {
     const auto budget = error_budget(kernel_op(op), {{{1, 1}, {x}}}, kFloat32, kFloat32);
     EXPECT_EQ(budget.expected[0], kUnbounded) << op;
     EXPECT_EQ(budget.allowed[0], 0) << op;
     const auto wider = error_budget(kernel_op(op), {{{1, 1}, {x}}}, kFloat16, kFloat32);
-    EXPECT_EQ(wider.allowed[0], kUnbounded) << op << ": a kernel may do better than it says";
+    EXPECT_EQ(wider.allowed[0], kUnbounded) << op << ": a kernel may accumulate more precisely";
   }
 }
 

@@ -19,7 +19,7 @@ Tensor drawn(const Shape& sizes, std::uint64_t stream) {
 }
 
 Tensors product(const Tensors& in) { return {in[0] * in[1]}; }
-/// The slope with respect to the first operand is half of what it should be.
+/// The gradient of the first operand is half of the right one.
 Tensors half_missed(const Tensors& in) { return {in[0] * in[0].detach() * in[1]}; }
 TEST(Gradcheck, FastModeAgreesWithTheFullOne) {
   const Tensors inputs{drawn({5, 7}, 0), drawn({5, 7}, 1)};
@@ -48,7 +48,7 @@ struct WrongLog : Function<WrongLog> {
   static variable_list backward(AutogradContext*, variable_list g) { return {g[0] * 0 - 42}; }
 };
 
-// The finite difference reaches log(0): an infinite slope excuses none.
+// The finite difference reaches log(0): an infinite slope must not allow an infinite error.
 TEST(Gradcheck, AnInfiniteDifferenceIsNoBudget) {
   const double eps = GradcheckOptions{}.eps;
   const Tensors at_eps{full({1}, eps, {.dtype = kFloat64}).requires_grad_()};
@@ -68,7 +68,7 @@ TEST(ReducedGradcheck, SixteenBitGradientsAreWithinTheirBudget) {
   }
 }
 
-TEST(ReducedGradcheck, FindsWhatSixteenBitsLose) {
+TEST(ReducedGradcheck, FindsGradientsThatOverflowInFloat16) {
   const Tensors inputs{drawn({4, 4}, 0), drawn({4, 4}, 1)};
   // The gradient is multiplied by 2^30 first, which float16 does not hold.
   const GradcheckFunction vanishing = [](const Tensors& in) {
@@ -83,8 +83,8 @@ TEST(ReducedGradcheck, FindsWhatSixteenBitsLose) {
                std::invalid_argument);
 }
 
-/// The identity, with a gradient that is infinite in the first element, and in short dtypes so too
-/// or wrong everywhere.
+/// The identity, with a gradient that is infinite in its first element. If kOnlyInDouble, the
+/// gradient in other dtypes is wrong everywhere instead.
 template <bool kOnlyInDouble>
 struct InfiniteFirst : Function<InfiniteFirst<kOnlyInDouble>> {
   static Tensor forward(AutogradContext*, Tensor x) { return x.clone(); }
@@ -108,7 +108,7 @@ TEST(ReducedGradcheck, AnInfiniteGradientIsNoBudget) {
   EXPECT_FALSE(reduced_gradcheck(wrong, {drawn({4}, 0)}, options));
 }
 
-// An input that is not used has a gradient of zeros, in whichever dtype.
+// An unused input has a gradient of zeros in every dtype.
 TEST(ReducedGradcheck, ComparesGradientsThatOnlyOneDTypeHas) {
   const Tensors inputs{drawn({4}, 0), drawn({4}, 1)};
   const ReducedGradcheckOptions options{.raise_exception = false};

@@ -20,8 +20,8 @@ namespace {
 using planted::Bug;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// |error| <= u_out |y| + gamma_K(u_acc) sum |a||b| + ulp_out(y), by hand.
-TEST(ErrorBudget, OfAProductIsTheFormula) {
+// Computes |error| <= u_out |y| + gamma_K(u_acc) sum |a||b| + ulp_out(y) by hand.
+TEST(ErrorBudget, MatrixProductFollowsTheFormula) {
   const std::vector<Values> operands{{{1, 3}, {1, -2, 3}}, {{3, 1}, {4, 5, 6}}};
   const ErrorBudget budget = error_budget(kernel_op("mm"), operands, kFloat32, kFloat16);
   ASSERT_EQ(budget.expected, std::vector<double>{12});
@@ -30,20 +30,20 @@ TEST(ErrorBudget, OfAProductIsTheFormula) {
   EXPECT_NEAR(budget.allowed[0], by_hand, 1e-12);
 }
 
-TEST(ErrorBudget, OfSumsGrowsWithTheLength) {
+TEST(ErrorBudget, SumsGrowWithTheirLength) {
   const auto allowed = [](std::int64_t k) {
     const std::vector<double> ones(static_cast<std::size_t>(k), 1);
     return error_budget(kernel_op("sum"), {{{1, k}, ones}}, kFloat32, kFloat32).allowed[0];
   };
   EXPECT_GT(allowed(1024), 1000 * 1024 * 0x1p-24);
-  EXPECT_LT(allowed(1), 2 * 0x1p-23) << "one number is not summed";
+  EXPECT_LT(allowed(1), 2 * 0x1p-23) << "one element needs no addition";
 }
 
 struct Judgement {
   double got, expected, allowed, used;
 };
 
-TEST(ErrorBudget, HowMuchOfItIsUsed) {
+TEST(ErrorBudget, UsedPart) {
   const double nan = std::nan("");
   const Judgement judgements[] = {
       {1, 1, 0, 0},
@@ -64,7 +64,7 @@ TEST(ErrorBudget, HowMuchOfItIsUsed) {
   }
 }
 
-TEST(HostileInputs, AreWhatTheyAreCalled) {
+TEST(HostileInputs, MatchTheirNames) {
   for (const DType dtype : {kFloat32, kFloat16, kBFloat16}) {
     const OperandSpec spec{.sizes = {4, 32}};
     const double min_normal = std::ldexp(1, number_format_of(dtype).min_exponent());
@@ -86,7 +86,7 @@ TEST(HostileInputs, AreWhatTheyAreCalled) {
   }
 }
 
-TEST(HostileInputs, TruthValuesHaveOneThatDiffers) {
+TEST(HostileInputs, BooleansHaveOneThatDiffers) {
   const OperandSpec spec{.sizes = {2, 5}, .kind = OperandSpec::Kind::boolean};
   const HostileOperand operand(spec, kFloat32, {});
   const auto values = [&](Hostile kind) { return operand.values(kind).data; };
@@ -96,7 +96,7 @@ TEST(HostileInputs, TruthValuesHaveOneThatDiffers) {
   EXPECT_EQ(values(Hostile::nan_first), (Doubles{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}));
 }
 
-TEST(GuardedArray, SaysWhereItWasTouched) {
+TEST(GuardedArray, LocatesWritesToItsGuards) {
   for (const Layout layout : {Layout::contiguous, Layout::padded_rows, Layout::every_second}) {
     GuardedArray array({2, 3}, kFloat32, layout, 0xa5);
     array.set({1, 2, 3, 4, 5, 6});
@@ -110,8 +110,8 @@ TEST(GuardedArray, SaysWhereItWasTouched) {
   EXPECT_EQ(padded.touched_guard(), 3) << "between the rows";
 }
 
-/// Forgets all elements of a row from the fifth on.
-struct ForgetfulSum {
+/// Sums only the first four elements of a row.
+struct SumOfFour {
   template <class T>
   void run(const std::vector<Array>& in, const Array& out) const {
     const std::int64_t k = in[0].size(1);
@@ -128,7 +128,7 @@ struct ForgetfulSum {
 TEST(KernelCheck, ShrinksAFailure) {
   KernelCheckOptions options{};
   options.dims = {{3, 1, 7}};
-  const KernelReport report = check_kernel(planted::on_dtype(ForgetfulSum{}), "sum", options);
+  const KernelReport report = check_kernel(planted::on_dtype(SumOfFour{}), "sum", options);
   ASSERT_TRUE(report.shrunk.has_value()) << to_text(report);
   EXPECT_EQ(report.breaks_at_k(), 5);
   EXPECT_EQ(report.shrunk->dims.m, 1);
@@ -147,14 +147,14 @@ TEST(KernelCheck, AThrowingKernelIsAFinding) {
   EXPECT_THROW(check_kernel(kernel, "no such op"), std::invalid_argument);
 }
 
-TEST(KernelCheck, MemoryThatIsMissingIsNoFaultOfTheKernel) {
+TEST(KernelCheck, AFailedAllocationIsNoFaultOfTheKernel) {
   for (int n = 1; n <= 100; ++n) {
     allocator::fail_allocation(kCPU, n);
     EXPECT_THROW(check_kernel(planted::on_dtype(planted::Add{}), "add"), std::runtime_error) << n;
   }
 }
 
-// Only kernels that say so are run in place, and only as ops that allow it.
+// Kernels run in place only if the options ask for it and the op allows it.
 TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   KernelCheckOptions options{};
   const Kernel softmax = planted::on_dtype(planted::Softmax{Bug::softmax_scratch_in_output});
@@ -164,7 +164,7 @@ TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
   options.output = kFloat32;
   EXPECT_TRUE(check_kernel(planted::on_dtype(planted::Add{}), "add", options).passed());
-  options.output = kFloat16;  // no memory holds both
+  options.output = kFloat16;  // one buffer cannot have both dtypes
   EXPECT_THROW(check_kernel(softmax, "softmax", options), std::invalid_argument);
   options.output = {};
   for (const char* op : {"sum", "eq", "where", "mm"}) {
@@ -172,7 +172,8 @@ TEST(KernelCheck, WorksInPlaceWhereAllowed) {
   }
 }
 
-// Against the same maths in fp16, and against the budget of a kernel that says it accumulates so.
+// Compares with the same formula in fp16, and with the budget of a kernel that may accumulate in
+// fp16.
 TEST(KernelCheck, JudgesAccumulationInHalf) {
   const Kernel wide = planted::on_dtype(planted::SumRows{});
   const Kernel narrow = planted::on_dtype(planted::SumRows{Bug::sum_accumulates_in_storage});
@@ -184,8 +185,8 @@ TEST(KernelCheck, JudgesAccumulationInHalf) {
   EXPECT_TRUE(report.passed()) << to_text(report);
 }
 
-// Below the least dims the formulas would read what is not there.
-TEST(KernelCheck, RefusesWhatItCannotRun) {
+// Below the least dims the formulas would read out of bounds.
+TEST(KernelCheck, RefusesOptionsItCannotRun) {
   int runs = 0;
   const Kernel kernel = [&](const std::vector<Array>&, const Array&) { ++runs; };
   const auto refused = [&](const char* op, const KernelCheckOptions& options) {
@@ -210,7 +211,7 @@ TEST(KernelCheck, RefusesWhatItCannotRun) {
   EXPECT_EQ(runs, 0);
 }
 
-TEST(KernelCheck, OneRoundingToANarrowerOutputIsRight) {
+TEST(KernelCheck, OneRoundingToANarrowerOutputIsCorrect) {
   const Kernel relu = [](const std::vector<Array>& in, const Array& out) {
     Tensor(out).copy_(halfgrad::relu(Tensor(in[0])));
   };
@@ -230,8 +231,8 @@ TEST(KernelCheck, OneRoundingToANarrowerOutputIsRight) {
   }
 }
 
-// Nothing found is no verdict where nothing was looked at.
-TEST(KernelCheck, WhatJudgesNoElementHasNotPassed) {
+// A check that judged no element must not pass.
+TEST(KernelCheck, WithoutAJudgedElementDoesNotPass) {
   const Kernel nothing = [](const std::vector<Array>&, const Array&) {};
   const Kernel sum = planted::on_dtype(planted::SumRows{});
   const KernelReport empty = check_kernel(nothing, "sum", {.dims = {{0, 0, 0}}});
@@ -243,7 +244,7 @@ TEST(KernelCheck, WhatJudgesNoElementHasNotPassed) {
   EXPECT_NE(to_junit({empty}).find("failures=\"0\" errors=\"1\""), std::string::npos);
   EXPECT_NE(to_junit({empty}).find("<error type=\"not checked\""), std::string::npos);
 
-  const KernelReport unjudged = check_kernel(  // K u is beyond 1: finite sums have no bound
+  const KernelReport unjudged = check_kernel(  // K u > 1: finite sums have no bound
       sum, "sum",
       {.accumulate = kBFloat16,
        .dims = {{1, 1, 4099}},
@@ -257,7 +258,7 @@ TEST(KernelCheck, WhatJudgesNoElementHasNotPassed) {
   EXPECT_TRUE(unwritten.checked() && !unwritten.passed());
 }
 
-TEST(KernelReport, InJsonAndJUnit) {
+TEST(KernelReport, WritesJsonAndJUnit) {
   const KernelReport good = check_kernel(planted::on_dtype(planted::Add{}), "add");
   const KernelReport bad =
       check_kernel(planted::on_dtype(planted::Add{Bug::add_writes_one_beyond}), "add");

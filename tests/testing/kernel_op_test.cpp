@@ -9,17 +9,17 @@
 namespace halfgrad::testing {
 namespace {
 
-Values numbers(const Shape& sizes) {
+Values halves(const Shape& sizes) {
   return {sizes, std::vector<double>(static_cast<std::size_t>(numel(sizes)), 0.5)};
 }
 
-// The formulas read what the dims and the indices say, without looking.
-TEST(KernelOp, OperandsMustBeThoseOfAnOpThatIsDefined) {
+// The formulas do not check dims and indices, so dims_of() must.
+TEST(KernelOp, OperandsMustHaveDimsForWhichTheOpIsDefined) {
   const KernelOp amax = kernel_op("amax");
-  EXPECT_EQ(dims_of(amax, {numbers({3, 5})}), (Dims{3, 1, 5}));
-  EXPECT_EQ(dims_of(kernel_op("sum"), {numbers({3, 0})}).k, 0) << "a sum of nothing is 0";
+  EXPECT_EQ(dims_of(amax, {halves({3, 5})}), (Dims{3, 1, 5}));
+  EXPECT_EQ(dims_of(kernel_op("sum"), {halves({3, 0})}).k, 0) << "an empty sum is 0";
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              dims_of(amax, {numbers({3, 0})});
+              dims_of(amax, {halves({3, 0})});
             }),
             "amax: expected m, n and k of at least 0, 0 and 1, got 3, 0 and 0");
 }
@@ -38,14 +38,14 @@ TEST(KernelOp, IndicesMustBeWholeAndWithinRange) {
     }
   };
   const Values three{{3}, {0, 0, 0}}, two_by_three{{2, 3}, std::vector<double>(6)};
-  expect_only_0_to_3("cross_entropy", {numbers({3, 4}), three});
-  expect_only_0_to_3("nll_loss", {numbers({3, 4}), three});
-  expect_only_0_to_3("embedding", {numbers({4, 2}), three});
-  expect_only_0_to_3("index_select", {numbers({4, 2}), three});
-  expect_only_0_to_3("gather", {numbers({2, 4}), two_by_three});
-  expect_only_0_to_3("scatter_add", {numbers({2, 4}), two_by_three, numbers({2, 3})});
+  expect_only_0_to_3("cross_entropy", {halves({3, 4}), three});
+  expect_only_0_to_3("nll_loss", {halves({3, 4}), three});
+  expect_only_0_to_3("embedding", {halves({4, 2}), three});
+  expect_only_0_to_3("index_select", {halves({4, 2}), three});
+  expect_only_0_to_3("gather", {halves({2, 4}), two_by_three});
+  expect_only_0_to_3("scatter_add", {halves({2, 4}), two_by_three, halves({2, 3})});
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              dims_of(kernel_op("embedding"), {numbers({4, 2}), {{2}, {1, -100}}});
+              dims_of(kernel_op("embedding"), {halves({4, 2}), {{2}, {1, -100}}});
             }),
             "embedding: expected whole numbers from 0 to 3 in operand 1, got -100");
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Run = std::function<Tensor(const std::vector<Tensor>&)>;
 
-/// halfgrad's own functions, called as the composite kernel ops are defined.
+/// halfgrad's own functions with the parameters of the composite kernel ops.
 const std::map<std::string, Run>& own_composites() {
   using In = std::vector<Tensor>;
   static const std::map<std::string, Run> runs = {
@@ -80,8 +80,9 @@ Kernel kernel_of(const Run& run) {
   };
 }
 
-/// Within every budget, and using so much of one that a budget far too wide would show. In float64
-/// halfgrad and what it is judged by may end in the same call of the C library.
+/// Expects every element within budget, and one that uses enough of its budget to show that budgets
+/// are not far too wide. Not so in float64, where halfgrad and the reference may call the same
+/// function of the C library.
 void expect_sound(const std::string& op, const Run& run) {
   const bool exact = kernel_op(op).bitwise;
   for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
@@ -102,7 +103,7 @@ TEST(OwnOps, CompositesStayWithinTheirBudgets) {
   for (const std::string& op : composite_kernel_ops()) expect_sound(op, own_composites().at(op));
 }
 
-TEST(OwnOps, TheTablesOpsStayWithinTheirBudgets) {
+TEST(OwnOps, OpsOfTheTableStayWithinTheirBudgets) {
   for (const OpEntry& op : all_ops()) {
     if (!own_composites().contains(op.name)) expect_sound(op.name, op.examples.front().run);
   }

@@ -6,8 +6,7 @@
 
 namespace halfgrad::testing::planted {
 
-/// A line of a correct kernel that is changed. What each does instead stands in list.h, and where
-/// the kernel asks for it.
+/// A mistake in one line of a correct kernel. list.h describes each; the kernel shows the line.
 enum class Bug : std::uint8_t {
   none,
   // add
@@ -71,7 +70,7 @@ enum class Bug : std::uint8_t {
   norm_rough_rsqrt,
 };
 
-/// A kernel that computes on stored T, as one for any of the three: f.run<T>(inputs, output).
+/// Makes a kernel of f.run<T>(inputs, output), where T stores the output's dtype.
 template <class F>
 Kernel on_dtype(const F& f) {
   return [f](const std::vector<Array>& inputs, const Array& output) {
@@ -90,7 +89,7 @@ inline float widened(float x) { return x; }
 inline float widened(Half x) { return static_cast<float>(x); }
 inline float widened(BFloat16 x) { return static_cast<float>(x); }
 
-/// x as it comes back from a short type.
+/// x rounded to T and widened again.
 template <class T>
 float through(float x) {
   return widened(T(x));

@@ -8,7 +8,7 @@
 
 namespace halfgrad::testing::planted {
 
-/// Blocks of 8, then a tail, as a vectorised kernel does it.
+/// a + b in blocks of 8 and a tail, like a vectorised kernel.
 struct Add {
   Bug bug = Bug::none;
 
@@ -88,7 +88,7 @@ struct Map {
 };
 
 template <class F>
-Map(F) -> Map<F>;  // for clang 14
+Map(F) -> Map<F>;  // clang 14 does not deduce F of an aggregate
 
 inline Kernel relu(Bug bug) {
   return on_dtype(Map{[=](float x) {

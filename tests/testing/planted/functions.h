@@ -7,8 +7,8 @@
 
 #include <halfgrad/tests/testing/planted/elementwise.h>
 
-/// Functions of one and of two numbers, with one line wrong or in other right ways; elementwise
-/// kernels of them, and losses, their mean.
+/// Functions of one and two arguments, with one mistake or in another correct form; elementwise
+/// kernels of them, and losses, which are their means.
 namespace halfgrad::testing::planted {
 
 using Function = float (*)(float);
@@ -28,7 +28,7 @@ struct Map2 {
 };
 inline Kernel map(Function2 f) { return on_dtype(Map2{f}); }
 
-/// The mean of f(x, target); losses may be stored in between, sums should not.
+/// The mean of f(x, target). A kernel may store the losses in T, but not their sum.
 struct MeanLoss {
   Function2 f;
   bool store_losses = false, sum_in_storage = false, by_rows = false;
@@ -73,7 +73,7 @@ inline float tanh_by_expm1(float x) {
   const float e = std::expm1(-2 * std::fabs(x));
   return std::isnan(x) ? x : std::copysign(-e / (2 + e), x);
 }
-/// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: to 1.5e-7.
+/// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: accurate to 1.5e-7.
 inline float erf_by_five_terms(float x) {
   const float t = 1 / (1 + 0.3275911f * std::fabs(x));
   const float sum =
@@ -86,7 +86,7 @@ inline float pow_by_log(float x, float exponent) { return std::exp(exponent * st
 inline float pow_in_double(float x, float exponent) {
   return static_cast<float>(std::pow(static_cast<double>(x), exponent));
 }
-/// A first guess from the bits, and two steps of Newton's.
+/// A first guess from the bits, then two Newton steps.
 inline float rsqrt_by_bits(float x) {
   if (!(x > 0) || std::isinf(x)) return 1 / std::sqrt(x);
   float y = std::bit_cast<float>(0x5f3759dfu - std::bit_cast<std::uint32_t>(x) / 2);

@@ -7,7 +7,7 @@
 
 namespace halfgrad::testing::planted {
 
-/// c = a b, with k in tiles of 16 that are copied, widened, before they are multiplied.
+/// c = a b, with k in tiles of 16 that are widened into a buffer before they are multiplied.
 struct Gemm {
   static constexpr std::int64_t kTile = 16;
   Bug bug = Bug::none;

@@ -13,8 +13,8 @@
 #include <halfgrad/tests/testing/planted/sum.h>
 #include <halfgrad/tests/testing/planted/variants.h>
 
-/// Kernels with one line wrong, which the checker must find, and right ones that it must not
-/// accuse. docs/planted_bugs.md is written from these lists.
+/// Kernels with one wrong line, which the checker must find, and correct ones, which must pass.
+/// docs/planted_bugs.md is written from these lists.
 namespace halfgrad::testing::planted {
 
 struct PlantedKernel {
@@ -22,7 +22,7 @@ struct PlantedKernel {
   DType dtype;
   const char* what;
   Kernel kernel;
-  bool in_place = false;  ///< is also run so
+  bool in_place = false;  ///< also run in place
 };
 
 template <class F>
@@ -41,10 +41,11 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"add", f32, "the tail ends one too late", planted<Add>(Bug::add_writes_one_beyond)},
       {"add", f32, "starts one too early", planted<Add>(Bug::add_writes_one_before)},
       {"add", f32, "ignores the strides", planted<Add>(Bug::add_ignores_stride)},
-      {"add", f32, "takes the base pointer for aligned", planted<Add>(Bug::add_aligns_pointer)},
+      {"add", f32, "assumes an aligned base pointer", planted<Add>(Bug::add_aligns_pointer)},
       {"add", f32, "flushes subnormal results to zero", planted<Add>(Bug::add_flushes_to_zero)},
       {"add", f16, "stores 0 for NaN", planted<Add>(Bug::add_swallows_nan)},
-      {"add", f16, "stores the largest number for infinity", planted<Add>(Bug::add_saturates)},
+      {"add", f16, "stores the largest finite value for infinity",
+       planted<Add>(Bug::add_saturates)},
       {"add", bf16, "cuts the last 16 bits off", planted<Add>(Bug::add_truncates)},
       {"add", bf16, "rounds to fp16 first", planted<Add>(Bug::add_rounds_twice)},
       {"add", f32, "keeps the result of the last call", planted<Add>(Bug::add_caches_result)},
@@ -64,9 +65,9 @@ inline std::vector<PlantedKernel> wrong_kernels() {
        planted<SumRows>(Bug::sum_keeps_last_row)},
       {"sum", f32, "partial sums in fp16", planted<SumRows>(Bug::sum_partials_in_16_bits)},
       {"sum", f32, "order of arrival", planted<SumRows>(Bug::sum_order_of_arrival)},
-      {"sum", f32, "m for k as the row's stride", planted<SumRows>(Bug::sum_wrong_row_stride)},
+      {"sum", f32, "row stride m instead of k", planted<SumRows>(Bug::sum_wrong_row_stride)},
       {"sum", f32, "an even number of rows only", planted<SumRows>(Bug::sum_rounds_rows_down)},
-      {"sum", bf16, "takes NaN for 0", planted<SumRows>(Bug::sum_swallows_nan)},
+      {"sum", bf16, "counts NaN as 0", planted<SumRows>(Bug::sum_swallows_nan)},
       {"mm", f32, "whole tiles of k only", planted<Gemm>(Bug::mm_skips_last_tile)},
       {"mm", f32, "the last tile is not cleared", planted<Gemm>(Bug::mm_tile_not_cleared)},
       {"mm", f32, "leading dimension n - 1", planted<Gemm>(Bug::mm_wrong_leading_dimension)},
@@ -75,7 +76,7 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"mm", f16, "skips products with 0", planted<Gemm>(Bug::mm_skips_zeros)},
       {"mm", f32, "one row too many", planted<Gemm>(Bug::mm_writes_one_row_more)},
       {"mm", f32, "one column too few", planted<Gemm>(Bug::mm_misses_last_column)},
-      {"mm", f32, "adds to what is there", planted<Gemm>(Bug::mm_adds_to_output)},
+      {"mm", f32, "adds to the old output", planted<Gemm>(Bug::mm_adds_to_output)},
       {"mm", f32, "stores the transpose", planted<Gemm>(Bug::mm_transposed_output)},
       {"mm", f32, "products by quarter squares", planted<Gemm>(Bug::mm_quarter_squares)},
       {"softmax", f32, "exp(x) without the maximum", planted<Softmax>(Bug::softmax_without_max)},
@@ -102,7 +103,7 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"exp", f32, "exp2(x log2(e)), the product rounded", map(exp_by_exp2)},
       {"exp2", f32, "exp(x ln(2)), the product rounded", map(exp2_by_exp)},
       {"expm1", f32, "exp(x) - 1", map(exp_less_one)},
-      {"log", f32, "takes subnormal numbers for 0", map(log_of_normal)},
+      {"log", f32, "treats subnormals as 0", map(log_of_normal)},
       {"log1p", f32, "log(1 + x)", map(log_of_sum)},
       {"sin", f32, "reduces by 2 pi in fp32", map(sin_by_float_pi)},
       {"tanh", f32, "(1 - exp(-2x)) / (1 + exp(-2x))", map(tanh_by_exp)},
@@ -110,7 +111,7 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"pow", f32, "exp(b log(a))", map(pow_by_log)},
       {"remainder", f32, "x - floor(x / y) y", map(remainder_by_quotient)},
       {"fmod", f32, "x - trunc(x / y) y", map(fmod_by_quotient)},
-      {"rsqrt", f32, "two steps of Newton's", map(rsqrt_by_bits)},
+      {"rsqrt", f32, "two Newton steps", map(rsqrt_by_bits)},
       {"sigmoid", f32, "1 - 1 / (1 + exp(x))", map(sigmoid_from_one)},
       {"silu", f16, "x exp(x) / (1 + exp(x))", map(silu_by_exp_of_x)},
       {"softplus", f32, "log(1 + exp(x))", map(softplus_by_log)},
@@ -125,11 +126,11 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"std", f32, "1e-5 under the root", row_kernel(std_with_epsilon)},
       {"amax", f32, "starts from 0", row_kernel(max_from_zero)},
       {"argmax", f32, "the last of equal values", ArgMax{.last_of_equal = true}},
-      {"argmax", f32, "passes over NaN", ArgMax{.passes_over_nan = true}},
+      {"argmax", f32, "ignores NaN", ArgMax{.ignores_nan = true}},
       {"all", f32, "whole blocks of 8 only", All{.misses_tail = true}},
       {"batch_norm", f32, "statistics of the first sample",
        on_dtype(BatchNorm{.of_one_sample = true})},
-      {"bmm", f32, "the first right matrix for all", on_dtype(Bmm{.one_right_for_all = true})},
+      {"bmm", f32, "the first right-hand matrix for all", on_dtype(Bmm{.one_right_for_all = true})},
       {"linear_relu", f32, "the bias after relu",
        on_dtype(LinearActivation{.activation = relu_of, .before_bias = true})},
       {"linear_gelu", f32, "by erf, not tanh",
@@ -139,13 +140,14 @@ inline std::vector<PlantedKernel> wrong_kernels() {
        on_dtype(MeanLoss{.f = squared_difference, .sum_in_storage = true})},
       {"l1_loss", f32, "divides by the rows",
        on_dtype(MeanLoss{.f = absolute_difference, .by_rows = true})},
-      {"smooth_l1_loss", f32, "d^2 for d^2 / 2", on_dtype(MeanLoss{.f = smooth_without_half})},
+      {"smooth_l1_loss", f32, "d^2 instead of d^2 / 2",
+       on_dtype(MeanLoss{.f = smooth_without_half})},
       {"binary_cross_entropy", f32, "log(1 - p)", on_dtype(MeanLoss{.f = bce_by_log})},
       {"binary_cross_entropy", f32, "logarithms without a bound",
        on_dtype(MeanLoss{.f = bce_unbounded})},
       {"binary_cross_entropy_with_logits", f32, "log(sigmoid(x))",
        on_dtype(MeanLoss{.f = logits_bce_by_sigmoid})},
-      {"kl_div", f32, "t log t at 0", on_dtype(MeanLoss{.f = kl_without_zero})},
+      {"kl_div", f32, "t log t without the case t = 0", on_dtype(MeanLoss{.f = kl_without_zero})},
       {"scatter_add", f32, "the last of equal indices", on_dtype(ScatterAdd{.last_wins = true})},
       {"transpose", f16, "whole tiles only", on_dtype(Transpose{.whole_tiles_only = true})},
   };
@@ -232,12 +234,12 @@ inline std::vector<PlantedKernel> right_kernels() {
        on_dtype(MeanLoss{.f = logits_bce})},
       {"kl_div", f32, "t log t - t x", on_dtype(MeanLoss{.f = kl})},
       {"scatter_add", f32, "in the order of the indices", on_dtype(ScatterAdd{})},
-      {"transpose", f16, "tiles and what is left", on_dtype(Transpose{})},
+      {"transpose", f16, "tiles and a remainder", on_dtype(Transpose{})},
   };
 }
 
-/// What the checker says of it: "passed", or every fault that it found.
-inline std::string verdict(const PlantedKernel& planted) {
+/// The checker's result: "passed", or every fault that it found.
+inline std::string result_of(const PlantedKernel& planted) {
   KernelCheckOptions options{.dtype = planted.dtype, .in_place = planted.in_place, .shrink = false};
   if (std::string(planted.op) == "add") options.layouts.push_back(Layout::every_second);
   const KernelReport report = check_kernel(planted.kernel, planted.op, options);
@@ -250,7 +252,7 @@ inline std::string verdict(const PlantedKernel& planted) {
 
 inline std::string row(const PlantedKernel& planted) {
   return "| `" + std::string(planted.op) + "` | " + std::string(halfgrad::name(planted.dtype)) +
-         " | " + planted.what + " | " + verdict(planted) + " |";
+         " | " + planted.what + " | " + result_of(planted) + " |";
 }
 
 }  // namespace halfgrad::testing::planted

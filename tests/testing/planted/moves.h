@@ -7,12 +7,12 @@
 #include <halfgrad/core/philox.h>
 #include <halfgrad/tests/testing/planted/functions.h>
 
-/// Batched and activated products, batch_norm, picked losses and ops of indices, with one line
-/// wrong.
+/// Batched products, linear with an activation, batch_norm, nll_loss and indexing, correct or with
+/// one mistake.
 namespace halfgrad::testing::planted {
 
 struct Bmm {
-  bool one_right_for_all = false;
+  bool one_right_for_all = false;  // every batch multiplies by the first right-hand matrix
 
   template <class T>
   void run(const std::vector<Array>& in, const Array& out) const {
@@ -77,7 +77,7 @@ struct BatchNorm {
   }
 };
 
-/// The mean over rows of minus the logarithm at the row's class.
+/// Minus the mean over rows of the log-probability of the row's class.
 struct NllLoss {
   bool class_of_first_row = false;
 
@@ -93,7 +93,7 @@ struct NllLoss {
   }
 };
 
-/// Adds to copies of the rows, from the first index to the last.
+/// Adds to a copy of each row, from the first index to the last.
 struct ScatterAdd {
   bool last_wins = false;
 
@@ -105,8 +105,8 @@ struct ScatterAdd {
       for (std::int64_t i = 0; i < k; ++i) sums.push_back(widened(in[0].data_as<T>()[row * k + i]));
       const std::vector<float> before = sums;
       for (std::int64_t i = row * n; i < (row + 1) * n; ++i) {
-        const auto place = static_cast<std::size_t>(in[1].data_as<std::int64_t>()[i]);
-        sums[place] = (last_wins ? before : sums)[place] + widened(in[2].data_as<T>()[i]);
+        const auto index = static_cast<std::size_t>(in[1].data_as<std::int64_t>()[i]);
+        sums[index] = (last_wins ? before : sums)[index] + widened(in[2].data_as<T>()[i]);
       }
       for (std::int64_t i = 0; i < k; ++i) {
         out.data_as<T>()[row * k + i] = T(sums[static_cast<std::size_t>(i)]);
@@ -115,7 +115,7 @@ struct ScatterAdd {
   }
 };
 
-/// In tiles of eight by eight.
+/// A transpose in tiles of 8 rows.
 struct Transpose {
   bool whole_tiles_only = false;
 
@@ -130,7 +130,7 @@ struct Transpose {
   }
 };
 
-/// By halfgrad's mask for p = 0.3 and the key (7, 0).
+/// Dropout with halfgrad's mask for p = 0.3 and the key (7, 0).
 struct Dropout {
   bool without_scale = false;
 

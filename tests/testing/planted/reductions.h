@@ -6,10 +6,10 @@
 
 #include <halfgrad/tests/testing/planted/variants.h>
 
-/// Products, variances and extremes of rows, with one line wrong or in other right ways.
+/// Products, variances and extremes of rows, with one mistake or in another correct form.
 namespace halfgrad::testing::planted {
 
-/// Of a row as it is widened, with every partial product as it comes back from T.
+/// The product of a row, with every partial product rounded to T.
 struct ProductInStorage {
   template <class T>
   void run(const std::vector<Array>& in, const Array& out) const {
@@ -111,9 +111,9 @@ inline float max_from_zero(const std::vector<float>& x) {
   return largest;
 }
 
-/// The place of a row's largest element: the first of equal ones, or of the NaNs.
+/// The index of a row's largest element: the first of equal ones, or the first NaN.
 struct ArgMax {
-  bool last_of_equal = false, passes_over_nan = false;
+  bool last_of_equal = false, ignores_nan = false;
 
   void operator()(const std::vector<Array>& in, const Array& out) const {
     const std::int64_t k = in[0].size(1);
@@ -122,7 +122,7 @@ struct ArgMax {
       std::int64_t best = 0;
       for (std::int64_t i = 1; i < k; ++i) {
         const bool larger = last_of_equal ? x[i] >= x[best] : x[i] > x[best];
-        const bool first_nan = std::isnan(x[i]) && !std::isnan(x[best]) && !passes_over_nan;
+        const bool first_nan = std::isnan(x[i]) && !std::isnan(x[best]) && !ignores_nan;
         if (larger || first_nan) best = i;
       }
       out.data_as<std::int64_t>()[row] = best;
@@ -130,7 +130,7 @@ struct ArgMax {
   }
 };
 
-/// Whether all of a row are true: eight at a time, then the rest.
+/// Whether all elements of a row are true: blocks of 8, then a tail.
 struct All {
   bool misses_tail = false;
 

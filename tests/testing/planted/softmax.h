@@ -8,8 +8,8 @@
 
 namespace halfgrad::testing::planted {
 
-/// Softmax in one pass over tiles of 16: a running maximum m and sum of exp(x - m), which is
-/// rescaled where m grows; then a pass that writes.
+/// Online softmax: one pass over tiles of 16 with a running maximum m and sum of exp(x - m), which
+/// is rescaled when m grows, and a second pass that writes.
 struct Softmax {
   static constexpr std::int64_t kTile = 16;
   Bug bug = Bug::none;

@@ -7,8 +7,8 @@
 
 namespace halfgrad::testing::planted {
 
-/// A row by a block of 32 lanes: each sums every 32nd element, then halves of the block are added.
-/// The lanes run one after another, as they may where no barrier stands.
+/// The sum of a row by a block of 32 lanes: each sums every 32nd element, then a tree adds halves
+/// of the block. The lanes run one after another, as a GPU may run them where a barrier is missing.
 struct SumRows {
   static constexpr std::int64_t kLanes = 32;
   Bug bug = Bug::none;

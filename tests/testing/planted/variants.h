@@ -9,10 +9,10 @@
 
 #include <halfgrad/tests/testing/planted/bug.h>
 
-/// Other right ways to compute the same: other orders, fused, with wider accumulation.
+/// Correct variants: other orders of summation, fused multiply-adds, wider accumulation.
 namespace halfgrad::testing::planted {
 
-/// Rows of the first operand, widened, with one result for each.
+/// Applies f to each row of the first operand, widened to float: one result a row.
 template <class F>
 struct EachRow {
   F f;
@@ -110,7 +110,7 @@ struct GemmVariant {
   }
 };
 
-/// Three passes; the exponential as 2^(x log2(e)) or in double.
+/// Softmax in three passes; the exponential as 2^(x log2(e)), or the sum in double.
 struct SoftmaxVariant {
   bool base_two = false, in_double = false;
 
@@ -139,7 +139,7 @@ struct SoftmaxVariant {
   float exponential(float x) const { return base_two ? std::exp2(x * 1.44269504f) : std::exp(x); }
 };
 
-/// Mean and variance in one pass: by Welford's updates, or with sums in double.
+/// layer_norm with mean and variance in one pass: Welford's updates, or sums in double.
 struct LayerNormVariant {
   bool welford = true;
 
