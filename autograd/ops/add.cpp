@@ -89,7 +89,8 @@ Tensor add(const Tensor& self, const Tensor& other, Scalar alpha) {
 }
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha) {
   if (self.dtype() == kBool || other.dtype() == kBool) {
-    detail::fail("sub", "expected numbers, got a bool tensor; logical_not() inverts a mask");
+    detail::fail("sub",
+                 "expected numeric tensors, got a bool tensor; logical_not() inverts a mask");
   }
   detail::expect_fitting_factor("sub", "alpha", alpha, self, other);
   return detail::apply_elementwise(detail::Sub{{}, alpha}, self, other);

@@ -41,11 +41,13 @@ void check_bounds(DType dtype, std::optional<Scalar> min, std::optional<Scalar> 
   visit(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_integral_v<T>) {
-      const bool held =
-          (!min || min->to<double>() <= static_cast<double>(std::numeric_limits<T>::max())) &&
-          (!max || max->to<double>() >= static_cast<double>(std::numeric_limits<T>::lowest()));
-      if (held) return;
-      fail("clamp", "expected bounds that {} can hold, got one outside its range", dtype);
+      using Limits = std::numeric_limits<T>;
+      if (min && !(min->to<double>() <= static_cast<double>(Limits::max()))) {
+        fail("clamp", "expected a min that {} can hold, got {}", dtype, min->to<double>());
+      }
+      if (max && !(max->to<double>() >= static_cast<double>(Limits::lowest()))) {
+        fail("clamp", "expected a max that {} can hold, got {}", dtype, max->to<double>());
+      }
     }
   });
 }

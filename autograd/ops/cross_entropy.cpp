@@ -37,7 +37,7 @@ struct CrossEntropy {
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = kSavesInputs;
   Reduction reduction;
-  Array divisor;  // of the sum: 0-dimensional, on the device; undefined means 1
+  Array divisor;  // divides the sum; 0-dimensional, on the device; undefined means 1
   Array lse = {};
 
   Array forward(const Array& x, const Array& target) {

@@ -28,7 +28,7 @@ std::array<Tensor, 2> in_one_dtype(const Tensor& a, const Tensor& b) {
 
 std::array<Tensor, 2> division_operands(const char* op, const Tensor& self, const Tensor& other) {
   const DType dtype = result_type(std::array{self, other});
-  if (dtype == kBool) fail(op, "expected numbers, got two bool tensors");
+  if (dtype == kBool) fail(op, "expected numeric tensors, got two bool tensors");
   if (is_floating_point(dtype)) return {self, other};
   const std::array<Tensor, 2> operands = in_one_dtype(self, other);
   if (other.is_cpu() && self.numel() > 0 && has_zero(operands[1].array())) {

@@ -35,7 +35,8 @@ OpEntry neg_entry() {
 
 Tensor neg(const Tensor& self) {
   if (self.dtype() == kBool) {
-    detail::fail("neg", "expected numbers, got a bool tensor; logical_not() inverts a mask");
+    detail::fail("neg",
+                 "expected a numeric tensor, got a bool tensor; logical_not() inverts a mask");
   }
   return detail::apply_elementwise(detail::Neg{}, self);
 }

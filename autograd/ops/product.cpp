@@ -154,7 +154,7 @@ void expect_one_dtype(const char* op, const Array& a, const Array& b) {
   }
   if (is_floating_point(a.dtype())) return;
   if (a.dtype() == DType::boolean) {
-    fail(op, "expected numbers, got bool; .to(kInt64) turns true into 1");
+    fail(op, "expected numeric tensors, got bool; .to(kInt64) turns true into 1");
   }
   if (a.device().is_cuda()) {
     fail(op,

@@ -6,7 +6,7 @@
 #include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/message_of.h>
 
-// InferenceMode marks tensors created inside, but not views of tensors created outside.
+// A tensor created in InferenceMode is an inference tensor; a view of a tensor from outside is not.
 namespace halfgrad {
 namespace {
 

@@ -160,7 +160,7 @@ TEST(IntegerProductErrorsOnCpu, NameTheDTypes) {
       [](const Tensor& b) { addmm(b, b, b); }, [](const Tensor& b) { linear(b, b); }};
   for (const auto& product : products) {
     const std::string message = message_of([&] { product(x.to(kBool)); });
-    EXPECT_NE(message.find("expected numbers, got bool"), std::string::npos) << message;
+    EXPECT_NE(message.find("expected numeric tensors, got bool"), std::string::npos) << message;
   }
   EXPECT_THROW(linear_relu(x, x), std::invalid_argument);
   EXPECT_THROW(linear_gelu(x, x), std::invalid_argument);

@@ -174,7 +174,7 @@ TEST(RoundedDivisionOf, MixedDTypesFollowsTheirPromotion) {
 TEST(RoundedDivisionOf, MasksAndUnknownModesIsRefused) {
   const Tensor mask = tensor({true, false}), x = tensor({1.0, 2.0});
   EXPECT_EQ(message_of<std::invalid_argument>([&] { mask % mask; }),
-            "remainder: expected numbers, got two bool tensors");
+            "remainder: expected numeric tensors, got two bool tensors");
   EXPECT_THROW(div(mask, true, "trunc"), std::invalid_argument);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { x.div(2, "round"); }),
             "div: expected \"trunc\", \"floor\" or no rounding_mode, got \"round\"");
