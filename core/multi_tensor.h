@@ -11,6 +11,7 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/hd.h>
+#include <halfgrad/core/operand_set.h>
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
@@ -22,8 +23,8 @@ namespace halfgrad::detail {
 /// them. `make()` is called for every chunk, on the arrays' device, where it may read other device
 /// memory; it returns the formula
 ///
-///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
-///   static constexpr unsigned kReads;                         // bit i: it is looked at; optional
+///   static constexpr unsigned kWrites;                        // set of operands that it changes
+///   static constexpr unsigned kReads;                         // optional: that it reads
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
 /// for elements of all operands, where T is double if the first operand is float64, else float; on

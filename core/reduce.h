@@ -21,6 +21,9 @@
 /// order, whatever the number of threads.
 namespace halfgrad::detail {
 
+/// Every dimension of an array, for reduce().
+inline constexpr unsigned kAllDims = ~0U;
+
 /// The type that carries a total from tile to tile.
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;

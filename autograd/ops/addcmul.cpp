@@ -14,7 +14,7 @@ struct AddCMul : ElementwiseDefaults {
   static constexpr auto name = "addcmul";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr bool integers = true;
-  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
+  static constexpr std::array reads = {kSavesNothing, operands(2), operands(1)};
   static constexpr double low = -2, high = 2, roundoffs = 8;  // of a product that reaches 4
   Scalar factor = 1;
 
@@ -41,8 +41,7 @@ struct AddCMul : ElementwiseDefaults {
 struct AddCDiv : ElementwiseDefaults {
   static constexpr auto name = "addcdiv";
   static constexpr auto precision = Precision::widest_operand;
-  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2,
-                                       kSavesInput << 1 | kSavesInput << 2};
+  static constexpr std::array reads = {kSavesNothing, operands(2), operands(1, 2)};
   static constexpr double low = 0.5, high = 2, roundoffs = 8;  // of a quotient that reaches 4
   Scalar factor = 1;
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Div : ElementwiseDefaults {
   static constexpr auto name = "div";
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInputs};
+  static constexpr std::array reads = {operands(1), kSavesInputs};
   static constexpr double low = -4, high = 4, low_b = 0.25, high_b = 4, roundoffs = 2;
 
   template <class T>

@@ -14,7 +14,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-constexpr unsigned kSavesIndex = kSavesInput << 1;
+constexpr unsigned kSavesIndex = operands(1);
 
 // index may be smaller than `self` in every dimension but `dim`, where only its values matter.
 void expect_shapes(const char* op, const Array& self, const Array& index, int dim) {

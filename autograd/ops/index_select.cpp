@@ -53,7 +53,7 @@ template <const char* kName>
 struct IndexAdd {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput << 1;
+  static constexpr unsigned saves = operands(1);
   int dim;
   Shape sizes;
   std::int64_t skipped;
@@ -83,7 +83,7 @@ template <const char* kName>
 struct IndexSelect {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput << 1;
+  static constexpr unsigned saves = operands(1);
   int dim;
   std::int64_t skipped = -1;
   Shape from = {};

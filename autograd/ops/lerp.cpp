@@ -13,8 +13,7 @@ namespace {
 // dy/da = 1 - w, dy/db = w, dy/dw = b - a
 struct Lerp : ElementwiseDefaults {
   static constexpr auto name = "lerp";
-  static constexpr std::array reads = {kSavesInput << 2, kSavesInput << 2,
-                                       kSavesInput | kSavesInput << 1};
+  static constexpr std::array reads = {operands(2), operands(2), operands(0, 1)};
   static constexpr double low = -2, high = 2;
   static constexpr double roundoffs = 16;  // two of w (b - a), which reaches 8 where y is small
 

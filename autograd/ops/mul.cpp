@@ -8,7 +8,7 @@ namespace {
 struct Mul : ElementwiseDefaults {
   static constexpr auto name = "mul";
   static constexpr bool integers = true;
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInput};
+  static constexpr std::array reads = {operands(1), operands(0)};
   static constexpr double low = -4, high = 4, roundoffs = 1;
 
   template <class T>
