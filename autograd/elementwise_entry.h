@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/autograd/in_place.h>
 #include <halfgrad/autograd/op_table.h>
 
 /// The table's entry of an elementwise op, built from its struct F (elementwise_op.h), which states
@@ -111,10 +112,18 @@ std::vector<OpExample> elementwise_examples(const F& f, const Run& run,
   return examples;
 }
 
+/// The entry of f, whose public function is `run`, and which may be a method of Tensor too.
 template <Tested F, class Run>
-OpEntry elementwise_entry(const F& f, const Run& run) {
-  return {F::name,           F::precision, F::roundoffs,
-          F::differentiable, true,         elementwise_examples(f, run)};
+OpEntry elementwise_entry(const F& f, const Run& run, UnaryMethod method = nullptr,
+                          UnaryInPlaceMethod in_place = nullptr) {
+  return {.name = F::name,
+          .precision = F::precision,
+          .roundoffs = F::roundoffs,
+          .differentiable = F::differentiable,
+          .elementwise = true,
+          .examples = elementwise_examples(f, run),
+          .method = method,
+          .in_place = in_place};
 }
 
 /// Further examples: the same op with other parameters.

@@ -38,6 +38,10 @@ struct OpExample {
   std::function<Values(const std::vector<Values>&)> reference;
 };
 
+/// The method and the in-place form of an op of one tensor, which Tensor inherits.
+using UnaryMethod = Tensor (detail::UnaryMethods::*)() const;
+using UnaryInPlaceMethod = Tensor& (detail::UnaryMethods::*)() const;
+
 struct OpEntry {
   std::string name;
   Precision precision = Precision::any;
@@ -45,6 +49,8 @@ struct OpEntry {
   bool differentiable = true;
   bool elementwise = false;  ///< also tested on edge values, strides and broadcasting
   std::vector<OpExample> examples;
+  UnaryMethod method = nullptr;  ///< x.exp() and x.exp_(), if Tensor has them
+  UnaryInPlaceMethod in_place = nullptr;
 };
 
 /// Every op, in the order of ops.h; what is composed of them is left out.

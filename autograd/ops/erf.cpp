@@ -27,11 +27,14 @@ struct Erf : ElementwiseDefaults {
 }  // namespace
 
 OpEntry erf_entry() {
-  return elementwise_entry(Erf{}, [](const Tensor& x) { return erf(x); });
+  return elementwise_entry(
+      Erf{}, [](const Tensor& x) { return erf(x); }, &Tensor::erf, &Tensor::erf_);
 }
 
 }  // namespace detail
 
 Tensor erf(const Tensor& self) { return detail::apply_elementwise(detail::Erf{}, self); }
+Tensor detail::UnaryMethods::erf() const { return halfgrad::erf(self()); }
+Tensor& detail::UnaryMethods::erf_() const { return apply_in_place<Erf>(self(), halfgrad::erf); }
 
 }  // namespace halfgrad

@@ -28,11 +28,16 @@ struct Sigmoid : ElementwiseDefaults {
 }  // namespace
 
 OpEntry sigmoid_entry() {
-  return elementwise_entry(Sigmoid{}, [](const Tensor& x) { return sigmoid(x); });
+  return elementwise_entry(
+      Sigmoid{}, [](const Tensor& x) { return sigmoid(x); }, &Tensor::sigmoid, &Tensor::sigmoid_);
 }
 
 }  // namespace detail
 
 Tensor sigmoid(const Tensor& self) { return detail::apply_elementwise(detail::Sigmoid{}, self); }
+Tensor detail::UnaryMethods::sigmoid() const { return halfgrad::sigmoid(self()); }
+Tensor& detail::UnaryMethods::sigmoid_() const {
+  return apply_in_place<Sigmoid>(self(), halfgrad::sigmoid);
+}
 
 }  // namespace halfgrad

@@ -26,11 +26,14 @@ struct Tanh : ElementwiseDefaults {
 }  // namespace
 
 OpEntry tanh_entry() {
-  return elementwise_entry(Tanh{}, [](const Tensor& x) { return tanh(x); });
+  return elementwise_entry(
+      Tanh{}, [](const Tensor& x) { return tanh(x); }, &Tensor::tanh, &Tensor::tanh_);
 }
 
 }  // namespace detail
 
 Tensor tanh(const Tensor& self) { return detail::apply_elementwise(detail::Tanh{}, self); }
+Tensor detail::UnaryMethods::tanh() const { return halfgrad::tanh(self()); }
+Tensor& detail::UnaryMethods::tanh_() const { return apply_in_place<Tanh>(self(), halfgrad::tanh); }
 
 }  // namespace halfgrad

@@ -58,19 +58,28 @@ struct Tan : ElementwiseDefaults {
 }  // namespace
 
 OpEntry sin_entry() {
-  return elementwise_entry(Sin{}, [](const Tensor& x) { return sin(x); });
+  return elementwise_entry(
+      Sin{}, [](const Tensor& x) { return sin(x); }, &Tensor::sin, &Tensor::sin_);
 }
 OpEntry cos_entry() {
-  return elementwise_entry(Cos{}, [](const Tensor& x) { return cos(x); });
+  return elementwise_entry(
+      Cos{}, [](const Tensor& x) { return cos(x); }, &Tensor::cos, &Tensor::cos_);
 }
 OpEntry tan_entry() {
-  return elementwise_entry(Tan{}, [](const Tensor& x) { return tan(x); });
+  return elementwise_entry(
+      Tan{}, [](const Tensor& x) { return tan(x); }, &Tensor::tan, &Tensor::tan_);
 }
 
 }  // namespace detail
 
 Tensor sin(const Tensor& self) { return detail::apply_elementwise(detail::Sin{}, self); }
+Tensor detail::UnaryMethods::sin() const { return halfgrad::sin(self()); }
+Tensor& detail::UnaryMethods::sin_() const { return apply_in_place<Sin>(self(), halfgrad::sin); }
 Tensor cos(const Tensor& self) { return detail::apply_elementwise(detail::Cos{}, self); }
+Tensor detail::UnaryMethods::cos() const { return halfgrad::cos(self()); }
+Tensor& detail::UnaryMethods::cos_() const { return apply_in_place<Cos>(self(), halfgrad::cos); }
 Tensor tan(const Tensor& self) { return detail::apply_elementwise(detail::Tan{}, self); }
+Tensor detail::UnaryMethods::tan() const { return halfgrad::tan(self()); }
+Tensor& detail::UnaryMethods::tan_() const { return apply_in_place<Tan>(self(), halfgrad::tan); }
 
 }  // namespace halfgrad
