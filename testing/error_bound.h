@@ -5,57 +5,50 @@
 #include <numbers>
 #include <vector>
 
+#include <halfgrad/autograd/arithmetic.h>
 #include <halfgrad/testing/compensated_sum.h>
 #include <halfgrad/testing/number_format_of.h>
 
-/// An arithmetic in which the formulas of formulas/ can be evaluated, where every number carries a
-/// bound on how far a correct kernel may be from it.
+/// The arithmetic of references and of formulas/ in which every result carries a bound on how far a
+/// correct kernel may be from it.
 namespace halfgrad::testing {
-
-/// A kernel's intermediate result: it must lie within `error` of `value`.
-struct Bounded {
-  double value = 0;
-  double error = 0;        ///< infinity where nothing can be said: a partial result may overflow
-  bool overflows = false;  ///< `value` is beyond the largest number: as a result, an infinity
-};
 
 /// Running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
 /// section 3.3), with bounds that hold for sums in any order: fl(x op y) = (x op y)(1 + d) + e with
 /// |d| <= u, and |e| at most the smallest subnormal where a product or quotient underflows. Values
 /// are computed in double, sums and products in about twice that; what a value loses by that itself
 /// is part of its error.
-class BoundedArithmetic {
+class BoundedArithmetic final : public AnyArithmetic {
  public:
-  using Number = Bounded;
-
   /// For a kernel whose intermediate results are of dtype `accumulate`, and its results of
   /// `output`.
   BoundedArithmetic(DType accumulate, DType output)
       : accumulate_(accumulate), limits_(limits_of(accumulate)), output_(limits_of(output)) {}
 
-  Bounded number(double x) const { return {x, 0}; }
-  double value(const Bounded& x) const { return x.value; }
+  Bounded number(double x) const override { return {x, 0}; }
   /// As the kernel's source states it: rounded.
-  Bounded constant(double x) const { return {x, std::fabs(x - rounded_to(accumulate_, x))}; }
+  Bounded constant(double x) const override {
+    return {x, std::fabs(x - rounded_to(accumulate_, x))};
+  }
   /// What a kernel may put down as its output's dtype, and read again.
-  Bounded stored(const Bounded& x) const {
+  Bounded stored(const Bounded& x) const override {
     if (!finite(x) || output_.roundoff <= limits_.roundoff) return x;
     const double magnitude = std::fabs(x.value) + x.error;
     const double error = x.error + output_.roundoff * magnitude + output_.smallest;
     return {x.value, magnitude + error <= output_.largest ? error : kUnknown};
   }
 
-  Bounded add(const Bounded& a, const Bounded& b) const {
+  Bounded add(const Bounded& a, const Bounded& b) const override {
     const double y = a.value + b.value;
     return finite(a) && finite(b) ? rounded(y, a.error + b.error) : of_infinite(y, a, b);
   }
-  Bounded sub(const Bounded& a, const Bounded& b) const { return add(a, neg(b)); }
-  Bounded mul(const Bounded& a, const Bounded& b) const {
+  Bounded sub(const Bounded& a, const Bounded& b) const override { return add(a, neg(b)); }
+  Bounded mul(const Bounded& a, const Bounded& b) const override {
     const double y = a.value * b.value;
     return finite(a) && finite(b) ? rounded(y, product_error(a, b)) : of_infinite(y, a, b);
   }
   /// As a product with a reciprocal: two roundings.
-  Bounded div(const Bounded& a, const Bounded& b) const {
+  Bounded div(const Bounded& a, const Bounded& b) const override {
     const double y = a.value / b.value;
     if (b.value == 0 && b.error == 0) {
       const bool sign_is_known = a.error == 0 || a.error < std::fabs(a.value);
@@ -66,20 +59,22 @@ class BoundedArithmetic {
     const double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
     return rounded(y, error, true, 2);
   }
-  Bounded neg(const Bounded& x) const { return {-x.value, x.error, x.overflows}; }
-  Bounded abs(const Bounded& x) const { return {std::fabs(x.value), x.error, x.overflows}; }
+  Bounded neg(const Bounded& x) const override { return {-x.value, x.error, x.overflows}; }
+  Bounded abs(const Bounded& x) const override {
+    return {std::fabs(x.value), x.error, x.overflows};
+  }
   /// NaN stays.
-  Bounded at_least(const Bounded& x, double low) const {
+  Bounded at_least(const Bounded& x, double low) const override {
     if (!(x.value < low)) return x;
     const bool known = x.overflows || !finite(x) || x.value + x.error < low;
     return {low, known ? 0 : x.error};
   }
   /// Of a finite number; an infinity stays.
-  Bounded clamp(const Bounded& x, double low, double high) const {
+  Bounded clamp(const Bounded& x, double low, double high) const override {
     if (!finite(x)) return x;
     return neg(at_least(neg(at_least(x, low)), -high));
   }
-  Bounded sqrt(const Bounded& x) const {
+  Bounded sqrt(const Bounded& x) const override {
     const double y = std::sqrt(x.value);
     const double below = y - std::sqrt(std::fmax(0, x.value - x.error));
     const double above = std::sqrt(x.value + x.error) - y;  // the larger one for x near 0
@@ -89,60 +84,70 @@ class BoundedArithmetic {
   /// Elementary functions to what CUDA's manual states of its single precision ones (C++
   /// Programming Guide, appendix on mathematical functions): 2 ulps from the correctly rounded
   /// result, so 2.5 from the exact one, and 2u abs(y) is at least an ulp.
-  Bounded exp(const Bounded& x) const { return exp(x, x.error); }
+  Bounded exp(const Bounded& x) const override { return exp(x, x.error); }
   /// The argument may have been multiplied by log2(e) first.
-  Bounded exp_by_exp2(const Bounded& x) const {
+  Bounded exp_by_exp2(const Bounded& x) const override {
     return exp(x, x.error + 2 * limits_.roundoff * std::fabs(x.value));
   }
-  Bounded expm1(const Bounded& x) const {
+  Bounded expm1(const Bounded& x) const override {
     return function(std::expm1(x.value), x, std::exp(x.value + x.error));
   }
-  Bounded log(const Bounded& x) const {
+  Bounded log(const Bounded& x) const override {
     const double error = x.error < x.value ? -std::log1p(-x.error / x.value) : kUnknown;
     return rounded(std::log(x.value), x.error > 0 ? error : 0,
                    finite(x) && (x.value >= 0 || x.error > 0), kFunctionRoundoffs);
   }
-  Bounded log1p(const Bounded& x) const {
+  Bounded log1p(const Bounded& x) const override {
     const double nearest = 1 + x.value - x.error;
     return function(std::log1p(x.value), x, nearest > 0 ? 1 / nearest : kUnknown);
   }
-  Bounded sin(const Bounded& x) const { return function(std::sin(x.value), x, 1); }
-  Bounded cos(const Bounded& x) const { return function(std::cos(x.value), x, 1); }
-  Bounded tanh(const Bounded& x) const {
+  Bounded sin(const Bounded& x) const override { return function(std::sin(x.value), x, 1); }
+  Bounded cos(const Bounded& x) const override { return function(std::cos(x.value), x, 1); }
+  Bounded tanh(const Bounded& x) const override {
     const double distance = 1 / std::cosh(nearest_to_zero(x));
     return saturating(std::tanh(x.value), 2 / (1 + std::exp(2 * std::fabs(x.value))), x,
                       distance * distance);
   }
-  Bounded erf(const Bounded& x) const {
+  Bounded erf(const Bounded& x) const override {
     return saturating(std::erf(x.value), std::erfc(std::fabs(x.value)), x, erf_slope(x));
   }
   /// CUDA's erfcf is within 4 ulps.
-  Bounded erfc(const Bounded& x) const { return function(std::erfc(x.value), x, erf_slope(x), 9); }
+  Bounded erfc(const Bounded& x) const override {
+    return function(std::erfc(x.value), x, erf_slope(x), 9);
+  }
   /// Three roundings, or one function of 2 ulps.
-  Bounded rsqrt(const Bounded& x) const {
+  Bounded rsqrt(const Bounded& x) const override {
     const Bounded y = div(number(1), sqrt(x));
     return finite(y) ? rounded(y.value, y.error, true, kFunctionRoundoffs - 3) : y;
   }
   /// Of exact numbers; CUDA's tanf is within 4 ulps.
-  Bounded exp2(const Bounded& x) const { return function(std::exp2(x.value), x, kUnknown); }
-  Bounded log2(const Bounded& x) const { return function(std::log2(x.value), x, kUnknown); }
-  Bounded log10(const Bounded& x) const { return function(std::log10(x.value), x, kUnknown); }
-  Bounded tan(const Bounded& x) const { return function(std::tan(x.value), x, kUnknown, 9); }
+  Bounded exp2(const Bounded& x) const override {
+    return function(std::exp2(x.value), x, kUnknown);
+  }
+  Bounded log2(const Bounded& x) const override {
+    return function(std::log2(x.value), x, kUnknown);
+  }
+  Bounded log10(const Bounded& x) const override {
+    return function(std::log10(x.value), x, kUnknown);
+  }
+  Bounded tan(const Bounded& x) const override {
+    return function(std::tan(x.value), x, kUnknown, 9);
+  }
   /// Of exact numbers, to 8 ulps: CUDA's powf.
-  Bounded pow(const Bounded& x, const Bounded& exponent) const {
+  Bounded pow(const Bounded& x, const Bounded& exponent) const override {
     const double y = std::pow(x.value, exponent.value);
     return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
   }
 
   /// A kernel may go either way to the same result; the value is the first way's.
-  Bounded either(const Bounded& best, const Bounded& usual) const {
+  Bounded either(const Bounded& best, const Bounded& usual) const override {
     if (!finite(best)) return best;
     const double apart = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
     return {best.value, std::fmax(best.error, apart + usual.error),
             best.overflows && usual.overflows};
   }
   /// A small x, where a kernel has divided by 1 / x: it may have come out as 0.
-  Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const {
+  Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const override {
     const bool may = std::fabs(x.value) < 2 / limits_.largest;
     return {x.value, may ? std::fmax(x.error, std::fabs(x.value)) : x.error, x.overflows};
   }

@@ -34,7 +34,9 @@ struct AddCMul : ElementwiseDefaults {
   HG_HD T slope_c(T, T b, T, T) const {
     return as<T>(factor) * b;
   }
-  double reference(double a, double b, double c) const { return a + factor.to<double>() * b * c; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y, Bounded z) const {
+    return a.add(x, a.mul(scaled(a, y, factor.to<double>()), z));
+  }
 };
 
 // y = a + value b / c, rounded once
@@ -61,7 +63,9 @@ struct AddCDiv : ElementwiseDefaults {
   HG_HD T slope_c(T, T b, T c, T) const {
     return -as<T>(factor) * b / c / c;  // c * c may be 0 or infinite
   }
-  double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y, Bounded z) const {
+    return a.add(x, a.div(scaled(a, y, factor.to<double>()), z));
+  }
 };
 
 using Public = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, Scalar);

@@ -29,7 +29,7 @@ struct Div : ElementwiseDefaults {
   HG_HD T slope_b(T a, T b, T) const {
     return -a / b / b;  // b * b may be 0 or infinite
   }
-  static double reference(double a, double b) { return a / b; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.div(x, y); }
 };
 
 // A number over a tensor, such as 1 / x: overflows in 16 bits as reciprocal does.

@@ -21,7 +21,7 @@ struct Erf : ElementwiseDefaults {
     constexpr double kTwoOverSqrtPi = 1.1283791670955126;
     return T(kTwoOverSqrtPi) * math::exp(-x * x);
   }
-  static double reference(double x) { return std::erf(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.erf(x); }
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Exp : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y;
   }
-  static double reference(double x) { return std::exp(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.exp(x); }
 };
 
 // It overflows as exp does, but PyTorch's autocast has it in no list.
@@ -39,7 +39,7 @@ struct Exp2 : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(std::numbers::ln2) * y;
   }
-  static double reference(double x) { return std::exp2(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.exp2(x); }
 };
 
 struct Expm1 : ElementwiseDefaults {
@@ -56,7 +56,7 @@ struct Expm1 : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y + T(1);
   }
-  static double reference(double x) { return std::expm1(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.expm1(x); }
 };
 
 }  // namespace

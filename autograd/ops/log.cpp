@@ -21,7 +21,7 @@ struct Log : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return T(1) / x;
   }
-  static double reference(double x) { return std::log(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.log(x); }
 };
 
 struct Log2 : ElementwiseDefaults {
@@ -37,7 +37,7 @@ struct Log2 : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return T(1) / (T(std::numbers::ln2) * x);
   }
-  static double reference(double x) { return std::log2(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.log2(x); }
 };
 
 struct Log10 : ElementwiseDefaults {
@@ -53,7 +53,7 @@ struct Log10 : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return T(1) / (T(std::numbers::ln10) * x);
   }
-  static double reference(double x) { return std::log10(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.log10(x); }
 };
 
 struct Log1p : ElementwiseDefaults {
@@ -69,7 +69,7 @@ struct Log1p : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return T(1) / (T(1) + x);
   }
-  static double reference(double x) { return std::log1p(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.log1p(x); }
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Mul : ElementwiseDefaults {
   HG_HD T slope_b(T a, T, T) const {
     return a;
   }
-  static double reference(double a, double b) { return a * b; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.mul(x, y); }
 };
 
 }  // namespace

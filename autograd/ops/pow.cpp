@@ -52,7 +52,7 @@ struct Pow : ElementwiseDefaults {
   HG_HD T slope_b(T a, T b, T) const {  // y is not kept: rarely has an exponent a gradient
     return select((a == T(0)) & (b >= T(0)), T(0), math::pow(a, b) * math::log(a));
   }
-  static double reference(double a, double b) { return std::pow(a, b); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.pow(x, y); }
 };
 
 }  // namespace

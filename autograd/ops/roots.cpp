@@ -20,7 +20,7 @@ struct Sqrt : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(0.5) / y;
   }
-  static double reference(double x) { return std::sqrt(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.sqrt(x); }
 };
 
 // y = x^(-1/2);  dy/dx = -1/2 x^(-3/2) = -1/2 y^3
@@ -38,9 +38,7 @@ struct Rsqrt : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(-0.5) * y * y * y;
   }
-  static double reference(double x) {
-    return static_cast<double>(1 / std::sqrt(static_cast<long double>(x)));
-  }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.rsqrt(x); }
 };
 
 struct Reciprocal : ElementwiseDefaults {
@@ -57,7 +55,7 @@ struct Reciprocal : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return -y * y;
   }
-  static double reference(double x) { return 1 / x; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.div(a.number(1), x); }
 };
 
 struct Square : ElementwiseDefaults {
@@ -74,7 +72,7 @@ struct Square : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return x + x;
   }
-  static double reference(double x) { return x * x; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.mul(x, x); }
 };
 
 }  // namespace

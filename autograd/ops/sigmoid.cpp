@@ -22,7 +22,7 @@ struct Sigmoid : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y * (T(1) - y);
   }
-  static double reference(double x) { return 1 / (1 + std::exp(-x)); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return logistic_reference(a, x); }
 };
 
 }  // namespace

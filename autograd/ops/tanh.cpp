@@ -20,7 +20,7 @@ struct Tanh : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(1) - y * y;
   }
-  static double reference(double x) { return std::tanh(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.tanh(x); }
 };
 
 }  // namespace

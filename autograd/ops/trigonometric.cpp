@@ -19,7 +19,7 @@ struct Sin : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return math::cos(x);
   }
-  static double reference(double x) { return std::sin(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.sin(x); }
 };
 
 struct Cos : ElementwiseDefaults {
@@ -34,7 +34,7 @@ struct Cos : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return -math::sin(x);
   }
-  static double reference(double x) { return std::cos(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.cos(x); }
 };
 
 // dy/dx = 1 + y^2
@@ -52,7 +52,7 @@ struct Tan : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(1) + y * y;
   }
-  static double reference(double x) { return std::tan(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.tan(x); }
 };
 
 }  // namespace
