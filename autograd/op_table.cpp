@@ -3,7 +3,7 @@
 namespace halfgrad {
 namespace detail {
 
-// Each stands on its op's page.
+// Each is defined on the page of its op, autograd/ops/*.cpp.
 OpEntry add_entry();
 OpEntry sub_entry();
 OpEntry mul_entry();
@@ -141,7 +141,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::addcmul_entry(),
       detail::addcdiv_entry(),
       detail::where_entry(),
-      // Functions of one number
+      // Functions of one element
       detail::abs_entry(),
       detail::exp_entry(),
       detail::exp2_entry(),
