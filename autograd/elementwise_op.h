@@ -28,7 +28,7 @@ namespace halfgrad::detail {
 struct ElementwiseDefaults {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesInputs;  // what `slope` reads
-  // Which operands each partial derivative reads: slope_a, slope_b, slope_c. The others are not
+  // The operands that each partial derivative reads: slope_a, slope_b, slope_c. The others are not
   // saved if only this derivative is needed, so they may be overwritten or freed.
   static constexpr std::array reads = {kSavesInputs, kSavesInputs, kSavesInputs};
   static constexpr bool masks_gradient = false;  // a slope of 0 stops even an infinite gradient
@@ -96,7 +96,7 @@ struct Slope {
     return with_zeros(values, std::make_index_sequence<N + 1>{});
   }
 
-  /// Where f says so for its first operand of two. Such an f reads both.
+  /// True where no gradient passes to the first of two operands; the slope of such an f reads both.
   template <class T, class... Rest>
   HG_HD auto stops(T a, T b, Rest...) const requires(I == 0 && StopsFirstOperand<F, T>) {
     return f.stops_a(a, b);

@@ -58,9 +58,9 @@ class Node : public std::enable_shared_from_this<Node> {
   std::size_t outputs() const { return 1 + more_outputs_.size(); }
   std::uint32_t add_output(const Tensor& tensor);
 
-  /// Called with the complete gradient of their output before backward().
+  /// The hooks of the outputs. They run before backward(), with the complete gradient.
   std::vector<Hook> hooks;
-  /// Non-leaf tensors that asked to keep their gradient.
+  /// The outputs for which retain_grad() was called.
   std::vector<std::pair<std::uint32_t, std::weak_ptr<TensorImpl>>> retained;
 
  private:

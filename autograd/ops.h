@@ -26,7 +26,7 @@ Tensor add(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor div(const Tensor& self, const Tensor& other);
-Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // with numbers: ops/operators.cpp
+Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // Scalars: ops/operators.cpp
 Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, Scalar other);
 Tensor div(const Tensor& self, Scalar other);
