@@ -30,9 +30,11 @@ inline std::map<std::string, std::string> pages() {
        std::filesystem::directory_iterator(HALFGRAD_SOURCE_DIR "/autograd/ops")) {
     if (file.path().extension() != ".cpp") continue;
     std::ifstream source(file.path());
-    for (std::string line; std::getline(source, line);) {
+    std::string before;
+    for (std::string line; std::getline(source, line); before = line) {
       std::smatch match;
-      if (std::regex_match(line, match, entry)) pages[match[1]] = file.path().filename().string();
+      if (!std::regex_match(line, match, entry) || before.starts_with("template")) continue;
+      pages[match[1]] = file.path().filename().string();
     }
   }
   return pages;
