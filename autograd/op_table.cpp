@@ -48,6 +48,7 @@ OpEntry elu_entry();
 OpEntry gelu_entry();
 OpEntry silu_entry();
 OpEntry softplus_entry();
+OpEntry softshrink_entry();
 OpEntry eq_entry();
 OpEntry ne_entry();
 OpEntry lt_entry();
@@ -172,6 +173,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::gelu_entry(),
       detail::silu_entry(),
       detail::softplus_entry(),
+      detail::softshrink_entry(),
       // Comparisons and logic
       detail::eq_entry(),
       detail::ne_entry(),

@@ -53,6 +53,9 @@ Tensor silu(const Tensor& self);
 /// would cost float64 half its digits.
 Tensor softplus(const Tensor& self, Scalar beta = 1.0,
                 Scalar threshold = std::numeric_limits<double>::infinity());
+/// x - lambd for x > lambd, x + lambd for x < -lambd, else 0. Throws std::invalid_argument unless
+/// lambd >= 0.
+Tensor softshrink(const Tensor& self, Scalar lambd = 0.5);
 
 namespace detail {
 
