@@ -6,12 +6,13 @@
 #include <utility>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// True when nobody else can see these numbers, so they may be overwritten.
-bool is_ours(const Tensor& tensor) {
+// True if nothing else refers to this memory, so that it may be overwritten.
+bool is_unshared(const Tensor& tensor) {
   return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
 }
 
@@ -25,7 +26,7 @@ std::mutex& leaf_mutex() {
 void accumulate(Tensor& total, Tensor&& gradient) {
   if (!total.defined()) {
     total = std::move(gradient);
-  } else if (!GradMode::is_enabled() && is_ours(total) && total.is_contiguous()) {
+  } else if (!GradMode::is_enabled() && is_unshared(total) && total.is_contiguous()) {
     add_into(total.array(), gradient.array());
   } else {
     total = add(total, gradient);
@@ -34,13 +35,13 @@ void accumulate(Tensor& total, Tensor&& gradient) {
 
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op) {
   if (gradient.device() != device) {
-    throw std::runtime_error(std::string(op) + " backward: expected a gradient on " + device.str() +
-                             ", got one on " + gradient.device().str());
+    fail<std::runtime_error>(std::string(op) + " backward",
+                             "expected a gradient on {}, got one on {}", device, gradient.device());
   }
   if (gradient.sizes() != sizes) {
     if (!expands_to(sizes, gradient.sizes())) {
-      throw std::runtime_error(std::string(op) + " backward: expected a gradient of shape " +
-                               to_string(sizes) + ", got " + to_string(gradient.sizes()));
+      fail<std::runtime_error>(std::string(op) + " backward",
+                               "expected a gradient of shape {}, got {}", sizes, gradient.sizes());
     }
     gradient = sum_to_size(gradient, sizes);
   }
@@ -58,7 +59,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
       add_into(total.array(), gradient.array());
       total.array().storage()->bump_version();
     }
-  } else if (is_ours(gradient) && gradient.is_contiguous()) {
+  } else if (is_unshared(gradient) && gradient.is_contiguous()) {
     total = std::move(gradient);
   } else {
     total = clone(gradient);  // later passes add to it

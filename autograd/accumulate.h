@@ -3,18 +3,19 @@
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// How backward adds gradients up: in place where nobody else can see the numbers and no graph is
-/// created, else as ops.
+/// Sums of gradients during backward. They are in place if no graph is being created and nothing
+/// else refers to the memory, and ops otherwise.
 namespace halfgrad::detail {
 
-/// total += gradient, where an undefined total is zero.
+/// total += gradient. An undefined total counts as zero.
 void accumulate(Tensor& total, Tensor&& gradient);
 
-/// Broadcasting and casts need no backward of their own: a gradient is summed to the shape, and
-/// cast to the dtype, of what it is the gradient of. `op` is whose backward it comes from.
+/// Sums `gradient` to the shape, and casts it to the dtype, of the tensor that it belongs to. This
+/// is the backward of broadcasting and of casts. `op` names the op whose backward made it, for
+/// errors.
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op);
 
-/// Adds to the leaf's grad. Several threads may do so at once.
+/// Adds `gradient` to the leaf's grad. Safe to call from several threads at once.
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);
 
 }  // namespace halfgrad::detail

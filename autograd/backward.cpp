@@ -1,17 +1,14 @@
 #include <halfgrad/autograd/backward.h>
 
-#include <algorithm>
-#include <map>
-#include <memory>
+#include <optional>
 #include <stdexcept>
-#include <unordered_set>
 
 #include <halfgrad/autograd/accumulate.h>
-#include <halfgrad/autograd/grad_scale.h>
-#include <halfgrad/autograd/leaf_gradients.h>
-#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/captured_gradients.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/autograd/ready_nodes.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>
 
@@ -20,55 +17,49 @@ namespace {
 
 using halfgrad::detail::accumulate;
 using halfgrad::detail::accumulate_into_leaf;
+using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
 using halfgrad::detail::Edge;
+using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
 using halfgrad::detail::OutputInfo;
+using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
-using halfgrad::detail::ScaleId;
-using halfgrad::detail::TensorImpl;
 
+// One backward pass.
 class Run {
  public:
   Run(std::span<const Tensor> roots, std::span<const Tensor> grads, bool retain_graph,
       bool create_graph)
       : retain_graph_(retain_graph || create_graph), grad_mode_(create_graph) {
     if (!grads.empty() && grads.size() != roots.size()) {
-      throw std::invalid_argument("backward: expected one gradient per tensor, got " +
-                                  std::to_string(grads.size()) + " for " +
-                                  std::to_string(roots.size()));
+      fail("backward", "expected one gradient per tensor, got {} for {}", grads.size(),
+           roots.size());
     }
     for (std::size_t i = 0; i < roots.size(); ++i) {
       add_root(roots[i], i < grads.size() ? grads[i] : Tensor());
     }
   }
 
-  // Collects instead of accumulating: gradients of these tensors.
+  // Stores the gradients of these tensors instead of accumulating any.
   void capture(const std::vector<Tensor>& inputs, bool leaf_hooks) {
-    capture_ = std::make_unique<Capture>();
-    capture_->inputs = &inputs;
-    capture_->leaf_hooks = leaf_hooks;
-    capture_->gradients.resize(inputs.size());
-    for (const Tensor& input : inputs) {
-      if (!input.is_leaf()) capture_->nodes.insert(input.grad_fn().get());
-      capture_->leaves.insert(input.impl().get());
-    }
-    find_the_way();
+    captured_.emplace(inputs, leaf_hooks);
+    captured_->find_paths(ready_.nodes());
   }
 
   void run() {
-    while (find_next()) {
-      Entry entry = std::move(next_);
+    while (!ready_.empty()) {
+      ReadyNodes::Entry entry = ready_.take_first();
       scale_.now = entry.scale;
       if (entry.more.empty()) {
         evaluate(*entry.node, std::span(&entry.grad, 1));
       } else {
-        // A user's function may keep the gradients of its outputs apart.
+        // A user's function may use the gradients of its outputs separately.
         if (entry.scale == kMixedScales) scale_.now = kUnknownScale;
         entry.more.front() = std::move(entry.grad);
         evaluate(*entry.node, entry.more);
@@ -77,26 +68,9 @@ class Run {
     for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
   }
 
-  std::vector<Tensor> take_captured() { return std::move(capture_->gradients); }
+  std::vector<Tensor> take_captured() { return std::move(captured_->gradients); }
 
  private:
-  struct Entry {
-    std::shared_ptr<Node> node;
-    Tensor grad;               // of output 0
-    std::vector<Tensor> more;  // of all outputs, when there are several; [0] unused until run
-    ScaleId scale = kUnknownScale;
-  };
-
-  // What grad() asks for: the tensors, the nodes that made them, and those on the way to them.
-  struct Capture {
-    const std::vector<Tensor>* inputs = nullptr;
-    bool leaf_hooks = true;
-    std::vector<Tensor> gradients;
-    std::unordered_set<const Node*> nodes;
-    std::unordered_set<const TensorImpl*> leaves;
-    std::unordered_set<const Node*> on_the_way;
-  };
-
   void add_root(const Tensor& root, Tensor grad) {
     if (!root.requires_grad()) {
       throw std::runtime_error(
@@ -112,8 +86,7 @@ class Run {
       }
       grad = Tensor(Array::full(root.sizes(), 1, root.dtype(), root.device()));
     } else if (grad.sizes() != root.sizes()) {
-      throw std::invalid_argument("backward: expected a gradient of shape " +
-                                  to_string(root.sizes()) + ", got " + to_string(grad.sizes()));
+      fail("backward", "expected a gradient of shape {}, got {}", root.sizes(), grad.sizes());
     }
     send(gradient_edge(root), std::move(grad), "backward");
   }
@@ -122,7 +95,7 @@ class Run {
     if (edge.node != nullptr) {
       const OutputInfo& info = edge.node->output(edge.output);
       conform(gradient, info.sizes, info.dtype, info.device, op);
-      Entry& entry = entry_of(edge.node);
+      ReadyNodes::Entry& entry = ready_.of(edge.node);
       accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
     } else if (edge.leaf != nullptr) {
@@ -134,33 +107,8 @@ class Run {
     }
   }
 
-  Entry& entry_of(const std::shared_ptr<Node>& node) {
-    if (next_.node == node) return next_;
-    const std::uint64_t sequence = node->sequence();
-    const bool first = next_.node != nullptr ? next_.node->sequence() < sequence
-                                             : ready_.empty() || ready_.begin()->first < sequence;
-    if (first && next_.node != nullptr) {
-      ready_.emplace(next_.node->sequence(), std::move(next_));
-    }
-    Entry& entry = first ? next_ : ready_[sequence];
-    if (entry.node == nullptr) {
-      entry.node = node;
-      entry.scale = kUnknownScale;  // of no gradient yet
-      if (node->outputs() > 1) entry.more.resize(node->outputs());
-    }
-    return entry;
-  }
-
-  bool find_next() {
-    if (next_.node == nullptr && !ready_.empty()) {
-      next_ = std::move(ready_.begin()->second);
-      ready_.erase(ready_.begin());
-    }
-    return next_.node != nullptr;
-  }
-
   void evaluate(Node& node, std::span<Tensor> grads) {
-    if (capture_ != nullptr && !is_needed(node)) return;
+    if (captured_ && !captured_->needs_gradients_of(node)) return;
     for (std::uint32_t i = 0; !node.hooks.empty() && i < grads.size(); ++i) {
       if (grads[i].defined()) run_hooks(node.hooks, i, grads[i]);
     }
@@ -171,13 +119,14 @@ class Run {
         tensor->grad = (tensor->grad ? add(Tensor(tensor->grad), grad) : clone(grad)).impl();
       }
     }
-    if (capture_ != nullptr) {
-      for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
-        const auto& impl = *(*capture_->inputs)[i].impl();
-        if (impl.grad_fn.get() == &node) capture_->gradients[i] = grads[impl.output];
-      }
-      if (!capture_->on_the_way.contains(&node)) return;
+    if (captured_) {
+      captured_->store(node, grads);
+      if (!captured_->needs_backward_of(node)) return;
     }
+    run_backward(node, grads);
+  }
+
+  void run_backward(Node& node, std::span<const Tensor> grads) {
     const auto edges = node.edges();
     Tensor few[4];
     std::vector<Tensor> many(edges.size() > std::size(few) ? edges.size() : 0);
@@ -209,58 +158,19 @@ class Run {
   }
 
   void deliver(LeafGradients::Entry&& entry) {
-    if (capture_ == nullptr) {
-      run_hooks(entry.leaf->hooks, 0, entry.gradient);
-      // A leaf may have been frozen since the forward pass.
-      if (!entry.leaf->requires_grad) return;
-      accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
-      return;
-    }
-    if (!capture_->leaves.contains(entry.leaf.get())) return;
-    if (capture_->leaf_hooks) run_hooks(entry.leaf->hooks, 0, entry.gradient);
-    for (std::size_t i = 0; i < capture_->inputs->size(); ++i) {
-      if ((*capture_->inputs)[i].impl() == entry.leaf) capture_->gradients[i] = entry.gradient;
-    }
-  }
-
-  bool is_needed(const Node& node) const {
-    return capture_->nodes.contains(&node) || capture_->on_the_way.contains(&node);
-  }
-
-  // Nodes behind which a captured tensor lies; the others need not run.
-  void find_the_way() {
-    std::map<std::uint64_t, Node*> reachable;  // in recording order: consumers after producers
-    std::vector<Node*> stack;
-    if (next_.node != nullptr) stack.push_back(next_.node.get());
-    for (const auto& [sequence, entry] : ready_) stack.push_back(entry.node.get());
-    while (!stack.empty()) {
-      Node* const node = stack.back();
-      stack.pop_back();
-      if (!reachable.emplace(node->sequence(), node).second) continue;
-      for (const Edge& edge : node->edges()) {
-        if (edge.node != nullptr) stack.push_back(edge.node.get());
-      }
-    }
-    for (const auto& [sequence, node] : reachable) {
-      const auto leads_there = [&](const Edge& edge) {
-        return edge.node != nullptr ? is_needed(*edge.node)
-                                    : capture_->leaves.contains(edge.leaf.get());
-      };
-      const auto edges = node->edges();
-      if (std::any_of(edges.begin(), edges.end(), leads_there)) capture_->on_the_way.insert(node);
-    }
+    if (captured_) return captured_->store(entry);
+    run_hooks(entry.leaf->hooks, 0, entry.gradient);
+    // A leaf may have been frozen since the forward pass.
+    if (!entry.leaf->requires_grad) return;
+    accumulate_into_leaf(*entry.leaf, std::move(entry.gradient), entry.scale);
   }
 
   bool retain_graph_;
   AutoGradMode grad_mode_;
   halfgrad::detail::BackwardScale scale_;
-  // By falling sequence number: a node's consumers all come before it, so when it is first in line
-  // its gradient is complete. The first of all may stand in next_: in a chain each does, and the
-  // map stays empty.
-  std::map<std::uint64_t, Entry, std::greater<>> ready_;
-  Entry next_;
+  ReadyNodes ready_;
   LeafGradients leaves_;
-  std::unique_ptr<Capture> capture_;
+  std::optional<CapturedGradients> captured_;
 };
 
 }  // namespace

@@ -12,14 +12,14 @@ struct BackwardOptions {
   bool create_graph = false;  ///< record the gradient computation itself; implies retain_graph
 };
 
-/// Adds to grad() of every leaf the gradients of sum_i <tensors[i], grad_tensors[i]>. A missing
-/// grad_tensor is allowed for a tensor of one element and stands for 1.
+/// Computes the gradients of sum_i <tensors[i], grad_tensors[i]> and adds them to grad() of every
+/// leaf. A grad_tensor may be missing for a tensor of one element; it counts as 1.
 ///
-/// With create_graph a leaf's gradient may lead back to the leaf, and the two then keep each other
-/// alive until set_grad({}); grad(), below, has no such cycle.
+/// With create_graph the graph of a leaf's gradient may contain the leaf. The two then keep each
+/// other alive until set_grad({}). grad(), below, makes no such cycle.
 ///
-/// Runs nodes in the reverse of the order they were recorded in, without recursion. Throws
-/// std::runtime_error when a graph was freed, or a saved tensor was changed in place.
+/// Runs the nodes in the reverse of the order in which they were recorded, without recursion.
+/// Throws std::runtime_error if a graph was freed, or a saved tensor was changed in place.
 void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors = {},
               BackwardOptions options = {});
 void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
@@ -29,13 +29,12 @@ struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;  ///< return undefined tensors for inputs the outputs do not depend on
-  bool leaf_hooks = true;     ///< hooks of inputs that are leaves see, and may replace, gradients
+  bool leaf_hooks = true;     ///< run the hooks of inputs that are leaves
 };
 
-/// The same gradients with respect to `inputs` only, returned instead of accumulated. What lies
-/// behind the inputs is neither run nor freed.
-/// Throws std::runtime_error for an input that is not used, unless allow_unused, and
-/// std::invalid_argument for no inputs.
+/// Returns the gradients with respect to `inputs` instead of accumulating them. Nodes that only
+/// lead beyond the inputs are neither run nor freed. Throws std::runtime_error for an input that is
+/// not used, unless allow_unused is set, and std::invalid_argument for no inputs.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, GradOptions options = {});
 

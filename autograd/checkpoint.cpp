@@ -39,7 +39,7 @@ std::vector<Edge> edges_of(const Tensors& tensors) {
   return edges;
 }
 
-/// The leaves in which the gradients of `outputs` end.
+/// The leaves that the gradients of `outputs` reach.
 Tensors leaves_behind(const Tensors& outputs) {
   Tensors leaves;
   std::unordered_set<const void*> seen;
@@ -55,8 +55,8 @@ Tensors leaves_behind(const Tensors& outputs) {
   return leaves;
 }
 
-/// The same numbers with a history that backward enters only once `open`: until then a gradient
-/// with respect to the result is complete, and does not go on to what made `input`.
+/// Returns `input` behind a node that passes gradients on only while *open is true. Until then the
+/// gradient of the result is complete, and does not reach the nodes that made `input`.
 Tensor gate(const Tensor& input, const std::shared_ptr<bool>& open) {
   return halfgrad::detail::record("checkpoint", input.array(), std::span(&input, 1),
                                   [open](const Tensor& grad, std::span<Tensor> grad_inputs) {
@@ -66,7 +66,7 @@ Tensor gate(const Tensor& input, const std::shared_ptr<bool>& open) {
 
 class CheckpointNode final : public halfgrad::detail::Node {
  public:
-  /// `sources` are the function's inputs, then the leaves it uses, and have these edges.
+  /// `sources` are the function's inputs, then the leaves that it uses; `edges` are their edges.
   CheckpointNode(Segment function, std::vector<SavedTensor> sources, std::size_t inputs,
                  std::vector<Edge> edges, RandomKey random)
       : Node(edges),
@@ -78,7 +78,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
         random_(random) {}
 
   const char* name() const override { return "checkpoint"; }
-  // Its function may have some, which then see the rule of the thread that called backward.
+  // The function may call user code, which sees the cast rule of the thread that called backward.
   bool is_user_function() const override { return true; }
   void release_saved() override {
     for (SavedTensor& source : sources_) source.reset();
@@ -87,7 +87,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
     const bool create_graph = GradMode::is_enabled();
     const auto open = std::make_shared<bool>(false);
-    const EnableGradGuard record;
+    const EnableGradGuard recording;
     Tensors sources;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       Tensor source = sources_[i].unpack(*this);
@@ -112,7 +112,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
     for (std::size_t i = 0; i < sources.size(); ++i) {
       if (is_wanted(i)) wanted.push_back(sources[i]);
     }
-    // What a weight gets here is a part of its gradient: its hooks wait for the whole.
+    // Hooks of weights run later: here a weight gets only a part of its gradient.
     const Tensors gradients = autograd::grad(roots, wanted, cotangents,
                                              {.retain_graph = true,
                                               .create_graph = create_graph,
@@ -150,7 +150,7 @@ class CheckpointNode final : public halfgrad::detail::Node {
   RandomKey random_;
 };
 
-/// The next random key, drawn from nowhere; in the capture of a graph it has a base.
+/// The next random key, which is not used up; while a graph is captured it has a base.
 RandomKey next_key() { return default_generator().take(0); }
 
 }  // namespace

@@ -17,23 +17,24 @@ Tensors checkpoint(std::function<Tensors(const Tensors&)> function, const Tensor
 
 }  // namespace detail
 
-/// function(inputs...), a Tensor or a vector of them, without keeping what its backward needs:
+/// Returns function(inputs...), a Tensor or a vector of them, without saving anything for backward:
 /// backward runs the function once more (Chen, Xu, Zhang and Guestrin, "Training deep nets with
-/// sublinear memory cost", 2016). Memory for all segments becomes memory for one.
+/// sublinear memory cost", 2016). A chain of checkpointed segments needs the memory of one segment.
 ///
 ///   x = utils::checkpoint(block, x);
 ///
-/// The second run sees what the first saw: the autocast region, whichever backward is called in,
-/// and the random numbers of default_generator(), so dropout drops the same. Gradients reach the
-/// inputs and whatever else the function uses that requires one; of tensors with a history make
-/// inputs, or that history's backward runs twice. autograd::grad() and create_graph work as for
-/// ops. torch.utils.checkpoint with use_reentrant = False does the same.
+/// The second run has the autocast region of the first, wherever backward is called, and the same
+/// random numbers of default_generator(), so dropout drops the same elements. Gradients reach the
+/// inputs and every other tensor that the function uses and that requires one. Pass non-leaf
+/// tensors as inputs: a captured one has its backward run twice. autograd::grad() and create_graph
+/// work as for ops. The counterpart in PyTorch is torch.utils.checkpoint with use_reentrant =
+/// False.
 ///
-/// `function` must compute the same both times and may run after the caller's scope has ended:
+/// `function` must compute the same both times. It may run after the caller's scope has ended, so
 /// capture by value. Backward throws std::runtime_error if an input, or a weight that the function
 /// uses, was changed in place since, or if outputs have other shapes or dtypes than before. Drawing
-/// random numbers in it while a Graph captures throws std::invalid_argument: what a captured
-/// kernel draws cannot be drawn again.
+/// random numbers in it while a Graph captures throws std::invalid_argument: a captured kernel
+/// cannot repeat its draws.
 template <class Function, std::same_as<Tensor>... In>
 auto checkpoint(Function function, const In&... inputs) {
   using Result = std::invoke_result_t<const Function&, const In&...>;

@@ -2,7 +2,8 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp): bool, without a gradient.
+/// Comparisons and logic (ops/comparisons.cpp, logic.cpp, isfinite.cpp). They return bool tensors
+/// and have no gradient.
 namespace halfgrad {
 
 Tensor eq(const Tensor& self, const Tensor& other);
@@ -25,13 +26,13 @@ Tensor isfinite(const Tensor& self);
 Tensor isinf(const Tensor& self);
 Tensor isnan(const Tensor& self);
 // ops/isclose.cpp
-/// |self - other| <= atol + rtol * |other|, or equal; two NaNs are close if equal_nan. Both of one
-/// dtype.
+/// True where |self - other| <= atol + rtol * |other|, and for equal infinities; two NaNs are close
+/// if equal_nan. Both tensors must have one dtype.
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false);
 bool allclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8,
               bool equal_nan = false);
-/// Of one shape, and every number equal.
+/// Whether both tensors have one shape and every element is equal.
 bool equal(const Tensor& self, const Tensor& other);
 Tensor operator==(const Tensor& a, const Tensor& b);
 Tensor operator!=(const Tensor& a, const Tensor& b);
@@ -51,7 +52,7 @@ Tensor operator<(Scalar a, const Tensor& b);
 Tensor operator<=(Scalar a, const Tensor& b);
 Tensor operator>(Scalar a, const Tensor& b);
 Tensor operator>=(Scalar a, const Tensor& b);
-/// Of bool tensors only.
+/// For bool tensors only.
 Tensor operator~(const Tensor& a);
 Tensor operator&(const Tensor& a, const Tensor& b);
 Tensor operator|(const Tensor& a, const Tensor& b);

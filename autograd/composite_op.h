@@ -10,8 +10,8 @@
 
 namespace halfgrad::detail {
 
-/// A composition of ops that counts as one op: its operands are cast as the rule says for `name`,
-/// and what `compute(operands...)` does with them is not cast again.
+/// Runs a composition of ops that autocast treats as one op: casts the operands as the cast rule
+/// says for `name`, then returns compute(operands...) with the rule off.
 template <class F, std::same_as<Tensor>... In>
 Tensor composite(const char* name, Precision precision, const F& compute, const In&... inputs) {
   std::array<Tensor, sizeof...(In)> operands{inputs...};

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad {
@@ -36,7 +37,8 @@ Tensor tabulate(const Shape& sizes, const CreationOptions& options, DType otherw
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
 }
 
-// How many of start, start + step, ... lie before end; none where the step leads away from it.
+// The number of values start, start + step, ... before end; none if the step has the wrong
+// sign.
 std::optional<std::int64_t> steps_between(double start, double end, double step) {
   const double steps = (end - start) / step;
   if (!(steps >= 0) || std::isinf(steps)) return std::nullopt;
@@ -53,7 +55,7 @@ std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, 
   return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
-// start + index * step; of integers modulo 2^64, for the product may be beyond their range.
+// start + index * step. For integers modulo 2^64, because the product may overflow.
 double after_steps(double start, std::int64_t index, double step) {
   return start + static_cast<double>(index) * step;
 }
@@ -120,7 +122,7 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
   const auto from = start.to<double>();
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
-  // Counted from the nearer end, so that both ends are exact.
+  // Computed from the nearer end, so that both ends are exact.
   return tabulate<double>({steps}, options, kFloat, [=](std::int64_t i) {
     return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
                                 : to - by * static_cast<double>(steps - 1 - i);
@@ -196,8 +198,7 @@ Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& s
                const CreationOptions& options) {
   const Array values = Array::empty(sizes, dtype);
   if (count != values.numel()) {
-    throw std::invalid_argument("tensor: expected numbers for a shape of " + to_string(sizes) +
-                                ", got " + std::to_string(count));
+    fail("tensor", "expected {} elements for a shape of {}, got {}", values.numel(), sizes, count);
   }
   if (count > 0) {
     std::memcpy(values.data(), data, static_cast<std::size_t>(count * item_size(dtype)));
@@ -206,8 +207,7 @@ Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& s
 }
 
 void refuse_ragged_list(const Shape& first, const Shape& other) {
-  throw std::invalid_argument("tensor: expected lists of one shape, got " + to_string(first) +
-                              " and " + to_string(other));
+  fail("tensor", "expected lists of one shape, got {} and {}", first, other);
 }
 
 }  // namespace detail

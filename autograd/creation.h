@@ -11,12 +11,12 @@
 #include <halfgrad/autograd/creation_options.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Tensors from nothing, from random numbers, and from the caller's numbers. Names and semantics
-/// are libtorch's; random ones draw from default_generator().
+/// New tensors: constant, random, or with the caller's elements. Names and semantics are
+/// libtorch's. Random tensors are drawn from default_generator().
 namespace halfgrad {
 
-/// Where this thread makes tensors and modules unless their options say otherwise: the CPU at
-/// first. As torch.set_default_device.
+/// The device of this thread's new tensors and modules if their options name none; the CPU at
+/// first. See torch.set_default_device.
 void set_default_device(Device device);
 Device get_default_device();
 
@@ -24,15 +24,15 @@ Tensor empty(const Shape& sizes, const CreationOptions& options = {});
 Tensor zeros(const Shape& sizes, const CreationOptions& options = {});
 Tensor ones(const Shape& sizes, const CreationOptions& options = {});
 /// dtype when absent: float32, int64 or bool, as `value` is. Throws std::invalid_argument for a
-/// number beyond the dtype's range.
+/// value outside the range of the dtype.
 Tensor full(const Shape& sizes, Scalar value, const CreationOptions& options = {});
 
 /// start, start + step, ... before end; dtype when absent: int64 if all three are integers.
-/// Throws std::invalid_argument when step is 0 or leads away from end, or a number is not finite.
+/// Throws std::invalid_argument if step is 0 or has the wrong sign, or an argument is not finite.
 Tensor arange(Scalar end, const CreationOptions& options = {});
 Tensor arange(Scalar start, Scalar end, const CreationOptions& options = {});
 Tensor arange(Scalar start, Scalar end, Scalar step, const CreationOptions& options = {});
-/// `steps` evenly spaced numbers, both ends included.
+/// `steps` evenly spaced values, both ends included.
 Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOptions& options = {});
 /// Ones on the diagonal of [n, m]; m is n when absent.
 Tensor eye(std::int64_t n, const CreationOptions& options = {});
@@ -49,7 +49,7 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& sizes,
 /// 0 ... n-1 in random order; dtype when absent: int64.
 Tensor randperm(std::int64_t n, const CreationOptions& options = {});
 
-/// As above with the shape of `like`, and its dtype and device when absent.
+/// The functions above with the shape of `like`, and its dtype and device when absent.
 Tensor empty_like(const Tensor& like, const CreationOptions& options = {});
 Tensor zeros_like(const Tensor& like, const CreationOptions& options = {});
 Tensor ones_like(const Tensor& like, const CreationOptions& options = {});
@@ -122,14 +122,14 @@ Tensor randn_like(const Tensor& like, detail::OneOption auto option) {
 
 namespace detail {
 
-/// A copy of numel(sizes) numbers at `data`. Throws std::invalid_argument if `count` is another.
+/// Copies numel(sizes) elements from `data`. Throws std::invalid_argument if `count` differs.
 Tensor copy_of(const void* data, std::int64_t count, DType dtype, const Shape& sizes,
                const CreationOptions& options);
 
 template <class T>
 concept Literal = std::is_arithmetic_v<T>;
 
-/// What numbers of type T are collected as, without loss.
+/// A type that holds every T: int64 or double.
 template <class T>
 using Collected = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
@@ -139,8 +139,8 @@ concept Stored = std::same_as<T, double> || std::same_as<T, float> || std::same_
     std::same_as<T, BFloat16> || std::same_as<T, std::int64_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::uint8_t> || std::same_as<T, bool>;
 
-/// The dtype of a tensor made of numbers of type T, as in libtorch: float32 for float and double,
-/// int64 for integers, and for bool, uint8 and the 16-bit types their own.
+/// The dtype of a tensor made of a list of T, as in libtorch: float32 for float and double, int64
+/// for integers; bool, uint8 and the 16-bit types stay.
 template <class T>
 constexpr DType literal_dtype() {
   if constexpr (Stored<T> && sizeof(T) < sizeof(std::int32_t)) {
@@ -150,16 +150,17 @@ constexpr DType literal_dtype() {
   }
 }
 
-/// The options with a dtype: T's where they name none.
+/// The options, with the dtype of a list of T if they name none.
 template <class T>
-CreationOptions for_numbers_of(CreationOptions options) {
+CreationOptions for_list_of(CreationOptions options) {
   if (!options.dtype) options.dtype = literal_dtype<T>();
   return options;
 }
 
 [[noreturn]] void refuse_ragged_list(const Shape& first, const Shape& other);
 
-/// Appends the numbers of a list of lists (of lists ...) and tells its shape.
+/// Appends the elements of a list of lists (of lists ...) to `values`, and sets `sizes` to its
+/// shape.
 template <class T, class Number>
 void flatten_list(T value, Shape& sizes, std::vector<Number>& values) {
   sizes = {};
@@ -186,7 +187,7 @@ Tensor tensor_of_list(const List& list, const CreationOptions& options) {
   std::vector<Collected<T>> values;
   flatten_list(list, sizes, values);
   return copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<Collected<T>>(),
-                 sizes, for_numbers_of<T>(options));
+                 sizes, for_list_of<T>(options));
 }
 
 }  // namespace detail
@@ -226,23 +227,23 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> values,
   return tensor(values, detail::only(option));
 }
 
-/// A copy of the caller's numbers, row-major, of the given sizes; dtype when absent as for
-/// literals: doubles become float32, as in libtorch, unless `{.dtype = kDouble}` says otherwise.
-/// Throws std::invalid_argument unless there are as many numbers as the sizes ask for.
+/// Copies the caller's elements, in row-major order. dtype when absent as for literals: doubles
+/// become float32, as in libtorch, unless `{.dtype = kDouble}` says otherwise. Throws
+/// std::invalid_argument unless values.size() is numel(sizes).
 template <detail::Stored T>
 Tensor tensor(std::span<const T> values, const Shape& sizes, const CreationOptions& options = {}) {
   return detail::copy_of(values.data(), static_cast<std::int64_t>(values.size()), dtype_of<T>(),
-                         sizes, detail::for_numbers_of<T>(options));
+                         sizes, detail::for_list_of<T>(options));
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values, const Shape& sizes,
               const CreationOptions& options = {}) {
   if constexpr (detail::Stored<T> && !std::same_as<T, bool>) {
     return tensor(std::span<const T>(values), sizes, options);
-  } else {  // vector<bool> has no memory of bools; integers that no dtype stores
+  } else {  // vector<bool> stores bits; other integers may have no dtype
     std::vector<std::int64_t> integers;
     for (const T value : values) integers.push_back(Scalar(value).to<std::int64_t>());
-    return tensor(integers, sizes, detail::for_numbers_of<T>(options));
+    return tensor(integers, sizes, detail::for_list_of<T>(options));
   }
 }
 template <class T>

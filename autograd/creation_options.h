@@ -8,11 +8,10 @@
 
 namespace halfgrad {
 
-/// How a new tensor is to be: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`. What
-/// libtorch chains, as in `dtype(kHalf).requires_grad(true)`, is in compat/tensor_options.h and
-/// converts to it.
+/// Properties of a new tensor: `randn({2, 3}, {.dtype = kHalf, .requires_grad = true})`. libtorch's
+/// chains, `dtype(kHalf).requires_grad(true)`, are in compat/tensor_options.h and convert to it.
 struct CreationOptions {
-  std::optional<DType> dtype = std::nullopt;  ///< when absent what the function says, else float32
+  std::optional<DType> dtype = std::nullopt;    ///< when absent float32, or as the function says
   std::optional<Device> device = std::nullopt;  ///< when absent get_default_device()
   bool requires_grad = false;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -11,32 +12,32 @@
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 
-/// Elementwise ops from one struct each, see ops/softplus.cpp. The struct F states the mathematics
+/// Elementwise ops. Each is one struct F, for example Softplus in ops/softplus.cpp, that states the
+/// formula and its derivative:
 ///
-///   template <class T> HG_HD T value(T x) const;             // or value(a, b), value(a, b, c)
-///   template <class T> HG_HD T slope(T x, T y) const;        // dy/dx; y is the value
-///   template <class T> HG_HD T slope_a(T a, T b, T y) const; // two operands: slope_a, slope_b,
-///   template <class T> HG_HD auto stops_a(T a, T b) const;   // optional: not even an infinite
-///                                                            // gradient passes to a where true
+///   template <class T> HG_HD T value(T x) const;              // or value(a, b), value(a, b, c)
+///   template <class T> HG_HD T slope(T x, T y) const;         // dy/dx, where y = value(x)
+///   template <class T> HG_HD T slope_a(T a, T b, T y) const;  // two operands: dy/da, and slope_b
+///   template <class T> HG_HD auto stops_a(T a, T b) const;    // optional: where true, da is 0
 ///
-/// and gets its kernels for every dtype, its gradient, and its second derivative (from the same
-/// slope, evaluated on dual numbers).
+/// Kernels for every dtype, the gradient and the second derivative follow from them. The second
+/// derivative is `slope` evaluated on dual numbers (core/dual.h).
 namespace halfgrad::detail {
 
-/// Fields an op inherits when it has nothing special to say.
+/// The properties of an op, with their usual values. F inherits them and hides those that differ.
 struct ElementwiseDefaults {
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInputs;  // what `slope` looks at
-  // Of the saved operands those that slope_a, slope_b and slope_c look at. The others are not kept
-  // for an operand without a gradient: they may be overwritten, or freed.
+  static constexpr unsigned saves = kSavesInputs;  // what `slope` reads
+  // The operands that each partial derivative reads: slope_a, slope_b, slope_c. The others are not
+  // saved if only this derivative is needed, so they may be overwritten or freed.
   static constexpr std::array reads = {kSavesInputs, kSavesInputs, kSavesInputs};
   static constexpr bool masks_gradient = false;  // a slope of 0 stops even an infinite gradient
   static constexpr bool integers = false;        // also defined on integers
-  static constexpr bool boolean_result = false;  // yields bool: comparisons
+  static constexpr bool boolean_result = false;  // returns bool: comparisons
   static constexpr bool differentiable = true;
 };
 
-/// f itself, as the engine calls it.
+/// F::value as a kernel of the elementwise engine.
 template <class F>
 struct ValueKernel {
   static constexpr auto name = F::name;
@@ -48,58 +49,71 @@ struct ValueKernel {
   }
 };
 
-// nvcc's device pass may find a requires-expression inside a function false where g++ finds it
-// true: what a formula has is asked by a named concept.
+// Optional members of F are tested by named concepts: in nvcc's device pass a requires-expression
+// inside a function may be false where it is true for g++.
 
-/// F says where no gradient passes to its first operand.
+/// F states where no gradient passes to its first operand.
 template <class F, class T>
 concept StopsFirstOperand = requires(const F& f, T x) {
   f.stops_a(x, x);
 };
 
-/// S says for which saved operands it stops a gradient.
+/// S states for which saved operands it stops a gradient.
 template <class S, class... Saved>
 concept StopsGradient = requires(const S& slope, Saved... saved) {
   slope.stops(saved...);
 };
 
-/// The partial derivative of F, an op of N operands, with respect to operand I: a function of the
-/// kOperands numbers that F saves for backward.
+/// Whether the partial derivative of F with respect to operand I reads operand i of N; i = N stands
+/// for the output.
+template <class F, std::size_t I, std::size_t N>
+constexpr bool slope_reads(std::size_t i) {
+  if (i == N) return (F::saves & kSavesOutput) != 0;
+  return contains(F::saves & F::reads[I], i);
+}
+
+/// How many of the first n operands it reads.
+template <class F, std::size_t I, std::size_t N>
+constexpr std::size_t count_slope_operands(std::size_t n) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) count += slope_reads<F, I, N>(i) ? 1 : 0;
+  return count;
+}
+
+/// The partial derivative of F, an op of N operands, with respect to operand I. It is a function of
+/// the kOperands values that it reads: operands in their order, then the output.
 template <class F, std::size_t I, std::size_t N>
 struct Slope {
   static constexpr auto name = F::name;
   static constexpr bool masks_gradient = F::masks_gradient;
-  static constexpr std::size_t kInputs = (F::saves & kSavesInputs) != 0 ? N : 0;
-  static constexpr std::size_t kOutputs = (F::saves & kSavesOutput) != 0 ? 1 : 0;
-  static constexpr std::size_t kOperands = kInputs + kOutputs;
   static constexpr int kOrder = 1;
   F f;
+  static constexpr std::size_t kOperands = count_slope_operands<F, I, N>(N + 1);
 
   template <class T, std::same_as<T>... Saved>
   HG_HD T at(Saved... saved) const {
-    if constexpr (kInputs == 0) {
-      return with_zeros<T>(std::make_index_sequence<N + 1 - kOutputs>{}, saved...);
-    } else if constexpr (kOutputs == 0) {
-      return partial(saved..., T(0));
-    } else {
-      return partial(saved...);
-    }
+    const T values[] = {saved..., T(0)};
+    return with_zeros(values, std::make_index_sequence<N + 1>{});
   }
 
-  /// Where f says so for its first operand of two.
+  /// True where no gradient passes to the first of two operands; the slope of such an f reads both.
   template <class T, class... Rest>
   HG_HD auto stops(T a, T b, Rest...) const requires(I == 0 && StopsFirstOperand<F, T>) {
     return f.stops_a(a, b);
   }
 
  private:
-  /// Zeros for what f does not look at.
-  template <class T, std::size_t... K, class... Saved>
-  HG_HD T with_zeros(std::index_sequence<K...>, Saved... saved) const {
-    return partial((static_cast<void>(K), T(0))..., saved...);
+  /// The index of operand i among the saved values, or of the zero behind them.
+  template <std::size_t i>
+  static constexpr std::size_t kIndex = slope_reads<F, I, N>(i) ? count_slope_operands<F, I, N>(i)
+                                                                : kOperands;
+
+  template <class T, std::size_t... K>
+  HG_HD T with_zeros(const T* values, std::index_sequence<K...>) const {
+    return partial(values[kIndex<K>]...);
   }
 
-  /// Of the operands and, last, the output.
+  /// Takes all operands and, last, the output.
   template <class... T>
   HG_HD auto partial(T... x) const {
     if constexpr (N == 1) {
@@ -114,7 +128,7 @@ struct Slope {
   }
 };
 
-/// The derivative of a slope needs no formula: it is that of the slope on dual numbers.
+/// The derivative of a slope: the slope evaluated on dual numbers, so it needs no formula.
 template <class F, std::size_t I, std::size_t N, std::size_t K, std::size_t M>
 struct Slope<Slope<F, I, N>, K, M> {
   static constexpr auto name = F::name;
@@ -137,7 +151,7 @@ struct Slope<Slope<F, I, N>, K, M> {
   }
 };
 
-/// dy * slope, in one pass over dy and what was saved.
+/// dx = dy * slope, in one pass over dy and the saved values.
 template <class S>
 struct GradientKernel {
   static constexpr auto name = S::name;
@@ -161,8 +175,8 @@ struct GradientKernel {
 /// Derivatives of an op are compiled up to this order.
 inline constexpr int kMaxOrder = 3;
 
-/// The gradient of an op, dx = dy s(x), as an op of its own, so that it can be differentiated
-/// again. Its operands are dy and those of the slope s.
+/// The gradient of an op, dx = dy s(x), as an op itself, so that it can be differentiated again.
+/// Its operands are dy and those that the slope s reads.
 template <class S, int kOrder = 1>
 struct Gradient {
   static constexpr auto name = S::name;
@@ -178,7 +192,10 @@ struct Gradient {
     return dx;
   }
 
-  // With the cotangent c: by dy it is c s(x), by x_k it is (c dy) ds/dx_k, each a gradient again.
+  // The two derivatives, for the cotangent c, are gradients again:
+  //
+  //     by dy:   c s(x)
+  //     by x_k:  (c dy) ds/dx_k
   void backward(const Backward<1 + S::kOperands>& b) const {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       if (b.needs(0)) b.set(0, apply(*this, b.grad(), b.input(1 + K)...));
@@ -200,7 +217,7 @@ struct Gradient {
   }
 };
 
-/// The op for `apply`.
+/// The struct F as an op for apply().
 template <class F, std::size_t N>
 struct Elementwise {
   static constexpr auto name = F::name;
@@ -212,7 +229,8 @@ struct Elementwise {
   DType compute = DType::f32;
 
   void prepare(std::span<const Tensor> operands) {
-    for (const Tensor& operand : operands) static_cast<void>(operand.array());  // defined, all
+    for (const Tensor& operand : operands)
+      static_cast<void>(operand.array());  // throws if undefined
     compute = result_type(operands);
     if (!F::integers && !is_floating_point(compute)) compute = DType::f32;
   }
@@ -239,24 +257,30 @@ struct Elementwise {
   Tensor gradient(const Backward<N>& b) const {
     using S = Slope<F, I, N>;
     const Gradient<S> op{{f}, compute};
-    // What the slope does not look at: any numbers.
-    const auto read = [](std::size_t k) { return (reads[I] >> k & 1U) != 0; };
+    constexpr auto kRead = slope_operands<I>();
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
       if (GradMode::is_enabled()) {
-        return apply(op, b.grad(),
-                     (K >= S::kInputs ? b.output()
-                      : read(K)       ? b.input(K)
-                                      : b.grad().detach())...);
+        return apply(op, b.grad(), (kRead[K] == N ? b.output() : b.input(kRead[K]))...);
       }
-      return Tensor(op.forward(b.grad().array(), (K >= S::kInputs ? b.output_array()
-                                                  : read(K)       ? b.input_array(K)
-                                                                  : b.grad().array())...));
+      return Tensor(op.forward(b.grad().array(),
+                               (kRead[K] == N ? b.output_array() : b.input_array(kRead[K]))...));
     }
     (std::make_index_sequence<S::kOperands>{});
   }
+
+  /// The operands that the slope reads, in order; N stands for the output.
+  template <std::size_t I>
+  static constexpr auto slope_operands() {
+    std::array<std::size_t, Slope<F, I, N>::kOperands> read{};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i <= N; ++i) {
+      if (slope_reads<F, I, N>(i)) read[count++] = i;
+    }
+    return read;
+  }
 };
 
-/// Runs f on tensors that broadcast, in their promoted dtype.
+/// Returns f of tensors that broadcast, computed in their promoted dtype.
 template <class F, std::same_as<Tensor>... In>
 Tensor apply_elementwise(const F& f, const In&... in) {
   return apply(Elementwise<F, sizeof...(In)>{f}, in...);

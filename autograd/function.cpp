@@ -38,7 +38,7 @@ bool needs_gradient(const variable_list& inputs) {
 
 }  // namespace
 
-// Notes changes in place, whether or not anybody needs a gradient.
+// Bumps the versions of tensors that were changed in place, whether or not a gradient is needed.
 void FunctionNode::count_changes(const variable_list& outputs) const {
   for (const Tensor& tensor : context.dirty_) {
     if (!contains(outputs, tensor)) {
@@ -51,50 +51,50 @@ void FunctionNode::count_changes(const variable_list& outputs) const {
   }
 }
 
-// Makes the outputs this node's, and returns them as such: for an input that was changed in place,
-// which may be a view, a tensor beside it.
-variable_list FunctionNode::place(const variable_list& inputs, variable_list& outputs) {
-  variable_list placed;
+// Makes this node the grad_fn of the outputs, and returns the tensors that have it. For an input
+// that was changed in place, and which may be a view, that is another handle of the same elements.
+variable_list FunctionNode::record_outputs(const variable_list& inputs, variable_list& outputs) {
+  variable_list recorded;
   for (Tensor& output : outputs) {
     defined_outputs_.push_back(output.defined());
     if (!output.defined()) {
       add_output(Tensor(Array::empty({0}, DType::f32)));
-      placed.push_back(output);
+      recorded.push_back(output);
       continue;
     }
     const bool differentiable =
         output.is_floating_point() && !contains(context.non_differentiable_, output);
     const bool is_input = contains(inputs, output);
     const bool is_dirty = is_input && contains(context.dirty_, output);
-    const bool changes_place = is_dirty && differentiable;
+    const bool gets_node = is_dirty && differentiable;
     const Tensor base =
-        changes_place ? halfgrad::detail::recordable(output, name_ + "::forward") : Tensor();
-    // An input handed through is a new tensor in the graph, or the node would feed itself.
+        gets_node ? halfgrad::detail::recordable(output, name_ + "::forward") : Tensor();
+    // An input that is returned becomes a new tensor, or the node would be its own operand.
     const Tensor own = is_input ? output.detach() : output;
     if (differentiable) {
       halfgrad::detail::set_history(own, shared_from_this());
     } else {
-      add_output(own);  // keeps the numbering of gradients that of the outputs
+      add_output(own);  // so that gradient i belongs to output i
     }
-    placed.push_back(own);
-    if (changes_place) {
+    recorded.push_back(own);
+    if (gets_node) {
       halfgrad::detail::rebase(base, output, own);
     } else if (!is_dirty || output.requires_grad()) {
       output = own;
     }
   }
-  return placed;
+  return recorded;
 }
 
 void FunctionNode::finish(const variable_list& inputs, variable_list& outputs) {
   count_changes(outputs);
   if (!needs_gradient(inputs)) return;
-  const variable_list placed = place(inputs, outputs);
+  const variable_list recorded = record_outputs(inputs, outputs);
   context.node_ = this;
   for (const Tensor& tensor : context.to_save_) {
     SavedTensor& saved = context.saved_.emplace_back();
     const auto at = position_of(tensor, outputs);
-    at != outputs.end() ? saved.save_output(placed[at - outputs.begin()])
+    at != outputs.end() ? saved.save_output(recorded[at - outputs.begin()])
                         : saved.save_input(tensor);
   }
   context.to_save_.clear();
@@ -111,12 +111,12 @@ void FunctionNode::backward(std::span<const Tensor> grads, std::span<Tensor> gra
       arrived[i] = Tensor(Array::full(info.sizes, 0, info.dtype, info.device));
     }
   }
-  variable_list gradients = of_tensors(backward_(&context, std::move(arrived)));
+  variable_list gradients = gradients_of_tensors(backward_(&context, std::move(arrived)));
   std::move(gradients.begin(), gradients.end(), grad_inputs.begin());
 }
 
-// Leaves out what backward returned for arguments that are no tensors.
-variable_list FunctionNode::of_tensors(variable_list gradients) const {
+// Drops the gradients that backward returned for arguments that are not tensors.
+variable_list FunctionNode::gradients_of_tensors(variable_list gradients) const {
   const std::size_t tensors = edges_store_.size();
   if (gradients.size() == tensors) return gradients;
   if (gradients.size() != is_tensor_.size()) {

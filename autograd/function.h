@@ -38,7 +38,7 @@ namespace detail {
 
 using UserBackward = variable_list (*)(AutogradContext*, variable_list);
 
-/// What apply() was given: its tensors, and for each argument whether it is one.
+/// The arguments of apply(): the tensors among them, and for each argument whether it is one.
 struct Arguments {
   variable_list tensors;
   std::vector<bool> is_tensor;
@@ -49,7 +49,7 @@ struct Arguments {
   }
 };
 
-/// A node with an edge to every tensor, not yet part of the graph.
+/// Makes a node with an edge to every tensor; it is not yet part of the graph.
 std::shared_ptr<FunctionNode> make_function_node(const char* mangled_name,
                                                  const Arguments& arguments, UserBackward backward);
 
@@ -66,8 +66,8 @@ constexpr bool holds_tensors() {
   }
 }
 
-/// Adds a tensor, an optional one (undefined where it is empty), those in a container, or what is
-/// no tensor.
+/// Adds an argument: a tensor, an optional tensor (undefined if it is empty), a container of
+/// tensors, or any other type.
 template <class Argument>
 void collect(Arguments& arguments, const Argument& argument) {
   if constexpr (std::is_same_v<Argument, Tensor>) {
@@ -83,26 +83,26 @@ void collect(Arguments& arguments, const Argument& argument) {
 
 }  // namespace detail
 
-/// What forward hands to backward.
+/// Passes tensors and other values from forward to backward.
 class AutogradContext {
  public:
-  /// Inputs or outputs of this function; checked for in-place changes when they are read back.
+  /// Saves inputs or outputs of this function. Reading them back checks for in-place changes.
   void save_for_backward(variable_list tensors) { to_save_ = std::move(tensors); }
   /// The saved tensors, connected to the graph. Throws std::runtime_error once they are freed.
   variable_list get_saved_variables() const;
-  /// These inputs were changed in place. As outputs they are the same tensors, but now this
-  /// function made them. apply() throws std::runtime_error if forward does not return each of them,
-  /// and for leaves that require grad, as ops in place do.
+  /// Declares that forward changed these inputs in place. They keep their identity as outputs, and
+  /// this function becomes their grad_fn. apply() throws std::runtime_error if forward does not
+  /// return each of them, and for leaves that require grad, as in-place ops do.
   void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
-  /// These outputs get no gradient and do not require one.
+  /// Declares that these outputs have no gradient: they will not require grad.
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
-  /// Whether gradients that did not arrive reach backward as zeros (default) or undefined. Those of
-  /// undefined outputs always are undefined.
+  /// Chooses whether backward gets zeros (default) or an undefined tensor for an output without a
+  /// gradient. The gradient of an undefined output is always undefined.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   /// Whether the i-th tensor among the arguments of apply() needs a gradient.
   bool needs_input_grad(std::size_t i) const { return needs_input_grad_.at(i); }
 
-  /// Anything that is not a tensor.
+  /// Values that are not tensors.
   std::map<std::string, std::any> saved_data;
 
  private:
@@ -133,8 +133,8 @@ class FunctionNode final : public halfgrad::detail::Node {
 
   AutogradContext context;
 
-  /// After forward: counts changes in place and, if an input needs a gradient, gives outputs their
-  /// place in the graph and saves what forward asked for.
+  /// Completes apply() after forward. Bumps the versions of changed inputs. If an input needs a
+  /// gradient, records the outputs in the graph and saves the tensors of save_for_backward().
   void finish(const variable_list& inputs, variable_list& outputs);
 
   const char* name() const override { return name_.c_str(); }
@@ -144,22 +144,25 @@ class FunctionNode final : public halfgrad::detail::Node {
 
  private:
   void count_changes(const variable_list& outputs) const;
-  variable_list place(const variable_list& inputs, variable_list& outputs);
-  variable_list of_tensors(variable_list gradients) const;
+  variable_list record_outputs(const variable_list& inputs, variable_list& outputs);
+  variable_list gradients_of_tensors(variable_list gradients) const;
 
   std::string name_;
   std::vector<halfgrad::detail::Edge> edges_store_;
-  std::vector<bool> is_tensor_;  // of each argument
+  std::vector<bool> is_tensor_;  // one per argument
   std::vector<bool> defined_outputs_;
   detail::UserBackward backward_;
 };
 
-/// Base of a user-defined function. Derived defines static `forward(AutogradContext*, args...)`,
-/// returning a Tensor or a variable_list, and static `backward(AutogradContext*, variable_list)`,
-/// returning one gradient (undefined for none) per tensor among the arguments, in order, or as in
-/// libtorch one per argument, undefined for what is no tensor. Tensors are arguments of type Tensor
-/// and std::optional<Tensor>, an empty one too, and the elements of vectors (any range) of these;
-/// any other container is one argument without a gradient.
+/// Base of a user-defined function. Derived defines two static functions:
+///
+///   forward(AutogradContext*, args...)          returns a Tensor or a variable_list
+///   backward(AutogradContext*, variable_list)   takes one gradient per output, returns gradients
+///
+/// backward returns one gradient per tensor among the arguments, in order, undefined for none; or,
+/// as in libtorch, one per argument, undefined for those that are not tensors. Arguments of type
+/// Tensor and std::optional<Tensor> are tensors, as are the elements of a range of these. Any other
+/// container is one argument without a gradient.
 template <class Derived>
 struct Function {
   template <class... Args>

@@ -15,7 +15,7 @@ struct Modes {
 
 inline thread_local constinit Modes modes;
 
-/// Sets all switches for a scope: as they were in another place, or on another thread.
+/// Sets all switches until the end of the scope, for example to those of another thread.
 class ModesScope {
  public:
   [[nodiscard]] explicit ModesScope(Modes as)
@@ -33,8 +33,8 @@ struct GradMode {
   static bool is_enabled() { return detail::modes.grad; }
 };
 
-/// Recording on or off until the end of the scope. Guards may end in any order, but on the thread
-/// that they began on.
+/// Switches recording of the graph on or off until the end of the scope. Guards may end in any
+/// order, but on the thread that they began on.
 class AutoGradMode : detail::GuardedValue<bool> {
  public:
   [[nodiscard]] explicit AutoGradMode(bool enabled) : AutoGradMode("AutoGradMode", enabled) {}
@@ -44,20 +44,20 @@ class AutoGradMode : detail::GuardedValue<bool> {
       : GuardedValue(guard, detail::modes.grad, enabled) {}
 };
 
-/// No recording: what is computed inside needs no gradient.
+/// Switches recording off: tensors computed inside have no gradient.
 class NoGradGuard : AutoGradMode {
  public:
   [[nodiscard]] NoGradGuard() : AutoGradMode("NoGradGuard", false) {}
 };
 
-/// Recording, inside a region that has it switched off.
+/// Switches recording on inside a region that has it off.
 class EnableGradGuard : AutoGradMode {
  public:
   [[nodiscard]] EnableGradGuard() : AutoGradMode("EnableGradGuard", true) {}
 };
 
-/// No recording, and tensors made inside can never take part in a recording later: using one where
-/// a gradient would need it throws.
+/// Switches recording off. A tensor made inside can never be saved for backward later: an op that
+/// would have to save it throws.
 class InferenceMode {
  public:
   [[nodiscard]] explicit InferenceMode(bool enabled = true)
@@ -72,8 +72,8 @@ class InferenceMode {
 
 namespace autograd {
 
-/// Inside, backward checks every gradient it computes and throws at the first NaN, naming the
-/// forward op whose derivative produced it.
+/// Until the end of the scope backward checks every gradient, and throws at the first NaN, naming
+/// the forward op whose derivative produced it.
 class DetectAnomalyGuard : halfgrad::detail::GuardedValue<bool> {
  public:
   [[nodiscard]] DetectAnomalyGuard()

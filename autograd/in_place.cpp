@@ -11,12 +11,13 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// The base after `part` of it was overwritten by `result`. A gradient's part there belongs to the
-// result, the rest to the base as it was.
+// The base after its part `part` was overwritten by `result`. The gradient of that part belongs to
+// `result`, the rest to the former base.
 Tensor overwritten(const Tensor& base, const Tensor& result, const Array& part) {
   const Tensor operands[] = {base, result};
   return record("overwrite_part", base.array(), operands,
@@ -30,32 +31,29 @@ Tensor overwritten(const Tensor& base, const Tensor& result, const Array& part) 
 
 void check_target(const Tensor& target, const Tensor& result, const std::string& op) {
   if (target.is_inference() && !InferenceMode::is_enabled()) {
-    throw std::runtime_error(op +
-                             ": expected a tensor made outside InferenceMode, got one made "
-                             "inside; clone() it first");
+    fail<std::runtime_error>(op,
+                             "expected a tensor made outside InferenceMode, got one made inside; "
+                             "clone() it first");
   }
   if (result.sizes() != target.sizes()) {
-    throw std::invalid_argument(op + ": expected a result of the target's shape " +
-                                to_string(target.sizes()) + ", got " + to_string(result.sizes()));
+    fail(op, "expected a result of the target's shape {}, got {}", target.sizes(), result.sizes());
   }
   if (result.device() != target.device()) {
-    throw std::invalid_argument(op + ": expected operands on " + target.device().str() +
-                                ", where the target is, got " + result.device().str());
+    fail(op, "expected operands on {}, where the target is, got {}", target.device(),
+         result.device());
   }
   if (kind_rank(result.dtype()) > kind_rank(target.dtype())) {
-    throw std::invalid_argument(op + ": expected a result that " +
-                                std::string(name(target.dtype())) + " can hold, got " +
-                                std::string(name(result.dtype())));
+    fail(op, "expected a result that {} can hold, got {}", target.dtype(), result.dtype());
   }
   if (target.array().repeats_elements()) {
-    throw std::invalid_argument(op + ": expected a target whose elements lie apart, got shape " +
-                                to_string(target.sizes()) + " with strides " +
-                                to_string(target.strides()) +
-                                ", as expand() makes it of fewer numbers; clone() it first");
+    fail(op,
+         "expected a target whose elements do not share memory, got shape {} with strides {}, as "
+         "expand() makes it; clone() it first",
+         target.sizes(), target.strides());
   }
 }
 
-// Whether writing one may change the other, which is not the same view.
+// Whether the memory overlaps, unless both are the same view.
 bool overlap(const Array& a, const Array& b) {
   const bool same_view = a.data() == b.data() && a.strides() == b.strides();
   if (same_view || a.device() != b.device()) return false;
@@ -64,11 +62,11 @@ bool overlap(const Array& a, const Array& b) {
   return a_begin < b_end && b_begin < a_end;
 }
 
-void set_place(TensorImpl& impl, const Tensor& like) {
+void set_node(TensorImpl& impl, const Tensor& like) {
   std::shared_ptr<Node> former = std::exchange(impl.grad_fn, like.impl()->grad_fn);
   impl.output = like.impl()->output;
   if (former != nullptr && impl.grad_fn != nullptr) {
-    // retain_grad() asked for the gradient of the numbers as they are now.
+    // After retain_grad() the gradient of the new elements is kept.
     std::erase_if(former->retained, [&](const auto& retained) {
       const bool moves = retained.second.lock().get() == &impl;
       if (moves) impl.grad_fn->retained.emplace_back(impl.output, retained.second);
@@ -83,24 +81,25 @@ void set_place(TensorImpl& impl, const Tensor& like) {
 Tensor recordable(const Tensor& target, const std::string& op) {
   const TensorImpl& impl = *target.impl();
   if (impl.is_view && (impl.view_of == nullptr || impl.view_of->base->array.repeats_elements())) {
-    throw std::runtime_error(op +
-                             ": expected a tensor that owns its numbers, got a view, whose base "
-                             "autograd could not follow; clone() it first, or use NoGradGuard");
+    fail<std::runtime_error>(op,
+                             "expected a tensor that owns its elements, got a view whose base "
+                             "autograd does not know; clone() it first, or use NoGradGuard");
   }
   const Tensor base = impl.view_of != nullptr ? Tensor(impl.view_of->base) : target;
   const auto is_variable = [](const Tensor& x) { return x.impl()->requires_grad && x.is_leaf(); };
   if (is_variable(base) || is_variable(target)) {
-    throw std::runtime_error(op + ": expected a tensor that is not a leaf requiring grad" +
-                             (is_variable(target) ? "" : ", nor a view of one") +
-                             ", got one; change leaves inside NoGradGuard only");
+    fail<std::runtime_error>(op,
+                             "expected a tensor that is not a leaf requiring grad{}, got one; "
+                             "change leaves inside NoGradGuard only",
+                             is_variable(target) ? "" : ", nor a view of one");
   }
   return base;
 }
 
 void rebase(const Tensor& base, const Tensor& target, const Tensor& result) {
-  // Numbers without a gradient have no place to give.
+  // A result without a gradient has no node.
   const bool replaced = base.is_same(target) && result.requires_grad();
-  set_place(*base.impl(), replaced ? result : overwritten(base, result, target.array()));
+  set_node(*base.impl(), replaced ? result : overwritten(base, result, target.array()));
   ++base.impl()->rebased;
 }
 
@@ -122,9 +121,9 @@ void follow_base(TensorImpl& view) {
   if (of.rebased.load(std::memory_order_acquire) == rebased) return;
   const std::lock_guard lock(of.mutex);
   if (of.rebased.load(std::memory_order_relaxed) == rebased) return;
-  const EnableGradGuard record;
+  const EnableGradGuard recording;
   const Array& seen = view.array;
-  set_place(view, as_strided(Tensor(of.base), seen.sizes(), seen.strides(), seen.storage_offset()));
+  set_node(view, as_strided(Tensor(of.base), seen.sizes(), seen.strides(), seen.storage_offset()));
   of.rebased.store(rebased, std::memory_order_release);
 }
 

@@ -10,12 +10,13 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/core/fail.h>
 
 // Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.
 namespace halfgrad::indexing {
 namespace {
 
-// A view, and the tensors that pick along its dimensions: undefined where one stays whole.
+// A view, and one index tensor per dimension: undefined for a dimension that stays whole.
 struct Picks {
   Tensor view;
   std::vector<Tensor> along;
@@ -23,13 +24,13 @@ struct Picks {
 
 bool is_mask(const Tensor& index) { return index.dtype() == kBool; }
 
-// A mask is for the dimensions of `view` from `dim` on.
+// Checks that a mask has the sizes of the dimensions of `view` from `dim` on.
 void expect_mask(const char* op, const Tensor& mask, const Tensor& view, std::int64_t dim) {
   for (std::int64_t i = 0; i < mask.dim(); ++i) {
     if (dim + i < view.dim() && mask.size(i) == view.size(dim + i)) continue;
-    throw std::out_of_range(std::string(op) + ": expected a mask of the sizes that " +
-                            to_string(view.sizes()) + " has from dimension " + std::to_string(dim) +
-                            " on, got " + to_string(mask.sizes()));
+    detail::fail<std::out_of_range>(
+        op, "expected a mask of the sizes that {} has from dimension {} on, got {}", view.sizes(),
+        dim, mask.sizes());
   }
 }
 
@@ -41,7 +42,7 @@ int dims_taken(const TensorIndex& index) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<Slice>(value);
 }
 
-// Takes the indices from left to right; dim_ is the next dimension of the view.
+// Applies the indices from left to right; dim_ is the next dimension of the view.
 class Reader {
  public:
   Reader(const char* op, const Tensor& self, const std::vector<TensorIndex>& indices)
@@ -49,8 +50,8 @@ class Reader {
     for (const TensorIndex& index : indices) left_over_ -= dims_taken(index);
     left_over_ += self.dim();
     if (left_over_ < 0) {
-      throw std::out_of_range(std::string(op) + ": expected at most " + std::to_string(self.dim()) +
-                              " indices, got " + std::to_string(self.dim() - left_over_));
+      detail::fail<std::out_of_range>(op, "expected at most {} indices, got {}", self.dim(),
+                                      self.dim() - left_over_);
     }
     for (const TensorIndex& index : indices) std::visit(*this, index.value());
     picks_.along.resize(static_cast<std::size_t>(picks_.view.dim()));
@@ -75,9 +76,7 @@ class Reader {
       return index.dim() == 0 ? (*this)(index.item<std::int64_t>()) : pick(index);
     }
     if (!is_mask(index)) {
-      throw std::invalid_argument(std::string(op_) +
-                                  ": expected tensors of int64, int32 or bool, got " +
-                                  std::string(name(index.dtype())));
+      detail::fail(op_, "expected tensors of int64, int32 or bool, got {}", index.dtype());
     }
     if (index.dim() == 0) {
       add_dimension();
@@ -107,7 +106,7 @@ class Reader {
   bool ellipsis_ = false;
 };
 
-// The index into dimensions of these sizes, flattened, that each tuple of indices stands for.
+// The flat index, into dimensions of these sizes, of each tuple of indices.
 Tensor flat_index(const char* op, const Tensor& view, const std::vector<Tensor>& along) {
   Tensor flat;
   for (std::size_t d = 0; d < along.size(); ++d) {
@@ -121,14 +120,14 @@ Tensor flat_index(const char* op, const Tensor& view, const std::vector<Tensor>&
   return flat;
 }
 
-// What tensors pick. The picked dimensions become one, where they are if they are neighbours and
-// else in front.
+// The selection by index tensors. The picked dimensions are merged into one: in their place if they
+// are neighbours, otherwise in front.
 struct Rows {
   Tensor rows;         // a view, or a copy where the strides do not allow one
-  std::int64_t place;  // the dimension in which the picked ones are merged
+  std::int64_t place;  // the merged dimension
   Tensor flat;         // the index into it, of any shape
   Shape order;         // the view's dimensions with the picked ones beside each other
-  Shape picked_sizes;  // of the elements that are picked
+  Shape picked_sizes;  // sizes of the selection
 };
 
 bool is_picked(const Tensor& index) { return index.defined(); }
@@ -178,7 +177,7 @@ Tensor last_positions(const Tensor& flat, std::int64_t count) {
   return scatter_add(none, 0, indices, where(is_last, positions + 1, 0)) - 1;
 }
 
-// The rows with `values` put, or added, where the index says.
+// The rows after `values` were put, or added, at the indices.
 Tensor with_values(const Rows& at, const Tensor& value, bool accumulate) {
   const Tensor flat = reshape(at.flat, at.flat.numel());
   Shape sizes = at.rows.sizes();
@@ -198,7 +197,7 @@ Tensor with_values(const Rows& at, const Tensor& value, bool accumulate) {
 
 void put(const Picks& picks, const Tensor& value, bool accumulate) {
   const Tensor& view = picks.view;
-  const detail::CastRuleScope no_rule(nullptr);  // in place there is no choice of dtype
+  const detail::CastRuleScope no_rule(nullptr);  // the target keeps its dtype
   const Rows at = rows_of("index_put_", picks);
   if (at.flat.numel() == 0) return static_cast<void>(expand(value, at.picked_sizes));
   Shape permuted, inverse = at.order;
@@ -230,8 +229,7 @@ Tensor nonzero(const Tensor& self) {
 
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   if (mask.dtype() != kBool) {
-    throw std::invalid_argument("masked_select: expected a mask of bool, got " +
-                                std::string(name(mask.dtype())));
+    detail::fail("masked_select", "expected a mask of bool, got {}", mask.dtype());
   }
   const Shape sizes = broadcast_shapes(self.sizes(), mask.sizes(), "masked_select");
   return self.expand(sizes).index({mask.expand(sizes)});
@@ -241,7 +239,7 @@ namespace detail {
 
 Tensor TensorMethods::index(const std::vector<indexing::TensorIndex>& indices) const {
   const Tensor picked = indexing::pick(indexing::Reader("index", self(), indices).result());
-  return picked.is_same(self()) ? reshape(picked.sizes()) : picked;  // a view, as all others
+  return picked.is_same(self()) ? reshape(picked.sizes()) : picked;  // returns a view, not self
 }
 
 Tensor& InPlaceMethods::index_put_(const std::vector<indexing::TensorIndex>& indices,

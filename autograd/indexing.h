@@ -8,15 +8,15 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// What Tensor::index() and index_put_() take, as in torch::indexing:
+/// The arguments of Tensor::index() and index_put_(), as in torch::indexing:
 /// `x.index({Slice(1, None), Ellipsis, 0})` is Python's `x[1:, ..., 0]`.
 namespace halfgrad::indexing {
 
 // NOLINTBEGIN(readability-identifier-naming): Python's and libtorch's names
-/// A new dimension of size 1; within a Slice, "as far as it goes".
+/// A new dimension of size 1; within a Slice, no limit.
 inline constexpr std::nullopt_t None = std::nullopt;
 
-/// As many whole dimensions as the other indices leave.
+/// All dimensions that the other indices do not use.
 struct EllipsisIndexType {};
 inline constexpr EllipsisIndexType Ellipsis{};
 // NOLINTEND(readability-identifier-naming)
@@ -31,7 +31,7 @@ struct Slice {
 };
 
 /// One of: None, Ellipsis, an integer, a Slice, a tensor of int64 or int32, a mask of bool.
-/// Negative integers count from the end; a 0-dimensional tensor of them is the integer in it.
+/// Negative integers count from the end. A 0-dimensional integer tensor counts as an integer.
 class TensorIndex {
  public:
   TensorIndex(std::nullopt_t none) : value_(none) {}

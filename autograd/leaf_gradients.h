@@ -12,8 +12,8 @@
 
 namespace halfgrad::detail {
 
-/// Gradients that wait for the end of a backward pass, by the leaf they belong to: in the order in
-/// which the first for each arrived. A few need no memory of their own.
+/// The gradients of leaves during a backward pass, in the order in which each leaf was first
+/// reached. The first 16 need no heap memory.
 class LeafGradients {
  public:
   struct Entry {
@@ -24,7 +24,7 @@ class LeafGradients {
 
   LeafGradients() { entries_.reserve(kFew); }
 
-  /// That of `leaf`; its gradient is undefined at first.
+  /// The entry of `leaf`; its gradient is undefined at first.
   Entry& of(const std::shared_ptr<TensorImpl>& leaf) {
     if (entries_.size() <= kFew) {
       for (Entry& entry : entries_) {
@@ -43,7 +43,7 @@ class LeafGradients {
   auto end() { return entries_.end(); }
 
  private:
-  static constexpr std::size_t kFew = 16;  // found by looking at each, beyond by hashing
+  static constexpr std::size_t kFew = 16;  // up to here a linear search, then a hash table
 
   using Index = std::unordered_map<const TensorImpl*, std::size_t>;
 
@@ -52,8 +52,8 @@ class LeafGradients {
     for (std::size_t i = 0; i < entries_.size(); ++i) (*index_)[entries_[i].leaf.get()] = i;
   }
 
-  alignas(Entry) std::array<std::byte, kFew * sizeof(Entry)> room_;
-  std::pmr::monotonic_buffer_resource memory_{room_.data(), room_.size()};
+  alignas(Entry) std::array<std::byte, kFew * sizeof(Entry)> first_entries_;
+  std::pmr::monotonic_buffer_resource memory_{first_entries_.data(), first_entries_.size()};
   std::pmr::vector<Entry> entries_{&memory_};
   std::unique_ptr<Index> index_;
 };

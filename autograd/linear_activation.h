@@ -2,15 +2,15 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// linear and what usually follows it, as one op: on a GPU the product's kernel also adds the bias
-/// and applies the activation, while its result is still in registers.
+/// linear and an activation as one op. On a GPU the bias and the activation are the epilogue of the
+/// product's kernel, so its result stays in registers.
 namespace halfgrad {
 
-/// relu(linear(input, weight, bias)), its bits and its gradients.
+/// relu(linear(input, weight, bias)), with the same bits and the same gradients.
 Tensor linear_relu(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 /// gelu(linear(input, weight, bias), "tanh"). On a GPU the argument of gelu is not rounded to 16
-/// bits in between.
+/// bits.
 Tensor linear_gelu(const Tensor& input, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace halfgrad

@@ -14,7 +14,8 @@ namespace halfgrad::detail {
 using LossFunction = std::function<Tensor(const Tensor& x, const Tensor& target, Reduction)>;
 using LossReference = std::function<double(double x, double target)>;
 
-/// Every reduction of F computed by `run`, with operands in [low, high].
+/// An entry with an example for every reduction. `run` computes the loss, and operands are in
+/// [low, high].
 template <class F>
 OpEntry loss_entry(const LossFunction& run, const LossReference& f, double low = -2,
                    double high = 2) {

@@ -12,8 +12,8 @@ std::uint64_t next_sequence() {
   return counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Nodes that this thread's outermost release() is still to let go of. A plain pointer, so that
-// tensors which live longer than the thread's other variables can be released too.
+// The nodes that the outermost release() of this thread has yet to free. A plain pointer, because
+// tensors may outlive the thread's other variables.
 thread_local constinit std::vector<std::shared_ptr<Node>>* waiting = nullptr;
 
 }  // namespace
@@ -108,7 +108,7 @@ void SavedTensor::save_output(const Tensor& tensor) {
 
 namespace {
 
-// Apart from the checks: they run for every saved tensor, and are short by themselves.
+// Out of line, because the checks run for every saved tensor.
 [[noreturn]] void refuse_freed(const Node& saver) {
   throw std::runtime_error(
       std::string("backward: expected the tensors saved by '") + saver.name() +
@@ -126,20 +126,20 @@ namespace {
 
 }  // namespace
 
-const Array& SavedTensor::numbers(const Node& saver) const {
+const Array& SavedTensor::array(const Node& saver) const {
   if (state_ == State::freed) refuse_freed(saver);
-  const Array& array = impl_->array;
-  if (array.storage().get() != storage_ || storage_->version() != version_) {
-    refuse_changed(saver, array, version_);
+  const Array& saved = impl_->array;
+  if (saved.storage().get() != storage_ || storage_->version() != version_) {
+    refuse_changed(saver, saved, version_);
   }
-  return array;
+  return saved;
 }
 
 Tensor SavedTensor::unpack(Node& saver) const {
   if (state_ == State::never) return {};
-  const Array& array = numbers(saver);
+  const Array& saved = array(saver);
   if (state_ == State::input) return Tensor(impl_);
-  Tensor tensor(array);
+  Tensor tensor(saved);
   tensor.impl()->grad_fn = saver.shared_from_this();
   tensor.impl()->output = output_;
   return tensor;

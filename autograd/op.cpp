@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>
 
@@ -25,7 +26,7 @@ OperandsNode<N>::OperandsNode(const std::array<Tensor, N>& operands, unsigned sa
     if (!reads.empty() && this->edge_store[i].defined()) wanted |= reads[i];
   }
   for (std::size_t i = 0; i < N; ++i) {
-    if ((saves & wanted) >> i & 1U) inputs_[i].save_input(operands[i]);
+    if (contains(saves & wanted, i)) inputs_[i].save_input(operands[i]);
   }
 }
 
@@ -65,9 +66,8 @@ void use_one_device(const char* op, std::span<Tensor> operands) {
   for (Tensor& operand : operands) {
     if (!operand.defined() || operand.device() == place->device()) continue;
     if (!is_number(operand)) {
-      throw std::invalid_argument(std::string(op) + ": expected operands on one device, got " +
-                                  place->device().str() + " and " + operand.device().str() +
-                                  "; .to(device) moves a tensor");
+      fail(op, "expected operands on one device, got {} and {}; .to(device) moves a tensor",
+           place->device(), operand.device());
     }
     operand = to(operand, place->device());
   }
@@ -84,9 +84,9 @@ Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor
   std::array<const Array*, N> arrays;
   for (std::size_t i = 0; i < N; ++i) arrays[i] = &array_of(operands[i]);
   Tensor result(calls.forward(op, arrays));
-  if (calls.record != nullptr && GradMode::is_enabled() && any_requires_grad(operands) &&
+  if (calls.make_node != nullptr && GradMode::is_enabled() && any_requires_grad(operands) &&
       result.is_floating_point()) {
-    OperandsNode<N>::set_result(calls.record(op, operands), result, calls.saves);
+    OperandsNode<N>::set_result(calls.make_node(op, operands), result, calls.saves);
   }
   if (op_observer != nullptr) op_observer->ran(calls.name, operands, result);
   return result;
@@ -137,7 +137,7 @@ Tensor record(const char* name, Array result, std::span<const Tensor> operands,
 }
 
 DType result_type(std::span<const Tensor> operands) {
-  constexpr int kGroups = 3;  // with dimensions, without, scalars
+  constexpr int kGroups = 3;  // tensors with dimensions, 0-dimensional tensors, Scalars
   DType of_group[kGroups];
   bool present[kGroups] = {};
   for (const Tensor& operand : operands) {
@@ -159,9 +159,7 @@ DType result_type(std::span<const Tensor> operands) {
 
 void expect_integer_factor(const char* op, const char* name, Scalar factor, DType integers) {
   if (is_floating_point(factor.kind())) {
-    throw std::invalid_argument(std::string(op) + ": expected an integer " + name +
-                                " for tensors of " + std::string(halfgrad::name(integers)) +
-                                ", got a fraction");
+    fail(op, "expected an integer {} for tensors of {}, got a fraction", name, integers);
   }
   expect_held(factor, integers);
 }

@@ -11,8 +11,9 @@
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/core/operand_set.h>
 
-/// How an op becomes part of the graph. An op is a small struct:
+/// Ops and the graph. An op with a kernel of its own is a small struct:
 ///
 ///   struct Softmax {
 ///     static constexpr auto name = "softmax";
@@ -23,16 +24,20 @@
 ///     void release_saved();                             // optional: drops what forward() kept
 ///   };
 ///
-/// and `apply(Softmax{dim}, x)` is the only way it runs.
+/// `apply(Softmax{dim}, x)` runs it: casts the operands as autocast says, computes, records the op
+/// in the graph and notifies the observer. Three kinds of ops run in other ways:
+///
+///   views, lists of operands (reshape, cat)   record(), below: no cast
+///   losses (mse_loss)                         composite(): one cast, then several ops
+///   compositions (einsum, clamp of tensors)   plain calls of other ops, each of which is recorded
 namespace halfgrad::detail {
 
-/// What backward needs kept: bit i for operand i, and the output.
+/// Sets of an op's operands (core/operand_set.h) and its output: what backward needs.
 inline constexpr unsigned kSavesNothing = 0;
-inline constexpr unsigned kSavesInput = 1;
 inline constexpr unsigned kSavesInputs = 0xff;
 inline constexpr unsigned kSavesOutput = 0x100;
 
-/// Told of every op that ran: inspectors and traces.
+/// Is notified of every op that ran: inspectors and traces.
 class OpObserver {
  public:
   virtual ~OpObserver() = default;
@@ -40,8 +45,8 @@ class OpObserver {
 };
 inline thread_local constinit OpObserver* op_observer = nullptr;
 
-/// A backward's view of its node: the gradient that arrived, what was saved, and where to put the
-/// gradients of the operands.
+/// The arguments of an op's backward(): the gradient of its output, the saved tensors, and where to
+/// put the gradients of its operands.
 template <std::size_t N>
 class Backward {
  public:
@@ -52,9 +57,9 @@ class Backward {
   const Tensor& grad() const { return grad_; }
   Tensor input(std::size_t i) const { return inputs_[i].unpack(node_); }
   Tensor output() const { return output_.unpack(node_); }
-  /// The numbers alone, for kernels.
-  const Array& input_array(std::size_t i) const { return inputs_[i].numbers(node_); }
-  const Array& output_array() const { return output_.numbers(node_); }
+  /// The arrays alone, for kernels.
+  const Array& input_array(std::size_t i) const { return inputs_[i].array(node_); }
+  const Array& output_array() const { return output_.array(node_); }
   bool needs(std::size_t i) const { return node_.edges()[i].defined(); }
   void set(std::size_t i, Tensor gradient) const { grad_inputs_[i] = std::move(gradient); }
 
@@ -71,17 +76,18 @@ struct EdgeStore {
   std::array<Edge, N> edge_store;
 };
 
-/// What the node of an op with N operands is, whichever op: compiled once, in op.cpp, because there
-/// are hundreds of ops when derivatives of derivatives are counted.
+/// The part of a node that depends on the number of operands N, not on the op. It is compiled once,
+/// in op.cpp: with the derivatives of derivatives there are hundreds of ops.
 template <std::size_t N>
 class OperandsNode : EdgeStore<N>, public Node {
  public:
-  /// Makes `result` the output of `node`, which keeps it if backward needs it.
+  /// Makes `result` the output of `node`, and saves it if `saves` contains kSavesOutput.
   static void set_result(std::shared_ptr<OperandsNode> node, const Tensor& result, unsigned saves);
   void release_saved() override;
 
  protected:
-  /// Saves of `saves` what one of `reads`, that of an operand with a gradient, contains.
+  /// Saves operand i only if a gradient that is needed reads it. `reads[j]` are the operands that
+  /// the gradient of operand j reads; empty `reads` stand for all of `saves`.
   OperandsNode(const std::array<Tensor, N>& operands, unsigned saves,
                std::span<const unsigned> reads);
   ~OperandsNode() override;
@@ -98,7 +104,8 @@ extern template class OperandsNode<2>;
 extern template class OperandsNode<3>;
 extern template class OperandsNode<4>;
 
-/// What an op may have. Named, because nvcc and g++ disagree about requires-expressions elsewhere.
+/// Optional members of an op. They are named concepts because nvcc and g++ disagree about
+/// requires-expressions inside functions.
 template <class Op>
 concept StatesReads = requires {
   Op::reads;
@@ -120,8 +127,8 @@ concept Prepares = requires(Op op, std::span<const Tensor> operands) {
   op.prepare(operands);
 };
 
-/// For each operand the operands at which its gradient looks. An op without `reads` needs all that
-/// it saves.
+/// For each operand the set of operands that its gradient reads. An op without `reads` reads all
+/// that it saves.
 template <class Op>
 constexpr std::span<const unsigned> reads_of() {
   if constexpr (StatesReads<Op>) return Op::reads;
@@ -151,8 +158,8 @@ class OpNode final : public OperandsNode<N> {
 /// Makes `output` the next output of `node`.
 void set_history(const Tensor& output, std::shared_ptr<Node> node);
 
-// Asks every tensor: a view that must look at its base again has to do so before a node that
-// consumes it is made.
+// Calls requires_grad() of every tensor, without a short cut: a view whose base has changed updates
+// its own node by that, which must happen before a node that consumes the view is made.
 inline bool any_requires_grad(std::span<const Tensor> tensors) {
   bool any = false;
   for (const Tensor& tensor : tensors) any |= tensor.defined() && tensor.requires_grad();
@@ -171,7 +178,7 @@ constexpr bool is_differentiable() {
   return StatesSaves<Op>;
 }
 
-/// An op of N operands as apply() sees it: what is the same for every op is compiled once, in
+/// An op of N operands as a table of functions, so that apply_op() is compiled once for all ops, in
 /// op.cpp.
 template <std::size_t N>
 struct OpCalls {
@@ -180,8 +187,8 @@ struct OpCalls {
   unsigned saves;
   void (*prepare)(void* op, std::span<const Tensor> operands);  // or null
   Array (*forward)(void* op, const std::array<const Array*, N>& operands);
-  // Null of an op without gradient.
-  std::shared_ptr<OperandsNode<N>> (*record)(void* op, const std::array<Tensor, N>& operands);
+  // Null if the op has no gradient.
+  std::shared_ptr<OperandsNode<N>> (*make_node)(void* op, const std::array<Tensor, N>& operands);
 };
 
 template <class Op, std::size_t... I>
@@ -195,7 +202,7 @@ constexpr auto calls_of(std::index_sequence<I...>) {
                             [](void* op, const std::array<const Array*, kCount>& operands) {
                               return static_cast<Op*>(op)->forward(*operands[I]...);
                             },
-                        .record = nullptr};
+                        .make_node = nullptr};
   if constexpr (Prepares<Op>) {
     calls.prepare = [](void* op, std::span<const Tensor> operands) {
       static_cast<Op*>(op)->prepare(operands);
@@ -203,7 +210,7 @@ constexpr auto calls_of(std::index_sequence<I...>) {
   }
   if constexpr (is_differentiable<Op>()) {
     calls.saves = Op::saves;
-    calls.record =
+    calls.make_node =
         [](void* op,
            const std::array<Tensor, kCount>& operands) -> std::shared_ptr<OperandsNode<kCount>> {
       return std::make_shared<OpNode<Op, kCount>>(std::move(*static_cast<Op*>(op)), operands);
@@ -215,8 +222,9 @@ constexpr auto calls_of(std::index_sequence<I...>) {
 template <std::size_t N>
 Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor*, N>& inputs);
 
-/// Casts the operands as the rule says, runs the op, records it, tells the observer. An op may have
-/// `prepare(std::span<const Tensor>)`, called with the cast operands before forward().
+/// Casts the operands as the cast rule says, runs the op, records it in the graph and notifies the
+/// observer. If the op has `prepare(std::span<const Tensor>)`, calls it with the cast operands
+/// before forward().
 template <class Op, std::same_as<Tensor>... In>
 Tensor apply(Op op, const In&... inputs) {
   static_assert(sizeof...(In) <= 4, "apply: for more operands add to the instances in op.cpp");
@@ -224,40 +232,41 @@ Tensor apply(Op op, const In&... inputs) {
   return apply_op<sizeof...(In)>(calls, &op, {&inputs...});
 }
 
-/// Moves CPU tensors without dimensions to the device of the others, as PyTorch does. Throws
-/// std::invalid_argument where others lie on several devices. The first operand is defined.
+/// Moves 0-dimensional CPU tensors to the device of the other operands, as PyTorch does. Throws
+/// std::invalid_argument if the others are on several devices. The first operand must be defined.
 void use_one_device(const char* op, std::span<Tensor> operands);
 
-/// A recorded op with any number of operands, its backward a function of the gradient. For ops
-/// whose operands are a list, and for views.
+/// Returns `result` as a tensor, recorded in the graph as an op on `operands` if one of them
+/// requires grad. For views, and for ops whose operands are a list.
 using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;
 Tensor record(const char* name, Array result, std::span<const Tensor> operands,
               BackwardFunction backward);
 
-/// Replaces the numbers of `target` by those of `result`, computed from it, and gives it the
-/// result's place in the graph; of a view, gives its base a place that knows what was overwritten.
-/// Throws for leaves that require grad, views of them, and expanded tensors.
+/// Copies `result`, computed from `target`, into `target`, and gives `target` the node of `result`.
+/// If `target` is a view, its base gets a node that knows which elements were overwritten. Throws
+/// for leaves that require grad, views of them, and expanded tensors.
 void assign_in_place(const Tensor& target, const Tensor& result, const char* op);
 
-/// The dtype of an op on these operands by PyTorch's rules: tensors with dimensions count before
-/// those without, and those before Scalars; a later group matters only if its kind (bool, integer,
-/// floating point) is higher.
+/// The dtype of an op on these operands by PyTorch's promotion rules. There are three groups:
+/// tensors with dimensions, 0-dimensional tensors, Scalars. A later group changes the result only
+/// if its kind (bool, integer, floating point) is higher.
 DType result_type(std::span<const Tensor> operands);
 
-/// Throws for a fraction, and for an integer that the dtype does not hold.
+/// Throws for a fraction, and for an integer outside the range of the dtype.
 void expect_integer_factor(const char* op, const char* name, Scalar factor, DType integers);
 
-/// The same for integer operands; `name` is what the op calls the factor.
+/// Calls expect_integer_factor() if all operands are integers. `name` is the factor's name in the
+/// signature of the op.
 template <std::same_as<Tensor>... In>
 void expect_fitting_factor(const char* op, const char* name, Scalar factor, const In&... operands) {
   if ((operands.is_floating_point() || ...)) return;
   expect_integer_factor(op, name, factor, result_type(std::array{operands...}));
 }
 
-/// A Scalar as a 0-dimensional operand.
+/// Makes a 0-dimensional operand of a Scalar.
 Tensor wrap(Scalar scalar, Device device);
 
-/// Throws std::invalid_argument for a number beyond the range of `dtype`, if that is of integers.
+/// Throws std::invalid_argument if `dtype` is an integer dtype whose range does not hold `number`.
 void expect_held(Scalar number, DType dtype);
 
 }  // namespace halfgrad::detail

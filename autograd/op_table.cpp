@@ -3,7 +3,7 @@
 namespace halfgrad {
 namespace detail {
 
-// Each stands on its op's page.
+// Each is defined on the page of its op, autograd/ops/*.cpp.
 OpEntry add_entry();
 OpEntry sub_entry();
 OpEntry mul_entry();
@@ -48,6 +48,7 @@ OpEntry elu_entry();
 OpEntry gelu_entry();
 OpEntry silu_entry();
 OpEntry softplus_entry();
+OpEntry softshrink_entry();
 OpEntry eq_entry();
 OpEntry ne_entry();
 OpEntry lt_entry();
@@ -141,7 +142,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::addcmul_entry(),
       detail::addcdiv_entry(),
       detail::where_entry(),
-      // Functions of one number
+      // Functions of one element
       detail::abs_entry(),
       detail::exp_entry(),
       detail::exp2_entry(),
@@ -172,6 +173,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::gelu_entry(),
       detail::silu_entry(),
       detail::softplus_entry(),
+      detail::softshrink_entry(),
       // Comparisons and logic
       detail::eq_entry(),
       detail::ne_entry(),

@@ -10,33 +10,33 @@ namespace halfgrad {
 
 class Tensor;
 
-/// What 16-bit numbers do to an op: a fact of arithmetic, stated by the op. What to do about it is
-/// policy, and lives in amp.
+/// How an op behaves in 16 bits: a fact of arithmetic, stated by the op. The policy, which dtype
+/// autocast chooses for it, is in amp.
 enum class Precision : std::uint8_t {
-  any,              ///< as good in 16 bits as its operands are
-  tensor_core,      ///< a product with a wide accumulator: what 16-bit hardware is made for
-  wide_range,       ///< overflows, or loses what matters, in 16 bits
-  wide_accumulate,  ///< 16-bit operands are fine, a 16-bit result is not
-  widest_operand,   ///< needs operands of one type; the widest loses nothing
-  unsafe,           ///< has no safe 16-bit gradient at all
+  any,              ///< as accurate in 16 bits as its operands
+  tensor_core,      ///< a product that tensor cores compute from 16-bit operands, summed in float32
+  wide_range,       ///< overflows or loses accuracy in 16 bits
+  wide_accumulate,  ///< accurate for 16-bit operands, but the result needs 32 bits
+  widest_operand,   ///< needs operands of one dtype: the widest of them
+  unsafe,           ///< its gradient is not safe in 16 bits
 };
 
-/// A rule for operands: called before every op with the op's name and fact; may replace operands by
-/// converted ones (differentiably) or throw. Without amp there is none.
+/// A rule that is called before every op with its name and class. It may replace operands by
+/// converted ones, differentiably, or throw. amp::Autocast installs one; otherwise there is none.
 class CastRule {
  public:
   virtual ~CastRule() = default;
   virtual void cast(const char* op, Precision precision, std::span<Tensor> operands) = 0;
-  /// The same rule, without what it keeps of past ops: to run ops again once this one has gone.
+  /// Returns the same rule with an empty cache, for running ops again after this rule has ended.
   virtual std::unique_ptr<CastRule> copy() const = 0;
 };
 
 namespace detail {
 
-/// The rule of this thread, or nullptr.
+/// The cast rule of this thread, or nullptr.
 inline thread_local constinit CastRule* cast_rule = nullptr;
 
-/// Installs another rule (nullptr: none) until the end of the scope.
+/// Installs a cast rule (nullptr: none) until the end of the scope.
 class CastRuleScope : ScopedValue<CastRule*> {
  public:
   [[nodiscard]] explicit CastRuleScope(CastRule* rule) : ScopedValue(cast_rule, rule) {}

@@ -32,7 +32,7 @@ class Printer {
   bool summarized() const { return summarized_; }
 
  private:
-  // Fixed point, unless it would lose small numbers or fill lines with large ones.
+  // Fixed point, unless small values would print as 0 or large ones would be too long.
   void choose_notation() {
     if (!is_floating_point(dtype_)) return;
     double largest = 0;
@@ -86,7 +86,7 @@ class Printer {
     }
     const bool innermost = dim + 1 == numbers_.ndim();
     const int columns = std::max(1, (kLineWidth - dim - 1) / (static_cast<int>(width_) + 2));
-    // A blank line more for every dimension that ends here.
+    // One more blank line for every dimension that ends here.
     const auto breaks = static_cast<std::size_t>(innermost ? 1 : numbers_.ndim() - dim - 1);
     const std::string next_line =
         std::string(breaks, '\n') + std::string(static_cast<std::size_t>(dim + 1), ' ');

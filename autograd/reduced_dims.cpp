@@ -1,9 +1,7 @@
 #include <halfgrad/autograd/reduced_dims.h>
 
-#include <stdexcept>
-#include <string>
-
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 
@@ -12,8 +10,7 @@ unsigned dims_mask(const Shape& dims, int ndim, const char* op) {
   for (const std::int64_t dim : dims) {
     const unsigned bit = 1U << static_cast<unsigned>(wrap_dim(dim, ndim, op));
     if ((mask & bit) != 0) {
-      throw std::invalid_argument(std::string(op) + ": expected each dimension once, got " +
-                                  to_string(dims));
+      fail(op, "expected each dimension once, got {}", dims);
     }
     mask |= bit;
   }
@@ -37,9 +34,7 @@ Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask) {
 void expect_elements(const Array& x, unsigned mask, const char* op) {
   for (int d = 0; d < x.ndim(); ++d) {
     if ((mask >> static_cast<unsigned>(d) & 1U) == 0 || x.sizes()[d] != 0) continue;
-    throw std::invalid_argument(std::string(op) +
-                                ": expected at least one element to choose from, got shape " +
-                                to_string(x.sizes()));
+    fail(op, "expected at least one element to choose from, got shape {}", x.sizes());
   }
 }
 

@@ -2,15 +2,16 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Shared by ops over some dimensions of a tensor. A mask has bit d for every dimension to reduce.
+/// Functions for ops that reduce some dimensions of a tensor. Bit d of a mask stands for dimension
+/// d.
 namespace halfgrad::detail {
 
-/// The mask of `dims`; of all dimensions for an empty list. Throws on repeats.
+/// Returns the mask of `dims`; an empty list stands for all dimensions. Throws on repeats.
 unsigned dims_mask(const Shape& dims, int ndim, const char* op);
 
 Shape reduced_sizes(const Shape& sizes, unsigned mask, bool keepdim);
 
-/// A reduced gradient repeated over the dimensions that were reduced.
+/// Expands the gradient of a reduction to the shape of its operand.
 Tensor spread(const Tensor& grad, const Shape& sizes, unsigned mask);
 
 /// Throws unless every reduced dimension has an element to choose from.

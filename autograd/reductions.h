@@ -7,8 +7,8 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// The ops that make one number of many; each lives in ops/<name>.cpp, but var and std in
-/// variance.cpp, amax in max.cpp. Without dims they go over all of them.
+/// Reductions, each in ops/<name>.cpp; var and std are in variance.cpp, amax in max.cpp. Without
+/// dims they reduce all dimensions.
 namespace halfgrad {
 
 /// An integer that names a dimension: a bool does not.
@@ -18,7 +18,7 @@ concept DimIndex = std::integral<T> && !std::same_as<T, bool>;
 Tensor sum(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor sum(const Tensor& self, const Shape& dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt);
-/// Along one dimension, as the next ones: `sum(x, 0)`.
+/// Sums along one dimension: `sum(x, 0)`. The functions below have the same form.
 template <DimIndex T>
 Tensor sum(const Tensor& self, T dim, bool keepdim = false,
            std::optional<DType> dtype = std::nullopt) {
@@ -37,9 +37,9 @@ Tensor mean(const Tensor& self, T dim, bool keepdim = false,
 Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
-/// sum (x - mean)^2 / (n - correction), and its root. `correction` is 1 when absent, and where it
-/// is a bool, libtorch's `unbiased`, 1 or 0. Where n <= correction: infinity, or NaN of equal
-/// numbers.
+/// sum (x - mean)^2 / (n - correction), and its root. `correction` is 1 when absent; a bool is
+/// libtorch's `unbiased`, 1 or 0. If n <= correction the result is infinity, or NaN if all elements
+/// are equal.
 Tensor var(const Tensor& self, const Shape& dim = {},
            std::optional<Scalar> correction = std::nullopt, bool keepdim = false);
 template <std::same_as<bool> T>
@@ -66,7 +66,7 @@ Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);
 Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()
 Tensor min(const Tensor& self, const Tensor& other);
-/// Values and indices (int64); of equal values the first.
+/// Returns values and indices (int64): the first index if values are equal.
 std::tuple<Tensor, Tensor> max(const Tensor& self, std::int64_t dim, bool keepdim = false);
 std::tuple<Tensor, Tensor> min(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor amax(const Tensor& self, const Shape& dim = {}, bool keepdim = false);

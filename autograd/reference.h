@@ -7,10 +7,11 @@
 
 #include <halfgrad/autograd/op_table.h>
 
-/// What references of the table's examples are written with: plain numbers, one index at a time.
+/// Functions with which references of the table's examples are written, in double and one index at
+/// a time.
 namespace halfgrad::detail {
 
-/// Row-major numbers f(index) for every index of an array of these sizes.
+/// An array of these sizes with the element f(index) at every index.
 template <class F>
 Values tabulated(const Shape& sizes, const F& f) {
   Values values{sizes, {}};
@@ -26,8 +27,8 @@ Values tabulated(const Shape& sizes, const F& f) {
   return values;
 }
 
-/// The number at an index, which may have more dimensions (on the left) and be beyond those of size
-/// 1: as broadcasting reads it.
+/// The element that broadcasting reads at `index`. The index may have more dimensions, on the left,
+/// and any component in a dimension of size 1.
 inline double& at(Values& values, const Shape& index) {
   const int added = index.size() - values.sizes.size();
   std::int64_t flat = 0;
@@ -40,7 +41,7 @@ inline double at(const Values& values, const Shape& index) {
   return at(const_cast<Values&>(values), index);
 }
 
-/// `index` with one component replaced by a number that is an index itself.
+/// `index` with one component replaced by an element of an index tensor.
 inline Shape replaced(Shape index, int dim, double component) {
   index[dim] = static_cast<std::int64_t>(component);
   return index;
@@ -55,7 +56,7 @@ inline OperandSpec indices(const Shape& sizes, double size) {
           .differentiable = false};
 }
 
-/// Where the largest (or smallest) number of a row stands, or its first NaN.
+/// Position of the largest or smallest element of a row, or of its first NaN.
 inline std::size_t place_of_extreme(const std::vector<double>& row, bool largest) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {

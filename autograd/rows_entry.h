@@ -9,13 +9,13 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reduced_dims.h>
 
-/// Entries of the table for ops that look at whole rows: reductions, softmax, norms.
+/// Entries of the table for row-wise ops: reductions, softmax, norms.
 namespace halfgrad::detail {
 
 using RowReference = std::function<std::vector<double>(const std::vector<double>&)>;
 
-/// f on every row of `in` along the dimensions of `mask`. A row that f turns into one number is one
-/// element of the result, kept as a dimension of size 1 or dropped; else it stays in its place.
+/// Applies f to every row of `in` along the dimensions of `mask`. If f returns one element, the
+/// dimensions are reduced: to size 1 with keepdim, else removed. Otherwise the shape stays.
 inline Values along(const Values& in, unsigned mask, bool keepdim, const RowReference& f) {
   const Shape strides = contiguous_strides(in.sizes);
   const auto place = [&](std::int64_t number, bool reduced) {
@@ -50,7 +50,7 @@ inline Values along(const Values& in, unsigned mask, bool keepdim, const RowRefe
   return out;
 }
 
-/// Examples of a reduction: run(x, dims, keepdim), no dims meaning all.
+/// Adds examples of a reduction, run(x, dims, keepdim). Empty dims stand for all dimensions.
 inline void add_reduction_examples(
     OpEntry& entry, const std::string& prefix,
     const std::function<Tensor(const Tensor&, const Shape&, bool)>& run, const RowReference& f,
@@ -71,7 +71,7 @@ inline void add_reduction_examples(
   }
 }
 
-/// Examples of an op that keeps the shape, along the last and along an inner dimension.
+/// Adds examples of an op that keeps the shape, along the last and along an inner dimension.
 inline void add_row_examples(OpEntry& entry,
                              const std::function<Tensor(const Tensor&, std::int64_t)>& run,
                              const RowReference& f) {

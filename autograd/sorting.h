@@ -7,31 +7,31 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// The ops for which it matters what stands before what along a dimension, and draws; topk and
-/// argsort live in ops/sort.cpp, the others in ops/<name>.cpp.
+/// Sorting, running sums and random draws. topk and argsort are in ops/sort.cpp, the others in
+/// ops/<name>.cpp.
 namespace halfgrad {
 
-/// Values and indices (int64) in order. NaN is above infinity, 0 equals -0, and equal numbers keep
-/// their order: sorting is always stable, asked for or not. Gradients flow through the values.
+/// Returns sorted values and their indices (int64). NaN is above infinity, 0 equals -0, and equal
+/// values keep their order: sorting is always stable. Gradients flow through the values.
 std::tuple<Tensor, Tensor> sort(const Tensor& self, std::int64_t dim = -1, bool descending = false);
 std::tuple<Tensor, Tensor> sort(const Tensor& self, std::same_as<bool> auto /*stable*/,
                                 std::int64_t dim = -1, bool descending = false) {
   return sort(self, dim, descending);
 }
-/// The indices alone.
+/// Returns the indices of sort() alone.
 Tensor argsort(const Tensor& self, std::int64_t dim = -1, bool descending = false);
 Tensor argsort(const Tensor& self, std::same_as<bool> auto /*stable*/, std::int64_t dim = -1,
                bool descending = false) {
   return argsort(self, dim, descending);
 }
-/// The first k that sort() gives, so `sorted` in any case, and of equal numbers the first ones.
-/// Throws std::invalid_argument for k below 0 and above the size of `dim`.
+/// Returns the first k of sort(), so the result is sorted for any `sorted`, and of equal values the
+/// first come first. Throws std::invalid_argument for k below 0 or above the size of `dim`.
 std::tuple<Tensor, Tensor> topk(const Tensor& self, std::int64_t k, std::int64_t dim = -1,
                                 bool largest = true, bool sorted = true);
 
-/// y_i = x_0 + x_1 + ... + x_i along `dim`, of dtype `dtype`, to which x is converted first;
-/// without one x's, int64 of integers. Floats are added in double, one after the other, and each
-/// y_i rounded once.
+/// y_i = x_0 + x_1 + ... + x_i along `dim`. x is converted to `dtype` first; by default it keeps
+/// its dtype, and integers become int64. Floats are added in double, one after the other, and each
+/// y_i is rounded once.
 Tensor cumsum(const Tensor& self, std::int64_t dim, std::optional<DType> dtype = std::nullopt);
 
 /// Indices drawn with probabilities in proportion to `self`, floating point [n] or [rows, n]: int64
@@ -40,9 +40,9 @@ Tensor cumsum(const Tensor& self, std::int64_t dim, std::optional<DType> dtype =
 ///
 /// Throws std::invalid_argument for other dtypes and shapes, for num_samples below 1, and without
 /// replacement above n; on the CPU also for probabilities below 0, infinite or NaN, for a row with
-/// none above 0, and without replacement for one with fewer than num_samples above 0. A GPU does
-/// not look, because the host would wait: there such a row gives indices in [0, n) that mean
-/// nothing.
+/// none above 0, and without replacement for one with fewer than num_samples above 0. On a GPU
+/// probabilities are not checked, because the host would have to wait: such a row gives arbitrary
+/// indices in [0, n).
 Tensor multinomial(const Tensor& self, std::int64_t num_samples, bool replacement = false);
 
 }  // namespace halfgrad

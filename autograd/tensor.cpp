@@ -7,12 +7,13 @@
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
 
-// Whether something shows these elements besides the handle that `impl` is: another handle, a view,
-// what this is a view of, or the owner of memory that is somebody else's.
+// Whether anything besides `impl` refers to these elements: another handle, a view, the base of
+// this view, or the owner of external memory.
 bool is_seen_elsewhere(const std::shared_ptr<detail::TensorImpl>& impl) {
   const std::shared_ptr<Storage>& storage = impl->array.storage();
   if (impl.use_count() > 1 || storage->block().owner == nullptr) return true;
@@ -59,8 +60,7 @@ template std::vector<bool> Tensor::to_vector() const;
 
 Tensor& Tensor::requires_grad_(bool requires_grad) const {
   if (requires_grad && !is_floating_point()) {
-    throw std::invalid_argument("requires_grad_: expected a floating-point tensor, got " +
-                                std::string(name(dtype())));
+    detail::fail("requires_grad_", "expected a floating-point tensor, got {}", dtype());
   }
   if (requires_grad && is_inference() && !InferenceMode::is_enabled()) {
     throw std::runtime_error(
@@ -79,14 +79,11 @@ std::string Tensor::grad_fn_name() const { return is_leaf() ? "" : grad_fn()->na
 
 void Tensor::set_grad(const Tensor& grad) const {
   if (grad.defined() && (grad.sizes() != sizes() || grad.dtype() != dtype())) {
-    throw std::invalid_argument("set_grad: expected a gradient of shape " + to_string(sizes()) +
-                                " and dtype " + std::string(name(dtype())) + ", got " +
-                                to_string(grad.sizes()) + " and " +
-                                std::string(name(grad.dtype())));
+    detail::fail("set_grad", "expected a gradient of shape {} and dtype {}, got {} and {}", sizes(),
+                 dtype(), grad.sizes(), grad.dtype());
   }
   if (grad.defined() && grad.device() != device()) {
-    throw std::invalid_argument("set_grad: expected a gradient on " + device().str() + ", got " +
-                                grad.device().str());
+    detail::fail("set_grad", "expected a gradient on {}, got {}", device(), grad.device());
   }
   detail::TensorImpl& own = existing();
   if (grad.is_same(*this)) {
@@ -155,20 +152,18 @@ Tensor& Tensor::detach_() const {
 
 void Tensor::check_dtype(DType wanted, const char* op) const {
   if (wanted != dtype()) {
-    throw std::invalid_argument(std::string(op) + ": expected a tensor of " +
-                                std::string(name(wanted)) + ", got " + std::string(name(dtype())));
+    detail::fail(op, "expected a tensor of {}, got {}", wanted, dtype());
   }
 }
 
 void Tensor::check_accessor(DType wanted, std::size_t dims) const {
   check_dtype(wanted, "accessor");
   if (sizes().size() != static_cast<int>(dims)) {
-    throw std::invalid_argument("accessor: expected a tensor of " + std::to_string(dims) +
-                                " dimensions, got shape " + to_string(sizes()));
+    detail::fail("accessor", "expected a tensor of {} dimensions, got shape {}", dims, sizes());
   }
   if (!is_cpu()) {
-    throw std::invalid_argument("accessor: expected a tensor on the CPU, got one on " +
-                                device().str() + "; .cpu() copies it");
+    detail::fail("accessor", "expected a tensor on the CPU, got one on {}; .cpu() copies it",
+                 device());
   }
 }
 

@@ -20,7 +20,7 @@
 
 namespace halfgrad {
 
-/// Takes a hook away again.
+/// Removes a hook.
 class HookHandle {
  public:
   explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
@@ -32,8 +32,8 @@ class HookHandle {
   std::function<void()> remove_;
 };
 
-/// Numbers with a gradient: PyTorch's Tensor. A handle; copies are the same tensor, and methods
-/// that change it are const, as in libtorch. The ops are methods too: tensor_methods.h lists them.
+/// An array with a gradient: PyTorch's Tensor. It is a handle: copies refer to the same tensor, and
+/// methods that change it are const, as in libtorch. Ops are methods too: see tensor_methods.h.
 class Tensor : public detail::TensorMethods {
  public:
   Tensor() = default;
@@ -45,16 +45,15 @@ class Tensor : public detail::TensorMethods {
   Tensor(Tensor&&) = default;
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & = default;
-  /// Assignment to a temporary copies into the elements that it shows: `x[0] = y` is
-  /// `x[0].copy_(y)`, recorded by autograd, and `x[0] = 3` is `x[0].fill_(3)`. Throws
-  /// std::invalid_argument for a temporary whose elements nothing else shows, as that of
-  /// `x.index({mask}) = y`: the assignment would be lost.
+  /// Assignment to a temporary copies into its elements: `x[0] = y` is `x[0].copy_(y)`, recorded by
+  /// autograd, and `x[0] = 3` is `x[0].fill_(3)`. Throws std::invalid_argument if nothing else
+  /// refers to these elements, as in `x.index({mask}) = y`: the assignment would be lost.
   Tensor& operator=(const Tensor& source) &&;
   Tensor& operator=(Scalar value) &&;
 
   bool defined() const { return impl_ != nullptr; }
-  /// As all that asks for its numbers or its place in the graph: throws std::runtime_error when the
-  /// tensor is undefined.
+  /// The elements. Throws std::runtime_error if the tensor is undefined, as do all functions below
+  /// that need its elements or its grad_fn.
   const Array& array() const { return existing().array; }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -69,7 +68,7 @@ class Tensor : public detail::TensorMethods {
   std::int64_t numel() const { return array().numel(); }
   DType dtype() const { return array().dtype(); }
   DType scalar_type() const { return dtype(); }
-  /// Bytes of one element, and of all.
+  /// Size of one element in bytes; nbytes() is the size of all.
   std::int64_t element_size() const { return static_cast<std::int64_t>(item_size(dtype())); }
   std::size_t nbytes() const { return static_cast<std::size_t>(numel() * element_size()); }
   Device device() const { return array().device(); }
@@ -86,9 +85,9 @@ class Tensor : public detail::TensorMethods {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
     return array().data_as<T>();
   }
-  /// The elements by their indices, in this tensor's memory: as data_ptr, past the graph and its
-  /// version counter. Throws std::invalid_argument unless T stores this dtype, the tensor has N
-  /// dimensions and lies on the CPU.
+  /// The elements by their indices, in this tensor's memory. As with data_ptr, neither the graph
+  /// nor the version counter notices a write. Throws std::invalid_argument unless T stores this
+  /// dtype, the tensor has N dimensions and is on the CPU.
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const& {
     check_accessor(dtype_of<std::remove_const_t<T>>(), N);
@@ -97,7 +96,7 @@ class Tensor : public detail::TensorMethods {
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const&& = delete;  // its memory may end with the statement
   /// The only element, converted. Throws std::invalid_argument unless numel() is 1 and T can hold
-  /// the number.
+  /// it.
   template <class T = double>
   T item() const {
     return array().item<T>();
@@ -123,20 +122,20 @@ class Tensor : public detail::TensorMethods {
   /// compile: set_grad() assigns.
   const Tensor grad() const { return existing().grad ? Tensor(impl_->grad) : Tensor(); }
   void set_grad(const Tensor& grad) const;
-  /// Keeps the gradient of a non-leaf too.
+  /// Makes backward keep the gradient of this non-leaf.
   void retain_grad() const;
-  /// Counts in-place changes of the storage.
+  /// The number of in-place changes of the storage.
   std::uint32_t _version() const { return array().storage()->version(); }
 
-  /// Gradients of this tensor (scalar, or with `gradient` of the same shape) with respect to every
-  /// leaf that requires one, added to its grad(). See autograd::backward.
+  /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad().
+  /// The tensor has one element, or `gradient` has its shape. See autograd::backward.
   void backward(const Tensor& gradient = {}, bool retain_graph = false,
                 bool create_graph = false) const;
   /// Calls `hook` with the complete gradient during backward; what it returns, if defined, replaces
   /// the gradient.
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
 
-  /// The same numbers (shared), outside the graph.
+  /// Returns a tensor with the same memory outside the graph.
   Tensor detach() const;
   Tensor& detach_() const;
 
@@ -188,15 +187,15 @@ Tensor detail::TensorMethods::new_full(const Shape& sizes, Scalar value,
   return new_full(sizes, value, only(option));
 }
 
-/// Numbers with their nesting, as NumPy prints them, to four decimals; then, in parentheses, what
-/// they do not show: the dtype unless it is float32, int64 or bool, the shape if elements are
-/// missing, requires_grad, and the op that made them:
+/// Prints the elements nested as in NumPy, to four decimals. In parentheses follow the dtype unless
+/// it is float32, int64 or bool, the shape if elements are left out, requires_grad, and the op that
+/// made the tensor:
 ///
 ///   [[1.0000, 2.5000],
 ///    [3.0000, 4.0000]] (dtype=float16, grad_fn=<mul>)
 ///
-/// Of more than 1000 elements the first and last three along each dimension are shown, with "..."
-/// between.
+/// If there are more than 1000 elements, prints the first and last three along each dimension, with
+/// "..." between.
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
 }  // namespace halfgrad

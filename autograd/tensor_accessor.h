@@ -9,7 +9,7 @@
 
 namespace halfgrad {
 
-/// Elements by their indices, without a check: what Tensor::accessor returns.
+/// Access to elements by their indices, without checks. Tensor::accessor returns it.
 ///
 ///   auto a = x.accessor<float, 2>();
 ///   for (std::int64_t i = 0; i < a.size(0); ++i) total += a[i][0];
@@ -18,7 +18,7 @@ class TensorAccessor {
   static_assert(N > 0, "a tensor of no dimension has item()");
 
  public:
-  /// Both hold N numbers, which are copied. Strides count elements.
+  /// Copies N sizes and N strides. Strides count elements.
   TensorAccessor(T* data, const std::int64_t* sizes, const std::int64_t* strides) : data_(data) {
     std::copy_n(sizes, N, sizes_.begin());
     std::copy_n(strides, N, strides_.begin());

@@ -10,7 +10,7 @@
 
 #include <halfgrad/core/array.h>
 
-/// What a Tensor is a handle to.
+/// The object that Tensor handles share.
 namespace halfgrad {
 
 class Tensor;
@@ -20,30 +20,31 @@ namespace detail {
 class Node;
 struct TensorImpl;
 
-/// A function that sees, and may replace, the gradient of an output of a node, or of a leaf.
+/// A function that is called with the gradient of an output of a node, or of a leaf, and may
+/// replace it.
 struct Hook {
   std::uint32_t output;
   std::uint64_t id;
   std::shared_ptr<const std::function<Tensor(const Tensor&)>> function;
 };
 
-/// Calls those of `output` with `gradient`, one after the other; they may come and go meanwhile.
-/// Throws std::runtime_error when one returns another shape, dtype or device.
+/// Calls the hooks of `output` with `gradient`, one after the other; a hook may add or remove
+/// hooks. Throws std::runtime_error if one returns another shape, dtype or device.
 void run_hooks(const std::vector<Hook>& hooks, std::uint32_t output, Tensor& gradient);
 
 [[noreturn]] void refuse_undefined();
 
-/// What a view shows a part of. An in-place op on either gives the base a new place in the graph;
-/// the view then takes its own from the base, by its strides, whichever views it came through.
+/// The base of a view. An in-place op on either gives the base a new grad_fn. The view's own
+/// grad_fn is then made again from the base, by the view's strides.
 struct ViewOf {
   explicit ViewOf(const std::shared_ptr<TensorImpl>& viewed);
 
   const std::shared_ptr<TensorImpl> base;  // itself not a view
-  std::atomic<std::uint32_t> rebased;      // what base->rebased was when last looked at
-  std::mutex mutex;                        // held while looking: several threads may read a view
+  std::atomic<std::uint32_t> rebased;      // base->rebased for which the view's grad_fn was made
+  std::mutex mutex;                        // held while it is made: several threads may read a view
 };
 
-/// The numbers and their place in the graph.
+/// The elements of a tensor, and its node in the graph.
 struct TensorImpl {
   explicit TensorImpl(Array numbers) : array(std::move(numbers)) {}
   ~TensorImpl();
@@ -56,17 +57,19 @@ struct TensorImpl {
   bool requires_grad = false;
   bool is_inference = false;
   bool is_view = false;
-  std::unique_ptr<ViewOf> view_of;  // of a view that autograd follows
-  std::uint32_t rebased = 0;        // how often an in-place op gave this base a new place
-  bool is_scalar = false;           // a wrapped Scalar, which counts by its kind only
+  std::unique_ptr<ViewOf> view_of;  // for a view with a known base
+  std::uint32_t rebased = 0;        // how often an in-place op gave this base a new grad_fn
+  bool is_scalar = false;           // a wrapped Scalar: in promotion only its kind counts
   std::shared_ptr<TensorImpl> grad;
-  std::vector<Hook> hooks;  // of a leaf; a non-leaf's are its node's
+  std::uint64_t scale_id = 0;       // loss scale that multiplies this gradient (grad_scale.h),
+  std::uint32_t scale_version = 0;  // known for this version of the storage only
+  std::vector<Hook> hooks;          // for a leaf; those of a non-leaf are in its node
 };
 
 inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& viewed)
     : base(viewed), rebased(viewed->rebased) {}
 
-/// Brings a view's place in the graph up to date.
+/// Makes the grad_fn of a view again if its base has a new one.
 void follow_base(TensorImpl& view);
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <halfgrad/autograd/unary_ops.h>
 #include <halfgrad/core/scalar.h>
 
 namespace halfgrad {
@@ -16,10 +17,10 @@ class TensorIndex;
 
 namespace detail {
 
-/// The methods of Tensor whose name ends in _: each does in place what the method without it does,
-/// keeps the tensor's dtype, and returns the tensor; it is const, as in libtorch, because a Tensor
-/// is a handle.
-class InPlaceMethods {
+/// The methods of Tensor whose name ends in _, and those of unary_ops.h: each does in place what
+/// the method without it does, keeps the tensor's dtype, and returns the tensor. They are const, as
+/// in libtorch, because a Tensor is a handle.
+class InPlaceMethods : public UnaryMethods {
  public:
   Tensor& add_(const Tensor& other, Scalar alpha = 1) const;
   Tensor& sub_(const Tensor& other, Scalar alpha = 1) const;
@@ -45,7 +46,6 @@ class InPlaceMethods {
   Tensor& operator-=(Scalar other) const { return sub_(other); }
   Tensor& operator*=(Scalar other) const { return mul_(other); }
   Tensor& operator/=(Scalar other) const { return div_(other); }
-  Tensor& neg_() const;
   Tensor& pow_(const Tensor& exponent) const;
   Tensor& pow_(Scalar exponent) const;
   Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) const;
@@ -59,35 +59,11 @@ class InPlaceMethods {
   Tensor& lerp_(const Tensor& end, Scalar weight) const;
   Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
   Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
-  Tensor& abs_() const;
-  Tensor& exp_() const;
-  Tensor& exp2_() const;
-  Tensor& expm1_() const;
-  Tensor& log_() const;
-  Tensor& log2_() const;
-  Tensor& log10_() const;
-  Tensor& log1p_() const;
-  Tensor& sqrt_() const;
-  Tensor& rsqrt_() const;
-  Tensor& reciprocal_() const;
-  Tensor& square_() const;
-  Tensor& sin_() const;
-  Tensor& cos_() const;
-  Tensor& tan_() const;
-  Tensor& tanh_() const;
-  Tensor& erf_() const;
-  Tensor& sigmoid_() const;
-  Tensor& relu_() const;
-  Tensor& floor_() const;
-  Tensor& ceil_() const;
-  Tensor& round_() const;
-  Tensor& trunc_() const;
-  Tensor& sign_() const;
   Tensor& tril_(std::int64_t diagonal = 0) const;
   Tensor& triu_(std::int64_t diagonal = 0) const;
   Tensor& masked_fill_(const Tensor& mask, Scalar value) const;
   /// x[...] = value, broadcast, or with `accumulate` x[...] += value. An element that the indices
-  /// pick several times gets the last of its values, or the sum of them all.
+  /// pick several times gets the last of its values, or their sum.
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, const Tensor& value,
                      bool accumulate = false) const;
   Tensor& index_put_(const std::vector<indexing::TensorIndex>& indices, Scalar value) const;
@@ -98,14 +74,13 @@ class InPlaceMethods {
   Tensor& copy_(const Tensor& source) const;
   Tensor& fill_(Scalar value) const;
   Tensor& zero_() const { return fill_(0); }
-  /// Random numbers, drawn from default_generator(); see core/random.h.
+  /// Assign random elements, drawn from default_generator(); see core/random.h.
   Tensor& normal_(double mean = 0, double std = 1) const;
   Tensor& uniform_(double from = 0, double to = 1) const;
   Tensor& bernoulli_(double p = 0.5) const;
 
  protected:
   InPlaceMethods() = default;
-  const Tensor& self() const;
 };
 
 }  // namespace detail

@@ -3,7 +3,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 
-// The methods that return another tensor; those that work in place are in tensor_in_place.cpp.
+// Methods that return a new tensor. In-place methods are in tensor_in_place.cpp, methods of ops of
+// one tensor on their pages in ops/.
 namespace halfgrad::detail {
 
 // Arithmetic
@@ -42,7 +43,6 @@ Tensor TensorMethods::remainder(const Tensor& other) const {
 Tensor TensorMethods::remainder(Scalar other) const { return halfgrad::remainder(self(), other); }
 Tensor TensorMethods::fmod(const Tensor& other) const { return halfgrad::fmod(self(), other); }
 Tensor TensorMethods::fmod(Scalar other) const { return halfgrad::fmod(self(), other); }
-Tensor TensorMethods::neg() const { return halfgrad::neg(self()); }
 Tensor TensorMethods::pow(const Tensor& exponent) const { return halfgrad::pow(self(), exponent); }
 Tensor TensorMethods::pow(Scalar exponent) const { return halfgrad::pow(self(), exponent); }
 Tensor TensorMethods::maximum(const Tensor& other) const {
@@ -84,32 +84,6 @@ Tensor TensorMethods::where(const Tensor& condition, const Tensor& other) const 
 Tensor TensorMethods::where(const Tensor& condition, Scalar other) const {
   return halfgrad::where(condition, self(), other);
 }
-
-// Functions of one number
-Tensor TensorMethods::abs() const { return halfgrad::abs(self()); }
-Tensor TensorMethods::exp() const { return halfgrad::exp(self()); }
-Tensor TensorMethods::exp2() const { return halfgrad::exp2(self()); }
-Tensor TensorMethods::expm1() const { return halfgrad::expm1(self()); }
-Tensor TensorMethods::log() const { return halfgrad::log(self()); }
-Tensor TensorMethods::log2() const { return halfgrad::log2(self()); }
-Tensor TensorMethods::log10() const { return halfgrad::log10(self()); }
-Tensor TensorMethods::log1p() const { return halfgrad::log1p(self()); }
-Tensor TensorMethods::sqrt() const { return halfgrad::sqrt(self()); }
-Tensor TensorMethods::rsqrt() const { return halfgrad::rsqrt(self()); }
-Tensor TensorMethods::reciprocal() const { return halfgrad::reciprocal(self()); }
-Tensor TensorMethods::square() const { return halfgrad::square(self()); }
-Tensor TensorMethods::sin() const { return halfgrad::sin(self()); }
-Tensor TensorMethods::cos() const { return halfgrad::cos(self()); }
-Tensor TensorMethods::tan() const { return halfgrad::tan(self()); }
-Tensor TensorMethods::tanh() const { return halfgrad::tanh(self()); }
-Tensor TensorMethods::erf() const { return halfgrad::erf(self()); }
-Tensor TensorMethods::sigmoid() const { return halfgrad::sigmoid(self()); }
-Tensor TensorMethods::relu() const { return halfgrad::relu(self()); }
-Tensor TensorMethods::floor() const { return halfgrad::floor(self()); }
-Tensor TensorMethods::ceil() const { return halfgrad::ceil(self()); }
-Tensor TensorMethods::round() const { return halfgrad::round(self()); }
-Tensor TensorMethods::trunc() const { return halfgrad::trunc(self()); }
-Tensor TensorMethods::sign() const { return halfgrad::sign(self()); }
 
 // Comparisons and logic
 Tensor TensorMethods::eq(const Tensor& other) const { return halfgrad::eq(self(), other); }

@@ -23,10 +23,11 @@ class TensorIndex;
 
 namespace detail {
 
-/// The ops as methods of Tensor: each does what the function of that name in ops.h does.
+/// The ops as methods of Tensor: each calls the function of the same name in ops.h. unary_ops.h has
+/// those of ops of one tensor.
 class TensorMethods : public InPlaceMethods {
  public:
-  // --- Creation: of this tensor's dtype and device where the options do not name another ---
+  // --- Creation: with this tensor's dtype and device unless the options name others ---
   Tensor new_empty(const Shape& sizes, const CreationOptions& options = {}) const;
   Tensor new_zeros(const Shape& sizes, const CreationOptions& options = {}) const;
   Tensor new_ones(const Shape& sizes, const CreationOptions& options = {}) const;
@@ -53,7 +54,6 @@ class TensorMethods : public InPlaceMethods {
   Tensor remainder(Scalar other) const;
   Tensor fmod(const Tensor& other) const;
   Tensor fmod(Scalar other) const;
-  Tensor neg() const;
   Tensor pow(const Tensor& exponent) const;
   Tensor pow(Scalar exponent) const;
   Tensor maximum(const Tensor& other) const;
@@ -69,35 +69,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor lerp(const Tensor& end, Scalar weight) const;
   Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
   Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, Scalar value = 1) const;
-  /// This tensor where `condition` is true.
+  /// The elements of this tensor where `condition` is true, else those of `other`.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, Scalar other) const;
-
-  // --- Functions of one number ---
-  Tensor abs() const;
-  Tensor exp() const;
-  Tensor exp2() const;
-  Tensor expm1() const;
-  Tensor log() const;
-  Tensor log2() const;
-  Tensor log10() const;
-  Tensor log1p() const;
-  Tensor sqrt() const;
-  Tensor rsqrt() const;
-  Tensor reciprocal() const;
-  Tensor square() const;
-  Tensor sin() const;
-  Tensor cos() const;
-  Tensor tan() const;
-  Tensor tanh() const;
-  Tensor erf() const;
-  Tensor sigmoid() const;
-  Tensor relu() const;
-  Tensor floor() const;
-  Tensor ceil() const;
-  Tensor round() const;
-  Tensor trunc() const;
-  Tensor sign() const;
 
   // --- Comparisons and logic ---
   Tensor eq(const Tensor& other) const;
@@ -128,13 +102,13 @@ class TensorMethods : public InPlaceMethods {
   // --- Shapes ---
   Tensor reshape(const Shape& sizes) const;
   Tensor reshape_as(const Tensor& other) const;
-  /// reshape() without a copy. Throws std::runtime_error where the strides do not allow that.
+  /// reshape() without a copy. Throws std::runtime_error if the strides do not allow it.
   Tensor view(const Shape& sizes) const;
   Tensor view_as(const Tensor& other) const;
   Tensor expand(const Shape& sizes) const;
   Tensor expand_as(const Tensor& other) const;
   Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
-  /// Of a matrix its transpose, of fewer dimensions the tensor itself.
+  /// The transpose of a matrix; a tensor of fewer dimensions is returned itself.
   Tensor t() const;
   Tensor permute(const Shape& dims) const;
   Tensor squeeze() const;
@@ -166,10 +140,10 @@ class TensorMethods : public InPlaceMethods {
   Tensor to(DType dtype) const;
   Tensor to(Device device) const;
   Tensor to(Device device, DType dtype) const;
-  /// To the dtype and the device that the options choose. Throws std::invalid_argument for options
+  /// Converts to the dtype and the device of the options. Throws std::invalid_argument for options
   /// with requires_grad.
   Tensor to(const TensorOptions& options) const;
-  /// To that one's device and dtype.
+  /// Converts to the device and the dtype of `other`.
   Tensor to(const Tensor& other) const;
   Tensor type_as(const Tensor& other) const;
   Tensor cpu() const;
@@ -178,9 +152,9 @@ class TensorMethods : public InPlaceMethods {
   Tensor contiguous() const;
 
   // --- Indexing ---
-  /// What Python writes as x[...]: a view where `indices` (indexing.h) hold no tensor, else a copy.
-  /// Masks and 0-dimensional tensors wait for the device. Throws std::out_of_range for indices
-  /// outside and for too many.
+  /// x[...] in Python: a view if `indices` (indexing.h) hold no tensor, else a copy. With masks and
+  /// 0-dimensional tensors the host waits for the device. Throws std::out_of_range for indices out
+  /// of range and for too many of them.
   Tensor index(const std::vector<indexing::TensorIndex>& indices) const;
   Tensor nonzero() const;
   Tensor masked_select(const Tensor& mask) const;

@@ -4,7 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 
-// The methods that change the shape: views, rearranging, reductions and what works along rows.
+// Methods that change the shape: views, rearranging, reductions, and row-wise ops.
 namespace halfgrad::detail {
 
 Tensor TensorMethods::reshape(const Shape& sizes) const { return halfgrad::reshape(self(), sizes); }

@@ -4,8 +4,8 @@
 
 namespace halfgrad::detail {
 
-/// Of one parameter, for a module or an optimizer: drops the gradient, or overwrites it with zeros
-/// where it lies, so that a captured graph finds it there again, and forgets how it was computed.
+/// Clears the gradient of a parameter, for modules and optimizers: drops it, or sets it to zero in
+/// place and detaches it. In place its address stays valid for a captured graph.
 inline void zero_grad(Tensor param, bool set_to_none) {
   if (!param.grad().defined()) return;
   Tensor zeros;

@@ -11,6 +11,7 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/hd.h>
+#include <halfgrad/core/operand_set.h>
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
@@ -22,8 +23,8 @@ namespace halfgrad::detail {
 /// changes them. `make()` is called for every chunk on the device of the arrays, where it may read
 /// device memory. It returns the formula:
 ///
-///   static constexpr unsigned kWrites;                        // bit i: operand i is written
-///   static constexpr unsigned kReads;                         // bit i: it is read; optional
+///   static constexpr unsigned kWrites;                        // set of operands: written
+///   static constexpr unsigned kReads;                         // set of operands: read; optional
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
 /// T is double if the first operand is float64, else float; on the CPU a SIMD pack of them. The

@@ -21,6 +21,9 @@
 /// whatever the number of threads.
 namespace halfgrad::detail {
 
+/// All dimensions of an array, for reduce().
+inline constexpr unsigned kAllDims = ~0U;
+
 /// The type that accumulates totals across tiles.
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;

@@ -11,7 +11,8 @@ namespace halfgrad::optim {
 namespace {
 
 struct AdamFormula {
-  static constexpr unsigned kWrites = 0b11101;
+  static constexpr unsigned kWrites =
+      detail::operands(detail::kParameter) | detail::operands_from(detail::kState);
 
   bool maximize;
   double weight_decay;  // into the gradient
@@ -59,7 +60,7 @@ struct AdamFormula {
 
 // The bias corrections of update t, and t itself: once a parameter, since powers are slow.
 struct Corrections {
-  static constexpr unsigned kWrites = 0b111;
+  static constexpr unsigned kWrites = detail::operands_from(0);
   static constexpr unsigned kReads = 0;
 
   double average;  // 1 / (1 - beta1^t)

@@ -33,7 +33,7 @@ struct ClipCoefficient {
 };
 
 struct Scale {
-  static constexpr unsigned kWrites = 1;
+  static constexpr unsigned kWrites = detail::operands(0);
 
   HG_HD Scale make() const { return {}; }
 
@@ -44,7 +44,7 @@ struct Scale {
 };
 
 struct Clamp {
-  static constexpr unsigned kWrites = 1;
+  static constexpr unsigned kWrites = detail::operands(0);
 
   double limit;
 

@@ -10,7 +10,7 @@ namespace halfgrad::optim {
 namespace {
 
 struct SGDFormula {
-  static constexpr unsigned kWrites = 0b101;
+  static constexpr unsigned kWrites = detail::operands(detail::kParameter, detail::kState);
 
   detail::GroupOptions options;
   double gradient_weight;
@@ -47,7 +47,7 @@ struct SGDUpdate {
 };
 
 struct AddOne {
-  static constexpr unsigned kWrites = 1;
+  static constexpr unsigned kWrites = detail::operands(0);
 
   HG_HD AddOne make() const { return *this; }
 

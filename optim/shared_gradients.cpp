@@ -10,7 +10,7 @@ namespace {
 // The update whose parameter stays: what remains of a step is the unscaling.
 struct Stay {
   static constexpr unsigned kWrites = 0;
-  static constexpr unsigned kReads = 0b10;
+  static constexpr unsigned kReads = operands(kGradient);
 
   HG_HD Stay make() const { return *this; }
 

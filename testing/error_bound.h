@@ -5,18 +5,12 @@
 #include <numbers>
 #include <vector>
 
+#include <halfgrad/autograd/arithmetic.h>
 #include <halfgrad/testing/compensated_sum.h>
 #include <halfgrad/testing/number_format_of.h>
 
-/// An arithmetic for the formulas of formulas/: each value bounds the error of a correct kernel.
+/// The arithmetic of references in which each value bounds the error of a correct kernel.
 namespace halfgrad::testing {
-
-/// A kernel's intermediate result, which must be within `error` of `value`.
-struct Bounded {
-  double value = 0;
-  double error = 0;        ///< infinity if there is no bound: a partial result may overflow
-  bool overflows = false;  ///< `value` exceeds the largest finite one: the result is an infinity
-};
 
 /// Running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
 /// section 3.3), with bounds that hold for sums in any order:
@@ -24,37 +18,36 @@ struct Bounded {
 ///
 /// |e| is at most the smallest subnormal where a product or quotient underflows, else 0. Values are
 /// computed in double, sums and products more precisely; an error covers its value's roundoff too.
-class BoundedArithmetic {
+class BoundedArithmetic final : public AnyArithmetic {
  public:
-  using Number = Bounded;
-
   /// Models a kernel with intermediate results of dtype `accumulate` and results of dtype `output`.
   BoundedArithmetic(DType accumulate, DType output)
       : accumulate_(accumulate), limits_(limits_of(accumulate)), output_(limits_of(output)) {}
 
-  Bounded number(double x) const { return {x, 0}; }
-  double value(const Bounded& x) const { return x.value; }
+  Bounded number(double x) const override { return {x, 0}; }
   /// A constant of the kernel's source, rounded.
-  Bounded constant(double x) const { return {x, std::fabs(x - rounded_to(accumulate_, x))}; }
+  Bounded constant(double x) const override {
+    return {x, std::fabs(x - rounded_to(accumulate_, x))};
+  }
   /// A value that a kernel may store in its output's dtype and load again.
-  Bounded stored(const Bounded& x) const {
+  Bounded stored(const Bounded& x) const override {
     if (!finite(x) || output_.roundoff <= limits_.roundoff) return x;
     const double magnitude = std::fabs(x.value) + x.error;
     const double error = x.error + output_.roundoff * magnitude + output_.smallest;
     return {x.value, magnitude + error <= output_.largest ? error : kUnknown};
   }
 
-  Bounded add(const Bounded& a, const Bounded& b) const {
+  Bounded add(const Bounded& a, const Bounded& b) const override {
     const double y = a.value + b.value;
     return finite(a) && finite(b) ? rounded(y, a.error + b.error) : from_infinite(y, a, b);
   }
-  Bounded sub(const Bounded& a, const Bounded& b) const { return add(a, neg(b)); }
-  Bounded mul(const Bounded& a, const Bounded& b) const {
+  Bounded sub(const Bounded& a, const Bounded& b) const override { return add(a, neg(b)); }
+  Bounded mul(const Bounded& a, const Bounded& b) const override {
     const double y = a.value * b.value;
     return finite(a) && finite(b) ? rounded(y, product_error(a, b)) : from_infinite(y, a, b);
   }
   /// Allows a product with a reciprocal: two roundings.
-  Bounded div(const Bounded& a, const Bounded& b) const {
+  Bounded div(const Bounded& a, const Bounded& b) const override {
     const double y = a.value / b.value;
     if (b.value == 0 && b.error == 0) {
       const bool sign_is_known = a.error == 0 || a.error < std::fabs(a.value);
@@ -65,20 +58,22 @@ class BoundedArithmetic {
     const double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
     return rounded(y, error, true, 2);
   }
-  Bounded neg(const Bounded& x) const { return {-x.value, x.error, x.overflows}; }
-  Bounded abs(const Bounded& x) const { return {std::fabs(x.value), x.error, x.overflows}; }
+  Bounded neg(const Bounded& x) const override { return {-x.value, x.error, x.overflows}; }
+  Bounded abs(const Bounded& x) const override {
+    return {std::fabs(x.value), x.error, x.overflows};
+  }
   /// Keeps NaN.
-  Bounded at_least(const Bounded& x, double low) const {
+  Bounded at_least(const Bounded& x, double low) const override {
     if (!(x.value < low)) return x;
     const bool known = x.overflows || !finite(x) || x.value + x.error < low;
     return {low, known ? 0 : x.error};
   }
   /// Clamps finite values and keeps infinities.
-  Bounded clamp(const Bounded& x, double low, double high) const {
+  Bounded clamp(const Bounded& x, double low, double high) const override {
     if (!finite(x)) return x;
     return neg(at_least(neg(at_least(x, low)), -high));
   }
-  Bounded sqrt(const Bounded& x) const {
+  Bounded sqrt(const Bounded& x) const override {
     const double y = std::sqrt(x.value);
     const double below = y - std::sqrt(std::fmax(0, x.value - x.error));
     const double above = std::sqrt(x.value + x.error) - y;  // larger than `below` for x near 0
@@ -88,60 +83,70 @@ class BoundedArithmetic {
   /// Elementary functions are as accurate as CUDA's manual states for single precision (C++
   /// Programming Guide, appendix on mathematical functions): 2 ulps from the correctly rounded
   /// result, so 2.5 ulps from the exact one. An ulp is at most 2u |y|, so 5 roundoffs.
-  Bounded exp(const Bounded& x) const { return exp(x, x.error); }
+  Bounded exp(const Bounded& x) const override { return exp(x, x.error); }
   /// Allows 2^(x log2(e)), whose product is rounded.
-  Bounded exp_by_exp2(const Bounded& x) const {
+  Bounded exp_by_exp2(const Bounded& x) const override {
     return exp(x, x.error + 2 * limits_.roundoff * std::fabs(x.value));
   }
-  Bounded expm1(const Bounded& x) const {
+  Bounded expm1(const Bounded& x) const override {
     return function(std::expm1(x.value), x, std::exp(x.value + x.error));
   }
-  Bounded log(const Bounded& x) const {
+  Bounded log(const Bounded& x) const override {
     const double error = x.error < x.value ? -std::log1p(-x.error / x.value) : kUnknown;
     return rounded(std::log(x.value), x.error > 0 ? error : 0,
                    finite(x) && (x.value >= 0 || x.error > 0), kFunctionRoundoffs);
   }
-  Bounded log1p(const Bounded& x) const {
+  Bounded log1p(const Bounded& x) const override {
     const double nearest = 1 + x.value - x.error;
     return function(std::log1p(x.value), x, nearest > 0 ? 1 / nearest : kUnknown);
   }
-  Bounded sin(const Bounded& x) const { return function(std::sin(x.value), x, 1); }
-  Bounded cos(const Bounded& x) const { return function(std::cos(x.value), x, 1); }
-  Bounded tanh(const Bounded& x) const {
+  Bounded sin(const Bounded& x) const override { return function(std::sin(x.value), x, 1); }
+  Bounded cos(const Bounded& x) const override { return function(std::cos(x.value), x, 1); }
+  Bounded tanh(const Bounded& x) const override {
     const double distance = 1 / std::cosh(nearest_to_zero(x));
     return saturating(std::tanh(x.value), 2 / (1 + std::exp(2 * std::fabs(x.value))), x,
                       distance * distance);
   }
-  Bounded erf(const Bounded& x) const {
+  Bounded erf(const Bounded& x) const override {
     return saturating(std::erf(x.value), std::erfc(std::fabs(x.value)), x, erf_slope(x));
   }
   /// CUDA's erfcf is within 4 ulps.
-  Bounded erfc(const Bounded& x) const { return function(std::erfc(x.value), x, erf_slope(x), 9); }
+  Bounded erfc(const Bounded& x) const override {
+    return function(std::erfc(x.value), x, erf_slope(x), 9);
+  }
   /// Allows a square root and a division (three roundings), or one function within 2 ulps.
-  Bounded rsqrt(const Bounded& x) const {
+  Bounded rsqrt(const Bounded& x) const override {
     const Bounded y = div(number(1), sqrt(x));
     return finite(y) ? rounded(y.value, y.error, true, kFunctionRoundoffs - 3) : y;
   }
   /// For exact arguments only: no slope is stated. CUDA's tanf is within 4 ulps.
-  Bounded exp2(const Bounded& x) const { return function(std::exp2(x.value), x, kUnknown); }
-  Bounded log2(const Bounded& x) const { return function(std::log2(x.value), x, kUnknown); }
-  Bounded log10(const Bounded& x) const { return function(std::log10(x.value), x, kUnknown); }
-  Bounded tan(const Bounded& x) const { return function(std::tan(x.value), x, kUnknown, 9); }
+  Bounded exp2(const Bounded& x) const override {
+    return function(std::exp2(x.value), x, kUnknown);
+  }
+  Bounded log2(const Bounded& x) const override {
+    return function(std::log2(x.value), x, kUnknown);
+  }
+  Bounded log10(const Bounded& x) const override {
+    return function(std::log10(x.value), x, kUnknown);
+  }
+  Bounded tan(const Bounded& x) const override {
+    return function(std::tan(x.value), x, kUnknown, 9);
+  }
   /// For exact arguments only. CUDA's powf is within 8 ulps.
-  Bounded pow(const Bounded& x, const Bounded& exponent) const {
+  Bounded pow(const Bounded& x, const Bounded& exponent) const override {
     const double y = std::pow(x.value, exponent.value);
     return rounded(y, limits_.smallest, finite(x) && finite(exponent) && !std::isnan(y), 17);
   }
 
   /// Two formulas of one result; a kernel may use either. The value is that of the first.
-  Bounded either(const Bounded& best, const Bounded& usual) const {
+  Bounded either(const Bounded& best, const Bounded& usual) const override {
     if (!finite(best)) return best;
     const double distance = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
     return {best.value, std::fmax(best.error, distance + usual.error),
             best.overflows && usual.overflows};
   }
   /// Allows 0 for an x so small that 1 / x overflows: a kernel may divide by the reciprocal.
-  Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const {
+  Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const override {
     const bool may = std::fabs(x.value) < 2 / limits_.largest;
     return {x.value, may ? std::fmax(x.error, std::fabs(x.value)) : x.error, x.overflows};
   }

@@ -7,8 +7,8 @@
 namespace halfgrad {
 
 /// libtorch's chained options: `zeros({2, 3}, dtype(kHalf).device(kCUDA))`, or from a tensor,
-/// `zeros({2, 3}, x.options().requires_grad(true))`. Each function returns changed options and
-/// leaves these as they are. Converts to CreationOptions, which every function of creation.h takes.
+/// `zeros({2, 3}, x.options().requires_grad(true))`. Each function returns a changed copy. Converts
+/// to CreationOptions, which every function of creation.h takes.
 class TensorOptions {
  public:
   TensorOptions() = default;
@@ -36,7 +36,7 @@ class TensorOptions {
     return changed;
   }
 
-  /// float32 and the CPU where none was chosen, as in libtorch.
+  /// The chosen option, or float32 and the CPU, as in libtorch.
   DType dtype() const { return options_.dtype.value_or(kFloat); }
   Device device() const { return options_.device.value_or(Device()); }
   bool requires_grad() const { return options_.requires_grad; }
@@ -49,7 +49,7 @@ class TensorOptions {
   CreationOptions options_;
 };
 
-/// Options with this one chosen, from which a chain starts.
+/// The start of a chain: options with one choice.
 inline TensorOptions dtype(DType dtype) { return TensorOptions().dtype(dtype); }
 inline TensorOptions device(Device device) { return TensorOptions().device(device); }
 inline TensorOptions device(std::string_view text) { return TensorOptions().device(text); }

@@ -28,11 +28,14 @@ struct Abs : ElementwiseDefaults {
 }  // namespace
 
 OpEntry abs_entry() {
-  return elementwise_entry(Abs{}, [](const Tensor& x) { return abs(x); });
+  return elementwise_entry(
+      Abs{}, [](const Tensor& x) { return abs(x); }, &Tensor::abs, &Tensor::abs_);
 }
 
 }  // namespace detail
 
 Tensor abs(const Tensor& self) { return detail::apply_elementwise(detail::Abs{}, self); }
+Tensor detail::UnaryMethods::abs() const { return halfgrad::abs(self()); }
+Tensor& detail::UnaryMethods::abs_() const { return apply_in_place<Abs>(self(), halfgrad::abs); }
 
 }  // namespace halfgrad

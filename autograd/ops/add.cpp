@@ -27,7 +27,9 @@ struct Add : ElementwiseDefaults {
   HG_HD T slope_b(T, T, T) const {
     return as<T>(alpha);
   }
-  double reference(double a, double b) const { return a + alpha.to<double>() * b; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) const {
+    return a.add(x, scaled(a, y, alpha.to<double>()));
+  }
 };
 
 // y = a - alpha b, elementwise; a and b broadcast
@@ -51,7 +53,9 @@ struct Sub : ElementwiseDefaults {
   HG_HD T slope_b(T, T, T) const {
     return -as<T>(alpha);
   }
-  double reference(double a, double b) const { return a - alpha.to<double>() * b; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) const {
+    return a.sub(x, scaled(a, y, alpha.to<double>()));
+  }
 };
 
 }  // namespace

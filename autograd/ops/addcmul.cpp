@@ -14,7 +14,7 @@ struct AddCMul : ElementwiseDefaults {
   static constexpr auto name = "addcmul";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr bool integers = true;
-  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
+  static constexpr std::array reads = {kSavesNothing, operands(2), operands(1)};
   static constexpr double low = -2, high = 2, roundoffs = 8;  // |b c| reaches 4
   Scalar factor = 1;
 
@@ -34,7 +34,9 @@ struct AddCMul : ElementwiseDefaults {
   HG_HD T slope_c(T, T b, T, T) const {
     return as<T>(factor) * b;
   }
-  double reference(double a, double b, double c) const { return a + factor.to<double>() * b * c; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y, Bounded z) const {
+    return a.add(x, a.mul(scaled(a, y, factor.to<double>()), z));
+  }
 };
 
 // y = a + value b / c, elementwise and rounded once; a, b and c broadcast
@@ -42,8 +44,7 @@ struct AddCMul : ElementwiseDefaults {
 struct AddCDiv : ElementwiseDefaults {
   static constexpr auto name = "addcdiv";
   static constexpr auto precision = Precision::widest_operand;
-  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2,
-                                       kSavesInput << 1 | kSavesInput << 2};
+  static constexpr std::array reads = {kSavesNothing, operands(2), operands(1, 2)};
   static constexpr double low = 0.5, high = 2, roundoffs = 8;  // |b / c| reaches 4
   Scalar factor = 1;
 
@@ -63,7 +64,9 @@ struct AddCDiv : ElementwiseDefaults {
   HG_HD T slope_c(T, T b, T c, T) const {
     return -as<T>(factor) * b / c / c;  // c * c may underflow or overflow
   }
-  double reference(double a, double b, double c) const { return a + factor.to<double>() * b / c; }
+  Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y, Bounded z) const {
+    return a.add(x, a.div(scaled(a, y, factor.to<double>()), z));
+  }
 };
 
 using Public = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, Scalar);

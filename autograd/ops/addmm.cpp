@@ -23,7 +23,7 @@ struct AddProduct {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr std::array reads = {kSavesNothing, kSavesInput << 2, kSavesInput << 1};
+  static constexpr std::array reads = {kSavesNothing, operands(2), operands(1)};
   Scalar beta;
   Scalar alpha;
 

@@ -95,7 +95,7 @@ ClassTargets::ClassTargets(const char* op, const Array& input, const Array& targ
 
 Array ClassTargets::total_weight() const {
   const Array total = Array::empty({}, encoded.dtype(), encoded.device());
-  reduce(Total{}, DType::f64, total, encoded.slice(1, 1, 2), 3);
+  reduce(Total{}, DType::f64, total, encoded.slice(1, 1, 2), kAllDims);
   return total;
 }
 

@@ -53,7 +53,7 @@ struct CrossEntropy {
     if (each) return losses.reshape({rows});
     const Array loss = Array::empty({}, x.dtype(), x.device());
     const Array total = divisor.defined() ? Array::empty({}, compute, x.device()) : loss;
-    reduce(Total{}, compute, total, losses, 3);
+    reduce(Total{}, compute, total, losses, kAllDims);
     if (divisor.defined()) elementwise(Quotient{}, compute, loss, total, divisor);
     return loss;
   }

@@ -15,7 +15,7 @@ namespace {
 // dy/da = 1 / b,  dy/db = -a / b^2
 struct Div : ElementwiseDefaults {
   static constexpr auto name = "div";
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInputs};
+  static constexpr std::array reads = {operands(1), kSavesInputs};
   static constexpr double low = -4, high = 4, low_b = 0.25, high_b = 4, roundoffs = 2;
 
   template <class T>
@@ -30,7 +30,7 @@ struct Div : ElementwiseDefaults {
   HG_HD T slope_b(T a, T b, T) const {
     return -a / b / b;  // b * b may underflow or overflow
   }
-  static double reference(double a, double b) { return a / b; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.div(x, y); }
 };
 
 // A Scalar over a tensor, such as 1 / x: overflows in 16 bits as reciprocal does.

@@ -21,7 +21,7 @@ struct Dot {
   static constexpr auto name = "dot";
   static constexpr auto precision = Precision::widest_operand;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInput};
+  static constexpr std::array reads = {operands(1), operands(0)};
 
   Array forward(const Array& a, const Array& b) const {
     expect_one_dtype(name, a, b);

@@ -42,17 +42,22 @@ OpEntry dropout_entry() {
     generator.set_state(state);
     return result;
   };
-  const auto reference = [](const std::vector<Values>& in) {
-    Values out = in[0];
-    for (std::size_t i = 0; i < out.data.size(); ++i) {
-      const double u = random_block(kKey, i / 4).word[i % 4] * 0x1p-32;
-      out.data[i] = u < kP ? 0 : out.data[i] / (1 - kP);
+  const auto reference = [](const AnyArithmetic& a, const std::vector<Values>& in) {
+    std::vector<Bounded> out;
+    for (std::size_t i = 0; i < in[0].data.size(); ++i) {
+      const bool kept = random_block(kKey, i / 4).word[i % 4] * 0x1p-32 >= kP;
+      out.push_back(kept ? a.div(a.number(in[0].data[i]), a.constant(1 - kP)) : a.number(0));
     }
+    return out;
+  };
+  const auto in_double = [=](const std::vector<Values>& in) {
+    Values out{in[0].sizes, {}};
+    for (const Bounded& y : reference(AnyArithmetic(), in)) out.data.push_back(y.value);
     return out;
   };
   return {.name = Dropout::name,
           .precision = Dropout::precision,
-          .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, reference}}};
+          .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, in_double, reference}}};
 }
 
 }  // namespace detail

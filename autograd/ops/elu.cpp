@@ -23,7 +23,9 @@ struct Elu : ElementwiseDefaults {
     const T at_most_zero = select(x == T(0), T(alpha), T(alpha) * math::exp(x));
     return select(x > T(0), T(1), at_most_zero);
   }
-  double reference(double x) const { return x > 0 ? x : alpha * std::expm1(x); }
+  Bounded reference(const AnyArithmetic& a, Bounded x) const {
+    return x.value > 0 ? x : scaled(a, a.expm1(x), alpha);
+  }
 };
 
 }  // namespace

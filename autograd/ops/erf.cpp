@@ -22,17 +22,20 @@ struct Erf : ElementwiseDefaults {
     constexpr double kTwoOverSqrtPi = 1.1283791670955126;
     return T(kTwoOverSqrtPi) * math::exp(-x * x);
   }
-  static double reference(double x) { return std::erf(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.erf(x); }
 };
 
 }  // namespace
 
 OpEntry erf_entry() {
-  return elementwise_entry(Erf{}, [](const Tensor& x) { return erf(x); });
+  return elementwise_entry(
+      Erf{}, [](const Tensor& x) { return erf(x); }, &Tensor::erf, &Tensor::erf_);
 }
 
 }  // namespace detail
 
 Tensor erf(const Tensor& self) { return detail::apply_elementwise(detail::Erf{}, self); }
+Tensor detail::UnaryMethods::erf() const { return halfgrad::erf(self()); }
+Tensor& detail::UnaryMethods::erf_() const { return apply_in_place<Erf>(self(), halfgrad::erf); }
 
 }  // namespace halfgrad

@@ -24,7 +24,7 @@ struct Exp : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y;
   }
-  static double reference(double x) { return std::exp(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.exp(x); }
 };
 
 // y = 2^x, elementwise
@@ -43,7 +43,7 @@ struct Exp2 : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(std::numbers::ln2) * y;
   }
-  static double reference(double x) { return std::exp2(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.exp2(x); }
 };
 
 // y = e^x - 1, elementwise, accurate for small x
@@ -62,25 +62,36 @@ struct Expm1 : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y + T(1);
   }
-  static double reference(double x) { return std::expm1(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.expm1(x); }
 };
 
 }  // namespace
 
 OpEntry exp_entry() {
-  return elementwise_entry(Exp{}, [](const Tensor& x) { return exp(x); });
+  return elementwise_entry(
+      Exp{}, [](const Tensor& x) { return exp(x); }, &Tensor::exp, &Tensor::exp_);
 }
 OpEntry exp2_entry() {
-  return elementwise_entry(Exp2{}, [](const Tensor& x) { return exp2(x); });
+  return elementwise_entry(
+      Exp2{}, [](const Tensor& x) { return exp2(x); }, &Tensor::exp2, &Tensor::exp2_);
 }
 OpEntry expm1_entry() {
-  return elementwise_entry(Expm1{}, [](const Tensor& x) { return expm1(x); });
+  return elementwise_entry(
+      Expm1{}, [](const Tensor& x) { return expm1(x); }, &Tensor::expm1, &Tensor::expm1_);
 }
 
 }  // namespace detail
 
 Tensor exp(const Tensor& self) { return detail::apply_elementwise(detail::Exp{}, self); }
+Tensor detail::UnaryMethods::exp() const { return halfgrad::exp(self()); }
+Tensor& detail::UnaryMethods::exp_() const { return apply_in_place<Exp>(self(), halfgrad::exp); }
 Tensor exp2(const Tensor& self) { return detail::apply_elementwise(detail::Exp2{}, self); }
+Tensor detail::UnaryMethods::exp2() const { return halfgrad::exp2(self()); }
+Tensor& detail::UnaryMethods::exp2_() const { return apply_in_place<Exp2>(self(), halfgrad::exp2); }
 Tensor expm1(const Tensor& self) { return detail::apply_elementwise(detail::Expm1{}, self); }
+Tensor detail::UnaryMethods::expm1() const { return halfgrad::expm1(self()); }
+Tensor& detail::UnaryMethods::expm1_() const {
+  return apply_in_place<Expm1>(self(), halfgrad::expm1);
+}
 
 }  // namespace halfgrad

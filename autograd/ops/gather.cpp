@@ -13,7 +13,7 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-constexpr unsigned kSavesIndex = kSavesInput << 1;
+constexpr unsigned kSavesIndex = operands(1);
 
 // Throws if index is larger than `self` in a dimension other than `dim`.
 void expect_shapes(const char* op, const Array& self, const Array& index, int dim) {

@@ -1,4 +1,4 @@
-#include <cmath>
+#include <numbers>
 
 #include <halfgrad/autograd/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -29,7 +29,13 @@ struct Gelu : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return normal_cdf(x) + x * (T(kOneOverSqrtTwoPi) * math::exp(T(-0.5) * x * x));
   }
-  static double reference(double x) { return x * (0.5 * std::erfc(-x / std::sqrt(2.0))); }
+  // erfc(-x / sqrt(2)) / 2 is exact for every x. PyTorch's kernels compute the formula above, whose
+  // error for negative x is a roundoff of 1.
+  static Bounded reference(const AnyArithmetic& a, Bounded x) {
+    const Bounded z = a.mul(x, a.constant(1 / std::numbers::sqrt2));
+    const Bounded twice = a.either(a.erfc(a.neg(z)), a.add(a.number(1), a.erf(z)));
+    return a.mul(x, a.mul(a.number(0.5), twice));
+  }
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ template <const char* kName>
 struct IndexAdd {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput << 1;
+  static constexpr unsigned saves = operands(1);
   int dim;
   Shape sizes;
   std::int64_t skipped;
@@ -86,7 +86,7 @@ template <const char* kName>
 struct IndexSelect {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput << 1;
+  static constexpr unsigned saves = operands(1);
   int dim;
   std::int64_t skipped = -1;
   Shape from = {};

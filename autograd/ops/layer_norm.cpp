@@ -21,8 +21,8 @@ template <bool kCentred>
 struct Normalize {
   static constexpr auto name = kCentred ? "layer_norm" : "rms_norm";
   static constexpr auto precision = Precision::wide_range;
-  static constexpr unsigned saves = 3;  // x and weight
-  int dims;                             // in a row: the last ones
+  static constexpr unsigned saves = operands(0, 1);  // x and weight
+  int dims;                                          // in a row: the last ones
   std::optional<double> eps;
   double used_eps = 0;
   Array statistics = {};

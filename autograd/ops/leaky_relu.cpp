@@ -20,7 +20,9 @@ struct LeakyRelu : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return select(x > T(0), T(1), T(negative_slope));
   }
-  double reference(double x) const { return x > 0 ? x : negative_slope * x; }
+  Bounded reference(const AnyArithmetic& a, Bounded x) const {
+    return x.value > 0 ? x : a.mul(a.constant(negative_slope), x);
+  }
 };
 
 }  // namespace

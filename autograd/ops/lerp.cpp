@@ -13,8 +13,7 @@ namespace {
 // dy/da = 1 - w,  dy/db = w,  dy/dw = b - a
 struct Lerp : ElementwiseDefaults {
   static constexpr auto name = "lerp";
-  static constexpr std::array reads = {kSavesInput << 2, kSavesInput << 2,
-                                       kSavesInput | kSavesInput << 1};
+  static constexpr std::array reads = {operands(2), operands(2), operands(0, 1)};
   static constexpr double low = -2, high = 2;
   static constexpr double roundoffs = 16;  // two roundings of w (b - a), which reaches 8
 
@@ -35,8 +34,11 @@ struct Lerp : ElementwiseDefaults {
   HG_HD T slope_c(T a, T b, T, T) const {
     return b - a;
   }
-  static double reference(double a, double b, double w) {
-    return w < 0.5 ? a + w * (b - a) : b - (1 - w) * (b - a);
+  // Where the two terms cancel, the error is that of the larger term, not a few roundoffs of y.
+  static Bounded reference(const AnyArithmetic& a, Bounded start, Bounded end, Bounded weight) {
+    const Bounded distance = a.sub(end, start);
+    if (weight.value < 0.5) return a.add(start, a.mul(weight, distance));
+    return a.sub(end, a.mul(a.sub(a.number(1), weight), distance));
   }
 };
 

@@ -66,7 +66,7 @@ struct Linear {
   static constexpr auto name = "linear";
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInput, kSavesNothing};
+  static constexpr std::array reads = {operands(1), operands(0), kSavesNothing};
 
   Array forward(const Array& x, const Array& w, const Array& bias) const {
     const Array out = linear_output(name, x, w, bias);

@@ -28,7 +28,7 @@ struct LogSumExpRow {
 struct LogSumExp {
   static constexpr auto name = "logsumexp";
   static constexpr auto precision = Precision::wide_range;
-  static constexpr unsigned saves = kSavesInput | kSavesOutput;
+  static constexpr unsigned saves = operands(0) | kSavesOutput;
   unsigned mask;
   bool keepdim;
 

@@ -22,7 +22,7 @@ struct FillWhere {
 struct MaskedFill {
   static constexpr auto name = "masked_fill";
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput << 1;
+  static constexpr unsigned saves = operands(1);
   Scalar fill;
 
   Array forward(const Array& x, const Array& mask) const {

@@ -43,7 +43,7 @@ struct Product {
   static constexpr auto name = kName;
   static constexpr auto precision = Precision::tensor_core;
   static constexpr unsigned saves = kSavesInputs;
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInput};
+  static constexpr std::array reads = {operands(1), operands(0)};
   bool a_is_vector = false;
   bool b_is_vector = false;
   bool b_is_shared = false;  // one B for a batch of A

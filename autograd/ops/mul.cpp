@@ -10,7 +10,7 @@ namespace {
 struct Mul : ElementwiseDefaults {
   static constexpr auto name = "mul";
   static constexpr bool integers = true;
-  static constexpr std::array reads = {kSavesInput << 1, kSavesInput};
+  static constexpr std::array reads = {operands(1), operands(0)};
   static constexpr double low = -4, high = 4, roundoffs = 1;
 
   template <class T>
@@ -25,7 +25,7 @@ struct Mul : ElementwiseDefaults {
   HG_HD T slope_b(T a, T, T) const {
     return a;
   }
-  static double reference(double a, double b) { return a * b; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.mul(x, y); }
 };
 
 }  // namespace

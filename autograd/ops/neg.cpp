@@ -28,7 +28,8 @@ struct Neg : ElementwiseDefaults {
 }  // namespace
 
 OpEntry neg_entry() {
-  return elementwise_entry(Neg{}, [](const Tensor& x) { return neg(x); });
+  return elementwise_entry(
+      Neg{}, [](const Tensor& x) { return neg(x); }, &Tensor::neg, &Tensor::neg_);
 }
 
 }  // namespace detail
@@ -40,5 +41,7 @@ Tensor neg(const Tensor& self) {
   }
   return detail::apply_elementwise(detail::Neg{}, self);
 }
+Tensor detail::UnaryMethods::neg() const { return halfgrad::neg(self()); }
+Tensor& detail::UnaryMethods::neg_() const { return apply_in_place<Neg>(self(), halfgrad::neg); }
 
 }  // namespace halfgrad

@@ -53,7 +53,7 @@ Tensor sign_of(const Tensor& x) {
 struct Norm {
   static constexpr auto name = "norm";
   static constexpr auto precision = Precision::wide_accumulate;
-  static constexpr unsigned saves = kSavesInput | kSavesOutput;
+  static constexpr unsigned saves = operands(0) | kSavesOutput;
   double p;
   unsigned mask;
   bool keepdim;

@@ -54,7 +54,7 @@ struct Pow : ElementwiseDefaults {
   HG_HD T slope_b(T a, T b, T) const {  // y is not saved: dy/db is rarely needed
     return select((a == T(0)) & (b >= T(0)), T(0), math::pow(a, b) * math::log(a));
   }
-  static double reference(double a, double b) { return std::pow(a, b); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) { return a.pow(x, y); }
 };
 
 }  // namespace

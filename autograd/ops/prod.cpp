@@ -57,7 +57,7 @@ struct ProductGradientRow {
 struct Prod {
   static constexpr auto name = "prod";
   static constexpr auto precision = Precision::wide_accumulate;
-  static constexpr unsigned saves = kSavesInput;
+  static constexpr unsigned saves = operands(0);
   int dim;
   bool keepdim;
   std::optional<DType> dtype;

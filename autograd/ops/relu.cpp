@@ -6,11 +6,14 @@ namespace halfgrad {
 namespace detail {
 
 OpEntry relu_entry() {
-  return elementwise_entry(Relu{}, [](const Tensor& x) { return relu(x); });
+  return elementwise_entry(
+      Relu{}, [](const Tensor& x) { return relu(x); }, &Tensor::relu, &Tensor::relu_);
 }
 
 }  // namespace detail
 
 Tensor relu(const Tensor& self) { return detail::apply_elementwise(detail::Relu{}, self); }
+Tensor detail::UnaryMethods::relu() const { return halfgrad::relu(self()); }
+Tensor& detail::UnaryMethods::relu_() const { return apply_in_place<Relu>(self(), halfgrad::relu); }
 
 }  // namespace halfgrad

@@ -35,9 +35,11 @@ struct Remainder : Modulo {
   HG_HD T slope_b(T a, T b, T) const {
     return -floored_quotient(a, b);
   }
-  static double reference(double a, double b) {
-    const double nearest = std::remainder(a, b);
-    return nearest != 0 && std::signbit(nearest) != std::signbit(b) ? nearest + b : nearest;
+  // fmod does not round; only the sum does.
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded y) {
+    const Bounded left = a.number(std::fmod(x.value, y.value));
+    const bool same_signs = std::signbit(left.value) == std::signbit(y.value);
+    return left.value == 0 || same_signs ? left : a.add(left, y);
   }
 };
 

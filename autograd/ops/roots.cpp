@@ -22,7 +22,7 @@ struct Sqrt : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(0.5) / y;
   }
-  static double reference(double x) { return std::sqrt(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.sqrt(x); }
 };
 
 // y = 1 / sqrt(x), elementwise
@@ -41,9 +41,7 @@ struct Rsqrt : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(-0.5) * y * y * y;
   }
-  static double reference(double x) {
-    return static_cast<double>(1 / std::sqrt(static_cast<long double>(x)));
-  }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.rsqrt(x); }
 };
 
 // y = 1 / x, elementwise
@@ -62,7 +60,7 @@ struct Reciprocal : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return -y * y;
   }
-  static double reference(double x) { return 1 / x; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.div(a.number(1), x); }
 };
 
 // y = x^2, elementwise
@@ -81,34 +79,53 @@ struct Square : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return x + x;
   }
-  static double reference(double x) { return x * x; }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.mul(x, x); }
 };
 
 }  // namespace
 
 OpEntry sqrt_entry() {
-  return elementwise_entry(Sqrt{}, [](const Tensor& x) { return sqrt(x); });
+  return elementwise_entry(
+      Sqrt{}, [](const Tensor& x) { return sqrt(x); }, &Tensor::sqrt, &Tensor::sqrt_);
 }
 OpEntry rsqrt_entry() {
-  return elementwise_entry(Rsqrt{}, [](const Tensor& x) { return rsqrt(x); });
+  return elementwise_entry(
+      Rsqrt{}, [](const Tensor& x) { return rsqrt(x); }, &Tensor::rsqrt, &Tensor::rsqrt_);
 }
 OpEntry reciprocal_entry() {
-  return elementwise_entry(Reciprocal{}, [](const Tensor& x) { return reciprocal(x); });
+  return elementwise_entry(
+      Reciprocal{}, [](const Tensor& x) { return reciprocal(x); }, &Tensor::reciprocal,
+      &Tensor::reciprocal_);
 }
 OpEntry square_entry() {
-  return elementwise_entry(Square{}, [](const Tensor& x) { return square(x); });
+  return elementwise_entry(
+      Square{}, [](const Tensor& x) { return square(x); }, &Tensor::square, &Tensor::square_);
 }
 
 }  // namespace detail
 
 Tensor sqrt(const Tensor& self) { return detail::apply_elementwise(detail::Sqrt{}, self); }
+Tensor detail::UnaryMethods::sqrt() const { return halfgrad::sqrt(self()); }
+Tensor& detail::UnaryMethods::sqrt_() const { return apply_in_place<Sqrt>(self(), halfgrad::sqrt); }
 Tensor rsqrt(const Tensor& self) { return detail::apply_elementwise(detail::Rsqrt{}, self); }
+Tensor detail::UnaryMethods::rsqrt() const { return halfgrad::rsqrt(self()); }
+Tensor& detail::UnaryMethods::rsqrt_() const {
+  return apply_in_place<Rsqrt>(self(), halfgrad::rsqrt);
+}
 Tensor reciprocal(const Tensor& self) {
   return detail::apply_elementwise(detail::Reciprocal{}, self);
+}
+Tensor detail::UnaryMethods::reciprocal() const { return halfgrad::reciprocal(self()); }
+Tensor& detail::UnaryMethods::reciprocal_() const {
+  return apply_in_place<Reciprocal>(self(), halfgrad::reciprocal);
 }
 Tensor square(const Tensor& self) {
   return detail::apply_elementwise(detail::Square{},
                                    self.dtype() == kBool ? to(self, kLong) : self);
+}
+Tensor detail::UnaryMethods::square() const { return halfgrad::square(self()); }
+Tensor& detail::UnaryMethods::square_() const {
+  return apply_in_place<Square>(self(), halfgrad::square);
 }
 
 }  // namespace halfgrad

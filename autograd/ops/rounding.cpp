@@ -79,27 +79,48 @@ Tensor rounded(const F& f, const Tensor& self) {
 }  // namespace
 
 OpEntry floor_entry() {
-  return elementwise_entry(Floor{}, [](const Tensor& x) { return floor(x); });
+  return elementwise_entry(
+      Floor{}, [](const Tensor& x) { return floor(x); }, &Tensor::floor, &Tensor::floor_);
 }
 OpEntry ceil_entry() {
-  return elementwise_entry(Ceil{}, [](const Tensor& x) { return ceil(x); });
+  return elementwise_entry(
+      Ceil{}, [](const Tensor& x) { return ceil(x); }, &Tensor::ceil, &Tensor::ceil_);
 }
 OpEntry round_entry() {
-  return elementwise_entry(Round{}, [](const Tensor& x) { return round(x); });
+  return elementwise_entry(
+      Round{}, [](const Tensor& x) { return round(x); }, &Tensor::round, &Tensor::round_);
 }
 OpEntry trunc_entry() {
-  return elementwise_entry(Trunc{}, [](const Tensor& x) { return trunc(x); });
+  return elementwise_entry(
+      Trunc{}, [](const Tensor& x) { return trunc(x); }, &Tensor::trunc, &Tensor::trunc_);
 }
 OpEntry sign_entry() {
-  return elementwise_entry(Sign{}, [](const Tensor& x) { return sign(x); });
+  return elementwise_entry(
+      Sign{}, [](const Tensor& x) { return sign(x); }, &Tensor::sign, &Tensor::sign_);
 }
 
 }  // namespace detail
 
 Tensor floor(const Tensor& self) { return detail::rounded(detail::Floor{}, self); }
+Tensor detail::UnaryMethods::floor() const { return halfgrad::floor(self()); }
+Tensor& detail::UnaryMethods::floor_() const {
+  return apply_in_place<Floor>(self(), halfgrad::floor);
+}
 Tensor ceil(const Tensor& self) { return detail::rounded(detail::Ceil{}, self); }
+Tensor detail::UnaryMethods::ceil() const { return halfgrad::ceil(self()); }
+Tensor& detail::UnaryMethods::ceil_() const { return apply_in_place<Ceil>(self(), halfgrad::ceil); }
 Tensor round(const Tensor& self) { return detail::rounded(detail::Round{}, self); }
+Tensor detail::UnaryMethods::round() const { return halfgrad::round(self()); }
+Tensor& detail::UnaryMethods::round_() const {
+  return apply_in_place<Round>(self(), halfgrad::round);
+}
 Tensor trunc(const Tensor& self) { return detail::rounded(detail::Trunc{}, self); }
+Tensor detail::UnaryMethods::trunc() const { return halfgrad::trunc(self()); }
+Tensor& detail::UnaryMethods::trunc_() const {
+  return apply_in_place<Trunc>(self(), halfgrad::trunc);
+}
 Tensor sign(const Tensor& self) { return detail::apply_elementwise(detail::Sign{}, self); }
+Tensor detail::UnaryMethods::sign() const { return halfgrad::sign(self()); }
+Tensor& detail::UnaryMethods::sign_() const { return apply_in_place<Sign>(self(), halfgrad::sign); }
 
 }  // namespace halfgrad

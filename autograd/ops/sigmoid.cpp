@@ -23,17 +23,22 @@ struct Sigmoid : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return y * (T(1) - y);
   }
-  static double reference(double x) { return 1 / (1 + std::exp(-x)); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return logistic_reference(a, x); }
 };
 
 }  // namespace
 
 OpEntry sigmoid_entry() {
-  return elementwise_entry(Sigmoid{}, [](const Tensor& x) { return sigmoid(x); });
+  return elementwise_entry(
+      Sigmoid{}, [](const Tensor& x) { return sigmoid(x); }, &Tensor::sigmoid, &Tensor::sigmoid_);
 }
 
 }  // namespace detail
 
 Tensor sigmoid(const Tensor& self) { return detail::apply_elementwise(detail::Sigmoid{}, self); }
+Tensor detail::UnaryMethods::sigmoid() const { return halfgrad::sigmoid(self()); }
+Tensor& detail::UnaryMethods::sigmoid_() const {
+  return apply_in_place<Sigmoid>(self(), halfgrad::sigmoid);
+}
 
 }  // namespace halfgrad

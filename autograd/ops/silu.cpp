@@ -23,7 +23,9 @@ struct Silu : ElementwiseDefaults {
     const T s = logistic(x);
     return s * (T(1) + x * (T(1) - s));
   }
-  static double reference(double x) { return x / (1 + std::exp(-x)); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) {
+    return a.mul(x, logistic_reference(a, x));
+  }
 };
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <limits>
 
 #include <halfgrad/autograd/elementwise_entry.h>
@@ -32,10 +31,14 @@ struct Softplus : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return select(T(beta) * x > T(threshold), T(1), logistic(T(beta) * x));
   }
-  double reference(double x) const {
-    if (beta * x > threshold) return x;
-    const long double e = std::exp(static_cast<long double>(beta) * x);  // holds e^10000
-    return std::isinf(e) ? x : static_cast<double>(std::log1p(e) / beta);
+  // PyTorch's kernels compute log(1 + e^z) / beta, and x where z > 20.
+  Bounded reference(const AnyArithmetic& a, Bounded x) const {
+    const Bounded z = scaled(a, x, beta);
+    if (z.value > threshold) return x;
+    const auto unscaled = [&](Bounded y) { return beta == 1 ? y : a.div(y, a.constant(beta)); };
+    const Bounded tail = unscaled(a.log1p(a.exp(a.neg(a.abs(z)))));
+    const Bounded usual = z.value > 20 ? x : unscaled(a.log1p(a.exp(z)));
+    return a.either(z.value > 0 ? a.add(x, tail) : tail, usual);
   }
 };
 

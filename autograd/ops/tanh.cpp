@@ -22,17 +22,20 @@ struct Tanh : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(1) - y * y;
   }
-  static double reference(double x) { return std::tanh(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.tanh(x); }
 };
 
 }  // namespace
 
 OpEntry tanh_entry() {
-  return elementwise_entry(Tanh{}, [](const Tensor& x) { return tanh(x); });
+  return elementwise_entry(
+      Tanh{}, [](const Tensor& x) { return tanh(x); }, &Tensor::tanh, &Tensor::tanh_);
 }
 
 }  // namespace detail
 
 Tensor tanh(const Tensor& self) { return detail::apply_elementwise(detail::Tanh{}, self); }
+Tensor detail::UnaryMethods::tanh() const { return halfgrad::tanh(self()); }
+Tensor& detail::UnaryMethods::tanh_() const { return apply_in_place<Tanh>(self(), halfgrad::tanh); }
 
 }  // namespace halfgrad

@@ -21,7 +21,7 @@ struct Sin : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return math::cos(x);
   }
-  static double reference(double x) { return std::sin(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.sin(x); }
 };
 
 // y = cos(x), elementwise
@@ -38,7 +38,7 @@ struct Cos : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return -math::sin(x);
   }
-  static double reference(double x) { return std::cos(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.cos(x); }
 };
 
 // y = tan(x), elementwise
@@ -57,25 +57,34 @@ struct Tan : ElementwiseDefaults {
   HG_HD T slope(T, T y) const {
     return T(1) + y * y;
   }
-  static double reference(double x) { return std::tan(x); }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return a.tan(x); }
 };
 
 }  // namespace
 
 OpEntry sin_entry() {
-  return elementwise_entry(Sin{}, [](const Tensor& x) { return sin(x); });
+  return elementwise_entry(
+      Sin{}, [](const Tensor& x) { return sin(x); }, &Tensor::sin, &Tensor::sin_);
 }
 OpEntry cos_entry() {
-  return elementwise_entry(Cos{}, [](const Tensor& x) { return cos(x); });
+  return elementwise_entry(
+      Cos{}, [](const Tensor& x) { return cos(x); }, &Tensor::cos, &Tensor::cos_);
 }
 OpEntry tan_entry() {
-  return elementwise_entry(Tan{}, [](const Tensor& x) { return tan(x); });
+  return elementwise_entry(
+      Tan{}, [](const Tensor& x) { return tan(x); }, &Tensor::tan, &Tensor::tan_);
 }
 
 }  // namespace detail
 
 Tensor sin(const Tensor& self) { return detail::apply_elementwise(detail::Sin{}, self); }
+Tensor detail::UnaryMethods::sin() const { return halfgrad::sin(self()); }
+Tensor& detail::UnaryMethods::sin_() const { return apply_in_place<Sin>(self(), halfgrad::sin); }
 Tensor cos(const Tensor& self) { return detail::apply_elementwise(detail::Cos{}, self); }
+Tensor detail::UnaryMethods::cos() const { return halfgrad::cos(self()); }
+Tensor& detail::UnaryMethods::cos_() const { return apply_in_place<Cos>(self(), halfgrad::cos); }
 Tensor tan(const Tensor& self) { return detail::apply_elementwise(detail::Tan{}, self); }
+Tensor detail::UnaryMethods::tan() const { return halfgrad::tan(self()); }
+Tensor& detail::UnaryMethods::tan_() const { return apply_in_place<Tan>(self(), halfgrad::tan); }
 
 }  // namespace halfgrad

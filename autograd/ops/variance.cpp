@@ -61,7 +61,7 @@ template <bool kRoot>
 struct Variance {
   static constexpr auto name = kRoot ? "std" : "var";
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kRoot ? kSavesInput | kSavesOutput : kSavesInput;
+  static constexpr unsigned saves = kRoot ? operands(0) | kSavesOutput : operands(0);
   unsigned mask;
   bool keepdim;
   double correction;

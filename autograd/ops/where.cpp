@@ -23,7 +23,7 @@ struct Choose {
 struct Where {
   static constexpr auto name = "where";
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInput;
+  static constexpr unsigned saves = operands(0);
   DType dtype = DType::f32;
 
   void prepare(std::span<const Tensor> operands) {

@@ -2,8 +2,8 @@
 
 #include <halfgrad/testing/formulas/rows.h>
 
-/// What losses compute: the mean of one loss an element or a row, each of which may be stored in
-/// the output's dtype first, as PyTorch's kernels do.
+/// Formulas of losses: the mean over the elements or rows. A kernel may store each loss in the
+/// dtype of the output before it takes the mean, as PyTorch's kernels do.
 namespace halfgrad::testing::formulas {
 
 /// The mean of F(a, x, target) over all elements.
@@ -17,7 +17,7 @@ struct MeanOf {
   }
 };
 
-/// The mean of what F(a, row) gives at the row's class, its sign turned.
+/// The mean of -F(a, row)[class of the row].
 template <class F>
 struct MeanOfPicked {
   template <class A>
@@ -56,14 +56,16 @@ inline constexpr auto kSmoothDifference = [](const auto& a, const auto& x, const
   return a.value(d) <= 1 ? a.mul(half, a.mul(d, d)) : a.sub(d, half);
 };
 
-/// -(t log p + (1 - t) log(1 - p)), the logarithms not below -100.
+/// -(t log p + (1 - t) log(1 - p)), where each logarithm is at least -100.
 inline constexpr auto kBinaryCrossEntropy = [](const auto& a, const auto& p, const auto& t) {
   const auto log_p = a.at_least(a.log(p), -100), log_rest = a.at_least(a.log1p(a.neg(p)), -100);
   return a.sub(a.mul(a.sub(t, a.number(1)), log_rest), a.mul(t, log_p));
 };
 
-/// (1 - t) x + log(1 + e^-x), PyTorch's; or max(x, 0) - t x + log(1 + e^-|x|), TensorFlow's, which
-/// cancels where t is 1.
+/// Two formulas that kernels use; the second cancels where t is 1:
+///
+///     PyTorch:     (1 - t) x + log(1 + e^-x)
+///     TensorFlow:  max(x, 0) - t x + log(1 + e^-|x|)
 inline constexpr auto kLogitsCrossEntropy = [](const auto& a, const auto& x, const auto& t) {
   const bool negative = a.value(x) < 0;
   const auto zero = a.number(0), tail = a.log1p(a.exp(a.neg(a.abs(x))));
@@ -72,7 +74,7 @@ inline constexpr auto kLogitsCrossEntropy = [](const auto& a, const auto& x, con
                   a.add(a.sub(negative ? zero : x, a.mul(t, x)), tail));
 };
 
-/// t log t - t x, the first 0 where t is.
+/// t log t - t x, where 0 log 0 = 0.
 inline constexpr auto kKullbackLeibler = [](const auto& a, const auto& x, const auto& t) {
   const auto entropy = a.value(t) == 0 ? a.number(0) : a.mul(t, a.log(t));
   return a.sub(entropy, a.mul(t, x));

@@ -6,15 +6,15 @@
 
 #include <halfgrad/autograd/op_table.h>
 
-/// How formulas read their operands. A formula is written once, for every arithmetic A
-/// (error_bound.h, rounded_arithmetic.h); operands are row-major, and results have the order of the
-/// output.
+/// Access to the operands of formulas. A formula is written once, for every arithmetic A
+/// (error_bound.h, rounded_arithmetic.h). Operands are row-major, and results are in the order of
+/// the output. Formulas of elementwise ops are the references on their pages, autograd/ops/.
 namespace halfgrad::testing::formulas {
 
 template <class A>
 using Numbers = std::vector<typename A::Number>;
 
-/// count numbers from element `first` on, `stride` apart.
+/// Returns `count` elements from element `first` on, with this stride.
 template <class A>
 Numbers<A> pick(const A& a, const Values& x, std::int64_t first, std::int64_t count,
                 std::int64_t stride = 1) {
@@ -32,7 +32,7 @@ Numbers<A> row_of(const A& a, const Values& x, std::int64_t row) {
   return pick(a, x, row * k, k);
 }
 
-/// F(a, row, operands) for every row of the first operand; what it returns is joined.
+/// F(a, row, operands) for every row of the first operand; the results are concatenated.
 template <class F>
 struct Rows {
   template <class A>

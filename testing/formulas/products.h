@@ -1,11 +1,15 @@
 #pragma once
 
-#include <halfgrad/testing/formulas/elementwise.h>
+#include <cmath>
+#include <limits>
+#include <numbers>
 
-/// What products of matrices compute, and the one op that adds up what indices choose.
+#include <halfgrad/testing/formulas/numbers.h>
+
+/// Formulas of matrix products and of scatter_add.
 namespace halfgrad::testing::formulas {
 
-/// Rows of `left` by columns of `right`, which lie `stride` apart, plus an optional bias [n].
+/// left [m, k] @ right [k, n], or [n, k] if it is transposed, plus an optional bias [n].
 template <class A>
 Numbers<A> product(const A& a, const Values& left, const Values& right, std::int64_t n,
                    bool right_is_transposed, const Values* bias = nullptr) {
@@ -79,7 +83,19 @@ struct LinearRelu {
   }
 };
 
-/// The argument of gelu may be stored first.
+/// x (1 + tanh(u)) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3); 1 + tanh(u) = 2 / (1 + e^-2u). Where
+/// |x| > 10 the tanh is 1 or -1 in any dtype, and x^3 may overflow.
+inline constexpr auto kGeluTanh = [](const auto& a, const auto& argument) {
+  const auto z = a.clamp(argument, -10, 10), one = a.number(1);
+  const auto cubic = a.mul(a.constant(0.044715), a.mul(z, a.mul(z, z)));
+  const auto u = a.mul(a.constant(std::sqrt(2 / std::numbers::pi)), a.add(z, cubic));
+  const auto e = a.exp(a.mul(a.number(-2), u));
+  const auto twice = a.either(a.div(a.number(2), a.add(one, e)), a.add(one, a.tanh(u)));
+  const auto x = a.clamp(argument, -10, std::numeric_limits<double>::infinity());
+  return a.mul(x, a.mul(a.number(0.5), twice));
+};
+
+/// A kernel may store the argument of gelu in the dtype of the output.
 struct LinearGelu {
   template <class A>
   Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
@@ -109,7 +125,7 @@ struct Baddbmm {
   }
 };
 
-/// Each element and what is added to it, in any order.
+/// Sums each element and the values added to it, in any order.
 struct ScatterAdd {
   template <class A>
   Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {

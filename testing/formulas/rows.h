@@ -2,7 +2,7 @@
 
 #include <halfgrad/testing/formulas/numbers.h>
 
-/// What reductions, softmax and norms compute, of one row (numbers.h's Rows).
+/// Formulas of reductions, softmax and norms, for one row (see Rows in numbers.h).
 namespace halfgrad::testing::formulas {
 
 struct Sum {
@@ -51,10 +51,14 @@ struct Norm {
   }
 };
 
-/// x - mean. That the mean's error is part of every difference allows for Welford's updates, whose
-/// error is n u kappa, kappa^2 = 1 + mean^2 / var, where two passes lose n u + (n u kappa)^2, and
-/// E[x^2] - E[x]^2 the n u kappa^2 that it does not allow (Chan, Golub and LeVeque, "Algorithms for
-/// computing the sample variance", The American Statistician 1983).
+/// x - mean. The error of the mean is part of every difference. The resulting bound on a variance
+/// allows two passes and Welford's updates, and refuses E[x^2] - E[x]^2. Their errors, with
+/// kappa^2 = 1 + mean^2 / var (Chan, Golub and LeVeque, "Algorithms for computing the sample
+/// variance", The American Statistician 1983):
+///
+///     two passes        n u + (n u kappa)^2
+///     Welford           n u kappa
+///     E[x^2] - E[x]^2   n u kappa^2
 template <class A>
 void subtract_mean(const A& a, Numbers<A>& x) {
   const auto mean = Mean::of(a, x);
@@ -74,8 +78,8 @@ struct Variance {
   }
 };
 
-/// exp(x_i - max), their sum, and the maximum. A sum that grows while the maximum is being found
-/// is rescaled, by an exp and a product, at each new one: 6 operations on a term, not one.
+/// exp(x_i - max), their sum, and the maximum. A kernel that reads the row once rescales the sum at
+/// each new maximum, by an exp and a product: 6 operations on a term, not one.
 template <class A>
 struct Exponentials {
   static constexpr double kSteps = 6;
@@ -122,7 +126,7 @@ struct LogSumExp {
   template <class A>
   Numbers<A> operator()(const A& a, const Numbers<A>& x, const std::vector<Values>&) const {
     const Exponentials<A> e(a, x);
-    // Of infinities it is the larger, not NaN.
+    // For an infinite maximum the result is that infinity, not NaN.
     return {a.is_infinite(e.largest) ? e.largest : a.add(e.largest, a.log(e.total))};
   }
 };
@@ -136,7 +140,7 @@ typename A::Number deviation(const A& a, const Numbers<A>& x) {
   return a.sqrt(a.add(variance, a.constant(kNormEpsilon)));
 }
 
-/// (x - mean) / sqrt(var + eps) * weight + bias; rms_norm neither centres nor adds.
+/// (x - mean) / sqrt(var + eps) * weight + bias; rms_norm has neither the mean nor the bias.
 template <bool kCentred>
 struct Normalize {
   static constexpr bool defined_on_empty = true;
@@ -153,7 +157,8 @@ struct Normalize {
   }
 };
 
-/// layer_norm along the first and last of three dimensions. Kernels fold the weight into the scale.
+/// Normalizes over the first and last of three dimensions. Kernels may fold the weight into the
+/// scale.
 struct BatchNorm {
   template <class A>
   Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {

@@ -10,7 +10,7 @@ using halfgrad::detail::replaced;
 using halfgrad::detail::tabulated;
 using Operands = std::vector<Values>;
 
-/// An op that only moves numbers: f(operands) is its result.
+/// An op that only moves elements: f(operands) is its result.
 template <class Shapes, class Output>
 KernelOp moved(const char* name, const char* signature, const Shapes& operands,
                const Output& output, Values (*f)(const Operands&)) {

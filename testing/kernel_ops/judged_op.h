@@ -7,10 +7,17 @@
 #include <halfgrad/testing/kernel_op.h>
 #include <halfgrad/testing/rounded_arithmetic.h>
 
-/// What the lists of ops in this folder are written with.
+/// The functions with which the lists of ops in this folder are written.
 namespace halfgrad::testing::detail {
 
 using Specs = std::vector<OperandSpec>;
+
+inline std::vector<double> values_of(const std::vector<Bounded>& numbers) {
+  std::vector<double> values;
+  values.reserve(numbers.size());
+  for (const Bounded& each : numbers) values.push_back(each.value);
+  return values;
+}
 
 /// Gives an op the bounds that follow from a formula of formulas/.
 template <class Formula>
@@ -19,11 +26,22 @@ void judge_by(KernelOp& op) {
     return Formula{}(BoundedArithmetic(accumulate, output), in);
   };
   op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
-    return Formula{}(RoundedArithmetic(format), in);
+    return values_of(Formula{}(RoundedArithmetic(format), in));
   };
 }
 
-/// An op that does not round: f(operands) are the bits of the result, if its dtype has them.
+/// Gives an op the bounds that follow from the reference on its page, which is stated for any
+/// arithmetic.
+inline void judge_by_reference(KernelOp& op, const BoundedReference& reference) {
+  op.bounded = [reference](const std::vector<Values>& in, DType accumulate, DType output) {
+    return reference(BoundedArithmetic(accumulate, output), in);
+  };
+  op.rounded = [reference](const std::vector<Values>& in, const NumberFormat& format) {
+    return values_of(reference(RoundedArithmetic(format), in));
+  };
+}
+
+/// For an op that does not round: its result is f(operands), rounded to the dtype of the output.
 template <class F>
 void judge_exactly(KernelOp& op, const F& f) {
   op.bitwise = true;
@@ -59,7 +77,7 @@ KernelOp judged(std::string name, std::string signature, const Operands& operand
   return op;
 }
 
-/// Defined for rows that are not empty.
+/// Marks an op that is undefined for empty rows.
 inline KernelOp needs_rows(KernelOp op) {
   op.least.k = 1;
   return op;
@@ -84,13 +102,10 @@ inline Shape same_matrix(const Dims& d) { return {d.m, d.k}; }
 inline Shape product_shape(const Dims& d) { return {d.m, d.n}; }
 inline Shape scalar(const Dims&) { return {}; }
 
-/// The lists.
+/// The lists, one per file.
 std::vector<KernelOp> row_ops();
 std::vector<KernelOp> product_ops();
 std::vector<KernelOp> loss_ops();
 std::vector<KernelOp> index_ops();
-/// Gives an elementwise op of the table that rounds its bounds; throws std::logic_error if it has
-/// none.
-void judge_elementwise(KernelOp& op);
 
 }  // namespace halfgrad::testing::detail

@@ -22,7 +22,7 @@ KernelOp of_classes(const char* name) {
       scalar));
 }
 
-/// Numbers in [low, high] for each operand, and of hostile ones f(operand, x).
+/// Draws operand i from [low[i], high[i]], and replaces a hostile input x by f(i, x).
 KernelOp within(KernelOp op, std::array<double, 2> low, std::array<double, 2> high,
                 double (*f)(std::size_t, double)) {
   op.operands = [=](const Dims& d) {
@@ -33,7 +33,7 @@ KernelOp within(KernelOp op, std::array<double, 2> low, std::array<double, 2> hi
   return op;
 }
 
-/// Any number as a probability; NaN stays.
+/// Maps any x to a probability; NaN stays.
 double probability(double x) { return std::fabs(x) > 1 ? 1 / std::fabs(x) : std::fabs(x); }
 
 }  // namespace

@@ -60,7 +60,7 @@ KernelOp truth(const char* name) {
   return op;
 }
 
-/// Of numbers near 1, so that long products stay in range.
+/// Draws elements near 1, so that long products stay in range.
 KernelOp product_of_rows() {
   KernelOp op = reduction<formulas::Prod>("prod");
   op.operands = [](const Dims& d) { return Specs{{.sizes = {d.m, d.k}, .low = 0.9, .high = 1.1}}; };
@@ -76,7 +76,7 @@ KernelOp batch_norm() {
       [](const Dims& d) {
         return Shape{d.m, d.n, d.k};
       });
-  op.least = {2, 1, 1};  // a variance needs two numbers
+  op.least = {2, 1, 1};  // a variance needs two elements
   return op;
 }
 

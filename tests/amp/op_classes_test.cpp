@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/op_table.h>
 
-/// PyTorch's op lists for CUDA autocast, read as facts. Ops in no list are Precision::any.
+/// PyTorch's op lists for CUDA autocast, read as facts, with elementwise ops that halfgrad does not
+/// have yet. Ops in no list are Precision::any.
 namespace halfgrad {
 namespace {
 
@@ -19,7 +20,8 @@ const std::map<Precision, std::vector<std::string>> kLists{
                              "layer_norm", "rms_norm",   "nll_loss",
                              "kl_div",     "l1_loss",    "smooth_l1_loss",
                              "huber_loss", "mse_loss",   "binary_cross_entropy_with_logits",
-                             "logsumexp"}},
+                             "logsumexp",  "acos",       "asin",
+                             "cosh",       "sinh",       "erfinv"}},
     {Precision::wide_accumulate, {"prod", "cumsum", "softmax", "log_softmax", "sum", "norm"}},
     {Precision::widest_operand, {"addcmul", "addcdiv", "dot", "scatter_add"}},
     {Precision::unsafe, {"binary_cross_entropy"}},

@@ -65,7 +65,7 @@ TEST(InferenceModeViews, AreNotChangedInARecordingLater) {
     EXPECT_TRUE(x.t().reshape({1, 2}).clone().is_inference());
   }
   const std::string message = message_of([&] { view.mul_(elements({2}).requires_grad_()[0]); });
-  EXPECT_EQ(message.find("mul_: expected a tensor that owns its numbers, got a view"), 0U)
+  EXPECT_EQ(message.find("mul_: expected a tensor that owns its elements, got a view"), 0U)
       << message;
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -18,11 +22,30 @@ inline std::string_view name(Precision precision) {
   return names[static_cast<int>(precision)];
 }
 
+/// The page of every op: the file in autograd/ops/ that defines its entry, `OpEntry exp_entry() {`.
+inline std::map<std::string, std::string> pages() {
+  const std::regex entry("OpEntry (\\w+)_entry\\(\\) \\{.*");
+  std::map<std::string, std::string> pages;
+  for (const auto& file :
+       std::filesystem::directory_iterator(HALFGRAD_SOURCE_DIR "/autograd/ops")) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ifstream source(file.path());
+    std::string before;
+    for (std::string line; std::getline(source, line); before = line) {
+      std::smatch match;
+      if (!std::regex_match(line, match, entry) || before.starts_with("template")) continue;
+      pages[match[1]] = file.path().filename().string();
+    }
+  }
+  return pages;
+}
+
 /// The columns that do not depend on the machine.
-inline std::string row_start(const OpEntry& op) {
+inline std::string row_start(const OpEntry& op, const std::string& page) {
   std::ostringstream row;
-  row << "| `" << op.name << "` | " << name(op.precision) << " | "
-      << (op.differentiable ? "yes" : "no") << " | " << op.roundoffs << " |";
+  row << "| `" << op.name << "` | [" << page << "](../autograd/ops/" << page << ") | "
+      << name(op.precision) << " | " << (op.differentiable ? "yes" : "no") << " | " << op.roundoffs
+      << " |";
   return row.str();
 }
 

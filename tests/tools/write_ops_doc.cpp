@@ -11,6 +11,7 @@ constexpr auto kIntroduction = R"(# Ops
 
 Written by the target `ops_doc` from `all_ops()`; a test checks that it is not stale.
 
+* **Page** is the file that states the op's formula, gradient and reference.
 * **Class** is what 16-bit numbers do to the op (`autograd/precision.h`), by which autocast decides.
 * **Tolerance** is how many roundoffs of max(1, |expected|) a value may be off: the roundoff is
   2^-53 in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
@@ -19,8 +20,8 @@ Written by the target `ops_doc` from `all_ops()`; a test checks that it is not s
   16-bit results are computed in float32 and rounded once, which costs at most 1. A 0 in float64
   means that op and reference end in the same call of the C library.
 
-| Op | Class | Gradient | Tolerance | float64 | float32 | float16 | bfloat16 |
-|---|---|---|---|---|---|---|---|
+| Op | Page | Class | Gradient | Tolerance | float64 | float32 | float16 | bfloat16 |
+|---|---|---|---|---|---|---|---|---|
 )";
 
 /// Rounds up to two significant digits.
@@ -34,8 +35,9 @@ double rounded_up(double x) {
 
 int main() {
   std::cout << kIntroduction;
+  const auto pages = halfgrad::ops_doc::pages();
   for (const halfgrad::OpEntry& op : halfgrad::all_ops()) {
-    std::cout << halfgrad::ops_doc::row_start(op);
+    std::cout << halfgrad::ops_doc::row_start(op, pages.at(op.name));
     for (const halfgrad::DType dtype : halfgrad::ops_doc::kMeasuredDTypes) {
       std::cout << ' ' << rounded_up(halfgrad::measured_roundoffs(op, dtype)) << " |";
     }
