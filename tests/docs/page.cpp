@@ -143,7 +143,8 @@ std::vector<std::string> Page::linked_files() const {
   for (auto at = text_.find("]("); at != std::string::npos; at = text_.find("](", at + 2)) {
     std::string target = text_.substr(at + 2, text_.find(')', at) - at - 2);
     target.resize(std::min(target.find('#'), target.size()));
-    if (target.empty() || target.find("://") != std::string::npos) continue;
+    const bool is_code = target.find(' ') != std::string::npos;
+    if (target.empty() || is_code || target.find("://") != std::string::npos) continue;
     files.push_back((folder / target).lexically_normal().string());
   }
   return files;
