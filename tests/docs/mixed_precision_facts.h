@@ -18,7 +18,7 @@ inline constexpr std::int64_t kElements = kBatch * kPoints;
 struct StepFacts {
   Tensor h, h16, w, w16, y16, y32, loss, scaled_loss;
   Tensor dscaled, dloss, dy32, dy16, dw16, dw32;  ///< gradients, as backward() computed them
-  Tensor gradient;                                ///< of w, after the scale was divided out
+  Tensor gradient;                                ///< w.grad after unscale_()
   Tensor m, v, new_w;
   float target;
 };
@@ -38,7 +38,7 @@ double flushed_to_zero(double scale);
 struct TraceRow {
   double input;
   double scale;     ///< by which this step's loss is multiplied
-  double gradient;  ///< of the weight, scaled, as float16 held it
+  double gradient;  ///< w.grad as backward() left it: rounded to float16
   bool skipped;
   double weight;     ///< after the step
   int tracker;       ///< after update()

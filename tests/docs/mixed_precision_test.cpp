@@ -40,8 +40,8 @@ void expect_formats(Page& page) {
   EXPECT_EQ(kFp32.bits(), 2 * kFp16.bits());
   page.expect("A 16-bit number takes half the memory of a 32-bit number");
   page.expect("uses 16 bits where they are enough, and 32 bits everywhere else");
-  page.expect("| numbers in [1, 2) |");
-  page.expect("how many numbers there are between 1 and 2.");
+  page.expect("| values in [1, 2) |");
+  page.expect("how many values there are from 1 to 2.");
   page.expect("smallest > 0");
   page.expect("too small and becomes 0.");
   page.expect("`± significand * 2^exponent`");

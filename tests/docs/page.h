@@ -26,14 +26,14 @@ class Page {
 
   const std::string& text() const { return text_; }
 
-  /// The page has this text; line breaks count as spaces. Its numbers are checked from now on.
+  /// The page has this text; line breaks count as spaces. Its figures count as checked.
   void expect(const std::string& text);
   /// Every block of C++ is code that exists. A paragraph before the block that ends in "From
   /// [`path`](link):" names its file; without one it is `program`, which a test runs. Lines of a
-  /// block stand there in this order. The numbers of the blocks are checked from now on.
+  /// block stand there in this order. The figures of the blocks count as checked.
   void expect_code(const std::string& program);
-  /// Numbers that no expectation has covered, each with the words around it. Digits within a name,
-  /// as in fp16, are no number.
+  /// Figures that no expectation has covered, each with the words around it. Digits within a name,
+  /// as in fp16, are no figure.
   std::vector<std::string> unchecked_numbers() const;
 
   /// Targets of the page's links to files of this tree, without fragments, as paths from the root.
