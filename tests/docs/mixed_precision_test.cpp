@@ -81,7 +81,7 @@ void expect_step(Page& page) {
   page.expect("`" + element(facts.h16, 0) + " * " + element(facts.w16, 0) + " - " +
               element(facts.h16, 1) + " * " + element(-facts.w16, 1) +
               "` gives `y = " + element(facts.y16, 0) + "`");
-  page.expect("`(" + element(facts.y32, 0) + " - " + shown(facts.target) + ")^2 / " +
+  page.expect("`(" + element(facts.y32, 0, 7) + " - " + shown(facts.target) + ")^2 / " +
               grouped(kElements) + " = " + element(facts.loss, 0) + "`");
   EXPECT_LT(facts.loss.item(), std::ldexp(1.0, -25)) << "fp16 could hold the loss";
   page.expect("The loss times " + element(facts.dloss, 0) + ". It is 0-dimensional");

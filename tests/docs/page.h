@@ -30,7 +30,8 @@ class Page {
   void expect(const std::string& text);
   /// Every block of C++ is code that exists. A paragraph before the block that ends in "From
   /// [`path`](link):" names its file; without one it is `program`, which a test runs. Lines of a
-  /// block stand there in this order. The figures of the blocks count as checked.
+  /// block are in it in this order; `// ...` stands for lines left out. The figures of the blocks
+  /// count as checked.
   void expect_code(const std::string& program);
   /// Figures that no expectation has covered, each with the words around it. Digits within a name,
   /// as in fp16, are no figure.
