@@ -154,7 +154,7 @@ void expect_tensor_cores(Page& page) {
   double narrow = 0;
   for (int i = 0; i < kTerms; ++i) narrow = rounded_to(kFp16, narrow + 1);
   const Tensor ones_row = ones({1, kTerms}, kFloat16);
-  page.expect("Add 1 to itself " + shown(kTerms) + " times: an fp32 accumulator gives " +
+  page.expect("Add " + shown(kTerms) + " ones: an fp32 accumulator gives " +
               shown(mm(ones_row, ones_row.t()).item()) + ", an fp16 accumulator stops at " +
               shown(narrow) + ", because " + shown(narrow) + " + 1 rounds to " + shown(narrow) +
               ".");
