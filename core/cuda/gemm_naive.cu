@@ -8,7 +8,7 @@
 //
 //     2 loads for a multiply-add   32 / 2 = 16 multiply-adds a clock
 //     roofline                     132 x 16 x 2 FLOP x 1.76 GHz = 7.4 TFLOP/s
-//     f32 arithmetic could do      132 x 128 x 2 FLOP x 1.76 GHz = 60 TFLOP/s
+//     f32 arithmetic could do      132 x 128 x 2 FLOP x 1.76 GHz = 59 TFLOP/s
 //
 // Lesson 2 uses each loaded element several times.
 

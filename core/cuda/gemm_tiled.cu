@@ -11,14 +11,14 @@
 // A's part and one row of B's part, and multiplies every pair of them:
 //
 //     4 x 4 a thread    8 loads for 16 multiply-adds: 32 loads feed  64, up to 30 TFLOP/s
-//     8 x 8 a thread   16 loads for 64 multiply-adds: 32 loads feed 128, up to 60 TFLOP/s
+//     8 x 8 a thread   16 loads for 64 multiply-adds: 32 loads feed 128, up to 59 TFLOP/s
 //
-// With 8 x 8, f32 arithmetic bounds the kernel at 60 TFLOP/s. Loads of 16 bytes, a float4, leave
+// With 8 x 8, f32 arithmetic bounds the kernel at 59 TFLOP/s. Loads of 16 bytes, a float4, leave
 // the instruction schedulers to the multiply-adds: 4 instructions for 64 instead of 16.
 //
 //     block tile 128 x 128 = 4 x 2 warp tiles of 32 x 64 = 4 x 8 threads of 8 x 8
 //
-// Lesson 3 uses the tensor cores, which could do 990 TFLOP/s.
+// Lesson 3 uses the tensor cores, which could do 952 TFLOP/s.
 
 #include <halfgrad/core/cuda/gemm_lesson_device.h>
 #include <halfgrad/core/cuda/launch.h>
