@@ -180,7 +180,7 @@ class Ladder {
                                           {"GFLOP/s", 8},
                                           {"bound", 8},
                                           {"of bound", 8},
-                                          {"bounded by", 26, 1, true}};
+                                          {"bounded by", 27, 1, true}};
     if (device_flops > 0) columns.push_back({"of device", 9, 2});
     return columns;
   }
@@ -217,6 +217,7 @@ void run_on_gpu(const Options& options, double cpu_peak) {
   const hg::cuda::DeviceProperties gpu = hg::cuda::get_device_properties();
   const ladder::Roofline roofline(gpu, n);
   programs::print_wrapped(description(gpu));
+  fmt::print("\n");
   programs::print_wrapped(
       fmt::format("It multiplies [{0}, {0}] by [{0}, {0}] of float16, and adds in float32. The "
                   "triple loop runs "

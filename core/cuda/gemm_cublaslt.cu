@@ -113,7 +113,7 @@ std::optional<Algorithm> query_heuristic(const PerDevice& device, Description& d
 class KnownAlgorithms {
  public:
   std::optional<Algorithm> find_or_query(const PerDevice& device, Description& d,
-                                                   const ColumnMajorProduct& p) {
+                                         const ColumnMajorProduct& p) {
     const Key key = key_of(p);
     {
       const std::lock_guard lock(mutex_);
