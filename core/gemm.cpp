@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/cuda/gemm.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/gemm_integers.h>
 #include <halfgrad/core/gemm_kernel.h>
 #include <halfgrad/core/gemm_library.h>
@@ -29,14 +29,14 @@ View transposed(View view) {
   return view;
 }
 
-// C where it is computed: in its own memory, or in a copy of numbers of T.
+// The output buffer: C's own memory, or a copy of C in T if its dtype or layout needs one.
 template <class T>
 struct Result {
   Destination<T> to;
   const MutableMatrixView& c;
-  bool direct;
+  bool direct;  // no copy
 
-  // f(tile) computes a tile where `to` says.
+  // Calls f(tile), which computes a tile of `to`, and converts the copy before and after.
   template <class F>
   void compute(const Tile& tile, const F& f) const {
     if (!direct && to.beta != T(0)) widen_tile(tile, c, to.out);
@@ -65,21 +65,22 @@ const T* accumulating_bias(const RowBias& bias, int64_t stride, int64_t n, T* co
   if (bias.data == nullptr) return nullptr;
   visit(bias.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    copy_line(static_cast<const S*>(bias.data), stride, copy, n);
+    copy_strided(static_cast<const S*>(bias.data), stride, copy, n);
   });
   return copy;
 }
 
 template <class T>
 void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
-  const int64_t grain = round_up(grain_of(a.cols, kProducts), kRowColumns<T>);
+  const int64_t grain = round_up(grain_of(a.cols, kMultiplyAddsPerChunk), kRowColumns<T>);
   parallel_for(0, b.cols, grain, [&](int64_t begin, int64_t end) {
     result.compute({0, 1, begin, end - begin},
                    [&](const Tile&) { multiply_row(a, b, begin, end, result.to); });
   });
 }
 
-// A column is computed as a row, whose numbers share one number of the bias: its stride is 0.
+// A C of one column is computed as one row. Its elements share one element of the bias, hence the
+// bias_stride of 0.
 template <class T>
 void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
               const MutableMatrixView& c, const RowBias& bias, int64_t bias_stride = 1) {
@@ -93,7 +94,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const int64_t a_copy = in_place<T>(a) ? 0 : m * depth, b_copy = in_place<T>(b) ? 0 : depth * n;
   const bool a_by_columns = a.col_stride != 1 && a.row_stride == 1;
   const bool packs_a =
-      !one_row && (a_by_columns || crowded<T>(a_copy == 0 ? a.row_stride : depth, m, n));
+      !one_row && (a_by_columns || share_cache_set<T>(a_copy == 0 ? a.row_stride : depth, m, n));
   const int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
   const Tiling tiles(m, n, kStripColumns<T>);
   const int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
@@ -129,7 +130,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     packed_b.strips = packed;
   }
 
-  const int64_t grain = grain_of(tiles.area() * depth, kProducts);
+  const int64_t grain = grain_of(tiles.area() * depth, kMultiplyAddsPerChunk);
   parallel_for(0, tiles.count(), grain, [&](int64_t begin, int64_t end) {
     for (int64_t index = begin; index < end; ++index) {
       result.compute(tiles[index],
@@ -147,49 +148,43 @@ bool is_integer(DType dtype) { return !is_floating_point(dtype) && dtype != kBoo
 void check_integers(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
                     const RowBias& bias) {
   const DType dtype = a.dtype;
-  if (b.dtype != dtype || c.dtype != dtype || (bias.data != nullptr && bias.dtype != dtype)) {
-    throw std::invalid_argument("gemm: expected one integer dtype, got " +
-                                std::string(name(dtype)) + ", " + std::string(name(b.dtype)) +
-                                " and " + std::string(name(c.dtype)));
+  if (b.dtype != dtype || c.dtype != dtype) {
+    fail("gemm", "expected one integer dtype, got {}, {} and {}", dtype, b.dtype, c.dtype);
   }
-  if (c.device.is_cuda()) {
-    throw std::invalid_argument("gemm: expected floating matrices on a GPU, got " +
-                                std::string(name(dtype)));
+  if (bias.data != nullptr && bias.dtype != dtype) {
+    fail("gemm", "expected a bias of the matrices' integer dtype {}, got {}", dtype, bias.dtype);
   }
+  if (c.device.is_cuda()) fail("gemm", "expected floating matrices on a GPU, got {}", dtype);
 }
 
-int64_t cut_to_integer(double factor) {
+int64_t truncated(double factor) {
   if (factor >= -0x1p63 && factor < 0x1p63) return static_cast<int64_t>(factor);
-  throw std::invalid_argument("gemm: expected a factor of integers that int64 holds, got " +
-                              std::to_string(factor));
+  fail("gemm", "expected alpha and beta that int64 can hold, for integer matrices, got {}", factor);
 }
 
 void check(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
            const RowBias& bias) {
   if (a.cols != b.rows || c.rows != a.rows || c.cols != b.cols) {
-    throw std::invalid_argument("gemm: expected shapes (m, k), (k, n) and (m, n), got " +
-                                shape(a.rows, a.cols) + ", " + shape(b.rows, b.cols) + " and " +
-                                shape(c.rows, c.cols));
+    fail("gemm", "expected shapes (m, k), (k, n) and (m, n), got {}, {} and {}",
+         shape(a.rows, a.cols), shape(b.rows, b.cols), shape(c.rows, c.cols));
   }
   if (a.device != c.device || b.device != c.device) {
-    throw std::invalid_argument("gemm: expected matrices on one device, got " + a.device.str() +
-                                ", " + b.device.str() + " and " + c.device.str());
+    fail("gemm", "expected matrices on one device, got {}, {} and {}", a.device, b.device,
+         c.device);
   }
   if (is_integer(a.dtype)) return check_integers(a, b, c, bias);
   const bool widens = c.dtype == kFloat32 && is_reduced(a.dtype);
   if (!is_floating_point(a.dtype) || b.dtype != a.dtype || (c.dtype != a.dtype && !widens)) {
-    throw std::invalid_argument(
-        "gemm: expected one floating dtype, or a float32 result of 16-bit operands, got " +
-        std::string(name(a.dtype)) + ", " + std::string(name(b.dtype)) + " and " +
-        std::string(name(c.dtype)));
+    fail("gemm",
+         "expected one floating dtype, or a float32 result of 16-bit operands, got {}, {} and {}",
+         a.dtype, b.dtype, c.dtype);
   }
   if (bias.data != nullptr && !is_floating_point(bias.dtype)) {
-    throw std::invalid_argument("gemm: expected a floating bias, got " +
-                                std::string(name(bias.dtype)));
+    fail("gemm", "expected a floating bias, got {}", bias.dtype);
   }
 }
 
-// The stride along a dimension of size 1 means nothing: 1 is the best it can be.
+// Sets the stride of a dimension of size 1, which is never used, to 1: unit strides are fast.
 template <class View>
 View normalized(View view) {
   if (view.rows == 1) view.row_stride = 1;
@@ -201,7 +196,7 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
                       const MutableMatrixView& c, const RowBias& bias) {
   if (c.rows == 0 || c.cols == 0) return;
   if (is_integer(a.dtype)) {
-    multiply_integers(cut_to_integer(alpha), a, b, cut_to_integer(beta), c, bias);
+    multiply_integers(truncated(alpha), a, b, truncated(beta), c, bias);
   } else if (a.dtype == kFloat64) {
     multiply<double>(alpha, normalized(a), normalized(b), beta, normalized(c), bias);
   } else {
@@ -209,7 +204,7 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
   }
 }
 
-// The same matrix, `offset` elements further on.
+// The view moved on by `offset` elements.
 MatrixView advanced(MatrixView view, int64_t offset) {
   view.data = static_cast<const char*>(view.data) + offset * item_size(view.dtype);
   return view;
@@ -248,10 +243,10 @@ void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_st
                        advanced(c, i * c_stride), bias);
     }
   };
-  constexpr int64_t kParallelWithin = 32 * kProducts;
-  const int64_t products = a.rows * a.cols * b.cols;
-  if (products >= kParallelWithin) return multiply_range(0, count);
-  parallel_for(0, count, grain_of(products, kProducts), multiply_range);
+  constexpr int64_t kParallelWithin = 32 * kMultiplyAddsPerChunk;
+  const int64_t multiply_adds = a.rows * a.cols * b.cols;
+  if (multiply_adds >= kParallelWithin) return multiply_range(0, count);
+  parallel_for(0, count, grain_of(multiply_adds, kMultiplyAddsPerChunk), multiply_range);
 }
 
 void set_gemm_backend(GemmBackend backend) { chosen_backend = backend; }

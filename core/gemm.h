@@ -7,7 +7,8 @@
 
 namespace halfgrad {
 
-/// A matrix somewhere in memory; strides count elements, either may be the longer one, or 0.
+/// A view of a matrix that it does not own. Strides count elements; either may be the larger one,
+/// or 0.
 struct MatrixView {
   const void* data;
   DType dtype;
@@ -15,7 +16,7 @@ struct MatrixView {
   Device device = {};
 };
 
-/// As MatrixView, to be written: no two elements may share memory.
+/// A view of the matrix that gemm writes: no two elements may share memory.
 struct MutableMatrixView {
   void* data;
   DType dtype;
@@ -25,8 +26,8 @@ struct MutableMatrixView {
   operator MatrixView() const { return {data, dtype, rows, cols, row_stride, col_stride, device}; }
 };
 
-/// As many contiguous numbers as C has columns, on C's device, added to each row of C; none when
-/// `data` is null.
+/// A contiguous bias of one element for each column of C, on C's device, added to every row of C.
+/// No bias when `data` is null.
 struct RowBias {
   const void* data = nullptr;
   DType dtype = kFloat32;
@@ -34,57 +35,57 @@ struct RowBias {
 
 /// C = alpha A B + beta C + bias for A (m, k), B (k, n), C (m, n) on one device.
 ///
-/// A and B have one floating dtype and C has the same, or f32 where A and B have 16 bits; bias any
-/// floating dtype. Or all have one integer dtype, on the CPU: see below. f64 is computed in f64 and
-/// all else in f32: 16-bit operands are widened exactly, products are accumulated in f32, and C is
-/// rounded to 16 bits once, after beta and bias. beta == 0 does not read C. k == 0 gives beta C +
-/// bias.
+/// A and B have one floating dtype. C has the same, or f32 if A and B have 16 bits; the bias has
+/// any floating dtype. Or all have one integer dtype, on the CPU: see below. f64 is computed in f64
+/// and everything else in f32: 16-bit operands are widened exactly, products are accumulated in
+/// f32, and C is rounded to 16 bits once, after beta and bias. beta == 0 does not read C. k == 0
+/// gives beta C + bias.
 ///
-/// Operands with a unit stride either way, so any transposed view, are used in place; others are
-/// copied. Each element is summed in an order that on the CPU depends on k alone: not on the number
-/// of threads, and not on m, n or strides, so that a row has the same bits alone and in a batch.
-/// There it takes scratch memory from the allocator while it runs: in the accumulating dtype at
-/// most C once and A and B twice, widened and packed. Built with HALFGRAD_GEMM=eigen or blas, that
-/// library multiplies instead, with memory and in an order of its own; Eigen's depends on shapes
-/// and strides, not on threads.
+/// Operands with a unit stride in either dimension, such as transposed views, are used in place;
+/// others are copied. On the CPU the order in which an element is summed depends on k alone, not on
+/// threads, m, n or strides: a row has the same bits alone and in a batch. The CPU takes scratch
+/// memory from the allocator while it runs: in the accumulating dtype at most C once, and A and B
+/// twice, widened and packed. Built with HALFGRAD_GEMM=eigen or blas, that library multiplies
+/// instead, with memory and in an order of its own; Eigen's depends on shapes and strides, not on
+/// threads.
 ///
-/// On a GPU it is queued on the current stream. cuBLASLt multiplies, unless set_gemm_backend says
-/// otherwise, in an order that depends on shapes, strides, alignment, dtypes and the kind of GPU:
-/// equal calls give equal bits.
+/// On a GPU the product is queued on the current stream. cuBLASLt computes it, unless
+/// set_gemm_backend says otherwise, in an order that depends on shapes, strides, alignment, dtypes
+/// and the kind of GPU: equal calls give equal bits.
 ///
-/// Integers (not bool) wrap, as their sums and products do; alpha and beta are cut to integers.
+/// Integers (not bool) wrap on overflow; alpha and beta are truncated to integers.
 ///
 /// Throws std::invalid_argument when shapes or dtypes do not fit, and for integers on a GPU.
 void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
           const MutableMatrixView& c, const RowBias& bias = {});
 
-/// gemm for i < count on the matrices that begin i * stride elements after a, b and c. Stride 0
-/// repeats A or B; c_stride must keep the results apart.
+/// Calls gemm for each i < count on the matrices that start i * stride elements after a, b and c.
+/// Stride 0 repeats A or B; the matrices of C must not overlap.
 void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_stride,
                   const MatrixView& b, int64_t b_stride, double beta, const MutableMatrixView& c,
                   int64_t c_stride, const RowBias& bias = {});
 
-/// Who multiplies fp16 matrices on a GPU: cuBLASLt, or one of the three lessons of core/cuda (from
-/// the slowest to the quickest), so that a network can be trained with a kernel one can read. They
-/// take fp16 operands, any strides and f16 or f32 results of up to two million columns; all else
-/// goes to cuBLASLt as before.
+/// The kernel that multiplies fp16 matrices on a GPU: cuBLASLt's, or one of the three lessons in
+/// core/cuda, from the slowest to the fastest. So a network can be trained with a kernel that one
+/// can read. The lessons take fp16 operands of any strides and f16 or f32 results of up to two
+/// million columns; cuBLASLt computes everything else.
 enum class GemmBackend : uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
 
-/// For all threads, from the next product on.
+/// Applies to all threads, from the next product on.
 void set_gemm_backend(GemmBackend backend);
 GemmBackend gemm_backend();
 
-/// What cuBLASLt may do to be quicker at the cost of exactness. PyTorch's switches of the same
-/// names; for all threads, from the next product on.
+/// Lets cuBLASLt trade exactness for speed. PyTorch's switches of the same names; they apply to all
+/// threads, from the next product on.
 namespace backends::cuda::matmul {
 
-/// f32 operands rounded to TF32, 11 significant bits, and multiplied by tensor cores. Default
-/// false, as in PyTorch, which in C++ calls it at::globalContext().setAllowTF32CuBLAS(allow).
+/// Rounds f32 operands to TF32, 11 significant bits, for the tensor cores. Default false, as in
+/// PyTorch, which in C++ calls it at::globalContext().setAllowTF32CuBLAS(allow).
 void set_allow_tf32(bool allow);
 bool allow_tf32();
 
-/// A sum of fp16 products that is split among blocks may be put together in fp16. Default false: we
-/// accumulate in f32 throughout. (PyTorch's default is true.)
+/// Lets the partial sums of blocks that share an element of C be added in fp16. Default false: all
+/// sums are in f32. (PyTorch's default is true.)
 void set_allow_fp16_reduced_precision_reduction(bool allow);
 bool allow_fp16_reduced_precision_reduction();
 

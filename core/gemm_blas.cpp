@@ -22,7 +22,8 @@ namespace {
 constexpr auto xgemm(float) { return sgemm_; }
 constexpr auto xgemm(double) { return dgemm_; }
 
-// A row-major matrix as BLAS sees its memory: transposed, with lines `leading` apart.
+// A row-major matrix as BLAS, which is column-major, reads its memory: transposed, with `leading`
+// as its leading dimension.
 struct BlasOperand {
   char trans;
   int leading;
@@ -34,9 +35,9 @@ BlasOperand blas_operand(const Operand<T>& x) {
   const bool by_rows = x.col_stride == 1;
   const int64_t length = by_rows ? x.cols : x.rows;
   const int64_t leading = by_rows ? x.row_stride : x.col_stride;
-  const bool one_line = (by_rows ? x.rows : x.cols) == 1;
-  const bool usable = (one_line || leading >= length) && std::max(leading, length) <= INT_MAX;
-  return {by_rows ? 'N' : 'T', static_cast<int>(one_line ? std::max<int64_t>(length, 1) : leading),
+  const bool is_vector = (by_rows ? x.rows : x.cols) == 1;
+  const bool usable = (is_vector || leading >= length) && std::max(leading, length) <= INT_MAX;
+  return {by_rows ? 'N' : 'T', static_cast<int>(is_vector ? std::max<int64_t>(length, 1) : leading),
           usable};
 }
 

@@ -23,7 +23,7 @@ using Matrix =
                                   Eigen::Matrix<T, -1, -1, Order>>,
                Eigen::Unaligned, Eigen::OuterStride<>>;
 
-// f(the operand as Eigen's matrix): by rows or by columns, whichever is contiguous.
+// Calls f(the operand as an Eigen::Map), row-major or column-major, whichever is contiguous.
 template <class T, class F>
 void as_eigen(const Operand<T>& x, const F& f) {
   if (x.col_stride == 1) {
@@ -53,7 +53,7 @@ void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T be
   as_eigen(a, [&](const auto& left) {
     as_eigen(b, [&](const auto& right) {
       parallel_for(
-          0, down * across, grain_of(height * width * a.cols, kProducts),
+          0, down * across, grain_of(height * width * a.cols, kMultiplyAddsPerChunk),
           [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
               const int64_t row = i / across * height, col = i % across * width;

@@ -1,5 +1,5 @@
-// Products of integers wrap, as sums and products of unsigned words do, so any order gives the same
-// numbers and no more bits than those of the result are ever needed.
+// Matrix products of integers, which wrap on overflow. Unsigned words do that, too, so every order
+// of a sum gives the same result, and no word needs more bits than the result.
 
 #include <halfgrad/core/gemm_integers.h>
 
@@ -7,17 +7,18 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/gemm_operand.h>
 #include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad::detail {
 namespace {
 
-// B row by row, so that the innermost loop runs along memory.
+// Copies B to contiguous rows, so that the innermost loop reads contiguous memory.
 template <class S, class Word>
 void copy_rows(const MatrixView& b, Word* rows) {
   const auto* const in = static_cast<const S*>(b.data);
-  parallel_for(0, b.rows, grain_of(b.cols, kCopies), [&](int64_t begin, int64_t end) {
+  parallel_for(0, b.rows, grain_of(b.cols, kCopiesPerChunk), [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       for (int64_t j = 0; j < b.cols; ++j) {
         rows[k * b.cols + j] = static_cast<Word>(in[k * b.row_stride + j * b.col_stride]);
@@ -34,7 +35,7 @@ struct IntegerProduct {
   const MutableMatrixView& c;
   const S* bias;
 
-  static constexpr int64_t kColumns = 256;  // whose sums stay in the nearest cache
+  static constexpr int64_t kColumns = 256;  // their sums stay in the L1 cache
 
   void multiply_row(int64_t row) const {
     for (int64_t col = 0; col < c.cols; col += kColumns) {
@@ -48,8 +49,8 @@ struct IntegerProduct {
     const auto* const factors = static_cast<const S*>(a.data);
     for (int64_t k = 0; k < a.cols; ++k) {
       const auto factor = static_cast<Word>(factors[row * a.row_stride + k * a.col_stride]);
-      const Word* const line = b + k * c.cols + col;
-      for (int64_t j = 0; j < columns; ++j) sums[j] += factor * line[j];
+      const Word* const b_row = b + k * c.cols + col;
+      for (int64_t j = 0; j < columns; ++j) sums[j] += factor * b_row[j];
     }
     S* const out = static_cast<S*>(c.data) + row * c.row_stride + col * c.col_stride;
     for (int64_t j = 0; j < columns; ++j) {
@@ -72,9 +73,10 @@ void multiply_stored_as(int64_t alpha, const MatrixView& a, const MatrixView& b,
   const IntegerProduct<S, Word> product{
       static_cast<Word>(alpha),        static_cast<Word>(beta), a, rows_of_b, c,
       static_cast<const S*>(bias.data)};
-  parallel_for(0, c.rows, grain_of(a.cols * c.cols, kProducts), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) product.multiply_row(row);
-  });
+  parallel_for(0, c.rows, grain_of(a.cols * c.cols, kMultiplyAddsPerChunk),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t row = begin; row < end; ++row) product.multiply_row(row);
+               });
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ void multiply_integers(int64_t alpha, const MatrixView& a, const MatrixView& b, 
     case DType::u8:
       return multiply_stored_as<uint8_t>(alpha, a, b, beta, c, bias);
     default:
-      throw std::logic_error("multiply_integers: expected an integer dtype, got another");
+      fail<std::logic_error>("multiply_integers", "expected an integer dtype, got {}", c.dtype);
   }
 }
 

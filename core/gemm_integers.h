@@ -4,7 +4,7 @@
 
 namespace halfgrad::detail {
 
-/// gemm on the CPU of matrices of one integer dtype, which have been checked.
+/// gemm for matrices of one integer dtype on the CPU. The caller has checked the arguments.
 void multiply_integers(int64_t alpha, const MatrixView& a, const MatrixView& b, int64_t beta,
                        const MutableMatrixView& c, const RowBias& bias);
 

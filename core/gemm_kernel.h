@@ -8,11 +8,11 @@
 
 #include <halfgrad/core/language.h>
 
-// The innermost part of gemm: packing, and the product of one strip of A with one strip of B, kept
-// in registers. Vector extensions of the compiler, no instruction sets.
+// The innermost loops of gemm: packing, and the product of one strip of A with one strip of B,
+// whose sums stay in registers. They use the compiler's vector extensions and no intrinsics.
 namespace halfgrad::detail {
 
-// The accumulators, kStripRows x 2 vectors, must leave registers for two vectors of B and one of A.
+// The sums, kStripRows x 2 vectors, leave registers for two vectors of B and one of A.
 #if defined(__AVX512F__)
 inline constexpr int kVectorBytes = 64, kStripRows = 12;
 #elif defined(__AVX__)
@@ -45,20 +45,19 @@ void store(const Vector<T>& vector, T* to) {
   std::memcpy(to, &vector, sizeof vector);
 }
 
-// Packs depth [begin, end) of an operand whose lines of `extent` numbers, one per depth, are
-// contiguous: strip s holds for each depth the numbers s * Width ... of its line, then zeros.
+// Packs rows [begin, end) of an operand with one contiguous row of `extent` elements for each k.
+// Strip s gets the elements s * Width ... of every row, and zeros behind the last.
 template <int Width, class T>
-void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t begin, int64_t end,
-                int64_t depth, T* packed) {
+void pack_rows(const T* rows, int64_t row_stride, int64_t extent, int64_t begin, int64_t end,
+               int64_t depth, T* packed) {
   constexpr int64_t kBlock = 16;
   for (int64_t block = begin; block < end; block += kBlock) {
     const int64_t block_end = block + kBlock < end ? block + kBlock : end;
     for (int64_t first = 0; first < extent; first += Width) {
       T* to = packed + first * depth + block * Width;
       for (int64_t k = block; k < block_end; ++k, to += Width) {
-        const T* from = lines + k * line_stride + first;
-        __builtin_prefetch(from +
-                           Width);  // of the next strip, which lies far from this line's next
+        const T* from = rows + k * row_stride + first;
+        __builtin_prefetch(from + Width);  // this row's part of the next strip
         if (first + Width <= extent) {
           std::memcpy(to, from, Width * sizeof(T));
         } else {
@@ -69,7 +68,11 @@ void pack_lines(const T* lines, int64_t line_stride, int64_t extent, int64_t beg
   }
 }
 
-// Of two rows of blocks of Step lanes, the odd blocks of a and the even ones of b change places.
+// One stage of a butterfly transpose: swaps the off-diagonal blocks of Step lanes of two rows. With
+// Step 1:
+//
+//     a: a0 a1 a2 a3          a: a0 b0 a2 b2
+//     b: b0 b1 b2 b3   -->    b: a1 b1 a3 b3
 template <class T, int Step, int... I>
 void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, I...>) {
   constexpr int kCount = sizeof...(I);
@@ -79,7 +82,7 @@ void exchange(Vector<T>& a, Vector<T>& b, std::integer_sequence<int, I...>) {
   a = even;
 }
 
-// Transposes a square of lanes: the blocks off the diagonal change places, at every size.
+// Transposes a square of lanes, with blocks of 1, 2, 4 ... lanes.
 template <class T, int Step = 1>
 [[gnu::always_inline]] inline void transpose(Vector<T> (&rows)[kLanes<T>]) {
   if constexpr (Step < kLanes<T>) {
@@ -92,11 +95,11 @@ template <class T, int Step = 1>
   }
 }
 
-// Packs one strip of an operand whose numbers are contiguous along the depth: `width` such lines,
-// a square of lanes at a time. Where Width is not whole squares, the last one reaches into the next
-// depth, of which the first square is stored after it.
+// Packs one strip of an operand whose columns are contiguous along k: `width` of them, transposed
+// in registers, a square of lanes at a time. If Width is not a multiple of the lanes, the last
+// vector store of row k spills into row k + 1, whose own elements are stored after it.
 template <int Width, class T>
-void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, int64_t depth,
+void pack_strip_transposed(const T* columns, int64_t column_stride, int64_t width, int64_t depth,
                            T* packed) {
   constexpr int kCount = kLanes<T>, kLast = (Width - 1) / kCount * kCount;
   constexpr bool kWhole = Width % kCount == 0;
@@ -106,8 +109,8 @@ void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, i
       Vector<T> square[kCount];
 #pragma GCC unroll 16
       for (int i = 0; i < kCount; ++i) {
-        const int line = kWhole ? first + i : std::min(first + i, Width - 1);
-        square[i] = load(lines + line * line_stride + k);
+        const int column = kWhole ? first + i : std::min(first + i, Width - 1);
+        square[i] = load(columns + column * column_stride + k);
       }
       transpose<T>(square);
 #pragma GCC unroll 16
@@ -116,18 +119,20 @@ void pack_strip_transposed(const T* lines, int64_t line_stride, int64_t width, i
   }
   for (; k < depth; ++k) {
     for (int i = 0; i < Width; ++i) {
-      packed[k * Width + i] = i < width ? lines[i * line_stride + k] : T(0);
+      packed[k * Width + i] = i < width ? columns[i * column_stride + k] : T(0);
     }
   }
 }
 
-// Where a product goes: out = alpha * product + beta * out + bias; beta 0 does not read out.
+// The epilogue's arguments. beta 0 does not read out.
+//
+//     out = alpha sums + beta out + bias
 template <class T>
 struct Destination {
   T* out;
   int64_t row_stride;
   T alpha, beta;
-  const T* bias;  // of the columns, or null
+  const T* bias;  // one for each column, or null
 
   Destination at(int64_t row, int64_t col) const {
     return {out + row * row_stride + col, row_stride, alpha, beta,
@@ -135,80 +140,80 @@ struct Destination {
   }
 };
 
-// alpha * product, rounded. Where it is inlined, the compiler may leave that rounding out in front
-// of a sum, or not, in one place so and in another otherwise.
+// Returns alpha * sum, rounded. Inlined, it might become part of a fused multiply-add, which skips
+// that rounding, in some callers and not in others.
 template <class T>
-[[gnu::noinline]] Vector<T> scaled(T alpha, const Vector<T>& product) {
-  return alpha * product;
+[[gnu::noinline]] Vector<T> scaled(T alpha, const Vector<T>& sum) {
+  return alpha * sum;
 }
 
-// C from `product`, a vector of A B that alpha has met already.
+// The epilogue of one vector, whose sums have been multiplied by alpha.
 template <class T>
-void store_whole(const Vector<T>& product, const Destination<T>& to) {
-  Vector<T> value = product;
+void store_whole(const Vector<T>& scaled_sum, const Destination<T>& to) {
+  Vector<T> value = scaled_sum;
   if (to.beta != T(0)) value += to.beta * load(to.out);
   if (to.bias != nullptr) value += load(to.bias);
   store<T>(value, to.out);
 }
 
-// The same for the first numbers of a vector.
+// The epilogue of the first `count` elements of a vector.
 template <class T>
-void store_first(int64_t count, const Vector<T>& product, const Destination<T>& to) {
+void store_first(int64_t count, const Vector<T>& scaled_sum, const Destination<T>& to) {
   const size_t bytes = static_cast<size_t>(count) * sizeof(T);
   T out[kLanes<T>] = {}, bias[kLanes<T>] = {};
   Destination<T> padded = to;
   padded.out = out;
   if (to.beta != T(0)) std::memcpy(out, to.out, bytes);
   if (to.bias != nullptr) padded.bias = static_cast<T*>(std::memcpy(bias, to.bias, bytes));
-  store_whole<T>(product, padded);
+  store_whole<T>(scaled_sum, padded);
   std::memcpy(to.out, out, bytes);
 }
 
-// C from some rows of it, whose last vector may be one of fewer columns.
+// The epilogue of several rows, whose last vector may have fewer columns.
 template <int Rows, int Vectors, class T>
-[[gnu::always_inline]] inline void store_rows(const Vector<T> (&product)[Rows][Vectors],
+[[gnu::always_inline]] inline void store_rows(const Vector<T> (&sums)[Rows][Vectors],
                                               const Destination<T>& to, int64_t columns) {
   constexpr int kLast = (Vectors - 1) * kLanes<T>;
   if (columns == Vectors * kLanes<T>) {
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
 #pragma GCC unroll 8
-      for (int i = 0; i < Vectors; ++i) store_whole<T>(product[row][i], to.at(row, i * kLanes<T>));
+      for (int i = 0; i < Vectors; ++i) store_whole<T>(sums[row][i], to.at(row, i * kLanes<T>));
     }
     return;
   }
 #pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
     for (int i = 0; i + 1 < Vectors; ++i) {
-      store_whole<T>(product[row][i], to.at(row, i * kLanes<T>));
+      store_whole<T>(sums[row][i], to.at(row, i * kLanes<T>));
     }
-    store_first<T>(columns - kLast, product[row][Vectors - 1], to.at(row, kLast));
+    store_first<T>(columns - kLast, sums[row][Vectors - 1], to.at(row, kLast));
   }
 }
 
-// The same from a product that alpha is still to meet: rare, and apart for that.
+// The slow path for alpha != 1, kept out of line.
 template <int Vectors, class T>
-[[gnu::noinline]] void store_scaled(int rows, const Vector<T> (*product)[Vectors],
+[[gnu::noinline]] void store_scaled(int rows, const Vector<T> (*sums)[Vectors],
                                     const Destination<T>& to, int64_t columns) {
   for (int row = 0; row < rows; ++row) {
     Vector<T> value[1][Vectors];
-    for (int i = 0; i < Vectors; ++i) value[0][i] = scaled<T>(to.alpha, product[row][i]);
+    for (int i = 0; i < Vectors; ++i) value[0][i] = scaled<T>(to.alpha, sums[row][i]);
     store_rows<1, Vectors, T>(value, to.at(row, 0), columns);
   }
 }
 
 template <int Rows, int Vectors, class T>
-[[gnu::always_inline]] inline void store_product(const Vector<T> (&product)[Rows][Vectors],
-                                                 const Destination<T>& to, int64_t columns) {
-  if (to.alpha == T(1)) return store_rows<Rows, Vectors, T>(product, to, columns);
-  Vector<T> copy[Rows][Vectors];  // in memory, so that `product` can stay in registers
-  std::memcpy(copy, product, sizeof copy);
+[[gnu::always_inline]] inline void store_sums(const Vector<T> (&sums)[Rows][Vectors],
+                                              const Destination<T>& to, int64_t columns) {
+  if (to.alpha == T(1)) return store_rows<Rows, Vectors, T>(sums, to, columns);
+  Vector<T> copy[Rows][Vectors];  // in memory, so that `sums` stay in registers
+  std::memcpy(copy, sums, sizeof copy);
   store_scaled<Vectors, T>(Rows, copy, to, columns);
 }
 
-// out (Rows x columns) from a strip of A, packed or rows of consecutive numbers, and a packed strip
-// of B, of which the first Vectors vectors are wanted. The unrolling is for cores that run a second
-// thread: they fetch too few instructions then for a short loop to keep up.
+// Computes Rows x columns of C from a strip of A, packed or in contiguous rows, and the first
+// Vectors vectors of a packed strip of B. Unrolled by 4: a core that runs two hardware threads
+// fetches too few instructions to keep up with a shorter loop.
 template <int Rows, int Vectors, bool Packed, class T>
 void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
                      const Destination<T>& to, int64_t columns) {
@@ -216,17 +221,17 @@ void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b
   Vector<T> sum[Rows][Vectors] = {};
 #pragma GCC unroll 4
   for (int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
-    Vector<T> line[Vectors];
+    Vector<T> b_row[Vectors];
 #pragma GCC unroll 2
-    for (int i = 0; i < Vectors; ++i) line[i] = load(b + i * kLanes<T>);
+    for (int i = 0; i < Vectors; ++i) b_row[i] = load(b + i * kLanes<T>);
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
       const T factor = a[Packed ? row : row * a_row_stride];
 #pragma GCC unroll 2
-      for (int i = 0; i < Vectors; ++i) sum[row][i] += factor * line[i];
+      for (int i = 0; i < Vectors; ++i) sum[row][i] += factor * b_row[i];
     }
   }
-  store_product<Rows, Vectors, T>(sum, to, columns);
+  store_sums<Rows, Vectors, T>(sum, to, columns);
 }
 
 template <class T>

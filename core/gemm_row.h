@@ -8,16 +8,16 @@
 #include <halfgrad/core/gemm_tile.h>
 #include <halfgrad/core/thread_pool.h>
 
-// gemm where C is one row. Each number of B is used once, so B is read where it lies: packing it
-// would cost more than multiplying. Every sum is in the order of multiply_tile's.
+// gemm for a C of one row. Each element of B is used once, so B is read in place: packing it would
+// take longer than multiplying. Sums have the same order as in multiply_tile.
 namespace halfgrad::detail {
 
-// So many columns are summed at once where they lie side by side.
+// Vectors of contiguous columns that are summed at once.
 inline constexpr int kRowVectors = 8;
 template <class T>
 inline constexpr int kRowColumns = kRowVectors* kLanes<T>;
 
-// sum += x times each column of B, for kRowColumns of them that lie side by side.
+// Adds x B to `sum` for kRowColumns contiguous columns of B.
 template <class T>
 void sum_vectors(int64_t depth, const T* x, int64_t x_stride, const T* b, int64_t row_stride,
                  Vector<T> (&sum)[kRowVectors]) {
@@ -29,8 +29,8 @@ void sum_vectors(int64_t depth, const T* x, int64_t x_stride, const T* b, int64_
   }
 }
 
-// The same for at most a vector's lanes of columns, anywhere. Those of consecutive numbers are
-// transposed, a square at a time.
+// Returns x B for at most kLanes columns of B with any strides. Columns that are contiguous along k
+// are transposed in registers, a square of lanes at a time.
 template <class T>
 Vector<T> sum_columns(int64_t depth, const T* x, int64_t x_stride, const T* b, int64_t row_stride,
                       int64_t col_stride, int64_t columns) {
@@ -47,19 +47,19 @@ Vector<T> sum_columns(int64_t depth, const T* x, int64_t x_stride, const T* b, i
     for (int i = 0; i < kCount; ++i) sum += x[(k + i) * x_stride] * square[i];
   }
   for (; k < depth; ++k) {
-    const T* const line = b + k * row_stride;
-    Vector<T> numbers;
+    const T* const row = b + k * row_stride;
+    Vector<T> values;
     if (col_stride == 1 && columns == kCount) {
-      numbers = load(line);
+      values = load(row);
     } else {
-      for (int i = 0; i < kCount; ++i) numbers[i] = line[column(i)];
+      for (int i = 0; i < kCount; ++i) values[i] = row[column(i)];
     }
-    sum += x[k * x_stride] * numbers;
+    sum += x[k * x_stride] * values;
   }
   return sum;
 }
 
-// Columns [begin, end) of C = alpha x B + beta C + bias, for x a row of A.
+// Computes columns [begin, end) of C = alpha x B + beta C + bias, where x is a row of A.
 template <class T>
 void multiply_row(const Operand<T>& x, const Operand<T>& b, int64_t begin, int64_t end,
                   const Destination<T>& c) {
@@ -72,13 +72,13 @@ void multiply_row(const Operand<T>& x, const Operand<T>& b, int64_t begin, int64
     for (; b.col_stride == 1 && col + kRowColumns<T> <= end; col += kRowColumns<T>) {
       Vector<T> sum[1][kRowVectors] = {};
       sum_vectors(depth, factors, x.col_stride, at(col), b.row_stride, sum[0]);
-      store_product<1, kRowVectors, T>(sum, to.at(0, col), kRowColumns<T>);
+      store_sums<1, kRowVectors, T>(sum, to.at(0, col), kRowColumns<T>);
     }
     for (; col < end; col += kLanes<T>) {
       const int64_t columns = std::min<int64_t>(kLanes<T>, end - col);
       const Vector<T> sum[1][1] = {{sum_columns(depth, factors, x.col_stride, at(col), b.row_stride,
                                                 b.col_stride, columns)}};
-      store_product<1, 1, T>(sum, to.at(0, col), columns);
+      store_sums<1, 1, T>(sum, to.at(0, col), columns);
     }
   });
 }

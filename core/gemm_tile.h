@@ -9,16 +9,16 @@
 #include <halfgrad/core/gemm_kernel.h>
 #include <halfgrad/core/gemm_operand.h>
 
-// How gemm cuts C into tiles, the work of its threads, and what is done for one of them.
+// Cuts C into tiles, which threads compute independently of each other, and computes one.
 namespace halfgrad::detail {
 
-// A strip of B this deep stays in the first-level cache, a tile's rows of A in the second; up to
-// kFewRows of those, a C that is wider still makes one row of tiles.
+// kDepthBlock rows of a strip of B stay in the L1 cache, kTileRows x kDepthBlock of A in the L2
+// cache. A C of up to kFewRows rows that is wider than high is cut into one row of tiles.
 inline constexpr int64_t kDepthBlock = 288;
 inline constexpr int64_t kTileRows = 96, kFewRows = 144;
 static_assert(kTileRows % kStripRows == 0);
 
-// A range of rows and columns of C, of whole strips but at the edges.
+// A range of rows and columns of C: whole strips, except at the edges of C.
 struct Tile {
   int64_t row, rows, col, cols;
 };
@@ -49,11 +49,11 @@ class Tiling {
   int64_t rows_, cols_, down_, across_, height_, width_;
 };
 
-// A as the kernel reads it: as it is, in rows, or packed into strips.
+// A as the kernel reads it: in its own contiguous rows, or packed into strips.
 template <class T>
 struct Strips {
   const T* data;
-  int64_t row_stride;  // from strip to strip a kStripRows-th of the distance
+  int64_t row_stride;  // if packed, the distance between strips divided by kStripRows
   bool packed;
 
   const T* strip(int64_t row, int64_t k) const {
@@ -65,9 +65,9 @@ struct Strips {
   }
 };
 
-// B, and its strips if they are packed beforehand, for several rows of tiles. Else the one tile
-// that needs a strip packs it itself, a block at a time: it lies in the nearest cache then, and no
-// thread waits for another's packing.
+// B, with all of its strips if several rows of tiles share them. Otherwise the only tile that needs
+// a strip packs it, one block at a time: the block is then in the L1 cache, and no thread waits for
+// another to pack.
 template <class T>
 struct PackedOperand {
   Operand<T> matrix;
@@ -80,8 +80,8 @@ struct PackedOperand {
   }
 };
 
-// Calls f(first row of B, how many, C as these meet it) for each part of a depth, in order: the
-// first reads the old C, the last adds the bias.
+// Calls f(first k, count, to) for each block of the depth, in order. The first block applies beta
+// to the old C, the others add to C, and the last adds the bias.
 template <class T, class F>
 void for_each_depth_block(int64_t depth, const Destination<T>& c, const F& f) {
   const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
@@ -111,7 +111,8 @@ void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>&
   });
 }
 
-// Calls f(numbers of `wide`, first of C) for each row of a tile; `wide` holds C in T, row by row.
+// Calls f(row of `wide`, row of C) with pointers to each row of a tile. `wide` is C in the
+// accumulating type, contiguous.
 template <class Wide, class F>
 void for_each_row(const Tile& tile, Wide* wide, const MutableMatrixView& c, const F& f) {
   visit(c.dtype, [&](auto tag) {
@@ -123,14 +124,15 @@ void for_each_row(const Tile& tile, Wide* wide, const MutableMatrixView& c, cons
   });
 }
 
-// `wide` = a tile of C.
+// Copies a tile of C to `wide`.
 template <class T>
 void widen_tile(const Tile& tile, const MutableMatrixView& c, T* wide) {
-  for_each_row(tile, wide, c,
-               [&]<class S>(T* out, const S* in) { copy_line(in, c.col_stride, out, tile.cols); });
+  for_each_row(tile, wide, c, [&]<class S>(T* out, const S* in) {
+    copy_strided(in, c.col_stride, out, tile.cols);
+  });
 }
 
-// C = a tile of `wide`, rounded to C's dtype.
+// Copies a tile of `wide` to C, rounded to C's dtype.
 template <class T>
 void narrow_tile(const Tile& tile, const T* wide, const MutableMatrixView& c) {
   for_each_row(tile, wide, c, [&]<class S>(const T* in, S* out) {

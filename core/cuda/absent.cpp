@@ -1,4 +1,4 @@
-// A build without CUDA.
+// The functions of core/cuda in a build without CUDA, which has no GPU: nothing calls most of them.
 #if !defined(HALFGRAD_CUDA)
 
 #include <stdexcept>
@@ -27,6 +27,7 @@ int device_count() noexcept { return 0; }
 std::string why_unavailable() { return "this build has no CUDA backend"; }
 int current_device() { absent(); }
 void set_device(int) { absent(); }
+cuda::DeviceProperties device_properties(int) { absent(); }
 void synchronize_device(int) { absent(); }
 
 void* create_stream(int) { absent(); }

@@ -5,23 +5,23 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/shape.h>
 
-/// Seen by nvcc's files alone.
+/// For files that nvcc compiles.
 namespace halfgrad::detail {
 
-/// Throws std::runtime_error naming op, call, this thread's device and, if given, the op's shape
-/// when `call` has failed. A kernel's own failure is reported by whatever call comes next.
+/// Throws std::runtime_error if `call` has failed; it names op, call, this thread's device and, if
+/// given, the op's shape. A failure inside a kernel is reported by the next call.
 inline void check(cudaError_t error, const char* op, const char* call,
                   const Shape* sizes = nullptr) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // or the next launch would be blamed for it
+  cudaGetLastError();  // clears the error, which the next launch would report, too
   int device = -1;
   cudaGetDevice(&device);
   const std::string of = sizes != nullptr ? " for " + to_string(*sizes) : "";
-  throw std::runtime_error(std::string(op) + ": expected " + call + " to succeed" + of +
-                           " on cuda:" + std::to_string(device) + ", got " +
-                           cudaGetErrorName(error) + " (" + cudaGetErrorString(error) + ")");
+  fail<std::runtime_error>(op, "expected {} to succeed{} on cuda:{}, got {} ({})", call, of, device,
+                           cudaGetErrorName(error), cudaGetErrorString(error));
 }
 
 }  // namespace halfgrad::detail

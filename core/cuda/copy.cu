@@ -1,5 +1,5 @@
 // Copies and fills on GPUs. Both are bounded by memory: a conversion reads and writes every element
-// once, in 128-bit accesses where source and target are dense.
+// once, in 128-bit accesses if source and target are contiguous and aligned.
 
 #include <halfgrad/core/cuda/copy.h>
 
@@ -10,6 +10,7 @@
 #include <halfgrad/core/cuda/load_store.h>
 #include <halfgrad/core/cuda/runtime.h>
 #include <halfgrad/core/element_view.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -51,8 +52,8 @@ void launch_conversion(const Launch& launch, const StridedView& target, const St
   launch.check();
 }
 
-// Bits is an unsigned integer as long as an element: neither a copy between equal dtypes nor a fill
-// needs arithmetic.
+// Bits is an unsigned integer of an element's size: copies between equal dtypes and fills need no
+// arithmetic.
 template <class Bits>
 __global__ void copy_strided(StridedView target, StridedView source, std::int64_t n) {
   const std::int64_t i = thread_index();
@@ -82,15 +83,18 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
   launch.check();
 }
 
-// A copy that a graph repeats finds pinned memory where it was; nothing is known of other memory.
+// A captured copy is replayed with the same addresses, which only our pinned memory is known to
+// keep.
 void expect_pinned_if_captured(const Array& on_host, const Stream& stream) {
   if (!on_host.is_pinned() && runtime::is_capturing(stream.device().index(), stream.native())) {
-    throw std::runtime_error("copy: expected pinned memory while a graph is captured, got other");
+    fail<std::runtime_error>("copy",
+                             "expected pinned memory while a graph is captured, got other; "
+                             "call pin_memory()");
   }
 }
 
-// Whether the driver stages what is not our pinned memory: then it is read before cudaMemcpyAsync
-// returns.
+// Returns whether host memory that is not our pinned memory is pageable. The driver stages pageable
+// memory, so it has been read when cudaMemcpyAsync returns.
 bool is_pageable(const Array& on_host, const Launch& launch) {
   if (on_host.storage()->block().owner != nullptr) return true;
   cudaPointerAttributes attributes{};
@@ -108,7 +112,7 @@ void copy_from_host(const Array& target, const Array& source, std::size_t bytes)
   if (source.is_pinned()) {
     source.record_stream(stream);
   } else if (!is_pageable(source, launch)) {
-    wait_for(stream, "copy");  // its owner may free it as soon as the array is gone
+    wait_for(stream, "copy");  // its owner may free it when the array is gone
   }
 }
 
@@ -126,8 +130,8 @@ void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
   }
 }
 
-// On the source's stream, after what the target's stream does with the target so far, and before
-// what it does with it from now on.
+// Copies on the source's stream, after the work that the target's stream has so far. Later work of
+// the target's stream waits for the copy.
 void copy_to_peer(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(source, "copy");
   const Stream from = current_stream(source.device());

@@ -4,15 +4,16 @@
 
 namespace halfgrad::detail {
 
-/// Copies `bytes` dense bytes; at least one array lies on a GPU. Queued on the GPU's current stream
-/// (the source's, between two). The host waits only for memory of its own that is not pinned to be
-/// filled.
+/// Copies `bytes` contiguous bytes; at least one array is on a GPU. Queued on the GPU's current
+/// stream (the source's, between two GPUs). The host waits for a copy to host memory that is not
+/// pinned, and for one from memory that others have page-locked.
 void transfer(const Array& target, const Array& source, std::size_t bytes);
 
-/// target[i] = source[i], converted, or bit for bit between equal dtypes; shapes and devices equal.
+/// Sets target[i] = source[i]: converted, or bit for bit between equal dtypes. Shapes and devices
+/// are equal.
 void copy_on_cuda(const Array& target, const Array& source);
 
-/// Every element of `target` becomes the one element of `value`, which has its dtype and lies on
+/// Sets every element of `target` to the one element of `value`, which has the same dtype and is on
 /// the CPU.
 void fill_on_cuda(const Array& target, const Array& value);
 

@@ -1,16 +1,18 @@
-// Softmax and cross entropy at once, of rows that are read once.
+// Softmax and cross entropy together, in one pass over each row.
 //
-// lse = log(sum_j exp(x_j)) overflows unless the largest x_j, m, is taken out first; but m is known
-// only at the end of the row. The generic functor therefore goes through the row twice, and stages
-// it, widened, in shared memory for that. Here m grows as the row goes by: what was summed for the
-// smaller m is multiplied by exp(m_old - m_new), once for 8 elements (Milakov and Gimelshein 2018).
-// A thread keeps two numbers, so a row may be as long as a vocabulary.
+//     lse = log(sum_j exp(x_j)) = m + log(sum_j exp(x_j - m)),   m = max_j x_j
 //
-// Memory bounds both directions. Forward reads x: 2 bytes an element in 16 bits for 9/8
-// exponentials and some 4 FLOP. For [8192, 50304] that is 824 MB and 246 us at the 3.35 TB/s of an
-// H100, whose 132 multiprocessors take 4 exponentials a clock from each of 4 units, 3.7e12 a
-// second: 125 us, which hide behind memory. Backward reads x and writes dx from lse, never the
-// probabilities: 1.65 GB, 492 us. Predicted, not measured: 280 us and 560 us.
+// exp(x_j) overflows unless m is subtracted first, but m is known only at the end of the row. The
+// generic functor therefore reads the row twice, and stages it, widened, in shared memory. Here m
+// grows along the row: when it does, the sum so far is multiplied by exp(m_old - m_new), once for 8
+// elements (Milakov and Gimelshein 2018). A thread keeps only m and the sum, so a row may be as
+// long as a vocabulary.
+//
+// Memory bounds both directions. Forward reads x, 2 bytes an element in 16 bits, for 9/8
+// exponentials and about 4 FLOP. For [8192, 50304] that is 824 MB and 246 us at the 3.35 TB/s of an
+// H100. Its 132 multiprocessors start 16 exponentials a clock each, 3.7e12 a second: 125 us, hidden
+// behind memory. Backward reads x and writes dx, computed from lse without the probabilities: 1.65
+// GB, 492 us. Predicted, not measured: 280 us and 560 us.
 
 #include <halfgrad/core/cuda/cross_entropy.h>
 
@@ -24,7 +26,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// A row of `targets`.
+// One row of `targets`.
 struct Target {
   float index, weight;
 
@@ -38,43 +40,43 @@ struct Rows {
   std::int64_t rows, n;
 };
 
-// NaN if either is.
+// Returns the larger one, NaN if either is NaN.
 __device__ float larger(float a, float b) { return a >= b || a != a ? a : b; }
 
-// exp(x - m) for x <= m; 1 where both are -inf, so that what comes later still counts.
+// Returns exp(x - m) for x <= m. If m is -inf, so is x: 1 then, since inf - inf would be NaN.
 __device__ float exp_below(float x, float m) {
   return m == -std::numeric_limits<float>::infinity() ? 1 : math::exp(x - m);
 }
 
-// lse in two parts. Added up, large logits would round away what a loss is made of.
+// logsumexp as max + log_sum. They are not added: x - logsumexp(x) cancels for large logits.
 struct LogSumExp {
-  float largest, log_of_rest;
+  float max, log_sum;
 };
 
-// m and sum exp(x - m) of what has been added.
-class Exponentials {
+// Accumulates the maximum m and the sum of exp(x - m).
+class OnlineLogSumExp {
  public:
   __device__ void add(const float (&x)[kPerThread]) {
-    const float before = largest_;
+    const float before = max_;
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) largest_ = larger(largest_, x[i]);
+    for (int i = 0; i < kPerThread; ++i) max_ = larger(max_, x[i]);
     float part = 0;
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) part += exp_below(x[i], largest_);
-    sum_ = sum_ * exp_below(before, largest_) + part;
+    for (int i = 0; i < kPerThread; ++i) part += exp_below(x[i], max_);
+    sum_ = sum_ * exp_below(before, max_) + part;
   }
   __device__ LogSumExp total(const Group& group) const {
-    const float largest = group.combine(largest_, larger);
-    const float sum = sum_ * exp_below(largest_, largest);
-    return {largest, math::log(group.combine(sum, [](float a, float b) { return a + b; }))};
+    const float max = group.combine(max_, larger);
+    const float sum = sum_ * exp_below(max_, max);
+    return {max, math::log(group.combine(sum, [](float a, float b) { return a + b; }))};
   }
 
  private:
-  float largest_ = -std::numeric_limits<float>::infinity();
+  float max_ = -std::numeric_limits<float>::infinity();
   float sum_ = 0;
 };
 
-// f(column) for each of this thread's packs of a row.
+// Calls f(column) for each of this thread's packs in a row of n elements; it starts at `column`.
 template <class F>
 __device__ void each_pack_of(const Group& group, std::int64_t n, const F& f) {
   for (std::int64_t column = static_cast<std::int64_t>(group.rank()) * kPerThread; column < n;
@@ -89,21 +91,21 @@ __global__ void __launch_bounds__(kRowThreads)
   const std::int64_t row = row_of(group);
   if (row >= op.rows) return;
   const std::int64_t first = row * op.n;
-  Exponentials exponentials;
+  OnlineLogSumExp online;
   each_pack_of(group, op.n, [&](std::int64_t column) {
     float x[kPerThread];
     op.x.load(first + column, x);
-    exponentials.add(x);
+    online.add(x);
   });
-  const LogSumExp lse = exponentials.total(group);
+  const LogSumExp lse = online.total(group);
   if (group.rank() != 0) return;
   const Target target = op.targets[row];
-  op.lse[row] = lse.largest + lse.log_of_rest;
+  op.lse[row] = lse.max + lse.log_sum;
   float loss = 0;
   if (!target.ignored()) {
     const std::int64_t at = first + static_cast<std::int64_t>(target.index);
     const float x = load<float>(op.x.data, op.x.dtype, at);
-    loss = target.weight * ((lse.largest - x) + lse.log_of_rest);
+    loss = target.weight * ((lse.max - x) + lse.log_sum);
   }
   losses.store(row, loss);
 }
@@ -123,8 +125,8 @@ __global__ void __launch_bounds__(kRowThreads)
     op.x.load(first + column, x);
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
-      const float mine = column + i == target_column ? factor : 0;
-      x[i] = target.ignored() ? 0 : factor * math::exp(x[i] - lse) - mine;
+      const float at_target = column + i == target_column ? factor : 0;
+      x[i] = target.ignored() ? 0 : factor * math::exp(x[i] - lse) - at_target;
     }
     dx.store(first + column, x);
   });

@@ -2,16 +2,21 @@
 
 #include <halfgrad/core/array.h>
 
-/// cross_entropy of classes by kernels written by hand. x is [n, c]; `targets` float32 [n, 2]: each
-/// row's class, -1 where it is ignored, and its weight. False, with nothing done, where they do not
-/// take the operands: f64, rows that are not whole aligned packs, or few and long.
+/// Hand-written kernels for cross_entropy of classes. x is [n, c]; `targets` is float32 [n, 2]: the
+/// class of each row, -1 if it is ignored, and its weight. The functions return false and do
+/// nothing for operands that the kernels do not take: f64, rows that are not aligned multiples of 8
+/// elements, and few long rows.
 namespace halfgrad::detail {
 
-/// losses [n, 1] = w (lse - x_t) and lse float32 [n, 1] = log(sum_j exp(x_j)).
+/// Computes losses [n, 1] and lse, float32 [n, 1]:
+///
+///     lse = log(sum_j exp(x_j)),   loss = w (lse - x_t)
 bool class_loss_on_cuda(const Array& x, const Array& targets, const Array& losses,
                         const Array& lse);
 
-/// dx = dloss w (exp(x - lse) - [i = t]); dloss [n, 1].
+/// Computes dx from dloss [n, 1]:
+///
+///     dx_i = dloss w (exp(x_i - lse) - [i = t])
 bool class_gradient_on_cuda(const Array& dloss, const Array& x, const Array& targets,
                             const Array& lse, const Array& dx);
 

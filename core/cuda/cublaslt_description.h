@@ -4,22 +4,22 @@
 
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 
 #include <halfgrad/core/cuda/gemm_cublaslt.h>
+#include <halfgrad/core/fail.h>
 
-/// A product in cuBLASLt's own words.
+/// A matrix product as cuBLASLt's descriptors.
 namespace halfgrad::detail {
 
-/// What cuBLASLt says no to.
+/// Thrown when a call of cuBLASLt fails.
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 inline void check_lt(cublasStatus_t status, const char* call, const ColumnMajorProduct& p) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Refusal(std::string("gemm: expected ") + call + " to succeed for " + description(p) +
-                " on " + p.device.str() + ", got " + cublasLtGetStatusName(status));
+  fail<Refusal>("gemm", "expected {} to succeed for {} on {}, got {}", call, description(p),
+                p.device, cublasLtGetStatusName(status));
 }
 
 inline cudaDataType_t type_of(DType dtype) {
@@ -65,12 +65,12 @@ inline cublasLtEpilogue_t kind_of(const Epilogue& e) {
   }
 }
 
-// What the epilogue's one pointer to a vector is, among our names.
+// Returns the epilogue's vector, for which cuBLASLt has one pointer.
 inline const void* vector_of(const Epilogue& e) {
   return e.row_sums_of_a != nullptr ? e.row_sums_of_a : e.bias.data;
 }
 
-// The descriptors live on the stack: they are plain memory that cuBLASLt fills.
+// The descriptors: plain structs that cuBLASLt fills, so they need not be destroyed.
 class Description {
  public:
   explicit Description(const ColumnMajorProduct& p) : product_(p) {

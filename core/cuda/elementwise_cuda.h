@@ -10,11 +10,11 @@
 #include <halfgrad/core/elementwise.h>
 
 /// The elementwise engine on a GPU. Bounded by memory: every operand is read and written once, in
-/// 128-bit accesses where its strides and alignment allow, else an element a thread.
+/// 128-bit accesses if all strides and alignments allow them, else one element a thread.
 namespace halfgrad::detail {
 
-/// True for functors so seldom run, `static constexpr bool rare = true`, that they get no kernel
-/// for packs: derivatives of derivatives.
+/// A functor with `static constexpr bool rare = true` has no kernel for packs, to save code: second
+/// derivatives, which few programs compute.
 template <class F>
 concept Rare = F::rare;
 
@@ -41,11 +41,11 @@ template <class F, std::size_t N, std::size_t... I>
 __device__ void map_pack(const F& f, const MapOperands<PackView, N>& operands, std::int64_t at,
                          int count, std::index_sequence<I...>) {
   float in[N][kPerThread];
-  (operands.in[I].load_pack(at, count, in[I]), ...);
+  (operands.in[I].load(at, count, in[I]), ...);
   float out[kPerThread];
 #pragma unroll
   for (int k = 0; k < kPerThread; ++k) out[k] = f(in[I][k]...);
-  operands.out.store_pack(at, count, out);
+  operands.out.store(at, count, out);
 }
 
 template <class T, class F, std::size_t N>
@@ -61,7 +61,7 @@ __global__ void map_packs(const F f, const MapOperands<PackView, N> operands) {
   map_pack(f, operands, at, pack_count(at, operands.n), std::make_index_sequence<N>());
 }
 
-/// False if the operands do not lie in packs.
+/// Returns false if the operands cannot be accessed in packs.
 template <class F, class... In>
 bool launch_packs(const Launch& launch, const F& f, const Array& out, const In&... in) {
   const MapOperands<PackView, sizeof...(In)> operands{

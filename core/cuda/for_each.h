@@ -6,8 +6,8 @@
 
 #include <halfgrad/core/cuda/launch.h>
 
-/// parallel_for_each on a GPU. Bounded by memory, or by latency where indices decide what is read:
-/// hence one thread an index, as many as there are, and no loop.
+/// parallel_for_each on a GPU, one thread for each index. Bounded by memory, or by latency where
+/// indices decide what is read; many threads hide latency.
 namespace halfgrad::detail {
 
 inline constexpr int kForEachThreads = 256;

@@ -1,13 +1,16 @@
-// Brings a product into a form that cuBLASLt, which knows columns alone, or a lesson takes. Our
-// C = A B row by row is C^T = B^T A^T column by column, so nothing is moved for that, and a
-// transposed view is a flag. Copied are operands with no unit stride, and C goes through a
-// temporary where it has none or wants a bias that cuBLASLt cannot add.
+// Translates a matrix product into the form that cuBLASLt, which is column-major, or a lesson
+// takes. In column-major terms our row-major C = A B is
+//
+//     C^T = B^T A^T
+//
+// so no element is moved for that, and a transposed view is a flag. Operands without a unit stride
+// are copied. C goes through a temporary if it has no unit stride or needs a bias that cuBLASLt
+// cannot add.
 
 #include <halfgrad/core/cuda/gemm.h>
 
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include <halfgrad/core/array.h>
@@ -15,15 +18,16 @@
 #include <halfgrad/core/cuda/gemm_lesson.h>
 #include <halfgrad/core/cuda/launch.h>
 #include <halfgrad/core/cuda/load_store.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
 
 constexpr int kThreads = 256;
 
-// A position in a batch of matrices, from the index in row-major order.
-struct Place {
-  __device__ Place(std::int64_t i, std::int64_t rows, std::int64_t cols) {
+// Batch, row and column of element i of a batch of matrices, in row-major order.
+struct Position {
+  __device__ Position(std::int64_t i, std::int64_t rows, std::int64_t cols) {
     batch = i / (rows * cols);
     row = (i - batch * rows * cols) / cols;
     col = i - (batch * rows + row) * cols;
@@ -39,18 +43,19 @@ template <class T>
 __global__ void copy_matrices(T* out, MatrixView in, std::int64_t batch_stride, std::int64_t n) {
   const std::int64_t i = thread_index();
   if (i >= n) return;
-  const Place at(i, in.rows, in.cols);
+  const Position at(i, in.rows, in.cols);
   out[i] = static_cast<const T*>(
       in.data)[at.batch * batch_stride + at.row * in.row_stride + at.col * in.col_stride];
 }
 
-// c = sums + beta c + bias, `sums` contiguous and in the accumulating type T.
+// The epilogue as a kernel of its own: c = sums + beta c + bias. `sums` is contiguous, in the
+// accumulating type T.
 template <class T>
-__global__ void finish(MutableMatrixView c, std::int64_t batch_stride, const T* sums, T beta,
-                       RowBias bias, std::int64_t n) {
+__global__ void epilogue(MutableMatrixView c, std::int64_t batch_stride, const T* sums, T beta,
+                         RowBias bias, std::int64_t n) {
   const std::int64_t i = thread_index();
   if (i >= n) return;
-  const Place at(i, c.rows, c.cols);
+  const Position at(i, c.rows, c.cols);
   auto* const out = static_cast<std::byte*>(c.data);
   const std::int64_t to = at.batch * batch_stride + at.row * c.row_stride + at.col * c.col_stride;
   T sum = sums[i];
@@ -61,8 +66,8 @@ __global__ void finish(MutableMatrixView c, std::int64_t batch_stride, const T* 
   store(out, c.dtype, to, sum);
 }
 
-// The transpose of a row-major view, or nothing if neither stride is 1 or rows overlap. A stride
-// along a dimension of size 1 means nothing.
+// Returns the transpose of a row-major view, or nothing if neither stride is 1 or rows overlap. The
+// stride of a dimension of size 1 is not used.
 std::optional<ColumnMajor> column_major(const MatrixView& m, std::int64_t batch_stride) {
   if ((m.col_stride == 1 || m.cols == 1) && (m.row_stride >= m.cols || m.rows == 1)) {
     const std::int64_t leading = m.rows == 1 ? m.cols : m.row_stride;
@@ -75,8 +80,9 @@ std::optional<ColumnMajor> column_major(const MatrixView& m, std::int64_t batch_
   return std::nullopt;
 }
 
-// A dense copy, made on the current stream; all matrices are one where `batch_stride` is 0.
-Array densified(MatrixView& m, std::int64_t& batch_stride, std::int64_t count) {
+// Copies the batch to contiguous memory on the current stream, and makes `m` and `batch_stride`
+// those of the copy. All matrices are one if `batch_stride` is 0.
+Array make_contiguous(MatrixView& m, std::int64_t& batch_stride, std::int64_t count) {
   const std::int64_t matrices = batch_stride == 0 ? 1 : count;
   const Array copy = Array::empty({matrices, m.rows, m.cols}, m.dtype, m.device);
   const std::int64_t n = copy.numel();
@@ -116,10 +122,11 @@ GemmCall transposed(const GemmCall& call) {
   return t;
 }
 
-// There is one for every product without an epilogue, or the machine lacks something.
+// cuBLASLt has an algorithm for every product without an epilogue, unless the GPU is too old for
+// it.
 [[noreturn]] void refuse(const ColumnMajorProduct& product) {
-  throw std::runtime_error("gemm: expected cuBLASLt to have an algorithm for " +
-                           description(product) + " on " + product.device.str() + ", got none");
+  fail<std::runtime_error>("gemm", "expected cuBLASLt to have an algorithm for {} on {}, got none",
+                           description(product), product.device);
 }
 
 bool is_plain(const Epilogue& e) {
@@ -131,8 +138,8 @@ bool can_add(const RowBias& bias, DType result) {
          (bias.dtype == result && reinterpret_cast<std::uintptr_t>(bias.data) % 16 == 0);
 }
 
-// The product in the accumulating dtype, then C by a kernel of its own.
-void multiply_and_finish(const GemmCall& call) {
+// Multiplies in the accumulating dtype, then launches the epilogue.
+void multiply_then_epilogue(const GemmCall& call) {
   const DType wide = call.c.dtype == DType::f64 ? DType::f64 : DType::f32;
   const std::int64_t m = call.c.rows, n = call.c.cols;
   const bool empty_sums = call.a.cols == 0;
@@ -151,12 +158,12 @@ void multiply_and_finish(const GemmCall& call) {
   const std::int64_t all = sums.numel();
   const unsigned blocks = blocks_for(all, kThreads);
   if (wide == DType::f64) {
-    finish<<<blocks, kThreads, 0, launch.stream()>>>(call.c, call.c_stride, sums.data_as<double>(),
-                                                     call.beta, call.epilogue.bias, all);
+    epilogue<<<blocks, kThreads, 0, launch.stream()>>>(
+        call.c, call.c_stride, sums.data_as<double>(), call.beta, call.epilogue.bias, all);
   } else {
-    finish<<<blocks, kThreads, 0, launch.stream()>>>(call.c, call.c_stride, sums.data_as<float>(),
-                                                     static_cast<float>(call.beta),
-                                                     call.epilogue.bias, all);
+    epilogue<<<blocks, kThreads, 0, launch.stream()>>>(call.c, call.c_stride, sums.data_as<float>(),
+                                                       static_cast<float>(call.beta),
+                                                       call.epilogue.bias, all);
   }
   launch.check();
 }
@@ -175,25 +182,25 @@ bool gemm_on_cuda(const GemmCall& call) {
     return gemm_on_cuda(transposed(call));
   }
   if (!by_rows || call.a.cols == 0 || !can_add(call.epilogue.bias, call.c.dtype)) {
-    if (plain) multiply_and_finish(call);
+    if (plain) multiply_then_epilogue(call);
     return plain;
   }
   GemmCall dense = call;
   Array a_copy, b_copy;
   auto a = column_major(call.a, call.a_stride), b = column_major(call.b, call.b_stride);
   if (!a) {
-    a_copy = densified(dense.a, dense.a_stride, call.count);
+    a_copy = make_contiguous(dense.a, dense.a_stride, call.count);
     a = column_major(dense.a, dense.a_stride);
   }
   if (!b) {
-    b_copy = densified(dense.b, dense.b_stride, call.count);
+    b_copy = make_contiguous(dense.b, dense.b_stride, call.count);
     b = column_major(dense.b, dense.b_stride);
   }
   const ColumnMajorProduct product{call.c.device, call.count, call.alpha, call.beta, *b, *a, *c,
                                    call.epilogue};
   if (multiply_by_cublaslt(product)) return true;
   if (plain && call.epilogue.bias.data != nullptr) {
-    multiply_and_finish(call);
+    multiply_then_epilogue(call);
     return true;
   }
   if (plain) refuse(product);

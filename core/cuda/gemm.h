@@ -4,29 +4,29 @@
 
 #include <halfgrad/core/gemm.h>
 
-/// gemm on a GPU, and what may be done to C while it is still in registers.
+/// gemm on a GPU, with an epilogue that works on C while it is still in registers.
 namespace halfgrad::detail {
 
-/// gelu_tanh is gelu by tanh, as gelu(x, "tanh"): what cuBLASLt has.
+/// gelu_tanh is gelu(x, "tanh"), the only gelu that cuBLASLt has.
 enum class Activation : std::uint8_t { none, relu, gelu_tanh };
 
-/// On C = alpha A B + beta C, before it is rounded and stored. Every pointer is to memory on C's
-/// device, aligned to 16 bytes; all but the bias have C's dtype.
+/// The operations on C = alpha A B + beta C before it is rounded and stored. Every pointer is to
+/// memory on C's device, aligned to 16 bytes; all but the bias have C's dtype.
 struct Epilogue {
   RowBias bias = {};
   Activation activation = Activation::none;
 
-  /// For gelu_tanh, if not null, gets its argument, which the derivative needs: m rows, every
-  /// `aux_stride` elements, a multiple of 8. (relu's derivative is told by its result.)
+  /// If not null, receives the argument of gelu_tanh, which its derivative needs: m rows with a
+  /// stride of `aux_stride` elements, a multiple of 8. (relu's derivative needs only its result.)
   void* aux = nullptr;
   std::int64_t aux_stride = 0;
 
-  /// If not null, it gets the sums of A's rows [m]: the gradient of a bias where C = dY^T X is the
-  /// gradient of a weight. With nothing else, and for 16-bit operands alone.
+  /// If not null, receives the sums of A's rows [m]: the gradient of a bias if C = dY^T X is the
+  /// gradient of a weight. Only without the rest of the epilogue, and for 16-bit operands.
   void* row_sums_of_a = nullptr;
 };
 
-/// As gemm_batched, whose operands have been checked.
+/// The arguments of gemm_batched, which have been checked, and an epilogue.
 struct GemmCall {
   std::int64_t count;
   double alpha;
@@ -40,8 +40,9 @@ struct GemmCall {
   Epilogue epilogue = {};
 };
 
-/// Queues the product on the current stream. A bias is always added; false, with nothing done, when
-/// the rest of the epilogue is not to be had for these operands: then compose it of other ops.
+/// Queues the product on the current stream. Returns false and does nothing if cuBLASLt lacks this
+/// epilogue for these operands; the caller then composes it of other ops. A bias alone is always
+/// added.
 bool gemm_on_cuda(const GemmCall& call);
 
 }  // namespace halfgrad::detail

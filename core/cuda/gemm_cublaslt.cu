@@ -1,9 +1,10 @@
-// Products by cuBLASLt: it is told exactly what it multiplies and where that lies, names its best
-// algorithm, and the answer is kept, since asking takes longer than a small product.
+// Matrix products by cuBLASLt. From a description of operands, layouts and epilogue, its heuristic
+// chooses an algorithm. The choice is cached, since the heuristic takes longer than a small
+// product.
 //
-// f64 is accumulated in f64, all else in f32. Sums that are split along k are put together in the
-// accumulating type in a second pass: the other schemes round to the output's dtype in between. All
-// of them keep one order, so equal calls give equal bits.
+// f64 is accumulated in f64, everything else in f32. Partial sums along k (split-K) are added in
+// the accumulating type in a second pass: the other reduction schemes round to the output's dtype
+// in between. All algorithms keep one order, so equal calls give equal bits.
 
 #include <halfgrad/core/cuda/gemm_cublaslt.h>
 
@@ -26,7 +27,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// The largest power of two, up to 256, at whose multiples each matrix of the batch begins.
+// Returns the alignment in bytes of every matrix of the batch, a power of two up to 256.
 std::uint32_t alignment_of(const ColumnMajor& m, std::int64_t count) {
   auto all = reinterpret_cast<std::uintptr_t>(m.data) | 256U;
   if (count > 1) all |= static_cast<std::uintptr_t>(m.batch_stride * item_size(m.dtype));
@@ -35,10 +36,10 @@ std::uint32_t alignment_of(const ColumnMajor& m, std::int64_t count) {
 
 struct PerDevice {
   cublasLtHandle_t handle = nullptr;
-  std::size_t workspace = 0;  // bytes that an algorithm may ask for
+  std::size_t workspace = 0;  // bytes that an algorithm may use
 };
 
-// Made at first use, and never destroyed: the driver may be gone before we are.
+// Created at first use and never destroyed: at exit the driver may be gone already.
 PerDevice on_device(const ColumnMajorProduct& p) {
   static std::mutex mutex;
   static auto* const devices = new std::map<int, PerDevice>;
@@ -83,7 +84,8 @@ Key key_of(const ColumnMajorProduct& p) {
   return key;
 }
 
-std::optional<Algorithm> ask(const PerDevice& device, Description& d, const ColumnMajorProduct& p) {
+std::optional<Algorithm> query_heuristic(const PerDevice& device, Description& d,
+                                         const ColumnMajorProduct& p) {
   cublasLtMatmulPreferenceOpaque_t preference;
   check_lt(cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit", p);
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
@@ -107,18 +109,18 @@ std::optional<Algorithm> ask(const PerDevice& device, Description& d, const Colu
   return Algorithm{best.algo, best.workspaceSize};
 }
 
-// Remembers the algorithm of each kind of product, and which kinds cuBLASLt refused.
+// Caches the algorithm of each kind of product, and which kinds cuBLASLt refused.
 class KnownAlgorithms {
  public:
-  std::optional<Algorithm> find_or_ask(const PerDevice& device, Description& d,
-                                       const ColumnMajorProduct& p) {
+  std::optional<Algorithm> find_or_query(const PerDevice& device, Description& d,
+                                         const ColumnMajorProduct& p) {
     const Key key = key_of(p);
     {
       const std::lock_guard lock(mutex_);
       const auto found = known_.find(key);
       if (found != known_.end()) return found->second;
     }
-    const std::optional<Algorithm> answer = ask(device, d, p);
+    const std::optional<Algorithm> answer = query_heuristic(device, d, p);
     const std::lock_guard lock(mutex_);
     return known_.emplace(key, answer).first->second;
   }
@@ -141,9 +143,9 @@ bool run(const ColumnMajorProduct& p) {
   const Launch launch(p.device, "gemm", {p.count, p.c.cols, p.c.rows});
   const PerDevice device = on_device(p);
   Description d(p);
-  const std::optional<Algorithm> chosen = known_algorithms().find_or_ask(device, d, p);
+  const std::optional<Algorithm> chosen = known_algorithms().find_or_query(device, d, p);
   if (!chosen) return false;
-  // On this stream, so that what uses the block next is queued behind the product.
+  // Allocated on this stream, so the next user of the block is queued behind the product.
   const auto bytes = static_cast<std::int64_t>(chosen->workspace);
   const Array workspace = Array::empty({bytes}, DType::u8, p.device);
   const auto alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
@@ -158,7 +160,7 @@ bool run(const ColumnMajorProduct& p) {
   return true;
 }
 
-// Multiplies two matrices of NaN, on a stream of its own. The host waits for that.
+// Multiplies two matrices of NaN on a stream of its own; the host waits for it.
 bool try_relu_of_nan(const ColumnMajorProduct& p) try {
   constexpr std::int64_t kSize = 16;
   const OwnStream stream(p.device);
@@ -176,9 +178,9 @@ bool try_relu_of_nan(const ColumnMajorProduct& p) try {
   return false;
 }
 
-// Whether the epilogue's relu of NaN is NaN. In some releases it is 0, which hides an overflow. It
-// is tried once for each device, dtype and kind; not while a graph is captured, when nothing may be
-// waited for: a warm-up has tried it, or else the answer is no.
+// Returns whether the epilogue's relu of NaN is NaN. In some releases it is 0, which hides an
+// overflow. It is tried once for each device, dtype and kind. While a graph is captured the host
+// cannot wait for the trial: unless a warm-up has made it, the answer is no.
 bool relu_keeps_nan(const ColumnMajorProduct& p) {
   using Kind = std::array<int, 4>;
   static std::mutex mutex;

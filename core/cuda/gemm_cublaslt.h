@@ -4,19 +4,19 @@
 
 #include <halfgrad/core/cuda/gemm.h>
 
-/// Matrix products as cuBLASLt sees them: column by column.
+/// Matrix products in cuBLASLt's terms, which are column-major.
 namespace halfgrad::detail {
 
 struct ColumnMajor {
   const void* data;
   DType dtype;
-  std::int64_t rows, cols, leading;  ///< as stored; `leading` elements from column to column
+  std::int64_t rows, cols, leading;  ///< as stored, with the leading dimension
   std::int64_t batch_stride;
-  bool transposed;  ///< the product takes it transposed
+  bool transposed;  ///< the product uses the transpose
 };
 
-/// C = alpha A B + beta C with an epilogue whose rows are the columns here: C is the transpose of
-/// ours, A of our B, and B of our A.
+/// C = alpha A B + beta C, where C is the transpose of the caller's C, A of its B, and B of its A.
+/// The epilogue's rows are columns here.
 struct ColumnMajorProduct {
   Device device;
   std::int64_t count;
@@ -25,11 +25,11 @@ struct ColumnMajorProduct {
   Epilogue epilogue;
 };
 
-/// In our terms: "[2, 3] by [3, 4] of float16 to float32".
+/// Returns the product in the caller's terms: "[2, 3] by [3, 4] of float16 to float32".
 std::string description(const ColumnMajorProduct& product);
 
-/// False, with nothing done, when cuBLASLt has no algorithm for it, refuses its epilogue for
-/// whatever reason, or would hide a NaN in it.
+/// Returns false and does nothing if cuBLASLt has no algorithm for the product, refuses its
+/// epilogue, or would hide a NaN in it.
 bool multiply_by_cublaslt(const ColumnMajorProduct& product);
 
 }  // namespace halfgrad::detail

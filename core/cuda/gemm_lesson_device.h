@@ -3,32 +3,39 @@
 #include <halfgrad/core/cuda/gemm_lesson.h>
 #include <halfgrad/core/cuda/load_store.h>
 
-/// What the three lessons have in common on the device.
+/// Device code that the three lessons share.
 namespace halfgrad::detail {
 
-/// This block's matrix of the batch.
-__device__ inline Lesson of_batch(Lesson lesson) {
+/// The parameters with pointers to this block's matrices of the batch, those of blockIdx.z.
+__device__ inline GemmParams select_batch(GemmParams params) {
   const std::int64_t batch = blockIdx.z;
-  lesson.a = static_cast<const __half*>(lesson.a) + batch * lesson.a_batch;
-  lesson.b = static_cast<const __half*>(lesson.b) + batch * lesson.b_batch;
-  const int bytes = lesson.c_dtype == DType::f32 ? 4 : 2;
-  lesson.c = static_cast<std::byte*>(lesson.c) + batch * lesson.c_batch * bytes;
-  return lesson;
+  params.a = static_cast<const __half*>(params.a) + batch * params.a_batch;
+  params.b = static_cast<const __half*>(params.b) + batch * params.b_batch;
+  const int bytes = params.c_dtype == DType::f32 ? 4 : 2;
+  params.c = static_cast<std::byte*>(params.c) + batch * params.c_batch * bytes;
+  return params;
 }
 
-/// c[row, col] from the sum of products, in f32 until it is rounded once.
-__device__ inline void finish(const Lesson& lesson, std::int64_t row, std::int64_t col, float sum) {
-  const std::int64_t at = row * lesson.c_row + col * lesson.c_col;
-  auto* const half = static_cast<Half*>(lesson.c);
-  auto* const wide = static_cast<float*>(lesson.c);
-  const bool is_wide = lesson.c_dtype == DType::f32;
-  sum *= lesson.alpha;
-  if (lesson.beta != 0) {
-    sum += lesson.beta * (is_wide ? wide[at] : convert_on_device<float>(half[at]));
+/// The bias of column `col` < n, or 0 if there is none.
+__device__ inline float load_bias(const GemmParams& params, std::int64_t col) {
+  if (params.bias.data == nullptr) return 0;
+  return load<float>(static_cast<const std::byte*>(params.bias.data), params.bias.dtype, col);
+}
+
+/// The epilogue of one element, in f32 until it is rounded once:
+///
+///     c[row, col] = alpha sum + beta c[row, col] + bias
+__device__ inline void epilogue(const GemmParams& params, std::int64_t row, std::int64_t col,
+                                float sum, float bias) {
+  const std::int64_t at = row * params.c_row + col * params.c_col;
+  auto* const half = static_cast<Half*>(params.c);
+  auto* const wide = static_cast<float*>(params.c);
+  const bool is_wide = params.c_dtype == DType::f32;
+  sum *= params.alpha;
+  if (params.beta != 0) {
+    sum += params.beta * (is_wide ? wide[at] : convert_on_device<float>(half[at]));
   }
-  if (lesson.bias.data != nullptr) {
-    sum += load<float>(static_cast<const std::byte*>(lesson.bias.data), lesson.bias.dtype, col);
-  }
+  if (params.bias.data != nullptr) sum += bias;  // adding 0 would turn -0 into +0
   if (is_wide) {
     wide[at] = sum;
   } else {

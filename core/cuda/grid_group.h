@@ -11,7 +11,7 @@
 
 namespace halfgrad::detail {
 
-/// How many blocks of `kernel`, launched by launch_at_once, the GPU runs at the same time.
+/// Returns how many blocks of `kernel` the GPU can run at the same time.
 template <class... Parameters>
 std::int64_t resident_blocks(const Launch& launch, void (*kernel)(Parameters...), int threads) {
   int device = 0, multiprocessors = 0, each = 0;
@@ -23,24 +23,24 @@ std::int64_t resident_blocks(const Launch& launch, void (*kernel)(Parameters...)
   return std::int64_t{multiprocessors} * each;
 }
 
-/// Blocks that share each row where rows are so few and long that most of a GPU would idle; else 1.
-/// From the shape alone.
+/// Returns how many blocks share each row: 1, unless rows are so few and long that most of a GPU
+/// would idle. Depends on the shape alone.
 inline std::int64_t blocks_sharing(std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kFew = 16, kPerBlock = 4096, kLong = 16 * kPerBlock, kMost = 32;
   return rows <= kFew && columns >= kLong ? std::min(kMost, columns / kPerBlock) : 1;
 }
 
-/// All threads of a grid launched by launch_at_once, as a Group.
+/// All threads of a grid launched by launch_cooperative, with the members of Group.
 class GridGroup {
  public:
-  /// `parts` has room for a number of each block.
+  /// `parts` has one element for each block.
   __device__ explicit GridGroup(double* parts) : block_(true), parts_(parts) {}
 
   __device__ int rank() const { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
   __device__ int size() const { return static_cast<int>(gridDim.x * blockDim.x); }
   __device__ void sync() const { cooperative_groups::this_grid().sync(); }
 
-  /// In a fixed order; T is float or double.
+  /// As Group::combine, in a fixed order; T is float or double.
   template <class T, class Combine>
   __device__ T combine(T value, const Combine& combine) const {
     value = block_.combine(value, combine);
@@ -59,10 +59,10 @@ class GridGroup {
   double* parts_;
 };
 
-/// Launches a kernel whose blocks wait for each other, so all must run at the same time.
+/// Launches a kernel whose blocks wait for each other: all of them run at the same time.
 template <class... Parameters, class... Arguments>
-void launch_at_once(const Launch& launch, void (*kernel)(Parameters...), unsigned blocks,
-                    unsigned threads, Arguments&&... arguments) {
+void launch_cooperative(const Launch& launch, void (*kernel)(Parameters...), unsigned blocks,
+                        unsigned threads, Arguments&&... arguments) {
   cudaLaunchAttribute cooperative{};
   cooperative.id = cudaLaunchAttributeCooperative;
   cooperative.val.cooperative = 1;

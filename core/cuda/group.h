@@ -9,12 +9,12 @@
 namespace halfgrad::detail {
 
 inline constexpr int kWarp = 32;
-inline constexpr int kMaxWarps = 32;         ///< of a block
-inline constexpr int kLargestCombined = 16;  ///< bytes of a value that Group combines
-inline constexpr int kGroupBytes = kMaxWarps * kLargestCombined;  ///< of shared memory, of a block
+inline constexpr int kMaxWarps = 32;         ///< in a block
+inline constexpr int kLargestCombined = 16;  ///< in bytes, of the values that Group combines
+inline constexpr int kGroupBytes = kMaxWarps * kLargestCombined;  ///< of a block's shared memory
 
-/// Memory for one value of each warp. It is no template's, so that a kernel that combines values of
-/// several types, or in several ways, has it once.
+/// Shared memory for one value of each warp. Not a template: a kernel that combines values of
+/// several types needs it only once.
 inline __device__ std::byte* warp_values() {
   __shared__ alignas(kLargestCombined) std::byte values[kGroupBytes];
   return values;
@@ -23,7 +23,7 @@ inline __device__ std::byte* warp_values() {
 /// Threads that share a row: a warp, or a block of several. All of them call every member.
 class Group {
  public:
-  /// The one that this thread belongs to.
+  /// The group of the calling thread.
   __device__ explicit Group(bool whole_block)
       : whole_block_(whole_block),
         rank_(static_cast<int>(whole_block ? threadIdx.x : threadIdx.x % kWarp)),
@@ -32,7 +32,7 @@ class Group {
   __device__ int rank() const { return rank_; }
   __device__ int size() const { return size_; }
 
-  /// What any of them wrote before, all of them read afterwards.
+  /// A barrier: all threads can read afterwards what any of them wrote before.
   __device__ void sync() const {
     if (whole_block_) {
       __syncthreads();
@@ -41,7 +41,7 @@ class Group {
     }
   }
 
-  /// combine(value, ...) over the threads, in a fixed order; each gets the result.
+  /// Combines the values of all threads in a fixed order; each thread gets the result.
   template <class T, class Combine>
   __device__ T combine(T value, const Combine& combine) const {
     value = combine_warp(value, combine);
@@ -51,7 +51,7 @@ class Group {
  private:
   static constexpr unsigned kAllLanes = 0xffffffff;
 
-  // Both threads of a pair take the lower one's value first, so all end with the same bits.
+  // Both threads of a pair pass the lower lane's value first, so all lanes end with the same bits.
   template <class T, class Combine>
   __device__ T combine_warp(T value, const Combine& combine) const {
 #pragma unroll

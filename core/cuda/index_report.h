@@ -5,25 +5,26 @@
 #include <mutex>
 #include <optional>
 
-/// How kernels tell the host of an index out of range: indices.h.
+/// The report of a kernel to the host about an index out of range: see indices.h.
 namespace halfgrad::detail {
 
 struct BadIndex {
-  const char* op;  // the host's; the device passes it on
+  const char* op;  // in host memory: the device copies the pointer only
   std::int64_t index;
   std::int64_t size;
 };
 
-/// Lies in pinned memory. A device thread that finds it free claims it, writes what it found, and
-/// says so only when the host is sure to see all of that. While one stream is waited for, a kernel
-/// of another may stand anywhere between.
+/// A report in pinned memory. A device thread that finds it free claims it, writes `found`, and
+/// sets kWritten behind a fence, so that the host sees all of it. A kernel of another stream may be
+/// anywhere in between while the host waits for one stream.
 struct IndexReport {
   static constexpr unsigned kFree = 0, kClaimed = 1, kWritten = 2;
   unsigned state = kFree;
   BadIndex found{};
 };
 
-/// What has been written, to one of the threads that ask at once; nothing if it is not complete.
+/// Takes a complete report and frees it; returns nothing if there is none. If several threads call
+/// it at once, one of them gets the report.
 inline std::optional<BadIndex> take(IndexReport& report) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

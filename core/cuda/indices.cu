@@ -5,10 +5,10 @@
 #include <mutex>
 #include <new>
 #include <stdexcept>
-#include <string>
 
 #include <halfgrad/core/cuda/index_report.h>
 #include <halfgrad/core/cuda/launch.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -21,7 +21,7 @@ IndexReport* report_of(Device device) {
   std::atomic<IndexReport*>& report = reports.at(static_cast<std::size_t>(device.index()));
   const std::lock_guard lock(mutex);
   if (report == nullptr) {
-    // Kept for good: graphs hold its address.
+    // Never freed: captured graphs keep its address.
     report = new (allocator::allocate_pinned(sizeof(IndexReport)).data) IndexReport;
   }
   return report;
@@ -72,9 +72,11 @@ void throw_reported_index(Device device) {
   if (report == nullptr) return;
   const auto found = take(*report);
   if (!found) return;
-  throw std::out_of_range(std::string(found->op) + ": expected indices >= 0 and below the size " +
-                          std::to_string(found->size) + ", got " + std::to_string(found->index) +
-                          " on " + device.str() + ", reported when the host next waited for it");
+  fail<std::out_of_range>(
+      found->op,
+      "expected indices >= 0 and below the size {}, got {} on {}, reported when "
+      "the host next waited for it",
+      found->size, found->index, device);
 }
 
 }  // namespace halfgrad::detail

@@ -8,7 +8,8 @@
 
 namespace halfgrad::detail {
 
-/// Where an op's kernels go: makes its device current until the end of the scope.
+/// The device and the stream of an op's kernels. Makes the device current until the end of the
+/// scope.
 ///
 ///   const Launch launch(out, "softmax");
 ///   kernel<<<blocks, threads, 0, launch.stream()>>>(...);
@@ -41,7 +42,7 @@ concept Named = requires {
   F::name;
 };
 
-/// What an error calls the functor: its `name`, or else the engine.
+/// Returns the name of the functor in errors: its own, or else the engine's.
 template <class F>
 constexpr const char* name_of(const char* engine) {
   if constexpr (Named<F>) {
@@ -51,7 +52,7 @@ constexpr const char* name_of(const char* engine) {
   }
 }
 
-/// Blocks for n items at `per_block` each.
+/// Returns how many blocks n items need at `per_block` each.
 inline unsigned blocks_for(std::int64_t n, std::int64_t per_block) {
   return static_cast<unsigned>((n + per_block - 1) / per_block);
 }

@@ -1,19 +1,21 @@
-// layer_norm and rms_norm: rows that stay in registers.
+// layer_norm and rms_norm of rows that stay in registers.
 //
-// y = (x - mu) r w + b needs the whole row twice before it can write anything: for mu, then for the
-// variance r^-2, which must be taken around mu or it loses all its digits where mu is large. The
-// generic functor reads the row again each time. Here a thread keeps up to 32 numbers of it.
+//     y = (x - mu) r w + b,   r = 1 / sqrt(var + eps)
 //
-// Memory bounds it. Forward moves x and y, 4 bytes an element in 16 bits, for some 8 FLOP: 2 FLOP a
-// byte, where an H100 (3.35 TB/s, 60 TFLOP/s in f32) has 18 to spend. For [8192, 4096] that is 134
-// MB and 40 us; predicted, not measured: 50 us. Loads of 16 bytes, each thread with all of its own
-// under way at once, are what it takes.
+// The whole row is needed twice before anything can be written: for mu, then for the variance. That
+// is computed from x - mu, since mean(x^2) - mu^2 cancels where mu is large. The generic functor
+// reads the row again each time. Here a thread keeps up to 32 elements of it.
+//
+// Memory bounds it. Forward moves x and y, 4 bytes an element in 16 bits, for about 8 FLOP: 2 FLOP
+// a byte, where an H100 (3.35 TB/s, 60 TFLOP/s in f32) could do 18. For [8192, 4096] that is 134 MB
+// and 40 us; predicted, not measured: 50 us. To get there, each thread has all of its loads, of 16
+// bytes, in flight at once.
 //
 // Backward moves dy, x and dx, 6 bytes an element: 201 MB, 60 us; predicted: 80 us. The gradients
-// of weight and bias are sums down the columns. The generic functor writes dy n, in f32 another 8
-// bytes an element to write and read again. Here each group of threads adds up its rows in
-// registers, and only those sums, a few hundred rows of them, go to memory. Which rows are whose
-// depends on the shape alone.
+// of weight and bias are sums down the columns. The generic functor writes dy n, with n = (x - mu)
+// r, in f32: another 8 bytes an element to write and read. Here each group of threads sums its rows
+// in registers, and only these sums, a few hundred rows, go to memory. The shape alone decides
+// which group has which rows.
 
 #include <halfgrad/core/cuda/layer_norm.h>
 
@@ -71,10 +73,11 @@ struct Backward {
   int n;
 };
 
-// out = the sum, in order, of what the groups of this block have in `values`. All threads call it.
+// Sums `values` over the groups of this block, in order, and writes the sums to `out`. All threads
+// call it.
 template <int kPacks>
-__device__ void add_up(const Group& group, const float (&values)[kPacks][kPerThread], int n,
-                       float* shared, float* out) {
+__device__ void sum_groups(const Group& group, const float (&values)[kPacks][kPerThread], int n,
+                           float* shared, float* out) {
   const int groups = static_cast<int>(blockDim.x) / group.size();
   for (int turn = 0; turn < groups; ++turn) {
     if (turn == static_cast<int>(threadIdx.x) / group.size()) {
@@ -93,11 +96,13 @@ __device__ void add_up(const Group& group, const float (&values)[kPacks][kPerThr
   __syncthreads();
 }
 
-// dx_i = r (g_i - mean(g) - n_i mean(g n)), g = dy w, without mean(g) for rms_norm
+// The gradient with n = (x - mu) r and g = dy w; rms_norm has no mean(g).
+//
+//     dx_i = r (g_i - mean(g) - n_i mean(g n))
 template <bool kCentred, int kPacks>
 __global__ void __launch_bounds__(kRowThreads)
     normalize_gradient(const Backward op, bool by_block) {
-  extern __shared__ float shared[];  // a row
+  extern __shared__ float shared[];  // one row
   const Group group(by_block);
   const auto count = static_cast<float>(op.n);
   const std::int64_t groups = static_cast<std::int64_t>(gridDim.x) * (by_block ? 1 : kRowWarps);
@@ -123,17 +128,17 @@ __global__ void __launch_bounds__(kRowThreads)
     if (kCentred) {
       mean = sum_of_row<kPacks>(group, op.n, [&](int k, int i) { return g[k][i]; }) / count;
     }
-    const auto product = [&](int k, int i) { return g[k][i] * normal[k][i]; };
-    const float slope = sum_of_row<kPacks>(group, op.n, product) / count;
+    const auto g_times_n = [&](int k, int i) { return g[k][i] * normal[k][i]; };
+    const float mean_gn = sum_of_row<kPacks>(group, op.n, g_times_n) / count;
     each_pack<kPacks>(group, op.n, [&](int k, int column) {
 #pragma unroll
-      for (int i = 0; i < kPerThread; ++i) g[k][i] = r * (g[k][i] - mean - normal[k][i] * slope);
+      for (int i = 0; i < kPerThread; ++i) g[k][i] = r * (g[k][i] - mean - normal[k][i] * mean_gn);
       op.dx.store(first + column, g[k]);
     });
   }
   float* const part = op.parts + static_cast<std::int64_t>(blockIdx.x) * 2 * op.n;
-  add_up<kPacks>(group, dw, op.n, shared, part);
-  add_up<kPacks>(group, db, op.n, shared, part + op.n);
+  sum_groups<kPacks>(group, dw, op.n, shared, part);
+  sum_groups<kPacks>(group, db, op.n, shared, part + op.n);
 }
 
 bool takes(const Array& x, const Array& weight, const Array& bias) {

@@ -2,23 +2,24 @@
 
 #include <halfgrad/core/array.h>
 
-/// layer_norm, and rms_norm where not `centred`, by kernels written by hand. x is a matrix of rows
-/// to be normalized, weight and bias are as long as a row or undefined, and `statistics` holds the
-/// mean and 1 / deviation of each row. False, with nothing done, where the kernels do not take the
-/// operands: f64, rows that are long, odd or not dense.
+/// Hand-written kernels for layer_norm and, if not `centred`, rms_norm. They normalize the rows of
+/// a matrix x. weight and bias have the length of a row or are undefined; `statistics` holds the
+/// mean and 1 / deviation of each row. The kernels do not take f64, nor rows that are longer than
+/// 8192 elements, no multiple of 8 or not contiguous.
 namespace halfgrad::detail {
 
+/// Returns false and does nothing for operands that the kernel does not take.
 bool normalize_on_cuda(bool centred, const Array& x, const Array& weight, const Array& bias,
                        double eps, const Array& y, const Array& statistics);
 
-/// Besides dx, sums over some rows each of dy n and dy, n being the normalized x: their own sums
-/// are the gradients of weight and bias.
+/// dx, and partial sums over rows of dy n and dy, where n is the normalized x. The sums of the
+/// parts are the gradients of weight and bias.
 struct NormalizeGradient {
   Array dx;     ///< as x
-  Array parts;  ///< float32 [any number, 2, columns]
+  Array parts;  ///< float32 [blocks, 2, columns]
 };
 
-/// An undefined dx where it refuses.
+/// Returns an undefined dx for operands that the kernel does not take.
 NormalizeGradient normalize_gradient_on_cuda(bool centred, const Array& dy, const Array& x,
                                              const Array& weight, const Array& statistics);
 

@@ -14,12 +14,12 @@
 #include <halfgrad/core/convert.h>
 #include <halfgrad/core/tile.h>
 
-/// How a kernel reads and writes memory whose dtype is known at run time: elements widen to the
+/// Loads and stores of kernels whose dtypes are known at run time: elements widen to the
 /// compute type T (float, double or int64_t) on load and are rounded once on store. The dtype is
 /// the same for all threads, so the switch costs a jump, and one kernel serves every dtype.
 namespace halfgrad::detail {
 
-/// Elements a thread handles at a time: 16 bytes of 16-bit numbers.
+/// Elements a thread handles at a time: 16 bytes of 16-bit elements.
 inline constexpr int kPerThread = 8;
 
 template <class F>
@@ -44,7 +44,7 @@ __device__ void with_stored_type(DType dtype, const F& f) {
   }
 }
 
-/// detail::convert by the hardware's instructions where there are any.
+/// As detail::convert, by hardware instructions where they exist.
 template <class To, class From>
 __device__ To convert_on_device(From x) {
   if constexpr (std::is_same_v<From, Half> && !std::is_same_v<To, Half>) {
@@ -58,7 +58,7 @@ __device__ To convert_on_device(From x) {
   }
 }
 
-/// Element `index` of memory at `data`.
+/// Loads element `index` of memory at `data`.
 template <class T>
 __device__ T load(const std::byte* data, DType dtype, std::int64_t index) {
   T value;
@@ -77,7 +77,7 @@ __device__ void store(std::byte* data, DType dtype, std::int64_t index, T value)
   });
 }
 
-/// N stored elements as they are moved: in the widest accesses the machine has, 16 bytes.
+/// N stored elements, and the same memory as the widest possible accesses, of up to 16 bytes.
 template <class S, int N>
 union Moved {
   static constexpr int kBytes = N * static_cast<int>(sizeof(S));
@@ -112,13 +112,13 @@ __device__ void write_pack(S* target, const T (&values)[N]) {
   for (int i = 0; i < N; ++i) moved.elements[i] = convert_on_device<S>(values[i]);
 #pragma unroll
   for (int i = 0; i < Moved<S, N>::kAccesses; ++i) {
-    // A plain assignment is one of members, which nvcc may store one by one.
+    // A plain assignment copies the members of an access, which nvcc may store one by one.
     __stwb(reinterpret_cast<Access*>(target) + i, moved.accesses[i]);
   }
 }
 
-/// Elements [index, index + N) of memory at `data`. The first must be aligned to 16 bytes, or to
-/// all N elements if they are shorter: see StridedView::in_packs.
+/// Loads elements [index, index + N) of memory at `data`. The first must be aligned to 16 bytes, or
+/// to the size of all N if that is less: see StridedView::in_packs.
 template <class T, int N>
 __device__ void load_pack(const std::byte* data, DType dtype, std::int64_t index, T (&values)[N]) {
   with_stored_type(dtype, [&](auto tag) {
@@ -134,14 +134,14 @@ __device__ void store_pack(std::byte* data, DType dtype, std::int64_t index, con
 }
 
 /// An operand of a kernel, passed by value: element i, in row-major order of the shape it is
-/// broadcast to, lies at offset(i). Dimensions are merged where strides allow, innermost first.
+/// broadcast to, is at offset(i). Dimensions are merged where strides allow, innermost first.
 struct StridedView {
   StridedView(const Array& array, const Shape& sizes);
 
   std::byte* data;
   DType dtype;
   bool contiguous;   ///< offset(i) is i
-  bool short_index;  ///< every i fits in 32 bits, in which division is quick
+  bool short_index;  ///< every i fits in 32 bits, in which division is fast
   int dims;          ///< at least 1
   std::int64_t size[kMaxDims];
   std::int64_t stride[kMaxDims];
@@ -153,7 +153,7 @@ struct StridedView {
     return contiguous || short_index ? short_offset(index)
                                      : offset_of(static_cast<std::uint64_t>(index));
   }
-  /// offset(), where contiguous or short_index.
+  /// offset() for views that are contiguous or short_index.
   __device__ std::int64_t short_offset(std::int64_t index) const {
     return contiguous ? index : offset_of(static_cast<std::uint32_t>(index));
   }

@@ -14,13 +14,14 @@
 #include <halfgrad/core/cuda/pack_view.h>
 #include <halfgrad/core/multi_tensor.h>
 
-/// The engine for lists of tensors on a GPU. The list travels as a kernel's parameter, of which the
-/// machine takes 32764 bytes: some 200 tensors a launch for Adam. Nothing is uploaded, so nothing
-/// waits, and a captured graph has its own copy. Each block takes a chunk of one tensor; bounded by
-/// memory, with 128-bit accesses where all operands of a tensor are dense.
+/// The engine for lists of tensors on a GPU. The list is a kernel parameter, of at most 32764
+/// bytes: about 200 tensors a launch for Adam. So nothing is uploaded or waited for, and a captured
+/// graph has its own copy. Each block takes a chunk of one tensor. Bounded by memory, with 128-bit
+/// accesses if all operands of a tensor are contiguous and aligned.
 namespace halfgrad::detail {
 
-/// A dense operand, or one number for all elements, of 16 or 32 bits, in few bytes.
+/// A contiguous operand, or one element for all, of 16 or 32 bits: shorter than a PackView, so that
+/// a table has more entries.
 struct DenseView {
   static constexpr int kElements = kPerThread;
 
@@ -41,22 +42,6 @@ struct DenseView {
   }
 };
 
-/// Any other operand.
-struct SingleView {
-  static constexpr int kElements = 1;
-
-  StridedView view;
-
-  template <class T>
-  __device__ void load(std::int64_t at, int, T (&x)[1]) const {
-    x[0] = view.load<T>(at);
-  }
-  template <class T>
-  __device__ void store(std::int64_t at, int, const T (&x)[1]) const {
-    view.store(at, x[0]);
-  }
-};
-
 inline constexpr int kUpdateThreads = 256;
 inline constexpr std::int64_t kUpdateChunk = 4096;
 
@@ -67,7 +52,7 @@ struct UpdateEntry {
   std::int64_t n;
   unsigned first_block;
 
-  /// The elements of `block`.
+  /// The range of elements that `block` takes.
   __device__ std::int64_t begin(unsigned block) const {
     return (block - first_block) * kUpdateChunk;
   }
@@ -100,7 +85,7 @@ class UpdateTable {
   __device__ const Entry& entry(unsigned index) const {
     return reinterpret_cast<const Entry*>(entries_)[index];
   }
-  /// The entry whose chunks `block` is among.
+  /// The entry that has the chunk of `block`.
   __device__ const Entry& entry_of(unsigned block) const {
     unsigned low = 0;
     for (unsigned high = count_; high - low > 1;) {
@@ -117,7 +102,7 @@ class UpdateTable {
   unsigned blocks_ = 0;
 };
 
-/// The formula of `update`, which one thread makes: it may take a power or two.
+/// Returns the formula of `update`. One thread of the block makes it, since it may take powers.
 template <class Update>
 __device__ auto make_formula(const Update& update) {
   using Formula = decltype(update.make());
@@ -153,7 +138,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
   }
 }
 
-/// Collects the updates of one kind; run(launch, table) is called for each table full.
+/// Collects updates of one kind, and calls run(launch, table) for each full table.
 template <class T, class View, class Update, std::size_t N, class Run>
 class UpdateQueue {
  public:
@@ -177,18 +162,18 @@ class UpdateQueue {
   Device device_;
 };
 
-/// Puts every update into a table for its compute type and the way its operands lie.
+/// Sorts the updates into tables by compute type and by the views that their operands allow.
 template <class Update, std::size_t N, class Run>
 void run_in_tables(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip,
                    const Run& run) {
   UpdateQueue<float, DenseView, Update, N, Run> dense(skip, run);
-  UpdateQueue<float, SingleView, Update, N, Run> strided(skip, run);
-  UpdateQueue<double, SingleView, Update, N, Run> in_double(skip, run);
+  UpdateQueue<float, ElementView, Update, N, Run> strided(skip, run);
+  UpdateQueue<double, ElementView, Update, N, Run> in_double(skip, run);
   const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
                                          std::index_sequence<I...>) {
     const Array& first = *tensor.operands[0];
     const std::array<PackView, N> views{PackView(*tensor.operands[I], first.sizes())...};
-    const std::array<SingleView, N> elements{SingleView{views[I]}...};
+    const std::array<ElementView, N> elements{ElementView{views[I]}...};
     if (first.dtype() == DType::f64) {
       in_double.add(first, tensor.update, elements);
     } else if (views[0].can_store() && (DenseView::fits(views[I]) && ...)) {

@@ -13,7 +13,7 @@
 /// once. The order depends on the sizes alone.
 namespace halfgrad::detail {
 
-/// Where a tensor's total goes, and the dtype it is rounded to before.
+/// The output element of a tensor's total, and the dtype that the total is rounded to first.
 struct ReduceSlot {
   std::int64_t output;
   DType dtype;
@@ -30,13 +30,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
   Accumulator<T, R> accumulator(r);
   for (std::int64_t at = entry.begin(blockIdx.x) + threadIdx.x * View::kElements; at < end;
        at += kUpdateThreads * View::kElements) {
-    T x[View::kElements];
-    const int count = pack_count(at, end);
-    entry.operands[0].load(at, count, x);
-#pragma unroll
-    for (int k = 0; k < View::kElements; ++k) {
-      if (k < count) accumulator.add(x[k]);
-    }
+    accumulate<T>(accumulator, entry.operands[0], at, end);
   }
   const Group group(true);
   const auto combine = [&r](auto a, auto b) { return r.combine(a, b); };
@@ -44,7 +38,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
   if (group.rank() == 0) totals[blockIdx.x] = total;
 }
 
-/// Block i finishes entry i.
+/// Block i combines the chunks of entry i.
 template <class T, class View, class R>
 __global__ void __launch_bounds__(kUpdateThreads)
     combine_chunks(const R r, const __grid_constant__ ReduceTable<View> table,

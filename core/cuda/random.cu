@@ -1,10 +1,9 @@
-// Random numbers on GPUs: one thread a Philox block, which is 4 floats or 2 doubles. Ten rounds of
-// two multiplications cost about 60 instructions for 16 bytes, so that filling is bounded by memory
-// for f64 and f32, and about evenly by memory and arithmetic for 16 bits.
+// Random numbers on GPUs: each thread computes one Philox block, which is 4 floats or 2 doubles.
+// Its ten rounds of two multiplications take about 60 instructions for 16 bytes. So memory bounds
+// f64 and f32; for 16 bits, memory and arithmetic take about the same time.
 //
-// The bits are those of the CPU because the same functors make them (core/random_distributions.h):
-// this file must not be compiled with --use_fast_math, -ftz=true, -prec-div=false or
-// -prec-sqrt=false.
+// The bits are the CPU's because the same functors compute them (core/random_distributions.h).
+// Never compile this file with --use_fast_math, -ftz=true, -prec-div=false or -prec-sqrt=false.
 
 #include <halfgrad/core/cuda/random.h>
 
@@ -27,11 +26,11 @@ __global__ void fill_blocks(StridedView out, std::int64_t n, Distribution distri
   const std::int64_t index = thread_index();
   const std::int64_t begin = index * kPerBlock<T>;
   if (begin >= n) return;
-  T numbers[kPerBlock<T>];
-  distribution(random_block(key.resolved(), static_cast<std::uint64_t>(index)), numbers);
+  T values[kPerBlock<T>];
+  distribution(random_block(key.resolved(), static_cast<std::uint64_t>(index)), values);
 #pragma unroll
   for (int k = 0; k < kPerBlock<T>; ++k) {
-    if (begin + k < n) out.store(begin + k, numbers[k]);
+    if (begin + k < n) out.store(begin + k, values[k]);
   }
 }
 
@@ -55,7 +54,7 @@ void fill_floating_point(const Array& out, const Distribution& distribution, Ran
   }
 }
 
-// A thread has kPerThread elements, two blocks of words: 16 bytes of 16-bit numbers.
+// A thread drops among kPerThread elements, by two Philox blocks of 4 words.
 constexpr int kWords = 4;
 static_assert(kPerThread == 2 * kWords);
 

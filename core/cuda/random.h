@@ -13,7 +13,8 @@ void fill_random_on_cuda(const Array& out, const Integer& distribution, RandomKe
 Array permutation_on_cuda(std::int64_t n, RandomKey key, Device device);
 void dropout_on_cuda(const Array& out, const Array& x, const Keep& keep, RandomKey key);
 
-/// Puts `key` where the kernels of a captured graph look for it, on the current stream.
+/// Writes `key` to `base`, where the kernels of a captured graph read it. Queued on the current
+/// stream.
 void set_random_base_on_cuda(const Array& base, RandomKey key);
 
 }  // namespace halfgrad::detail

@@ -10,14 +10,14 @@
 #include <halfgrad/core/cuda/reduce_plan.h>
 #include <halfgrad/core/reduce.h>
 
-/// The reduction engine on a GPU. What threads hand to each other are wide totals, so sums are as
-/// exact as the CPU's. Few long reductions are cut into parts, one a block, that a second launch
-/// combines. The order depends on the shape alone; there are no atomics.
+/// The reduction engine on a GPU. Threads exchange wide totals, so sums are as exact as the CPU's.
+/// A few long reductions are cut into parts, one a block, which a second launch combines. The order
+/// depends on the shape alone; there are no atomics.
 namespace halfgrad::detail {
 
 inline constexpr int kReduceThreads = 256;
 
-/// Where totals go: finished, to `out`, or as one of several parts.
+/// The destination of totals: `out`, finished, or `parts`, for a second launch.
 template <class Total>
 struct ReduceTarget {
   StridedView out;
@@ -34,10 +34,10 @@ struct ReduceTarget {
   }
 };
 
-/// Along rows: a warp or a block takes a part of an output's elements, which stand side by side.
-/// Tile yields the elements of one step: see ElementTile and PackTile.
-template <class T, class Tile, class R>
-__global__ void reduce_rows(const R r, const ReducePlan plan, const Tile tile,
+/// Reduces rows: a warp or a block takes a part of an output's elements, which have consecutive
+/// indices. View is ElementView or PackView.
+template <class T, class View, class R>
+__global__ void reduce_rows(const R r, const ReducePlan plan, const View in,
                             const ReduceTarget<total_t<T>> target) {
   const Group group(plan.whole_block);
   const std::int64_t per_block = plan.whole_block ? 1 : kReduceThreads / kWarp;
@@ -49,44 +49,17 @@ __global__ void reduce_rows(const R r, const ReducePlan plan, const Tile tile,
   const std::int64_t end = row + std::min(plan.count, (part + 1) * plan.chunk);
   Accumulator<T, R> accumulator(r);
 #pragma unroll 4
-  for (std::int64_t i = row + part * plan.chunk + group.rank() * Tile::kElements; i < end;
-       i += group.size() * Tile::kElements) {
-    tile.add_to(accumulator, i, end);
+  for (std::int64_t i = row + part * plan.chunk + group.rank() * View::kElements; i < end;
+       i += group.size() * View::kElements) {
+    accumulate<T>(accumulator, in, i, end);
   }
   const auto combine = [&r](auto a, auto b) { return r.combine(a, b); };
   const total_t<T> total = group.combine(accumulator.total(), combine);
   if (group.rank() == 0) target.put(r, plan, output, part, total);
 }
 
-template <class T>
-struct ElementTile {
-  static constexpr int kElements = 1;
-  StridedView in;
-
-  template <class Accumulator>
-  __device__ void add_to(Accumulator& accumulator, std::int64_t i, std::int64_t) const {
-    accumulator.add(in.load<T>(i));
-  }
-};
-
-struct PackTile {
-  static constexpr int kElements = kPerThread;
-  PackView in;
-
-  template <class Accumulator>
-  __device__ void add_to(Accumulator& accumulator, std::int64_t i, std::int64_t end) const {
-    float values[kPerThread];
-    const int count = pack_count(i, end);
-    in.load_pack(i, count, values);
-#pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      if (k < count) accumulator.add(values[k]);
-    }
-  }
-};
-
-/// Along columns: a block takes kWarp neighbouring columns, so that memory is read in lines, and
-/// each of its warps every eighth row of a part.
+/// Reduces columns: a block takes kWarp neighbouring columns, so that loads are coalesced, and each
+/// of its eight warps takes every eighth row of a part.
 template <class T, class R>
 __global__ void reduce_columns(const R r, const ReducePlan plan, const StridedView in,
                                const ReduceTarget<total_t<T>> target) {
@@ -135,14 +108,14 @@ void launch_rows(const Launch& launch, const R& r, const ReducePlan& plan, const
   const std::int64_t items = plan.outputs * plan.parts;
   const unsigned blocks = blocks_for(items, plan.whole_block ? 1 : kReduceThreads / kWarp);
   if constexpr (std::is_same_v<T, float>) {
-    const PackTile packs{PackView(view, view.sizes())};
+    const PackView packs(view, view.sizes());
     const bool whole_packs = plan.count % kPerThread == 0 || plan.outputs == 1;
-    if (whole_packs && packs.in.can_load()) {
+    if (whole_packs && packs.can_load()) {
       reduce_rows<T><<<blocks, kReduceThreads, 0, launch.stream()>>>(r, plan, packs, target);
       return;
     }
   }
-  const ElementTile<T> elements{StridedView(view, view.sizes())};
+  const ElementView elements{StridedView(view, view.sizes())};
   reduce_rows<T><<<blocks, kReduceThreads, 0, launch.stream()>>>(r, plan, elements, target);
 }
 

@@ -8,21 +8,22 @@
 
 namespace halfgrad::detail {
 
-/// How a reduction is cut up, from the shape and strides of its operand alone.
+/// The partition of a reduction among blocks. Depends on the operand's shape and strides alone.
 struct ReducePlan {
   ReducePlan(const Array& in, unsigned dims);
 
-  bool by_column = false;    ///< memory runs along a dimension that is kept
-  bool whole_block = false;  ///< by row: a block takes a part, else a warp
+  bool by_column = false;    ///< memory is contiguous along a dimension that is kept
+  bool whole_block = false;  ///< by row: a block takes each part, else a warp
   std::int64_t outputs = 1;
-  std::int64_t count = 1;    ///< elements that make up an output
-  std::int64_t columns = 1;  ///< outputs whose elements lie side by side
-  std::int64_t parts = 1;    ///< in which an output's elements are combined, `chunk` of them each
+  std::int64_t count = 1;    ///< elements that an output combines
+  std::int64_t columns = 1;  ///< outputs that are neighbours in memory
+  std::int64_t parts = 1;    ///< of an output, of `chunk` elements each
   std::int64_t chunk = 1;
-  Shape order;  ///< of the operand's dimensions: [outer, count, columns] or [outputs, count]
+  Shape
+      order;  ///< permutes the operand's dimensions to [outer, count, columns] or [outputs, count]
 
   std::int64_t column_blocks() const { return outputs / columns * ((columns + kWarp - 1) / kWarp); }
-  /// Where a part's total lies in an array [outer, parts, columns].
+  /// Returns the index of a part's total in an array [outer, parts, columns].
   __device__ std::int64_t part_index(std::int64_t output, std::int64_t part) const {
     return (output / columns * parts + part) * columns + output % columns;
   }
@@ -36,8 +37,8 @@ inline ReducePlan::ReducePlan(const Array& in, unsigned dims) {
   const int last = in.ndim() - 1;
   by_column = last >= 0 && !reduced(last) && in.sizes()[last] > 1;
   for (int d = 0; d < last; ++d) {
-    const bool nearer = in.sizes()[d] > 1 && in.strides()[d] < in.strides()[last];
-    if (reduced(d) && nearer) by_column = false;
+    const bool is_inner = in.sizes()[d] > 1 && in.strides()[d] < in.strides()[last];
+    if (reduced(d) && is_inner) by_column = false;
   }
   for (int d = 0; d < in.ndim(); ++d) {
     if (reduced(d)) continue;
@@ -59,8 +60,8 @@ inline ReducePlan::ReducePlan(const Array& in, unsigned dims) {
   }
 }
 
-// Into as many parts as make some 2000 blocks, more than any GPU runs at a time. A chunk is a
-// multiple of 8, so that packs stay aligned.
+// Cuts outputs into so many parts that there are about 2000 blocks, more than any GPU runs at a
+// time. A chunk is a multiple of 8, so that packs stay aligned.
 inline void ReducePlan::cut(std::int64_t blocks, std::int64_t smallest_chunk) {
   const std::int64_t most_parts =
       std::max<std::int64_t>(1, 2048 / std::max<std::int64_t>(1, blocks));

@@ -7,13 +7,13 @@
 #include <halfgrad/core/cuda/group.h>
 #include <halfgrad/core/cuda/pack_view.h>
 
-/// For kernels written by hand, rows that a warp or a block goes through in packs. Pack k of a
-/// thread lies k times the group's width from its first, so neighbours read neighbouring memory.
+/// Rows that a warp or a block of a hand-written kernel accesses in packs. Neighbouring threads
+/// access neighbouring packs, so accesses are coalesced.
 namespace halfgrad::detail {
 
-/// Dense memory of whole packs, or nothing.
+/// Contiguous rows of whole packs, or an undefined array.
 struct PackedRows {
-  /// Whether `array` is undefined, or its rows may be moved as packs.
+  /// Returns whether `array` is undefined, or its rows are contiguous, aligned and whole packs.
   static bool fit(const Array& array) {
     if (!array.defined()) return true;
     const bool packed = array.dtype() == DType::f32 || is_reduced(array.dtype());
@@ -28,7 +28,7 @@ struct PackedRows {
   __device__ void load(std::int64_t index, float (&values)[kPerThread]) const {
     load_packed(data, dtype, index, kPerThread, values);
   }
-  /// As load(); `otherwise` if there is nothing.
+  /// As load(), or `otherwise` if the array is undefined.
   __device__ void load_or(float otherwise, std::int64_t index, float (&values)[kPerThread]) const {
     if (data != nullptr) return load(index, values);
 #pragma unroll
@@ -44,10 +44,11 @@ struct PackedRows {
 
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowWarps = kRowThreads / kWarp;
-inline constexpr int kMostPacks = 4;  ///< that a thread keeps in registers, of each operand
+inline constexpr int kMostPacks = 4;  ///< of each operand, in a thread's registers
 inline constexpr std::int64_t kLongestRow = kRowThreads * kMostPacks * kPerThread;
 
-/// Rows longer than a warp keeps in registers are for blocks.
+/// Returns whether rows of n elements are too long for the registers of a warp, so blocks take
+/// them.
 inline bool rows_by_block(std::int64_t n) { return n > kWarp * kMostPacks * kPerThread; }
 
 /// Calls f(std::integral_constant<int, packs a thread needs>) for rows of n <= kLongestRow.
@@ -59,14 +60,15 @@ void with_packs_for(std::int64_t n, const F& f) {
   f(std::integral_constant<int, kMostPacks>{});
 }
 
-/// The place of this thread's group among all, if each takes a row.
+/// Returns the row of this thread's group, if each group takes one.
 inline __device__ std::int64_t row_of(const Group& group) {
   return group.size() > kWarp ? blockIdx.x
                               : static_cast<std::int64_t>(blockIdx.x) * kRowWarps +
                                     static_cast<std::int64_t>(threadIdx.x / kWarp);
 }
 
-/// f(k, column) for each of this thread's packs: number k, which begins at `column` of n.
+/// Calls f(k, column) for each of this thread's packs in a row of n elements: pack k starts at
+/// `column`.
 template <int kPacks, class F>
 __device__ void each_pack(const Group& group, int n, const F& f) {
 #pragma unroll
@@ -76,7 +78,7 @@ __device__ void each_pack(const Group& group, int n, const F& f) {
   }
 }
 
-/// The sum over the row of f(k, i), element i of this thread's pack k.
+/// Returns the sum over the row of f(k, i), for element i of this thread's pack k.
 template <int kPacks, class F>
 __device__ float sum_of_row(const Group& group, int n, const F& f) {
   float sum = 0;

@@ -13,11 +13,11 @@
 #include <halfgrad/core/cuda/load_store.h>
 #include <halfgrad/core/rows.h>
 
-/// The row engine on a GPU: a warp takes a row, or a block where rows are long. A row that does not
-/// lie in memory as the functor needs it, a dense one of type T, is staged in shared memory: inputs
-/// are widened once, and outputs that are read back keep compute precision until the end. Rows too
-/// long for that are staged in global memory, for a limited number of blocks. Few long rows are
-/// taken one after the other by blocks together.
+/// The row engine on a GPU: a warp takes a row, or a block if rows are long. The functor needs
+/// contiguous rows of type T. Others are staged in shared memory: inputs are widened once, and
+/// outputs that are read back keep compute precision until the end. Rows too long for that are
+/// staged in global memory, by a limited number of blocks. If rows are few and long, all blocks
+/// together take one after the other.
 namespace halfgrad::detail {
 
 /// A GPU's Team: the threads of a Group or a GridGroup.
@@ -30,7 +30,7 @@ class CudaTeam {
   __device__ void each(std::int64_t n, const F& f) const {
     for (std::int64_t i = group_.rank(); i < n; i += group_.size()) f(i);
   }
-  /// Floats are added in float up to kPerFlush a thread, and in double from there on.
+  /// Each thread adds kPerFlush elements in T, and these sums in double.
   template <class F>
   __device__ T sum(std::int64_t n, const F& f) const {
     double total = 0;
@@ -48,7 +48,7 @@ class CudaTeam {
     for (std::int64_t i = group_.rank(); i < n; i += group_.size()) largest = larger(largest, f(i));
     return group_.combine(largest, larger);
   }
-  /// After what the others did before, and before what they do next.
+  /// Calls f on one thread, between two barriers.
   template <class F>
   __device__ void once(const F& f) const {
     group_.sync();
@@ -62,12 +62,12 @@ class CudaTeam {
   Group group_;
 };
 
-/// An operand whose row r has `columns` elements, `stride` apart, from view.offset(r * columns) on.
+/// An operand whose row r starts at view.offset(r * columns) and has `columns` elements.
 struct RowOperand {
   StridedView view;
   std::int64_t columns;
-  std::int64_t stride;
-  std::int64_t staged;  // where its rows are staged, in elements; -1: nowhere
+  std::int64_t stride;  // of a row's elements
+  std::int64_t staged;  // offset of its row in the staging buffer; -1 if it is not staged
 
   template <class T>
   __device__ T* row(std::int64_t r, T* stage) const {
@@ -120,8 +120,8 @@ __device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)
   group.sync();
 }
 
-/// The functor on rows that are taken by warps or, with `whole_block`, by blocks. `scratch` has
-/// room to stage one row for each block, or is null.
+/// Applies the functor to rows, which warps take or, with `whole_block`, blocks. `scratch` is a
+/// staging buffer for one row of each block, or null for shared memory.
 template <class T, class F, std::size_t I, std::size_t O>
 __global__ void __launch_bounds__(kMaxRowThreads)
     map_rows(const F f, const RowOperands<I, O> operands, bool whole_block, T* scratch) {
@@ -138,8 +138,8 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   }
 }
 
-/// The functor on one row after the other, each taken by the whole grid. `scratch` has room to
-/// stage one.
+/// Applies the functor to one row after the other, with the whole grid. `scratch` is a staging
+/// buffer for one row.
 template <class T, class F, std::size_t I, std::size_t O>
 __global__ void __launch_bounds__(kMaxRowThreads)
     share_rows(const F f, const RowOperands<I, O> operands, T* scratch, double* parts) {
@@ -165,7 +165,7 @@ RowOperand row_operand(const Array& array, std::int64_t& staged, std::int64_t& w
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
                   std::index_sequence<I...>, std::index_sequence<O...>) {
-  // Elements a block may stage of the 48 KiB that every GPU gives without being asked.
+  // Elements that a block may stage in the 48 KiB of shared memory that every GPU grants.
   constexpr std::int64_t kShared = (48 * 1024 - kGroupBytes) / sizeof(T);
   constexpr std::int64_t kScratchBlocks = 256;
   if (rows == 0) return;
@@ -183,8 +183,8 @@ void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const A
   if (sharing > 1) {
     const Array scratch = Array::empty({staged}, dtype_of<T>(), device);
     const Array parts = Array::empty({sharing}, DType::f64, device);
-    return launch_at_once(launch, kernel, static_cast<unsigned>(sharing), kMaxRowThreads, f,
-                          operands, scratch.data_as<T>(), parts.data_as<double>());
+    return launch_cooperative(launch, kernel, static_cast<unsigned>(sharing), kMaxRowThreads, f,
+                              operands, scratch.data_as<T>(), parts.data_as<double>());
   }
 
   const std::int64_t warps = std::min<std::int64_t>(8, kShared / std::max<std::int64_t>(1, staged));

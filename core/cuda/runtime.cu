@@ -8,8 +8,8 @@ namespace {
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
 
-// While this thread captures, allocation and queries are refused, lest they break what is captured.
-// Ours touch no captured work.
+// Allows allocation and queries while this thread captures, until the end of the scope. CUDA
+// refuses them, since they might break the captured work; ours do not touch it.
 class NotCaptured {
  public:
   NotCaptured() { cudaThreadExchangeStreamCaptureMode(&mode_); }
@@ -26,22 +26,23 @@ bool succeeded(cudaError_t error) {
   return error == cudaSuccess;
 }
 
-cudaEvent_t event_behind(const Stream& stream) {
+cudaEvent_t recorded_event(const Stream& stream) {
   const DeviceGuard guard(stream.device());
   if (is_capturing(stream.device().index(), stream.native())) return nullptr;
   cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "mark", "cudaEventCreate");
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "record", "cudaEventCreate");
   if (succeeded(cudaEventRecord(event, stream_of(stream.native())))) return event;
   succeeded(cudaEventDestroy(event));
   return nullptr;
 }
 
+// The events of memory_source.h.
 void* mark(const Stream& stream) {
   const NotCaptured relaxed;
   try {
-    return event_behind(stream);
+    return recorded_event(stream);
   } catch (const std::runtime_error&) {
-    return nullptr;  // the GPU is lost; whatever is asked of it next says so
+    return nullptr;  // the GPU is lost, and the next call that needs it throws
   }
 }
 
@@ -79,6 +80,24 @@ int current_device() {
 }
 
 void set_device(int index) { check(cudaSetDevice(index), "set_device", "cudaSetDevice"); }
+
+cuda::DeviceProperties device_properties(int device) {
+  cudaDeviceProp found{};
+  check(cudaGetDeviceProperties(&found, device), "get_device_properties",
+        "cudaGetDeviceProperties");
+  const auto attribute = [device](cudaDeviceAttr which) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device), "get_device_properties",
+          "cudaDeviceGetAttribute");
+    return value;
+  };
+  const double clock_rate =
+      1e3 * attribute(cudaDevAttrClockRate);  // reported in kHz, as is memory's
+  const double transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate);  // two a clock
+  const double bytes = attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
+  return {found.name, found.major,      found.minor, found.multiProcessorCount,
+          clock_rate, transfers * bytes};
+}
 
 void synchronize_device(int device) {
   const DeviceGuard guard(Device(kCUDA, device));
@@ -136,16 +155,16 @@ float elapsed_time(void* start, void* end) {
 }
 
 MemorySource device_memory(int device) {
-  const Device place(kCUDA, device);
-  const auto request = [place](std::size_t bytes) {
+  const Device gpu(kCUDA, device);
+  const auto request = [gpu](std::size_t bytes) {
     const NotCaptured relaxed;
-    const DeviceGuard guard(place);
+    const DeviceGuard guard(gpu);
     void* block = nullptr;
     return succeeded(cudaMalloc(&block, bytes)) ? block : nullptr;
   };
-  const auto release = [place](void* block) {
+  const auto release = [gpu](void* block) {
     const NotCaptured relaxed;
-    const DeviceGuard guard(place);
+    const DeviceGuard guard(gpu);
     count_host_wait();
     succeeded(cudaFree(block));
   };

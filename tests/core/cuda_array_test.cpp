@@ -20,7 +20,7 @@ class ArrayOnCuda : public ::testing::Test {
   }
 };
 
-TEST_F(ArrayOnCuda, GoesThereAndBack) {
+TEST_F(ArrayOnCuda, CopiesToTheGpuAndBack) {
   for (const DType dtype : kAllDTypes) {
     const Array x = counting({3, 5, 7}, dtype);
     expect_same_bits(x.to(kCUDA), x);
@@ -116,7 +116,7 @@ TEST_F(ArrayOnCuda, OverlappingViewsAreCopiedAsOnTheCpu) {
   expect_same_bits(y, x);
 }
 
-TEST_F(ArrayOnCuda, ACopyFromSomebodyElsesPageLockedMemoryIsWaitedFor) {
+TEST_F(ArrayOnCuda, ACopyFromForeignPageLockedMemoryWaits) {
   const Array pinned = counting({1 << 20}).pin_memory(), pageable = counting({1 << 20});
   const auto copy_of_foreign = [](const Array& x) {
     return Array::from_blob(x.data(), x.sizes(), x.strides(), x.dtype(), [] {}).to(kCUDA);
@@ -137,7 +137,7 @@ TEST_F(ArrayOnCuda, OutOfMemoryIsReportedAndSurvived) {
   EXPECT_EQ(Array::full({1}, 2, kFloat, kCUDA).item(), 2);
 }
 
-TEST_F(ArrayOnCuda, ReachesOtherGpus) {
+TEST_F(ArrayOnCuda, CopiesBetweenGpus) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "no second GPU";
   const Array x = counting({1000, 3}).to(kCUDA);
   const Array y = x.transpose(0, 1).to(Device(kCUDA, 1));

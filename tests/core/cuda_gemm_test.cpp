@@ -1,4 +1,4 @@
-// Products on a GPU, by cuBLASLt and by each lesson, within the bounds of the CPU's own.
+// Matrix products on a GPU, by cuBLASLt and by each lesson, within the error bounds of the CPU's.
 #include <halfgrad/core/gemm.h>
 
 #include <ostream>
@@ -38,14 +38,14 @@ constexpr Product kProducts[] = {{kFloat64, kFloat64},
                                  {kFloat16, kFloat16, GemmBackend::tensor_core_lesson},
                                  {kFloat16, kFloat32, GemmBackend::tensor_core_lesson}};
 
-// A matrix's memory on the GPU, and the view of it there.
+// A copy of a matrix on the GPU, and views of it.
 class OnGpu {
  public:
   explicit OnGpu(const Matrix& matrix) : view_(matrix.view()) {
     const auto bytes = static_cast<std::int64_t>(matrix.bytes().size());
-    const Array here = Array::empty({bytes}, kByte);
-    std::copy(matrix.bytes().begin(), matrix.bytes().end(), here.data_as<char>());
-    memory_ = here.to(kCUDA);
+    const Array on_cpu = Array::empty({bytes}, kByte);
+    std::copy(matrix.bytes().begin(), matrix.bytes().end(), on_cpu.data_as<char>());
+    memory_ = on_cpu.to(kCUDA);
   }
 
   MatrixView view() const {
@@ -58,10 +58,11 @@ class OnGpu {
     return {memory_.data(),   view_.dtype,      view_.rows,      view_.cols,
             view_.row_stride, view_.col_stride, memory_.device()};
   }
-  // The same matrix with what is there now.
+  // Returns `matrix` with the elements that the GPU has now.
   Matrix fetched(Matrix matrix) const {
-    const Array here = memory_.to(Device());
-    std::copy_n(here.data_as<const char>(), here.numel(), static_cast<char*>(matrix.view().data));
+    const Array on_cpu = memory_.to(Device());
+    std::copy_n(on_cpu.data_as<const char>(), on_cpu.numel(),
+                static_cast<char*>(matrix.view().data));
     return matrix;
   }
 
@@ -85,14 +86,14 @@ class GemmOnCuda : public ::testing::TestWithParam<Product> {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 
-  // C = alpha A B + beta C + bias there.
+  // Returns alpha A B + beta C + bias, computed on the GPU.
   static Matrix multiplied(double alpha, const Matrix& a, const Matrix& b, double beta,
                            const Matrix& c, const Matrix* bias = nullptr) {
-    const OnGpu a_there(a), b_there(b), c_there(c), bias_there(bias != nullptr ? *bias : c);
+    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c), bias_on_gpu(bias != nullptr ? *bias : c);
     RowBias row;
-    if (bias != nullptr) row = {bias_there.view().data, bias->dtype()};
-    gemm(alpha, a_there.view(), b_there.view(), beta, c_there.mutable_view(), row);
-    return c_there.fetched(c);
+    if (bias != nullptr) row = {bias_on_gpu.view().data, bias->dtype()};
+    gemm(alpha, a_on_gpu.view(), b_on_gpu.view(), beta, c_on_gpu.mutable_view(), row);
+    return c_on_gpu.fetched(c);
   }
 };
 
@@ -136,7 +137,7 @@ TEST_P(GemmOnCuda, AlphaBetaBias) {
 }
 
 TEST_P(GemmOnCuda, MoreColumnsThanAGridHas) {
-  if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "of lessons alone";
+  if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "tests the grids of the lessons";
   constexpr int64_t kCols = int64_t{65535} * 128 + 1;
   const Matrix a = operand(1, 1).fill(1), b = Matrix(kFloat16, 1, kCols).fill(1);
   const Matrix c(GetParam().result, 1, kCols);
@@ -150,23 +151,23 @@ TEST_P(GemmOnCuda, EqualCallsGiveEqualBits) {
 }
 
 TEST_P(GemmOnCuda, AccumulatesSixteenBitsInThirtyTwo) {
-  if (!is_reduced(GetParam().operands)) GTEST_SKIP() << "of 16 bits alone";
-  // Beyond 2048 fp16 cannot count in ones, nor bf16 beyond 256.
+  if (!is_reduced(GetParam().operands)) GTEST_SKIP() << "tests 16-bit operands";
+  // In fp16, 2048 + 1 is 2048, and in bf16 256 + 1 is 256.
   const Matrix a = operand(16, 4096).fill(1), b = operand(4096, 16).fill(1), c = result(16, 16);
   EXPECT_EQ(multiplied(1, a, b, 0, c).get(3, 5), 4096);
 }
 
-TEST_P(GemmOnCuda, BatchesRepeatWhatHasStrideZero) {
+TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
   constexpr int64_t kCount = 5, kM = 16, kK = 24, kN = 40;
   for (const bool repeats_b : {false, true}) {
     const Matrix a = operand(kCount * kM, kK), b = operand((repeats_b ? 1 : kCount) * kK, kN);
     const Matrix c = result(kCount * kM, kN);
-    const OnGpu a_there(a), b_there(b), c_there(c);
-    MatrixView a_view = a_there.view(), b_view = b_there.view();
-    MutableMatrixView c_view = c_there.mutable_view();
+    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c);
+    MatrixView a_view = a_on_gpu.view(), b_view = b_on_gpu.view();
+    MutableMatrixView c_view = c_on_gpu.mutable_view();
     a_view.rows = c_view.rows = kM, b_view.rows = kK;
     gemm_batched(kCount, 1, a_view, kM * kK, b_view, repeats_b ? 0 : kK * kN, 0, c_view, kM * kN);
-    const Matrix actual = c_there.fetched(c);
+    const Matrix actual = c_on_gpu.fetched(c);
     for (int64_t batch = 0; batch < kCount; ++batch) {
       const auto part = [](const Matrix& whole, int64_t from, int64_t rows) {
         Matrix part(whole.dtype(), rows, whole.cols());
@@ -194,9 +195,9 @@ TEST(GemmSettings, AreExactByDefault) {
 TEST(GemmSettings, MatricesOfTwoDevicesAreRefused) {
   const Matrix a(kFloat32, 2, 2);
   Matrix c(kFloat32, 2, 2);
-  MatrixView there = a.view();
-  there.device = kCUDA;
-  EXPECT_THROW(gemm(1, there, a.view(), 0, c.view()), std::invalid_argument);
+  MatrixView on_gpu = a.view();
+  on_gpu.device = kCUDA;
+  EXPECT_THROW(gemm(1, on_gpu, a.view(), 0, c.view()), std::invalid_argument);
 }
 
 }  // namespace

@@ -22,16 +22,16 @@ using RandomOnCuda = OnCuda;
 
 void expect_same_fill(DType dtype, const std::function<void(const Array&)>& fill) {
   for (const std::int64_t n : {0, 1, 3, 4, 5, 1 << 20, (1 << 20) + 3}) {
-    const Array here = Array::empty({n}, dtype), there = Array::empty({n}, dtype, kCUDA);
-    fill(here);
-    fill(there);
+    const Array on_cpu = Array::empty({n}, dtype), on_gpu = Array::empty({n}, dtype, kCUDA);
+    fill(on_cpu);
+    fill(on_gpu);
     SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(n));
-    expect_same_bits(there, here);
+    expect_same_bits(on_gpu, on_cpu);
   }
-  const Array here = Array::empty({33, 17}, dtype), there = Array::empty({33, 17}, dtype, kCUDA);
-  fill(here.transpose(0, 1));
-  fill(there.transpose(0, 1));
-  expect_same_bits(there, here);
+  const Array on_cpu = Array::empty({33, 17}, dtype), on_gpu = Array::empty({33, 17}, dtype, kCUDA);
+  fill(on_cpu.transpose(0, 1));
+  fill(on_gpu.transpose(0, 1));
+  expect_same_bits(on_gpu, on_cpu);
 }
 
 TEST_F(RandomOnCuda, HasTheBitsOfTheCpu) {
@@ -50,12 +50,12 @@ TEST_F(RandomOnCuda, DropsWhatTheCpuDrops) {
     for (const std::int64_t n : {0, 1, 7, 8, 9, 100'003}) {
       const Array x = Array::empty({n + 1}, dtype);
       random::normal(x, 0, 1, kDeviceKey);
-      const Array x_there = x.to(kCUDA);
+      const Array x_on_gpu = x.to(kCUDA);
       for (const std::int64_t from : {0, 1}) {  // aligned and not
-        const Array here = Array::empty({n}, dtype), there = Array::empty({n}, dtype, kCUDA);
-        random::dropout(here, x.slice(0, from, from + n), 0.3, kDeviceKey);
-        random::dropout(there, x_there.slice(0, from, from + n), 0.3, kDeviceKey);
-        expect_same_bits(there, here);
+        const Array on_cpu = Array::empty({n}, dtype), on_gpu = Array::empty({n}, dtype, kCUDA);
+        random::dropout(on_cpu, x.slice(0, from, from + n), 0.3, kDeviceKey);
+        random::dropout(on_gpu, x_on_gpu.slice(0, from, from + n), 0.3, kDeviceKey);
+        expect_same_bits(on_gpu, on_cpu);
       }
     }
   }
@@ -87,7 +87,7 @@ TEST_F(RandomOnCuda, AGraphDrawsWhatPlainCallsWouldHaveDrawn) {
         step();
       }
       random::uniform(between, 0, 1, generator.take());
-      for (const Array& numbers : {a, b, between}) results.push_back(numbers.to(Device()));
+      for (const Array& values : {a, b, between}) results.push_back(values.to(Device()));
     }
     return results;
   };
@@ -95,8 +95,8 @@ TEST_F(RandomOnCuda, AGraphDrawsWhatPlainCallsWouldHaveDrawn) {
   for (std::size_t i = 0; i < plain.size(); ++i) expect_same_bits(replayed[i], plain[i]);
 }
 
-// The graph's pool hands out a block again that an earlier kernel of the graph has written to. A
-// key in it would be overwritten between its arrival and its use.
+// A graph's pool reuses blocks that an earlier kernel of the graph has written to. A key in such a
+// block would be overwritten before it is used.
 TEST_F(RandomOnCuda, AGraphDoesNotOverwriteItsOwnKeys) {
   Generator generator(5), plain(5);
   const Array a = Array::empty({1000}, kFloat, kCUDA), expected = Array::empty({1000}, kFloat);
@@ -122,11 +122,11 @@ TEST_F(RandomOnCuda, AReplayDoesNotWait) {
 }
 
 TEST_F(RandomOnCuda, TheHostDrawsNothingWhileAGraphIsCaptured) {
-  const Array here = Array::empty({4}, kFloat);
+  const Array on_cpu = Array::empty({4}, kFloat);
   Graph graph;
-  EXPECT_THROW(graph.capture([&] { random::normal(here, 0, 1, default_generator().take()); }),
+  EXPECT_THROW(graph.capture([&] { random::normal(on_cpu, 0, 1, default_generator().take()); }),
                std::invalid_argument);
-  random::normal(here, 0, 1, default_generator().take());
+  random::normal(on_cpu, 0, 1, default_generator().take());
 }
 
 }  // namespace

@@ -44,12 +44,12 @@ TEST(GemmOfIntegers, ManyColumns) {
 
 TEST(GemmOfIntegers, NeedsTheCpu) {
   const Matrix a = counted(kInt64, 2, 2);
-  MatrixView there = a.view();
-  there.device = kCUDA;
+  MatrixView on_gpu = a.view();
+  on_gpu.device = kCUDA;
   Matrix c = a;
   MutableMatrixView result = c.view();
   result.device = kCUDA;
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { gemm(1, there, there, 0, result); }),
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { gemm(1, on_gpu, on_gpu, 0, result); }),
             "gemm: expected floating matrices on a GPU, got int64");
 }
 

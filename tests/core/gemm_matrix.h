@@ -19,7 +19,7 @@ enum class Layout { rows, columns, padded_rows, padded_columns, scattered };
 inline constexpr Layout kLayouts[] = {Layout::rows, Layout::columns, Layout::padded_rows,
                                       Layout::padded_columns, Layout::scattered};
 
-/// A matrix in memory of its own, element by element accessible as double.
+/// A matrix that owns its memory. Its elements are read and written as double.
 class Matrix {
  public:
   Matrix(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows)
@@ -101,9 +101,9 @@ class Matrix {
   std::vector<char> bytes_;
 };
 
-/// |error| <= 4 roundoffs of the accumulator times the sum of the terms' magnitudes (k roundoffs
-/// are the bound of a sum in order, its random walk makes about one) and one rounding of the
-/// result.
+/// Expects |error| <= 4 roundoffs of the accumulator times the sum of the terms' magnitudes, and
+/// one rounding of the result. (A sum of k terms has an error of k roundoffs at worst, and of about
+/// one if the errors are a random walk.)
 inline void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
                            const Matrix& old_c, const Matrix* bias, const Matrix& c) {
   const double accumulator = roundoff(a.dtype() == kFloat64 ? kFloat64 : kFloat32);
@@ -143,7 +143,7 @@ inline std::ostream& operator<<(std::ostream& out, const GemmDtypes& dtypes) {
   return out << dtypes.operands << " to " << dtypes.result;
 }
 
-/// Products of the operands' and to the result's dtype of each of kGemmDtypes.
+/// A test of matrix products with each operand and result dtype of kGemmDtypes.
 class GemmTest : public ::testing::TestWithParam<GemmDtypes> {
  public:
   static std::string name_of(const ::testing::TestParamInfo<GemmDtypes>& info) {

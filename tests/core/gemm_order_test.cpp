@@ -1,4 +1,4 @@
-// The order of sums in a product: that of our own kernel depends on the depth alone.
+// The order of sums in a matrix product: with our own kernel it depends on the depth alone.
 #include <halfgrad/core/gemm.h>
 
 #include <string_view>
@@ -21,7 +21,7 @@ class GemmOrder : public GemmTest {
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, GemmOrder, ::testing::ValuesIn(kGemmDtypes), GemmTest::name_of);
 
-// Rows of A that share a set of the first-level cache are packed, in the same order of sums.
+// Rows of A that share a set of the L1 cache are packed, in the same order of sums.
 TEST_P(GemmOrder, RowsOf4096Bytes) {
   for (const int64_t depth : {0, 1, 16, 17, 37, 1024}) {
     const Matrix wide = operand(17, 1024), b = operand(depth, 129);
@@ -67,7 +67,7 @@ TEST_P(GemmOrder, ABroadcastOperandHasStrideZero) {
   EXPECT_EQ(c.bytes(), expected.bytes());
 }
 
-// One row of C and one column, computed alone, are what they are in the whole.
+// One row and one column of C, computed alone, have the same bits as in the whole.
 TEST_P(GemmOrder, BitsDependNeitherOnTheOtherRowsNorOnTheOtherColumns) {
   constexpr int64_t kRows = 14;
   const Matrix biases = Matrix(kFloat32, 1, 300).randomize(5);

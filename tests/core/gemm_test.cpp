@@ -100,7 +100,7 @@ TEST_P(Gemm, LeavesPaddingAlone) {
   }
 }
 
-// A bad number spoils its own row or column of C, and only that.
+// An inf or NaN changes its own row or column of C, and no other.
 TEST_P(Gemm, InfAndNaNPropagate) {
   for (const double bad : {kInf, -kInf, kNaN}) {
     Matrix a = operand(8, 10), b = operand(10, 18).fill(1);
@@ -125,7 +125,8 @@ TEST_P(Gemm, InfAndNaNPropagate) {
 }
 
 TEST_P(Gemm, BitsDoNotDependOnThreads) {
-  if (std::string_view(HALFGRAD_GEMM) == "blas") GTEST_SKIP() << "a BLAS need not promise it";
+  if (std::string_view(HALFGRAD_GEMM) == "blas")
+    GTEST_SKIP() << "the bits of a BLAS may depend on threads";
   for (const int64_t m : {1, 230}) {
     const Matrix a = operand(m, 520), b = operand(520, 700, Layout::columns);
     Matrix reference = result(m, 700);
@@ -140,7 +141,7 @@ TEST_P(Gemm, BitsDoNotDependOnThreads) {
   }
 }
 
-TEST_P(Gemm, BatchesRepeatWhatHasStrideZero) {
+TEST_P(Gemm, StrideZeroRepeatsAnOperandOfABatch) {
   struct Case {
     int64_t count, m, k, n;
   };
@@ -179,13 +180,13 @@ TEST(GemmAccumulation, IsInF32AndNarrowsOnce) {
   gemm(1, a.view(), b.view(), 0, wide.view());
   EXPECT_EQ(c.get(0, 0), 4096);
   EXPECT_EQ(wide.get(0, 0), 4096);
-  // A sum beyond 65504 that a negative beta C brings back does not overflow on the way.
+  // A sum above 65504 does not overflow if a negative beta C brings it back into range.
   a.fill(32), b.fill(1), c.fill(32768);
   gemm(1, a.view(), b.view(), -1, c.view());
   EXPECT_EQ(c.get(0, 0), 32 * 2049 - 32768);
 }
 
-TEST(GemmScratch, IsTheAllocators) {
+TEST(GemmScratch, ComesFromTheAllocator) {
   const Matrix a = Matrix(kFloat16, 40, 50).randomize(1), b = Matrix(kFloat16, 50, 60).randomize(2);
   const Matrix before = Matrix(kFloat16, 40, 60).fill(7);
   Matrix c = before;

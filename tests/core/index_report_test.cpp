@@ -13,7 +13,7 @@ TEST(IndexReport, IsTakenOnceAndOnlyAfterItIsWritten) {
   EXPECT_FALSE(take(report));
   report.state = IndexReport::kClaimed;
   EXPECT_FALSE(take(report)) << "a kernel is about to write it";
-  EXPECT_EQ(report.state, IndexReport::kClaimed) << "and will find its claim";
+  EXPECT_EQ(report.state, IndexReport::kClaimed) << "the kernel's claim stays";
 
   report.found = {"gather", 7, 3};
   report.state = IndexReport::kWritten;
@@ -23,7 +23,7 @@ TEST(IndexReport, IsTakenOnceAndOnlyAfterItIsWritten) {
   EXPECT_EQ(found->index, 7);
   EXPECT_EQ(found->size, 3);
   EXPECT_FALSE(take(report));
-  EXPECT_EQ(report.state, IndexReport::kFree) << "for the next";
+  EXPECT_EQ(report.state, IndexReport::kFree) << "free for the next report";
 }
 
 TEST(IndexReport, OneOfSeveralWaitingThreadsTakesIt) {
