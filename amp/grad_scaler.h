@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/amp/log/step_log.h>
 #include <halfgrad/amp/scale_state.h>
-#include <halfgrad/amp/step_log.h>
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/optimizer.h>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/amp/scale_policy.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>

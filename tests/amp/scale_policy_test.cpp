@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>

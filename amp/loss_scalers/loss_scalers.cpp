@@ -1,4 +1,4 @@
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 
 #include <limits>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include <halfgrad/amp/async_grad_scaler.h>
+#include <halfgrad/async/async_grad_scaler.h>
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include <halfgrad/amp/step_log.h>
+#include <halfgrad/amp/log/step_log.h>
 
 #include <algorithm>
 

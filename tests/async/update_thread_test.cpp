@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/optim/update_thread.h>
+#include <halfgrad/async/update_thread.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad::optim {

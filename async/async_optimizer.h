@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/async/update_thread.h>
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/optim/optimizer.h>
-#include <halfgrad/optim/update_thread.h>
 
 namespace halfgrad::optim {
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/async/async_optimizer.h>
 #include <halfgrad/autograd/creation.h>
-#include <halfgrad/optim/async_optimizer.h>
 #include <halfgrad/optim/sgd.h>
 
 #include "parameters.h"

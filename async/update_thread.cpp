@@ -1,4 +1,4 @@
-#include <halfgrad/optim/update_thread.h>
+#include <halfgrad/async/update_thread.h>
 
 #include <stdexcept>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/optim/clip_grad.h>
-#include <halfgrad/tests/amp/async_training.h>
+#include <halfgrad/tests/async/async_training.h>
 
 namespace halfgrad::amp {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include <halfgrad/amp/async_grad_scaler.h>
+#include <halfgrad/async/async_grad_scaler.h>
 #include <halfgrad/tests/amp/trained.h>
 
 /// What the AsyncGradScaler tests share.

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <halfgrad/optim/update_thread.h>
+#include <halfgrad/async/update_thread.h>
 
 /// Every order in which a caller and an UpdateThread can meet. The two real threads take turns; a
 /// turn ends where the thread reaches a point, and there, if both could go on, a script says who.

@@ -1,4 +1,4 @@
-#include <halfgrad/optim/async_optimizer.h>
+#include <halfgrad/async/async_optimizer.h>
 
 #include <stdexcept>
 #include <string>

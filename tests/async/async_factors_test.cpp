@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/tests/amp/async_training.h>
+#include <halfgrad/tests/async/async_training.h>
 
 /// The factors of an AsyncGradScaler, asked for and set on either thread.
 namespace halfgrad::amp {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/tests/amp/async_training.h>
+#include <halfgrad/tests/async/async_training.h>
 #include <halfgrad/tests/thorough.h>
 
 /// The scale of every iteration: synchronous as PyTorch's, asynchronous one update behind.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <halfgrad/amp/grad_scaler.h>
-#include <halfgrad/optim/async_optimizer.h>
+#include <halfgrad/async/async_optimizer.h>
 
 namespace halfgrad::amp {
 

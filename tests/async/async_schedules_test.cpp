@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/amp/async_grad_scaler.h>
-#include <halfgrad/tests/amp/schedules.h>
+#include <halfgrad/async/async_grad_scaler.h>
 #include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/async/schedules.h>
 
 /// What an asynchronous training computes is one function of its calls: the same in every
 /// interleaving of the caller and the update thread.
