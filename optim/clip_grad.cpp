@@ -7,7 +7,7 @@
 #include <string>
 
 #include <halfgrad/autograd/grad_scale.h>
-#include <halfgrad/autograd/ops/norm.h>
+#include <halfgrad/autograd/norms.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>

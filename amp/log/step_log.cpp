@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/parallel.h>
 #include <halfgrad/core/reduce.h>
+#include <halfgrad/core/sum_reduction.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -28,14 +28,14 @@ enum Field : std::uint8_t {
 };
 enum Count : std::uint8_t { written, iterations };  // in the row after the last
 
-struct CountNonFinite : AddedUp {
+struct CountNonFinite : SumReduction {
   template <class T>
   HG_HD T map(T x) const {
     return select(math::isfinite(x), T(0), T(1));
   }
 };
 
-struct SumOfSquares : AddedUp {
+struct SumOfSquares : SumReduction {
   template <class T>
   HG_HD T map(T x) const {
     return x * x;
