@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <halfgrad/amp/break_it.h>
-#include <halfgrad/amp/scaled_gradients.h>
+#include <halfgrad/amp/gradient_checks.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/runtime.h>
 #include <halfgrad/core/stream.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <halfgrad/amp/scale_update.h>
+#include <halfgrad/amp/loss_scalers/next_by_rule.h>
 #include <halfgrad/amp/unscale_formula.h>
 #include <halfgrad/core/elementwise.h>
 #include <halfgrad/core/math.h>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include <halfgrad/amp/scale_policy.h>
+#include <halfgrad/amp/scale_update.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad::detail {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <halfgrad/amp/scale_policy.h>
+#include <halfgrad/amp/scale_update.h>
 
 namespace halfgrad::amp {
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 #include <halfgrad/amp/loss_scalers/loss_scalers.h>
-#include <halfgrad/amp/scale_policy.h>
+#include <halfgrad/amp/scale_update.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/suggestion.h>

@@ -7,7 +7,7 @@
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/core/graph.h>
-#include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/count_step.h>
 #include <halfgrad/optim/local_control.h>
 #include <halfgrad/optim/shared_gradients.h>
 

@@ -1,4 +1,4 @@
-#include <halfgrad/amp/scale_policy.h>
+#include <halfgrad/amp/scale_update.h>
 
 #include <cmath>
 #include <cstdint>

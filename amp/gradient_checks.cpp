@@ -1,4 +1,4 @@
-#include <halfgrad/amp/scaled_gradients.h>
+#include <halfgrad/amp/gradient_checks.h>
 
 #include <algorithm>
 #include <iterator>

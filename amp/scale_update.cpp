@@ -1,6 +1,6 @@
-#include <halfgrad/amp/scale_policy.h>
-
 #include <halfgrad/amp/scale_update.h>
+
+#include <halfgrad/amp/loss_scalers/next_by_rule.h>
 
 namespace halfgrad::amp {
 

@@ -1,4 +1,4 @@
-#include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/count_step.h>
 
 #include <cstdint>
 
