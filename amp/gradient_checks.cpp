@@ -4,7 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include <halfgrad/amp/break_it.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/warning.h>
 
 namespace halfgrad::detail {
@@ -33,10 +33,10 @@ std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::s
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
       if (!grad.is_floating_point() || grad.array().repeats_elements()) {
-        throw std::invalid_argument(
-            method + ": expected floating-point gradients whose elements lie apart, got " +
-            std::string(name(grad.dtype())) + " of shape " + to_string(grad.sizes()) +
-            " and strides " + to_string(grad.strides()));
+        fail(method,
+             "expected floating-point gradients whose elements do not overlap, got {} of shape {} "
+             "and strides {}",
+             grad.dtype(), grad.sizes(), grad.strides());
       }
       gradients.push_back(grad);
     }
@@ -49,24 +49,22 @@ void refuse_float16(const optim::Optimizer& optimizer, const std::string& method
     for (const Tensor& param : group.params) {
       if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
       if (optimizer.state(param).contains(kMaster)) continue;
-      throw std::invalid_argument(
-          method +
-          ": expected gradients of float32, float64 or bfloat16, got float16, in which what "
-          "scaling saved would vanish again; keep the weights in float32 and let autocast make the "
-          "float16 copies, or give the optimizer MasterWeights");
+      fail(method,
+           "expected gradients of float32, float64 or bfloat16, got float16, in which what scaling "
+           "saved would vanish again; keep the weights in float32 and let autocast make the "
+           "float16 copies, or give the optimizer MasterWeights");
     }
   }
 }
 
 void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std::string& method) {
-  if (broken(Bug::stale_gradients)) return;
   for (const Tensor& grad : grads) {
     const ScaleId got = scale_id(grad);
     if (got <= kNeverScaled || got == expected) continue;
-    throw std::runtime_error(
-        method + ": expected gradients of " +
-        (expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale") +
-        ", got " + describe(got));
+    fail<std::runtime_error>(
+        method, "expected gradients of {}, got {}",
+        expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale",
+        describe(got));
   }
 }
 

@@ -2,17 +2,7 @@
 
 #include <stdexcept>
 
-#include <halfgrad/amp/break_it.h>
-
 namespace halfgrad::amp {
-namespace {
-
-void set_scale(const detail::ScaleState& state, double scale) {
-  state.set_scale(Array::full({}, scale, kFloat, state.scale.device()));
-}
-
-}  // namespace
-
 AsyncGradScaler::AsyncGradScaler(optim::AsyncOptimizer& optimizer, const GradScalerOptions& options)
     : optimizer_(optimizer), options_(options), main_(options), losses_(options) {
   main_.scale(Tensor(Array::full({}, 1, kFloat)));  // its state is made on the CPU
@@ -68,7 +58,7 @@ void AsyncGradScaler::launch_update(std::optional<double> new_scale, bool is_asy
     throw std::runtime_error(
         "update: expected a call after the optimizer's step(), got one in a step function");
   }
-  losses_.require_scale("update");
+  losses_.expect_scaled_loss("update");
   optim::UpdateThread& thread = optimizer_.thread();
   thread.wait(last_update_);
   use_for_losses(next_scale_);
@@ -80,27 +70,23 @@ void AsyncGradScaler::launch_update(std::optional<double> new_scale, bool is_asy
 
 void AsyncGradScaler::use_for_losses(double scale) {
   scale_ = scale;
-  set_scale(losses_.state_, scale);
+  losses_.set_scale(scale);
 }
 
 // Gradients are checked and unscaled by the scale that they carry.
 void AsyncGradScaler::adopt_scale() {
   const std::optional<optim::GradientScale> carried = optimizer_.take_gradient_scale();
   if (!carried || !is_enabled()) return;
-  set_scale(main_.state_, carried->value);
-  main_.scale_id_ = carried->id;
+  main_.set_scale(carried->value, carried->id);
 }
 
-// The verdict is this iteration's; the scale that it changes is what losses are multiplied by now.
+// main_ holds the found_inf of this iteration, and starts from the scale that its last update made,
+// which is the scale of the present losses.
 void AsyncGradScaler::run_update(std::optional<double> new_scale, bool is_async) {
   const double of_losses = next_scale_;
-  if (new_scale) {
-    main_.update(*new_scale);
-  } else {
-    main_.update_after([&] { set_scale(main_.state_, of_losses); });
-  }
+  new_scale ? main_.update(*new_scale) : main_.update();
   next_scale_ = main_.get_scale();
-  if (is_async) set_scale(main_.state_, of_losses);
+  if (is_async) main_.set_scale(of_losses);
 }
 
 void AsyncGradScaler::abandon() {
@@ -110,10 +96,6 @@ void AsyncGradScaler::abandon() {
 }
 
 double AsyncGradScaler::get_scale() const {
-  if (detail::broken(detail::Bug::scale_of_next_loss) && !in_step_function()) {
-    complete();
-    return next_scale_;
-  }
   return in_step_function() ? main_.get_scale() : scale_;
 }
 

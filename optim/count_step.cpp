@@ -7,20 +7,23 @@
 namespace halfgrad::detail {
 namespace {
 
-struct CountSkipped {
-  std::int64_t* count;
+struct CountStep {
   const float* found_inf;
+  std::int64_t* skipped;
+  std::int64_t* executed;  // null: executed steps are not counted
 
   HG_HD void operator()(std::int64_t) const {
-    if (*found_inf != 0) ++*count;
+    std::int64_t* const counter = *found_inf != 0 ? skipped : executed;
+    if (counter != nullptr) ++*counter;
   }
 };
 
 }  // namespace
 
-void count_skipped(const Array& count, const Array& found_inf) {
-  const CountSkipped add{count.data_as<std::int64_t>(), found_inf.data_as<float>()};
-  parallel_for_each("count_skipped", count.device(), 1, add);
+void count_step(const Array& found_inf, const Array& skipped, const Array& executed) {
+  const CountStep count{found_inf.data_as<float>(), skipped.data_as<std::int64_t>(),
+                        executed.defined() ? executed.data_as<std::int64_t>() : nullptr};
+  parallel_for_each("count_step", found_inf.device(), 1, count);
 }
 
 }  // namespace halfgrad::detail

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/amp/loss_scalers/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/next_by_rule.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>
@@ -24,7 +25,7 @@ namespace {
 using models::kModels;
 using models::Model;
 
-TEST(ScalePolicy, EverySystemFollowsItsModel) {
+TEST(ScaleUpdate, EverySystemFollowsItsModel) {
   ASSERT_EQ(kModels.size(), loss_scalers().size());
   for (const LossScaler& scaler : loss_scalers()) {
     SCOPED_TRACE(scaler.name);
@@ -41,7 +42,7 @@ TEST(ScalePolicy, EverySystemFollowsItsModel) {
   }
 }
 
-TEST(ScalePolicy, FirstGrowth) {
+TEST(ScaleUpdate, FirstGrowth) {
   const std::map<std::string_view, int> expected{{"RoundPipe", 2001},   {"Apex fp16_utils", 1000},
                                                  {"Megatron-LM", 1000}, {"DeepSpeed", 1001},
                                                  {"ColossalAI", 1000},  {"flax", 2001},
@@ -63,7 +64,7 @@ TEST(ScalePolicy, FirstGrowth) {
 }
 
 /// The array form that a GradScaler runs on its device equals the value form.
-TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
+TEST(ScaleUpdate, DeviceStateFollowsEverySystem) {
   for (const LossScaler& scaler : loss_scalers()) {
     SCOPED_TRACE(scaler.name);
     std::mt19937_64 random(3);
@@ -87,7 +88,7 @@ TEST(ScalePolicy, DeviceStateFollowsEverySystem) {
 
 /// 1,000 traces of 10,000 steps, with other factors and intervals in each; and RoundPipe's, the
 /// same one iteration late.
-TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
+TEST(ScaleUpdate, EqualsPyTorchsStateMachineOnRandomTraces) {
   std::mt19937_64 random(11);
   for (int repeat = 0; repeat < (kThorough ? 1000 : 50); ++repeat) {
     const GradScalerOptions options = random_options(random);
@@ -115,7 +116,29 @@ TEST(ScalePolicy, EqualsPyTorchsStateMachineOnRandomTraces) {
   }
 }
 
-TEST(ScalePolicy, Events) {
+/// The rule of other projects, without their differences, is PyTorch's.
+TEST(ScaleUpdate, DefaultForeignRuleEqualsPyTorchs) {
+  std::mt19937_64 random(13);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    GradScalerOptions options = random_options(random);
+    options.hysteresis = 1 + repeat % 3;
+    options.min_scale = repeat % 2 == 0 ? 0 : options.init_scale / 8;
+    options.max_scale = repeat % 5 == 0 ? options.init_scale * 8 : options.max_scale;
+    LossScale state = initial_scale(options);
+    for (const bool is_bad : random_trace(random, 2000)) {
+      const ScaleUpdate expected = next(state, is_bad, options);
+      const ScaleUpdate got = halfgrad::detail::next_by_rule(state, is_bad, options);
+      ASSERT_EQ(got.state.scale, expected.state.scale);
+      ASSERT_EQ(got.state.next_scale, expected.state.next_scale);
+      ASSERT_EQ(got.state.good_steps, expected.state.good_steps);
+      ASSERT_EQ(got.state.bad_steps, expected.state.bad_steps);
+      ASSERT_EQ(got.event, expected.event);
+      state = expected.state;
+    }
+  }
+}
+
+TEST(ScaleUpdate, Events) {
   const GradScalerOptions options{
       .growth_interval = 2, .min_scale = 2, .max_scale = 8, .hysteresis = 2};
   const struct {
@@ -136,7 +159,7 @@ TEST(ScalePolicy, Events) {
   }
 }
 
-TEST(ScalePolicy, UnknownSystem) {
+TEST(ScaleUpdate, UnknownSystem) {
   EXPECT_EQ(loss_scaler("Keras").options.init_scale, 0x1p15);
   EXPECT_THROW(loss_scaler("keras"), std::invalid_argument);
 }

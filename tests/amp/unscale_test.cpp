@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/amp/scale_state.h>
+#include <halfgrad/amp/unscale.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/tests/amp/tensors.h>

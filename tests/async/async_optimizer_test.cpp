@@ -15,7 +15,7 @@
 #include <halfgrad/optim/sgd.h>
 #include <halfgrad/tests/message_of.h>
 
-#include "parameters.h"
+#include <halfgrad/tests/optim/parameters.h>
 
 namespace halfgrad::optim {
 namespace {

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/optim/sgd.h>
 
-#include "parameters.h"
+#include <halfgrad/tests/optim/parameters.h>
 
 /// What is lost, and what is not, between a 16-bit model and the float32 numbers of the host.
 namespace halfgrad::optim {

@@ -8,7 +8,7 @@
 #include <halfgrad/optim/adamw.h>
 #include <halfgrad/optim/sgd.h>
 
-#include "parameters.h"
+#include <halfgrad/tests/optim/parameters.h>
 
 /// States of an AsyncOptimizer.
 namespace halfgrad::optim {

@@ -8,7 +8,7 @@
 #include <halfgrad/core/stream.h>
 #include <halfgrad/optim/sgd.h>
 
-#include "parameters.h"
+#include <halfgrad/tests/optim/parameters.h>
 
 namespace halfgrad::optim {
 namespace {
