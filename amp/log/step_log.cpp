@@ -26,7 +26,7 @@ enum Field : std::uint8_t {
   clip_factor,
   kFields
 };
-enum Count : std::uint8_t { written, iterations };  // in the row after the last
+enum Counter : std::uint8_t { written, iterations };  // columns of the last row
 
 struct CountNonFinite : SumReduction {
   template <class T>
@@ -42,23 +42,23 @@ struct SumOfSquares : SumReduction {
   }
 };
 
-// Of all elements, into `place`, which may lie on another device.
+// Reduces all elements of `grad` into `target`, which may be on another device.
 template <class F>
-void reduce_to(const Array& place, const F& f, const Array& grad) {
+void reduce_to(const Array& target, const F& f, const Array& grad) {
   const unsigned all_dims = (1U << static_cast<unsigned>(grad.ndim())) - 1;
-  const bool here = place.device() == grad.device();
-  const Array result = here ? place : Array::empty({}, kDouble, grad.device());
+  const bool here = target.device() == grad.device();
+  const Array result = here ? target : Array::empty({}, kDouble, grad.device());
   reduce(f, kDouble, result, grad, all_dims);
-  if (!here) place.copy_(result);
+  if (!here) target.copy_(result);
 }
 
-// A report's first half. Pointers are null for what is undefined in StepEntry.
+// Writes a report's first half. Pointers are null if the StepEntry's array is undefined.
 struct BeginRow {
   double* rows;
   std::int64_t capacity;
-  std::int64_t index;  // in the iteration
+  std::int64_t index;  // of the optimizer in the iteration
   bool was_stepped;
-  const float* verdict;
+  const float* checked_inf;
   const double* bad_elements;
   const double* squares;
   const double* squares_at_step;
@@ -80,9 +80,9 @@ struct BeginRow {
     const double norm = math::sqrt(checked) * *inv_scale;
     const bool compared = squares_at_step != nullptr && norm > 0 && math::isfinite(norm);
     row[step] = counts[iterations];
-    row[optimizer] = verdict != nullptr ? static_cast<double>(index) : -1;
+    row[optimizer] = checked_inf != nullptr ? static_cast<double>(index) : -1;
     row[scale] = *current_scale;
-    row[found_inf] = verdict != nullptr && *verdict != 0;
+    row[found_inf] = checked_inf != nullptr && *checked_inf != 0;
     row[stepped] = was_stepped;
     row[nonfinite] = bad;
     row[first_bad_parameter] = first_bad;
@@ -146,11 +146,11 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
   std::int64_t index = 0;
   for (const auto& group : optimizer.param_groups()) {
     for (const Tensor& param : group.params) {
-      const std::int64_t place = index++;
+      const std::int64_t element = index++;
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
-      reduce_to(figures.nonfinite.select(0, place), CountNonFinite(), grad.array());
-      reduce_to(figures.squares.select(0, place), SumOfSquares(), grad.array());
+      reduce_to(figures.nonfinite.select(0, element), CountNonFinite(), grad.array());
+      reduce_to(figures.squares.select(0, element), SumOfSquares(), grad.array());
     }
   }
   return figures;
@@ -190,14 +190,14 @@ void StepLog::end(std::int64_t entries, const ScaleState& state) const {
   parallel_for_each("end_reports", rows_.device(), 1, rows);
 }
 
-std::vector<amp::StepReport> StepLog::read(const Array& all) {
-  const Array host = all.to(Device());
+std::vector<amp::StepReport> StepLog::read(const Array& rows) {
+  const Array host = rows.to(Device());
   const std::int64_t capacity = host.size(0) - 1;
-  const auto* const rows = host.data_as<double>();
-  const auto total = static_cast<std::int64_t>(rows[capacity * kFields + written]);
+  const auto* const values = host.data_as<double>();
+  const auto total = static_cast<std::int64_t>(values[capacity * kFields + written]);
   std::vector<amp::StepReport> reports;
   for (std::int64_t i = std::max<std::int64_t>(0, total - capacity); i < total; ++i) {
-    reports.push_back(report_of(rows + i % capacity * kFields));
+    reports.push_back(report_of(values + i % capacity * kFields));
   }
   return reports;
 }

@@ -1,8 +1,9 @@
 #include <halfgrad/amp/loss_scalers/loss_scalers.h>
 
 #include <limits>
-#include <stdexcept>
 #include <string>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -102,8 +103,7 @@ const LossScaler& loss_scaler(std::string_view name) {
     if (scaler.name == name) return scaler;
     names += (names.empty() ? "" : ", ") + std::string(scaler.name);
   }
-  throw std::invalid_argument("loss_scaler: expected one of " + names + ", got " +
-                              std::string(name));
+  halfgrad::detail::fail("loss_scaler", "expected one of {}, got {}", names, name);
 }
 
 }  // namespace halfgrad::amp

@@ -7,17 +7,18 @@
 
 namespace halfgrad::amp {
 
-/// A dynamic loss scaler of the field, as its source read in 2026.
+/// A dynamic loss scaler of another project, by its source of 2026.
 struct LossScaler {
   std::string_view name;    ///< "DeepSpeed"
-  std::string_view source;  ///< the class or file, and what the options cannot say
+  std::string_view source;  ///< the class or file, and details that the options cannot express
   GradScalerOptions options;
 };
 
-/// All of them, PyTorch's first. GradScaler(loss_scaler("Keras").options) behaves as Keras would.
+/// All known loss scalers, PyTorch's first. GradScaler(loss_scaler("Keras").options) behaves as
+/// Keras's does.
 std::span<const LossScaler> loss_scalers();
 
-/// Throws std::invalid_argument for a name that is not among them.
+/// The loss scaler of that name. Throws std::invalid_argument for an unknown name.
 const LossScaler& loss_scaler(std::string_view name);
 
 }  // namespace halfgrad::amp
