@@ -2,10 +2,11 @@
 
 #include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 namespace halfgrad::amp {
 AsyncGradScaler::AsyncGradScaler(optim::AsyncOptimizer& optimizer, const GradScalerOptions& options)
     : optimizer_(optimizer), options_(options), main_(options), losses_(options) {
-  main_.scale(Tensor(Array::full({}, 1, kFloat)));  // its state is made on the CPU
+  main_.scale(Tensor(Array::full({}, 1, kFloat)));  // makes its state, on the CPU
   scale_ = next_scale_ = main_.get_scale();
   publish_factors();
 }
@@ -55,8 +56,8 @@ void AsyncGradScaler::update(double new_scale, bool is_async) {
 void AsyncGradScaler::launch_update(std::optional<double> new_scale, bool is_async) {
   if (!is_enabled()) return;
   if (in_step_function()) {
-    throw std::runtime_error(
-        "update: expected a call after the optimizer's step(), got one in a step function");
+    detail::fail<std::runtime_error>(
+        "update", "expected a call after the optimizer's step(), got one in a step function");
   }
   losses_.expect_scaled_loss("update");
   optim::UpdateThread& thread = optimizer_.thread();
@@ -73,7 +74,7 @@ void AsyncGradScaler::use_for_losses(double scale) {
   losses_.set_scale(scale);
 }
 
-// Gradients are checked and unscaled by the scale that they carry.
+// Makes main_ check and unscale gradients by the scale that they carry.
 void AsyncGradScaler::adopt_scale() {
   const std::optional<optim::GradientScale> carried = optimizer_.take_gradient_scale();
   if (!carried || !is_enabled()) return;
@@ -141,7 +142,7 @@ void AsyncGradScaler::set(const std::function<void(GradScaler&)>& change) {
   if (is_enabled()) {
     optimizer_.thread().launch(apply);
   } else {
-    optimizer_.thread().drain();  // which may be in a step function
+    optimizer_.thread().drain();  // a step function may be running
     apply();
   }
 }

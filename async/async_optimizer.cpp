@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::optim {
 namespace {
@@ -17,7 +17,7 @@ DType host_dtype(DType model) {
   return is_floating_point(model) && item_size(model) < 4 ? DType::f32 : model;
 }
 
-// The first parameter's.
+// The device of the first parameter.
 Device device_of(const Optimizer& optimizer) {
   for (const ParamGroup& group : optimizer.param_groups()) {
     if (!group.params.empty()) return group.params[0].device();
@@ -25,19 +25,13 @@ Device device_of(const Optimizer& optimizer) {
   return {};
 }
 
-bool is_there(const Tensor& gradient) { return gradient.defined(); }
-
-std::string str(double scale) {
-  std::ostringstream text;
-  text << scale;
-  return text.str();
-}
+bool is_defined(const Tensor& gradient) { return gradient.defined(); }
 
 void refuse_mixed(const Tensor& gradient, const char* method) {
   if (!gradient.defined() || detail::scale_id(gradient) != detail::kMixedScales) return;
-  throw std::runtime_error(std::string(method) +
-                           ": expected gradients of one scale, got a sum of scaled and other "
-                           "gradients; scale() every loss");
+  detail::fail<std::runtime_error>(method,
+                                   "expected gradients of one scale, got a sum of scaled and other "
+                                   "gradients; scale() every loss");
 }
 
 template <class F>
@@ -67,13 +61,13 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
   for (const ParamGroup& group : optimizer.param_groups()) {
     for (const Tensor& model : group.params) {
       if (std::as_const(optimizer).state(model).contains(detail::kMaster)) {
-        throw std::invalid_argument(
-            "AsyncOptimizer: expected an optimizer without MasterWeights, got one that has them; "
-            "its parameters are float32 on the host in any case");
+        detail::fail("AsyncOptimizer",
+                     "expected an optimizer without MasterWeights, got one that has them; its "
+                     "parameters are float32 on the host in any case");
       }
       if (model.device() != device_) {
-        throw std::invalid_argument("AsyncOptimizer: expected parameters on " + device_.str() +
-                                    ", as the first is, got one on " + model.device().str());
+        detail::fail("AsyncOptimizer", "expected parameters on {}, as the first is, got one on {}",
+                     device_, model.device());
       }
       Tensor host(host_copy(model, host_dtype(model.dtype())));
       host.requires_grad_(model.requires_grad());
@@ -91,9 +85,11 @@ AsyncOptimizer::AsyncOptimizer(Optimizer& optimizer, std::shared_ptr<UpdateThrea
   optimizer.set_step_guard([this](const char* method) { expect_step_function(method); });
   refuse_scaled_ = optimizer.register_step_pre_hook([this](Optimizer&) {
     if (!held_scale_ || held_scale_->value == 1) return;
-    throw std::runtime_error(
-        "step: expected gradients without a scale, got gradients " + str(held_scale_->value) +
-        " times too large; let the step function call step() of the scaler that scaled the loss");
+    detail::fail<std::runtime_error>("step",
+                                     "expected gradients without a scale, got gradients {} times "
+                                     "too large; let the step function "
+                                     "call step() of the scaler that scaled the loss",
+                                     held_scale_->value);
   });
 }
 
@@ -107,12 +103,14 @@ AsyncOptimizer::~AsyncOptimizer() {
   refuse_scaled_.remove();
 }
 
-// Elsewhere the host's copies have no gradients, and the step would change nothing.
+// Outside step functions the host's copies have no gradients, and a step would change nothing.
 void AsyncOptimizer::expect_step_function(const char* method) const {
   if (thread_->is_current()) return;
-  throw std::runtime_error(std::string(method) + ": expected a call by a step function, since an " +
-                           "AsyncOptimizer owns this " + name() +
-                           ", got one outside; call AsyncOptimizer::step");
+  detail::fail<std::runtime_error>(
+      method,
+      "expected a call by a step function, since an AsyncOptimizer owns "
+      "this {}, got one outside; call AsyncOptimizer::step",
+      name());
 }
 
 void AsyncOptimizer::step(const StepFunction& step_fn, bool is_async) {
@@ -139,7 +137,7 @@ void AsyncOptimizer::synchronize() {
 
 void AsyncOptimizer::copy_from_parameters() {
   thread_->wait();
-  written_.synchronize();  // the last write-back has read `rounded`
+  written_.synchronize();  // until the last write-back has read `rounded`
   for (Parameter& parameter : parameters_) {
     parameter.host.array().copy_(parameter.model.array());
   }
@@ -152,9 +150,11 @@ void AsyncOptimizer::set_gradient_scale(double scale) {
   if (scale == scale_.value) return;
   for (const Parameter& parameter : parameters_) {
     if (!parameter.model.grad().defined()) continue;
-    throw std::runtime_error("scale: expected gradients of one scale, got scale " + str(scale) +
-                             " while the model holds gradients of scale " + str(scale_.value) +
-                             "; call step() first");
+    detail::fail<std::runtime_error>(
+        "scale",
+        "expected gradients of one scale, got scale {} while the model "
+        "holds gradients of scale {}; call step() first",
+        scale, scale_.value);
   }
   scale_ = {scale, scale == 1 ? detail::kUnknownScale : detail::new_scale_id()};
 }
@@ -163,7 +163,7 @@ std::optional<GradientScale> AsyncOptimizer::take_gradient_scale() {
   return std::exchange(held_scale_, std::nullopt);
 }
 
-// Row-major, where copies to and from the model run beside the host's work.
+// A contiguous copy; pinned if the model is on a GPU, so that transfers run beside the host's work.
 Array AsyncOptimizer::host_copy(const Tensor& tensor, DType dtype) const {
   const Array copy = device_.is_cuda() ? Array::empty_pinned(tensor.sizes(), dtype)
                                        : Array::empty(tensor.sizes(), dtype);
@@ -174,14 +174,15 @@ Array AsyncOptimizer::host_copy(const Tensor& tensor, DType dtype) const {
 void AsyncOptimizer::check_unchanged(const char* method) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (parameters_[i].model._version() == parameters_[i].model_version) continue;
-    throw std::runtime_error(
-        std::string(method) +
-        ": expected parameters that only the optimizer changes, got another change of parameter " +
-        std::to_string(i) + "; call copy_from_parameters() after loading into the model");
+    detail::fail<std::runtime_error>(
+        method,
+        "expected parameters that only the optimizer changes, got another change of parameter {}; "
+        "call copy_from_parameters() after loading into the model",
+        i);
   }
 }
 
-// After all of them were written: slices of one storage share its version.
+// Called after all parameters were written: slices of one storage share its version.
 void AsyncOptimizer::note_versions() {
   for (Parameter& parameter : parameters_) parameter.model_version = parameter.model._version();
 }
@@ -189,7 +190,7 @@ void AsyncOptimizer::note_versions() {
 void AsyncOptimizer::write_back() {
   if (written_back_) return;
   const Stream stream = current_stream(device_);
-  stream.wait_event(written_);  // which another stream may still be at
+  stream.wait_event(written_);  // another stream may not have finished the last write-back
   report_.overflows = 0;
   report_.first_parameter = -1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -208,7 +209,7 @@ void AsyncOptimizer::write_back() {
 }
 
 // Copies GPU gradients to the host on the current stream; an event marks the end of the copies. The
-// update that waits for it overwrites `rounded`, so it also stands behind the last write-back,
+// update that waits for it overwrites `rounded`, so the event also follows the last write-back,
 // whichever stream that was queued on.
 std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const char* method) {
   for (const Parameter& parameter : parameters_) refuse_mixed(parameter.model.grad(), method);
@@ -219,7 +220,7 @@ std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const 
     if (gradient.defined() && gradient.device() != Device()) {
       gradient = Tensor(host_copy(gradient, gradient.dtype()));
     }
-    gradients->of.push_back(gradient.defined() ? gradient.detach() : gradient);
+    gradients->by_parameter.push_back(gradient.defined() ? gradient.detach() : gradient);
   }
   current_stream(device_).wait_event(written_);
   gradients->arrived.record(current_stream(device_));
@@ -233,20 +234,22 @@ void AsyncOptimizer::add(const Gradients& gradients) {
     drop_gradients();
     throw;
   }
-  if (std::none_of(gradients.of.begin(), gradients.of.end(), is_there)) return;
+  if (std::none_of(gradients.by_parameter.begin(), gradients.by_parameter.end(), is_defined))
+    return;
   const bool holds_some = std::any_of(parameters_.begin(), parameters_.end(),
                                       [](const auto& p) { return p.host.grad().defined(); });
   const double held = held_scale_.value_or(GradientScale()).value;
   if (holds_some && held != gradients.scale.value) {
     drop_gradients();
-    throw std::runtime_error("accumulate: expected gradients of scale " + str(held) +
-                             ", as those accumulated before, got scale " +
-                             str(gradients.scale.value) + "; all are dropped");
+    detail::fail<std::runtime_error>("accumulate",
+                                     "expected gradients of scale {}, as those accumulated before, "
+                                     "got scale {}; all are dropped",
+                                     held, gradients.scale.value);
   }
   held_scale_ = gradients.scale;
   const NoGradGuard no_grad;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Tensor& gradient = gradients.of[i];
+    const Tensor& gradient = gradients.by_parameter[i];
     if (!gradient.defined()) continue;
     Tensor& host = parameters_[i].host;
     if (!host.grad().defined()) {

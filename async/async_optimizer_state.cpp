@@ -1,8 +1,8 @@
 #include <halfgrad/async/async_optimizer.h>
 
-#include <stdexcept>
-#include <string>
 #include <vector>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::optim {
 
@@ -30,8 +30,8 @@ void AsyncOptimizer::load_state_dict(const AsyncOptimizerState& state) {
            (!gradients[i].defined() || gradients[i].sizes() == sizes);
   }
   if (!fits) {
-    throw std::invalid_argument("load_state_dict: expected " + std::to_string(parameters_.size()) +
-                                " parameters of the model's shapes, got others");
+    detail::fail("load_state_dict", "expected {} parameters of the model's shapes, got others",
+                 parameters_.size());
   }
   optimizer_.load_state_dict(state.optimizer);
   current_stream(device_).synchronize();  // as in copy_from_parameters()

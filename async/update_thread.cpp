@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::optim {
 
 UpdateThread::UpdateThread(Observer observer)
@@ -47,8 +49,8 @@ UpdateThread::Ticket UpdateThread::launched() {
 
 std::unique_lock<std::mutex> UpdateThread::ended(Ticket ticket) {
   if (is_current()) {
-    throw std::runtime_error(
-        "wait: expected a call from outside the update thread, got one from a job on it");
+    detail::fail<std::runtime_error>(
+        "wait", "expected a call from outside the update thread, got one from a job on it");
   }
   reach(Point::waits, ticket);
   std::unique_lock lock(mutex_);
@@ -78,7 +80,7 @@ void UpdateThread::run(Ticket ticket, std::function<void()> job) {
   } catch (...) {
     failure = std::current_exception();
   }
-  job = nullptr;  // whoever waits finds released what it held
+  job = nullptr;  // frees its captures before a waiting thread continues
   const std::lock_guard lock(mutex_);
   ended_ = ticket;
   if (failure != nullptr && failure_ == nullptr && ticket > forgiven_) {

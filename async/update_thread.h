@@ -14,35 +14,36 @@ namespace halfgrad::optim {
 
 /// A thread that runs jobs one after another, in the order of their launch.
 ///
-/// A job's exception ends that job, and is thrown by the first wait for it or for a later one.
-/// Further exceptions of jobs launched before that wait are taken for consequences and forgotten.
-/// So who is told what depends on the order of calls and never on timing.
+/// A job's exception ends that job. The first wait for that job or a later one throws it. Further
+/// exceptions of jobs launched before that wait are taken for consequences and dropped. So the
+/// exception that a wait throws depends on the order of calls and never on timing.
 class UpdateThread {
  public:
   /// The number of a job, counted from 1.
   using Ticket = std::uint64_t;
 
-  /// Where the two threads meet: a job was launched, begins, has ended; a ticket is waited for.
+  /// A point where a thread affects the other: a job was launched, begins, has ended; a thread
+  /// waits for a ticket.
   enum class Point : std::uint8_t { launched, begins, ended, waits };
-  /// Called at each point, without locks, on the thread that is there: it may delay that thread.
+  /// Called at each point, without locks, on the thread that reached it; it may delay that thread.
   using Observer = std::function<void(Point, Ticket)>;
 
   explicit UpdateThread(Observer observer = nullptr);
-  /// Runs what was launched. An exception that nobody waited for is lost.
+  /// Runs all launched jobs. An exception that no call waited for is lost.
   ~UpdateThread();
   UpdateThread(const UpdateThread&) = delete;
   UpdateThread& operator=(const UpdateThread&) = delete;
 
-  /// Returns at once.
+  /// Queues a job and returns at once.
   Ticket launch(std::function<void()> job);
-  /// Until that job has ended, and so all before it. Throws std::runtime_error on this thread
-  /// itself.
+  /// Waits until that job, and so every earlier one, has ended. Throws std::runtime_error if called
+  /// on this thread itself.
   void wait(Ticket ticket);
-  /// For every job launched so far.
+  /// Waits for every job launched so far.
   void wait();
-  /// As wait(), but leaves an exception to be thrown by the next wait.
+  /// Waits as wait() does, but leaves an exception for the next wait.
   void drain();
-  /// True on this thread: in a job.
+  /// True on this thread, that is in a job.
   bool is_current() const { return std::this_thread::get_id() == thread_.get_id(); }
 
  private:
@@ -58,9 +59,9 @@ class UpdateThread {
   std::deque<std::function<void()>> jobs_;
   Ticket launched_ = 0;
   Ticket ended_ = 0;
-  std::exception_ptr failure_;  // of job failed_, not thrown yet
+  std::exception_ptr failure_;  // exception of job failed_ that no wait has thrown yet
   Ticket failed_ = 0;
-  Ticket forgiven_ = 0;  // exceptions of jobs up to this one are consequences
+  Ticket forgiven_ = 0;  // exceptions of jobs up to this one are dropped
   bool stopping_ = false;
   std::thread thread_;  // last: it uses the others
 };
