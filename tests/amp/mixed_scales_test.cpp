@@ -9,7 +9,8 @@
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
 
-/// Losses of several scales in one backward pass: wrong where their gradients meet, and only there.
+/// Losses of several scales in one backward pass: an error only if a parameter gets gradients of
+/// two.
 namespace halfgrad::amp {
 namespace {
 
@@ -26,7 +27,7 @@ struct TwoScalers {
   Tensor scaled(const Tensor& p) { return scaler.scale(loss(p)); }
 };
 
-/// What is done, or the fix that an error of it names.
+/// A call, and the fix that its error names.
 using Act = std::pair<const char*, std::function<void(TwoScalers&)>>;
 
 const Act kMeetings[] = {
@@ -49,7 +50,7 @@ const Act kMeetings[] = {
      }},
 };
 
-TEST(ScalesThatMeet, AreAnErrorOfWhoeverUsesTheGradient) {
+TEST(MixedScales, AreAnErrorWhenTheGradientIsUsed) {
   const Act uses[] = {
       {"call scaler.unscale_(optimizer) first",
        [](TwoScalers& b) { nn::utils::clip_grad_norm_(b.w, 1); }},
@@ -70,7 +71,7 @@ TEST(ScalesThatMeet, AreAnErrorOfWhoeverUsesTheGradient) {
   }
 }
 
-TEST(ScalesThatMeet, AreForgottenWithTheGradient) {
+TEST(MixedScales, EndWithTheGradient) {
   for (const auto& [what, backward] : kMeetings) {
     SCOPED_TRACE(what);
     TwoScalers bench;
@@ -82,7 +83,7 @@ TEST(ScalesThatMeet, AreForgottenWithTheGradient) {
   }
 }
 
-TEST(ScalesThatMeet, DoNotWhereParametersAreOfOneLoss) {
+TEST(MixedScales, DoNotOccurIfEachParameterHasOneLoss) {
   TwoScalers bench;
   (bench.scaled(bench.w) + TwoScalers::loss(bench.v)).backward();
   EXPECT_NO_THROW(bench.of_v.step());
@@ -92,7 +93,7 @@ TEST(ScalesThatMeet, DoNotWhereParametersAreOfOneLoss) {
   EXPECT_EQ(bench.v.item(), -1.5);
 }
 
-TEST(ScalesThatMeet, DoNotWhereEachScalerHasItsParameters) {
+TEST(MixedScales, DoNotOccurIfEachScalerHasItsParameters) {
   TwoScalers bench;
   (bench.scaled(bench.w) + bench.second.scale(TwoScalers::loss(bench.v))).backward();
   EXPECT_THROW(bench.second.step(bench.of_w), std::runtime_error);
@@ -139,7 +140,7 @@ const Act kAllowed[] = {
      [](TwoScalers& b) { b.scaler.scale(b.second.scale(sum(b.w * b.w)) / 4).backward(); }},
 };
 
-TEST(ScalesThatMeet, EveryRightPassIsStepped) {
+TEST(MixedScales, EveryRightPassIsStepped) {
   for (const auto& [what, backward] : kAllowed) {
     SCOPED_TRACE(what);
     TwoScalers bench;
@@ -160,7 +161,7 @@ struct Separately : autograd::Function<Separately> {
   }
 };
 
-TEST(ScalesThatMeet, AFunctionMayKeepItsGradientsApart) {
+TEST(MixedScales, DoNotOccurIfAFunctionKeepsItsGradientsSeparate) {
   TwoScalers bench;
   const auto parts = Separately::apply(bench.w, bench.v);
   (bench.scaled(parts[0]) + bench.second.scale(TwoScalers::loss(parts[1]))).backward();

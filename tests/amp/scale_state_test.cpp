@@ -32,8 +32,8 @@ const UpdateCase kUpdates[] = {
     {"grows on the interval's last good step", 4, 1, {.growth_interval = 2}, 0, 8, 0},
     {"interval 1 grows every time", 4, 0, {.growth_interval = 1}, 0, 8, 0},
     {"counts until then", 4, 0, {.growth_interval = 2}, 0, 4, 1},
-    // "Growth when tracker + 1 >= interval, so that lowering the interval cannot freeze growth":
-    // PyTorch tests for equality and gives (4, 6) and (4, 4) here.
+    // Growth when tracker + 1 >= interval: PyTorch compares for equality, and never grows again
+    // after the interval was lowered below the tracker. It gives (4, 6) and (4, 4) here.
     {"tracker beyond the interval", 4, 5, {.growth_interval = 3}, 0, 8, 0},
     {"tracker at the interval", 4, 3, {.growth_interval = 3}, 0, 8, 0},
     {"tracker at its end", 4, 2147483647, {.growth_interval = 2147483647}, 0, 8, 0},
@@ -84,16 +84,16 @@ TEST(UpdateScale, Transitions) {
   }
 }
 
-TEST(UpdateScale, SeveralVerdictsAreOne) {
+TEST(UpdateScale, SeveralFoundInfsAreOne) {
   const ScaleState state({.scale = 4, .good_steps = 3}, get_default_device());
-  const std::vector<Array> verdicts{zero(), full({}, 1, {.dtype = kFloat}).array(),
-                                    full({}, 1, {.dtype = kFloat}).array()};
-  update_scale(state, verdicts, {});
+  const std::vector<Array> found_infs{zero(), full({}, 1, {.dtype = kFloat}).array(),
+                                      full({}, 1, {.dtype = kFloat}).array()};
+  update_scale(state, found_infs, {});
   EXPECT_EQ(state.scale.item(), 2);
-  EXPECT_EQ(verdicts[0].item(), 0);  // verdicts are not touched: outcomes still read them
+  EXPECT_EQ(found_infs[0].item(), 0);  // unchanged: outcomes still read it
 }
 
-// "Lowering the interval below the current tracker": interval 10, 5 good steps, then interval 3.
+// Lowers the interval below the tracker: interval 10, 5 good steps, then interval 3.
 TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
   const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};

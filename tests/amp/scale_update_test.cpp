@@ -17,8 +17,7 @@
 #include <halfgrad/tests/amp/random_traces.h>
 #include <halfgrad/tests/thorough.h>
 
-/// The state machines of the field against models of each, written from its source and not from
-/// ours.
+/// The state machines of the field compared with models written from each project's source.
 namespace halfgrad::amp {
 namespace {
 
@@ -50,7 +49,7 @@ TEST(ScaleUpdate, FirstGrowth) {
                                                  {"Flashlight", 1},     {"nnabla", 2002},
                                                  {"Chainer", 1}};
   for (const LossScaler& scaler : loss_scalers()) {
-    if (scaler.name == "OpenSeq2Seq") continue;  // starts at its largest
+    if (scaler.name == "OpenSeq2Seq") continue;  // starts at its largest scale
     LossScale state = initial_scale(scaler.options);
     const double first = state.scale;
     int step = 0;
@@ -86,8 +85,8 @@ TEST(ScaleUpdate, DeviceStateFollowsEverySystem) {
   }
 }
 
-/// 1,000 traces of 10,000 steps, with other factors and intervals in each; and RoundPipe's, the
-/// same one iteration late.
+/// Traces with random factors and intervals; RoundPipe's rule gives the same scales one iteration
+/// late.
 TEST(ScaleUpdate, EqualsPyTorchsStateMachineOnRandomTraces) {
   std::mt19937_64 random(11);
   for (int repeat = 0; repeat < (kThorough ? 1000 : 50); ++repeat) {

@@ -43,7 +43,7 @@ std::vector<std::vector<Device>> all_places() {
   return {{there(), there()}, {here(), there()}, {there(), here()}};
 }
 
-TEST(SeveralDevices, GradientsMayLieAnywhere) {
+TEST(SeveralDevices, GradientsMayBeOnAny) {
   for (const auto& devices : all_places()) {
     for (const bool one_group : {false, true}) {
       for (const bool unscale : {false, true}) {
@@ -73,7 +73,7 @@ TEST(SeveralDevices, GradientsMayLieAnywhere) {
   }
 }
 
-TEST(SeveralDevices, AreAsManyOptimizersOfOneDevice) {
+TEST(SeveralDevices, EqualOneOptimizerPerDevice) {
   Places together({here(), there()}, true), apart({here(), here()}, true);
   optim::Adam optimizer(together.groups, {.lr = 0.1}), reference(apart.groups, {.lr = 0.1});
   for (int step = 0; step < 3; ++step) {
@@ -90,8 +90,8 @@ TEST(SeveralDevices, AreAsManyOptimizersOfOneDevice) {
   }
 }
 
-// As on one device, to the bit: norms are summed where the first gradient lies.
-TEST(SeveralDevices, ClippingIsThatOfOneDevice) {
+// The bits are those of one device: norms are summed on the device of the first gradient.
+TEST(SeveralDevices, ClippingEqualsThatOfOneDevice) {
   using namespace nn::utils;
   using Clip = std::function<Tensor(const std::vector<Tensor>&)>;
   const Clip clips[] = {
@@ -127,7 +127,7 @@ TEST(SeveralDevices, ClippingIsThatOfOneDevice) {
   }
 }
 
-/// An optimizer that looks at what it is told.
+/// An optimizer that checks its StepControl.
 class Watching : public optim::Optimizer {
  public:
   explicit Watching(std::vector<optim::ParamGroup> groups) : Optimizer("Watching", {.lr = 1.0}) {
@@ -153,7 +153,7 @@ class Watching : public optim::Optimizer {
   }
 };
 
-TEST(SeveralDevices, KernelsAreToldInTheirOwnMemory) {
+TEST(SeveralDevices, KernelsReadTheirOwnDevice) {
   for (const auto& devices : all_places()) {
     for (const bool one_group : {false, true}) {
       Places places(devices, one_group);
@@ -167,7 +167,7 @@ TEST(SeveralDevices, KernelsAreToldInTheirOwnMemory) {
   }
 }
 
-// A resumed count may have been kept on another device than the scale is on now.
+// A loaded count may be on another device than the scale is now.
 TEST(SeveralDevices, SkippedStepsFollowTheScale) {
   Trained trained({kInfinite});
   GradScaler scaler = started();

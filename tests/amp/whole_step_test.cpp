@@ -15,7 +15,7 @@
 
 #include <halfgrad/tests/devices.h>
 
-// A whole mixed-precision step: that it never reads from the device, and that a graph replays it.
+// A whole mixed-precision step never reads from the device, and a graph replays it.
 namespace halfgrad::amp {
 namespace {
 
@@ -71,7 +71,7 @@ class Training {
   }
 
   static constexpr std::size_t kSkipped = 1;
-  // Scale, skipped steps, weights, running statistics.
+  // The scale, the skipped steps, the weights and the running statistics.
   std::vector<double> state() const {
     std::vector<double> numbers{scaler.get_scale(),
                                 static_cast<double>(scaler.counts().skipped_steps)};
@@ -87,7 +87,7 @@ class Training {
   nn::Sequential model;
   std::unique_ptr<optim::Optimizer> optimizer;
   std::optional<MasterWeights> masters;
-  // It grows to where the gradient of the logits, (p - 1) / 12 times the scale, is beyond fp16.
+  // It grows until the gradient of the logits, (p - 1) / 12 times the scale, overflows fp16.
   GradScaler scaler{{.init_scale = 0x1p19, .growth_interval = 2, .history = 4}};
   Tensor x, y;
 };

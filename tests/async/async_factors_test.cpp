@@ -4,13 +4,13 @@
 
 #include <halfgrad/tests/async/async_training.h>
 
-/// The factors of an AsyncGradScaler, asked for and set on either thread.
+/// The factors of an AsyncGradScaler, read and set on either thread.
 namespace halfgrad::amp {
 namespace {
 
 using optim::Optimizer;
 
-// A step whose function waits, on the update thread, until it is told to go on.
+// A step whose function waits on the update thread until the test lets it continue.
 struct HeldStep {
   explicit HeldStep(optim::AsyncOptimizer& optimizer) {
     optimizer.step([gate = go_on.get_future().share()](Optimizer&) { gate.wait(); });
@@ -46,7 +46,7 @@ TEST(AsyncFactors, InAStepFunction) {
   EXPECT_EQ(seen, (Values{8, 8}));
 }
 
-TEST(AsyncFactors, AreThoseOfTheUpdatesLaunchedLater) {
+TEST(AsyncFactors, TakeEffectInUpdatesLaunchedLater) {
   AsyncTraining training({.init_scale = 4, .growth_interval = 1});
   training.backward();
   HeldStep held(training.optimizer);

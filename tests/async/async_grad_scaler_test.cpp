@@ -25,10 +25,10 @@ TEST(AsyncGradScaler, UpdateInAStepFunctionThrows) {
             std::string::npos);
   EXPECT_EQ(training.scaler.get_scale(), 4);
   training.backward();
-  EXPECT_FALSE(training.step(false));  // still of use
+  EXPECT_FALSE(training.step(false));  // works afterwards
 }
 
-TEST(AsyncGradScaler, UpdateWithoutAVerdictThrows) {
+TEST(AsyncGradScaler, UpdateWithoutACheckThrows) {
   AsyncTraining training;
   EXPECT_THROW(training.scaler.update(), std::runtime_error);  // nothing was scaled
   training.backward();
@@ -56,7 +56,7 @@ TEST(AsyncGradScaler, ScaleDuringAStepIsTheStepsOwn) {
   EXPECT_EQ(products, outside);
 }
 
-// The loss stays what it was; the scaled one is to be divided before update().
+// scale() does not change the loss; a scaled loss is divided by get_scale() before update().
 TEST(AsyncGradScaler, ReportedLossDoesNotDependOnTheScale) {
   AsyncTraining training({.init_scale = 0x1p16, .growth_interval = 2});
   for (int k = 0; k < 12; ++k) {
@@ -95,7 +95,8 @@ TEST(AsyncGradScaler, GradientsCarryTheirScale) {
   training.scaler.update(false);
   training.backward();
   training.scaler.update(8.0, false);
-  EXPECT_THROW(training.scaler.scale(filled({}, 1)), std::runtime_error);  // the model holds some
+  EXPECT_THROW(training.scaler.scale(filled({}, 1)),
+               std::runtime_error);  // the model holds gradients
   training.optimizer.step([&](Optimizer& o) { training.scaler.step(o); }, false);
   EXPECT_EQ(training.value(), -0.5);
 }
@@ -146,8 +147,8 @@ TEST(AsyncGradScaler, ScaledGradientsDoNotReachThePlainStep) {
   EXPECT_EQ(training.value(), 1);
 }
 
-// A plain GradScaler would find no gradients there.
-TEST(AsyncGradScaler, PlainScalerIsToldWhoseStepToCall) {
+// A plain GradScaler would find no gradients outside the step function.
+TEST(AsyncGradScaler, ErrorOfAPlainScalerNamesTheStepToCall) {
   for (const bool enabled : {false, true}) {
     AsyncTraining training;
     GradScaler scaler({.init_scale = 4, .enabled = enabled});
@@ -271,7 +272,7 @@ TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
     EXPECT_EQ(training.scaler.get_scale(), 1);
     EXPECT_TRUE(training.scaler.state_dict().empty());
     training.scaler.load_state_dict({});
-    EXPECT_EQ(launches, k);  // the optimizer's
+    EXPECT_EQ(launches, k);  // of the optimizer alone
   }
   training.optimizer.synchronize();
   EXPECT_EQ(training.value(), -2);

@@ -26,8 +26,9 @@ using testing::tensor_of;
 using testing::values;
 using Values = std::vector<double>;
 
-/// p^2 / 2 from 8 with step 1/4: every number is exact. The roots of r^2 = r - 1/4, where each
-/// update uses the parameter before the last, are 1/2 twice.
+/// Minimizes p^2 / 2 from p = 8 with lr 1/4: every value is exact. If each gradient is one update
+/// old, then p(k+1) = p(k) - p(k-1) / 4, whose characteristic equation r^2 = r - 1/4 has the double
+/// root 1/2.
 double closed_form(int k, bool is_async) {
   return is_async ? (8 + 4 * k) * std::exp2(-k) : 8 * std::pow(0.75, k);
 }
@@ -85,7 +86,7 @@ TEST(AsyncOptimizer, SynchronousAndAsynchronousStepsMix) {
   EXPECT_EQ(p.item(), expected.back());
 }
 
-TEST(AsyncOptimizer, TakesOverStateGroupsAndSchedules) {
+TEST(AsyncOptimizer, KeepsStateGroupsAndSchedules) {
   Tensor plain = parameter({1, -2}, DType::f32), p = parameter({1, -2}, DType::f32);
   const auto train = [](Optimizer& adamw, Tensor& param, int from, int to, const auto& step) {
     LambdaLR scheduler(adamw,
@@ -127,7 +128,7 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
     optimizer.step(fail);
     backward();
     EXPECT_EQ(message_of<std::runtime_error>(wait), "clip: no norm");
-    EXPECT_TRUE(p.grad().defined());  // nothing of that call was done
+    EXPECT_TRUE(p.grad().defined());  // that call did nothing
     p.set_grad({});
   }
   backward();
@@ -138,7 +139,7 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
   EXPECT_EQ(p.item(), 6);
 }
 
-// "The parameters stay as far as it got": the model's, too.
+// Changes made before a failure stay, also in the model.
 TEST(AsyncOptimizer, AnUpdateBeforeAFailureReachesTheModel) {
   for (const DType dtype : {DType::f32, DType::f16}) {
     Tensor p = parameter({8}, dtype);
@@ -249,7 +250,8 @@ TEST(AsyncOptimizer, ChangesOfTheModelByOthersAreNoticed) {
   EXPECT_EQ(p.item(), 19);
 }
 
-// It would change nothing, since the copies on the host get their gradients from step() alone.
+// The wrapped optimizer's step() would change nothing: only AsyncOptimizer::step() gives its
+// parameters gradients.
 TEST(AsyncOptimizer, StepOfTheWrappedOptimizerNamesTheRightOne) {
   Tensor p = parameter({8}, DType::f32);
   SGD sgd({p}, {.lr = 1});
@@ -278,7 +280,7 @@ TEST(AsyncOptimizer, StepOfTheWrappedOptimizerNamesTheRightOne) {
     optimizer.step([](Optimizer& o) { o.step(); }, /*is_async=*/false);
     EXPECT_EQ(p.item(), 5);
   }
-  EXPECT_NO_THROW(sgd.step());  // nobody owns it any more
+  EXPECT_NO_THROW(sgd.step());  // no AsyncOptimizer owns it any more
 }
 
 TEST(AsyncOptimizer, ParametersWithoutAGradientStay) {

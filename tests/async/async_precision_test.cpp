@@ -10,7 +10,7 @@
 
 #include <halfgrad/tests/optim/parameters.h>
 
-/// What is lost, and what is not, between a 16-bit model and the float32 numbers of the host.
+/// Precision between a 16-bit model and its float32 parameters on the host.
 namespace halfgrad::optim {
 namespace {
 
@@ -55,7 +55,8 @@ TEST(AsyncPrecision, MicroBatchesAddUpInFloat32) {
   optimizer.step([&](Optimizer& o) { total = values(o.param_groups()[0].params[0].grad()); });
   give_grad(p, {5});
   optimizer.step([&](Optimizer& o) {
-    total.push_back(o.param_groups()[0].params[0].grad().item());  // none is left over
+    total.push_back(
+        o.param_groups()[0].params[0].grad().item());  // the previous gradients are gone
   });
   optimizer.synchronize();
   EXPECT_EQ(total, (Values{2051, 5}));

@@ -8,7 +8,7 @@
 #include <halfgrad/tests/amp/trained.h>
 #include <halfgrad/tests/async/schedules.h>
 
-/// What an asynchronous training computes is one function of its calls: the same in every
+/// The result of an asynchronous training depends on its calls alone: it is the same in every
 /// interleaving of the caller and the update thread.
 namespace halfgrad::amp {
 namespace {
@@ -28,7 +28,8 @@ struct Trace {
   bool operator==(const Trace&) const = default;
 };
 
-// Loss p^2 / 2, infinite where the bit of `bad` is set; the scale doubles after every good step.
+// Loss p^2 / 2, infinite if the step's bit of `bad` is set; the scale doubles after every good
+// step.
 Trace train(int steps, unsigned bad, Modes modes,
             const std::shared_ptr<optim::UpdateThread>& thread,
             const std::function<void(bool in_job)>& pause) {
@@ -92,7 +93,7 @@ std::size_t check_every_schedule(int steps, unsigned bad, Modes modes, bool paus
   });
 }
 
-// The caller and the jobs meet in the queue.
+// Every interleaving at the points of the job queue.
 TEST(AsyncSchedules, ThreeSteps) {
   for (const Modes& modes : kModes) {
     for (const unsigned bad : {0b000U, 0b001U, 0b110U}) {
@@ -101,7 +102,7 @@ TEST(AsyncSchedules, ThreeSteps) {
   }
 }
 
-// Besides, the caller stops between forward and backward, and a step halfway.
+// Adds points between forward and backward, and in the middle of a step.
 TEST(AsyncSchedules, TwoStepsInPieces) {
   for (const Modes& modes : kModes) {
     for (const unsigned bad : {0b00U, 0b01U}) {

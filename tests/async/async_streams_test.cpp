@@ -15,8 +15,8 @@ namespace {
 
 using testing::values;
 
-// A write-back still waits on one stream when a step is taken on another: the update must not
-// overwrite the numbers that it copies.
+// A write-back is still queued on one stream when a step is made on another: the update must not
+// overwrite the values that it copies.
 TEST(AsyncOptimizerOnCuda, StepsOnDifferentStreamsDoNotRace) {
   if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
   constexpr std::int64_t kCount = 1 << 12;

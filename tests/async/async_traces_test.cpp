@@ -9,7 +9,7 @@
 #include <halfgrad/tests/async/async_training.h>
 #include <halfgrad/tests/thorough.h>
 
-/// The scale of every iteration: synchronous as PyTorch's, asynchronous one update behind.
+/// The scale of every iteration: PyTorch's if synchronous, one update behind if asynchronous.
 namespace halfgrad::amp {
 namespace {
 
@@ -18,11 +18,11 @@ struct Row {
   double init_scale, limit;
   std::int32_t growth_interval;
   bool is_async;
-  const char* scales;  // exponents; * where the step was skipped
+  const char* scales;  // exponents; * marks a skipped step
 };
 
-// A gradient of 1, scaled, overflows float16 from 2^16 on: 2^15 is the largest useful scale. One of
-// 4 leaves 2^13.
+// A scaled gradient of 1 overflows float16 from 2^16 on, so 2^15 is the largest useful scale. With
+// a gradient of 4 it is 2^13.
 const Row kRows[] = {
     {"useful up to 2^15, sync", 0x1p16, 0x1p16, 2000, false, "16* 15 15 15"},
     {"useful up to 2^15, async", 0x1p16, 0x1p16, 2000, true, "16* 16* 15 14 14"},
@@ -68,7 +68,7 @@ TEST(AsyncTraces, ReportsHoldTheScaleThatTheLossHad) {
   }
 }
 
-// "in long steady state the number of skips is the same within one"
+// In a long run the numbers of skips, synchronous and asynchronous, differ by one at most.
 TEST(AsyncTraces, SkipsOfALongTraining) {
   for (const bool is_async : {false, true}) {
     AsyncTraining training({.init_scale = 0x1p15, .growth_interval = 20});
@@ -83,7 +83,7 @@ TEST(AsyncTraces, SkipsOfALongTraining) {
   }
 }
 
-// PyTorch's update rule, amp-semantics 1.8, in so many words.
+// PyTorch's update rule, written out.
 struct Rule {
   float scale;
   int growth_interval;
@@ -100,10 +100,10 @@ struct Rule {
   }
 };
 
-TEST(AsyncTraces, RandomVerdicts) {
+TEST(AsyncTraces, RandomFoundInfs) {
   constexpr int kSteps = kThorough ? 10'000 : 1'000;
   const struct {
-    double bad;  // how often
+    double bad;  // probability of a bad step
     int growth_interval;
   } lists[] = {{0.3, 2}, {0.02, 40}};
   for (const auto& list : lists) {

@@ -8,8 +8,8 @@
 
 #include <halfgrad/async/update_thread.h>
 
-/// Every order in which a caller and an UpdateThread can meet. The two real threads take turns; a
-/// turn ends where the thread reaches a point, and there, if both could go on, a script says who.
+/// Runs a caller and an UpdateThread in every possible interleaving. The two real threads take
+/// turns. A turn ends when the thread reaches a point; if both could run then, a script chooses.
 namespace halfgrad::testing {
 
 class Schedule {
@@ -17,14 +17,14 @@ class Schedule {
   using Point = optim::UpdateThread::Point;
   using Ticket = optim::UpdateThread::Ticket;
 
-  /// Choices beyond the script's end are the caller's.
+  /// After the end of the script every choice goes to the caller.
   explicit Schedule(std::vector<bool> script) : script_(std::move(script)) {}
 
   optim::UpdateThread::Observer observer() {
     return [this](Point point, Ticket ticket) { reach(point, ticket); };
   }
 
-  /// A further point, in the program or in a job.
+  /// Adds a point, in the program or in a job.
   void pause(bool in_job) {
     std::unique_lock lock(mutex_);
     choose();
@@ -59,7 +59,7 @@ class Schedule {
   void choose() {
     const bool caller_could = ended_ >= awaited_;
     const bool job_could = ended_ < launched_;
-    if (!caller_could && !job_could) throw std::logic_error("deadlock: nobody could go on");
+    if (!caller_could && !job_could) throw std::logic_error("deadlock: neither thread could run");
     job_runs_ = job_could;
     if (caller_could && job_could) {
       job_runs_ = choices_.size() < script_.size() && script_[choices_.size()];
@@ -80,8 +80,8 @@ class Schedule {
   bool job_runs_ = false;
 };
 
-/// Calls program(schedule) once for every schedule; how many there are. What the program does on
-/// each side may depend on the schedule, the points that it reaches may not.
+/// Calls program(schedule) once for every schedule, and returns the number of schedules. The points
+/// that each side reaches must not depend on the schedule.
 template <class Program>
 std::size_t for_each_schedule(const Program& program) {
   std::vector<bool> script;

@@ -22,7 +22,7 @@ TEST(UpdateThread, RunsJobsInOrderAndWaitsForOne) {
   for (int i = 0; i < 100; ++i) thread.launch([&order, i] { order.push_back(i); });
   const UpdateThread::Ticket hundred = thread.launch([] {});
   thread.launch([gate = go_on.get_future().share()] { gate.wait(); });
-  thread.wait(hundred);  // and not for the one that cannot end yet
+  thread.wait(hundred);  // not for the last job, which cannot end yet
   ASSERT_EQ(order.size(), 100);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(order[i], i);
   go_on.set_value();
