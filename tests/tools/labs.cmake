@@ -36,7 +36,7 @@ foreach(lab IN LISTS labs)
   endif()
 endforeach()
 
-string(REGEX MATCHALL "\n[|] \\[`" rows "${index}")
+string(REGEX MATCHALL "labs/[a-z_]+/README.md" rows "${index}")
 list(LENGTH rows rows)
 list(LENGTH labs count)
 if(NOT rows EQUAL count)
