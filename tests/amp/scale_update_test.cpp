@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/amp/loss_scalers/next_by_rule.h>
+#include <halfgrad/amp/loss_scalers/replay.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/tests/amp/loss_scaler_models.h>
@@ -156,6 +157,18 @@ TEST(ScaleUpdate, Events) {
     EXPECT_EQ(name(next(c.state, c.found_inf, options).event), name(c.event))
         << c.state.scale << ", found_inf " << c.found_inf;
   }
+}
+
+TEST(ScaleUpdate, Replay) {
+  const GradScalerOptions options{.init_scale = 16, .growth_interval = 2};
+  // Scales 16, 8, 4, 4, 8, 4, 4: the steps that overflow halve it, two good ones double it.
+  const ReplayResult result = replay(options, {4, 4, 4, 4, 4, 4, std::nan("")});
+  EXPECT_EQ(result.wasted, 4);
+  EXPECT_EQ(result.below, 0);
+  EXPECT_EQ(result.final_scale, 2);
+  const ReplayResult low = replay(options, {64, 64, 64, 64, 64});
+  EXPECT_EQ(low.below, 4);  // 16, 16, 32, 32 are at most half of 64
+  EXPECT_EQ(low.final_scale, 64);
 }
 
 TEST(ScaleUpdate, UnknownSystem) {
