@@ -19,8 +19,8 @@ class detail::CastCache {
   Tensor cast(const Tensor& source, DType dtype) {
     Copy& copy = copies_[{source.impl().get(), dtype}];
     if (copy.source.lock() != source.impl() || copy.version != source._version()) {
-      const EnableGradGuard
-          enable_grad;  // a later use may need a gradient, even if this one does not
+      // A later use may need a gradient, even if this one does not.
+      const EnableGradGuard enable_grad;
       copy = {source.impl(), source._version(), to(source, dtype)};
     }
     return copy.tensor;

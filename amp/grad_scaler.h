@@ -180,7 +180,7 @@ class GradScaler {
   detail::ScaleState state_;
   detail::StepLog log_;
   detail::ScaleId scale_id_ = detail::new_scale_id();
-  std::vector<OptState> opt_states_;  // of this iteration
+  std::vector<OptState> opt_states_;  // optimizers of this iteration
   bool warned_of_unscaled_loss_ = false;
 };
 

@@ -17,7 +17,7 @@ struct LossScale {
   std::int32_t bad_steps = 0;   ///< bad steps in a row, counted up to the hysteresis
 };
 
-/// What an iteration did to the scale.
+/// The effect of an iteration on the scale.
 enum class ScaleEvent : std::uint8_t {
   none,       ///< a good step, and not yet growth_interval of them in a row
   growth,     ///< the scale rose

@@ -7,7 +7,7 @@
 
 namespace halfgrad::detail {
 
-/// Which values must be finite: the gradients as they are, or as they are after unscaling.
+/// The values that must be finite: the gradients as they are, or after unscaling.
 enum class Check : std::uint8_t { scaled, unscaled };
 
 /// Sets found_inf (float32, 0-dim) to 1 if a gradient holds an inf or a NaN; else leaves it alone.

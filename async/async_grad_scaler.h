@@ -37,9 +37,9 @@ namespace halfgrad::amp {
 /// a scale that starts too high costs one more skipped step and ends one back-off lower. Neither
 /// depends on timing.
 ///
-/// Call it on the thread that calls the optimizer; unscale_(), step(), scale() and the getters also
-/// in step functions. Exceptions on the update thread reach the caller as those of an
-/// AsyncOptimizer. A disabled scaler only runs the optimizer's steps there.
+/// Call it on the thread that calls the optimizer, or in step functions if the function's comment
+/// allows that. Exceptions on the update thread reach the caller as those of an AsyncOptimizer. A
+/// disabled scaler only runs the optimizer's steps there.
 class AsyncGradScaler {
  public:
   /// Like GradScaler's constructor. `optimizer` must outlive this object.
@@ -116,7 +116,7 @@ class AsyncGradScaler {
   const GradScalerOptions options_;  // as constructed
   GradScaler main_;                  // used by the update thread
   GradScaler losses_;                // only multiplies losses
-  double scale_;                     // of losses_
+  double scale_;                     // the scale of losses_
   double next_scale_;                // written by the update thread until last_update_ has ended
   Ticket last_update_ = 0;
   std::atomic<double> growth_factor_, backoff_factor_;

@@ -146,16 +146,17 @@ class AsyncOptimizer {
   void round_parameters();
 
   Optimizer& optimizer_;
-  Device device_;  // of the model
+  Device device_;  // the model's
   std::vector<Parameter> parameters_;
   HookHandle refuse_scaled_;
-  GradientScale scale_;  // of the model's gradients
+  GradientScale scale_;  // the model's gradients carry it
   bool written_back_ = true;
   Event written_;  // end of the last write-back
   WriteBackReport report_;
   UpdateThread::Ticket last_step_ = 0;
 
-  std::optional<GradientScale> held_scale_;  // of the optimizer's gradients; for the update thread
+  // The optimizer's gradients carry it; only the update thread uses it.
+  std::optional<GradientScale> held_scale_;
 
   std::shared_ptr<UpdateThread> thread_;
 };

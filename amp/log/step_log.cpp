@@ -56,7 +56,7 @@ void reduce_to(const Array& target, const F& f, const Array& grad) {
 struct BeginRow {
   double* rows;
   std::int64_t capacity;
-  std::int64_t index;  // of the optimizer in the iteration
+  std::int64_t index;  // the optimizer's, in the iteration
   bool was_stepped;
   const float* checked_inf;
   const double* bad_elements;

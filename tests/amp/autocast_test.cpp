@@ -130,7 +130,7 @@ TEST(Autocast, StateBelongsToTheThread) {
 
 TEST(Autocast, TwoThreadsInDifferentRegions) {
   const Tensor shared = weight();
-  const DeviceType type = default_device_type();  // of this thread
+  const DeviceType type = default_device_type();  // this thread's
   const auto run = [&shared, type](DType dtype) {
     for (int k = 0; k < 1000; ++k) {
       const Autocast autocast(type, dtype);

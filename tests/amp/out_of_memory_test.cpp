@@ -42,7 +42,7 @@ struct Training {
   std::unique_ptr<optim::Optimizer> optimizer;
   amp::GradScaler scaler{{.init_scale = 1024, .growth_interval = 3}};
   Tensor x, y;
-  bool has_found_inf = false;  // of gradients that the next step drops
+  bool has_found_inf = false;  // the next step drops its gradients
 };
 
 std::int64_t live_bytes() { return allocator::stats(Device()).current; }

@@ -28,8 +28,8 @@ struct UnscaleCase {
   std::vector<double> before;
   double inv_scale;
   std::vector<double> after;
-  double found_inf;           // of the gradients as they are
-  double found_inf_unscaled;  // of the gradients after unscaling
+  double found_inf;           // gradients as they are
+  double found_inf_unscaled;  // gradients after unscaling
 };
 
 const UnscaleCase kUnscales[] = {

@@ -272,7 +272,7 @@ TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
     EXPECT_EQ(training.scaler.get_scale(), 1);
     EXPECT_TRUE(training.scaler.state_dict().empty());
     training.scaler.load_state_dict({});
-    EXPECT_EQ(launches, k);  // of the optimizer alone
+    EXPECT_EQ(launches, k);  // only the optimizer's
   }
   training.optimizer.synchronize();
   EXPECT_EQ(training.value(), -2);

@@ -128,7 +128,7 @@ TEST(AsyncOptimizer, FailureReachesTheNextCallThatWaits) {
     optimizer.step(fail);
     backward();
     EXPECT_EQ(message_of<std::runtime_error>(wait), "clip: no norm");
-    EXPECT_TRUE(p.grad().defined());  // that call did nothing
+    EXPECT_TRUE(p.grad().defined());  // the failed call did nothing
     p.set_grad({});
   }
   backward();

@@ -97,7 +97,7 @@ TEST(OptimizerState, LoadingRejectsAnotherLayout) {
             "Adam: expected exp_avg of shape [3], got [2]");
 }
 
-// Another optimizer's state, or half of this one's, would make other updates.
+// With the state of another optimizer, or half of its own, it would make other updates.
 TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
   Tensor param = parameter({1, -2});
   const auto stepped = [&param](auto optimizer) {

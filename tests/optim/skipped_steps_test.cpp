@@ -38,7 +38,7 @@ HALFGRAD_ON_DEVICES(SkippedSteps);
 TEST_P(SkippedSteps, DoNotAdvanceTheSchedule) {
   Halving training(device());
   const struct {
-    std::vector<double> found_infs;  // of the steps before a call of scheduler.step()
+    std::vector<double> found_infs;  // steps before a call of scheduler.step()
     double lr;
   } epochs[] = {{{0}, 0.5},      {{1}, 0.5},       {{0}, 0.25},   {{1, 1}, 0.25},
                 {{1, 0}, 0.125}, {{0, 1}, 0.0625}, {{}, 0.03125}, {{1}, 0.03125}};
