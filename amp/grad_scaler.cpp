@@ -17,12 +17,6 @@ namespace {
 
 using halfgrad::detail::fail;
 
-std::size_t count_parameters(const optim::Optimizer& optimizer) {
-  std::size_t count = 0;
-  for (const optim::ParamGroup& group : optimizer.param_groups()) count += group.params.size();
-  return count;
-}
-
 // The host sees the iteration that a graph captures once, and none of its replays.
 bool is_captured(Device device) {
   return device.is_cuda() &&
@@ -154,7 +148,7 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
     fail<std::runtime_error>("step",
                              "expected an optimizer with at least one gradient, got {} with {} "
                              "parameters and no gradient; call backward() on the scaled loss first",
-                             optimizer.name(), count_parameters(optimizer));
+                             optimizer.name(), optimizer.parameters().size());
   }
   detail::refuse_float16(optimizer, "step");
   if (!unscaled) detail::warn_of_unscaled_loss(gradients, "step", warned_of_unscaled_loss_);

@@ -35,6 +35,22 @@ TEST(GradScaler, ReadyOptimizersDoNotVote) {
   EXPECT_EQ(scaler.get_growth_tracker(), 1);
 }
 
+// --- set_scale ---
+
+TEST(GradScaler, SetScaleLastsUntilUpdate) {
+  GradScaler scaler({.init_scale = 4, .growth_interval = 1});
+  EXPECT_THROW(scaler.set_scale(64), std::runtime_error);  // no loss was scaled
+  scaler.scale(filled({}, 1));
+  scaler.set_scale(64);
+  EXPECT_EQ(scaler.get_scale(), 64);
+  EXPECT_EQ(scaler.scale(filled({}, 1)).item(), 64);
+  Trained trained({128});
+  scaler.unscale_(trained.optimizer);
+  EXPECT_EQ(trained.param.grad().item(), 2);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 8);  // from 4, the scale that the scaler made last
+}
+
 // --- update(new_scale) ---
 
 TEST(GradScaler, UpdateToANumber) {
