@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 using Values = std::vector<double>;
 
-Tensor half(const json& numbers, const Shape& sizes) {
-  return tensor(numbers.get<Values>(), sizes, {.dtype = kHalf});
+Tensor half(const json& elements, const Shape& sizes) {
+  return tensor(elements.get<Values>(), sizes, {.dtype = kHalf});
 }
 
 /// The largest difference in roundoffs of the largest gradient, at least 1: a gradient is the sum
@@ -38,8 +38,8 @@ TEST(OpGradients, EqualPyTorchs) {
   for (const json& row : file["rows"]) {
     SCOPED_TRACE(row["op"].get<std::string>() + ", " + row["range"].get<std::string>());
     op_calls::Operands operands;
-    for (const json& numbers : row["operands"]) {
-      operands.push_back(half(numbers, {4, 4}).requires_grad_());
+    for (const json& elements : row["operands"]) {
+      operands.push_back(half(elements, {4, 4}).requires_grad_());
     }
     const Tensor result = op_calls::kOps.at(row["op"])(operands);
     const Tensor cotangent = half(row["cotangent"], result.sizes());

@@ -120,8 +120,8 @@ TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), full({}, 0, {.dtype = kFloat}).array(),
           Check::scaled);
-  const std::vector<double> numbers = Tensor(whole).to_vector<double>();
-  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], i % 2 == 0 ? 4 : 8);
+  const std::vector<double> elements = Tensor(whole).to_vector<double>();
+  for (std::size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(elements[i], i % 2 == 0 ? 4 : 8);
 }
 
 TEST(Unscale, IsAnInPlaceChange) {

@@ -40,8 +40,8 @@ struct UpdatedRow {
   }
 };
 
-Array array_over(Values& numbers) {
-  return Array::from_blob(numbers.data(), {kSize}, {1}, kFloat, [] {});
+Array array_over(Values& elements) {
+  return Array::from_blob(elements.data(), {kSize}, {1}, kFloat, [] {});
 }
 
 /// The operands after `update`, run by threads or on packs.
@@ -62,9 +62,9 @@ std::array<Values, N> updated(const Update& update, std::array<Values, N> operan
 }
 
 Values counting(float first) {
-  Values numbers(kSize);
-  for (std::size_t i = 0; i < kSize; ++i) numbers[i] = first + static_cast<float>(i % 64);
-  return numbers;
+  Values elements(kSize);
+  for (std::size_t i = 0; i < kSize; ++i) elements[i] = first + static_cast<float>(i % 64);
+  return elements;
 }
 
 template <bool kWrite>

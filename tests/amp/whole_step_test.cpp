@@ -73,15 +73,15 @@ class Training {
   static constexpr std::size_t kSkipped = 1;
   // The scale, the skipped steps, the weights and the running statistics.
   std::vector<double> state() const {
-    std::vector<double> numbers{scaler.get_scale(),
-                                static_cast<double>(scaler.counts().skipped_steps)};
-    const auto add = [&numbers](const Tensor& tensor) {
+    std::vector<double> elements{scaler.get_scale(),
+                                 static_cast<double>(scaler.counts().skipped_steps)};
+    const auto add = [&elements](const Tensor& tensor) {
       const auto values = tensor.to_vector<double>();
-      numbers.insert(numbers.end(), values.begin(), values.end());
+      elements.insert(elements.end(), values.begin(), values.end());
     };
     for (const Tensor& parameter : model.parameters()) add(parameter);
     for (const Tensor& buffer : model.buffers()) add(buffer);
-    return numbers;
+    return elements;
   }
 
   nn::Sequential model;

@@ -26,8 +26,8 @@ struct Halving {
 
   void step(double found_inf) {
     param.set_grad(tensor_of({1}).to(device));
-    const Array verdict = Array::full({}, found_inf, kFloat, device);
-    sgd.step(StepControl{nullptr, &verdict});
+    const Array flag = Array::full({}, found_inf, kFloat, device);
+    sgd.step(StepControl{nullptr, &flag});
   }
   double lr() const { return *sgd.param_groups()[0].lr; }
 };

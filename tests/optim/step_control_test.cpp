@@ -204,9 +204,9 @@ TEST(StepControl, SameBitsForAnyNumberOfThreads) {
       set_num_threads(threads);
       std::vector<Tensor> params;
       for (const std::int64_t size : {70000, 3, 0, 16385}) {
-        const Tensor place = arange(size, {.dtype = kFloat});
-        Tensor param = sin(place);
-        param.requires_grad_().set_grad(cos(place));
+        const Tensor index = arange(size, {.dtype = kFloat});
+        Tensor param = sin(index);
+        param.requires_grad_().set_grad(cos(index));
         params.push_back(param);
       }
       const auto optimizer = c.make(params);
