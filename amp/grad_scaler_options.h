@@ -20,7 +20,7 @@ struct GradScalerOptions {
   double max_scale = std::numeric_limits<double>::infinity();  ///< largest scale after growth
   std::int32_t hysteresis = 1;       ///< bad steps in a row before the scale backs off
   bool check_after_unscale = false;  ///< also skips when unscaling itself overflows (scale < 1)
-  ScaleRule rule{};                  ///< another project's rule instead of PyTorch's
+  ScaleRule rule{};                  ///< PyTorch's, or the rule of a different project
   /// Number of the last steps to keep a report of. A report costs two passes over the gradients,
   /// a third if they were unscaled before the step.
   std::int64_t history = 0;

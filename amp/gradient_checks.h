@@ -24,7 +24,7 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
 void warn_of_unscaled_loss(const std::vector<Tensor>& grads, const std::string& method,
                            bool& warned);
 
-/// Marks gradients, also those of a skipped step, as unscaled.
+/// Gives gradients, also those of a skipped step, the id of unscaled ones.
 void mark_unscaled(const std::vector<Tensor>& known);
 
 /// The gradients whose scale id is known.

@@ -11,8 +11,8 @@ namespace halfgrad::amp {
 
 /// The state that a scaler carries from one iteration to the next.
 struct LossScale {
-  double scale;                 ///< of the next iteration, a float32 value
-  double next_scale = scale;    ///< of the iteration after that, if the rule is one step late
+  double scale;                 ///< in the next iteration, a float32 value
+  double next_scale = scale;    ///< in the iteration after that, if the rule is one step late
   std::int32_t good_steps = 0;  ///< the growth tracker
   std::int32_t bad_steps = 0;   ///< bad steps in a row, counted up to the hysteresis
 };

@@ -15,11 +15,11 @@ namespace halfgrad::amp {
 struct StepReport {
   std::int64_t step = 0;                ///< the iteration: number of earlier update() calls
   std::int64_t optimizer = 0;           ///< in the order of their checks in the iteration; -1: none
-  double scale = 0;                     ///< of the loss
+  double scale = 0;                     ///< the loss's factor
   double next_scale = 0;                ///< after update()
   bool found_inf = false;               ///< in this optimizer's gradients
   bool stepped = false;                 ///< step() was called, not unscale_() alone
-  ScaleEvent event = ScaleEvent::none;  ///< of the iteration, whichever optimizer caused it
+  ScaleEvent event = ScaleEvent::none;  ///< the iteration's, whichever optimizer caused it
   std::int32_t good_steps = 0;          ///< the growth tracker after update()
   std::int32_t bad_steps = 0;           ///< after update(), counted up to the hysteresis
   std::int64_t nonfinite = 0;           ///< number of elements that were inf or NaN
@@ -35,7 +35,7 @@ struct StepReport {
 /// off from 65536 to 32768".
 std::string explain(const StepReport& report);
 
-/// Writes a line of names, then a line for each report. Numbers read back exactly.
+/// Writes a line of names, then a line for each report. Every value reads back exactly.
 void write_csv(std::ostream& out, std::span<const StepReport> reports);
 
 /// Writes an array of objects with the same names; values that are not finite become null.

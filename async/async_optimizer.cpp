@@ -190,7 +190,7 @@ void AsyncOptimizer::note_versions() {
 void AsyncOptimizer::write_back() {
   if (written_back_) return;
   const Stream stream = current_stream(device_);
-  stream.wait_event(written_);  // another stream may not have finished the last write-back
+  stream.wait_event(written_);  // the last write-back may be pending on a different stream
   report_.overflows = 0;
   report_.first_parameter = -1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -208,7 +208,7 @@ void AsyncOptimizer::write_back() {
   written_back_ = true;
 }
 
-// Copies GPU gradients to the host on the current stream; an event marks the end of the copies. The
+// Copies GPU gradients to the host on the current stream; an event follows the copies. The
 // update that waits for it overwrites `rounded`, so the event also follows the last write-back,
 // whichever stream that was queued on.
 std::shared_ptr<AsyncOptimizer::Gradients> AsyncOptimizer::take_gradients(const char* method) {

@@ -113,7 +113,7 @@ class Optimizer {
   std::vector<ParamGroup>& param_groups() { return groups_; }
   const std::vector<ParamGroup>& param_groups() const { return groups_; }
 
-  /// The parameters of all groups, in the order in which state_dict() numbers them.
+  /// The parameters of all groups, in the order of state_dict()'s indices.
   std::vector<Tensor> parameters() const;
 
   /// Adds a group. Keeps a parameter once that is listed twice in it, with a warning on stderr.

@@ -22,7 +22,7 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device);
 struct StepEntry {
   bool stepped = false;
   Array found_inf;          ///< float32, 0-dim
-  GradientFigures checked;  ///< of the scaled gradients
+  GradientFigures checked;  ///< figures of the scaled gradients
   Array squares_at_step;    ///< at step(), of gradients that unscale_() had unscaled
 };
 

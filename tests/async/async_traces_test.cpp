@@ -18,7 +18,7 @@ struct Row {
   double init_scale, limit;
   std::int32_t growth_interval;
   bool is_async;
-  const char* scales;  // exponents; * marks a skipped step
+  const char* scales;  // exponents; * for a skipped step
 };
 
 // A scaled gradient of 1 overflows float16 from 2^16 on, so 2^15 is the largest useful scale. With
