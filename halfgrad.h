@@ -2,13 +2,14 @@
 
 /// Includes the whole library except `data`, `io` and `testing`. Users usually write
 /// `namespace hg = halfgrad;`.
-#include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/amp/master_weights.h>
 #include <halfgrad/amp/module_policy.h>
+#include <halfgrad/async/async_grad_scaler.h>
+#include <halfgrad/async/async_optimizer.h>
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/checkpoint.h>
 #include <halfgrad/autograd/creation.h>

@@ -12,14 +12,15 @@
 namespace halfgrad {
 
 /// 16-bit copies of float32 leaves, made once a region: a weight used twice is cast once, and the
-/// gradients of both uses are summed in 16 bits before they return to float32. A copy is known by
-/// its source, its dtype and the source's version: an in-place change makes a fresh one.
+/// gradients of both uses are summed in 16 bits before they return to float32. The key is the
+/// source, its version and the dtype, so an in-place change of the source makes a new copy.
 class detail::CastCache {
  public:
   Tensor cast(const Tensor& source, DType dtype) {
     Copy& copy = copies_[{source.impl().get(), dtype}];
     if (copy.source.lock() != source.impl() || copy.version != source._version()) {
-      const EnableGradGuard record;  // the next use may need a gradient, even if this one does not
+      // A later use may need a gradient, even if this one does not.
+      const EnableGradGuard enable_grad;
       copy = {source.impl(), source._version(), to(source, dtype)};
     }
     return copy.tensor;

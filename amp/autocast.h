@@ -12,7 +12,7 @@ namespace halfgrad::detail {
 
 class CastCache;
 
-/// What the regions around an op have settled, for every device type.
+/// The settings of the innermost autocast region, for every device type.
 struct AutocastRule final : CastRule {
   struct Settings {
     bool enabled = false;
@@ -22,7 +22,7 @@ struct AutocastRule final : CastRule {
   void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
   std::unique_ptr<CastRule> copy() const override;
 
-  std::array<Settings, 2> settings{};  // by device type
+  std::array<Settings, 2> settings{};  // indexed by device type
   bool cache_enabled = true;
   std::shared_ptr<CastCache> cache;
 };
@@ -45,21 +45,21 @@ struct AutocastOptions {
 ///   }
 ///   scaler.scale(loss).backward();                // outside: backward follows what forward did
 ///
-/// Inside, each op's operands on that device type are cast as its Precision asks (amp/policy.h):
-/// float16 for matrix products, float32 where 16 bits overflow. float64 and integers are left
-/// alone. Casts are differentiable, so float32 weights get float32 gradients. The rules are those
-/// of torch.autocast for CUDA, on every device type.
+/// Inside, each op's operands on that device type are cast according to its Precision
+/// (amp/policy.h): float16 for matrix products, float32 where 16 bits overflow. float64 and
+/// integers are not cast. Casts are differentiable, so float32 weights get float32 gradients. The
+/// rules are those of torch.autocast for CUDA, on every device type.
 ///
 /// Regions nest: the inner one decides for its device type, other device types keep their state.
 /// The cache of casts lives until the outermost region ends. Regions on the heap may end in any
-/// order; one that another thread ends warns, and stays in force on its own until the next region
-/// there begins or ends.
+/// order. A region that another thread ends warns, and stays in force on its own thread until the
+/// next region there begins or ends.
 class Autocast {
  public:
   /// A dtype other than float16 and bfloat16, or a device type this machine lacks, gives a warning
   /// and a disabled region.
   [[nodiscard]] explicit Autocast(DeviceType type, const AutocastOptions& options = {});
-  /// The arguments of torch.autocast, in its order.
+  /// Takes the arguments of torch.autocast, in its order.
   [[nodiscard]] Autocast(DeviceType type, DType dtype, bool enabled = true,
                          std::optional<bool> cache_enabled = std::nullopt)
       : Autocast(type, AutocastOptions{dtype, enabled, cache_enabled}) {}
@@ -70,12 +70,12 @@ class Autocast {
   detail::GuardedValue<CastRule*> rule_;
 };
 
-/// The state of this thread: that of the innermost region. Outside all regions, and while an op
-/// computes, casts are disabled, the dtype is float16 and the cache enabled.
+/// The state of this thread's innermost region. Outside all regions, and while an op computes,
+/// casts are disabled, the dtype is float16 and the cache enabled.
 bool is_autocast_enabled(DeviceType type);
 DType get_autocast_dtype(DeviceType type);
 bool is_autocast_cache_enabled();
-/// Forgets the casts made so far in the regions this thread is in.
+/// Forgets the casts made so far in this thread's regions.
 void clear_autocast_cache();
 
 }  // namespace halfgrad::amp

@@ -1,11 +1,11 @@
 #include <halfgrad/amp/custom_function.h>
 
 #include <any>
-#include <stdexcept>
 #include <string>
 
 #include <halfgrad/amp/policy.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
@@ -32,8 +32,8 @@ void custom_fwd(autograd::AutogradContext* ctx, DeviceType type) {
 Autocast custom_bwd(autograd::AutogradContext* ctx, DeviceType type) {
   const auto remembered = ctx->saved_data.find(key_of(type));
   if (remembered == ctx->saved_data.end()) {
-    throw std::invalid_argument(
-        "custom_bwd: expected a forward that called custom_fwd for this device type, got none");
+    detail::fail("custom_bwd",
+                 "expected a forward that called custom_fwd for this device type, got none");
   }
   return Autocast(type, std::any_cast<const AutocastOptions&>(remembered->second));
 }

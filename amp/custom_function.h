@@ -8,8 +8,8 @@
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/autograd/function.h>
 
-/// Autocast for user-defined functions: forward says how it wants to run, and backward runs the
-/// same way wherever it is called from. Both return a guard for the rest of the function:
+/// Autocast for user-defined functions: forward chooses its autocast settings, and backward runs
+/// with the same ones wherever it is called from. Both return a guard for the rest of the function:
 ///
 ///   struct Power : autograd::Function<Power> {
 ///     static Tensor forward(AutogradContext* ctx, Tensor x, Tensor y) {
@@ -33,7 +33,7 @@ concept PairLike = requires(Argument& argument) {
   argument.first, argument.second;
 };
 
-/// Casts a tensor, or those in a container; leaves other arguments alone.
+/// Casts a tensor, or the tensors in a container; leaves other arguments alone.
 template <class Argument>
 void cast_argument(Argument& argument, DeviceType type, DType dtype) {
   using Value = std::remove_const_t<Argument>;
@@ -51,12 +51,13 @@ void cast_argument(Argument& argument, DeviceType type, DType dtype) {
 
 namespace amp {
 
-/// For a forward that runs as the region it is called in; backward will run in the same.
+/// For a forward that runs with the settings of the region it is called in. Backward will run with
+/// the same settings.
 void custom_fwd(autograd::AutogradContext* ctx, DeviceType type);
 
-/// For a forward that needs its inputs in one dtype: in an enabled region casts those of `inputs`
-/// that autocast may touch (is_eligible() in amp/policy.h), also in vectors and as values of maps,
-/// and disables autocast until the guard goes. Elsewhere does nothing. Backward will run with
+/// For a forward that needs its inputs in one dtype: in an enabled region casts every input that
+/// autocast may touch (is_eligible() in amp/policy.h), also in vectors and as values of maps, and
+/// disables autocast until the guard is destroyed. Elsewhere does nothing. Backward will run with
 /// autocast disabled.
 template <class... Inputs>
 [[nodiscard]] std::optional<Autocast> custom_fwd(autograd::AutogradContext* ctx, DeviceType type,
@@ -67,8 +68,8 @@ template <class... Inputs>
   return std::optional<Autocast>(std::in_place, type, AutocastOptions{.enabled = false});
 }
 
-/// The region, enabled or disabled and with its dtype, that custom_fwd() has noted for this device
-/// type. Throws std::invalid_argument if it has not.
+/// A region with the settings that custom_fwd() saved for this device type. Throws
+/// std::invalid_argument if custom_fwd() was not called for it.
 [[nodiscard]] Autocast custom_bwd(autograd::AutogradContext* ctx, DeviceType type);
 
 }  // namespace amp

@@ -2,30 +2,22 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
-#include <halfgrad/amp/break_it.h>
-#include <halfgrad/amp/scaled_gradients.h>
+#include <halfgrad/amp/gradient_checks.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/stream.h>
+#include <halfgrad/optim/count_step.h>
 
 namespace halfgrad::amp {
 namespace {
 
-std::string describe(const optim::Optimizer& optimizer) {
-  std::size_t count = 0;
-  for (const optim::ParamGroup& group : optimizer.param_groups()) count += group.params.size();
-  return optimizer.name() + " with " + std::to_string(count) + " parameters";
-}
+using halfgrad::detail::fail;
 
-bool has_backed_off(const detail::ScaleState& state) {
-  return state.event.item() == static_cast<double>(ScaleEvent::backoff);
-}
-
-// While a graph is captured the host sees one iteration, and its replays not at all.
+// The host sees the iteration that a graph captures once, and none of its replays.
 bool is_captured(Device device) {
   return device.is_cuda() &&
          halfgrad::detail::runtime::is_capturing(device.index(), current_stream(device).native());
@@ -36,31 +28,32 @@ bool is_captured(Device device) {
 GradScaler::GradScaler(const GradScalerOptions& options)
     : options_(options), first_(initial_scale(options)) {
   if (options.enabled) check_options(options, "GradScaler");
-  if (detail::broken(detail::Bug::factors_swapped)) {
-    std::swap(options_.growth_factor, options_.backoff_factor);
-  }
 }
 
-void GradScaler::require_scale(const char* method) const {
-  if (!state_.initialized()) {
-    throw std::runtime_error(std::string(method) +
-                             ": expected a scaler that has scaled a loss, got one whose scale() "
-                             "was never called on a tensor");
-  }
+void GradScaler::expect_scaled_loss(const char* method) const {
+  if (state_.initialized()) return;
+  fail<std::runtime_error>(method,
+                           "expected a scaler that has scaled a loss, got one whose scale() was "
+                           "never called on a tensor");
 }
 
-GradScaler::Record* GradScaler::record_of(const optim::Optimizer& optimizer) {
-  const auto found = std::find_if(records_.begin(), records_.end(), [&](const Record& record) {
-    return record.optimizer == &optimizer;
-  });
-  return found != records_.end() ? &*found : nullptr;
+GradScaler::OptState* GradScaler::find_state(const optim::Optimizer& optimizer) {
+  const auto found =
+      std::find_if(opt_states_.begin(), opt_states_.end(),
+                   [&](const OptState& state) { return state.optimizer == &optimizer; });
+  return found != opt_states_.end() ? &*found : nullptr;
+}
+
+GradScaler::Stage GradScaler::stage_of(const optim::Optimizer& optimizer) {
+  const OptState* const state = find_state(optimizer);
+  return state != nullptr ? state->stage : Stage::ready;
 }
 
 detail::Check GradScaler::check() const {
   return options_.check_after_unscale ? detail::Check::unscaled : detail::Check::scaled;
 }
 
-// All or, after an exception, nothing.
+// Either makes the whole state or, after an exception, none of it.
 void GradScaler::initialize(Device device) {
   const detail::ScaleState state(first_, device);
   const detail::StepLog log =
@@ -74,11 +67,10 @@ void GradScaler::initialize(Device device) {
 Tensor GradScaler::scale(const Tensor& outputs) {
   if (!options_.enabled) return outputs;
   if (!outputs.defined()) {
-    throw std::invalid_argument("scale: expected a tensor, got an undefined one");
+    fail("scale", "expected a tensor, got an undefined one");
   }
   if (!state_.initialized()) initialize(outputs.device());
-  Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
-  if (detail::broken(detail::Bug::loss_dtype)) scaled = scaled.to(outputs.dtype());
+  const Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (scaled.requires_grad()) {
     const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
     scaled.register_hook([id](const Tensor&) {
@@ -95,22 +87,31 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
   return scaled;
 }
 
-// To be added to records_ once the gradients are looked at, when there is a verdict on them.
-GradScaler::Record GradScaler::make_record(const optim::Optimizer& optimizer) const {
-  Record record{&optimizer, {}};
-  record.entry.found_inf = Array::full({}, 0, kFloat, state_.scale.device());
-  if (log_.enabled()) record.entry.checked = detail::measure(optimizer, state_.scale.device());
-  return record;
+void GradScaler::set_scale(double scale) {
+  expect_scaled_loss("set_scale");
+  state_.set_scale(Array::full({}, scale, kFloat, state_.scale.device()));
+}
+
+void GradScaler::set_scale(double scale, detail::ScaleId id) {
+  set_scale(scale);
+  scale_id_ = id;
+}
+
+detail::StepEntry GradScaler::new_entry(const optim::Optimizer& optimizer) const {
+  detail::StepEntry entry;
+  entry.found_inf = Array::full({}, 0, kFloat, state_.scale.device());
+  if (log_.enabled()) entry.checked = detail::measure(optimizer, state_.scale.device());
+  return entry;
 }
 
 void GradScaler::unscale_(optim::Optimizer& optimizer) {
   if (!options_.enabled) return;
-  require_scale("unscale_");
-  if (const Record* record = record_of(optimizer)) {
-    throw std::runtime_error(std::string("unscale_: expected one call per optimizer between "
-                                         "updates, before step(), got one after ") +
-                             (record->entry.stepped ? "step()" : "unscale_()") +
-                             "; call update() at the end of each iteration");
+  expect_scaled_loss("unscale_");
+  if (const Stage stage = stage_of(optimizer); stage != Stage::ready) {
+    fail<std::runtime_error>("unscale_",
+                             "expected one call per optimizer between updates, before step(), got "
+                             "one after {}; call update() at the end of each iteration",
+                             stage == Stage::stepped ? "step()" : "unscale_()");
   }
   optimizer.expect_step_allowed("unscale_");
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "unscale_");
@@ -119,80 +120,77 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   detail::expect_scale(gradients, scale_id_, "unscale_");
   detail::warn_of_unscaled_loss(gradients, "unscale_", warned_of_unscaled_loss_);
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  Record record = make_record(optimizer);
-  detail::unscale(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf, check());
-  records_.push_back(std::move(record));
+  const detail::StepEntry entry = new_entry(optimizer);
+  detail::unscale(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
+  opt_states_.push_back({&optimizer, Stage::unscaled, entry});
   detail::mark_unscaled(known);
 }
 
 StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Tensor()>& closure) {
   if (!options_.enabled) return StepOutcome(Array(), optimizer.step(closure));
   if (closure) {
-    throw std::runtime_error(
-        "step: expected no closure, whose gradients could not be checked, got one");
+    fail<std::runtime_error>("step",
+                             "expected no closure, whose gradients could not be checked, got one");
   }
-  require_scale("step");
-  const Record* record = record_of(optimizer);
-  const bool unscaled = record != nullptr;
-  if (unscaled && record->entry.stepped) {
-    throw std::runtime_error(
-        "step: expected one call per optimizer between updates, got a second one; "
-        "call update() at the end of each iteration");
+  expect_scaled_loss("step");
+  const Stage stage = stage_of(optimizer);
+  if (stage == Stage::stepped) {
+    fail<std::runtime_error>("step",
+                             "expected one call per optimizer between updates, got a second one; "
+                             "call update() at the end of each iteration");
   }
+  const bool unscaled = stage == Stage::unscaled;
   optimizer.expect_step_allowed("step");
   const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step");
   detail::expect_scale(gradients, unscaled ? detail::kUnscaled : scale_id_, "step");
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
   if (!unscaled && gradients.empty()) {
-    throw std::runtime_error("step: expected an optimizer with at least one gradient, got " +
-                             describe(optimizer) +
-                             " and no gradient; call backward() on the scaled loss first");
+    fail<std::runtime_error>("step",
+                             "expected an optimizer with at least one gradient, got {} with {} "
+                             "parameters and no gradient; call backward() on the scaled loss first",
+                             optimizer.name(), optimizer.parameters().size());
   }
   detail::refuse_float16(optimizer, "step");
   if (!unscaled) detail::warn_of_unscaled_loss(gradients, "step", warned_of_unscaled_loss_);
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
   try {
-    found_inf = check_step(optimizer, gradients, unscaled);
+    found_inf = begin_step(optimizer, gradients, stage);
     optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
   } catch (...) {
-    if (optimizer.steps() == steps) take_back_step(optimizer, unscaled);
+    if (optimizer.steps() == steps) undo_step(optimizer, stage);
     throw;
   }
   detail::mark_unscaled(known);
-  detail::count_step(state_, found_inf);
+  detail::count_step(found_inf, state_.counters.select(0, detail::ScaleState::skipped_steps),
+                     state_.counters.select(0, detail::ScaleState::steps));
   return StepOutcome(found_inf);
 }
 
-// What comes before the optimizer's part of step(): its verdict.
-Array GradScaler::check_step(const optim::Optimizer& optimizer,
-                             const std::vector<Tensor>& gradients, bool unscaled) {
-  if (!unscaled) {
-    Record record = make_record(optimizer);
-    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, record.entry.found_inf,
-                         check());
-    records_.push_back(std::move(record));
+// Checks the gradients, unless unscale_() did, and returns the optimizer's found_inf.
+Array GradScaler::begin_step(const optim::Optimizer& optimizer,
+                             const std::vector<Tensor>& gradients, Stage stage) {
+  if (stage == Stage::ready) {
+    const detail::StepEntry entry = new_entry(optimizer);
+    detail::check_finite(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
+    opt_states_.push_back({&optimizer, Stage::ready, entry});
   }
-  Record& record = *record_of(optimizer);
-  const Array& found_inf = record.entry.found_inf;
-  if (unscaled && log_.enabled()) {
-    record.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
+  OptState& state = *find_state(optimizer);
+  if (stage == Stage::unscaled && log_.enabled()) {
+    state.entry.squares_at_step = detail::measure(optimizer, state_.scale.device()).squares;
   }
-  if (detail::broken(detail::Bug::scale_before_gradients)) {
-    detail::update_scale(state_, std::span(&found_inf, 1), options_);
-  }
-  record.entry.stepped = true;
-  return found_inf;
+  state.stage = Stage::stepped;
+  return state.entry.found_inf;
 }
 
-// The optimizer has not begun: what check_step() noted is taken back.
-void GradScaler::take_back_step(const optim::Optimizer& optimizer, bool unscaled) {
-  if (!unscaled) {
-    std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
-  }
-  if (Record* record = record_of(optimizer)) {
-    record->entry.stepped = false;
-    record->entry.squares_at_step = Array();
+// Undoes begin_step(), for an optimizer whose update has not begun.
+void GradScaler::undo_step(const optim::Optimizer& optimizer, Stage stage) {
+  if (stage == Stage::ready) {
+    std::erase_if(opt_states_,
+                  [&](const OptState& state) { return state.optimizer == &optimizer; });
+  } else if (OptState* const state = find_state(optimizer)) {
+    state->stage = stage;
+    state->entry.squares_at_step = Array();
   }
 }
 
@@ -201,7 +199,10 @@ template <class F>
 void GradScaler::end_iteration(const F& change) {
   if (log_.enabled()) {
     std::vector<detail::StepEntry> entries;
-    for (const Record& record : records_) entries.push_back(record.entry);
+    for (OptState& state : opt_states_) {
+      state.entry.stepped = state.stage == Stage::stepped;
+      entries.push_back(state.entry);
+    }
     if (entries.empty()) entries.emplace_back();
     log_.begin(entries, state_);
     change();
@@ -209,55 +210,45 @@ void GradScaler::end_iteration(const F& change) {
   } else {
     change();
   }
-  records_.clear();
+  opt_states_.clear();
   scale_id_ = detail::new_scale_id();
 }
 
 void GradScaler::update() {
-  update_after([] {});
-}
-
-// `change` comes between the report of the iteration and the update.
-void GradScaler::update_after(const std::function<void()>& change) {
   if (!options_.enabled) return;
-  require_scale("update");
+  expect_scaled_loss("update");
   std::vector<Array> found_infs;
-  for (const Record& record : records_) found_infs.push_back(record.entry.found_inf);
+  for (const OptState& state : opt_states_) found_infs.push_back(state.entry.found_inf);
   if (found_infs.empty()) {
-    throw std::runtime_error(
-        "update: expected an optimizer that was unscaled or stepped since the last update, got "
-        "none");
+    fail<std::runtime_error>(
+        "update",
+        "expected an optimizer that was unscaled or stepped since the last update, got none");
   }
-  end_iteration([&] {
-    change();
-    do detail::update_scale(state_, found_infs, options_);
-    while (detail::broken(detail::Bug::bad_batch_repeated) && has_backed_off(state_));
-  });
+  end_iteration([&] { detail::update_scale(state_, found_infs, options_); });
 }
 
 void GradScaler::update(double new_scale) {
   if (!options_.enabled) return;
-  require_scale("update");
+  expect_scaled_loss("update");
   check_scale(new_scale, options_, "update");
   const Array value = Array::full({}, new_scale, kFloat, state_.scale.device());
-  end_iteration([&] { state_.set_scale(value); });
+  end_iteration([&] { state_.reset_scale(value); });
 }
 
 void GradScaler::update(const Tensor& new_scale) {
   if (!options_.enabled) return;
-  require_scale("update");
+  expect_scaled_loss("update");
   if (!new_scale.defined() || new_scale.numel() != 1 || new_scale.requires_grad() ||
       new_scale.device().type() != state_.scale.device().type()) {
-    throw std::invalid_argument("update: expected a new scale of one element on " +
-                                state_.scale.device().str() + " that does not require grad, got " +
-                                (new_scale.defined()
-                                     ? "shape " + to_string(new_scale.sizes()) + " on " +
-                                           new_scale.device().str() +
-                                           (new_scale.requires_grad() ? ", requiring grad" : "")
-                                     : "an undefined tensor"));
+    const std::string got = !new_scale.defined() ? "an undefined tensor"
+                                                 : "shape " + to_string(new_scale.sizes()) +
+                                                       " on " + new_scale.device().str();
+    fail("update", "expected a new scale of one element on {} that does not require grad, got {}{}",
+         state_.scale.device(), got,
+         new_scale.defined() && new_scale.requires_grad() ? ", requiring grad" : "");
   }
   if (new_scale.device().is_cpu()) check_scale(new_scale.item(), options_, "update");
-  end_iteration([&] { state_.set_scale(new_scale.array()); });
+  end_iteration([&] { state_.reset_scale(new_scale.array()); });
 }
 
 LossScale GradScaler::loss_scale() const { return state_.initialized() ? state_.read() : first_; }

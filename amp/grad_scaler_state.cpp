@@ -2,11 +2,13 @@
 #include <cmath>
 #include <stdexcept>
 
-#include <halfgrad/amp/break_it.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/core/fail.h>
 
-/// What a GradScaler can be told and asked between iterations.
+/// The calls of GradScaler between iterations: options, saving and loading.
 namespace halfgrad::amp {
+
+using halfgrad::detail::fail;
 
 void GradScaler::set_options(const GradScalerOptions& options, const char* method) {
   if (options.enabled) check_options(options, method);
@@ -47,9 +49,9 @@ GradScalerState GradScaler::state_dict() const {
 void GradScaler::load_state_dict(const GradScalerState& state) {
   if (!options_.enabled) return;
   if (state.empty()) {
-    throw std::runtime_error(
-        "load_state_dict: expected the state of an enabled scaler, got an empty one, as a disabled "
-        "scaler gives");
+    fail<std::runtime_error>("load_state_dict",
+                             "expected the state of an enabled scaler, got an empty one, as a "
+                             "disabled scaler gives");
   }
   std::string missing;
   for (const char* key :
@@ -57,17 +59,14 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
     if (!state.contains(key)) missing += (missing.empty() ? "" : ", ") + std::string(key);
   }
   if (!missing.empty()) {
-    throw std::invalid_argument("load_state_dict: expected PyTorch's keys, got none for " +
-                                missing);
+    fail("load_state_dict", "expected PyTorch's keys, got none for {}", missing);
   }
   const auto integer = [&](const char* key, std::int32_t least) {
     const double value = state.at(key);
     const double nearest =
         std::nearbyint(std::clamp(value, static_cast<double>(least), 0x1p31 - 1));
     if (value != nearest) {
-      throw std::invalid_argument(std::string("load_state_dict: expected ") + key +
-                                  " to be an int32 >= " + std::to_string(least) + ", got " +
-                                  std::to_string(value));
+      fail("load_state_dict", "expected {} to be an int32 >= {}, got {}", key, least, value);
     }
     return static_cast<std::int32_t>(value);
   };
@@ -75,7 +74,6 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
   loaded.growth_factor = state.at("growth_factor");
   loaded.backoff_factor = state.at("backoff_factor");
   loaded.growth_interval = integer("growth_interval", 1);
-  if (detail::broken(detail::Bug::min_scale_lost)) loaded.min_scale = 1;
   LossScale now{.scale = state.at("scale")};
   now.good_steps = integer("_growth_tracker", std::min(0, options_.rule.after_bad_step));
   if (state.contains("_bad_steps")) now.bad_steps = integer("_bad_steps", 0);
@@ -109,9 +107,8 @@ void GradScaler::load_records(const std::map<std::string, Array>& records) {
         is_log ? detail::StepLog::sizes(options_.history) : Shape{detail::ScaleState::kCounters};
     const DType dtype = is_log ? kDouble : kInt64;
     if ((!is_log && name != "counters") || array.sizes() != sizes || array.dtype() != dtype) {
-      throw std::invalid_argument("load_records: expected " + std::string(halfgrad::name(dtype)) +
-                                  " " + to_string(sizes) + ", got \"" + name + "\" of shape " +
-                                  to_string(array.sizes()));
+      fail("load_records", "expected {} {}, got \"{}\" of shape {}", dtype, sizes, name,
+           array.sizes());
     }
   }
   if (!state_.initialized()) {

@@ -1,14 +1,14 @@
 #include <halfgrad/amp/master_weights.h>
 
-#include <stdexcept>
-#include <string>
+#include <utility>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/optim/loaded_state.h>
 
 namespace halfgrad::amp {
 namespace {
 
-// f(param, its state) for each 16-bit parameter.
+// Calls f(param, its state) for each 16-bit parameter.
 template <class F>
 void for_each_narrow(optim::Optimizer& optimizer, const F& f) {
   for (const optim::ParamGroup& group : optimizer.param_groups()) {
@@ -25,12 +25,12 @@ MasterWeights::MasterWeights(optim::Optimizer& optimizer) : optimizer_(optimizer
   for_each_narrow(optimizer, [&](const Tensor&, const optim::ParamState& state) {
     any = true;
     if (state.empty()) return;
-    throw std::invalid_argument(
-        "MasterWeights: expected an optimizer that has made no update, got state \"" +
-        state.begin()->first + "\" in " + optimizer.name());
+    detail::fail("MasterWeights",
+                 "expected an optimizer that has made no update, got state \"{}\" in {}",
+                 state.begin()->first, optimizer.name());
   });
   if (!any) {
-    throw std::invalid_argument("MasterWeights: expected float16 or bfloat16 parameters, got none");
+    detail::fail("MasterWeights", "expected float16 or bfloat16 parameters, got none");
   }
   for_each_narrow(optimizer, [](const Tensor& param, optim::ParamState& state) {
     detail::add_master(state, param);
@@ -41,9 +41,8 @@ const Array& MasterWeights::master(const Tensor& param) const {
   const optim::ParamState& state = std::as_const(optimizer_).state(param);
   const auto found = state.find(detail::kMaster);
   if (found == state.end()) {
-    throw std::invalid_argument("master: expected a 16-bit parameter of the optimizer, got " +
-                                std::string(name(param.dtype())) + " of shape " +
-                                to_string(param.sizes()));
+    detail::fail("master", "expected a 16-bit parameter of the optimizer, got {} of shape {}",
+                 param.dtype(), param.sizes());
   }
   return found->second;
 }

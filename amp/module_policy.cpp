@@ -5,7 +5,7 @@
 namespace halfgrad {
 
 void detail::ComputeRule::cast(const char* op, Precision, std::span<Tensor> operands) {
-  if (op == std::string_view("to")) return;  // what the module asks for itself, and the casts below
+  if (op == std::string_view("to")) return;  // conversions in the module, and the casts below
   for (Tensor& operand : operands) {
     if (operand.defined() && !operand.impl()->is_scalar)
       operand = amp::cast_floating(operand, dtype);

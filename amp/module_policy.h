@@ -10,18 +10,19 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
 
-/// Precision by module instead of by op, as in jmp (github.com/google-deepmind/jmp): a policy says
-/// which type a module's parameters are stored in, which it computes in, and which it returns.
+/// Precision by module instead of by op, as in jmp (github.com/google-deepmind/jmp): a policy names
+/// the dtype in which a module's parameters are stored, the dtype in which it computes, and the
+/// dtype that it returns.
 ///
 ///   auto body = amp::with_policy(nn::Linear(784, 512), {.compute = kHalf, .output = kHalf});
 ///   auto head = amp::with_policy(nn::Linear(512, 10), {.compute = kFloat});
 ///   auto model = nn::Sequential(body, nn::ReLU(), head);
 ///
-/// Nothing is decided by op: a policy with compute = kHalf sums and exponentiates in float16, too.
+/// All ops are treated alike: a policy with compute = kHalf sums and exponentiates in float16, too.
 namespace halfgrad {
 namespace detail {
 
-/// Casts every floating-point operand of every op to one type.
+/// Casts every floating-point operand of every op to one dtype.
 struct ComputeRule final : CastRule {
   explicit ComputeRule(DType compute_dtype) : dtype(compute_dtype) {}
   void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
@@ -40,11 +41,11 @@ struct ModulePolicy {
   DType output = kFloat;
 };
 
-/// The tensor in this type if it is floating point, else the tensor.
+/// Casts a floating-point tensor to `dtype`; returns any other tensor as it is.
 Tensor cast_floating(const Tensor& tensor, DType dtype);
 
-/// A module that is called as its policy says: the same parameters under the same names. Inside,
-/// the policy takes the place of an autocast region; gradients arrive in the parameters' type.
+/// A module that runs by a policy, with the same parameters under the same names. Inside, the
+/// policy takes the place of an autocast region. Gradients have the parameters' dtype.
 template <class M>
 class WithPolicy : public M {
  public:
@@ -53,7 +54,7 @@ class WithPolicy : public M {
     this->to(policy.param);
   }
 
-  /// A Tensor, or a vector of them, as the module returns.
+  /// Returns a Tensor or a vector of them, as the module does.
   template <class... Inputs>
   auto operator()(const Inputs&... inputs) const {
     auto result = [&] {

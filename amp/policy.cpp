@@ -1,22 +1,22 @@
 #include <halfgrad/amp/policy.h>
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::amp {
 namespace {
 
-// float32 if any operand is, else the region's type. The other 16-bit type has no common type with
-// it, so it is an error, unless a float32 before it has decided already.
+// float32 if any operand is float32, else the region's dtype. The other 16-bit dtype is an error,
+// as the two have no common 16-bit dtype, unless a float32 operand before it has decided already.
 DType widest(const char* op, std::span<const Tensor> operands, DeviceType type, DType fast) {
   for (const Tensor& operand : operands) {
     if (!is_eligible(operand, type)) continue;
     if (operand.dtype() == kFloat) return kFloat;
     if (operand.dtype() != fast) {
-      throw std::runtime_error(std::string(op) + ": expected operands of float32 or " +
-                               std::string(name(fast)) + " in this autocast region, got " +
-                               std::string(name(operand.dtype())));
+      halfgrad::detail::fail<std::runtime_error>(
+          op, "expected operands of float32 or {} in this autocast region, got {}", fast,
+          operand.dtype());
     }
   }
   return fast;
@@ -29,10 +29,11 @@ bool any_on(std::span<const Tensor> operands, DeviceType type) {
 }
 
 [[noreturn]] void refuse(const char* op) {
-  throw std::runtime_error(std::string(op) +
-                           ": expected a call outside autocast, got one in an enabled region: its "
-                           "gradient may not fit 16 bits; use " +
-                           op + "_with_logits, which is safe");
+  halfgrad::detail::fail<std::runtime_error>(
+      op,
+      "expected a call outside autocast, got one in an enabled region: its gradient may not fit 16 "
+      "bits; use {}_with_logits, which is safe",
+      op);
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ Casts decide(const char* op, Precision precision, std::span<Tensor> operands, De
       if (any_on(operands, type)) refuse(op);
       return {};
   }
-  throw std::logic_error("decide: expected a precision, got an unknown enumerator");
+  halfgrad::detail::fail<std::logic_error>("decide",
+                                           "expected a precision, got an unknown enumerator");
 }
 
 }  // namespace halfgrad::amp

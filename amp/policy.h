@@ -5,17 +5,17 @@
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// What autocast does about each fact of precision.h: the whole policy of this library.
+/// Autocast's decision for each Precision of precision.h: the whole policy of this library.
 namespace halfgrad::amp {
 
-/// The operands to cast, and what to. Only eligible ones among them are.
+/// The operands to cast, if they are eligible, and the dtype to cast them to.
 struct Casts {
   std::span<Tensor> operands;
   DType dtype = kFloat;
 };
 
-/// True for tensors that autocast may touch: floating point but not float64, on that device type.
-/// Undefined (omitted) operands, integers, bools, doubles and other devices' tensors pass through.
+/// True for tensors that autocast may cast: floating point but not float64, on that device type.
+/// Undefined (omitted) operands, integers, bools, doubles and other devices' tensors are not cast.
 bool is_eligible(const Tensor& tensor, DeviceType type);
 
 /// The decision for one call of `op` in a region of `type` whose 16-bit type is `fast`.

@@ -1,85 +1,54 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
-#include <halfgrad/amp/break_it.h>
-#include <halfgrad/amp/scale_policy.h>
-#include <halfgrad/core/hd.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/amp/grad_scaler_options.h>
 
-/// The formula of amp::next(), for the host and for the scaler's device.
-namespace halfgrad::detail {
+/// The state machine of a dynamic loss scaler as a value: (state, found_inf) -> state. A GradScaler
+/// runs the same formula on its device.
+namespace halfgrad::amp {
 
-HG_HD inline double in_float(double x) { return static_cast<double>(static_cast<float>(x)); }
+/// The state that a scaler carries from one iteration to the next.
+struct LossScale {
+  double scale;                 ///< in the next iteration, a float32 value
+  double next_scale = scale;    ///< in the iteration after that, if the rule is one step late
+  std::int32_t good_steps = 0;  ///< the growth tracker
+  std::int32_t bad_steps = 0;   ///< bad steps in a row, counted up to the hysteresis
+};
 
-HG_HD inline amp::ScaleUpdate after_bad_step(amp::LossScale state,
-                                             const amp::GradScalerOptions& options) {
-  const amp::ScaleRule& rule = options.rule;
-  state.good_steps = rule.after_bad_step - (broken(Bug::late_first_growth) ? 1 : 0);
-  if (state.bad_steps < options.hysteresis) ++state.bad_steps;
-  if (state.bad_steps < options.hysteresis) return {state, amp::ScaleEvent::tolerated};
-  if (rule.forgives == amp::ScaleRule::Forgives::good_step_or_backoff) state.bad_steps = 0;
-  const double before = state.next_scale;
-  const double lower = before * options.backoff_factor;
-  state.next_scale = in_float(lower < options.min_scale ? options.min_scale : lower);
-  const bool fell = state.next_scale < before;
-  return {state, fell ? amp::ScaleEvent::backoff : amp::ScaleEvent::limited};
-}
+/// The effect of an iteration on the scale.
+enum class ScaleEvent : std::uint8_t {
+  none,       ///< a good step, and not yet growth_interval of them in a row
+  growth,     ///< the scale rose
+  backoff,    ///< the scale fell
+  tolerated,  ///< a bad step that hysteresis forgives
+  limited,    ///< a limit kept the scale from rising or falling
+  set         ///< update(new_scale)
+};
 
-HG_HD inline double grown(double scale, const amp::GradScalerOptions& options) {
-  using Growth = amp::ScaleRule::Growth;
-  const double interval = options.growth_interval;
-  double factor = options.growth_factor;
-  switch (options.rule.growth) {
-    case Growth::by_two:
-      if (scale >= options.max_scale) return scale;
-      return scale == interval ? scale * factor : scale + 2;
-    case Growth::every_step:
-      factor = math::pow(factor, 1 / interval);
-      break;
-    case Growth::at_interval:
-      break;
-  }
-  const double higher = scale * factor;
-  return options.max_scale < higher ? options.max_scale : higher;
-}
+/// "none", "growth", ...
+std::string_view name(ScaleEvent event);
 
-HG_HD inline bool is_due(std::int64_t good_steps, double scale,
-                         const amp::GradScalerOptions& options) {
-  if (options.rule.growth != amp::ScaleRule::Growth::at_interval) return true;
-  if (broken(Bug::flashlight_growth)) return scale == options.growth_interval;
-  if (broken(Bug::late_growth)) return good_steps > options.growth_interval;
-  return good_steps >= options.growth_interval;
-}
+struct ScaleUpdate {
+  LossScale state;
+  ScaleEvent event;
+};
 
-HG_HD inline amp::ScaleUpdate after_good_step(amp::LossScale state,
-                                              const amp::GradScalerOptions& options) {
-  const amp::ScaleRule& rule = options.rule;
-  const std::int64_t good_steps = std::int64_t{state.good_steps} + 1;
-  const bool forgets = rule.forgives != amp::ScaleRule::Forgives::growth;
-  if (forgets && !broken(Bug::cumulative_hysteresis)) state.bad_steps = 0;
-  if (!is_due(good_steps, state.next_scale, options)) {
-    state.good_steps = static_cast<std::int32_t>(good_steps);
-    return {state, amp::ScaleEvent::none};
-  }
-  if (!broken(Bug::tracker_kept)) state.good_steps = rule.after_growth;
-  state.bad_steps = 0;
-  const double before = state.next_scale;
-  const double higher = in_float(grown(before, options));
-  const bool to_infinity = rule.grows_to_infinity || broken(Bug::unlimited_growth);
-  if (!(higher > before) || !(math::isfinite(higher) || to_infinity)) {
-    return {state, amp::ScaleEvent::limited};
-  }
-  state.next_scale = higher;
-  return {state, amp::ScaleEvent::growth};
-}
+/// The state before the first iteration.
+LossScale initial_scale(const GradScalerOptions& options);
 
-HG_HD inline amp::ScaleUpdate next_loss_scale(const amp::LossScale& state, bool found_inf,
-                                              const amp::GradScalerOptions& options) {
-  amp::ScaleUpdate update =
-      found_inf ? after_bad_step(state, options) : after_good_step(state, options);
-  update.state.scale = options.rule.one_step_late ? state.next_scale : update.state.next_scale;
-  return update;
-}
+/// The state after an iteration that found an inf or a NaN in a gradient (bad) or did not (good):
+///
+///     bad:   good_steps = 0
+///            scale = max(scale * backoff_factor, min_scale)  from the `hysteresis`-th in a row on
+///
+///     good:  good_steps = good_steps + 1; when that is growth_interval:
+///            good_steps = 0
+///            scale = min(scale * growth_factor, max_scale)   unless that is infinite
+///
+/// Products are formed in double and rounded to float32. `options.rule` other than the default
+/// replaces all of this by another project's rule.
+ScaleUpdate next(const LossScale& state, bool found_inf, const GradScalerOptions& options);
 
-}  // namespace halfgrad::detail
+}  // namespace halfgrad::amp

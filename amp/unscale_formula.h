@@ -3,12 +3,11 @@
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
 
-/// What unscaling does with an element of a gradient: a formula of core/multi_tensor.h.
+/// The formula of unscaling, for each element of a gradient: see core/multi_tensor.h.
 namespace halfgrad::detail {
 
-/// y = x * inv_scale, finite where |x * probe| < limit, and written back if `kWrite`. `kStopsEarly`
-/// is a bug of docs/labs.md.
-template <bool kWrite, bool kStopsEarly = false>
+/// y = x * inv_scale, written back if `kWrite`; sets found_inf unless |x * probe| < limit.
+template <bool kWrite>
 struct UnscaleFormula {
   static constexpr unsigned kWrites = kWrite ? 1 : 0;
 
@@ -19,20 +18,19 @@ struct UnscaleFormula {
 
   template <class T>
   HG_HD void operator()(T& gradient) const {
-    if (kStopsEarly && *found_inf != 0) return;
     if (!all(math::abs(gradient * T(probe)) < T(limit))) raise_flag(found_inf);
     if constexpr (kWrite) gradient = gradient * T(inv_scale);
   }
 };
 
-template <bool kWrite, bool kStopsEarly = false>
+template <bool kWrite>
 struct Unscale {
   const float* inv_scale;
   bool check_after;
   double limit;
   float* found_inf;
 
-  HG_HD UnscaleFormula<kWrite, kStopsEarly> make() const {
+  HG_HD UnscaleFormula<kWrite> make() const {
     return {*inv_scale, check_after ? *inv_scale : 1, limit, found_inf};
   }
 };

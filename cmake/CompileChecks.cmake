@@ -132,7 +132,7 @@ if(HALFGRAD_CUDA)
   set(wide "(v4\\.[ubf]32|v2\\.[ubf]64|b128)")  # 128 bits at once
   set(wide_accesses "ld\\.global(\\.nc)?\\.${wide}" "st\\.global\\.wb\\.${wide}")
   instruction_check(autograd/ops/relu.cpp "map_packs" ${wide_accesses})
-  # AdamUpdate, not NextStep: that one counts steps and writes single elements.
+  # AdamUpdate, not BiasCorrectionUpdate, which writes single elements.
   instruction_check(optim/adam.cpp "update_tensors.*DenseView.*10AdamUpdate" ${wide_accesses})
   instruction_check(core/cuda/layer_norm.cu "normalize" ${wide_accesses})
   instruction_check(core/cuda/cross_entropy.cu "class_gradient" ${wide_accesses})

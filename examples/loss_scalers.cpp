@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <halfgrad/amp/loss_scalers.h>
-#include <halfgrad/amp/scale_policy.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/replay.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/suggestion.h>
@@ -23,7 +23,7 @@ namespace hg = halfgrad;
 namespace {
 
 /// For each step, the largest loss scale without overflow; NaN if every scale overflows.
-using Trace = std::vector<double>;
+using Trace = hg::amp::OverflowTrace;
 
 Trace start_too_high() { return Trace(10000, 0x1p10); }
 
@@ -57,36 +57,6 @@ std::string trace_fault(const std::string& name) {
   for (const auto& [known, trace] : kSynthetic) names.push_back(known);
   return "expected start-too-high, one-in-1000, permanent or a file, got " + name +
          programs::did_you_mean(name, names);
-}
-
-/// The largest scale without overflow in half of the steps; 0 if every step overflows at every
-/// scale.
-double useful_scale(Trace limits) {
-  std::erase_if(limits, [](double limit) { return std::isnan(limit); });
-  if (limits.empty()) return 0;
-  const auto middle = limits.begin() + std::ssize(limits) / 2;
-  std::nth_element(limits.begin(), middle, limits.end());
-  return *middle;
-}
-
-struct Result {
-  std::size_t wasted = 0;  // number of steps that overflowed
-  std::size_t below = 0;   // number of steps with at most half of the useful scale
-  double final_scale = 0;
-};
-
-Result replay(const hg::amp::GradScalerOptions& options, const Trace& limits) {
-  const double useful = useful_scale(limits);
-  Result result;
-  hg::amp::LossScale state = hg::amp::initial_scale(options);
-  for (const double limit : limits) {
-    const bool found_inf = !(state.scale <= limit);
-    if (found_inf) ++result.wasted;
-    if (useful > 0 && state.scale <= useful / 2) ++result.below;
-    state = hg::amp::next(state, found_inf, options).state;
-  }
-  result.final_scale = state.scale;
-  return result;
 }
 
 /// Prints a power of two as 2^k, other scales in decimal.
@@ -141,7 +111,7 @@ void print_replay(const Trace& trace) {
   std::vector<Row> rows;
   int widest_name = 0;
   for (const hg::amp::LossScaler& scaler : hg::amp::loss_scalers()) {
-    const Result result = replay(scaler.options, trace);
+    const hg::amp::ReplayResult result = hg::amp::replay(scaler.options, trace);
     rows.push_back({std::string(scaler.name), std::to_string(result.wasted),
                     std::to_string(result.below), text_of(result.final_scale)});
     widest_name = std::max(widest_name, programs::width(scaler.name));

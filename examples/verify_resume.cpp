@@ -30,11 +30,11 @@ namespace {
 
 constexpr std::int64_t kWindow = 4;  // micro-batches whose gradients are added up
 
-/// Ways to train. The last one's steps run beside the next window, so that N finds one pending.
+/// Ways to train. The steps of fp16-async run beside the next window, so one is pending at N.
 constexpr std::array kModes{"fp32", "fp16", "bf16", "fp16-async"};
 
-/// A model with dropout and running means, a schedule, a scale that grows and backs off, shuffled
-/// data: whatever could be forgotten.
+/// A training run with every kind of state that a checkpoint could miss: dropout, running means, a
+/// schedule, a scale that grows and backs off, shuffled data.
 class Training {
  public:
   explicit Training(const std::string& mode) : mode_(mode) {
@@ -50,8 +50,8 @@ class Training {
                  .history = 8});
   }
 
-  /// At `complete_at` waits for a pending step, as taking a checkpoint does, so that what follows
-  /// is computed with parameters that are up to date. Stops early after an interrupt.
+  /// At `complete_at` waits for a pending step, as taking a checkpoint does, so that the rest is
+  /// computed with up-to-date parameters. Stops early after an interrupt.
   void train_to(std::int64_t micro_batches, std::int64_t complete_at) {
     const auto digits = hg::data::synthetic_digits(300, 1);
     const hg::Tensor pixels = hg::tensor(digits.pixels, {300, 784}).to(hg::kFloat32) / 255;
@@ -133,7 +133,7 @@ void restart(const char* program, std::vector<std::string> arguments) {
   }
 }
 
-/// A new folder for files that nobody needs afterwards.
+/// A new folder that is deleted at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder()

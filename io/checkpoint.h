@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <halfgrad/amp/async_grad_scaler.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/async/async_grad_scaler.h>
+#include <halfgrad/async/async_optimizer.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/nn/module.h>
-#include <halfgrad/optim/async_optimizer.h>
 #include <halfgrad/optim/lr_scheduler.h>
 #include <halfgrad/optim/optimizer.h>
 

@@ -10,16 +10,17 @@
 namespace halfgrad::optim {
 namespace {
 
+// m, v and the bias corrections are those of Kingma and Ba 2015, section 2; g is their gradient.
 struct AdamFormula {
   static constexpr unsigned kWrites =
       detail::operands(detail::kParameter) | detail::operands_from(detail::kState);
 
   bool maximize;
-  double weight_decay;  // into the gradient
-  double keep;          // what decoupled decay leaves of the parameter
+  double weight_decay;  // added to the gradient
+  double keep;          // decoupled decay multiplies the parameter by this
   double beta1, beta2;
-  double step_size;   // lr / (1 - beta1^t)
-  double correction;  // 1 / sqrt(1 - beta2^t)
+  double step_size;                  // lr / bias_correction1
+  double inv_sqrt_bias_correction2;  // 1 / sqrt(bias_correction2)
   double eps;
 
   template <class T>
@@ -35,54 +36,58 @@ struct AdamFormula {
   }
 
   template <class T>
-  HG_HD void move(T& parameter, T average, T square) const {
+  HG_HD void move(T& parameter, T m, T v) const {
     parameter = T(keep) * parameter -
-                T(step_size) * average / (math::sqrt(square) * T(correction) + T(eps));
+                T(step_size) * m / (math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(eps));
   }
 
   template <class T>
-  HG_HD void operator()(T& parameter, T gradient, T& average, T& square) const {
+  HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = direction(parameter, gradient);
-    average = lerp(average, g, 1 - beta1);
-    square = T(beta2) * square + T(1 - beta2) * g * g;
-    move(parameter, average, square);
+    m = lerp(m, g, 1 - beta1);
+    v = T(beta2) * v + T(1 - beta2) * g * g;
+    move(parameter, m, v);
   }
 
+  // amsgrad
   template <class T>
-  HG_HD void operator()(T& parameter, T gradient, T& average, T& square, T& largest) const {
+  HG_HD void operator()(T& parameter, T gradient, T& m, T& v, T& max_v) const {
     const T g = direction(parameter, gradient);
-    average = lerp(average, g, 1 - beta1);
-    square = T(beta2) * square + T(1 - beta2) * g * g;
-    largest = math::maximum(largest, square);
-    move(parameter, average, largest);
+    m = lerp(m, g, 1 - beta1);
+    v = T(beta2) * v + T(1 - beta2) * g * g;
+    max_v = math::maximum(max_v, v);
+    move(parameter, m, max_v);
   }
 };
 
-// The bias corrections of update t, and t itself: once a parameter, since powers are slow.
-struct Corrections {
+// Writes the bias corrections of update t, and t itself: once a parameter, since powers are slow.
+//
+//     bias_correction1 = 1 - beta1^t
+//     bias_correction2 = 1 - beta2^t
+struct BiasCorrectionFormula {
   static constexpr unsigned kWrites = detail::operands_from(0);
   static constexpr unsigned kReads = 0;
 
-  double average;  // 1 / (1 - beta1^t)
-  double square;   // 1 / sqrt(1 - beta2^t)
+  double inv_bias_correction1;
+  double inv_sqrt_bias_correction2;
   double t;
 
   template <class T>
-  HG_HD void operator()(T& of_average, T& of_square, T& count) const {
-    of_average = T(average);
-    of_square = T(square);
+  HG_HD void operator()(T& inv1, T& inv_sqrt2, T& count) const {
+    inv1 = T(inv_bias_correction1);
+    inv_sqrt2 = T(inv_sqrt_bias_correction2);
     count = T(t);
   }
 };
 
-struct NextStep {
+struct BiasCorrectionUpdate {
   const detail::GroupOptions* options;
   const float* step;
 
-  HG_HD Corrections make() const {
+  HG_HD BiasCorrectionFormula make() const {
     const double t = static_cast<double>(*step) + 1;
-    return {.average = 1 / (1 - std::pow(options->beta1, t)),
-            .square = 1 / std::sqrt(1 - std::pow(options->beta2, t)),
+    return {.inv_bias_correction1 = 1 / (1 - std::pow(options->beta1, t)),
+            .inv_sqrt_bias_correction2 = 1 / std::sqrt(1 - std::pow(options->beta2, t)),
             .t = t};
   }
 };
@@ -90,8 +95,8 @@ struct NextStep {
 struct AdamUpdate {
   const detail::GroupOptions* options;
   bool decoupled;
-  const double* average_correction;
-  const double* square_correction;
+  const double* inv_bias_correction1;
+  const double* inv_sqrt_bias_correction2;
 
   HG_HD AdamFormula make() const {
     return {.maximize = options->maximize,
@@ -99,27 +104,28 @@ struct AdamUpdate {
             .keep = decoupled ? 1 - options->lr * options->weight_decay : 1,
             .beta1 = options->beta1,
             .beta2 = options->beta2,
-            .step_size = options->lr * *average_correction,
-            .correction = *square_correction,
+            .step_size = options->lr * *inv_bias_correction1,
+            .inv_sqrt_bias_correction2 = *inv_sqrt_bias_correction2,
             .eps = options->eps};
   }
 };
 
-// Adds one to every parameter's step count and returns its corrections: float64 [parameters, 2].
-Array next_steps(const std::vector<const Array*>& steps, const detail::GroupOptions* options,
-                 const StepControl& control) {
+// Adds one to every parameter's step count. Returns its 1 / bias_correction1 and
+// 1 / sqrt(bias_correction2): float64 [parameters, 2].
+Array count_and_correct(const std::vector<const Array*>& steps, const detail::GroupOptions* options,
+                        const StepControl& control) {
   const auto count = static_cast<std::int64_t>(steps.size());
   const Array corrections = Array::empty({count, 2}, DType::f64, steps[0]->device());
-  std::vector<Array> places;
+  std::vector<Array> elements;
   for (std::int64_t i = 0; i < count; ++i) {
     for (const std::int64_t which : {0, 1}) {
-      places.push_back(corrections.select(0, i).select(0, which));
+      elements.push_back(corrections.select(0, i).select(0, which));
     }
   }
-  std::vector<detail::TensorUpdate<NextStep, 3>> updates;
+  std::vector<detail::TensorUpdate<BiasCorrectionUpdate, 3>> updates;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    updates.push_back(
-        {{options, steps[i]->data_as<float>()}, {&places[2 * i], &places[2 * i + 1], steps[i]}});
+    updates.push_back({{options, steps[i]->data_as<float>()},
+                       {&elements[2 * i], &elements[2 * i + 1], steps[i]}});
   }
   detail::multi_tensor(updates, detail::skip_flag(control));
   return corrections;
@@ -179,7 +185,7 @@ void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
   if (params.empty()) return;
   std::vector<const Array*> steps;
   for (const Tensor& param : params) steps.push_back(&detail::step_count(state(param), param));
-  const Array corrections = next_steps(steps, options, control);
+  const Array corrections = count_and_correct(steps, options, control);
 
   AdamUpdate update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
                     corrections.data_as<double>() + 1};
@@ -187,16 +193,16 @@ void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
   detail::ParameterUpdates<AdamUpdate, 3> amsgrad_updates;
   for (const Tensor& param : params) {
     ParamState& moments = state(param);
-    const Array& average = detail::moment(moments, "exp_avg", param);
-    const Array& square = detail::moment(moments, "exp_avg_sq", param);
+    const Array& m = detail::moment(moments, "exp_avg", param);
+    const Array& v = detail::moment(moments, "exp_avg_sq", param);
     if (group.amsgrad.value()) {
-      const Array& largest = detail::moment(moments, "max_exp_avg_sq", param);
-      amsgrad_updates.add(param, moments, update, {&average, &square, &largest});
+      const Array& max_v = detail::moment(moments, "max_exp_avg_sq", param);
+      amsgrad_updates.add(param, moments, update, {&m, &v, &max_v});
     } else {
-      updates.add(param, moments, update, {&average, &square});
+      updates.add(param, moments, update, {&m, &v});
     }
-    update.average_correction += 2;
-    update.square_correction += 2;
+    update.inv_bias_correction1 += 2;
+    update.inv_sqrt_bias_correction2 += 2;
   }
   updates.run(control);
   amsgrad_updates.run(control);

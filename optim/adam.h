@@ -16,20 +16,22 @@ struct AdamOptions {
   bool maximize = false;
 };
 
-/// Adam (Kingma and Ba 2015), as torch.optim.Adam:
+/// Adam (Kingma and Ba 2015, section 2), as torch.optim.Adam:
 ///
-///   g = gradient (negated if maximize) + weight_decay * p
-///   m = beta1 * m + (1 - beta1) * g
-///   v = beta2 * v + (1 - beta2) * g^2
-///   p = p - lr * (m / (1 - beta1^t)) / (sqrt(w / (1 - beta2^t)) + eps)
+///     g = gradient (negated if maximize) + weight_decay * p
+///     m = beta1 * m + (1 - beta1) * g
+///     v = beta2 * v + (1 - beta2) * g^2
+///     bias_correction1 = 1 - beta1^t
+///     bias_correction2 = 1 - beta2^t
+///     p = p - lr / bias_correction1 * m / (sqrt(v) / sqrt(bias_correction2) + eps)
 ///
-/// where w is v or, with amsgrad (Reddi et al. 2018), the largest v so far. t counts the
-/// parameter's own updates. Its state is "step" (t), "exp_avg" (m), "exp_avg_sq" (v),
-/// "max_exp_avg_sq".
+/// t counts the parameter's own updates. With amsgrad (Reddi et al. 2018) the largest v so far
+/// takes the place of v in the last line. The state of a parameter is "step" (t), "exp_avg" (m),
+/// "exp_avg_sq" (v) and, with amsgrad, "max_exp_avg_sq".
 class Adam : public Optimizer {
  public:
-  /// Throws std::invalid_argument when lr, eps or weight_decay is negative or NaN or a beta is
-  /// outside [0, 1); and as add_param_group().
+  /// Throws std::invalid_argument if lr, eps or weight_decay is negative or NaN or a beta is
+  /// outside [0, 1), and as add_param_group().
   explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {});
   explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {});
 

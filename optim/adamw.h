@@ -16,8 +16,8 @@ struct AdamWOptions {
   bool maximize = false;
 };
 
-/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), as torch.optim.AdamW: the
-/// gradient is used as it is, and p * (1 - lr * weight_decay) takes the place of p.
+/// Adam with decoupled weight decay (Loshchilov and Hutter 2019), as torch.optim.AdamW: weight
+/// decay leaves the gradient alone, and p * (1 - lr * weight_decay) takes the place of p.
 class AdamW : public Adam {
  public:
   explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {});

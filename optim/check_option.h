@@ -1,19 +1,14 @@
 #pragma once
 
-#include <sstream>
-#include <stdexcept>
 #include <string>
 
-#include <halfgrad/core/language.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 
-/// "Adam: expected lr >= 0, got nan"
+/// Throws std::invalid_argument unless `valid`: "Adam: expected lr >= 0, got nan".
 inline void check_option(bool valid, const std::string& owner, const char* expected, double got) {
-  if (valid) return;
-  std::ostringstream message;
-  message << owner << ": expected " << expected << ", got " << got;
-  throw std::invalid_argument(message.str());
+  if (!valid) fail(owner, "expected {}, got {}", expected, got);
 }
 
 }  // namespace halfgrad::detail

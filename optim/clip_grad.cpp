@@ -7,15 +7,16 @@
 #include <string>
 
 #include <halfgrad/autograd/grad_scale.h>
-#include <halfgrad/autograd/ops/norm.h>
+#include <halfgrad/autograd/norms.h>
 #include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/math.h>
 #include <halfgrad/core/multi_tensor.h>
 
 namespace halfgrad::nn::utils {
 namespace {
 
-// The norms of tensors [first, first + out.numel()).
+// Stores the norms of tensors [first, first + out.numel()) in `out`.
 void store_norms(const Array& out, const std::vector<Tensor>& tensors, std::int64_t first,
                  double norm_type) {
   std::vector<Array> arrays;
@@ -32,10 +33,10 @@ struct ClipCoefficient {
   }
 };
 
-struct Scale {
+struct MultiplyBy {
   static constexpr unsigned kWrites = detail::operands(0);
 
-  HG_HD Scale make() const { return {}; }
+  HG_HD MultiplyBy make() const { return {}; }
 
   template <class T>
   HG_HD void operator()(T& gradient, T coefficient) const {
@@ -76,7 +77,7 @@ std::vector<Tensor> gradients_of(const std::vector<Tensor>& parameters, const ch
   return gradients;
 }
 
-// Runs the updates, each on the device of the gradient that it changes, in their order there.
+// Runs each update on the device of its gradient, and the updates of one device in their order.
 template <class Update, std::size_t N>
 void update_each_device(const std::vector<detail::TensorUpdate<Update, N>>& updates) {
   std::map<Device, std::vector<detail::TensorUpdate<Update, N>>> by_device;
@@ -86,8 +87,7 @@ void update_each_device(const std::vector<detail::TensorUpdate<Update, N>>& upda
 
 void expect_finite(const Tensor& norm, const char* op) {
   if (std::isfinite(norm.item())) return;
-  throw std::runtime_error(std::string(op) + ": expected a finite norm, got " +
-                           std::to_string(norm.item()));
+  detail::fail<std::runtime_error>(op, "expected a finite norm, got {}", norm.item());
 }
 
 void bump_versions(const std::vector<Tensor>& gradients) {
@@ -108,10 +108,10 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
   for (std::int64_t first = 0, last = 0; first < count; first = last) {
     const Device there = tensors[first].device();
     while (last < count && tensors[last].device() == there) ++last;
-    const Array place = norms.slice(0, first, last);
-    const Array part = there == device ? place : Array::empty({last - first}, dtype, there);
+    const Array target = norms.slice(0, first, last);
+    const Array part = there == device ? target : Array::empty({last - first}, dtype, there);
     store_norms(part, tensors, first, norm_type);
-    if (there != device) place.copy_(part);
+    if (there != device) target.copy_(part);
   }
   const Array total = Array::empty({}, dtype, device);
   detail::store_norm(total, norms, norm_type, 1);
@@ -127,7 +127,7 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
   detail::elementwise(ClipCoefficient{max_norm}, total_norm.dtype(), coefficient,
                       total_norm.array());
   std::map<Device, Array> coefficients;
-  std::vector<detail::TensorUpdate<Scale, 2>> updates;
+  std::vector<detail::TensorUpdate<MultiplyBy, 2>> updates;
   for (const Tensor& gradient : gradients) {
     Array& there = coefficients[gradient.device()];
     if (!there.defined()) there = coefficient.to(gradient.device());

@@ -5,24 +5,24 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Gradients of a scaled loss have to be unscaled before they are clipped: all but get_total_norm()
-/// throw std::runtime_error for gradients known to carry a GradScaler's scale, and change nothing.
-/// To clip them as they are, by a limit that is scaled too, say so:
+/// Gradients of a scaled loss have to be unscaled before they are clipped: all functions except
+/// get_total_norm() throw std::runtime_error for gradients known to carry a GradScaler's scale, and
+/// change nothing. They clip scaled gradients, by a limit that is scaled too, on request:
 ///
 ///   clip_grad_norm_(params, max_norm * scaler.get_scale(), 2, false, ScaledGradients::allow);
 ///
-/// Gradients may lie on several devices. What one device must tell another is copied there; between
-/// a GPU and the CPU that waits.
+/// Gradients may be on several devices. Norms and coefficients are copied between them; a copy
+/// between a GPU and the CPU waits.
 namespace halfgrad::nn::utils {
 
 enum class ScaledGradients : std::uint8_t { refuse, allow };
 
-/// The p-norm of the vector of the tensors' p-norms, as torch.nn.utils.get_total_norm: 0-dim, of
-/// the tensors' common dtype, in which each tensor's norm is rounded too, so the norm of large
-/// float16 numbers is infinite. `norm_type` may be infinite (largest magnitude), minus infinite
-/// (smallest) or 0 (how many tensors are not all zero). Float32 zero for no tensors. Throws
-/// std::runtime_error if `error_if_nonfinite` and the norm is NaN or infinite; only then is it read
-/// on the host.
+/// The p-norm of the vector of the tensors' p-norms, as torch.nn.utils.get_total_norm: 0-dim, in
+/// the tensors' common dtype. Each tensor's norm is rounded to that dtype as well, so the norm of
+/// large float16 values is infinite. `norm_type` may be infinite (largest magnitude), minus
+/// infinite (smallest) or 0 (number of tensors that are not all zero). Float32 zero for no tensors.
+/// With `error_if_nonfinite`, waits for the norm and throws std::runtime_error if it is NaN or
+/// infinite.
 Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2,
                       bool error_if_nonfinite = false);
 
@@ -31,10 +31,10 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
                            const Tensor& total_norm,
                            ScaledGradients scaled = ScaledGradients::refuse);
 
-/// Scales all gradients down together so that their total norm is at most `max_norm`, and returns
-/// the norm they had; see get_total_norm() and clip_grads_with_norm_(). Parameters without a
-/// gradient are passed over. A norm that is not finite turns gradients to zero or NaN, unless
-/// `error_if_nonfinite`, which throws std::runtime_error before it changes any.
+/// Shrinks all gradients by one factor so that their total norm is at most `max_norm`, and returns
+/// the norm they had; see get_total_norm() and clip_grads_with_norm_(). Skips parameters without a
+/// gradient. A norm that is not finite turns gradients to zero or NaN, unless `error_if_nonfinite`,
+/// which throws std::runtime_error before it changes any.
 Tensor clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false,
                        ScaledGradients scaled = ScaledGradients::refuse);

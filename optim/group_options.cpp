@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/parallel.h>
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::detail {
 namespace {
 
-struct Put {
+struct StoreOptions {
   GroupOptions value;
   GroupOptions* target;
 
@@ -46,7 +47,7 @@ const GroupOptions* DeviceOptions::data(Device device) const {
   for (const Copy& copy : copies_) {
     if (copy.array.device() == device) return copy.array.data_as<const GroupOptions>();
   }
-  throw std::logic_error("step: expected a step as usual before a graph captures one, got none");
+  fail<std::logic_error>("step", "expected a step as usual before a graph captures one, got none");
 }
 
 void DeviceOptions::send(const optim::ParamGroup& group) {
@@ -61,7 +62,7 @@ void DeviceOptions::send(const optim::ParamGroup& group) {
     }
     if (copy->sent == options) continue;
     auto* const target = copy->array.data_as<GroupOptions>();
-    parallel_for_each("optimizer options", device, 1, Put{options, target});
+    parallel_for_each("optimizer options", device, 1, StoreOptions{options, target});
     copy->sent = options;
   }
 }

@@ -12,7 +12,7 @@ struct ParamGroup;
 
 namespace halfgrad::detail {
 
-/// A group's options as kernels read them; those that the group does not have are 0.
+/// A group's options as kernels read them. Options that the group does not have are 0.
 struct GroupOptions {
   double lr, momentum, dampening, beta1, beta2, eps, weight_decay;
   bool nesterov, maximize;
@@ -20,18 +20,18 @@ struct GroupOptions {
   friend bool operator==(const GroupOptions&, const GroupOptions&) = default;
 };
 
-/// The devices that these lie on: as a rule one.
+/// The devices of the parameters, each once; usually there is one.
 std::vector<Device> devices_of(const std::vector<Tensor>& params);
 
-/// A group's options in the memory of its parameters' devices, so that a captured graph follows a
-/// scheduler: its kernels know where they stand, not what they are.
+/// A group's options in the memory of its parameters' devices. Kernels take their address, so a
+/// captured graph follows a scheduler that changes the values.
 class DeviceOptions {
  public:
-  /// What kernels queued from now on find at data(): sent when it has changed, as the parameter of
-  /// a small kernel, so that the host does not wait.
+  /// Writes the group's options to data(), for the kernels that are queued from now on. Options
+  /// that have changed travel as the parameter of a small kernel, so the host does not wait.
   void send(const optim::ParamGroup& group);
 
-  /// Throws std::logic_error where send() has not been: a graph is captured before any step was.
+  /// Throws std::logic_error before the first send(), as when a graph is captured before any step.
   const GroupOptions* data(Device device) const;
 
  private:
@@ -39,7 +39,7 @@ class DeviceOptions {
     Array array;
     std::optional<GroupOptions> sent;
   };
-  std::vector<Copy> copies_;  // each on another device
+  std::vector<Copy> copies_;  // one for each device
 };
 
 }  // namespace halfgrad::detail

@@ -1,7 +1,8 @@
 #include <halfgrad/optim/loaded_state.h>
 
 #include <algorithm>
-#include <stdexcept>
+
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -12,20 +13,20 @@ using optim::StateEntry;
 void check_entries(const std::string& optimizer, std::int64_t number, const ParamState& saved,
                    const std::vector<StateEntry>& entries) {
   const std::vector<StateEntry> of_masters{{kMaster}, {kOverflows}};
-  const std::string place = " in the state of parameter " + std::to_string(number) + ", got ";
   for (const auto& [name, array] : saved) {
     const auto has_name = [&name = name](const StateEntry& entry) { return entry.name == name; };
     if (std::ranges::any_of(entries, has_name) || std::ranges::any_of(of_masters, has_name)) {
       continue;
     }
-    throw std::invalid_argument(optimizer + ": expected entries that it has" + place + name);
+    fail(optimizer, "expected entries that it has in the state of parameter {}, got {}", number,
+         name);
   }
   const auto is_saved = [&saved](const StateEntry& entry) { return saved.contains(entry.name); };
   for (const auto* kind : {&entries, &of_masters}) {
     if (std::ranges::none_of(*kind, is_saved)) continue;
     for (const StateEntry& entry : *kind) {
       if (!entry.is_required || entry.if_missing || is_saved(entry)) continue;
-      throw std::invalid_argument(optimizer + ": expected " + entry.name + place + "none");
+      fail(optimizer, "expected {} in the state of parameter {}, got none", entry.name, number);
     }
   }
 }
@@ -48,8 +49,7 @@ ParamState loaded_state(const std::string& optimizer, std::int64_t number, const
     const bool is_count = name == "step" || name == kOverflows;
     const Shape sizes = is_count ? Shape() : param.sizes();
     if (array.sizes() != sizes) {
-      throw std::invalid_argument(optimizer + ": expected " + name + " of shape " +
-                                  to_string(sizes) + ", got " + to_string(array.sizes()));
+      fail(optimizer, "expected {} of shape {}, got {}", name, sizes, array.sizes());
     }
     const DType dtype = is_count ? array.dtype() : updated;
     state[name] = array.clone().to(dtype).to(param.device());

@@ -5,20 +5,20 @@
 
 namespace halfgrad::detail {
 
-/// What a control says, in the memory of `device`: its own arrays where they lie there, else
+/// A StepControl in the memory of `device`: the given control's arrays if they are there, else
 /// copies.
 class LocalControl {
  public:
   LocalControl(Device device, const optim::StepControl& control)
       : inv_scale_(on(device, control.inv_scale)), found_inf_(on(device, control.found_inf)) {}
 
-  optim::StepControl control() const { return {given(inv_scale_), given(found_inf_)}; }
+  optim::StepControl control() const { return {address(inv_scale_), address(found_inf_)}; }
 
  private:
   static Array on(Device device, const Array* array) {
     return array != nullptr ? array->to(device) : Array();
   }
-  static const Array* given(const Array& array) { return array.defined() ? &array : nullptr; }
+  static const Array* address(const Array& array) { return array.defined() ? &array : nullptr; }
 
   Array inv_scale_, found_inf_;
 };

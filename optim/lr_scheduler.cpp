@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/optim/check_option.h>
 
 namespace halfgrad::optim {
@@ -14,10 +13,8 @@ namespace {
 
 using halfgrad::detail::check_option;
 
-void check_count(const std::string& what, std::size_t expected, std::size_t got) {
-  if (expected == got) return;
-  throw std::invalid_argument(what + ", expected " + std::to_string(expected) + ", got " +
-                              std::to_string(got));
+void check_count(const char* owner, const char* what, std::size_t expected, std::size_t got) {
+  if (expected != got) halfgrad::detail::fail(owner, "expected {} {}, got {}", expected, what, got);
 }
 
 }  // namespace
@@ -30,7 +27,7 @@ LRScheduler::LRScheduler(Optimizer& optimizer)
   take_in_groups();
 }
 
-// Those added to the optimizer since the last time.
+// Adds base rates of groups that the optimizer has got since the last time.
 void LRScheduler::take_in_groups() {
   check_groups();
   std::vector<ParamGroup>& groups = optimizer_.param_groups();
@@ -87,7 +84,7 @@ LRSchedulerState LRScheduler::state_dict() const {
                          .last_lr = last_lr_,
                          .pending_steps = now.all - seen_.all,
                          .pending_skipped = now.skipped - seen_.skipped};
-  // Of groups that the next step() takes in.
+  // The rates of groups that the next step() will add.
   const std::vector<ParamGroup>& groups = optimizer_.param_groups();
   for (std::size_t i = base_lrs_.size(); i < groups.size(); ++i) {
     state.base_lrs.push_back(groups[i].initial_lr.value_or(groups[i].lr.value()));
@@ -98,8 +95,8 @@ LRSchedulerState LRScheduler::state_dict() const {
 
 void LRScheduler::load_state_dict(const LRSchedulerState& state) {
   take_in_groups();
-  check_count("LRScheduler: number of groups", base_lrs_.size(), state.base_lrs.size());
-  check_count("LRScheduler: number of rates", base_lrs_.size(), state.last_lr.size());
+  check_count("LRScheduler", "groups", base_lrs_.size(), state.base_lrs.size());
+  check_count("LRScheduler", "rates", base_lrs_.size(), state.last_lr.size());
   last_epoch_ = state.last_epoch;
   base_lrs_ = state.base_lrs;
   last_lr_ = state.last_lr;
@@ -146,7 +143,8 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, const CosineAnnealing
   set_rates();
 }
 
-// The ratio of two neighbours, but for the epochs after a minimum, where it would divide by zero.
+// lr is multiplied by the ratio of two neighbouring values of the cosine curve. The epoch after a
+// minimum adds the difference instead: the ratio would divide by zero.
 double CosineAnnealingLR::next_lr(ParamGroup& group, std::size_t index) {
   const double lr = *group.lr;
   if (last_epoch() == 0) return lr;
@@ -208,8 +206,7 @@ LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Function> lr_lambdas)
 }
 
 void LambdaLR::check_groups() const {
-  check_count("LambdaLR: number of functions", optimizer().param_groups().size(),
-              lr_lambdas_.size());
+  check_count("LambdaLR", "functions", optimizer().param_groups().size(), lr_lambdas_.size());
 }
 
 double LambdaLR::next_lr(ParamGroup&, std::size_t index) {

@@ -7,23 +7,26 @@
 
 #include <halfgrad/optim/optimizer.h>
 
-/// Learning-rate schedules, as torch.optim.lr_scheduler: `scheduler.step()` once after each epoch
-/// (or optimizer step) sets lr of every parameter group. "Epoch" k below is the number of step()
-/// calls, but for those since whose last one a GradScaler had every optimizer step skipped. All but
-/// LambdaLR and OneCycleLR change the group's current lr by a factor or increment, so that several
-/// of them may act on one optimizer. Groups that the optimizer is given later take part from then
-/// on, each from its own rate; those two, which have functions and rates for the first groups only,
-/// throw std::invalid_argument and change nothing.
+/// Learning-rate schedules, as torch.optim.lr_scheduler: call `scheduler.step()` once after each
+/// epoch (or optimizer step); it sets lr of every parameter group. "Epoch" k below is the number of
+/// step() calls, without those before which a GradScaler skipped every optimizer step since the
+/// previous call.
+///
+/// All schedules except LambdaLR and OneCycleLR change the group's current lr by a factor or
+/// increment, so several of them may act on one optimizer. Groups that are added to the optimizer
+/// later take part from then on, each from its own rate. LambdaLR and OneCycleLR have functions and
+/// rates for the first groups only: they throw std::invalid_argument then, and change nothing.
 namespace halfgrad::optim {
 
-/// Where a schedule is. The options are not part of it, and lr itself is in the optimizer's state.
+/// A schedule's position. The options are not part of it, and lr itself is in the optimizer's
+/// state.
 struct LRSchedulerState {
   std::int64_t last_epoch = 0;
   std::vector<double> base_lrs;
   std::vector<double> last_lr;
-  /// The optimizer's since the last step(): where all were skipped, the next one does not count.
+  /// The optimizer's steps since the last step(): if all were skipped, the next one does not count.
   std::int64_t pending_steps = 0, pending_skipped = 0;
-  std::vector<LRSchedulerState> schedulers{};  ///< of a SequentialLR
+  std::vector<LRSchedulerState> schedulers{};  ///< parts of a SequentialLR
 };
 
 class LRScheduler {
@@ -32,17 +35,17 @@ class LRScheduler {
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// The next epoch, unless all of the optimizer's steps since the last call, or since its
+  /// Begins the next epoch, unless all of the optimizer's steps since the last call, or since its
   /// load_state_dict(), were skipped. On a GPU only the device knows that: step() waits for it once
-  /// a GradScaler has stepped there. Replays of a graph there are counted only where they skip, so
-  /// call step() after each.
+  /// a GradScaler has stepped there. A graph's replays count only if they skip, so call step()
+  /// after each.
   void step();
 
-  /// Every call of step() counts, as in PyTorch, where warm-up goes on while the first scales fail.
-  /// Then step() never waits.
+  /// Makes every call of step() count, as in PyTorch, where warm-up proceeds while the first scales
+  /// fail. Then step() never waits.
   void count_skipped_steps(bool count = true) { count_skipped_steps_ = count; }
 
-  /// What the last step() set, by group.
+  /// The rates that the last step() set, by group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
 
   std::int64_t last_epoch() const { return last_epoch_; }
@@ -51,19 +54,19 @@ class LRScheduler {
   virtual LRSchedulerState state_dict() const;
 
   /// Continues from a state_dict(); the optimizer's own state has to be loaded first.
-  /// Throws std::invalid_argument when the number of groups differs.
+  /// Throws std::invalid_argument if the number of groups differs.
   virtual void load_state_dict(const LRSchedulerState& state);
 
  protected:
-  /// The groups' initial_lr, set here to lr when empty, are the base rates.
+  /// The groups' initial_lr are the base rates; an empty initial_lr is set to lr.
   explicit LRScheduler(Optimizer& optimizer);
 
-  /// lr of `group` in epoch last_epoch(), given the lr it has now. May change other options.
+  /// Returns lr of `group` in epoch last_epoch(), from its present lr. May change other options.
   virtual double next_lr(ParamGroup& group, std::size_t index) = 0;
 
   virtual void advance();
 
-  /// Throws std::invalid_argument where there are groups of the optimizer that it has no rates for.
+  /// Throws std::invalid_argument if the optimizer has groups without rates here.
   virtual void check_groups() const {}
 
   /// For constructors: replaces a group's initial_lr.
@@ -74,7 +77,7 @@ class LRScheduler {
 
   double base_lr(std::size_t index) const { return base_lrs_[index]; }
 
-  /// Sets the groups' rates for epoch 0 where another schedule of a sequence has gone before.
+  /// Sets the groups' rates for epoch 0 after another schedule of a sequence.
   virtual void take_over() { restart(base_lrs_); }
 
  private:
@@ -82,8 +85,7 @@ class LRScheduler {
   void take_in_groups();
   void restart(const std::vector<double>& rates);
 
-  // Steps of the optimizer, and those of them that were skipped, up to now; of these, 0 where
-  // skipped steps count anyway.
+  // The optimizer's steps so far, and how many of them were skipped: 0 if skipped steps count.
   struct StepCounts {
     std::int64_t all;
     std::int64_t skipped;
@@ -92,7 +94,7 @@ class LRScheduler {
 
   Optimizer& optimizer_;
   bool count_skipped_steps_ = false;
-  StepCounts seen_;  // by the last step(), or loaded; below what optimizer_steps() reads
+  StepCounts seen_;  // at the last step(), or loaded
   std::int64_t last_epoch_ = 0;
   std::vector<double> base_lrs_;
   std::vector<double> last_lr_;
@@ -119,7 +121,7 @@ struct MultiStepLROptions {
   double gamma = 0.1;
 };
 
-/// lr *= gamma in each epoch of `milestones`, as often as it is listed.
+/// lr *= gamma in each epoch of `milestones`, once for each time it is listed.
 class MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, MultiStepLROptions options);
@@ -148,8 +150,11 @@ struct CosineAnnealingLROptions {
   double eta_min = 0;
 };
 
-/// lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * k / T_max)) / 2, in recursive form
-/// (Loshchilov and Hutter 2017, without restarts: after T_max it rises again).
+/// Cosine annealing (Loshchilov and Hutter 2017, without restarts: after T_max lr rises again), in
+/// recursive form:
+///
+///     lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * k / T_max)) / 2
+///
 /// Throws std::invalid_argument unless T_max > 0.
 class CosineAnnealingLR : public LRScheduler {
  public:
@@ -166,7 +171,7 @@ struct LinearLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// base_lr times a factor that goes evenly from start_factor to end_factor over `total_iters`
+/// base_lr times a factor that changes linearly from start_factor to end_factor over `total_iters`
 /// epochs and stays there: a warm-up. Throws std::invalid_argument unless start_factor is in (0,
 /// 1], end_factor in [0, 1] and total_iters > 0.
 class LinearLR : public LRScheduler {
@@ -183,8 +188,9 @@ struct ConstantLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// lr is multiplied by `factor` until epoch `total_iters`, which takes that back. If that is 0 or
-/// less, only a later one of a SequentialLR does not keep it for ever, as in torch.
+/// Multiplies lr by `factor` until epoch `total_iters`, which divides it out again. With
+/// total_iters
+/// <= 0 the factor stays for ever, except in a later part of a SequentialLR, as in PyTorch.
 /// Throws std::invalid_argument unless factor is in (0, 1].
 class ConstantLR : public LRScheduler {
  public:

@@ -2,10 +2,9 @@
 
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/optim/check_option.h>
 
 namespace halfgrad::optim {
@@ -31,8 +30,9 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
   check_groups();
   for (const ParamGroup& group : groups) {
     if (o.cycle_momentum && !group.momentum.has_value() && !group.betas.has_value()) {
-      throw std::invalid_argument("OneCycleLR: expected an optimizer with momentum or betas to " +
-                                  std::string("cycle, got ") + optimizer.name());
+      halfgrad::detail::fail("OneCycleLR",
+                             "expected an optimizer with momentum or betas to cycle, got {}",
+                             optimizer.name());
     }
   }
 
@@ -56,9 +56,9 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options)
 void OneCycleLR::check_groups() const {
   const std::size_t groups = optimizer().param_groups().size();
   if (options_.max_lr.size() == groups) return;
-  throw std::invalid_argument("OneCycleLR: expected one max_lr or one for each of the " +
-                              std::to_string(groups) + " groups, got " +
-                              std::to_string(options_.max_lr.size()));
+  halfgrad::detail::fail("OneCycleLR",
+                         "expected one max_lr or one for each of the {} groups, got {}", groups,
+                         options_.max_lr.size());
 }
 
 double OneCycleLR::anneal(double start, double end, double fraction) const {
@@ -68,8 +68,8 @@ double OneCycleLR::anneal(double start, double end, double fraction) const {
 
 double OneCycleLR::next_lr(ParamGroup& group, std::size_t index) {
   if (last_epoch() > total_steps_) {
-    throw std::runtime_error("OneCycleLR: expected at most " + std::to_string(total_steps_) +
-                             " steps, got one more");
+    halfgrad::detail::fail<std::runtime_error>(
+        "OneCycleLR", "expected at most {} steps, got one more", total_steps_);
   }
   const auto step = static_cast<double>(last_epoch());
   double start_step = 0;

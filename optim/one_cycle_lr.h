@@ -12,7 +12,7 @@ enum class AnnealStrategy { cos, linear };
 
 struct OneCycleLROptions {
   std::vector<double> max_lr;  ///< one for all groups, or one for each
-  /// Either this or epochs * steps_per_epoch.
+  /// Length of the cycle, unless epochs * steps_per_epoch gives it.
   std::optional<std::int64_t> total_steps{};
   std::optional<std::int64_t> epochs{};
   std::optional<std::int64_t> steps_per_epoch{};
@@ -29,21 +29,20 @@ struct OneCycleLROptions {
 /// The one-cycle policy (Smith and Topin 2018), as torch's OneCycleLR: lr rises from
 /// max_lr / div_factor to max_lr, then falls to max_lr / div_factor / final_div_factor; with
 /// `three_phase` it first falls back, as fast as it rose, to where it started. Momentum (SGD) or
-/// the first beta (Adam) moves the other way between max_momentum and base_momentum. To be stepped
-/// after every optimizer step. The groups' initial_lr becomes max_lr / div_factor, from which a
-/// schedule that is built later starts.
+/// the first beta (Adam) moves the other way between max_momentum and base_momentum. Call step()
+/// after every optimizer step. The groups' initial_lr becomes max_lr / div_factor; a schedule that
+/// is built later starts from it.
 ///
-/// The constructor throws std::invalid_argument when the number of steps is missing or not
-/// positive, pct_start is outside [0, 1], max_lr does not fit the groups, or cycle_momentum is
-/// asked of an optimizer without momentum or betas. step() throws std::runtime_error after
-/// total_steps.
+/// The constructor throws std::invalid_argument if the number of steps is missing or not positive,
+/// pct_start is outside [0, 1], max_lr does not fit the groups, or cycle_momentum is on for an
+/// optimizer without momentum or betas. step() throws std::runtime_error after total_steps.
 class OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
 
  private:
   struct Phase {
-    double end_step;          // it starts where the one before ends
+    double end_step;          // the next phase starts here
     double start_lr, end_lr;  // as fractions of max_lr
     double start_momentum, end_momentum;
   };

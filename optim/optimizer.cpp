@@ -1,11 +1,11 @@
 #include <halfgrad/optim/optimizer.h>
 
-#include <stdexcept>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
 
 #include <halfgrad/autograd/zero_grad.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/warning.h>
 #include <halfgrad/optim/loaded_state.h>
 
@@ -42,7 +42,7 @@ void fill_options(const std::string& optimizer, const ParamGroup& defaults, Para
     auto& value = group.*option.value;
     const auto& preset = defaults.*option.value;
     if (value.has_value() && !preset.has_value()) {
-      throw std::invalid_argument(optimizer + ": expected options that it has, got " + option.name);
+      detail::fail(optimizer, "expected options that it has, got {}", option.name);
     }
     if (!value.has_value()) value = preset;
   });
@@ -51,11 +51,10 @@ void fill_options(const std::string& optimizer, const ParamGroup& defaults, Para
 void check_leaves(const std::string& optimizer, const std::vector<Tensor>& params) {
   for (const Tensor& param : params) {
     if (!param.defined()) {
-      throw std::invalid_argument(optimizer + ": expected parameters, got an undefined tensor");
+      detail::fail(optimizer, "expected parameters, got an undefined tensor");
     }
     if (!param.is_leaf()) {
-      throw std::invalid_argument(optimizer + ": expected leaf tensors, got the result of " +
-                                  param.grad_fn_name());
+      detail::fail(optimizer, "expected leaf tensors, got the result of {}", param.grad_fn_name());
     }
   }
 }
@@ -73,7 +72,7 @@ void write_option(OptionMap& options, const char*,
   if (betas.has_value()) options.insert({{"beta1", betas->first}, {"beta2", betas->second}});
 }
 
-// An option that was not saved keeps its value.
+// The saved value of an option, or `otherwise` if none was saved.
 double saved(const OptionMap& options, const char* name, double otherwise) {
   const auto found = options.find(name);
   return found != options.end() ? found->second : otherwise;
@@ -98,7 +97,7 @@ Optimizer::Optimizer(std::string name, ParamGroup defaults)
 
 void Optimizer::add_param_groups(std::vector<ParamGroup> groups) {
   if (groups.empty()) {
-    throw std::invalid_argument(name_ + ": expected at least one parameter, got an empty list");
+    detail::fail(name_, "expected at least one parameter, got an empty list");
   }
   for (ParamGroup& group : groups) add_param_group(std::move(group));
 }
@@ -120,9 +119,10 @@ void Optimizer::add_param_group(ParamGroup group) {
   std::vector<Tensor> params;
   for (const Tensor& param : group.params) {
     if (known.contains(param.impl().get())) {
-      throw std::invalid_argument(name_ + ": expected each parameter in one group, got parameter " +
-                                  std::to_string(params.size()) + " of shape " +
-                                  to_string(param.sizes()) + " in a second one");
+      detail::fail(name_,
+                   "expected each parameter in one group, got parameter {} of shape {} in a second "
+                   "one",
+                   params.size(), param.sizes());
     }
     if (listed.insert(param.impl().get()).second) params.push_back(param);
   }
@@ -146,9 +146,9 @@ std::vector<Tensor> Optimizer::parameters() const {
 }
 
 const ParamState& Optimizer::state(const Tensor& param) const {
-  static const ParamState nothing;
+  static const ParamState empty;
   const auto found = state_.find(param.impl());
-  return found != state_.end() ? found->second : nothing;
+  return found != state_.end() ? found->second : empty;
 }
 
 OptimizerState Optimizer::state_dict() const {
@@ -171,9 +171,8 @@ OptimizerState Optimizer::state_dict() const {
 
 void Optimizer::load_state_dict(const OptimizerState& saved) {
   if (saved.param_groups.size() != groups_.size()) {
-    throw std::invalid_argument(name_ + ": expected a state of " + std::to_string(groups_.size()) +
-                                " parameter groups, got " +
-                                std::to_string(saved.param_groups.size()));
+    detail::fail(name_, "expected a state of {} parameter groups, got {}", groups_.size(),
+                 saved.param_groups.size());
   }
   std::vector<ParamGroup> groups = groups_;
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state;
@@ -182,15 +181,14 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
     ParamGroup& group = groups[i];
     const OptimizerState::Group& entry = saved.param_groups[i];
     if (entry.params.size() != group.params.size()) {
-      throw std::invalid_argument(name_ + ": expected " + std::to_string(group.params.size()) +
-                                  " parameters in group " + std::to_string(i) + ", got " +
-                                  std::to_string(entry.params.size()));
+      detail::fail(name_, "expected {} parameters in group {}, got {}", group.params.size(), i,
+                   entry.params.size());
     }
     for_each_option(
         [&](const auto& option) { read_option(entry.options, option.name, group.*option.value); });
     const auto initial_lr = entry.options.find("initial_lr");
     if (initial_lr != entry.options.end()) group.initial_lr = initial_lr->second;
-    // A schedule that ends at 0 may have rounded below it.
+    // Does not check the learning rate: a schedule that ends at 0 may have rounded below it.
     const std::optional<double> lr = std::exchange(group.lr, 0);
     check_options(group);
     group.lr = lr;
@@ -201,9 +199,9 @@ void Optimizer::load_state_dict(const OptimizerState& saved) {
       const bool has_master = std::as_const(*this).state(param).contains(detail::kMaster);
       const auto found = saved.state.find(entry.params[k]);
       if (found == saved.state.end() && !has_master) continue;
-      const ParamState of_param = found != saved.state.end() ? found->second : ParamState();
-      state[param.impl()] =
-          detail::loaded_state(name_, entry.params[k], of_param, param, has_master, entries);
+      const ParamState entries_of_param = found != saved.state.end() ? found->second : ParamState();
+      state[param.impl()] = detail::loaded_state(name_, entry.params[k], entries_of_param, param,
+                                                 has_master, entries);
     }
   }
   groups_ = std::move(groups);

@@ -15,8 +15,8 @@
 
 namespace halfgrad::optim {
 
-/// Parameters that share options, as in torch.optim. Options left empty take the optimizer's own
-/// values when the group is added; an optimizer keeps empty those it does not have.
+/// Parameters that share options, as in torch.optim. When the group is added, empty options take
+/// the optimizer's own values; options that the optimizer does not have stay empty.
 struct ParamGroup {
   std::vector<Tensor> params{};
   std::optional<double> lr{};
@@ -31,32 +31,33 @@ struct ParamGroup {
   std::optional<double> initial_lr{};  ///< set by the first learning-rate scheduler, or OneCycleLR
 };
 
-/// What a GradScaler tells a step, as 0-dim float32 arrays on any device, which are copied to that
-/// of the parameters. The kernels read them there: the host does not learn the outcome, and waits
-/// only where they have to come from a GPU to the CPU.
+/// A GradScaler's inputs to a step, as 0-dim float32 arrays on any device. They are copied to the
+/// device of the parameters, where the kernels read them. The host does not read them, and waits
+/// only for a copy from a GPU to the CPU.
 struct StepControl {
-  /// Gradients are multiplied by it and stay so: once for each parameter that holds them.
+  /// Multiplies the gradients in place, once for each parameter that holds them. Null: no
+  /// unscaling.
   const Array* inv_scale = nullptr;
-  /// Not zero (NaN and negative included): parameters, gradients, moments and step counts keep
+  /// If not zero (NaN and negative included), parameters, gradients, moments and step counts keep
   /// every bit.
   const Array* found_inf = nullptr;
 };
 
-/// What an optimizer remembers of one parameter: "step" (0-dim float32, the number of updates made)
-/// and moments of the parameter's shape and dtype; where there are amp::MasterWeights also "master"
-/// and "overflows" (0-dim int64), and the moments are float32.
+/// An optimizer's state of one parameter: "step" (0-dim float32, the number of updates made) and
+/// moments of the parameter's shape and dtype. With amp::MasterWeights also "master" and
+/// "overflows" (0-dim int64), and the moments are float32.
 using ParamState = std::map<std::string, Array>;
 
 /// A name in an optimizer's ParamState.
 struct StateEntry {
   std::string name;
-  bool is_required = true;  ///< there for every parameter that has been updated
-  /// For a 0-dim float32 entry: its value where a saved state holds other entries but not this one.
+  bool is_required = true;  ///< every parameter that has been updated has it
+  /// For a 0-dim float32 entry: its value if a saved state holds other entries but not this one.
   std::optional<double> if_missing = {};
 };
 
-/// A copy of everything an optimizer remembers, for checkpoints. Parameters are numbered in their
-/// order, from one group to the next. Truth values are 0 and 1; betas are "beta1" and "beta2".
+/// A copy of an optimizer's whole state, for checkpoints. Parameters are numbered in their order,
+/// from one group to the next. Booleans are 0 and 1; betas are "beta1" and "beta2".
 struct OptimizerState {
   struct Group {
     std::vector<std::int64_t> params;
@@ -65,45 +66,44 @@ struct OptimizerState {
   std::map<std::int64_t, ParamState> state;
   std::vector<Group> param_groups;
   std::int64_t steps = 0;  ///< Optimizer::steps()
-  Array skipped_steps{};   ///< and skipped_steps()
+  Array skipped_steps{};   ///< Optimizer::skipped_steps()
 };
 
-/// Updates parameters in place from their gradients. Parameters without a gradient are left alone
+/// Updates parameters in place from their gradients. Parameters without a gradient stay unchanged
 /// and get no state.
 ///
-/// Step counts and options live on the device, and step() does not wait for it, so that a Graph may
-/// capture it: every replay follows the options that param_groups() then holds, without waiting.
-/// What decides which kernels run (momentum 0 or not, amsgrad) stays as captured, and so do the
-/// addresses of parameters and state: capture again after load_state_dict(). The optimizer must
-/// outlive the graph.
+/// Step counts and options are kept on the device, and step() does not wait for it, so a Graph may
+/// capture it: every replay reads the options that param_groups() then holds, without waiting. The
+/// choice of kernels (momentum 0 or not, amsgrad) and the addresses of parameters and state stay as
+/// captured: capture again after load_state_dict(). The optimizer must outlive the graph.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update. `closure`, if given, is called first, with gradients enabled, to compute the loss
-  /// and its gradients; its result is returned. Throws std::runtime_error, and changes nothing, for
-  /// gradients known to carry a GradScaler's scale, and std::invalid_argument for the gradient of a
-  /// parameter of whole numbers.
+  /// Makes one update. Calls `closure` first, if given, with gradients enabled, to compute the loss
+  /// and its gradients, and returns its result. Throws std::runtime_error for gradients known to
+  /// carry a GradScaler's scale, and std::invalid_argument for the gradient of an integer
+  /// parameter; then nothing has changed.
   std::optional<Tensor> step(const std::function<Tensor()>& closure = nullptr);
 
-  /// One update under a GradScaler's control. Throws std::invalid_argument as above.
+  /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
 
-  /// Throws std::runtime_error, beginning with `method`, where step() would because of a
-  /// set_step_guard(). GradScaler asks before it looks at gradients.
+  /// Throws std::runtime_error, beginning with `method`, if the guard of set_step_guard() refuses a
+  /// step. GradScaler calls it before it looks at gradients.
   void expect_step_allowed(const char* method) const;
-  /// For a wrapper that runs the steps itself: `guard`, called at the beginning of each step with
-  /// the name of the method, throws for a step that is not the wrapper's. An empty one ends that.
+  /// For a wrapper that runs the steps itself: each step begins with a call of `guard`, which gets
+  /// the name of the method and throws if the step is not the wrapper's. An empty guard removes it.
   void set_step_guard(std::function<void(const char* method)> guard) {
     step_guard_ = std::move(guard);
   }
 
-  /// How often step() was called, before a state_dict() that was loaded included.
+  /// Number of calls of step(), including those before a state_dict() that was loaded.
   std::int64_t steps() const { return steps_; }
-  /// How many of those found_inf turned into nothing: int64, 0-dim, where found_inf lies. Undefined
-  /// before the first step that has one.
+  /// Number of steps that found_inf skipped: int64, 0-dim, on found_inf's device. Undefined before
+  /// the first step with a found_inf.
   const Array& skipped_steps() const { return skipped_steps_; }
 
   /// Drops the gradients, or overwrites them with zeros.
@@ -113,55 +113,57 @@ class Optimizer {
   std::vector<ParamGroup>& param_groups() { return groups_; }
   const std::vector<ParamGroup>& param_groups() const { return groups_; }
 
-  /// Of all groups, in the order in which state_dict() numbers them.
+  /// The parameters of all groups, in the order of state_dict()'s indices.
   std::vector<Tensor> parameters() const;
 
-  /// A parameter listed twice in the group is kept once, with a warning on stderr. Throws
-  /// std::invalid_argument for a tensor that is not a leaf or is in another group already, and for
-  /// an option that is out of range or that this optimizer does not have.
+  /// Adds a group. Keeps a parameter once that is listed twice in it, with a warning on stderr.
+  /// Throws std::invalid_argument for a tensor that is not a leaf or is in another group already,
+  /// and for an option that is out of range or that this optimizer does not have.
   void add_param_group(ParamGroup group);
 
-  /// Empty for a parameter that has not been updated yet. The arrays are the optimizer's own.
+  /// The optimizer's own arrays for a parameter; empty before its first update.
   const ParamState& state(const Tensor& param) const;
   ParamState& state(const Tensor& param) { return state_[param.impl()]; }
 
   OptimizerState state_dict() const;
 
-  /// Takes over a state_dict(): options as they are, moments converted to each parameter's dtype
-  /// and device. Throws std::invalid_argument, and changes nothing, when groups, numbers of
-  /// parameters or shapes differ, for options out of range (any learning rate will do: a schedule
-  /// may have set it), and for a parameter's state that lacks an entry or has one that is not this
-  /// optimizer's. A parameter without saved state begins anew. One that has an amp::MasterWeights'
-  /// master keeps one: the saved, or where there is none a new one with the parameter's values.
+  /// Loads a state_dict(): options unchanged, moments converted to each parameter's dtype and
+  /// device. A parameter without saved state starts again without state. A parameter with a master
+  /// of amp::MasterWeights gets the saved one or, if there is none, a new one with its present
+  /// values.
+  ///
+  /// Throws std::invalid_argument, and changes nothing, if groups, numbers of parameters or shapes
+  /// differ, for options out of range (except learning rates, which a schedule may have set), and
+  /// for a parameter's state with a missing or an unknown entry.
   void load_state_dict(const OptimizerState& saved);
 
   using StepHook = std::function<void(Optimizer&)>;
   HookHandle register_step_pre_hook(StepHook hook);
   HookHandle register_step_post_hook(StepHook hook);
-  /// For the end of load_state_dict().
+  /// Runs the hook at the end of load_state_dict().
   HookHandle register_load_state_dict_post_hook(StepHook hook);
 
   /// "SGD", "Adam", "AdamW".
   const std::string& name() const { return name_; }
 
  protected:
-  /// `defaults` holds the options that this optimizer has.
+  /// `defaults` sets exactly the options that this optimizer has.
   Optimizer(std::string name, ParamGroup defaults);
 
-  /// For constructors. Throws std::invalid_argument when there is no group or no parameter.
+  /// For constructors. Throws std::invalid_argument if there is no group or no parameter.
   void add_param_groups(std::vector<ParamGroup> groups);
   void add_params(std::vector<Tensor> params);
 
   /// Throws std::invalid_argument naming the option that is out of range.
   virtual void check_options(const ParamGroup& group) const = 0;
 
-  /// What update() keeps of a parameter under the group's options, and what it may have kept under
-  /// others.
+  /// The entries of a parameter's state that update() may make: required ones under the group's
+  /// options, others under different options.
   virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const = 0;
 
-  /// Updates the group's parameters that have a gradient; all are on one device, as `control` is. A
-  /// group on several devices comes in parts. `options` is device memory: what the numbers in
-  /// `group` are when the kernels run.
+  /// Updates the group's parameters that have a gradient. All are on one device, as `control` is: a
+  /// group on several devices is updated in parts. `options` is device memory that holds the
+  /// options of `group` when the kernels run.
   virtual void update(const ParamGroup& group, const detail::GroupOptions* options,
                       const StepControl& control) = 0;
 
@@ -192,7 +194,7 @@ class Optimizer {
 
 namespace halfgrad::detail {
 
-// Names in ParamState.
+// Entries that amp::MasterWeights adds to a ParamState.
 inline constexpr const char* kMaster = "master";
 inline constexpr const char* kOverflows = "overflows";
 

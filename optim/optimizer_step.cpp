@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <span>
-#include <stdexcept>
 
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph.h>
-#include <halfgrad/optim/count_skipped.h>
+#include <halfgrad/optim/count_step.h>
 #include <halfgrad/optim/local_control.h>
 #include <halfgrad/optim/shared_gradients.h>
 
 namespace halfgrad::optim {
 namespace {
 
-// Only a step that is given the scale can divide by it.
+// Only step(StepControl) gets the scale, and can divide by it.
 void refuse_scaled(const std::vector<Tensor>& params) {
   for (const Tensor& param : params) {
     const Tensor grad = param.grad();
@@ -23,13 +23,12 @@ void refuse_scaled(const std::vector<Tensor>& params) {
   }
 }
 
-// Their updates would be cut to whole numbers.
+// Updates of integers would be truncated.
 void refuse_integers(const std::string& optimizer, const std::vector<Tensor>& params) {
   for (const Tensor& param : params) {
     if (param.is_floating_point() || !param.grad().defined()) continue;
-    throw std::invalid_argument(optimizer +
-                                ": expected gradients of floating-point parameters, got one of " +
-                                std::string(halfgrad::name(param.dtype())));
+    detail::fail(optimizer, "expected gradients of floating-point parameters, got one of {}",
+                 param.dtype());
   }
 }
 
@@ -75,7 +74,7 @@ void Optimizer::update_groups(const StepControl& control) {
     const Device device = control.found_inf->device();
     skipped_steps_ =
         skipped_steps_.defined() ? skipped_steps_.to(device) : Array::full({}, 0, kLong, device);
-    detail::count_skipped(skipped_steps_, *control.found_inf);
+    detail::count_step(*control.found_inf, skipped_steps_);
   }
   options_.resize(groups_.size());
   Graph::before_replay([this] { send_options(); });

@@ -11,12 +11,12 @@
 #include <halfgrad/core/overflow_limit.h>
 #include <halfgrad/optim/optimizer.h>
 
-/// What the optimizers share: a formula f(parameter, gradient, state...) is run over all parameters
-/// of a group in one pass, which also unscales the gradients, honours found_inf, and where there
-/// are float32 masters updates those and writes the 16-bit weights.
+/// The part that all optimizers share: it runs a formula f(parameter, gradient, state...) over all
+/// parameters of a group in one pass. The pass also unscales the gradients and honours found_inf.
+/// With float32 masters it updates those and writes the 16-bit weights.
 ///
-/// Bytes that a pass moves per parameter, bounded by memory on every device (r read, w written; the
-/// gradient is written only where it was still scaled):
+/// Bytes that a pass moves per element; memory bandwidth bounds it on every device (r read, w
+/// written; the gradient is written only if it was still scaled):
 ///
 ///                             gradient   (master) parameter  moments    weight  sum
 ///   Adam, float32             4 r (4 w)  4 r 4 w             8 r 8 w            28 (32)
@@ -56,7 +56,7 @@ struct Unscaled {
   }
 };
 
-/// The formula on the master, whose operand stands behind weight and gradient.
+/// Runs the formula on the master, the operand after weight and gradient.
 template <class Formula>
 struct MasterFormula {
   static constexpr unsigned kWeight = 0, kMaster = 2;  // the state follows the master
@@ -65,7 +65,7 @@ struct MasterFormula {
   static constexpr unsigned kReads = operands_from(kGradient);
 
   Formula formula;
-  double limit;  // magnitudes from here on become infinite as weights
+  double limit;  // magnitudes >= limit become infinite as weights
   std::int64_t* overflows;
 
   template <class T, class... State>
@@ -112,20 +112,20 @@ void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates,
 
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group);
 
-/// The step count in `state`, made with 0 when it is not there yet.
+/// The step count in `state`; adds one of 0 if there is none yet.
 const Array& step_count(optim::ParamState& state, const Tensor& param);
 
-/// The moment of that name, made with zeros when it is not there yet, of the dtype in which the
-/// parameter is updated.
+/// The moment of that name, in the dtype in which the parameter is updated; adds one of zeros if
+/// there is none yet.
 const Array& moment(optim::ParamState& state, const char* name, const Tensor& param);
 
-/// The updates of one kind in a group, with kMoments arrays of state beside each parameter.
+/// A group's updates by one formula, with kMoments arrays of state for each parameter.
 template <class Update, std::size_t kMoments>
 class ParameterUpdates {
  public:
   using Moments = std::array<const Array*, kMoments>;
 
-  /// A parameter that has a gradient. `state` may hold its master.
+  /// Adds the update of a parameter that has a gradient. `state` may hold its master.
   void add(const Tensor& param, const optim::ParamState& state, const Update& update,
            const Moments& moments) {
     const Array* const weight = &param.array();

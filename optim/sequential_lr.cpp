@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/optim/lr_scheduler.h>
 
 namespace halfgrad::optim {
@@ -13,17 +12,19 @@ SequentialLR::SequentialLR(Optimizer& optimizer,
     : LRScheduler(optimizer), schedulers_(std::move(schedulers)), options_(std::move(options)) {
   const auto& milestones = options_.milestones;
   if (schedulers_.size() != milestones.size() + 1) {
-    throw std::invalid_argument("SequentialLR: expected one more schedulers than milestones, got " +
-                                std::to_string(schedulers_.size()) + " and " +
-                                std::to_string(milestones.size()));
+    halfgrad::detail::fail("SequentialLR",
+                           "expected one scheduler more than milestones, got {} schedulers and {} "
+                           "milestones",
+                           schedulers_.size(), milestones.size());
   }
   if (std::adjacent_find(milestones.begin(), milestones.end(), std::greater_equal()) !=
       milestones.end()) {
-    throw std::invalid_argument("SequentialLR: expected increasing milestones");
+    halfgrad::detail::fail("SequentialLR", "expected increasing milestones, got others");
   }
   for (const auto& scheduler : schedulers_) {
     if (&scheduler->optimizer() != &optimizer) {
-      throw std::invalid_argument("SequentialLR: expected schedulers of one optimizer, got others");
+      halfgrad::detail::fail("SequentialLR",
+                             "expected schedulers of its own optimizer, got one of another");
     }
     scheduler->take_in_groups();
   }
@@ -40,7 +41,7 @@ void SequentialLR::check_groups() const {
   for (const auto& scheduler : schedulers_) scheduler->check_groups();
 }
 
-// The scheduler of epoch last_epoch(), which takes over in its milestone.
+// Index of the scheduler of epoch last_epoch(); each takes over in its milestone.
 std::size_t SequentialLR::active() const {
   const auto& milestones = options_.milestones;
   const auto next = std::upper_bound(milestones.begin(), milestones.end(), last_epoch());
@@ -69,9 +70,8 @@ LRSchedulerState SequentialLR::state_dict() const {
 
 void SequentialLR::load_state_dict(const LRSchedulerState& state) {
   if (state.schedulers.size() != schedulers_.size()) {
-    throw std::invalid_argument("SequentialLR: expected a state of " +
-                                std::to_string(schedulers_.size()) + " schedulers, got " +
-                                std::to_string(state.schedulers.size()));
+    halfgrad::detail::fail("SequentialLR", "expected a state of {} schedulers, got {}",
+                           schedulers_.size(), state.schedulers.size());
   }
   LRScheduler::load_state_dict(state);
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {

@@ -35,7 +35,7 @@ struct SGDFormula {
   }
 };
 
-// With momentum the first update finds a buffer of zeros and a step count of one.
+// With momentum a parameter's first update sees a buffer of zeros and a step count of one.
 struct SGDUpdate {
   const detail::GroupOptions* options;
   const float* step;  // null without momentum
@@ -99,9 +99,9 @@ void SGD::check_options(const ParamGroup& group) const {
   check_option(o.dampening == 0, name(), "dampening 0 with nesterov", o.dampening);
 }
 
-// Without momentum a parameter has none of them, or what it had before momentum was set to 0.
-// PyTorch saves the buffer alone: with it a first update was made, and only the first is told
-// apart.
+// A parameter without momentum has neither entry, unless momentum was set to 0 after some updates.
+// PyTorch saves the buffer alone. A step count of 1 stands in for the missing one: the formula
+// depends only on whether a first update was made.
 std::vector<StateEntry> SGD::state_entries(const ParamGroup&) const {
   return {{.name = "step", .if_missing = 1}, {.name = "momentum_buffer"}};
 }

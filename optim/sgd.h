@@ -17,15 +17,15 @@ struct SGDOptions {
 
 /// Stochastic gradient descent with momentum, as torch.optim.SGD:
 ///
-///   g = gradient (negated if maximize) + weight_decay * p
-///   b = momentum * b + (1 - dampening) * g            b = g in a parameter's first update
-///   p = p - lr * (nesterov ? g + momentum * b : b)    p = p - lr * g without momentum
+///     g = gradient (negated if maximize) + weight_decay * p
+///     b = momentum * b + (1 - dampening) * g            b = g in a parameter's first update
+///     p = p - lr * (nesterov ? g + momentum * b : b)    p = p - lr * g without momentum
 ///
 /// With momentum the state of a parameter is "step" and "momentum_buffer" (b); else it has none.
 class SGD : public Optimizer {
  public:
-  /// Throws std::invalid_argument when lr, momentum or weight_decay is negative or NaN, or for
-  /// nesterov without momentum or with dampening; and as add_param_group().
+  /// Throws std::invalid_argument if lr, momentum or weight_decay is negative or NaN, for nesterov
+  /// without momentum or with dampening, and as add_param_group().
   explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {});
   explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& options = {});
 

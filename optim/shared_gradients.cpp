@@ -7,12 +7,12 @@
 namespace halfgrad::detail {
 namespace {
 
-// The update whose parameter stays: what remains of a step is the unscaling.
-struct Stay {
+// Changes no parameter, so that update_parameters() only unscales.
+struct NoUpdate {
   static constexpr unsigned kWrites = 0;
   static constexpr unsigned kReads = operands(kGradient);
 
-  HG_HD Stay make() const { return *this; }
+  HG_HD NoUpdate make() const { return *this; }
 
   template <class T>
   HG_HD void operator()(T&, T&) const {}
@@ -23,7 +23,7 @@ struct Stay {
 optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
                                             const optim::StepControl& control) {
   if (control.inv_scale == nullptr) return control;
-  std::vector<TensorUpdate<Stay, 2>> updates;
+  std::vector<TensorUpdate<NoUpdate, 2>> updates;
   std::vector<WrittenMemory> gradients;
   for (const Tensor& param : params) {
     if (!param.grad().defined()) continue;
@@ -34,7 +34,7 @@ optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
   }
   if (passes_of(std::move(gradients), updates.size()).empty()) return control;
   for (const Device device : devices_of(params)) {
-    std::vector<TensorUpdate<Stay, 2>> there;
+    std::vector<TensorUpdate<NoUpdate, 2>> there;
     for (const auto& update : updates) {
       if (update.operands[0]->device() == device) there.push_back(update);
     }

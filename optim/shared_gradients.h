@@ -6,10 +6,10 @@
 
 namespace halfgrad::detail {
 
-/// Where parameters share the memory of a gradient: all gradients are multiplied by
-/// `control.inv_scale`, this one as often as it is held, as by torch's GradScaler.unscale_(),
-/// before any of the parameters is updated with it. All are rounded to their dtype then. What is
-/// left of `control` is for the updates.
+/// Unscales all gradients first if parameters share the memory of one, so that no update changes a
+/// gradient that another update still reads. A gradient that n parameters share is multiplied by
+/// `control.inv_scale` n times, as PyTorch does; all are rounded to their dtype. Returns the
+/// control for the updates: without inv_scale if gradients were unscaled, else unchanged.
 optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
                                             const optim::StepControl& control);
 

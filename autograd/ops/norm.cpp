@@ -3,9 +3,9 @@
 #include <limits>
 #include <string>
 
+#include <halfgrad/autograd/norms.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/norm.h>
 #include <halfgrad/autograd/ops/norm_reductions.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>

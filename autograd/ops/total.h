@@ -4,26 +4,11 @@
 #include <type_traits>
 
 #include <halfgrad/core/hd.h>
+#include <halfgrad/core/sum_reduction.h>
 
 namespace halfgrad::detail {
 
-/// Base of the reductions that add (core/reduce.h).
-struct AddedUp {
-  static constexpr bool integers = false;
-
-  template <class T>
-  HG_HD static T identity() {
-    return T(0);
-  }
-  template <class T>
-  HG_HD T combine(T a, T b) const {
-    return a + b;
-  }
-  template <class T>
-  HG_HD T finish(T total, std::int64_t) const {
-    return total;
-  }
-};
+using AddedUp = SumReduction;
 
 /// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
 struct Total : AddedUp {

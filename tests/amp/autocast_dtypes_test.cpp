@@ -44,7 +44,7 @@ std::string output_of(const Op& op, const std::string& inputs) {
   }
 }
 
-/// Rows where the other answer is better.
+/// Rows in which this library differs from PyTorch on purpose.
 const std::map<std::string, std::string> kOurs{
     // PyTorch computes in the target's memory and so narrows float64 logits to the target's type.
     {"bce_with_logits of dh", "d"},
@@ -52,7 +52,7 @@ const std::map<std::string, std::string> kOurs{
     {"bce_with_logits of df", "d"},
 };
 
-TEST(AutocastDTypes, AreThoseOfPyTorch) {
+TEST(AutocastDTypes, EqualPyTorchs) {
   const Json expected = tests::expected("autocast_dtypes.json");
   ASSERT_EQ(expected["cases"].size(), 1090);
   std::set<std::string> checked;

@@ -4,7 +4,7 @@
 #include <halfgrad/tests/amp/casts.h>
 #include <halfgrad/tests/devices.h>
 
-/// Functions that PyTorch lists beside the products they are made of, and those it does not list.
+/// Functions composed of products: those in PyTorch's autocast lists, and those that are not.
 namespace halfgrad::amp {
 namespace {
 

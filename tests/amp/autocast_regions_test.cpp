@@ -8,11 +8,11 @@
 #include <halfgrad/tests/amp/casts.h>
 #include <halfgrad/tests/devices.h>
 
-/// Regions that do not end as scopes do.
+/// Regions that do not end in the reverse order of their beginnings.
 namespace halfgrad::amp {
 namespace {
 
-// On the heap nothing orders them.
+// Regions on the heap have no fixed order.
 TEST(Autocast, RegionsMayEndInAnyOrder) {
   const DeviceType type = default_device_type();
   const Tensor x = ones({2, 2}, kFloat);
@@ -39,7 +39,7 @@ TEST(Autocast, RegionThatAnotherThreadEndsStaysUntilTheNext) {
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("Autocast: expected its end on"),
             std::string::npos);
   EXPECT_EQ(mm(x, x).dtype(), kHalf);
-  EXPECT_FALSE(is_autocast_enabled(type));  // looking settles it
+  EXPECT_FALSE(is_autocast_enabled(type));  // the query ends the abandoned region
   EXPECT_EQ(mm(x, x).dtype(), kFloat);
 }
 

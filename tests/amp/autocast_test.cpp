@@ -11,7 +11,7 @@
 #include <halfgrad/tests/amp/casts.h>
 #include <halfgrad/tests/devices.h>
 
-/// Regions: their state, their nesting, and gradients through what they cast.
+/// Regions: their state, their nesting, and gradients through their casts.
 namespace halfgrad::amp {
 namespace {
 
@@ -27,7 +27,7 @@ State state() {
 }
 constexpr State kOutside{false, kHalf, true};
 
-// "Its default fast dtype is float16 on both device types".
+// The default 16-bit dtype is float16 on every device type, unlike PyTorch's on the CPU.
 TEST(Autocast, DefaultsToFloat16AndRestores) {
   EXPECT_EQ(state(), kOutside);
   {
@@ -76,8 +76,8 @@ TEST(Autocast, RestoresOnException) {
   EXPECT_EQ(state(), kOutside);
 }
 
-// "A scope guard, not a context object: non-copyable, non-reentrant, exception-safe".
-TEST(Autocast, IsAScopeAndNothingElse) {
+// A scope guard cannot be copied, and cannot be entered twice.
+TEST(Autocast, IsAScopeGuard) {
   static_assert(!std::is_copy_constructible_v<Autocast> && !std::is_move_constructible_v<Autocast>);
   static_assert(!std::is_copy_assignable_v<Autocast> && !std::is_move_assignable_v<Autocast>);
 }
@@ -130,7 +130,7 @@ TEST(Autocast, StateBelongsToTheThread) {
 
 TEST(Autocast, TwoThreadsInDifferentRegions) {
   const Tensor shared = weight();
-  const DeviceType type = default_device_type();  // of this thread
+  const DeviceType type = default_device_type();  // this thread's
   const auto run = [&shared, type](DType dtype) {
     for (int k = 0; k < 1000; ++k) {
       const Autocast autocast(type, dtype);
@@ -143,7 +143,7 @@ TEST(Autocast, TwoThreadsInDifferentRegions) {
   bfloat.join();
 }
 
-// Composite ops switch the rule off while they compute: that is "no region" for the queries too.
+// Composite ops switch the rule off while they compute, so queries then report no region.
 TEST(Autocast, IsOffInsideOps) {
   const Autocast autocast(default_device_type());
   const halfgrad::detail::CastRuleScope inside_op(nullptr);
@@ -179,7 +179,7 @@ TEST(Autocast, BackwardInsideTheRegionGivesTheSame) {
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{4, 4}));
 }
 
-// A listed op keeps what it multiplied: fp32 operands may change before backward.
+// A product saves its 16-bit operands, so the fp32 originals may change before backward.
 TEST(Autocast, OpsSaveTheCastOperands) {
   for (const bool enabled : {true, false}) {
     const Tensor x = filled({2, 2}, 3).requires_grad_();
@@ -202,7 +202,7 @@ TEST(Autocast, OpsSaveTheCastOperands) {
   }
 }
 
-// Each node computes in the dtype of its forward op, whatever gradient it is given.
+// Each node computes in the dtype of its forward op, for a gradient of any dtype.
 TEST(Autocast, BackwardRunsInTheForwardsDType) {
   const Tensor x = filled({1, 2}, 3).requires_grad_();
   const Tensor w = filled({1, 2}, 2).requires_grad_();
@@ -217,13 +217,13 @@ TEST(Autocast, BackwardRunsInTheForwardsDType) {
     arrived = gradient.dtype();
     return Tensor();
   });
-  y.backward(filled({1, 1}, 1 + 0x1p-10));  // not a bfloat16
+  y.backward(filled({1, 1}, 1 + 0x1p-10));  // no bfloat16 value
   EXPECT_EQ(arrived, kBFloat16);
   EXPECT_EQ(w.grad().dtype(), kFloat);
   EXPECT_EQ(w.grad().to_vector<double>(), (std::vector<double>{3, 3}));
 }
 
-/// y = x x, whose backward is a listed op and notes the state it runs in.
+/// y = x x. Backward is a product too, and stores the autocast state in which it runs.
 struct Square : autograd::Function<Square> {
   static inline State state_in_backward;
   static inline DType product;

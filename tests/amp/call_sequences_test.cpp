@@ -11,7 +11,7 @@
 #include <halfgrad/tests/amp/trained.h>
 #include <halfgrad/tests/devices.h>
 
-/// The training loops that PyTorch documents, each against what it must compute.
+/// The training loops that PyTorch documents, each compared with the values it must compute.
 namespace halfgrad::amp {
 namespace {
 
@@ -56,8 +56,8 @@ TEST(CallSequences, PlainStep) {
   EXPECT_EQ(scaler.get_scale(), 2048);
 }
 
-// 2. Clipping between unscale_ and step: the norm is that of the true gradients, and step() does
-// not divide once more.
+// 2. Clipping between unscale_ and step: the norm is that of the unscaled gradients, and step()
+// does not divide again.
 TEST(CallSequences, Clipping) {
   Regression model;
   optim::SGD optimizer({model.w}, {.lr = kRate});
@@ -78,7 +78,7 @@ TEST(CallSequences, Clipping) {
   }
 }
 
-// 3. Several backward passes, one step: equal to one batch of all.
+// 3. Several backward passes, one step: equal to one batch of all samples.
 TEST(CallSequences, Accumulation) {
   Regression model;
   optim::SGD optimizer({model.w}, {.lr = kRate});
@@ -100,7 +100,7 @@ TEST(CallSequences, Accumulation) {
   }
 }
 
-// A bad micro-batch spoils its window, and only its window.
+// A bad micro-batch makes the step of its window skip, and no other step.
 TEST(CallSequences, AccumulationOverABadBatch) {
   Regression model;
   optim::SGD optimizer({model.w}, {.lr = kRate});
@@ -113,8 +113,8 @@ TEST(CallSequences, AccumulationOverABadBatch) {
   EXPECT_EQ(scaler.get_scale(), 512);
 }
 
-// 4. Gradient penalty, from gradients that a user unscales by hand outside the region. Against
-// float32 without any scaling; 8 roundoffs of float16 for what the region rounds.
+// 4. Gradient penalty, from gradients that a user unscales by hand outside the region. Compared
+// with float32 without scaling; 8 roundoffs of float16 for the roundings in the region.
 TEST(CallSequences, GradientPenalty) {
   const auto penalized = [](const Tensor& loss, const Tensor& gradient) {
     return loss + sqrt(sum(gradient * gradient));
@@ -144,14 +144,14 @@ TEST(CallSequences, GradientPenalty) {
   scaler.update();
   const Values expected = plain.gradient();
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_NE(expected[i], kGradient[i]);  // the penalty counts
+    EXPECT_NE(expected[i], kGradient[i]);  // the penalty has an effect
     EXPECT_NEAR(model.gradient()[i], expected[i], 8 * roundoff(kHalf) * std::abs(expected[i]));
     EXPECT_NEAR(model.weights()[i], static_cast<double>(i + 1) - kRate * model.gradient()[i],
                 2 * roundoff(kFloat));
   }
 }
 
-// 5. Several losses and optimizers: unscale_ any of them, step each, update once.
+// 5. Several losses and optimizers: unscale_ any optimizer, step each, update once.
 TEST(CallSequences, SeveralLossesAndOptimizers) {
   for (int unscaled = 0; unscaled < 4; ++unscaled) {
     Regression a, b;
@@ -177,7 +177,7 @@ TEST(CallSequences, SeveralLossesAndOptimizers) {
   }
 }
 
-// 6. unscale_, a look, no step, update: the iteration counts, the parameters stay.
+// 6. unscale_ and update without step: the iteration counts, the parameters stay.
 TEST(CallSequences, InspectionWithoutStep) {
   Regression model;
   optim::SGD optimizer({model.w}, {.lr = kRate});
@@ -194,7 +194,7 @@ TEST(CallSequences, InspectionWithoutStep) {
   EXPECT_EQ(scaler.counts().steps, 0);
 }
 
-// 7. Disabled scaler and region: bit for bit the loop that never heard of them.
+// 7. A disabled scaler and region give the bits of the loop without them.
 TEST(CallSequences, DisabledIsThePlainLoop) {
   Regression plain, model;
   optim::AdamW plain_optimizer({plain.w}, {.lr = 0.1});

@@ -4,7 +4,7 @@
 #include <halfgrad/tests/amp/casts.h>
 #include <halfgrad/tests/devices.h>
 
-/// Which casts are kept, for how long, and what sharing one does to gradients.
+/// The cache of casts: its entries, their lifetime, and gradients through a shared cast.
 namespace halfgrad::amp {
 namespace {
 
@@ -70,7 +70,7 @@ TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
   EXPECT_FALSE(to_fast(leaf).is_same(first));
 }
 
-// Section 4.2: "no stale casts after an in-place update, no wrong dtype in a nested region".
+// An in-place update makes a new cast.
 TEST(CastCache, SeesInPlaceUpdates) {
   Tensor leaf = weight(2);
   const Autocast autocast(default_device_type());
@@ -83,7 +83,7 @@ TEST(CastCache, SeesInPlaceUpdates) {
   EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{20, 20}));
 }
 
-TEST(CastCache, KeepsDTypesApart) {
+TEST(CastCache, HasOneCastPerDType) {
   const Tensor leaf = weight();
   const Autocast outer(default_device_type(), kHalf);
   const Tensor half = to_fast(leaf);
@@ -94,7 +94,7 @@ TEST(CastCache, KeepsDTypesApart) {
   EXPECT_TRUE(to_fast(leaf).is_same(half));
 }
 
-// "A cached cast is always created with grad mode forced on".
+// A cached cast is created with gradients enabled, even under NoGradGuard.
 TEST(CastCache, FirstUseUnderNoGradDoesNotLoseTheGradient) {
   const Tensor leaf = weight();
   const Autocast autocast(default_device_type());
@@ -117,8 +117,8 @@ TEST(CastCache, NothingIsCachedInInferenceMode) {
   EXPECT_TRUE(cast.requires_grad());
 }
 
-// bfloat16 has 8 bits: 256 + 1 = 256. "The low-precision sum of gradients through a shared cast is
-// kept, and cache_enabled = false gives 257."
+// bfloat16 has 8 bits: 256 + 1 = 256. Gradients through a shared cast are summed in bfloat16, as in
+// PyTorch; cache_enabled = false gives 257.
 TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
   for (const bool cache_enabled : {true, false}) {
     const Tensor leaf = filled({1}, 1).requires_grad_();
@@ -134,7 +134,7 @@ TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
   }
 }
 
-// The cast saves nothing, so that its node outlives the first backward.
+// The cast saves no operand, so backward may pass its node twice.
 TEST(CastCache, TwoLossesThroughOneCast) {
   const Tensor leaf = weight();
   const Autocast autocast(default_device_type());
@@ -145,8 +145,8 @@ TEST(CastCache, TwoLossesThroughOneCast) {
   EXPECT_EQ(leaf.grad().to_vector<double>(), (std::vector<double>{8, 8}));
 }
 
-// The next tensor may lie at a dead one's address.
-TEST(CastCache, ForgetsTheDead) {
+// A new tensor may get the address of a destroyed one.
+TEST(CastCache, DoesNotReuseTheCastOfADestroyedTensor) {
   const Autocast autocast(default_device_type());
   for (int k = 0; k < 100; ++k) EXPECT_EQ(to_fast(weight(k)).to_vector<double>()[0], k);
 }

@@ -7,7 +7,7 @@
 #include <halfgrad/tests/amp/casts.h>
 #include <halfgrad/tests/devices.h>
 
-/// Figures that PyTorch computed: casts round to nearest, ties to even.
+/// Values computed by PyTorch: casts round to nearest, ties to even.
 namespace halfgrad::amp {
 namespace {
 
@@ -60,7 +60,7 @@ TEST(Autocast, LinearGoldens) {
     DType dtype;
     bool enabled;
     double first, second;
-    double roundoffs;  // of float32, whose order of summation is free
+    double roundoffs;  // in float32, where the order of summation is not fixed
   } cases[] = {
       {kBFloat16, true, 0.671875, 0.04248046875, 0},
       {kHalf, true, 0.67041015625, 0.04248046875, 0},

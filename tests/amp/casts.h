@@ -9,7 +9,7 @@
 /// Casts as autocast makes them, without an op around them.
 namespace halfgrad::amp {
 
-/// The operand of an op of this fact, after the cast.
+/// An op's operand after the cast for this Precision.
 inline Tensor cast_as(Precision precision, Tensor operand) {
   halfgrad::detail::cast_operands("op", precision, std::span(&operand, 1));
   return operand;

@@ -20,7 +20,7 @@ using autograd::variable_list;
 
 Tensor one_by_one(double value, DType dtype) { return filled({1, 1}, value, dtype); }
 
-/// What a function sees: the state of autocast and the dtype of its first tensor.
+/// The state of autocast inside a function, and the dtype of its first tensor.
 struct View {
   bool enabled = false;
   DType fast = kHalf;
@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const View& v) {
   return out << (v.enabled ? "enabled " : "disabled ") << name(v.fast) << ", " << name(v.tensor);
 }
 
-/// y = x w, which needs operands of one dtype wherever autocast does not see to it.
+/// y = x w, which needs operands of one dtype where autocast does not cast them.
 struct Product : autograd::Function<Product> {
   static inline View forward_saw, backward_saw;
 
@@ -83,7 +83,7 @@ const FunctionCase kFunctionCases[] = {
 };
 
 // y = 3 * 5, exact in every dtype; backward called outside and inside another region.
-TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
+TEST(CustomFunction, ForwardAndBackwardRunAsTheTableSays) {
   for (const FunctionCase& c : kFunctionCases) {
     for (const bool backward_in_region : {false, true}) {
       SCOPED_TRACE(std::string(c.what) + (backward_in_region ? ", backward inside" : ""));
@@ -93,7 +93,8 @@ TEST(CustomFunction, ForwardAndBackwardSeeWhatTheTableSays) {
       {
         const Autocast autocast(default_device_type(), kHalf, c.in_region);
         y = Product::apply(x, w, c.cast);
-        EXPECT_EQ(is_autocast_enabled(default_device_type()), c.in_region);  // the guard has gone
+        EXPECT_EQ(is_autocast_enabled(default_device_type()),
+                  c.in_region);  // the guard is destroyed
       }
       EXPECT_EQ(Product::forward_saw, c.forward);
       EXPECT_EQ(y.dtype(), c.output);

@@ -30,7 +30,7 @@ TEST(GradScaler, SubnormalScaleHasAnInfiniteInverse) {
   }
 }
 
-TEST(GradScaler, CheckAfterUnscaleSkipsThat) {
+TEST(GradScaler, CheckAfterUnscaleSkipsInfinityFromUnscaling) {
   for (const bool explicitly : {false, true}) {
     GradScaler scaler = started({.init_scale = 0x1p-130, .check_after_unscale = true});
     Trained trained({1, 0});
@@ -78,7 +78,7 @@ TEST(GradScaler, Counts) {
   EXPECT_EQ(counts.backoffs, 2);
 }
 
-// --- Skipped first steps (D1, D10) and Adam's count ---
+// --- Skipped first steps, and Adam's count of updates ---
 
 TEST(GradScaler, SkippedFirstStepLeavesNoMomentum) {
   GradScaler scaler = started({.init_scale = 1});
@@ -125,8 +125,8 @@ TEST(GradScaler, MomentumOfParametersThatJoinLater) {
   EXPECT_EQ(b.item(), 0);
 }
 
-// Backed off to zero, which no constructor accepts: a zero gradient turns the parameter into NaN,
-// and the scale never recovers.
+// Back-offs can reach a scale of zero, which no constructor accepts. Then a zero gradient turns the
+// parameter into NaN, and the scale never recovers.
 TEST(GradScaler, ZeroScale) {
   const struct {
     Values gradient;

@@ -7,12 +7,12 @@
 #include <halfgrad/optim/adam.h>
 #include <halfgrad/tests/amp/trained.h>
 
-/// Which gradients unscale_ and step take, and what becomes of them.
+/// The gradients that unscale_ and step accept, and their values afterwards.
 namespace halfgrad::amp {
 namespace {
 
-// D3: "an immediate error that says which optimizer had no gradients and how many parameters it
-// owns, and leaves the scaler usable".
+// PyTorch's scaler cannot be used after this error until update(new_scale). Here it can, and the
+// error names the optimizer and how many parameters it has.
 TEST(GradScaler, StepWithoutGradients) {
   GradScaler scaler = started();
   Tensor a = filled({2}, 1).requires_grad_();
@@ -41,7 +41,7 @@ TEST(GradScaler, ParametersWithoutGradientsAreLeftAlone) {
   EXPECT_EQ(b.item(), 0);
 }
 
-// "Attempting to unscale FP16 gradients": a float16 parameter needs a master.
+// A float16 parameter needs a master, as PyTorch refuses to unscale float16 gradients.
 TEST(GradScaler, RefusesFloat16WithoutMasterWeightsBeforeTouchingAnything) {
   GradScaler scaler = started();
   Tensor a = filled({1}, 1).requires_grad_();
@@ -76,7 +76,7 @@ TEST(GradScaler, TakesFloat16WithMasterWeights) {
   }
 }
 
-// "bf16 gradients are accepted by unscale on every device."
+// PyTorch on CUDA refuses bfloat16 gradients; here every device accepts them.
 TEST(GradScaler, AcceptsBFloat16AndFloat64) {
   for (const DType dtype : {kBFloat16, kDouble}) {
     for (const bool explicitly : {false, true}) {
@@ -135,7 +135,7 @@ TEST(GradScaler, ParameterOfTwoOptimizersIsUnscaledTwice) {
   EXPECT_EQ(trained.gradient(), Values{1});
 }
 
-// As backward with create_graph leaves them.
+// backward() with create_graph makes such gradients.
 TEST(GradScaler, GradientsMayHaveAHistory) {
   for (const bool explicitly : {false, true}) {
     GradScaler scaler = started();

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/tests/amp/trained.h>
 
-/// What a GradScaler is made from, and refuses to be made from.
+/// Options that a GradScaler accepts and refuses.
 namespace halfgrad::amp {
 namespace {
 
@@ -20,7 +20,7 @@ TEST(GradScaler, Defaults) {
   static_assert(!std::is_copy_constructible_v<GradScaler>);
 }
 
-TEST(GradScaler, OptionsWithoutNamesStandInPyTorchsOrder) {
+TEST(GradScaler, OptionsWithoutNamesHavePyTorchsOrder) {
   const GradScaler scaler({1024, 4, 0.25, 7, true});
   EXPECT_EQ(scaler.get_scale(), 1024);
   EXPECT_EQ(scaler.get_growth_factor(), 4);
@@ -57,8 +57,7 @@ const BadOptions kBadOptions[] = {
     {"hysteresis", {.hysteresis = 0}},
 };
 
-// "NaN, zero or negative factors, intervals and scales are rejected with a message naming the
-// argument."
+// PyTorch checks two of these. Here NaN, zero and negative values are all refused.
 TEST(GradScaler, RejectsBadOptionsByName) {
   for (const BadOptions& bad : kBadOptions) {
     const std::string text = message_of<std::invalid_argument>([&] { GradScaler{bad.options}; });

@@ -57,7 +57,7 @@ TEST(GradScaler, RefusesAnUndefinedTensor) {
 TEST(GradScaler, NeedsAScaledLossFirst) {
   GradScaler scaler;
   Trained trained({1});
-  EXPECT_TRUE(scaler.scale(std::vector<Tensor>()).empty());  // does not count
+  EXPECT_TRUE(scaler.scale(std::vector<Tensor>()).empty());  // an empty list makes no scale
   const std::function<void()> calls[] = {
       [&] { scaler.unscale_(trained.optimizer); }, [&] { scaler.step(trained.optimizer); },
       [&] { scaler.update(); }, [&] { scaler.update(3.0); }, [&] { scaler.update(filled({}, 3)); }};
@@ -73,8 +73,8 @@ TEST(GradScaler, ScaleNeedsNoGradient) {
   EXPECT_TRUE(scaler.scale(filled({}, 1).requires_grad_()).requires_grad());
 }
 
-// The scale is one array for the scaler's life, so that captured graphs stay valid: a loss scaled
-// before it changed can no longer be differentiated.
+// The scale is one array for the scaler's life, so that captured graphs stay valid. A loss scaled
+// before a change can therefore not be differentiated after it.
 TEST(GradScaler, ChangesItsScaleInPlace) {
   GradScaler scaler = started();
   const Tensor x = filled({}, 1).requires_grad_();

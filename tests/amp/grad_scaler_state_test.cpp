@@ -44,7 +44,7 @@ TEST(GradScaler, ClosuresNeedADisabledScaler) {
   ASSERT_TRUE(outcome.loss().has_value());
   EXPECT_EQ(outcome.loss()->item(), 7);
   EXPECT_EQ(trained.value(), Values{0});
-  GradScaler enabled;  // asked before whether it has a scale
+  GradScaler enabled;  // refuses the closure before it looks for a scale
   const std::string text =
       message_of<std::runtime_error>([&] { enabled.step(trained.optimizer, closure); });
   EXPECT_NE(text.find("closure"), std::string::npos) << text;
@@ -115,7 +115,7 @@ TEST(GradScaler, LoadingKeepsOptionsThatAStateLacks) {
   EXPECT_THROW(scaler.update(32.0), std::invalid_argument);
 }
 
-TEST(GradScaler, ALateVerdictIsPartOfTheState) {
+TEST(GradScaler, ALateFoundInfIsPartOfTheState) {
   const GradScalerOptions options{.init_scale = 8, .rule = {.one_step_late = true}};
   GradScaler scaler = started(options);
   Trained trained({kInfinite});
@@ -133,7 +133,7 @@ TEST(GradScaler, ALateVerdictIsPartOfTheState) {
   }
 }
 
-/// After an iteration with this gradient.
+/// The state after an iteration with this gradient.
 GradScaler after(double gradient, const GradScalerOptions& options) {
   GradScaler scaler = started(options);
   Trained trained({gradient});
@@ -142,7 +142,7 @@ GradScaler after(double gradient, const GradScalerOptions& options) {
   return scaler;
 }
 
-TEST(GradScaler, WhateverTheRuleReachesCanBeLoaded) {
+TEST(GradScaler, EveryScaleThatTheRuleReachesCanBeLoaded) {
   const struct {
     double gradient;
     GradScalerOptions options;

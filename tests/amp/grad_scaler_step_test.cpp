@@ -9,7 +9,7 @@
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/tests/amp/trained.h>
 
-/// unscale_, step and update: which calls may follow which, and whose verdict counts.
+/// unscale_, step and update: the order of calls, and the found_inf that decides.
 namespace halfgrad::amp {
 namespace {
 
@@ -84,7 +84,7 @@ TEST(GradScaler, StepDoesNotUnscaleAgain) {
   }
 }
 
-// "D9 made uniform: after step() the gradients are unscaled unless the step was skipped".
+// After step() the gradients are unscaled, unless the step was skipped: for every optimizer.
 TEST(GradScaler, SkippedStepChangesNothing) {
   for (const double bad : {kInfinite, -kInfinite, kNaN}) {
     GradScaler scaler = started();
@@ -111,7 +111,7 @@ TEST(GradScaler, UnscaleWithoutStepCounts) {
   EXPECT_EQ(trained.value(), Values{1});
 }
 
-TEST(GradScaler, VerdictIsOfUnscaleTime) {
+TEST(GradScaler, FoundInfIsThatOfTheFirstCheck) {
   GradScaler scaler = started();
   Trained trained({kInfinite});
   scaler.unscale_(trained.optimizer);
@@ -130,7 +130,7 @@ TEST(GradScaler, VerdictIsOfUnscaleTime) {
   EXPECT_EQ(scaler.get_scale(), 2);
 }
 
-// "`step()` never hides a skip."
+// The outcome of every step says whether it was skipped.
 TEST(GradScaler, OutcomesStayReadable) {
   GradScaler scaler = started();
   Trained trained({kInfinite});
@@ -155,7 +155,7 @@ TEST(GradScaler, SkippedStepsRunHooks) {
   EXPECT_EQ(after, 1);
 }
 
-/// What a step leaves behind that another one in its place should leave, too.
+/// The results of a step that a repeated step must equal.
 struct Aftermath {
   Values value, gradient;
   std::int64_t steps, skipped_steps;
@@ -195,8 +195,8 @@ TEST(GradScaler, StepRefusedByAHookMayBeRepeated) {
   }
 }
 
-// The gradients of a refused step may be dropped: it counts for nothing.
-TEST(GradScaler, RefusedStepIsNoVerdict) {
+// The gradients of a refused step may be dropped: it has no found_inf.
+TEST(GradScaler, RefusedStepHasNoFoundInf) {
   GradScaler scaler = started();
   Trained refused({kInfinite}), other({4});
   refused.optimizer.register_step_pre_hook([](optim::Optimizer&) { throw std::runtime_error(""); });
@@ -208,7 +208,7 @@ TEST(GradScaler, RefusedStepIsNoVerdict) {
   EXPECT_EQ(scaler.get_growth_tracker(), 1);
 }
 
-TEST(GradScaler, UnscaleThatFailsIsNoVerdict) {
+TEST(GradScaler, UnscaleThatFailsHasNoFoundInf) {
   GradScaler scaler = started({.init_scale = 4, .growth_interval = 1, .history = 4});
   Trained trained({4});
   const Device device = trained.param.device();
@@ -230,8 +230,8 @@ TEST(GradScaler, UnscaleThatFailsIsNoVerdict) {
   EXPECT_EQ(scaler.reports().size(), 1);
 }
 
-// The update has been made: to repeat it would be a second one.
-// How far it came is not known: its gradients count as scaled, and nothing but update() goes on.
+// The update has begun, so a repeated step would be a second one. The gradients count as scaled,
+// and only update() may follow.
 TEST(GradScaler, StepWhosePostHookThrowsIsNotRepeated) {
   GradScaler scaler = started();
   Trained trained({4});

@@ -35,6 +35,22 @@ TEST(GradScaler, ReadyOptimizersDoNotVote) {
   EXPECT_EQ(scaler.get_growth_tracker(), 1);
 }
 
+// --- set_scale ---
+
+TEST(GradScaler, SetScaleLastsUntilUpdate) {
+  GradScaler scaler({.init_scale = 4, .growth_interval = 1});
+  EXPECT_THROW(scaler.set_scale(64), std::runtime_error);  // no loss was scaled
+  scaler.scale(filled({}, 1));
+  scaler.set_scale(64);
+  EXPECT_EQ(scaler.get_scale(), 64);
+  EXPECT_EQ(scaler.scale(filled({}, 1)).item(), 64);
+  Trained trained({128});
+  scaler.unscale_(trained.optimizer);
+  EXPECT_EQ(trained.param.grad().item(), 2);
+  scaler.update();
+  EXPECT_EQ(scaler.get_scale(), 8);  // from 4, the scale that the scaler made last
+}
+
 // --- update(new_scale) ---
 
 TEST(GradScaler, UpdateToANumber) {
@@ -44,7 +60,7 @@ TEST(GradScaler, UpdateToANumber) {
   scaler.update();
   scaler.update(3.0);
   EXPECT_EQ(scaler.get_scale(), 3);
-  EXPECT_EQ(scaler.get_growth_tracker(), 1);  // not reset
+  EXPECT_EQ(scaler.get_growth_tracker(), 1);  // the update keeps it
   scaler.update(16);
   EXPECT_EQ(scaler.get_scale(), 16);
   for (const double bad : {0.0, -1.0, kNaN, kInfinite, 1e39}) {
@@ -56,7 +72,7 @@ TEST(GradScaler, UpdateToANumber) {
 TEST(GradScaler, UpdateToATensor) {
   GradScaler scaler = started();
   for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt}) {
-    for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {  // D11: any shape
+    for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {  // PyTorch takes shape {} only
       const Tensor new_scale = filled(shape, 32, dtype);
       scaler.update(new_scale);
       new_scale.array().fill_(5);  // copied
@@ -66,7 +82,7 @@ TEST(GradScaler, UpdateToATensor) {
   }
   std::vector<Tensor> refused = {filled({2}, 8), filled({}, 8).requires_grad_(), filled({0}, 8),
                                  Tensor()};
-  if (default_device_type() == kCPU) {  // a GPU's numbers are not read
+  if (default_device_type() == kCPU) {  // values on a GPU are not read
     for (const double scale : {0.0, -1.0, kNaN}) refused.push_back(filled({}, scale));
   }
   for (const Tensor& bad : refused) {

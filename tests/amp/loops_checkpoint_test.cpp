@@ -16,9 +16,9 @@
 namespace halfgrad::amp {
 namespace {
 
-using Numbers = std::vector<double>;
+using Values = std::vector<double>;
 
-/// What a forward saw.
+/// The state of autocast in a forward.
 struct Region {
   bool enabled;
   DType dtype;
@@ -41,7 +41,7 @@ struct Segment {
 };
 
 struct Gradients {
-  Numbers x, weight;
+  Values x, weight;
   friend bool operator==(const Gradients&, const Gradients&) = default;
 };
 
@@ -85,7 +85,7 @@ TEST(CheckpointInARegion, TheSecondForwardSeesTheFirstOnesRegion) {
   EXPECT_FALSE(is_autocast_enabled(default_device_type()));
 }
 
-/// Its backward runs where backward is called, in a checkpoint as elsewhere.
+/// Its backward runs in the region of the call of backward, also in a checkpoint.
 struct Watched : autograd::Function<Watched> {
   static inline Region in_backward{};
   static Tensor forward(autograd::AutogradContext*, Tensor x) { return x * 1.0; }

@@ -11,9 +11,8 @@
 void PrintTo(const Loop& loop, std::ostream* out) { *out << loop.name; }
 
 /// The loops of examples/amp_loops against those of PyTorch on the CPU: the same losses, and after
-/// every step the same state of the scaler. Their ops are on PyTorch's lists for both devices,
-/// since ours differ on purpose: "One policy on every device. Our autocast uses the CUDA op lists
-/// on the CPU too, and its default fast dtype is float16 on both device types."
+/// every step the same state of the scaler. Their ops are on PyTorch's lists for both devices: this
+/// library uses the CUDA lists and float16 on the CPU too, PyTorch does not.
 namespace halfgrad {
 namespace {
 
@@ -28,7 +27,7 @@ json expected_rows(std::string_view loop) {
   throw std::out_of_range("loops.json: expected " + std::string(loop) + ", got none");
 }
 
-/// `expected` is a number, or "nan" or "inf", which loops meet in different orders.
+/// `expected` is a number, or "nan" or "inf", of which either will do: the order of a sum decides.
 void expect_near(double got, const json& expected, double tolerance) {
   if (expected.is_string()) {
     EXPECT_FALSE(std::isfinite(got)) << got;
@@ -40,7 +39,7 @@ void expect_near(double got, const json& expected, double tolerance) {
 
 class AmpLoops : public ::testing::TestWithParam<Loop> {};
 
-TEST_P(AmpLoops, AreThoseOfPyTorch) {
+TEST_P(AmpLoops, EqualPyTorchs) {
   const Loop& loop = GetParam();
   const json rows = expected_rows(loop.name);
   const Trace trace = loop.run(static_cast<std::int64_t>(rows["loss"].size()));
@@ -49,8 +48,8 @@ TEST_P(AmpLoops, AreThoseOfPyTorch) {
     SCOPED_TRACE("step " + std::to_string(i));
     EXPECT_EQ(trace[i].scale, rows["scale"][i]);
     EXPECT_EQ(trace[i].skipped, rows["skipped"][i]);
-    // In float16 most roundings swallow a sum's order; one here and there does not. In float32 each
-    // step leaves two roundoffs.
+    // In float16 rounding hides the order of most sums, but not of all. In float32 each step adds
+    // two roundoffs.
     const double tolerance = loop.name == "disabled"
                                  ? 2.0 * static_cast<double>(i + 1) * roundoff(kFloat)
                                  : roundoff(kHalf);

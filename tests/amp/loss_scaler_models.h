@@ -7,12 +7,12 @@
 #include <map>
 #include <string_view>
 
-/// The loss scalers of the field, each written from its source and not from ours.
+/// Models of the field's loss scalers, each written from its project's source.
 namespace halfgrad::amp::models {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// A scaler as its authors wrote it: told whether a step was bad, says the next step's scale.
+/// A scaler as its authors wrote it: maps whether a step was bad to the next step's scale.
 using Model = std::function<float(bool bad)>;
 
 inline Model torch_model(float scale, int interval, float growth = 2, float backoff = 0.5) {
@@ -28,7 +28,7 @@ inline Model torch_model(float scale, int interval, float growth = 2, float back
   };
 }
 
-/// u, whose answers to iteration k are used in k + 2.
+/// Delays another model: found_inf of iteration k changes the scale of iteration k + 2.
 inline Model late(float first, const std::function<float(float, bool, int&)>& u) {
   return [=, coming = first, tracker = 0](bool bad) mutable {
     const float used = coming;
@@ -51,7 +51,7 @@ inline float mxnet_step(float scale, bool bad, int& tracker) {
   return std::min(torch_step(scale, bad, tracker), 0x1p24F);
 }
 
-/// Counts iterations and remembers the last bad one.
+/// Counts iterations and stores the last bad one.
 inline Model apex_fp16_utils() {
   return [scale = 0x1p32F, iteration = 0, last_bad = -1](bool bad) mutable {
     if (bad) {
@@ -164,7 +164,7 @@ inline Model paddle_amp_scaler() {
 inline Model flashlight() {
   return [scale = 4096.F](bool bad) mutable {
     if (bad) {
-      scale = std::max(scale / 2, 1e-4F);  // there is where its program ends
+      scale = std::max(scale / 2, 1e-4F);  // the original ends the program there
     } else if (scale < 32000) {
       scale = scale == 2000 ? scale * 2 : scale + 2;
     }

@@ -34,7 +34,7 @@ Bytes bytes_of(const Array& array) {
   return Bytes(host.data(), host.data() + host.numel() * item_size(host.dtype()));
 }
 
-// 43 elements: whole packs and a rest.
+// 43 elements: whole packs and a partial one.
 Values wave(double size, double phase) {
   Values values;
   for (int i = 0; i < 43; ++i) values.push_back(size * std::sin(0.7 * i + phase));
@@ -79,7 +79,7 @@ struct Pair {
   MasterWeights masters;
 };
 
-TEST_P(MasterWeightsTest, AreWhatAFloat32OptimizerComputes) {
+TEST_P(MasterWeightsTest, EqualAFloat32Optimizers) {
   for (const WeightsCase& c : weights_cases()) {
     for (const DType dtype : {kHalf, kBFloat16}) {
       const Tensor start = parameter(wave(1, 0), dtype);
@@ -95,7 +95,7 @@ TEST_P(MasterWeightsTest, AreWhatAFloat32OptimizerComputes) {
   }
 }
 
-// The scaled gradients are fp16 numbers; unscaled, half of them are not.
+// The scaled gradients are fp16 values; half of the unscaled ones are not.
 TEST_P(MasterWeightsTest, AScalersStepUnscalesInFloat32) {
   constexpr double kScale = 0x1p20;
   for (const WeightsCase& c : weights_cases()) {
@@ -147,7 +147,7 @@ TEST_P(MasterWeightsTest, UnscaledFloat16GradientsAreLegal) {
   expect_same(param.to_vector<double>(), {-2, -3});
 }
 
-// Adam in doubles, from the same fp16 gradients: each step loses a few roundoffs of the sum.
+// Compares with Adam in doubles on the same fp16 gradients: each step adds a few roundoffs.
 TEST_P(MasterWeightsTest, FollowAdamInDoubles) {
   constexpr double kLr = 0.01, kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
   constexpr int kSteps = 20;
@@ -233,11 +233,11 @@ TEST_P(MasterWeightsTest, TravelWithTheOptimizersState) {
   }
 }
 
-// As of a training in float32: what it lacks comes from the parameter, what it has stays float32.
-TEST_P(MasterWeightsTest, OutliveAStateWithoutThem) {
+// A float32 run saves no masters: they come from the parameters, and its moments stay float32.
+TEST_P(MasterWeightsTest, AreAddedToAStateWithoutThem) {
   for (const WeightsCase& c : weights_cases()) {
     for (const DType dtype : {kHalf, kBFloat16}) {
-      for (const int steps : {0, 2}) {  // a fresh state has nothing
+      for (const int steps : {0, 2}) {  // before the first update a state is empty
         Tensor narrow = parameter(wave(1, 0), dtype);
         Pair pair(c, narrow, Tensor(narrow.array().to(kFloat)).requires_grad_());
         for (int step = 0; step < steps; ++step) {

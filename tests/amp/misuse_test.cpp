@@ -7,7 +7,7 @@
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/misuse.h>
 
-/// Sequences that would train wrongly without a word elsewhere, each an error that names the fix.
+/// Call sequences that train wrongly in silence elsewhere: each throws an error that names the fix.
 namespace halfgrad::amp {
 namespace {
 

@@ -12,16 +12,16 @@
 namespace halfgrad::amp {
 namespace {
 
-using Numbers = std::vector<double>;
+using Values = std::vector<double>;
 
-/// Returns a sum and a copy, and notes the dtype it is called with and computes in.
+/// Returns a sum and a copy, and stores the dtypes of its input and of its results.
 struct Probe : nn::Callable<Probe> {
   Probe() : Callable("Probe") {}
   std::vector<Tensor> forward(const Tensor& x, const Tensor& index) const {
     const Tensor sum = x + weight;
     computed.push_back(sum.dtype());
-    computed.push_back(exp(sum).dtype());       // overflows in 16 bits, and is not spared
-    computed.push_back(x.to(kDouble).dtype());  // what the module asks for itself
+    computed.push_back(exp(sum).dtype());       // 16 bits as well, though it overflows
+    computed.push_back(x.to(kDouble).dtype());  // the module's own conversion
     computed.push_back((x.to(kDouble) + sum).dtype());
     if (is_autocast_enabled(default_device_type())) throw std::logic_error("in a region");
     return {sum, index + 1};
@@ -36,7 +36,7 @@ TEST(ModulePolicy, ComputesInItsTypeAndReturnsInAnother) {
     for (const DType output : {kHalf, kFloat}) {
       const auto probe = with_policy(Probe(), {.compute = compute, .output = output});
       Probe::computed.clear();
-      const Autocast autocast(default_device_type(), kBFloat16);  // has no say inside
+      const Autocast autocast(default_device_type(), kBFloat16);  // has no effect inside
       const auto result = probe(zeros({2}), tensor({1, 2}));
       EXPECT_EQ(Probe::computed, (std::vector<DType>{compute, compute, kDouble, compute}));
       EXPECT_EQ(result[0].dtype(), output);
@@ -50,14 +50,14 @@ TEST(ModulePolicy, ComputesInItsTypeAndReturnsInAnother) {
 TEST(ModulePolicy, ParametersAreStoredAsItSaysAndGetSuchGradients) {
   for (const DType param : {kFloat, kBFloat16}) {
     const nn::Linear linear(2, 1, {.bias = false});
-    linear.weight.array().fill_(1 + 0x1p-9);  // not a bfloat16
+    linear.weight.array().fill_(1 + 0x1p-9);  // no bfloat16 value
     const auto policed = with_policy(linear, {.param = param, .compute = kHalf});
     EXPECT_TRUE(policed.is_same(linear));
     EXPECT_EQ(linear.weight.dtype(), param);
     EXPECT_EQ(policed(ones({1, 2})).item(), param == kFloat ? 2 + 0x1p-8 : 2);
     policed(full({1, 2}, 3.0)).backward();
     EXPECT_EQ(linear.weight.grad().dtype(), param);
-    EXPECT_EQ(linear.weight.grad().to_vector<double>(), (Numbers{3, 3}));
+    EXPECT_EQ(linear.weight.grad().to_vector<double>(), (Values{3, 3}));
   }
 }
 

@@ -9,8 +9,8 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 
-/// The calls of tests/expected/autocast_dtypes.py, by its names: each takes its operands, 4 x 4,
-/// and uses rows or elements of them where the op wants that.
+/// The calls of tests/expected/autocast_dtypes.py, by its names. Each takes 4 x 4 operands, and
+/// uses rows or elements of them if the op needs those.
 namespace halfgrad::op_calls {
 
 using Operands = std::vector<Tensor>;

@@ -27,8 +27,8 @@ const std::map<Precision, std::vector<std::string>> kLists{
     {Precision::unsafe, {"binary_cross_entropy"}},
 };
 
-// One fused op here. log_softmax and nll_loss in PyTorch: float32 from the logits on. linear and an
-// activation, which takes what linear gives.
+// Fused ops of this library that PyTorch does not list: cross_entropy is log_softmax and nll_loss
+// there, in float32 from the logits on; linear with an activation keeps the dtype of linear.
 const std::map<std::string, Precision> kComposedInPyTorch{{"cross_entropy", Precision::wide_range},
                                                           {"linear_relu", Precision::tensor_core},
                                                           {"linear_gelu", Precision::tensor_core}};
@@ -41,7 +41,7 @@ Precision expected(const std::string& op) {
   return composed == kComposedInPyTorch.end() ? Precision::any : composed->second;
 }
 
-TEST(OpClasses, AreThoseOfPyTorch) {
+TEST(OpClasses, EqualPyTorchs) {
   ASSERT_GT(all_ops().size(), 40);
   for (const OpEntry& op : all_ops()) {
     EXPECT_EQ(static_cast<int>(op.precision), static_cast<int>(expected(op.name))) << op.name;

@@ -14,15 +14,15 @@ namespace halfgrad {
 namespace {
 
 using nlohmann::json;
-using Numbers = std::vector<double>;
+using Values = std::vector<double>;
 
-Tensor half(const json& numbers, const Shape& sizes) {
-  return tensor(numbers.get<Numbers>(), sizes, {.dtype = kHalf});
+Tensor half(const json& elements, const Shape& sizes) {
+  return tensor(elements.get<Values>(), sizes, {.dtype = kHalf});
 }
 
 /// The largest difference in roundoffs of the largest gradient, at least 1: a gradient is the sum
 /// of products of that size, each rounded.
-double roundoffs_off(const Numbers& got, const Numbers& expected) {
+double roundoffs_off(const Values& got, const Values& expected) {
   double scale = 1, error = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     scale = std::fmax(scale, std::abs(expected[i]));
@@ -31,15 +31,15 @@ double roundoffs_off(const Numbers& got, const Numbers& expected) {
   return error / (scale * roundoff(kHalf));
 }
 
-TEST(OpGradients, AreThoseOfPyTorch) {
+TEST(OpGradients, EqualPyTorchs) {
   std::ifstream stream(HALFGRAD_SOURCE_DIR "/tests/expected/op_gradients.json");
   const json file = json::parse(stream);
   ASSERT_EQ(file["rows"].size(), 216);
   for (const json& row : file["rows"]) {
     SCOPED_TRACE(row["op"].get<std::string>() + ", " + row["range"].get<std::string>());
     op_calls::Operands operands;
-    for (const json& numbers : row["operands"]) {
-      operands.push_back(half(numbers, {4, 4}).requires_grad_());
+    for (const json& elements : row["operands"]) {
+      operands.push_back(half(elements, {4, 4}).requires_grad_());
     }
     const Tensor result = op_calls::kOps.at(row["op"])(operands);
     const Tensor cotangent = half(row["cotangent"], result.sizes());

@@ -1,5 +1,5 @@
-// A training step in which memory runs out, at each of its allocations in turn: the exception is
-// clean, nothing leaks, and training goes on.
+// A training step in which each allocation fails in turn: the exception names the failure, no
+// memory leaks, and training can continue.
 #include <cstring>
 #include <optional>
 
@@ -31,18 +31,18 @@ struct Training {
     }
     scaler.scale(loss).backward();
     scaler.unscale_(*optimizer);
-    has_verdict = true;
+    has_found_inf = true;
     nn::utils::clip_grad_norm_(model.parameters(), 1.0);
     scaler.step(*optimizer);
     scaler.update();
-    has_verdict = false;
+    has_found_inf = false;
   }
 
   nn::Sequential model;
   std::unique_ptr<optim::Optimizer> optimizer;
   amp::GradScaler scaler{{.init_scale = 1024, .growth_interval = 3}};
   Tensor x, y;
-  bool has_verdict = false;  // of gradients that the next step drops
+  bool has_found_inf = false;  // the next step drops its gradients
 };
 
 std::int64_t live_bytes() { return allocator::stats(Device()).current; }
@@ -57,7 +57,7 @@ std::optional<std::string> fail_step(Training& training, std::int64_t n) {
   } catch (const std::runtime_error& error) {
     message = error.what();
   }
-  allocator::fail_allocation(Device(), 0);  // where the step has fewer
+  allocator::fail_allocation(Device(), 0);  // the step may have fewer
   return message;
 }
 
@@ -69,7 +69,7 @@ void expect_whole(const Training& training) {
   EXPECT_TRUE(GradMode::is_enabled());
 }
 
-/// `warm` steps first, so that optimizer and scaler have their state, or do not.
+/// Runs `warm` steps first: with 0, optimizer and scaler have no state yet.
 void fail_every_allocation(int warm) {
   const std::int64_t before = live_bytes();
   std::int64_t failures = 0;
@@ -83,7 +83,7 @@ void fail_every_allocation(int warm) {
       ++failures;
       EXPECT_NE(message->find("got a refusal from fault injection"), std::string::npos) << *message;
       expect_whole(training);
-      if (training.has_verdict) training.scaler.abandon();
+      if (training.has_found_inf) training.scaler.abandon();
       for (int i = 0; i < 2; ++i) ASSERT_NO_THROW(training.step());
       expect_whole(training);
     }

@@ -58,7 +58,7 @@ const PolicyCase kPolicyCases[] = {
     {Precision::unsafe, h, {d, d}, {}},
 };
 
-TEST(Policy, CastsWhatEachFactAsks) {
+TEST(Policy, CastsByPrecision) {
   for (const PolicyCase& c : kPolicyCases) {
     SCOPED_TRACE(describe(c));
     std::vector<Tensor> operands = operands_of(c.before);
@@ -96,7 +96,7 @@ TEST(Policy, OmittedOperandsStayOmitted) {
   EXPECT_FALSE(operands[1].defined());
 }
 
-// Only tensors of the region's device type: the decision for CUDA leaves a CPU tensor alone.
+// Only tensors on the region's device type are cast: a CUDA region leaves a CPU tensor alone.
 TEST(Policy, EligibleOnItsDeviceTypeOnly) {
   const Tensor on_cpu = full({2}, 1.0, {.device = Device()});
   EXPECT_TRUE(is_eligible(on_cpu, kCPU));
@@ -115,7 +115,7 @@ TEST(Policy, RefusalNamesTheSafeVariant) {
   }
 }
 
-TEST(Policy, OtherDeviceTypesAreNobodysBusiness) {
+TEST(Policy, OtherDeviceTypesAreNotCast) {
   for (const Precision precision :
        {Precision::tensor_core, Precision::wide_range, Precision::wide_accumulate,
         Precision::widest_operand, Precision::unsafe}) {

@@ -9,7 +9,8 @@
 
 namespace halfgrad::amp {
 
-/// Which steps are bad: alone and in rows, far enough apart, at times, for every scaler to grow.
+/// A random choice of bad steps, single and in runs. Some gaps are long enough for every scaler to
+/// grow.
 inline std::vector<bool> random_trace(std::mt19937_64& random, int steps) {
   std::vector<bool> trace;
   std::uint64_t rarity = 1;
@@ -20,7 +21,7 @@ inline std::vector<bool> random_trace(std::mt19937_64& random, int steps) {
   return trace;
 }
 
-/// A start, factors and an interval for PyTorch's rule.
+/// A random start, factors and interval for PyTorch's rule.
 inline GradScalerOptions random_options(std::mt19937_64& random) {
   const float growths[] = {2, 1.5, 1.001F, 4};
   const float backoffs[] = {0.5, 0.25, 0.9F, 0.3F};

@@ -10,7 +10,7 @@
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/misuse.h>
 
-/// Sequences that resemble those of misuse_test.cpp and are right, or right perhaps: those warn.
+/// Right sequences that resemble those of misuse_test.cpp; those that may be wrong warn.
 namespace halfgrad::amp {
 namespace {
 
@@ -55,8 +55,8 @@ TEST(RightUse, PlainGradientsMayJoinUnscaledOnes) {
   EXPECT_EQ(bench.w.to_vector<double>(), (Values{1 - 0.25 * 4, -3 + 0.25 * 4}));
 }
 
-// They may have multiplied by the scale themselves, or have forgotten to: one warning.
-TEST(RightUse, GradientsThatNoScalerScaledAreTheUsersAffair) {
+// A user may have multiplied by the scale, or have forgotten to: there is one warning.
+TEST(RightUse, GradientsThatNoScalerScaledWarnOnce) {
   for (const bool unscale : {false, true}) {
     Bench bench;
     bench.scaler = started({.init_scale = 8});
@@ -82,8 +82,9 @@ TEST(RightUse, GradientsThatNoScalerScaledAreTheUsersAffair) {
   }
 }
 
-// Gradients that backward did not make, those of a scaled loss, and a disabled scaler's.
-TEST(RightUse, NothingElseWarnsOfAForgottenScale) {
+// No warning for gradients that backward did not make, those of a scaled loss, or a disabled
+// scaler.
+TEST(RightUse, OtherGradientsDoNotWarnOfAForgottenScale) {
   ::testing::internal::CaptureStderr();
   for (const bool unscale : {false, true}) {
     Bench bench;
@@ -106,7 +107,7 @@ TEST(RightUse, NothingElseWarnsOfAForgottenScale) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-// What the message of a refused clip names: the limit is scaled as the gradients are.
+// The message of a refused clip names this way: a limit that is scaled like the gradients.
 TEST(RightUse, ScaledGradientsMayBeClippedByAScaledLimit) {
   using namespace nn::utils;
   const std::function<void(Bench&, double)> clips[] = {
@@ -130,8 +131,8 @@ TEST(RightUse, ScaledGradientsMayBeClippedByAScaledLimit) {
     clips[i](unscaled, 2);
     unscaled.step();
     const Values got = scaled.w.to_vector<double>(), expected = unscaled.w.to_vector<double>();
-    // The 1e-6 that is added to the norm is not scaled, and moves the coefficient by less than
-    // that.
+    // The 1e-6 that is added to the norm is not scaled; it changes the coefficient by less than
+    // 1e-6.
     for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(got[k], expected[k], 1e-6);
     EXPECT_NE(got, (Values{0.5, -1.5}));  // without clipping
   }
@@ -169,7 +170,7 @@ TEST(RightUse, PassesInsidePassesKeepTheirScales) {
   EXPECT_THROW(nn::utils::clip_grad_norm_(bench.w, 1), std::runtime_error);
 }
 
-// As a user's checkpoint does: the pass inside begins with the scaled gradient of the one outside.
+// A user's checkpoint does this: the inner pass begins with the scaled gradient of the outer one.
 TEST(RightUse, PassesInsidePassesMayReachTheSameParameters) {
   Bench bench;
   const Tensor part = bench.w.detach().requires_grad_();

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/optim/count_step.h>
 #include <halfgrad/tests/amp/tensors.h>
 
 namespace halfgrad::detail {
@@ -31,8 +32,8 @@ const UpdateCase kUpdates[] = {
     {"grows on the interval's last good step", 4, 1, {.growth_interval = 2}, 0, 8, 0},
     {"interval 1 grows every time", 4, 0, {.growth_interval = 1}, 0, 8, 0},
     {"counts until then", 4, 0, {.growth_interval = 2}, 0, 4, 1},
-    // "Growth when tracker + 1 >= interval, so that lowering the interval cannot freeze growth":
-    // PyTorch tests for equality and gives (4, 6) and (4, 4) here.
+    // Growth when tracker + 1 >= interval: PyTorch compares for equality, and never grows again
+    // after the interval was lowered below the tracker. It gives (4, 6) and (4, 4) here.
     {"tracker beyond the interval", 4, 5, {.growth_interval = 3}, 0, 8, 0},
     {"tracker at the interval", 4, 3, {.growth_interval = 3}, 0, 8, 0},
     {"tracker at its end", 4, 2147483647, {.growth_interval = 2147483647}, 0, 8, 0},
@@ -83,16 +84,16 @@ TEST(UpdateScale, Transitions) {
   }
 }
 
-TEST(UpdateScale, SeveralVerdictsAreOne) {
+TEST(UpdateScale, SeveralFoundInfsAreOne) {
   const ScaleState state({.scale = 4, .good_steps = 3}, get_default_device());
-  const std::vector<Array> verdicts{zero(), full({}, 1, {.dtype = kFloat}).array(),
-                                    full({}, 1, {.dtype = kFloat}).array()};
-  update_scale(state, verdicts, {});
+  const std::vector<Array> found_infs{zero(), full({}, 1, {.dtype = kFloat}).array(),
+                                      full({}, 1, {.dtype = kFloat}).array()};
+  update_scale(state, found_infs, {});
   EXPECT_EQ(state.scale.item(), 2);
-  EXPECT_EQ(verdicts[0].item(), 0);  // verdicts are not touched: outcomes still read them
+  EXPECT_EQ(found_infs[0].item(), 0);  // unchanged: outcomes still read it
 }
 
-// "Lowering the interval below the current tracker": interval 10, 5 good steps, then interval 3.
+// Lowers the interval below the tracker: interval 10, 5 good steps, then interval 3.
 TEST(UpdateScale, LoweringTheIntervalDoesNotFreezeGrowth) {
   const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
@@ -144,9 +145,11 @@ TEST(UpdateScale, Counts) {
   for (int k = 0; k < 3; ++k) update_scale(state, good, {.growth_interval = 1});
   update_scale(state, bad, {});
   update_scale(state, bad, {});
-  count_step(state, good[0]);
-  count_step(state, bad[0]);
-  count_step(state, bad[0]);
+  const Array executed = state.counters.select(0, ScaleState::steps);
+  const Array skipped = state.counters.select(0, ScaleState::skipped_steps);
+  for (const Array& found_inf : {good[0], bad[0], bad[0]}) {
+    count_step(found_inf, skipped, executed);
+  }
   const auto count = Tensor(state.counters).to_vector<std::int64_t>();
   EXPECT_EQ(count[ScaleState::growths], 1);  // the second would have been infinite
   EXPECT_EQ(count[ScaleState::backoffs], 2);
@@ -158,7 +161,7 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
   for (const DType dtype : kAllDTypes) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {
       const ScaleState state({.scale = 4, .good_steps = 7}, get_default_device());
-      state.set_scale(full(shape, 1, {.dtype = dtype}).array());
+      state.reset_scale(full(shape, 1, {.dtype = dtype}).array());
       EXPECT_EQ(state.scale.item(), 1) << name(dtype);
       EXPECT_EQ(state.inv_scale.item(), 1);
       EXPECT_EQ(state.growth_tracker.item(), 7);
@@ -166,7 +169,16 @@ TEST(ScaleState, NewScaleOfAnyShapeAndDType) {
   }
 }
 
-// What a captured graph holds on to.
+TEST(ScaleState, AScaleThatWasSetDoesNotChangeTheNextUpdate) {
+  const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
+  state.set_scale(full({}, 64, {.dtype = kFloat}).array());
+  EXPECT_EQ(state.scale.item(), 64);
+  EXPECT_EQ(state.inv_scale.item(), 1.0 / 64);
+  update_scale(state, std::vector<Array>{zero()}, {.growth_interval = 1});
+  EXPECT_EQ(state.scale.item(), 8);
+}
+
+// A captured graph keeps these arrays.
 TEST(ScaleState, ChangesInPlace) {
   const ScaleState state({.scale = 4, .good_steps = 0}, get_default_device());
   const Array scale = state.scale, inv_scale = state.inv_scale, tracker = state.growth_tracker;
@@ -177,7 +189,7 @@ TEST(ScaleState, ChangesInPlace) {
   EXPECT_EQ(scale.item(), 8);
   EXPECT_EQ(inv_scale.item(), 0.125);
   EXPECT_EQ(tracker.item(), 0);
-  state.set_scale(full({1}, 2, {.dtype = kDouble}).array());
+  state.reset_scale(full({1}, 2, {.dtype = kDouble}).array());
   EXPECT_EQ(scale.item(), 2);
   EXPECT_EQ(inv_scale.item(), 0.5);
 }

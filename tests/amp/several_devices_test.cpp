@@ -20,8 +20,8 @@ Tensor put(const Values& values, Device device) { return vector_of(values).to(de
 Values read(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
 /// Two parameters, each on a device, as one group or two.
-struct Places {
-  Places(std::vector<Device> devices, bool one_group) {
+struct DeviceParameters {
+  DeviceParameters(std::vector<Device> devices, bool one_group) {
     for (const Device device : devices) {
       params.push_back(put({1, 2}, device).requires_grad_());
     }
@@ -43,17 +43,17 @@ std::vector<std::vector<Device>> all_places() {
   return {{there(), there()}, {here(), there()}, {there(), here()}};
 }
 
-TEST(SeveralDevices, GradientsMayLieAnywhere) {
+TEST(SeveralDevices, GradientsMayBeOnAny) {
   for (const auto& devices : all_places()) {
     for (const bool one_group : {false, true}) {
       for (const bool unscale : {false, true}) {
         SCOPED_TRACE(devices[0].str() + " " + devices[1].str() + (one_group ? ", one group" : "") +
                      (unscale ? ", unscale_" : ""));
-        Places places(devices, one_group);
-        optim::SGD optimizer(places.groups, {.lr = 1, .momentum = 0.5});
+        DeviceParameters parameters(devices, one_group);
+        optim::SGD optimizer(parameters.groups, {.lr = 1, .momentum = 0.5});
         GradScaler scaler = started({.init_scale = 4, .growth_interval = 1, .history = 4});
         for (int bad = 0; bad < 3; ++bad) {  // the last round is a good one
-          for (int i = 0; i < 2; ++i) places.set(i, {bad == i ? kNaN : 4, 8});
+          for (int i = 0; i < 2; ++i) parameters.set(i, {bad == i ? kNaN : 4, 8});
           scaler.update(4.0);
           if (unscale) scaler.unscale_(optimizer);
           EXPECT_EQ(scaler.step(optimizer).skipped(), bad < 2);
@@ -62,36 +62,36 @@ TEST(SeveralDevices, GradientsMayLieAnywhere) {
           EXPECT_EQ(scaler.get_scale(), bad < 2 ? 2 : 8);
           EXPECT_EQ(scaler.reports().back().nonfinite, bad < 2 ? 1 : 0);
           EXPECT_EQ(scaler.reports().back().first_bad_parameter, bad < 2 ? bad : -1.0);
-          for (const Tensor& param : places.params) {
+          for (const Tensor& param : parameters.params) {
             EXPECT_EQ(read(param), bad < 2 ? (Values{1, 2}) : (Values{0, 0}));
           }
         }
-        EXPECT_EQ(read(places.params[0].grad()), (Values{1, 2}));
-        EXPECT_EQ(read(places.params[1].grad()), (Values{1, 2}));
+        EXPECT_EQ(read(parameters.params[0].grad()), (Values{1, 2}));
+        EXPECT_EQ(read(parameters.params[1].grad()), (Values{1, 2}));
       }
     }
   }
 }
 
-TEST(SeveralDevices, AreAsManyOptimizersOfOneDevice) {
-  Places together({here(), there()}, true), apart({here(), here()}, true);
-  optim::Adam optimizer(together.groups, {.lr = 0.1}), reference(apart.groups, {.lr = 0.1});
+TEST(SeveralDevices, EqualOneOptimizerPerDevice) {
+  DeviceParameters together({here(), there()}, true), on_one_device({here(), here()}, true);
+  optim::Adam optimizer(together.groups, {.lr = 0.1}), reference(on_one_device.groups, {.lr = 0.1});
   for (int step = 0; step < 3; ++step) {
-    for (Places* places : {&together, &apart}) {
-      for (std::size_t i = 0; i < 2; ++i) places->set(i, {1.0 + static_cast<double>(i), -0.5});
+    for (DeviceParameters* parameters : {&together, &on_one_device}) {
+      for (std::size_t i = 0; i < 2; ++i) parameters->set(i, {1.0 + static_cast<double>(i), -0.5});
     }
     optimizer.step();
     reference.step();
     optimizer.param_groups()[0].lr = reference.param_groups()[0].lr = 0.01;
   }
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(read(together.params[i]), read(apart.params[i]));
+    EXPECT_EQ(read(together.params[i]), read(on_one_device.params[i]));
     EXPECT_EQ(optimizer.state(together.params[i]).at("step").device(), together.params[i].device());
   }
 }
 
-// As on one device, to the bit: norms are summed where the first gradient lies.
-TEST(SeveralDevices, ClippingIsThatOfOneDevice) {
+// The bits are those of one device: norms are summed on the device of the first gradient.
+TEST(SeveralDevices, ClippingEqualsThatOfOneDevice) {
   using namespace nn::utils;
   using Clip = std::function<Tensor(const std::vector<Tensor>&)>;
   const Clip clips[] = {
@@ -112,25 +112,26 @@ TEST(SeveralDevices, ClippingIsThatOfOneDevice) {
   for (const Clip& clip : clips) {
     for (auto devices : all_places()) {
       devices.push_back(devices[0]);
-      Places places(devices, true), apart(std::vector(3, devices[0]), true);
-      for (Places* const p : {&places, &apart}) {
+      DeviceParameters parameters(devices, true), on_one_device(std::vector(3, devices[0]), true);
+      for (DeviceParameters* const p : {&parameters, &on_one_device}) {
         for (std::size_t i = 0; i < 3; ++i) p->set(i, {3, -4 - static_cast<double>(i)});
       }
-      const Tensor total = clip(places.params);
-      EXPECT_EQ(total.item(), clip(apart.params).item());
+      const Tensor total = clip(parameters.params);
+      EXPECT_EQ(total.item(), clip(on_one_device.params).item());
       for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(read(places.params[i].grad()), read(apart.params[i].grad()));
-        EXPECT_EQ(places.params[i].grad().device(), devices[i]);
-        EXPECT_NE(read(places.params[i].grad()), (Values{3, -4 - static_cast<double>(i)}));
+        EXPECT_EQ(read(parameters.params[i].grad()), read(on_one_device.params[i].grad()));
+        EXPECT_EQ(parameters.params[i].grad().device(), devices[i]);
+        EXPECT_NE(read(parameters.params[i].grad()), (Values{3, -4 - static_cast<double>(i)}));
       }
     }
   }
 }
 
-/// An optimizer that looks at what it is told.
-class Watching : public optim::Optimizer {
+/// An optimizer that checks its StepControl.
+class CheckingOptimizer : public optim::Optimizer {
  public:
-  explicit Watching(std::vector<optim::ParamGroup> groups) : Optimizer("Watching", {.lr = 1.0}) {
+  explicit CheckingOptimizer(std::vector<optim::ParamGroup> groups)
+      : Optimizer("CheckingOptimizer", {.lr = 1.0}) {
     add_param_groups(std::move(groups));
   }
 
@@ -153,13 +154,13 @@ class Watching : public optim::Optimizer {
   }
 };
 
-TEST(SeveralDevices, KernelsAreToldInTheirOwnMemory) {
+TEST(SeveralDevices, KernelsReadTheirOwnDevice) {
   for (const auto& devices : all_places()) {
     for (const bool one_group : {false, true}) {
-      Places places(devices, one_group);
-      places.set(0, {4, 4});
-      places.set(1, {4, 4});
-      Watching optimizer(places.groups);
+      DeviceParameters parameters(devices, one_group);
+      parameters.set(0, {4, 4});
+      parameters.set(1, {4, 4});
+      CheckingOptimizer optimizer(parameters.groups);
       GradScaler scaler = started();
       scaler.step(optimizer);
       EXPECT_EQ(optimizer.updates, 2);
@@ -167,7 +168,7 @@ TEST(SeveralDevices, KernelsAreToldInTheirOwnMemory) {
   }
 }
 
-// A resumed count may have been kept on another device than the scale is on now.
+// A loaded count may be on another device than the scale is now.
 TEST(SeveralDevices, SkippedStepsFollowTheScale) {
   Trained trained({kInfinite});
   GradScaler scaler = started();

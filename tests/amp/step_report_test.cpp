@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/amp/loss_scalers.h>
+#include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/tests/amp/trained.h>
@@ -25,7 +25,7 @@ struct TwoParameters {
   }
 };
 
-TEST(StepReport, TellsWhatHappened) {
+TEST(StepReport, HasTheFieldsOfEachStep) {
   GradScaler scaler = started({.init_scale = 4, .growth_interval = 2, .history = 8});
   TwoParameters model;
   model.set({12, 16}, {0, 0, 0});
@@ -119,7 +119,7 @@ TEST(StepReport, TheLastOnesAreKept) {
   }
 }
 
-TEST(StepReport, ThoseLoadedAreThereBeforeTheFirstLoss) {
+TEST(StepReport, LoadedOnesAreReadableBeforeTheFirstLoss) {
   const GradScalerOptions options{.init_scale = 4, .history = 3};
   GradScaler scaler = started(options);
   Trained trained({4});
@@ -135,7 +135,7 @@ TEST(StepReport, ThoseLoadedAreThereBeforeTheFirstLoss) {
   EXPECT_EQ(resumed.reports().size(), 1);
 }
 
-TEST(StepReport, AreKeptWhereTheFirstLossFailed) {
+TEST(StepReport, AreKeptIfTheFirstLossFailed) {
   const Tensor loss = filled({}, 1);
   std::int64_t failures = 0;
   for (;; ++failures) {
@@ -153,7 +153,7 @@ TEST(StepReport, AreKeptWhereTheFirstLossFailed) {
   EXPECT_GT(failures, 0);
 }
 
-TEST(StepReport, NoHistoryUnlessAsked) {
+TEST(StepReport, NoHistoryByDefault) {
   GradScaler scaler = started();
   Trained trained({4});
   scaler.step(trained.optimizer);
@@ -163,8 +163,8 @@ TEST(StepReport, NoHistoryUnlessAsked) {
   EXPECT_THROW(GradScaler({.history = -1}), std::invalid_argument);
 }
 
-// The log of a training, run through the state machine, gives every scale in it.
-TEST(StepReport, ReplayGivesEveryScale) {
+// The state machine, applied to the log of a run, reproduces every scale in it.
+TEST(StepReport, ReplayReproducesEveryScale) {
   std::mt19937_64 random(5);
   for (const LossScaler& system : loss_scalers()) {
     SCOPED_TRACE(system.name);

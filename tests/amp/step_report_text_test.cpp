@@ -73,7 +73,7 @@ std::string last_sentence(const GradScaler& scaler) {
   return text.substr(text.find("; ") + 2);
 }
 
-// Whichever optimizer caused it, and whatever else is to be said of it.
+// Every optimizer's report says it, after its own result.
 TEST(StepReport, ExplainsWhyTheScaleIsHeld) {
   GradScaler tolerant = started({.init_scale = 4, .hysteresis = 2, .history = 4});
   Trained bad({kInfinite}), good({4});

@@ -7,7 +7,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/tensor.h>
 
-/// Tensors that the tests of amp write by hand.
+/// Short ways to write small tensors in the tests of amp.
 namespace halfgrad::amp {
 
 /// For tables.

@@ -1,5 +1,5 @@
-// A GradScaler at work, over many steps, against PyTorch's rule as tests/amp/loss_scaler_models.h
-// states it.
+// A GradScaler in long runs, compared with PyTorch's rule as tests/amp/loss_scaler_models.h states
+// it.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kTraces = kThorough ? 1000 : 10;
 
-/// Of 10,000 steps each, every second trace with unscale_() before step().
-TEST(Traces, OfAGradScalerEqualPyTorchsRule) {
+/// Traces of 10,000 steps, every second one with unscale_() before step().
+TEST(Traces, GradScalerEqualsPyTorchsRule) {
   std::mt19937_64 random(5);
   for (int repeat = 0; repeat < kTraces; ++repeat) {
     SCOPED_TRACE(repeat);

@@ -15,10 +15,11 @@
 #include <halfgrad/tests/amp/tensors.h>
 #include <halfgrad/tests/message_of.h>
 
-/// What the GradScaler tests share: a parameter with a given gradient, and a scaler at work.
+/// Shared by the GradScaler tests: a parameter with a given gradient, and a scaler after its first
+/// loss.
 namespace halfgrad::amp {
 
-/// A parameter of ones with this gradient, an SGD with lr 1 that owns it.
+/// A parameter of ones with this gradient, and its SGD with lr 1.
 struct Trained {
   explicit Trained(const Values& gradient, DType dtype = kFloat,
                    optim::SGDOptions options = {.lr = 1})
@@ -34,7 +35,7 @@ struct Trained {
   optim::SGD optimizer;
 };
 
-/// A scaler that has its scale, as after a first loss.
+/// A scaler whose scale exists, as after a first loss.
 inline GradScaler started(const GradScalerOptions& options = {.init_scale = 4}) {
   GradScaler scaler(options);
   scaler.scale(filled({}, 1));

@@ -103,7 +103,8 @@ void expect_trajectory(const std::string& file, DType dtype, double tolerance) {
 TEST(Trajectory, Float32) { expect_trajectory("trajectory_f32.json", kFloat, 1e-5); }
 TEST(Trajectory, Float64) { expect_trajectory("trajectory_f64.json", kDouble, 1e-10); }
 
-// Losses within 2e-2: both libraries round activations to float16, but sum in different orders.
+// Losses agree within 2e-2: both libraries round activations to float16, but sum in different
+// orders.
 TEST(Trajectory, Float16WithGradScaler) {
   const Json data = tests::expected("trajectory_data.json");
   const Json expected = tests::expected("trajectory_amp.json");

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/amp/scale_state.h>
+#include <halfgrad/amp/unscale.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/tests/amp/tensors.h>
@@ -28,8 +28,8 @@ struct UnscaleCase {
   std::vector<double> before;
   double inv_scale;
   std::vector<double> after;
-  double found_inf;           // by the gradients as they are
-  double found_inf_unscaled;  // by the gradients as they become
+  double found_inf;           // gradients as they are
+  double found_inf_unscaled;  // gradients after unscaling
 };
 
 const UnscaleCase kUnscales[] = {
@@ -44,8 +44,8 @@ const UnscaleCase kUnscales[] = {
     {"f16 inf", kHalf, {kInfinite}, 0.5, {kInfinite}, 1, 1},
     {"bf16 NaN", kBFloat16, {kNaN}, 0.5, {kNaN}, 1, 1},
     {"f64 beyond float is finite", kDouble, {1e300}, 0.5, {5e299}, 0, 0},
-    // "The check is on the scaled value. Overflow created by the unscaling itself is not noticed",
-    // unless asked for by check_after_unscale.
+    // The check is on the scaled value, as in PyTorch: overflow in unscaling itself is only noticed
+    // with check_after_unscale.
     {"overflow by unscaling", kFloat, {1e30}, 1e20, {kInfinite}, 0, 1},
     {"f16 overflow by unscaling", kHalf, {6e4}, 2, {kInfinite}, 0, 1},
     {"f16 just fits", kHalf, {32752}, 2, {65504}, 0, 0},
@@ -70,24 +70,24 @@ TEST(Unscale, ChecksAndMultiplies) {
   for (const UnscaleCase& c : kUnscales) {
     for (const Check check : {Check::scaled, Check::unscaled}) {
       SCOPED_TRACE(std::string(c.what) + (check == Check::unscaled ? ", unscaled" : ""));
-      const double verdict = check == Check::scaled ? c.found_inf : c.found_inf_unscaled;
+      const double expected = check == Check::scaled ? c.found_inf : c.found_inf_unscaled;
       const Array inv_scale = full({}, c.inv_scale, {.dtype = kFloat}).array();
       const std::vector<Array> grads{array(c.before, c.dtype)};
 
       const Array only_checked = full({}, 0, {.dtype = kFloat}).array();
       check_finite(grads, inv_scale, only_checked, check);
-      EXPECT_EQ(only_checked.item(), verdict);
+      EXPECT_EQ(only_checked.item(), expected);
       expect_same(values(grads[0]), values(array(c.before, c.dtype)));
 
       const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
       unscale(grads, inv_scale, found_inf, check);
-      EXPECT_EQ(found_inf.item(), verdict);
+      EXPECT_EQ(found_inf.item(), expected);
       expect_same(values(grads[0]), c.after);
     }
   }
 }
 
-TEST(Unscale, NeverClearsAVerdict) {
+TEST(Unscale, NeverClearsFoundInf) {
   const Array found_inf = full({}, 1, {.dtype = kFloat}).array();
   const std::vector<Array> grads{array({1, 2}, kFloat)};
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
@@ -105,8 +105,8 @@ TEST(Unscale, ListsOfSeveralDTypes) {
   EXPECT_EQ(found_inf.item(), 0);
 }
 
-// Whoever unscales looks at them next, whatever the verdict.
-TEST(Unscale, GradientsBehindABadOneAreUnscaledToo) {
+// A caller of unscale_() reads the gradients next, whatever found_inf is.
+TEST(Unscale, GradientsAfterABadOneAreUnscaledToo) {
   const std::vector<Array> grads{array({kNaN}, kFloat), array({4}, kFloat), array({6}, kDouble)};
   const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
@@ -120,8 +120,8 @@ TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), full({}, 0, {.dtype = kFloat}).array(),
           Check::scaled);
-  const std::vector<double> numbers = Tensor(whole).to_vector<double>();
-  for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], i % 2 == 0 ? 4 : 8);
+  const std::vector<double> elements = Tensor(whole).to_vector<double>();
+  for (std::size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(elements[i], i % 2 == 0 ? 4 : 8);
 }
 
 TEST(Unscale, IsAnInPlaceChange) {
@@ -135,7 +135,7 @@ TEST(Unscale, IsAnInPlaceChange) {
   EXPECT_NE(grads[0].storage()->version(), before);
 }
 
-// One bad element anywhere in an array longer than a tile, a task of the pool and a pack.
+// One bad element at any position of an array longer than a tile, a task of the pool and a pack.
 TEST(Unscale, FindsASingleBadElement) {
   constexpr std::int64_t kSize = 3 * 32768 + 1024 + 13;
   const Array inv_scale = full({}, 0.5, {.dtype = kFloat}).array();

@@ -1,6 +1,6 @@
-// Formulas for lists of tensors by a team of threads with plain numbers, as a block of a GPU runs
-// them, against the CPU's packs. What several threads report to one place is what
-// ThreadSanitizer looks at.
+// Formulas for lists of tensors, run by a team of threads on single floats, as a block of a GPU
+// runs them, and compared with the CPU's packs. Several threads write one flag or counter, which
+// ThreadSanitizer checks.
 #include <array>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 constexpr float kInfinity = math::kInfinity;
 constexpr std::size_t kSize = 1003;
 
-using Numbers = std::vector<float>;
+using Values = std::vector<float>;
 
 template <class Update>
 struct UpdatedRow {
@@ -40,14 +40,14 @@ struct UpdatedRow {
   }
 };
 
-Array array_over(Numbers& numbers) {
-  return Array::from_blob(numbers.data(), {kSize}, {1}, kFloat, [] {});
+Array array_over(Values& elements) {
+  return Array::from_blob(elements.data(), {kSize}, {1}, kFloat, [] {});
 }
 
-/// The operands after `update`: by threads, or by packs.
+/// The operands after `update`, run by threads or on packs.
 template <class Update, std::size_t N>
-std::array<Numbers, N> updated(const Update& update, std::array<Numbers, N> operands,
-                               bool by_threads) {
+std::array<Values, N> updated(const Update& update, std::array<Values, N> operands,
+                              bool by_threads) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     if (by_threads) {
       run_by_threads<float>(4, UpdatedRow<Update>{update},
@@ -61,19 +61,19 @@ std::array<Numbers, N> updated(const Update& update, std::array<Numbers, N> oper
   return operands;
 }
 
-Numbers counting(float first) {
-  Numbers numbers(kSize);
-  for (std::size_t i = 0; i < kSize; ++i) numbers[i] = first + static_cast<float>(i % 64);
-  return numbers;
+Values counting(float first) {
+  Values elements(kSize);
+  for (std::size_t i = 0; i < kSize; ++i) elements[i] = first + static_cast<float>(i % 64);
+  return elements;
 }
 
 template <bool kWrite>
-void expect_found(const Numbers& gradient, bool check_after, double limit, float expected) {
+void expect_found(const Values& gradient, bool check_after, double limit, float expected) {
   const float inv_scale = 0.25F;
   for (const bool by_threads : {true, false}) {
     float found_inf = 0;
     const Unscale<kWrite> unscale{&inv_scale, check_after, limit, &found_inf};
-    const Numbers after = updated(unscale, std::array{gradient}, by_threads)[0];
+    const Values after = updated(unscale, std::array{gradient}, by_threads)[0];
     EXPECT_EQ(found_inf, expected);
     EXPECT_EQ(after[5], kWrite ? gradient[5] / 4 : gradient[5]);
     EXPECT_EQ(after[kSize - 1], kWrite ? gradient[kSize - 1] / 4 : gradient[kSize - 1]);
@@ -81,14 +81,14 @@ void expect_found(const Numbers& gradient, bool check_after, double limit, float
 }
 
 TEST(UpdateFunctors, UnscaleReportsFromEveryThread) {
-  Numbers gradient = counting(1);
+  Values gradient = counting(1);
   expect_found<true>(gradient, false, kInfinity, 0);
   expect_found<true>(gradient, true, 16, 1);  // 64 / 4
   expect_found<true>(gradient, true, 16.5, 0);
   gradient[kSize - 1] = kInfinity;
   expect_found<true>(gradient, false, kInfinity, 1);
   expect_found<false>(gradient, false, kInfinity, 1);
-  const Numbers bad(kSize, kInfinity);  // seen by all threads at once
+  const Values bad(kSize, kInfinity);  // seen by all threads at once
   expect_found<true>(bad, false, kInfinity, 1);
   expect_found<false>(bad, false, kInfinity, 1);
 }
@@ -109,7 +109,7 @@ TEST(UpdateFunctors, MastersCountOverflowsFromEveryThread) {
   const std::array operands{counting(0), counting(-4), counting(2)};  // weight, gradient, master
   const float inv_scale = 0.5F;
   std::int64_t counts[2] = {0, 0};
-  std::array<Numbers, 3> after[2];
+  std::array<Values, 3> after[2];
   for (const bool by_threads : {false, true}) {
     const ForMaster<Move> mastered{{}, 16, &counts[by_threads]};
     after[by_threads] =

@@ -15,7 +15,7 @@
 
 #include <halfgrad/tests/devices.h>
 
-// A whole mixed-precision step: that it never reads from the device, and that a graph replays it.
+// A whole mixed-precision step never reads from the device, and a graph replays it.
 namespace halfgrad::amp {
 namespace {
 
@@ -71,23 +71,23 @@ class Training {
   }
 
   static constexpr std::size_t kSkipped = 1;
-  // Scale, skipped steps, weights, running statistics.
+  // The scale, the skipped steps, the weights and the running statistics.
   std::vector<double> state() const {
-    std::vector<double> numbers{scaler.get_scale(),
-                                static_cast<double>(scaler.counts().skipped_steps)};
-    const auto add = [&numbers](const Tensor& tensor) {
+    std::vector<double> elements{scaler.get_scale(),
+                                 static_cast<double>(scaler.counts().skipped_steps)};
+    const auto add = [&elements](const Tensor& tensor) {
       const auto values = tensor.to_vector<double>();
-      numbers.insert(numbers.end(), values.begin(), values.end());
+      elements.insert(elements.end(), values.begin(), values.end());
     };
     for (const Tensor& parameter : model.parameters()) add(parameter);
     for (const Tensor& buffer : model.buffers()) add(buffer);
-    return numbers;
+    return elements;
   }
 
   nn::Sequential model;
   std::unique_ptr<optim::Optimizer> optimizer;
   std::optional<MasterWeights> masters;
-  // It grows to where the gradient of the logits, (p - 1) / 12 times the scale, is beyond fp16.
+  // It grows until the gradient of the logits, (p - 1) / 12 times the scale, overflows fp16.
   GradScaler scaler{{.init_scale = 0x1p19, .growth_interval = 2, .history = 4}};
   Tensor x, y;
 };

@@ -12,7 +12,7 @@
 
 #include "parameters.h"
 
-// Schedules of optimizers that get groups later, and which schedule of a sequence begins.
+// Schedules of optimizers that get groups later, and the first schedule of a sequence.
 namespace halfgrad::optim {
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<Values> rates_of(LRScheduler& scheduler, int steps) {
 }
 
 // Expected values are PyTorch 2.15's.
-TEST(LRScheduler, TakesInGroupsThatAreAddedLater) {
+TEST(LRScheduler, SchedulesGroupsThatAreAddedLater) {
   SGD sgd({parameter({0})}, {.lr = 1});
   StepLR scheduler(sgd, {.step_size = 1, .gamma = 0.5});
   sgd.add_param_group({.params = {parameter({0})}, .lr = 0.5});
@@ -48,11 +48,12 @@ TEST(LRScheduler, TakesInGroupsThatAreAddedLater) {
     optimizer->add_param_group({.params = {parameter({0})}, .lr = 2});
   }
   resumed.load_state_dict(sgd.state_dict());
-  continued.load_state_dict(scheduler.state_dict());  // saved before it has taken the group in
+  continued.load_state_dict(
+      scheduler.state_dict());  // saved before the schedule has added the group
   EXPECT_EQ(rates_of(continued, 1), (std::vector<Values>{{0.25, 0.125, 2}, {0.125, 0.0625, 1}}));
 }
 
-TEST(LRScheduler, TakesInGroupsAtThePlaceWhereItIs) {
+TEST(LRScheduler, SchedulesNewGroupsFromThePresentEpoch) {
   SGD sgd({parameter({0})}, {.lr = 1});
   CosineAnnealingLR scheduler(sgd, {.T_max = 4});
   sgd.add_param_group({.params = {parameter({0})}, .lr = 0.5});
@@ -74,7 +75,7 @@ TEST(LRScheduler, RefusesGroupsItHasNoFunctionFor) {
   }
 }
 
-TEST(SequentialLR, TakesInGroupsForAllItsSchedulers) {
+TEST(SequentialLR, AddsGroupsToAllItsSchedulers) {
   SGD sgd({parameter({0})}, {.lr = 1});
   const auto exponential = [&sgd](double gamma) {
     return std::make_shared<ExponentialLR>(sgd, ExponentialLROptions{gamma});
@@ -88,7 +89,7 @@ TEST(SequentialLR, TakesInGroupsForAllItsSchedulers) {
   }
 }
 
-TEST(SequentialLR, TakesInGroupsThatItsSchedulersHaveNotSeen) {
+TEST(SequentialLR, AddsGroupsThatItsSchedulersLack) {
   SGD sgd({parameter({0})}, {.lr = 1});
   const auto constant = std::make_shared<ConstantLR>(sgd, ConstantLROptions{.factor = 0.5});
   sgd.add_param_group({.params = {parameter({0})}, .lr = 0.5});
@@ -106,8 +107,8 @@ TEST(SequentialLR, StartsWithTheSchedulerOfEpochZero) {
   EXPECT_EQ(rates_of(scheduler, 2), (std::vector<Values>{{1}, {0.5}, {0.25}}));
 }
 
-// As in PyTorch, where it stands alone it begins with the factor and never comes to take it back.
-TEST(SequentialLR, PassesOverAConstantFactorForNoEpochs) {
+// Alone it begins with the factor and never divides it out, as in PyTorch.
+TEST(SequentialLR, SkipsAConstantFactorForNoEpochs) {
   SGD sgd({parameter({0})}, {.lr = 1});
   const auto constant = [&sgd](std::int64_t total_iters) {
     return std::make_shared<ConstantLR>(

@@ -162,8 +162,9 @@ TEST(ClipGradNorm, SameBitsForAnyNumberOfThreads) {
   set_num_threads(before);
 }
 
-// As in PyTorch; large enough that threads share the work.
-TEST(ClipGradNorm, ScalesASharedGradientOnceForEachThatHoldsIt) {
+// A gradient that two parameters share is multiplied twice, as in PyTorch. It is large enough that
+// threads share the work.
+TEST(ClipGradNorm, MultipliesASharedGradientOncePerParameter) {
   const Tensor gradient = ones({65536});
   std::vector<Tensor> params(4);
   for (Tensor& param : params) {
@@ -192,7 +193,7 @@ TEST(ClipGradValue, WithoutGradientsDoesNothing) {
   EXPECT_FALSE(param.grad().defined());
 }
 
-TEST(GetTotalNorm, SpeaksOfItselfAndNotOfGradients) {
+TEST(GetTotalNorm, ErrorNamesIt) {
   try {
     get_total_norm({tensor({kInfinity})}, 2, true);
     FAIL();
@@ -204,7 +205,7 @@ TEST(GetTotalNorm, SpeaksOfItselfAndNotOfGradients) {
 class ClipGradNormOfMany : public OnDevice {};
 HALFGRAD_ON_DEVICES(ClipGradNormOfMany);
 
-// More tensors than one launch takes, of every dtype, some strided, some empty.
+// More tensors than one launch can take, in every dtype, some strided, some empty.
 TEST_P(ClipGradNormOfMany, HasNoLimitAndDoesNotWait) {
   constexpr DType kDTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
   std::vector<Tensor> params;
@@ -225,13 +226,13 @@ TEST_P(ClipGradNormOfMany, HasNoLimitAndDoesNotWait) {
   const Tensor total = clip_grad_norm_(params, 1);
   EXPECT_EQ(cuda::host_waits(), waits);
   const double expected = std::sqrt(squares);
-  // Norms of 16 bits may be rounded to either neighbour where the norm is about half way.
+  // A 16-bit norm about half way between two values may be rounded to either.
   EXPECT_NEAR(total.item(), expected, 2 * roundoff(DType::bf16) * expected / std::sqrt(1500));
   const double clipped = 0x1p-6 / (total.item() + 1e-6);
   EXPECT_NEAR(params[5].grad().to_vector<double>()[9], clipped, 2 * roundoff(DType::f64));
 }
 
-// An empty tensor's norm is what the reduction of nothing is: infinite for the smallest magnitude.
+// An empty tensor's norm is the identity of its reduction: infinite for the smallest magnitude.
 TEST_P(ClipGradNormOfMany, TakesEmptyTensors) {
   const std::vector<Tensor> tensors{Tensor(Array::empty({0}, DType::f32, device())),
                                     Tensor(Array::full({3}, 2, DType::f32, device()))};

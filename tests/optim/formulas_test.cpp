@@ -56,7 +56,7 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& name, ParamGroup gr
   return std::make_unique<AdamW>(std::vector{std::move(group)});
 }
 
-// Every step loses a few roundoffs of the largest intermediate number.
+// Every step loses a few roundoffs of the largest intermediate value.
 TEST(Formulas, MatchPyTorchOverAGridOfOptions) {
   const json file = expected_values("optimizers.json");
   for (const json& run : file["runs"]) {
@@ -158,7 +158,7 @@ TEST(Formulas, MatchTheGoldens) {
   }
 }
 
-TEST(Formulas, AmsgradKeepsTheLargestRawSquare) {
+TEST(Formulas, AmsgradKeepsTheLargestRawV) {
   const Values gradients[] = {{1, -2}, {.1, .2}, {.01, -.02}};
   const Golden cases[] = {
       {"adam",

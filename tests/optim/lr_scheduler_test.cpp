@@ -82,7 +82,7 @@ std::unique_ptr<Optimizer> make_optimizer(const json& row) {
   return std::make_unique<SGD>(two_groups(), SGDOptions{.momentum = 0.9});
 }
 
-// Recursive formulas gather a few roundings in every step.
+// Recursive formulas add a few roundoffs in every step.
 double tolerance(std::size_t steps) { return 8 * static_cast<double>(steps + 1) * 0x1p-53; }
 
 void expect_rates(const Optimizer& optimizer, const json& row, std::size_t step) {
@@ -130,7 +130,7 @@ TEST(LRScheduler, ContinuesFromAStateDict) {
   }
 }
 
-TEST(LRScheduler, ConstantFactorIsTakenBack) {
+TEST(LRScheduler, ConstantFactorIsDividedOut) {
   SGD sgd({parameter({0})}, {.lr = 0.5});
   ConstantLR scheduler(sgd, {.factor = 0.25, .total_iters = 2});
   Values rates;

@@ -20,7 +20,7 @@ namespace {
 using testing::give_grad;
 using testing::parameter;
 
-// Training, a copy through state_dict, and training on gives what training on without it gives.
+// A copy through state_dict in the middle of a run does not change the rest of the run.
 TEST(OptimizerState, ContinuesFromAStateDict) {
   Tensor param = parameter({1, -2});
   Adam adam({{.params = {parameter({5})}}, {.params = {param}}},
@@ -97,7 +97,7 @@ TEST(OptimizerState, LoadingRejectsAnotherLayout) {
             "Adam: expected exp_avg of shape [3], got [2]");
 }
 
-// What another optimizer kept, or half of what this one did, would move the parameter elsewhere.
+// With the state of another optimizer, or half of its own, it would make other updates.
 TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
   Tensor param = parameter({1, -2});
   const auto stepped = [&param](auto optimizer) {
@@ -154,7 +154,7 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
 }
 
 // PyTorch saves the momentum_buffer alone.
-TEST(OptimizerState, SgdGoesOnFromAMomentumBufferWithoutAStep) {
+TEST(OptimizerState, SgdContinuesFromAMomentumBufferWithoutAStep) {
   const SGDOptions options{.lr = 1, .momentum = 0.5, .dampening = 0.25};
   Tensor param = parameter({8});
   SGD sgd({param}, options);
@@ -174,7 +174,7 @@ TEST(OptimizerState, SgdGoesOnFromAMomentumBufferWithoutAStep) {
   }
 }
 
-// A changed option may leave entries behind that the next update has no use for.
+// A changed option may leave entries that the next update does not use.
 TEST(OptimizerState, LoadsTheStateThatAChangedOptionLeft) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.momentum = 0.5});
@@ -186,7 +186,7 @@ TEST(OptimizerState, LoadsTheStateThatAChangedOptionLeft) {
   EXPECT_TRUE(other.state(param).contains("momentum_buffer"));
 }
 
-// A schedule that goes down to 0 may end a roundoff below it.
+// A schedule that falls to 0 may end a roundoff below it.
 TEST(OptimizerState, LoadsAnyLearningRateButNoOtherOptionOutOfRange) {
   SGD sgd({parameter({1})}), other({parameter({1})});
   sgd.param_groups()[0].lr = -5e-21;

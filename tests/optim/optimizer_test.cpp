@@ -63,7 +63,7 @@ TEST(Optimizer, NamesTheOptionThatIsOutOfRange) {
   for (const auto& c : cases) EXPECT_EQ(c.actual, c.expected);
 }
 
-TEST(Optimizer, DefaultsAreThoseOfPyTorch) {
+TEST(Optimizer, DefaultsEqualPyTorchs) {
   SGD sgd({parameter({1})});
   Adam adam({parameter({1})});
   AdamW adamw({parameter({1})});
@@ -79,7 +79,7 @@ TEST(Optimizer, DefaultsAreThoseOfPyTorch) {
   EXPECT_EQ(adamw.state_dict().param_groups[0].options, adam_options);
 }
 
-TEST(Optimizer, RejectsWhatItCannotOptimize) {
+TEST(Optimizer, RejectsOtherTensorsThanLeaves) {
   const Tensor leaf = parameter({1, 2});
   const Tensor sum = leaf + leaf;
   EXPECT_EQ(message_of<std::invalid_argument>([&] { SGD(std::vector<Tensor>()); }),
@@ -107,7 +107,7 @@ TEST(Optimizer, RejectsWhatItCannotOptimize) {
             "no error");
 }
 
-TEST(Optimizer, DoesNotStepWholeNumbers) {
+TEST(Optimizer, DoesNotStepIntegers) {
   Tensor real = parameter({1}), whole = tensor_of({5}, DType::i64);
   SGD sgd({real, whole}, {.lr = 0.5});
   give_grad(real, {1});
@@ -166,7 +166,7 @@ TEST(Optimizer, ListsTheParametersOfAllGroups) {
   EXPECT_EQ(listed, (Values{1, 2, 3}));
 }
 
-TEST(Optimizer, PassesOverParametersWithoutGradient) {
+TEST(Optimizer, SkipsParametersWithoutGradient) {
   Tensor with = parameter({1});
   const Tensor without = parameter({1});
   Adam adam({with, without});

@@ -9,7 +9,7 @@
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/optim/parameters.h>
 
-/// Schedules follow the updates that were made.
+/// Schedules count executed updates.
 namespace halfgrad::optim {
 namespace {
 
@@ -26,8 +26,8 @@ struct Halving {
 
   void step(double found_inf) {
     param.set_grad(tensor_of({1}).to(device));
-    const Array verdict = Array::full({}, found_inf, kFloat, device);
-    sgd.step(StepControl{nullptr, &verdict});
+    const Array flag = Array::full({}, found_inf, kFloat, device);
+    sgd.step(StepControl{nullptr, &flag});
   }
   double lr() const { return *sgd.param_groups()[0].lr; }
 };
@@ -38,7 +38,7 @@ HALFGRAD_ON_DEVICES(SkippedSteps);
 TEST_P(SkippedSteps, DoNotAdvanceTheSchedule) {
   Halving training(device());
   const struct {
-    std::vector<double> found_infs;  // of the steps before a call of scheduler.step()
+    std::vector<double> found_infs;  // steps before a call of scheduler.step()
     double lr;
   } epochs[] = {{{0}, 0.5},      {{1}, 0.5},       {{0}, 0.25},   {{1, 1}, 0.25},
                 {{1, 0}, 0.125}, {{0, 1}, 0.0625}, {{}, 0.03125}, {{1}, 0.03125}};
@@ -52,7 +52,7 @@ TEST_P(SkippedSteps, DoNotAdvanceTheSchedule) {
   EXPECT_EQ(training.sgd.skipped_steps().item(), 6);
 }
 
-TEST_P(SkippedSteps, CountAsInPyTorchWhenAsked) {
+TEST_P(SkippedSteps, CountAsInPyTorchOnRequest) {
   Halving training(device());
   training.scheduler.count_skipped_steps();
   for (int epoch = 0; epoch < 3; ++epoch) {
@@ -70,8 +70,8 @@ TEST_P(SkippedSteps, PlainStepsAlwaysCount) {
   EXPECT_FALSE(training.sgd.skipped_steps().defined());
 }
 
-// Steps of a run that was loaded are not steps since the last call.
-TEST_P(SkippedSteps, OfALoadedStateAreSeen) {
+// The steps of a loaded run do not count as steps since the last call.
+TEST_P(SkippedSteps, ContinueFromALoadedState) {
   Halving saved(device());
   for (const double found_inf : {1, 1, 1}) saved.step(found_inf);
   for (const double found_inf : {0, 1}) {
@@ -105,7 +105,7 @@ TEST(SkippedStepsOfSchedules, OfASequence) {
   EXPECT_EQ(scheduler.get_last_lr()[0], 0.5);
 }
 
-// A warm-up whose first steps overflow is not shortened by them.
+// First steps that overflow do not shorten a warm-up.
 TEST(SkippedStepsOfSchedules, UnderAGradScaler) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});

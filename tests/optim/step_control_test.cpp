@@ -41,7 +41,8 @@ std::vector<Case> cases() {
   };
 }
 
-// 40 elements: whole SIMD registers and a rest, which D8 of the contract got wrong.
+// 40 elements: whole SIMD registers, which the fused 16-bit SGD of PyTorch 2.6 on the CPU never
+// updates, and a partial one.
 Values ramp(double scale) {
   Values values;
   for (int i = 0; i < 40; ++i) values.push_back(scale * (i - 17) / 8);
@@ -54,7 +55,7 @@ std::vector<Bytes> everything(const Tensor& param, const Optimizer& optimizer) {
   return all;
 }
 
-// Two compilations of one formula may contract different products and sums: a few roundoffs.
+// Two compilations of one formula may fuse different products and sums: a few roundoffs.
 void expect_near(const Array& actual, const Array& expected, const char* what) {
   const Values a = Tensor(actual).to_vector<double>();
   const Values e = Tensor(expected).to_vector<double>();
@@ -87,7 +88,7 @@ TEST(StepControl, FoundInfLeavesEveryBit) {
   }
 }
 
-// A skipped first step is as if it had not been: the next one is the first.
+// After a skipped first step the next one counts as the first.
 TEST(StepControl, SkippedFirstStepIsForgotten) {
   for (const Case& c : cases()) {
     for (const DType dtype : kFloatingTypes) {
@@ -156,7 +157,7 @@ TEST(StepControl, UnscalesASharedGradientBeforeAnyParameterMoves) {
   }
 }
 
-// What a 16-bit parameter becomes is what the float formula gives, rounded.
+// A 16-bit parameter becomes the rounded result of the float formula.
 TEST(StepControl, SixteenBitIsComputedInFloat) {
   for (const Case& c : cases()) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
@@ -203,9 +204,9 @@ TEST(StepControl, SameBitsForAnyNumberOfThreads) {
       set_num_threads(threads);
       std::vector<Tensor> params;
       for (const std::int64_t size : {70000, 3, 0, 16385}) {
-        const Tensor place = arange(size, {.dtype = kFloat});
-        Tensor param = sin(place);
-        param.requires_grad_().set_grad(cos(place));
+        const Tensor index = arange(size, {.dtype = kFloat});
+        Tensor param = sin(index);
+        param.requires_grad_().set_grad(cos(index));
         params.push_back(param);
       }
       const auto optimizer = c.make(params);

@@ -30,6 +30,7 @@ function(make_machine compiler cmake user)
   fake_compiler("c++ (fake) ${compiler}" ${compiler} "${headers}")
   fake(cmake "echo 'cmake version ${cmake}'")
   fake(ninja "true")
+  fake(patch "true")
   fake(id "echo ${user}")
 endfunction()
 

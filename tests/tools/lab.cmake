@@ -1,4 +1,4 @@
-# Checks tools/lab of -DSOURCE_DIR: it lists the labs of docs/labs.md, refuses other names, and runs the lab
+# Checks tools/lab of -DSOURCE_DIR: it lists the folders of labs/, refuses other names, and runs the lab
 # -DLAB in the build folder -DBUILD without printing the output of the tests.
 cmake_minimum_required(VERSION 3.24)
 
@@ -12,13 +12,12 @@ function(expect_lab status pattern)
   set(text "${text}" PARENT_SCOPE)
 endfunction()
 
-file(STRINGS "${SOURCE_DIR}/amp/break_it.h" bugs REGEX "^  [a-z_]+,  +//")
-list(TRANSFORM bugs REPLACE "^  ([a-z_]+),.*" "\\1")
+file(GLOB labs RELATIVE "${SOURCE_DIR}/labs" "${SOURCE_DIR}/labs/*")
 foreach(arguments IN ITEMS "" --help)
   expect_lab(0 "NAME" ${arguments})
-  foreach(bug IN LISTS bugs)
-    if(NOT text MATCHES "\n${bug}\n    [a-z]")
-      message(FATAL_ERROR "tools/lab ${arguments}: expected a list with ${bug}, got\n${text}")
+  foreach(lab IN LISTS labs)
+    if(NOT text MATCHES "\n${lab}\n    [a-z]")
+      message(FATAL_ERROR "tools/lab ${arguments}: expected a list with ${lab}, got\n${text}")
     endif()
   endforeach()
 endforeach()
@@ -31,6 +30,6 @@ expect_lab(2 "expected a configured build folder" --build "${CMAKE_CURRENT_LIST_
 expect_lab(0 "Tests that fail with ${LAB}:\n  [A-Za-z/]+\\.[A-Za-z]" --build "${BUILD}" ${LAB})
 string(REGEX MATCHALL "\n" lines "${text}")
 list(LENGTH lines count)
-if(count GREATER 60 OR NOT text MATCHES "The bug: [A-Z]")
-  message(FATAL_ERROR "tools/lab ${LAB}: expected its tests and a sentence, got ${count} lines:\n${text}")
+if(count GREATER 60 OR NOT text MATCHES "The bug: [A-Z][^\n]*:\n\n    --- a/" OR NOT text MATCHES "\n    [+] ")
+  message(FATAL_ERROR "tools/lab ${LAB}: expected its tests, a sentence and the patch, got ${count} lines:\n${text}")
 endif()

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <halfgrad/amp/grad_scaler_options.h>
+
+namespace halfgrad::amp {
+
+/// For each step the largest loss scale without an overflow; NaN if every scale overflows, infinity
+/// if none does.
+using OverflowTrace = std::vector<double>;
+
+struct ReplayResult {
+  std::size_t wasted = 0;  ///< steps that overflowed
+  std::size_t below = 0;   ///< steps with a scale of at most half the useful one
+  double final_scale = 0;
+};
+
+/// Runs next() over a trace, from initial_scale(). The useful scale is the one that half of the
+/// steps can bear; NaN steps do not count for it.
+ReplayResult replay(const GradScalerOptions& options, const OverflowTrace& limits);
+
+}  // namespace halfgrad::amp
