@@ -9,21 +9,21 @@
 /// The reductions behind the p-norm, finish(combine(map(x_0), map(x_1), ...)): see core/reduce.h.
 namespace halfgrad::detail {
 
-struct NonZeros : AddedUp {  // p = 0
+struct NonZeros : SumReduction {  // p = 0
   template <class T>
   HG_HD T map(T x) const {
     return select(x != T(0), T(1), T(0));
   }
 };
 
-struct Magnitudes : AddedUp {  // p = 1
+struct Magnitudes : SumReduction {  // p = 1
   template <class T>
   HG_HD T map(T x) const {
     return math::abs(x);
   }
 };
 
-struct Squares : AddedUp {  // p = 2
+struct Squares : SumReduction {  // p = 2
   template <class T>
   HG_HD T map(T x) const {
     return x * x;
@@ -34,7 +34,7 @@ struct Squares : AddedUp {  // p = 2
   }
 };
 
-struct Powers : AddedUp {  // any other p
+struct Powers : SumReduction {  // any other p
   double p;
 
   explicit Powers(double exponent) : p(exponent) {}
@@ -49,7 +49,7 @@ struct Powers : AddedUp {  // any other p
 };
 
 template <bool kMax>
-struct ExtremeMagnitude : AddedUp {  // p = inf, -inf
+struct ExtremeMagnitude : SumReduction {  // p = inf, -inf
   template <class T>
   HG_HD static T identity() {
     return T(kMax ? 0 : std::numeric_limits<double>::infinity());

@@ -8,10 +8,9 @@
 
 namespace halfgrad::detail {
 
-using AddedUp = SumReduction;
 
 /// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
-struct Total : AddedUp {
+struct Total : SumReduction {
   static constexpr bool integers = true;
   double divisor;
 
