@@ -20,16 +20,16 @@ std::size_t bytes_of(const Array& array) {
 
 template <class T>
 void copy_as(const Array& target, const Array& source) {
-  const TileWriter writer(target);
-  const TileReader reader(source, target.sizes());
+  const TileView to(target);
+  const TileView from(source, target.sizes());
   for_each_tile(target.numel(), [&](std::int64_t at, std::int64_t n) {
     T scratch[kTile];
-    T* const out = writer.target(at, scratch);
-    const T* const in = reader.read(at, n, out);
+    T* const out = to.target(at, scratch);
+    const T* const in = from.read(at, n, out);
     if (in != out && out != scratch) {
       std::memcpy(out, in, static_cast<std::size_t>(n) * sizeof(T));
     } else {
-      writer.commit(at, n, in);
+      to.commit(at, n, in);
     }
   });
 }

@@ -4,21 +4,21 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/hd.h>
-#include <halfgrad/core/tile.h>
+#include <halfgrad/core/merged_strides.h>
 
 namespace halfgrad::detail {
 
-/// Element i, in row-major order, of a strided array whose elements are stored as T: for functors
-/// of parallel_for_each, so it is all numbers, and works wherever `data` lies.
+/// A strided array of stored type T, indexed in row-major order by functors of parallel_for_each.
+/// `data` is memory of the array's device.
 template <class T>
 struct ElementView {
-  /// T is the array's stored type, or an integer as long where only bits are moved.
+  /// T is the stored type of the array, or an unsigned integer of the same size if only bits move.
   explicit ElementView(const Array& array) : data(array.data_as<T>()) {
-    const Layout layout(array, array.sizes());
-    dims = layout.dims();
+    const MergedStrides merged(array, array.sizes());
+    dims = merged.dims();
     for (int d = 0; d < dims; ++d) {
-      size[d] = layout.size(d);
-      stride[d] = layout.stride(d);
+      size[d] = merged.size(d);
+      stride[d] = merged.stride(d);
     }
   }
 
@@ -39,8 +39,8 @@ struct ElementView {
   std::int64_t stride[kMaxDims] = {};
 };
 
-/// Calls f with std::type_identity of the unsigned integer as long as an element of `dtype`, for
-/// work that moves numbers and computes none.
+/// Calls f with std::type_identity of the unsigned integer that is as long as an element of
+/// `dtype`, for work that copies elements and computes nothing.
 template <class F>
 void visit_bits(DType dtype, const F& f) {
   switch (item_size(dtype)) {

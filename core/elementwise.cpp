@@ -27,14 +27,14 @@ template <class T, std::size_t... I>
 void run_all_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                    std::index_sequence<I...>) {
   constexpr std::size_t kInputs = sizeof...(I);
-  const TileWriter writer(out);
-  const TileReader readers[] = {TileReader(*in[I], out.sizes())...};
+  const TileView result_view(out);
+  const TileView inputs[] = {TileView(*in[I], out.sizes())...};
   for_each_tile(out.numel(), [&](std::int64_t at, std::int64_t n) {
     alignas(64) T scratch[kInputs + 1][kTile];
-    const T* const operands[] = {readers[I].read(at, n, scratch[I])...};
-    T* const result = writer.target(at, scratch[kInputs]);
+    const T* const operands[] = {inputs[I].read(at, n, scratch[I])...};
+    T* const result = result_view.target(at, scratch[kInputs]);
     kernel(f, result, operands, n);
-    writer.commit(at, n, result);
+    result_view.commit(at, n, result);
   });
 }
 

@@ -122,16 +122,15 @@ template <class T, class Formula, std::size_t N, std::size_t... I>
 void update_chunk(const Formula& formula, const std::array<const Array*, N>& operands,
                   const Chunk& chunk, std::index_sequence<I...> indices) {
   const Shape& sizes = operands[0]->sizes();
-  const std::array<TileReader, N> readers{TileReader(*operands[I], sizes)...};
-  const std::array<TileWriter, N> writers{TileWriter(*operands[I])...};
+  const std::array<TileView, N> views{TileView(*operands[I], sizes)...};
   alignas(64) T scratch[N][kTile];
   for (std::int64_t at = chunk.begin; at < chunk.end; at += kTile) {
     const std::int64_t n = std::min(kTile, chunk.end - at);
     const std::array<const T*, N> in{
-        (reads_operand<Formula>(I) ? readers[I].read(at, n, scratch[I]) : nullptr)...};
-    const std::array<T*, N> out{writers[I].target(at, scratch[I])...};
+        (reads_operand<Formula>(I) ? views[I].read(at, n, scratch[I]) : nullptr)...};
+    const std::array<T*, N> out{views[I].target(at, scratch[I])...};
     update_tile<T>(formula, in, out, n, indices);
-    ((Formula::kWrites >> I & 1U ? writers[I].commit(at, n, out[I]) : void()), ...);
+    ((Formula::kWrites >> I & 1U ? views[I].commit(at, n, out[I]) : void()), ...);
   }
 }
 

@@ -120,10 +120,10 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
   constexpr int kBlocks = 32;
   constexpr std::int64_t kNumbers = kBlocks * kPerBlock<T>;
   static_assert(kTile % kNumbers == 0);
-  const detail::TileWriter writer(out);
+  const detail::TileView view(out);
   const auto fill_tile = [&](std::int64_t begin, std::int64_t n) {
     T scratch[kTile];
-    T* const target = writer.target(begin, scratch);
+    T* const target = view.target(begin, scratch);
     for (std::int64_t i = 0; i < n; i += kNumbers) {
       PhiloxBlock blocks[kBlocks];
       random_blocks(key, static_cast<std::uint64_t>((begin + i) / kPerBlock<T>), blocks);
@@ -131,7 +131,7 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
       for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], numbers[k]);
       std::copy_n(numbers[0], std::min(kNumbers, n - i), target + i);
     }
-    writer.commit(begin, n, target);
+    view.commit(begin, n, target);
   };
   detail::for_each_tile(out.numel(), fill_tile);
 }
@@ -141,13 +141,13 @@ void drop(const Array& out, const Array& x, const detail::Keep& keep, RandomKey 
   constexpr int kBlocks = 32;
   constexpr std::int64_t kWords = 4 * kBlocks;
   static_assert(kTile % kWords == 0);
-  const detail::TileReader reader(x, out.sizes());
-  const detail::TileWriter writer(out);
+  const detail::TileView inputs(x, out.sizes());
+  const detail::TileView outputs(out);
   detail::for_each_tile(out.numel(), [&](std::int64_t begin, std::int64_t n) {
     T in_scratch[kTile];
     T out_scratch[kTile];
-    const T* const in = reader.read(begin, n, in_scratch);
-    T* const result = writer.target(begin, out_scratch);
+    const T* const in = inputs.read(begin, n, in_scratch);
+    T* const result = outputs.target(begin, out_scratch);
     for (std::int64_t i = 0; i < n; i += kWords) {
       PhiloxBlock blocks[kBlocks];
       random_blocks(key, static_cast<std::uint64_t>((begin + i) / 4), blocks);
@@ -156,7 +156,7 @@ void drop(const Array& out, const Array& x, const detail::Keep& keep, RandomKey 
         result[i + k] = keep(words[k], in[i + k]);
       }
     }
-    writer.commit(begin, n, result);
+    outputs.commit(begin, n, result);
   });
 }
 

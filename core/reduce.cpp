@@ -18,7 +18,7 @@ template <class T>
 class Reduction {
  public:
   Reduction(const ReduceKernels<T>& kernels, const Array& out, const Array& in, unsigned dims)
-      : k_(kernels), writer_(out) {
+      : k_(kernels), out_(out) {
     // Kept dimensions first; the innermost kept one last of all if memory runs along it.
     const int last = in.ndim() - 1;
     by_column_ = last >= 0 && !has(dims, last) && in.sizes()[last] > 1;
@@ -41,18 +41,18 @@ class Reduction {
 
   void run(std::int64_t outputs) const {
     if (outputs == 0) return;
-    const TileReader reader(view_, view_.sizes());
+    const TileView view(view_, view_.sizes());
     if (by_column_) {
-      run_columns(reader, outputs / columns_);
+      run_columns(view, outputs / columns_);
     } else {
-      run_rows(reader, outputs);
+      run_rows(view, outputs);
     }
   }
 
  private:
   using Total = total_t<T>;
 
-  void run_rows(const TileReader& reader, std::int64_t outputs) const {
+  void run_rows(const TileView& view, std::int64_t outputs) const {
     const std::int64_t blocks = std::max<std::int64_t>(1, (count_ + kGrain - 1) / kGrain);
     const std::int64_t block = std::min(count_, kGrain);
     std::vector<Total> totals(static_cast<std::size_t>(outputs * blocks));
@@ -62,7 +62,7 @@ class Reduction {
         const std::int64_t row = i / blocks * count_;
         const std::int64_t from = i % blocks * kGrain;
         totals[static_cast<std::size_t>(i)] =
-            row_total(reader, row + from, row + std::min(count_, from + kGrain));
+            row_total(view, row + from, row + std::min(count_, from + kGrain));
       }
     });
     for (std::int64_t i = 0; i < outputs; ++i) {
@@ -73,29 +73,29 @@ class Reduction {
     }
   }
 
-  Total row_total(const TileReader& reader, std::int64_t begin, std::int64_t end) const {
+  Total row_total(const TileView& view, std::int64_t begin, std::int64_t end) const {
     alignas(64) T scratch[kTile];
     auto total = static_cast<Total>(k_.identity);
     for (std::int64_t at = begin; at < end; at += kTile) {
       const std::int64_t n = std::min(kTile, end - at);
-      const T part = k_.row(k_.reduction, reader.read(at, n, scratch), n);
+      const T part = k_.row(k_.reduction, view.read(at, n, scratch), n);
       total = k_.combine(k_.reduction, total, static_cast<Total>(part));
     }
     return total;
   }
 
-  void run_columns(const TileReader& reader, std::int64_t outer) const {
+  void run_columns(const TileView& view, std::int64_t outer) const {
     const std::int64_t tiles = (columns_ + kColumns - 1) / kColumns;
     const std::int64_t grain =
         std::max<std::int64_t>(1, kGrain / (kColumns * std::max<std::int64_t>(1, count_)));
     parallel_for(0, outer * tiles, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        column_tile(reader, i / tiles, i % tiles * kColumns);
+        column_tile(view, i / tiles, i % tiles * kColumns);
       }
     });
   }
 
-  void column_tile(const TileReader& reader, std::int64_t outer, std::int64_t column) const {
+  void column_tile(const TileView& view, std::int64_t outer, std::int64_t column) const {
     const std::int64_t n = std::min(kColumns, columns_ - column);
     alignas(64) T scratch[kColumns];
     alignas(64) T partial[kColumns];
@@ -104,7 +104,7 @@ class Reduction {
     for (std::int64_t row = 0; row < count_; row += kRowsPerFlush) {
       std::fill_n(partial, n, k_.identity);
       for (std::int64_t r = row; r < std::min(count_, row + kRowsPerFlush); ++r) {
-        const T* const x = reader.read((outer * count_ + r) * columns_ + column, n, scratch);
+        const T* const x = view.read((outer * count_ + r) * columns_ + column, n, scratch);
         k_.columns(k_.reduction, x, partial, n);
       }
       for (std::int64_t i = 0; i < n; ++i) {
@@ -117,13 +117,13 @@ class Reduction {
   void store(std::int64_t index, Total total) const {
     const Total result = k_.finish(k_.reduction, total, count_);
     Total scratch;
-    Total* const target = writer_.target(index, &scratch);
+    Total* const target = out_.target(index, &scratch);
     *target = result;
-    writer_.commit(index, 1, target);
+    out_.commit(index, 1, target);
   }
 
   const ReduceKernels<T>& k_;
-  TileWriter writer_;
+  TileView out_;
   Array view_;
   std::int64_t count_ = 1;
   std::int64_t columns_ = 1;

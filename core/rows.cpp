@@ -10,8 +10,8 @@ namespace halfgrad::detail {
 template <class T>
 void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array* const* in,
               int inputs, const Array* const* out, int outputs) {
-  std::vector<TileReader> readers;
-  std::vector<TileWriter> writers;
+  std::vector<TileView> in_views;
+  std::vector<TileView> out_views;
   std::int64_t widest = 1;
   std::int64_t scratch_size = 0;
   const auto add = [&](const Array& operand) {
@@ -21,11 +21,11 @@ void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array
   };
   for (int i = 0; i < inputs; ++i) {
     add(*in[i]);
-    readers.emplace_back(*in[i], in[i]->sizes());
+    in_views.emplace_back(*in[i], in[i]->sizes());
   }
   for (int i = 0; i < outputs; ++i) {
     add(*out[i]);
-    writers.emplace_back(*out[i]);
+    out_views.emplace_back(*out[i]);
   }
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / 4 / widest);
   parallel_for(0, rows, grain, [&](std::int64_t begin, std::int64_t end) {
@@ -38,19 +38,19 @@ void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array
       targets.clear();
       for (int i = 0; i < inputs; ++i) {
         const std::int64_t n = in[i]->sizes().back();
-        sources.emplace_back(readers[static_cast<std::size_t>(i)].read(row * n, n, free), n);
+        sources.emplace_back(in_views[static_cast<std::size_t>(i)].read(row * n, n, free), n);
         free += n;
       }
       for (int i = 0; i < outputs; ++i) {
         const std::int64_t n = out[i]->sizes().back();
-        targets.emplace_back(writers[static_cast<std::size_t>(i)].target(row * n, free), n);
+        targets.emplace_back(out_views[static_cast<std::size_t>(i)].target(row * n, free), n);
         free += n;
       }
       kernel(f, sources.data(), targets.data());
       for (int i = 0; i < outputs; ++i) {
         const std::int64_t n = out[i]->sizes().back();
         T* const values = targets[static_cast<std::size_t>(i)].data();
-        writers[static_cast<std::size_t>(i)].commit(row * n, n, values);
+        out_views[static_cast<std::size_t>(i)].commit(row * n, n, values);
       }
     }
   });

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/merged_strides.h>
 #include <halfgrad/core/thread_pool.h>
 
 /// Tiles: how the CPU's engines see memory. A kernel never meets a 16-bit number or a stride. Its
@@ -18,65 +18,33 @@ inline constexpr std::int64_t kTile = 1024;
 /// Elements per task of the thread pool in elementwise work: about ten microseconds.
 inline constexpr std::int64_t kGrain = 32 * kTile;
 
-/// A strided view of memory as a list of `size` elements in row-major order, with dimensions that
-/// are laid out evenly merged.
-class Layout {
+/// An array, perhaps broadcast, that is read and written in tiles, whatever its dtype and strides.
+class TileView {
  public:
-  /// The elements of `array` as it is broadcast to `sizes`.
-  Layout(const Array& array, const Shape& sizes);
+  /// The elements of `array` broadcast to `sizes`.
+  TileView(const Array& array, const Shape& sizes)
+      : strides_(array, sizes), data_(array.data()), dtype_(array.dtype()) {}
+  explicit TileView(const Array& array) : TileView(array, array.sizes()) {}
 
-  int dims() const { return dims_; }
-  std::int64_t size(int dim) const { return sizes_[dim]; }
-  std::int64_t stride(int dim) const { return strides_[dim]; }
-  bool contiguous() const { return dims_ == 0 || (dims_ == 1 && strides_[0] == 1); }
-
-  /// Where elements [begin, begin + n) start, if they lie side by side. Not for contiguous().
-  std::optional<std::int64_t> offset_of_run(std::int64_t begin, std::int64_t n) const;
-
-  /// Calls f(offset, stride, begin, count) for consecutive evenly spaced runs that together make
-  /// up elements [begin, begin + n); `offset` in elements from the view's first element.
-  template <class F>
-  void for_each_run(std::int64_t begin, std::int64_t n, const F& f) const;
-
- private:
-  Shape sizes_;
-  Shape strides_;
-  int dims_ = 0;
-};
-
-class TileReader {
- public:
-  TileReader(const Array& array, const Shape& sizes)
-      : layout_(array, sizes), data_(array.data()), dtype_(array.dtype()) {}
-
-  /// Elements [begin, begin + n) in type T: in place if they lie so, else copied to `scratch`.
+  /// Returns elements [begin, begin + n) converted to T: a pointer to the array's own memory if no
+  /// conversion or gather is needed, else `scratch`, filled.
   template <class T>
   const T* read(std::int64_t begin, std::int64_t n, T* scratch) const;
 
- private:
-  Layout layout_;
-  const std::byte* data_;
-  DType dtype_;
-};
-
-class TileWriter {
- public:
-  explicit TileWriter(const Array& array)
-      : layout_(array, array.sizes()), data_(array.data()), dtype_(array.dtype()) {}
-
-  /// Where to put elements [begin, ...) of type T before commit(): in place if possible.
+  /// Returns where to write elements from `begin` on before commit(): the array's own memory if it
+  /// is contiguous and of type T, else `scratch`.
   template <class T>
   T* target(std::int64_t begin, T* scratch) const {
-    const bool in_place = dtype_ == dtype_of<T>() && layout_.contiguous();
+    const bool in_place = dtype_ == dtype_of<T>() && strides_.contiguous();
     return in_place ? reinterpret_cast<T*>(data_) + begin : scratch;
   }
 
-  /// Stores what was put at `values`, the pointer target() gave.
+  /// Converts and stores the n elements written at `values`, the pointer that target() returned.
   template <class T>
   void commit(std::int64_t begin, std::int64_t n, const T* values) const;
 
  private:
-  Layout layout_;
+  MergedStrides strides_;
   std::byte* data_;
   DType dtype_;
 };

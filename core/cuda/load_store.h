@@ -188,12 +188,12 @@ inline StridedView::StridedView(const Array& array, const Shape& sizes)
       short_index(numel(sizes) <= INT32_MAX),
       size{},
       stride{} {
-  const Layout layout(array, sizes);
-  contiguous = layout.contiguous();
-  dims = layout.dims() > 0 ? layout.dims() : 1;
-  for (int d = 0; d < layout.dims(); ++d) {
-    size[d] = layout.size(layout.dims() - 1 - d);
-    stride[d] = layout.stride(layout.dims() - 1 - d);
+  const MergedStrides merged(array, sizes);
+  contiguous = merged.contiguous();
+  dims = merged.dims() > 0 ? merged.dims() : 1;
+  for (int d = 0; d < merged.dims(); ++d) {
+    size[d] = merged.size(merged.dims() - 1 - d);
+    stride[d] = merged.stride(merged.dims() - 1 - d);
   }
 }
 
