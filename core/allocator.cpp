@@ -10,21 +10,28 @@
 
 #include <halfgrad/core/caching_allocator.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
+namespace {
+
+std::string size_text(std::size_t bytes) {
+  return allocator::text_of_bytes(static_cast<std::int64_t>(bytes));
+}
+
+}  // namespace
+
 OutOfMemoryError::OutOfMemoryError(std::size_t bytes, std::string refusal)
-    : std::runtime_error("allocate: expected " +
-                         allocator::text_of_bytes(static_cast<std::int64_t>(bytes)) + " " +
-                         refusal),
+    : std::runtime_error(
+          detail::message("allocate", "expected {} {}", {size_text(bytes), refusal})),
       bytes_(bytes),
       refusal_(std::move(refusal)) {}
 
 OutOfMemoryError::OutOfMemoryError(const OutOfMemoryError& cause, const std::string& op,
                                    const std::string& array)
-    : std::runtime_error(op + ": expected " +
-                         allocator::text_of_bytes(static_cast<std::int64_t>(cause.bytes_)) +
-                         " for " + array + " " + cause.refusal_),
+    : std::runtime_error(detail::message(op, "expected {} for {} {}",
+                                         {size_text(cause.bytes_), array, cause.refusal_})),
       bytes_(cause.bytes_),
       refusal_(cause.refusal_) {}
 
@@ -81,8 +88,9 @@ CachingAllocator& of(Device device) {
   const auto index = static_cast<std::size_t>(device.index());
   if (index < on_cuda.size()) return *on_cuda[index];
   const std::string reason = cuda::why_unavailable();
-  throw std::runtime_error("allocate: expected a device this process can use, got " + device.str() +
-                           " (" + (reason.empty() ? "no such GPU" : reason) + ")");
+  detail::fail<std::runtime_error>("allocate",
+                                   "expected a device this process can use, got {} ({})", device,
+                                   reason.empty() ? "no such GPU" : reason);
 }
 
 // What the innermost PoolScope of this thread says.

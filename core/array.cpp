@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include <halfgrad/core/copy.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/host_reads.h>
 #include <halfgrad/core/running_op.h>
 
@@ -22,12 +22,6 @@ std::atomic<std::int64_t> reads{0};
 }  // namespace
 
 std::int64_t detail::host_reads() { return reads.load(std::memory_order_relaxed); }
-
-void detail::refuse_number(double number, const std::string& type) {
-  std::ostringstream text;
-  text << "Scalar: expected a number within the range of " << type << ", got " << number;
-  throw std::invalid_argument(text.str());
-}
 
 Storage::Storage(Device device, std::size_t bytes)
     : device_(device), block_(allocator::allocate(device, bytes)) {}
@@ -42,8 +36,7 @@ std::size_t checked_bytes(const Shape& sizes, DType dtype) {
   auto bytes = static_cast<std::int64_t>(item_size(dtype));
   for (const std::int64_t size : sizes) {
     if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) {
-      throw std::invalid_argument("empty: expected sizes >= 0 whose product fits in 64 bits, got " +
-                                  to_string(sizes));
+      detail::fail("empty", "expected sizes >= 0 whose product fits in 64 bits, got {}", sizes);
     }
   }
   return static_cast<std::size_t>(bytes);
@@ -61,10 +54,10 @@ std::size_t extent_bytes(const Shape& sizes, const Shape& strides, DType dtype) 
   }
   std::int64_t bytes = 0;
   if (!fits || __builtin_mul_overflow(elements, item_size(dtype), &bytes)) {
-    throw std::invalid_argument(
-        "from_blob: expected a stride >= 0 for each size and an extent that fits in 64 bits, got "
-        "sizes " +
-        to_string(sizes) + " and strides " + to_string(strides));
+    detail::fail("from_blob",
+                 "expected a stride >= 0 for each size and an extent that fits in 64 bits, got "
+                 "sizes {} and strides {}",
+                 sizes, strides);
   }
   return static_cast<std::size_t>(bytes);
 }
@@ -114,7 +107,7 @@ Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DTy
 std::int64_t Array::of_dim(const Shape& values, std::int64_t dim, const char* op) const {
   const int d = wrap_dim(dim, ndim(), op);
   if (ndim() > 0) return values[d];
-  throw std::out_of_range(std::string(op) + ": expected an array with dimensions, got none");
+  detail::fail<std::out_of_range>(op, "expected an array with dimensions, got none");
 }
 
 bool Array::repeats_elements() const {
@@ -167,8 +160,7 @@ void detail::expect_one_device(const char* engine, const Array& out,
                                std::span<const Array* const> arrays) {
   for (const Array* const array : arrays) {
     if (array->defined() && array->device() != out.device()) {
-      throw std::invalid_argument(std::string(engine) + ": expected operands on one device, got " +
-                                  out.device().str() + " and " + array->device().str());
+      fail(engine, "expected operands on one device, got {} and {}", out.device(), array->device());
     }
   }
 }
@@ -179,8 +171,7 @@ void Array::fill_(Scalar value) const { detail::fill(*this, value); }
 
 Scalar Array::only_element() const {
   if (numel_ != 1) {
-    throw std::invalid_argument("item: expected an array with one element, got shape " +
-                                to_string(sizes_));
+    detail::fail("item", "expected an array with one element, got shape {}", sizes_);
   }
   if (device().is_cuda()) return to(Device()).only_element();
   reads.fetch_add(1, std::memory_order_relaxed);

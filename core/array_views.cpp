@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
+
 // Views of an Array: other sizes, strides and offset over the same storage.
 namespace halfgrad {
 namespace {
@@ -99,25 +101,23 @@ Shape infer_size(const Shape& sizes, std::int64_t numel) {
     known = numel;
   }
   if (!valid || known != numel || (inferred >= 0 && result[inferred] < 0)) {
-    throw std::invalid_argument("reshape: expected sizes for " + std::to_string(numel) +
-                                " elements, got " + to_string(sizes));
+    detail::fail("reshape", "expected sizes for {} elements, got {}", numel, sizes);
   }
   return result;
 }
 
 Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t offset) const {
   if (sizes.size() != strides.size()) {
-    throw std::invalid_argument("as_strided: expected as many strides as sizes, got " +
-                                to_string(sizes) + " and " + to_string(strides));
+    detail::fail("as_strided", "expected as many strides as sizes, got {} and {}", sizes, strides);
   }
   const auto item = static_cast<std::int64_t>(item_size(dtype_));
   const auto capacity = static_cast<std::int64_t>(storage_->bytes()) / item;
   const auto count = count_inside(capacity, sizes, strides, offset);
   if (!count) {
-    throw std::invalid_argument("as_strided: expected a view inside the storage's " +
-                                std::to_string(capacity) + " elements, got sizes " +
-                                to_string(sizes) + ", strides " + to_string(strides) + ", offset " +
-                                std::to_string(offset));
+    detail::fail("as_strided",
+                 "expected a view inside the storage's {} elements, got sizes {}, strides {}, "
+                 "offset {}",
+                 capacity, sizes, strides, offset);
   }
   Array result = *this;
   result.sizes_ = sizes;
@@ -130,8 +130,7 @@ Array Array::as_strided(const Shape& sizes, const Shape& strides, std::int64_t o
 
 Array Array::permute(const Shape& dims) const {
   if (dims.size() != ndim()) {
-    throw std::invalid_argument("permute: expected " + std::to_string(ndim()) +
-                                " dimensions, got " + to_string(dims));
+    detail::fail("permute", "expected {} dimensions, got {}", ndim(), dims);
   }
   Shape sizes = sizes_;
   Shape strides = strides_;
@@ -143,7 +142,7 @@ Array Array::permute(const Shape& dims) const {
     strides[i] = strides_[from];
   }
   if (seen + 1 != 1U << static_cast<unsigned>(ndim())) {
-    throw std::invalid_argument("permute: expected each dimension once, got " + to_string(dims));
+    detail::fail("permute", "expected each dimension once, got {}", dims);
   }
   return as_strided(sizes, strides, offset_);
 }
@@ -162,17 +161,16 @@ Array Array::transpose(std::int64_t dim0, std::int64_t dim1) const {
 Array Array::expand(const Shape& sizes) const {
   if (sizes == sizes_) return *this;
   const int added = sizes.size() - ndim();
-  const auto fail = [&] {
-    throw std::invalid_argument("expand: expected sizes that " + to_string(sizes_) +
-                                " can be repeated to, got " + to_string(sizes));
+  const auto refuse = [&] {
+    detail::fail("expand", "expected sizes that {} can be repeated to, got {}", sizes_, sizes);
   };
-  if (added < 0) fail();
+  if (added < 0) refuse();
   Shape result = sizes;
   Shape strides = sizes;
   for (int i = 0; i < sizes.size(); ++i) {
     const std::int64_t from = i < added ? 1 : sizes_[i - added];
     if (sizes[i] == -1 && i >= added) result[i] = from;
-    if (result[i] < 0 || (from != 1 && from != result[i])) fail();
+    if (result[i] < 0 || (from != 1 && from != result[i])) refuse();
     strides[i] = i < added || (from == 1 && result[i] != 1) ? 0 : strides_[i - added];
   }
   return as_strided(result, strides, offset_);
@@ -188,8 +186,8 @@ Array Array::slice(std::int64_t dim, std::int64_t start, std::int64_t end,
                    std::int64_t step) const {
   const int d = wrap_dim(dim, ndim(), "slice");
   if (ndim() == 0 || step <= 0) {
-    throw std::invalid_argument("slice: expected at least one dimension and a step > 0, got " +
-                                to_string(sizes_) + " and step " + std::to_string(step));
+    detail::fail("slice", "expected at least one dimension and a step > 0, got {} and step {}",
+                 sizes_, step);
   }
   const std::int64_t size = sizes_[d];
   const auto clamp = [size](std::int64_t i) {
@@ -208,9 +206,9 @@ Array Array::select(std::int64_t dim, std::int64_t index) const {
   const int d = wrap_dim(dim, ndim(), "select");
   const std::int64_t size = ndim() == 0 ? 0 : sizes_[d];
   if (index < -size || index >= size) {
-    throw std::out_of_range("select: expected an index in [" + std::to_string(-size) + ", " +
-                            std::to_string(size - 1) + "] for dimension " + std::to_string(d) +
-                            " of " + to_string(sizes_) + ", got " + std::to_string(index));
+    detail::fail<std::out_of_range>("select",
+                                    "expected an index in [{}, {}] for dimension {} of {}, got {}",
+                                    -size, size - 1, d, sizes_, index);
   }
   Shape sizes = sizes_;
   Shape strides = strides_;

@@ -216,12 +216,13 @@ void CachingAllocator::fail_allocation(std::int64_t n) {
 
 void CachingAllocator::refuse(const char* who, std::size_t bytes) const {
   using allocator::text_of_bytes;
-  throw OutOfMemoryError(
-      bytes, "on " + place_ + ", got a refusal from " + who + "; " + text_of_bytes(stats_.current) +
-                 " are in use, " + text_of_bytes(stats_.cached) + " cached, the peak was " +
-                 text_of_bytes(stats_.peak) + ", " +
-                 (limit_ > 0 ? "the limit is " + text_of_bytes(limit_) : "there is no limit") +
-                 table());
+  std::ostringstream refusal;
+  refusal << "on " << place_ << ", got a refusal from " << who << "; "
+          << text_of_bytes(stats_.current) << " are in use, " << text_of_bytes(stats_.cached)
+          << " cached, the peak was " << text_of_bytes(stats_.peak) << ", "
+          << (limit_ > 0 ? "the limit is " + text_of_bytes(limit_) : "there is no limit")
+          << table();
+  throw OutOfMemoryError(bytes, refusal.str());
 }
 
 // What is held, by size class.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
@@ -21,13 +22,11 @@ Device::Device(std::string_view text) : type_(DeviceType::cpu), index_(0) {
       if (error == std::errc{} && parsed == end && index_ >= 0) return;
     }
   }
-  throw std::invalid_argument("Device: expected \"cpu\", \"cuda\" or \"cuda:N\", got \"" +
-                              std::string(text) + "\"");
+  detail::fail("Device", "expected \"cpu\", \"cuda\" or \"cuda:N\", got \"{}\"", text);
 }
 
 void Device::refuse_index(int index) {
-  throw std::invalid_argument("Device: expected an index of at least 0, got " +
-                              std::to_string(index));
+  detail::fail("Device", "expected an index of at least 0, got {}", index);
 }
 
 std::string Device::str() const {
@@ -50,8 +49,8 @@ std::string why_unavailable() {
 
 int current_device() {
   if (!is_available()) {
-    throw std::runtime_error("current_device: expected a GPU, got none (" + why_unavailable() +
-                             ")");
+    detail::fail<std::runtime_error>("current_device", "expected a GPU, got none ({})",
+                                     why_unavailable());
   }
   return detail::runtime::current_device();
 }
@@ -59,9 +58,8 @@ int current_device() {
 void set_device(int index) {
   if (index < 0 || index >= device_count()) {
     const std::string reason = is_available() ? "" : " (" + why_unavailable() + ")";
-    throw std::invalid_argument("set_device: expected an index below " +
-                                std::to_string(device_count()) + ", got " + std::to_string(index) +
-                                reason);
+    detail::fail("set_device", "expected an index in [0, {}), got {}{}", device_count(), index,
+                 reason);
   }
   detail::runtime::set_device(index);
 }

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::detail {
 namespace {
 
@@ -56,7 +58,7 @@ void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Arra
     case kMaxInputs:
       return run_all_tiles(kernel, f, out, in, std::make_index_sequence<kMaxInputs>{});
     default:
-      throw std::logic_error("run_tiles: expected 1 to 5 operands");
+      fail<std::logic_error>("run_tiles", "expected 1 to {} operands, got {}", kMaxInputs, inputs);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 
@@ -44,7 +45,7 @@ Graph::~Graph() {
 
 void Graph::capture(const std::function<void()>& function) {
   if (function_ || native_ != nullptr) {
-    throw std::logic_error("capture: expected a graph that has captured nothing yet");
+    detail::fail<std::logic_error>("capture", "expected a graph that has captured nothing yet");
   }
   if (device_.is_cpu()) {
     function_ = function;
@@ -68,10 +69,11 @@ void Graph::capture(const std::function<void()>& function) {
 
 void Graph::capture_begin() {
   if (device_.is_cpu()) {
-    throw std::invalid_argument("capture_begin: expected a graph on a GPU, got one on the CPU");
+    detail::fail("capture_begin", "expected a graph on a GPU, got one on the CPU");
   }
   if (capturing_ || native_ != nullptr) {
-    throw std::logic_error("capture_begin: expected a graph that has captured nothing yet");
+    detail::fail<std::logic_error>("capture_begin",
+                                   "expected a graph that has captured nothing yet");
   }
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, unless within a capture
   if (!captured_on_) captured_on_.emplace(device_);
@@ -81,7 +83,9 @@ void Graph::capture_begin() {
 }
 
 void Graph::capture_end() {
-  if (!capturing_) throw std::logic_error("capture_end: expected capture_begin before it");
+  if (!capturing_) {
+    detail::fail<std::logic_error>("capture_end", "expected capture_begin before it");
+  }
   const Stream stream = capturing_->stream;
   capturing_.reset();
   try {
@@ -107,7 +111,9 @@ void Graph::replay() {
     function_();
     return;
   }
-  if (native_ == nullptr) throw std::logic_error("replay: expected capture before it");
+  if (native_ == nullptr) {
+    detail::fail<std::logic_error>("replay", "expected capture before it");
+  }
   const Stream stream = current_stream(device_);
   stream.wait_stream(replayed_on_);  // it may still be reading what this replay is given
   replayed_on_ = stream;

@@ -9,6 +9,7 @@
 // no product is added except inside std::fma, so a compiler that contracts a * b + c cannot change
 // a bit. (Flags that give up correct rounding, -ffast-math or --use_fast_math, would.)
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/hd.h>
 
 #include <algorithm>
@@ -232,11 +233,12 @@ HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
 /// 0 ... n-1 in random order: sorted by a random 64-bit key each (equal keys by index), which a
 /// device can do in parallel with the same result. Throws invalid_argument for n < 0.
 inline std::vector<int64_t> random_permutation(int64_t n, RandomKey key) {
-  if (n < 0)
-    throw std::invalid_argument("random_permutation: expected n >= 0, got " + std::to_string(n));
-  if (key.base != nullptr)
-    throw std::invalid_argument(
-        "random_permutation: expected no graph to be captured on this thread");
+  if (n < 0) detail::fail("random_permutation", "expected n >= 0, got {}", n);
+  if (key.base != nullptr) {
+    detail::fail("random_permutation",
+                 "expected a key drawn outside a graph capture, got one of a "
+                 "captured graph");
+  }
   std::vector<std::pair<uint64_t, int64_t>> keyed(n);
   for (int64_t i = 0; i < n; ++i) keyed[i] = {detail::sort_key(key, i), i};
   std::sort(keyed.begin(), keyed.end());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <halfgrad/core/cuda/random.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/core/random_distributions.h>
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/core/tile.h>
@@ -91,26 +92,22 @@ using detail::kTile;
 using detail::Normal;
 using detail::Uniform;
 
+std::string random_op(const char* op) { return std::string("random ") + op; }
+
 void require(bool valid, const char* op, const char* expected, double a, double b) {
-  if (!valid) {
-    throw std::invalid_argument(std::string("random ") + op + ": expected " + expected + ", got " +
-                                std::to_string(a) + " and " + std::to_string(b));
-  }
+  if (!valid) detail::fail(random_op(op), "expected {}, got {} and {}", expected, a, b);
 }
 
 void require_floating_point(const Array& out, const char* op) {
   if (!is_floating_point(out.dtype())) {
-    throw std::invalid_argument(std::string("random ") + op +
-                                ": expected a floating-point dtype, got " +
-                                std::string(name(out.dtype())));
+    detail::fail(random_op(op), "expected a floating-point dtype, got {}", out.dtype());
   }
 }
 
 void require_eager(RandomKey key, const char* op) {
   if (key.base == nullptr) return;
-  throw std::invalid_argument(std::string("random ") + op +
-                              ": expected an array on the GPU whose graph is captured, got one on "
-                              "the CPU");
+  detail::fail(random_op(op),
+               "expected an array on the GPU whose graph is captured, got one on the CPU");
 }
 
 template <class T, class Distribution>
@@ -200,7 +197,7 @@ void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey ke
 
 Array permutation(std::int64_t n, RandomKey key, Device device) {
   if (n < 0) {
-    throw std::invalid_argument("random permutation: expected n >= 0, got " + std::to_string(n));
+    detail::fail(random_op("permutation"), "expected n >= 0, got {}", n);
   }
   if (device.is_cuda()) return detail::permutation_on_cuda(n, key, device);
   require_eager(key, "permutation");

@@ -1,14 +1,17 @@
 #include <halfgrad/core/shape.h>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad {
+
+void Shape::refuse_count(std::size_t count) {
+  detail::fail("Shape", "expected at most {} dimensions, got {}", kMaxDims, count);
+}
 
 void Shape::push_back(std::int64_t value) { insert(count_, value); }
 
 void Shape::insert(int position, std::int64_t value) {
-  if (count_ == kMaxDims) {
-    throw std::invalid_argument("Shape: expected at most " + std::to_string(kMaxDims) +
-                                " dimensions, got " + std::to_string(count_ + 1));
-  }
+  if (count_ == kMaxDims) refuse_count(kMaxDims + 1);
   std::copy_backward(values_.begin() + position, values_.begin() + count_,
                      values_.begin() + count_ + 1);
   (*this)[position] = value;
@@ -50,8 +53,7 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op) {
     const std::int64_t size_a = i < shift_a ? 1 : a[i - shift_a];
     const std::int64_t size_b = i < shift_b ? 1 : b[i - shift_b];
     if (size_a != size_b && size_a != 1 && size_b != 1) {
-      throw std::invalid_argument(std::string(op) + ": expected shapes that broadcast, got " +
-                                  to_string(a) + " and " + to_string(b));
+      detail::fail(op, "expected shapes that broadcast, got {} and {}", a, b);
     }
     result[i] = size_a == 1 ? size_b : size_a;
   }
@@ -68,8 +70,7 @@ bool expands_to(const Shape& from, const Shape& sizes) {
 int wrap_dim(std::int64_t dim, int ndim, const char* op) {
   const int n = std::max(ndim, 1);
   if (dim < -n || dim >= n) {
-    throw std::out_of_range(std::string(op) + ": expected a dimension in [" + std::to_string(-n) +
-                            ", " + std::to_string(n - 1) + "], got " + std::to_string(dim));
+    detail::fail<std::out_of_range>(op, "expected a dimension in [{}, {}], got {}", -n, n - 1, dim);
   }
   return static_cast<int>(dim < 0 ? dim + n : dim);
 }

@@ -28,10 +28,7 @@ class Shape {
   Shape(const std::vector<std::int64_t>& values) : Shape(values.data(), values.size()) {}
   Shape(std::span<const std::int64_t> values) : Shape(values.data(), values.size()) {}
   Shape(const std::int64_t* values, std::size_t count) {
-    if (count > kMaxDims) {
-      throw std::invalid_argument("Shape: expected at most " + std::to_string(kMaxDims) +
-                                  " dimensions, got " + std::to_string(count));
-    }
+    if (count > kMaxDims) refuse_count(count);
     std::copy_n(values, count, values_.begin());
     count_ = static_cast<int>(count);
   }
@@ -57,6 +54,8 @@ class Shape {
   }
 
  private:
+  [[noreturn]] static void refuse_count(std::size_t count);
+
   std::array<std::int64_t, kMaxDims> values_{};
   int count_ = 0;
 };

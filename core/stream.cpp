@@ -12,6 +12,7 @@
 
 #include <halfgrad/core/cuda/indices.h>
 #include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad {
 namespace {
@@ -43,8 +44,8 @@ class StreamPool {
 void require_device(Device device, const char* op) {
   if (device.is_cpu() || device.index() < cuda::device_count()) return;
   const std::string reason = cuda::why_unavailable();
-  throw std::runtime_error(std::string(op) + ": expected a device this process can use, got " +
-                           device.str() + (reason.empty() ? "" : " (" + reason + ")"));
+  detail::fail<std::runtime_error>(op, "expected a device this process can use, got {}{}", device,
+                                   reason.empty() ? "" : " (" + reason + ")");
 }
 
 void* pool_stream(Device device) {
@@ -114,8 +115,7 @@ Event& Event::operator=(Event&& other) noexcept {
 void Event::record(const Stream& stream) {
   const Device device = stream.device();
   if (recorded_ && device != device_) {
-    throw std::invalid_argument("record: expected a stream of " + device_.str() + ", got one of " +
-                                device.str());
+    detail::fail("record", "expected a stream of {}, got one of {}", device_, device);
   }
   if (device.is_cpu()) {
     at_ = std::chrono::steady_clock::now();
@@ -147,8 +147,8 @@ void Event::synchronize() const {
 
 double Event::elapsed_time(const Event& end) const {
   if (!timing_ || !end.timing_ || !recorded_ || !end.recorded_ || device_ != end.device_) {
-    throw std::logic_error(
-        "elapsed_time: expected two events with enable_timing, recorded on the same device");
+    detail::fail<std::logic_error>(
+        "elapsed_time", "expected two events with enable_timing, recorded on the same device");
   }
   if (native_ != nullptr) {
     return static_cast<double>(detail::runtime::elapsed_time(native_, end.native_));
@@ -212,8 +212,8 @@ void wait_for(const Stream& stream, const char* op) {
   const Device device = stream.device();
   if (device.is_cpu()) return;
   if (runtime::is_capturing(device.index(), stream.native())) {
-    throw std::runtime_error(std::string(op) + ": expected no wait for " + device.str() +
-                             " while its work is captured in a graph");
+    fail<std::runtime_error>(op, "expected no wait for {} while its work is captured in a graph",
+                             device);
   }
   count_host_wait();
   runtime::synchronize_stream(device.index(), stream.native());

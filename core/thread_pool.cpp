@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad {
 namespace {
 
@@ -158,8 +160,8 @@ class Pool {
     int count = 0;
     const auto [stop, error] = std::from_chars(digits.begin(), digits.end(), count);
     if (error != std::errc{} || stop != digits.end() || count < 1) {
-      throw std::runtime_error("get_num_threads: expected a positive HALFGRAD_NUM_THREADS, got '" +
-                               std::string(digits) + "'");
+      detail::fail<std::runtime_error>(
+          "get_num_threads", "expected a positive HALFGRAD_NUM_THREADS, got '{}'", digits);
     }
     return count;
   }
@@ -180,11 +182,10 @@ Pool& pool() {
 
 void set_num_threads(int count) {
   if (count < 1) {
-    throw std::invalid_argument("set_num_threads: expected at least 1, got " +
-                                std::to_string(count));
+    detail::fail("set_num_threads", "expected at least 1, got {}", count);
   }
   if (in_chunk) {
-    throw std::invalid_argument("set_num_threads: expected a call outside parallel_for");
+    detail::fail("set_num_threads", "expected a call outside parallel_for, got one inside");
   }
   if (count != pool().threads()) pool().resize(count);
 }
@@ -194,8 +195,7 @@ int get_num_threads() { return pool().threads(); }
 void detail::run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction function,
                         const void* functor) {
   if (grain < 1) {
-    throw std::invalid_argument("parallel_for: expected a grain of at least 1, got " +
-                                std::to_string(grain));
+    fail("parallel_for", "expected a grain of at least 1, got {}", grain);
   }
   if (begin >= end) return;
   const int64_t chunks = (end - begin - 1) / grain + 1;
