@@ -21,7 +21,7 @@ class Allocator : public ::testing::Test {
   }
 };
 
-TEST_F(Allocator, CountsWhatIsHeldAndWhatIsKept) {
+TEST_F(Allocator, CountsLiveAndCachedBytes) {
   const auto before = allocator::stats(Device());
   allocator::reset_peak(Device());
   {
@@ -35,7 +35,7 @@ TEST_F(Allocator, CountsWhatIsHeldAndWhatIsKept) {
   EXPECT_EQ(after.allocations, before.allocations + 1);
 }
 
-TEST_F(Allocator, ReusesWhatWasFreed) {
+TEST_F(Allocator, ReusesFreedBlocks) {
   const void* first = Array::empty({1000}, kFloat).data();
   const auto requests = allocator::stats(Device()).system_requests;
   const Array again = Array::empty({1020}, kFloat);
@@ -65,7 +65,7 @@ TEST_F(Allocator, RoundsUpByAQuarterAtMost) {
   }
 }
 
-TEST_F(Allocator, TheLimitRefusesAndNamesItself) {
+TEST_F(Allocator, AnErrorNamesTheLimit) {
   const auto held = static_cast<std::size_t>(allocator::stats(Device()).current);
   allocator::set_limit(Device(), held + 1000);
   const std::string message = message_of<OutOfMemoryError>([] { Array::empty({4, 256}, kFloat); });
@@ -76,7 +76,7 @@ TEST_F(Allocator, TheLimitRefusesAndNamesItself) {
   EXPECT_EQ(static_cast<std::size_t>(allocator::stats(Device()).current), held);
 }
 
-TEST_F(Allocator, SizesReadAsPeopleSayThem) {
+TEST_F(Allocator, SizesArePrintedWithUnits) {
   EXPECT_EQ(allocator::text_of_bytes(1), "1 byte");
   EXPECT_EQ(allocator::text_of_bytes(1023), "1023 bytes");
   EXPECT_EQ(allocator::text_of_bytes(1536), "1.50 KiB");

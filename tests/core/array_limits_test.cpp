@@ -8,13 +8,13 @@
 #include <halfgrad/core/random.h>
 #include <halfgrad/tests/message_of.h>
 
-// Sizes, steps, strides and numbers at the ends of their ranges.
+// Sizes, steps, strides and values at the ends of their ranges.
 namespace halfgrad {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-TEST(ArrayLimits, ASliceMayStepOverEverything) {
+TEST(ArrayLimits, ASliceStepMayExceedTheSize) {
   const Array x = Array::full({5}, 1, kFloat32);
   const Array first = x.slice(0, 0, 5, kMost);
   EXPECT_EQ(first.sizes(), Shape{1});
@@ -30,7 +30,7 @@ TEST(ArrayLimits, SizesWhoseProductOverflowsAreRefused) {
   EXPECT_EQ(Array::empty({0, wide, wide}, kFloat32).slice(0, 0, 0).numel(), 0);
 }
 
-TEST(ArrayLimits, ANumberHasNoDimension) {
+TEST(ArrayLimits, AZeroDimensionalArrayHasNoSize) {
   const Array x = Array::full({}, 1, kFloat32);
   EXPECT_EQ(message_of<std::out_of_range>([&] { x.size(0); }),
             "size: expected an array with dimensions, got none");
@@ -42,12 +42,12 @@ TEST(ArrayLimits, ExpandedDimensionsMerge) {
   EXPECT_EQ(x.strides(), Shape{0});
   const Array rows = Array::full({2, 1, 1}, 3, kFloat32).expand({2, 3, 2});
   EXPECT_EQ(rows.reshape({2, 6}).strides(), (Shape{1, 0}));
-  EXPECT_EQ(rows.reshape({6, 2}).strides(), (Shape{2, 1})) << "rows do not go on: a copy";
+  EXPECT_EQ(rows.reshape({6, 2}).strides(), (Shape{2, 1})) << "rows do not merge: a copy";
 }
 
-TEST(ArrayLimits, ForeignMemoryNeedsNoRelease) {
-  float numbers[] = {1, 2};
-  EXPECT_EQ(Array::from_blob(numbers, {2}, {1}, kFloat32, nullptr).select(0, 1).item(), 2);
+TEST(ArrayLimits, FromBlobNeedsNoReleaseFunction) {
+  float values[] = {1, 2};
+  EXPECT_EQ(Array::from_blob(values, {2}, {1}, kFloat32, nullptr).select(0, 1).item(), 2);
 }
 
 TEST(ArrayLimits, DevicesHaveNoNegativeIndex) {
@@ -55,12 +55,12 @@ TEST(ArrayLimits, DevicesHaveNoNegativeIndex) {
             "Device: expected an index of at least 0, got -1");
 }
 
-TEST(ArrayLimits, UnsignedNumbersBeyondInt64AreRefused) {
+TEST(ArrayLimits, UnsignedValuesAboveInt64AreRefused) {
   EXPECT_THROW(Scalar(~std::uint64_t{0}), std::invalid_argument);
   EXPECT_EQ(Scalar(std::uint64_t{1} << 62).to<std::int64_t>(), std::int64_t{1} << 62);
 }
 
-// Ties and their neighbours, which a double in between would round away.
+// Ties and their neighbours, which an intermediate double would round differently.
 TEST(ArrayLimits, LongIntegersRoundOnce) {
   const auto rounded = [](std::int64_t x) {
     return Array::full({}, x, kInt64).to(kBFloat16).item<double>();

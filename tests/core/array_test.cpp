@@ -11,7 +11,6 @@
 namespace halfgrad {
 namespace {
 
-// 0, 1, 2, ... in row-major order.
 TEST(Array, ViewsShareTheStorage) {
   const Array x = counting({2, 3, 4});
   EXPECT_EQ(values(x.transpose(0, 2).select(0, 1)), (std::vector<double>{1, 13, 5, 17, 9, 21}));
@@ -85,7 +84,7 @@ TEST(Array, ViewsOutsideTheStorageAreRefused) {
   }
 }
 
-TEST(Array, KnowsWhetherElementsRepeat) {
+TEST(Array, RepeatsElementsDetectsOverlap) {
   const Array x = counting({12});
   const struct {
     Shape sizes, strides;
@@ -135,8 +134,8 @@ TEST(Array, CopiesBetweenEqualDtypesKeepEveryBit) {
 }
 
 TEST(Array, DoublesAreRoundedToSixteenBitsOnce) {
-  // Just above the middle between 1 and the next half: rounded to float first, it would be the
-  // middle itself and go to even, down to 1.
+  // A value just above the midpoint between 1 and the next half. Rounded to float first, it would
+  // become the midpoint, and that would round to even, down to 1.
   const double above_middle = 1 + 0x1p-11 + 0x1p-40;
   EXPECT_EQ(Array::full({1}, above_middle, kHalf).item(), 1 + 0x1p-10);
   EXPECT_EQ(Array::full({1}, 1 + 0x1p-8 + 0x1p-40, kBFloat16).item(), 1 + 0x1p-7);
@@ -145,7 +144,7 @@ TEST(Array, DoublesAreRoundedToSixteenBitsOnce) {
   EXPECT_TRUE(std::isnan(Array::full({1}, std::nan(""), kBFloat16).item()));
 }
 
-TEST(Array, NumbersNoIntegerHoldsBecomeTheSmallest) {
+TEST(Array, ValuesOutOfTheIntegerRangeBecomeTheSmallest) {
   const double lowest = static_cast<double>(std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(Array::full({1}, 1e30, kDouble).to(kLong).item(), lowest);
   EXPECT_EQ(Array::full({1}, std::nan(""), kDouble).to(kLong).item(), lowest);
@@ -168,7 +167,7 @@ TEST(Array, WithoutElementsIsContiguous) {
   EXPECT_FALSE(x.transpose(0, 2).is_contiguous());
 }
 
-TEST(Array, EmptyArraysGoThroughEverything) {
+TEST(Array, EveryFunctionAcceptsEmptyArrays) {
   const Array x = Array::empty({0, 3}, kFloat);
   EXPECT_EQ(x.numel(), 0);
   EXPECT_EQ(x.transpose(0, 1).clone().numel(), 0);

@@ -12,7 +12,7 @@
 namespace halfgrad {
 namespace {
 
-// A binary format by its numbers of bits, decoded and rounded to by arithmetic on doubles.
+// A binary format with these numbers of bits, computed with doubles.
 struct Format {
   int exponent_bits, fraction_bits;
 
@@ -45,7 +45,7 @@ class Convert : public ::testing::Test {};
 using Reduced = testing::Types<Half, BFloat16>;
 TYPED_TEST_SUITE(Convert, Reduced);
 
-// Equal as numbers with their sign, or both NaN.
+// Expects equal values and signs, or two NaNs.
 void expect_same(double actual, double expected, double input) {
   if (std::isnan(expected)) {
     EXPECT_TRUE(std::isnan(actual)) << input;
@@ -71,7 +71,7 @@ std::vector<float> widened(const std::vector<T>& in) {
   return out;
 }
 
-// The vector and the scalar conversion agree bit for bit; the value is returned.
+// Converts by vector and by scalar code, expects equal bits, and returns the values.
 template <class T>
 std::vector<double> narrowed(const std::vector<float>& in) {
   std::vector<T> out(in.size());
@@ -94,7 +94,7 @@ TYPED_TEST(Convert, WidensEveryPattern) {
   }
 }
 
-TYPED_TEST(Convert, RoundTripsEveryNumber) {
+TYPED_TEST(Convert, RoundTripsEveryValue) {
   const auto patterns = all_patterns<TypeParam>();
   const auto floats = widened(patterns);
   for (size_t i = 0; i < patterns.size(); ++i) {
@@ -103,7 +103,7 @@ TYPED_TEST(Convert, RoundTripsEveryNumber) {
   }
 }
 
-// Between neighbours: the midpoint, the floats beside it, and those beside the numbers themselves.
+// Tests every value and every midpoint between neighbours, each with the floats next to it.
 TYPED_TEST(Convert, RoundsToNearestEven) {
   const Format format = kFormat<TypeParam>;
   std::vector<float> inputs;
@@ -160,7 +160,7 @@ void check_goldens(const Golden (&goldens)[N]) {
   }
 }
 
-// Made with PyTorch's casts.
+// Computed with PyTorch's casts.
 TEST(ConvertGoldens, Half) {
   check_goldens<Half>({{65519.99, 65504},
                        {65520, kInf},

@@ -16,7 +16,7 @@
 namespace halfgrad {
 namespace {
 
-TEST(Device, NamesParseOrExplain) {
+TEST(Device, NamesParseOrThrow) {
   EXPECT_EQ(Device("cpu"), Device());
   EXPECT_EQ(Device("cuda:3").index(), 3);
   EXPECT_EQ(Device("cuda").str(), "cuda:0");
@@ -25,24 +25,24 @@ TEST(Device, NamesParseOrExplain) {
   }
 }
 
-TEST(Device, MayBeAKey) {
+TEST(Device, CanBeAKeyOfAMap) {
   const std::vector<Device> sorted{Device(), Device(kCPU, 1), Device(kCUDA), Device(kCUDA, 1)};
   const std::set<Device> ordered(sorted.rbegin(), sorted.rend());
   EXPECT_EQ(std::vector(ordered.begin(), ordered.end()), sorted);
   EXPECT_LT(Device(kCPU, 9), Device(kCUDA));
   EXPECT_GE(Device(kCUDA, 1), Device(kCUDA, 1));
-  std::unordered_map<Device, int> numbers;
+  std::unordered_map<Device, int> indices;
   std::set<std::size_t> hashes;
   for (const Device device : sorted) {
-    numbers[device] = device.index();
+    indices[device] = device.index();
     hashes.insert(std::hash<Device>()(device));
   }
-  EXPECT_EQ(numbers.size(), sorted.size());
-  EXPECT_EQ(numbers.at(Device("cuda:1")), 1);
+  EXPECT_EQ(indices.size(), sorted.size());
+  EXPECT_EQ(indices.at(Device("cuda:1")), 1);
   EXPECT_EQ(hashes.size(), sorted.size());
 }
 
-TEST(Device, AGpuIsThereOrTheReasonWhyNot) {
+TEST(Device, WhyUnavailableIsEmptyIfAGpuIsAvailable) {
   EXPECT_EQ(cuda::is_available(), cuda::device_count() > 0);
   EXPECT_EQ(cuda::is_available(), cuda::why_unavailable().empty());
 }
@@ -59,7 +59,7 @@ void expect_refusal(const F& f, const char* first_word) {
   }
 }
 
-TEST(Device, NoGpuNorOneBeyondTheLastCanBeUsed) {
+TEST(Device, RefusesAMissingGpuAndAnIndexOutOfRange) {
   const Device missing(kCUDA, cuda::device_count());
   using std::invalid_argument, std::runtime_error;
   expect_refusal<runtime_error>([&] { Array::empty({1}, kFloat, missing); }, "allocate:");

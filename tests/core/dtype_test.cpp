@@ -54,7 +54,7 @@ constexpr Facts kFacts[] = {
     {kUInt8, "uint8", 1, false, false, 0},          {kBool, "bool", 1, false, false, 0},
 };
 
-TEST(DType, FactsOfEach) {
+TEST(DType, PropertiesOfEachDtype) {
   for (const Facts& facts : kFacts) {
     SCOPED_TRACE(facts.name);
     EXPECT_EQ(name(facts.dtype), facts.name);
@@ -70,7 +70,7 @@ TEST(DType, FactsOfEach) {
   }
 }
 
-// What torch.promote_types answers for the row and the column, in the order of kAllDTypes.
+// Results of torch.promote_types for row and column, in the order of kAllDTypes.
 TEST(DType, PromotionOfAllPairs) {
   constexpr DType f64 = kFloat64, f32 = kFloat32, f16 = kFloat16, b16 = kBFloat16;
   constexpr DType i64 = kInt64, i32 = kInt32, u08 = kUInt8, boo = kBool;

@@ -22,7 +22,7 @@ struct Rule {
   std::vector<double> points;
 };
 
-/// Each function with its first and second derivative, by the textbook.
+/// Each function with its first and second derivative from a textbook.
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       {"exp",
@@ -167,14 +167,14 @@ TEST(Dual, DerivativesMatchTheTextbook) {
 }
 
 TEST(Dual, SlopesMatchCentralDifferences) {
-  constexpr double h = 6e-6;  // about the cube root of the roundoff, where the two errors meet
+  constexpr double h = 6e-6;  // about the cube root of the roundoff, where both errors are equal
   for (const Rule& rule : rules()) {
     for (double x : rule.points) {
       if (rule.name == "abs" || rule.name == "floor") continue;
       const auto at = [&](double point) { return rule.value(Second(Real(point))).value.value; };
       const double scale = std::max(1.0, std::fabs(at(x)));
       const double slope = rule.value(Second(Real(x, 1))).value.derivative;
-      // Truncation h^2 f''' / 6, with f''' up to 6000 in this list, and 2 roundoffs over 2h.
+      // Truncation error h^2 f''' / 6, where |f'''| <= 6000 in this list, plus 2 roundoffs over 2h.
       const double tolerance = h * h * 6000 / 6 + 2 * kRoundoff * scale / h;
       EXPECT_NEAR(slope, (at(x + h) - at(x - h)) / (2 * h), tolerance) << rule.name << " at " << x;
     }
@@ -200,12 +200,12 @@ TEST(Dual, ConstantsAndComparisonsUseTheValue) {
   static_assert(std::is_same_v<scalar_t<Dual<Dual<Pack<float>>>>, float>);
 }
 
-TEST(Dual, WhatStaysAddsNothingBesideAnInfinity) {
+TEST(Dual, ConstantsAddNothingBesideAnInfiniteFactor) {
   const Real pole(math::kInfinity, 1);
   EXPECT_EQ((2 * pole).derivative, 2);
   EXPECT_EQ((pole * 2).derivative, 2);
   EXPECT_EQ((pole / 2).derivative, 0.5);
-  // The slope of x^2 is 0 at 0, but moves.
+  // The slope of x^2 is 0 at 0, but not constant.
   const Second x(Real(0, 1), Real(1));
   EXPECT_EQ((x * x * 3).derivative.derivative, 6);
 }
@@ -229,7 +229,7 @@ TEST(Dual, PowAtTheEdgesOfItsDomain) {
   EXPECT_TRUE(std::isnan(math::pow(Real(-2, 0), Real(3, 1)).derivative));
 }
 
-/// A formula as ops write it.
+/// A formula in the style of an op.
 template <class T>
 T gelu(T x) {
   return x * T(0.5) * (T(1) + math::erf(x * T(0.7071067811865476)));

@@ -14,13 +14,13 @@ namespace {
 using EmulatedHalf = Emulated<kFp16>;
 using EmulatedFloat = Emulated<kFp32>;
 
-// The machine has one of these formats itself.
-TEST(Emulated, Fp32IsTheMachinesFloat) {
+// The hardware computes in this format, so results must be equal.
+TEST(Emulated, Fp32MatchesTheHardware) {
   for (std::uint64_t i = 0; i < 20000; ++i) {
     const PhiloxBlock random = random_block({1, 0}, i);
     const auto a = std::bit_cast<float>(random.word[0]);
     const auto b = std::bit_cast<float>(random.word[1]);
-    // Of a like size, so that the sum rounds and cancels.
+    // A value close to -a * b, so that the sum cancels and rounds.
     const float c = -a * b * (1 + static_cast<float>(static_cast<int>(random.word[2])) * 0x1p-45f);
     if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) continue;
     const EmulatedFloat x(a), y(b), z(c);
@@ -36,14 +36,14 @@ TEST(Emulated, Fp32IsTheMachinesFloat) {
   }
 }
 
-TEST(Emulated, AHalfPrecisionSumStandsStillAt2048) {
+TEST(Emulated, AHalfPrecisionSumStopsGrowingAt2048) {
   EmulatedHalf sum(0);
   for (int i = 0; i < 4096; ++i) sum += EmulatedHalf(1);
   EXPECT_EQ(static_cast<double>(sum), 2048);
 }
 
-// 7 * 37 = 259 and 9 * 29 = 261 are midpoints in bf16, whose numbers here are even. What decides
-// lies beyond the 53 bits of the double in between.
+// 7 * 37 = 259 and 9 * 29 = 261 are midpoints in bf16, whose spacing here is 2. The addend decides,
+// and is too small for the 53 bits of a double.
 TEST(Emulated, FmaRoundsOnce) {
   using EmulatedBFloat16 = Emulated<kBf16>;
   const auto computed = [](double a, double b, double c) {

@@ -7,7 +7,7 @@
 namespace halfgrad {
 namespace {
 
-TEST(Fail, PutsEachValueInItsPlace) {
+TEST(Fail, InsertsEachValueInOrder) {
   const auto text = message_of([] {
     detail::fail("linear", "expected {} features on {}, got {} of {}", 784, Device(kCPU),
                  Shape{32, 512}, kFloat16);
@@ -15,7 +15,7 @@ TEST(Fail, PutsEachValueInItsPlace) {
   EXPECT_EQ(text, "linear: expected 784 features on cpu, got [32, 512] of float16");
 }
 
-TEST(Fail, ShowsTextNumbersAndTruth) {
+TEST(Fail, FormatsTextNumbersAndBools) {
   const auto text = message_of([] {
     const std::string given = "{}";  // a value is not a format
     detail::fail("op", "{} {} {} {} {}", given, "text", 0.1, true, std::int64_t{-7});

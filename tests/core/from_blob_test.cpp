@@ -7,16 +7,16 @@
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/array.h>
 
-/// Arrays in somebody else's memory.
+/// Arrays in memory that the caller owns.
 namespace halfgrad {
 namespace {
 
 struct Foreign {
-  float numbers[6] = {0, 1, 2, 3, 4, 5};
+  float values[6] = {0, 1, 2, 3, 4, 5};
   int released = 0;
 
   Array array(const Shape& sizes = {2, 3}, const Shape& strides = {3, 1}) {
-    return Array::from_blob(numbers, sizes, strides, kFloat, [this] { ++released; });
+    return Array::from_blob(values, sizes, strides, kFloat, [this] { ++released; });
   }
 };
 
@@ -25,16 +25,16 @@ TEST(FromBlob, SharesTheMemory) {
   const std::int64_t before = allocator::stats({}).current;
   const Array array = foreign.array();
   EXPECT_EQ(allocator::stats({}).current, before);
-  EXPECT_EQ(array.data(), reinterpret_cast<std::byte*>(foreign.numbers));
-  EXPECT_EQ(array.storage()->bytes(), sizeof(foreign.numbers));
+  EXPECT_EQ(array.data(), reinterpret_cast<std::byte*>(foreign.values));
+  EXPECT_EQ(array.storage()->bytes(), sizeof(foreign.values));
   array.select(0, 1).fill_(9);
-  EXPECT_EQ(foreign.numbers[2], 2);
-  EXPECT_EQ(foreign.numbers[3], 9);
-  foreign.numbers[0] = 7;
+  EXPECT_EQ(foreign.values[2], 2);
+  EXPECT_EQ(foreign.values[3], 9);
+  foreign.values[0] = 7;
   EXPECT_EQ(array.select(0, 0).select(0, 0).item(), 7);
 }
 
-TEST(FromBlob, HasItsOwnersStrides) {
+TEST(FromBlob, KeepsTheGivenStrides) {
   Foreign foreign;
   const Array columns = foreign.array({3, 2}, {1, 3});
   EXPECT_EQ(columns.select(0, 2).select(0, 1).item(), 5);
@@ -63,7 +63,7 @@ TEST(FromBlob, IsReleasedOnceWithTheLastView) {
   EXPECT_EQ(foreign.released, 1);
 }
 
-TEST(FromBlob, WithoutElementsIsReleasedToo) {
+TEST(FromBlob, ReleasesAnEmptyArrayToo) {
   int released = 0;
   for (const Shape& sizes : {Shape{0}, Shape{3, 0}, Shape{0, 0}}) {
     const Shape far = sizes.size() == 1 ? Shape{INT64_MAX} : Shape{INT64_MAX, INT64_MAX};
@@ -72,7 +72,7 @@ TEST(FromBlob, WithoutElementsIsReleasedToo) {
   EXPECT_EQ(released, 3);
 }
 
-TEST(FromBlob, RefusesWithoutReleasing) {
+TEST(FromBlob, DoesNotReleaseOnError) {
   const struct {
     const char* name;
     Shape sizes, strides;

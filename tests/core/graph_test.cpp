@@ -29,7 +29,7 @@ TEST(GraphOnCpu, ReplayRunsTheFunction) {
   EXPECT_THROW(graph.capture([] {}), std::logic_error);
 }
 
-TEST(GraphOnCpu, WhatIsSentBeforeAReplayIsSentAtOnce) {
+TEST(GraphOnCpu, BeforeReplaySendsAtOnce) {
   Graph graph(kCPU);
   int value = 0, sent = 0;
   graph.capture([&] { Graph::before_replay([&] { sent = value; }); });
@@ -61,7 +61,7 @@ TEST_F(GraphOnCuda, ReplayRepeatsTheKernelsWithoutWaiting) {
   EXPECT_EQ(out.select(0, 999).item(), 2);
 }
 
-TEST_F(GraphOnCuda, FollowsWhatIsSentBeforeAReplay) {
+TEST_F(GraphOnCuda, ReadsValuesSentBeforeReplay) {
   const Array sent = Array::full({}, 0, kFloat, kCUDA);
   Array out;
   double value = 1;
@@ -78,7 +78,7 @@ TEST_F(GraphOnCuda, FollowsWhatIsSentBeforeAReplay) {
   }
 }
 
-TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {
+TEST_F(GraphOnCuda, OwnsItsMemory) {
   const Array in = Array::full({1000}, 1, kFloat, kCUDA);
   const std::byte* inside = nullptr;
   {
@@ -95,9 +95,9 @@ TEST_F(GraphOnCuda, ItsMemoryIsNobodyElses) {
   EXPECT_TRUE(found) << "it comes back when the graph is gone";
 }
 
-TEST_F(GraphOnCuda, CapturesOnAStreamThatNobodyElseIsGiven) {
+TEST_F(GraphOnCuda, CapturesOnAStreamOfItsOwn) {
   std::vector<Stream> streams;
-  for (int i = 0; i < 32; ++i) streams.emplace_back(kCUDA);  // all of the pool
+  for (int i = 0; i < 32; ++i) streams.emplace_back(kCUDA);  // every stream of the pool
   Graph first, second;
   for (Graph* graph : {&first, &second}) {
     graph->capture([&] { streams.push_back(current_stream(kCUDA)); });
@@ -107,8 +107,9 @@ TEST_F(GraphOnCuda, CapturesOnAStreamThatNobodyElseIsGiven) {
   }
 }
 
-// The warm-up's blocks would stay cached beside the graph's own, which are as large.
-TEST_F(GraphOnCuda, GivesTheCachedBlocksOfAWarmUpBackFirst) {
+// Otherwise the blocks of the warm-up would stay cached beside the graph's own memory of the same
+// size.
+TEST_F(GraphOnCuda, EmptiesTheCacheBeforeCapture) {
   constexpr std::int64_t kBytes = 1 << 20;
   const auto step = [] { Array::empty({kBytes}, kByte, kCUDA); };
   step();
@@ -122,7 +123,7 @@ TEST_F(GraphOnCuda, GivesTheCachedBlocksOfAWarmUpBackFirst) {
   EXPECT_EQ(cached, 0);
 }
 
-TEST_F(GraphOnCuda, IsAsBeforeWhereTheCaptureCannotEnd) {
+TEST_F(GraphOnCuda, IsUnchangedIfTheCaptureFails) {
   const Array x = Array::full({1}, 1, kFloat, kCUDA);
   const Stream side(kCUDA);
   Generator generator, expected;

@@ -8,7 +8,7 @@
 namespace halfgrad::detail {
 namespace {
 
-TEST(IndexReport, IsTakenOnceAndNotBeforeItIsWritten) {
+TEST(IndexReport, IsTakenOnceAndOnlyAfterItIsWritten) {
   IndexReport report;
   EXPECT_FALSE(take(report));
   report.state = IndexReport::kClaimed;
@@ -26,7 +26,7 @@ TEST(IndexReport, IsTakenOnceAndNotBeforeItIsWritten) {
   EXPECT_EQ(report.state, IndexReport::kFree) << "for the next";
 }
 
-TEST(IndexReport, OfThreadsThatWaitAtOnceOneTakesIt) {
+TEST(IndexReport, OneOfSeveralWaitingThreadsTakesIt) {
   constexpr int kReports = 2000;
   IndexReport report;
   std::atomic<int> written{0}, asked{0}, taken{0};

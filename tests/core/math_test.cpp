@@ -17,8 +17,8 @@ using FloatPack = Pack<float>;
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 constexpr float kLargestFloat = std::numeric_limits<float>::max();
 
-/// The distance in units of the expected number's last place, for `digits` binary digits. Infinite
-/// for a wrong sign of zero and where only one of the two is NaN or infinite.
+/// Returns the error in units in the last place of `expected`, for `digits` binary digits. Infinite
+/// for a wrong sign of zero, and if only one value is NaN or infinite.
 template <class Real>
 Real ulps(Real expected, Real actual, int digits, int min_exponent) {
   if (std::isnan(expected) || std::isnan(actual)) {
@@ -38,11 +38,11 @@ double float_ulps(double expected, float actual) {
 struct Function {
   std::string name;
   std::function<FloatPack(FloatPack)> pack;
-  std::function<double(double)> reference;  // of the C library, whose double is exact enough here
-  double max_ulps;                          // half of one is a correctly rounded result
+  std::function<double(double)> reference;  // from the C library in double
+  double max_ulps;                          // 0.5 means correctly rounded
 };
 
-/// Every function of one argument on Pack<float>, with the accuracy it promises.
+/// Every function of one argument on Pack<float>, with its promised accuracy.
 const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"exp", [](FloatPack x) { return math::exp(x); }, [](double x) { return std::exp(x); }, 1},
@@ -76,7 +76,7 @@ const std::vector<Function>& functions() {
   return all;
 }
 
-/// The worst error over a pack, and where it is.
+/// Checks the error of every lane of a pack.
 void check(const Function& function, const float (&x)[FloatPack::size]) {
   float y[FloatPack::size];
   function.pack(FloatPack::load(x)).store(y);
@@ -87,7 +87,7 @@ void check(const Function& function, const float (&x)[FloatPack::size]) {
 }
 
 TEST(Math, FloatPacksAreAccurateOverAllFloats) {
-  // A prime: about a million floats, of every exponent, or 70,000.
+  // A prime: about a million floats of all exponents, or 70,000.
   constexpr std::uint32_t kStride = kThorough ? 3989 : 60013;
   for (const Function& function : functions()) {
     std::uint32_t bits = 0;
@@ -100,7 +100,7 @@ TEST(Math, FloatPacksAreAccurateOverAllFloats) {
   }
 }
 
-/// Where algorithms change over, results overflow, or an argument reduction is hardest.
+/// Arguments at which an algorithm switches, a result overflows, or reduction is hardest.
 TEST(Math, FloatPacksAreAccurateAroundSpecialArguments) {
   const float centers[] = {0x1p-126f, 1e-7f,       0.34657359f, 0.65f,      0.70710678f, 0.95f,
                            1,         1.41421356f, 1.5707963f,  3.1415927f, 4,           10,
@@ -155,21 +155,21 @@ TEST(Math, PowIsAccurateAndHasIeeeEdgeValues) {
   }
 }
 
-// Of numbers near and far apart, and where the quotient is or nearly is an integer.
+// Operands of similar and of very different magnitude, and quotients at or close to an integer.
 TEST(Math, FmodIsExact) {
-  std::vector<float> numbers = {0,         -0.0f, kTiny,         3 * kTiny, 1,   3,
-                                0x1p-126f, 0.1f,  kLargestFloat, kInf,      kNaN};
+  std::vector<float> operands = {0,         -0.0f, kTiny,         3 * kTiny, 1,   3,
+                                 0x1p-126f, 0.1f,  kLargestFloat, kInf,      kNaN};
   for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 31);
        bits += kThorough ? 9000011 : 30000001) {
-    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    operands.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
   const auto expect_exact = [](float x, float divisor) {
     const float expected = std::fmod(x, divisor),
                 y = math::fmod(FloatPack(x), FloatPack(divisor))[0];
     ASSERT_EQ(float_ulps(expected, y), 0) << x << " by " << divisor << " leaves " << y;
   };
-  for (const float divisor : numbers) {
-    for (const float x : numbers) {
+  for (const float divisor : operands) {
+    for (const float x : operands) {
       for (const float sign : {1.0f, -1.0f})
         ASSERT_NO_FATAL_FAILURE(expect_exact(sign * x, divisor));
     }
@@ -252,7 +252,7 @@ class MathTest : public ::testing::Test {};
 using Floating = testing::Types<float, double, Pack<float>, Pack<double>>;
 TYPED_TEST_SUITE(MathTest, Floating);
 
-TYPED_TEST(MathTest, MinimumAndMaximumPropagateNotANumber) {
+TYPED_TEST(MathTest, MinimumAndMaximumPropagateNaN) {
   using T = TypeParam;
   EXPECT_TRUE(all(math::minimum(T(1), T(2)) == T(1)));
   EXPECT_TRUE(all(math::maximum(T(1), T(2)) == T(2)));

@@ -9,7 +9,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// a = a + factor * b, with the factor in memory.
+// a = a + factor * b, where the factor is read from memory.
 struct AddScaled {
   static constexpr unsigned kWrites = 1;
 
@@ -93,7 +93,7 @@ TEST_P(MultiTensorOn, OperandsBroadcastAndMayBeStrided) {
   }
 }
 
-// out = 2 in, whatever out was.
+// out = 2 * in; does not read out.
 struct DoubleAndCount {
   static constexpr unsigned kWrites = 0b01;
   static constexpr unsigned kReads = 0b10;
@@ -135,12 +135,12 @@ TEST_P(MultiTensorOn, SkipsOnTheFlag) {
   EXPECT_EQ(element(target, 3), 6);
 }
 
-TEST(MultiTensor, OnePassWillDoForMemoryThatLiesApart) {
+TEST(MultiTensor, DisjointMemoryNeedsOnePass) {
   EXPECT_TRUE(passes_of({}, 0).empty());
   EXPECT_TRUE(passes_of({{16, 32, 0}, {0, 16, 1}, {32, 40, 2}}, 3).empty());
 }
 
-TEST(MultiTensor, UpdatesOfOneMemoryGetOnePassAfterAnother) {
+TEST(MultiTensor, OverlappingMemoryNeedsSuccessivePasses) {
   using Passes = std::vector<std::size_t>;
   EXPECT_EQ(passes_of({{8, 16, 0}, {8, 16, 1}, {0, 8, 2}, {8, 16, 3}}, 4), (Passes{0, 1, 0, 2}));
   EXPECT_EQ(passes_of({{0, 64, 0}, {8, 16, 1}, {32, 40, 2}}, 3), (Passes{0, 1, 2}))
@@ -150,7 +150,7 @@ TEST(MultiTensor, UpdatesOfOneMemoryGetOnePassAfterAnother) {
       << "updates that write several";
 }
 
-TEST_P(MultiTensorOn, UpdatesOfOneMemoryRunInTurn) {
+TEST_P(MultiTensorOn, OverlappingUpdatesRunInListOrder) {
   const Array whole = there(Array::full({8}, 1, DType::f32));
   const Array low = whole.slice(0, 0, 5), high = whole.slice(0, 3, 8), apart = number(5);
   const Array one = number(1), two = number(2);

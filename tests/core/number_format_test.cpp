@@ -23,7 +23,7 @@ constexpr NumberFormat kShortFormats[] = {kFp16, kBf16, kFp8E4M3Fn, kFp8E5M2};
 struct FormatFacts {
   NumberFormat format;
   double max_finite, min_normal, min_subnormal, roundoff;
-  double first_overflow;  // the smallest number that overflows, rounded to nearest
+  double first_overflow;  // the smallest value that overflows, rounded to nearest
 };
 
 const FormatFacts kFormatFacts[] = {
@@ -33,7 +33,7 @@ const FormatFacts kFormatFacts[] = {
     {kFp8E5M2, 57344, 0x1p-14, 0x1p-16, 0x1p-3, 61440},
 };
 
-TEST(NumberFormat, Facts) {
+TEST(NumberFormat, PropertiesOfEachFormat) {
   for (const FormatFacts& facts : kFormatFacts) {
     const NumberFormat& format = facts.format;
     SCOPED_TRACE(format.name);
@@ -46,7 +46,7 @@ TEST(NumberFormat, Facts) {
   }
 }
 
-/// significand 2^exponent, in integers.
+/// significand * 2^exponent, in integers.
 struct Dyadic {
   std::int64_t significand;
   int exponent;
@@ -55,7 +55,7 @@ struct Dyadic {
   Dyadic scaled_to(int lower) const { return {significand << (exponent - lower), lower}; }
 };
 
-/// What the standards say of a positive finite pattern.
+/// Returns the value of a positive finite pattern, by the definition in the standards.
 Dyadic meaning(std::uint32_t bits, const NumberFormat& format) {
   const std::int64_t hidden = std::int64_t{1} << format.fraction_bits;
   const std::int64_t exponent = bits / hidden, fraction = bits % hidden;
@@ -63,14 +63,14 @@ Dyadic meaning(std::uint32_t bits, const NumberFormat& format) {
   return {hidden + fraction, static_cast<int>(exponent) - format.bias() - format.fraction_bits};
 }
 
-/// The number `eighths` of the way from a to b.
+/// Returns the value at `eighths` / 8 of the way from a to b.
 double between(const Dyadic& a, const Dyadic& b, std::int64_t eighths) {
-  const int unit = a.exponent;  // b's is the same, or larger by one
+  const int unit = a.exponent;  // the exponent of b is the same or larger by one
   const std::int64_t from = a.significand, to = b.scaled_to(unit).significand;
   return Dyadic{8 * from + eighths * (to - from), unit - 3}.value();
 }
 
-TEST(NumberFormat, EveryPatternMeansWhatTheStandardSaysAndComesBack) {
+TEST(NumberFormat, EveryPatternDecodesByTheStandardAndEncodesBack) {
   for (const NumberFormat& format : kShortFormats) {
     SCOPED_TRACE(format.name);
     for (std::uint32_t bits = 0; bits < format.overflow(); ++bits) {
@@ -91,7 +91,7 @@ TEST(NumberFormat, EveryPatternMeansWhatTheStandardSaysAndComesBack) {
   }
 }
 
-// Between neighbours a < b of any format lie the midpoint and points whose right answer is plain.
+// Tests the midpoint between neighbours a < b, and the doubles next to a, b and the midpoint.
 TEST(NumberFormat, EveryMidpointAndItsNeighbours) {
   for (const NumberFormat& format : kShortFormats) {
     SCOPED_TRACE(format.name);
@@ -111,7 +111,7 @@ TEST(NumberFormat, EveryMidpointAndItsNeighbours) {
   }
 }
 
-// Of all 2^64 words, the fraction that rounds away from zero is the part that is cut off.
+// The fraction of the 2^64 words that round away from zero must equal the discarded fraction.
 TEST(NumberFormat, StochasticRoundingIsExact) {
   for (const NumberFormat& format : kShortFormats) {
     SCOPED_TRACE(format.name);
@@ -177,7 +177,7 @@ TEST(NumberFormat, MlDtypesAgrees) {
   }
 }
 
-/// Floats of all exponents, by steps through the patterns.
+/// Returns floats of all exponents, by a constant step through the patterns.
 template <class F>
 void for_many_floats(const F& f) {
   for (std::uint64_t bits = 0; bits <= 0xffffffff; bits += 0x3fb1) {

@@ -14,7 +14,7 @@
 namespace halfgrad {
 namespace {
 
-std::vector<double> numbers(const Array& array) {
+std::vector<double> values_of(const Array& array) {
   const Array doubles = array.to(Device()).to(kDouble).contiguous();
   const auto* const data = doubles.data_as<double>();
   return {data, data + array.numel()};
@@ -45,7 +45,7 @@ TEST_P(ParallelForEach, CallsEachIndexOnce) {
     detail::parallel_for_each("test", device(), n, CountVisits{visits.data_as<std::int64_t>()});
     std::vector<double> expected(static_cast<std::size_t>(n));
     std::iota(expected.begin(), expected.end(), 1.0);
-    EXPECT_EQ(numbers(visits), expected) << n;
+    EXPECT_EQ(values_of(visits), expected) << n;
   }
 }
 
@@ -57,11 +57,11 @@ TEST_P(ParallelForEach, CallsEachRowAndColumnOnce) {
                               CountVisits{visits.data_as<std::int64_t>(), columns});
     std::vector<double> expected(static_cast<std::size_t>(rows * columns));
     std::iota(expected.begin(), expected.end(), 1.0);
-    EXPECT_EQ(numbers(visits), expected) << rows << " x " << columns;
+    EXPECT_EQ(values_of(visits), expected) << rows << " x " << columns;
   }
 }
 
-TEST(ElementView, WalksAnyStrides) {
+TEST(ElementView, IndexesAnyStrides) {
   const Array x = Array::empty({3, 4, 5}, kLong);
   std::iota(x.data_as<std::int64_t>(), x.data_as<std::int64_t>() + 60, 0);
   for (const Array& view : {x, x.transpose(0, 2), x.slice(1, 1, 4, 2), x.select(2, 3),
@@ -77,12 +77,12 @@ TEST(ElementView, WalksAnyStrides) {
 TEST_P(ParallelForEach, GroupsKeepTheItemsOrder) {
   const detail::Grouping groups =
       detail::group_by("test", indices({2, 0, 2, 5, 0, 2}, device()), 7);
-  EXPECT_EQ(numbers(groups.order), (std::vector<double>{1, 4, 0, 2, 5, 3}));
-  EXPECT_EQ(numbers(groups.starts), (std::vector<double>{0, 2, 2, 5, 5, 5, 6, 6}));
+  EXPECT_EQ(values_of(groups.order), (std::vector<double>{1, 4, 0, 2, 5, 3}));
+  EXPECT_EQ(values_of(groups.starts), (std::vector<double>{0, 2, 2, 5, 5, 5, 6, 6}));
 }
 
-// 1 is lost in 1e8 in f32 when added to it, and is not after 1e8 is gone again: only the items'
-// own order gives these sums.
+// In f32, 1e8 + 1 = 1e8, so only the order of the items gives these sums: 1 is lost before -1e8 is
+// added, but not after.
 TEST_P(ParallelForEach, GroupsAreSummedInOrder) {
   const Array items = Array::empty({4, 2}, kFloat);
   const float values[] = {1e8F, 1, 1, 2, -1e8F, 3, 1, 4};
@@ -90,10 +90,10 @@ TEST_P(ParallelForEach, GroupsAreSummedInOrder) {
   const detail::Grouping groups = detail::group_by("test", indices({1, 1, 1, 1}, device()), 2);
   const Array sums = Array::empty({2, 2}, kFloat, device());
   detail::sum_groups("test", sums, {}, items.to(device()), groups, 1, 2);
-  EXPECT_EQ(numbers(sums), (std::vector<double>{0, 0, 1, 10}));
+  EXPECT_EQ(values_of(sums), (std::vector<double>{0, 0, 1, 10}));
   const Array initial = Array::full({2, 2}, 5, kFloat, device());
   detail::sum_groups("test", sums, initial, items.to(device()), groups, 1, 2, 1);
-  EXPECT_EQ(numbers(sums), (std::vector<double>{5, 5, 5, 5}));
+  EXPECT_EQ(values_of(sums), (std::vector<double>{5, 5, 5, 5}));
 }
 
 }  // namespace

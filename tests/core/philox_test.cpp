@@ -11,7 +11,7 @@ namespace {
 
 constexpr RandomKey kPhiloxKey{.seed = 20111112, .stream = 7};
 
-/// `count` elements of the tensor kPhiloxKey, as a kernel would fill it.
+/// Returns `count` elements of the tensor kPhiloxKey, as a kernel would fill it.
 template <class T, class Fill>
 std::vector<T> draw(int64_t count, Fill fill) {
   constexpr int64_t per_block = 16 / sizeof(T);
@@ -33,7 +33,7 @@ std::vector<T> draw_normal(int64_t count) {
   return draw<T>(count, [](const PhiloxBlock& block, auto& out) { normal(block, out); });
 }
 
-/// Pearson's statistic of equally likely cells, in standard deviations from its mean.
+/// Pearson's chi-square statistic of equally likely cells, in standard deviations from its mean.
 double chi_square_score(const std::vector<int64_t>& counts) {
   const double freedom = static_cast<double>(counts.size()) - 1;
   const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0L));
@@ -154,7 +154,7 @@ TYPED_TEST(PhiloxReal, NormalIsFiniteAtEveryCornerAndReachesFar) {
   EXPECT_NEAR(largest, std::sqrt(2 * bits * std::log(2.0)), 1e-6);
 }
 
-/// The worst error in roundoffs of the series against libm in a wider type.
+/// The largest error of the series in roundoffs, against libm in a wider type.
 TYPED_TEST(PhiloxReal, LogarithmIsRightToFourRoundoffs) {
   using Word = std::conditional_t<sizeof(TypeParam) == 4, uint32_t, uint64_t>;
   const double roundoff = sizeof(TypeParam) == 4 ? 0x1p-24 : 0x1p-53;
@@ -182,7 +182,7 @@ TYPED_TEST(PhiloxReal, CosineAndSineAreRightToThreeRoundoffs) {
   }
 }
 
-/// Pinned bits: any compiler, flag or device that gives others breaks reproducibility.
+/// Fixed bits: a compiler, flag or device that computes others breaks reproducibility.
 TEST(Philox, NormalsHaveTheseBits) {
   uint64_t digest = 0;
   for (float x : draw_normal<float>(1 << 16))

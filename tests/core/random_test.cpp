@@ -30,10 +30,10 @@ double variance_of(const std::vector<double>& x) {
   return sum / static_cast<double>(x.size());
 }
 
-// Five standard deviations of the mean of n numbers with this variance.
+// Five standard deviations of the mean of n values with this variance.
 double five_sigma(double variance) { return 5 * std::sqrt(variance / kMany); }
 
-TEST(GeneratorTest, HandsOutOneStreamATensor) {
+TEST(GeneratorTest, TakesOneStreamPerTensor) {
   Generator generator(5);
   EXPECT_EQ(generator.initial_seed(), 5U);
   EXPECT_EQ(generator.take().stream, 0U);
@@ -48,7 +48,7 @@ TEST(GeneratorTest, HandsOutOneStreamATensor) {
   EXPECT_EQ(first.stream, 0U);
 }
 
-TEST(GeneratorTest, GivesNoKeyToTwoThreads) {
+TEST(GeneratorTest, NeverReturnsAKeyTwiceToThreads) {
   constexpr int kThreads = 4, kTakes = 1000;
   Generator generator;
   std::vector<std::vector<std::uint64_t>> taken(kThreads);
@@ -92,7 +92,7 @@ TEST(Normal, HasTheMomentsOfTheNormalDistribution) {
     random::normal(out, 2, 3, kKey);
     const std::vector<double> x = values(out);
     EXPECT_NEAR(mean_of(x), 2, five_sigma(9)) << dtype;
-    // bf16's roundings, of up to a roundoff of values around 3, add their own variance.
+    // Rounding to bf16, by up to a roundoff of values around 3, adds variance.
     EXPECT_NEAR(variance_of(x), 9, five_sigma(2 * 81) + 13 * std::pow(roundoff(dtype), 2)) << dtype;
   }
 }
@@ -123,7 +123,7 @@ TEST(Integer, SpansAllOfInt64) {
   EXPECT_GT(*std::max_element(x, x + 1000), INT64_MAX / 2);
 }
 
-TEST(Permutation, HasEveryNumberOnce) {
+TEST(Permutation, HasEveryIndexOnce) {
   const Array order = random::permutation(1000, kKey);
   std::vector<double> x = values(order);
   EXPECT_FALSE(std::is_sorted(x.begin(), x.end()));
@@ -132,7 +132,7 @@ TEST(Permutation, HasEveryNumberOnce) {
   EXPECT_EQ(random::permutation(0, kKey).numel(), 0);
 }
 
-TEST(Fills, ShorterTensorsArePrefixesWhateverTheStrides) {
+TEST(Fills, ShorterTensorsArePrefixesForAnyStrides) {
   const Array whole = Array::empty({5000}, kFloat);
   random::normal(whole, 0, 1, kKey);
   const std::vector<double> expected = values(whole);
@@ -176,7 +176,7 @@ TEST(Fills, DifferBetweenStreamsAndSeeds) {
   EXPECT_NE(first_of({7, 3}), first_of({8, 3}));
 }
 
-TEST(Fills, RefuseWhatIsNoDistribution) {
+TEST(Fills, RefuseInvalidParameters) {
   const Array out = Array::empty({2}, kFloat);
   const Array integers = Array::empty({2}, kLong);
   EXPECT_THROW(random::uniform(out, 1, 0, kKey), std::invalid_argument);

@@ -17,7 +17,7 @@ constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;  // no double holds it
 
-TEST(Scalar, CountsByItsKind) {
+TEST(Scalar, PromotesByItsKind) {
   EXPECT_EQ(Scalar(2.0).kind(), kFloat);
   EXPECT_EQ(Scalar(2.0F).kind(), kFloat);
   EXPECT_EQ(Scalar(2).kind(), kLong);
@@ -48,7 +48,7 @@ TEST(Scalar, RoundsAndTruncatesAsAConversionDoes) {
   EXPECT_TRUE(std::isnan(Scalar(std::nan("")).to<float>()));
 }
 
-TEST(Scalar, RefusesWhatTheTypeCannotHold) {
+TEST(Scalar, RefusesValuesOutOfRange) {
   EXPECT_THROW(Scalar(256).to<std::uint8_t>(), std::invalid_argument);
   EXPECT_THROW(Scalar(-256).to<std::uint8_t>(), std::invalid_argument);
   EXPECT_THROW(Scalar(0x1p31).to<std::int32_t>(), std::invalid_argument);

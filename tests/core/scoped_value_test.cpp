@@ -35,7 +35,7 @@ TEST(GuardedValue, EndsInAnyOrder) {
     std::array<std::unique_ptr<Guard>, 3> guards{guard(1), guard(2), guard(3)};
     for (const int i : order) {
       guards[static_cast<std::size_t>(i)].reset();
-      int innermost = 0;  // of those that have not ended
+      int innermost = 0;  // index of the innermost guard alive
       for (int k = 0; k < 3; ++k)
         innermost = guards[static_cast<std::size_t>(k)] ? k + 1 : innermost;
       EXPECT_EQ(number, innermost);
@@ -44,7 +44,7 @@ TEST(GuardedValue, EndsInAnyOrder) {
   }
 }
 
-TEST(GuardedValue, VariablesDoNotWaitForEachOther) {
+TEST(GuardedValue, VariablesAreIndependent) {
   auto outer = guard(1);
   const ScopedValue<int> inner(other, 2);
   outer.reset();
@@ -63,14 +63,14 @@ TEST(GuardedValue, OutlivesTheScopeOfALocalVariable) {
   EXPECT_EQ(number, 0);
 }
 
-TEST(GuardedValue, ThatAnotherThreadEndsEndsWithTheNextGuardOfItsOwn) {
+TEST(GuardedValue, EndedOnAnotherThreadEndsWithTheNextGuardOfItsThread) {
   for (const bool is_innermost : {true, false}) {
     auto abandoned = guard(1);
     auto inner = is_innermost ? nullptr : guard(2);
     EXPECT_EQ(said([&] {
                 std::thread([&] {
                   abandoned.reset();
-                  EXPECT_EQ(number, 0);  // this thread's own
+                  EXPECT_EQ(number, 0);  // the variable of this thread
                 }).join();
               }),
               kWarning);
@@ -95,7 +95,7 @@ TEST(GuardedValue, MayOutliveItsThread) {
   }).join();
 }
 
-TEST(GuardedValue, KeepsWhatItsValuePointsTo) {
+TEST(GuardedValue, KeepsTheOwnerAlive) {
   static thread_local const int* pointer = nullptr;
   auto owner = std::make_shared<const int>(7);
   const std::weak_ptr<const int> alive = owner;

@@ -12,7 +12,7 @@ class PackTest : public ::testing::Test {
  protected:
   static constexpr int kSize = Pack<T>::size;
 
-  /// start, start + step, ...: integers, so that every type holds them exactly.
+  /// Values start, start + step, ...: integers, which every type holds exactly.
   static Pack<T> range(int start, int step = 1) {
     T values[kSize];
     for (int i = 0; i < kSize; ++i) values[i] = static_cast<T>(start + i * step);
@@ -38,7 +38,7 @@ TYPED_TEST(PackTest, LoadsAndStoresAtAnyAddress) {
   }
 }
 
-TYPED_TEST(PackTest, ArithmeticIsThatOfEachLane) {
+TYPED_TEST(PackTest, ArithmeticActsOnEachLane) {
   using T = TypeParam;
   const Pack<T> a = this->range(5, 3), b = this->range(7, -2) + 20;
   const auto x = [](int i) { return T(5 + 3 * i); };
@@ -96,7 +96,7 @@ TYPED_TEST(PackTest, Reductions) {
 }
 
 TEST(Pack, SumFoldsTheUpperHalfOntoTheLower) {
-  // 2^24 + 1 rounds to 2^24: any other order gives another sum.
+  // 2^24 + 1 rounds to 2^24, so any other order gives another sum.
   constexpr int n = Pack<float>::size;
   float x[n] = {};
   x[0] = 0x1p24f;
@@ -114,7 +114,7 @@ TEST(Pack, SumFoldsTheUpperHalfOntoTheLower) {
   EXPECT_EQ(sum(Pack<float>::load(x)), 0x1p24f + 2);
 }
 
-TEST(Pack, NotANumberPropagatesThroughMinAndMaxFromEveryLane) {
+TEST(Pack, NaNPropagatesThroughMinAndMaxFromEveryLane) {
   for (int i = 0; i < Pack<float>::size; ++i) {
     float x[Pack<float>::size] = {};
     x[i] = std::numeric_limits<float>::quiet_NaN();
@@ -128,7 +128,7 @@ TEST(Pack, BroadcastKeepsTheSignOfZero) {
   EXPECT_EQ(1 / (-Pack<float>(0.0f))[0], -std::numeric_limits<float>::infinity());
 }
 
-/// One formula for every type.
+/// One formula for all types.
 template <class T>
 T clipped_cube(T x) {
   return select(x > 1, T(1), 0.5 * x * x * x);

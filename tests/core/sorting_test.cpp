@@ -18,11 +18,11 @@ using Order = std::vector<std::int64_t>;
 
 class RowOrder : public OnDevice {
  protected:
-  Order order_of(const std::vector<double>& numbers, DType dtype, std::int64_t rows,
+  Order order_of(const std::vector<double>& values, DType dtype, std::int64_t rows,
                  std::int64_t count, bool descending) const {
-    const std::int64_t n = std::ssize(numbers) / rows;
+    const std::int64_t n = std::ssize(values) / rows;
     const Array doubles = Array::empty({rows, n}, kDouble);
-    std::copy(numbers.begin(), numbers.end(), doubles.data_as<double>());
+    std::copy(values.begin(), values.end(), doubles.data_as<double>());
     const Array order =
         detail::row_order("test", doubles.to(dtype).to(device()), count, descending).to(Device());
     const auto* const first = order.data_as<std::int64_t>();
@@ -31,11 +31,12 @@ class RowOrder : public OnDevice {
 };
 HALFGRAD_ON_DEVICES(RowOrder);
 
-constexpr double kTop = std::numeric_limits<double>::infinity();
-const double kNoNumber = std::nan("");
+constexpr double kDoubleInfinity = std::numeric_limits<double>::infinity();
+const double kDoubleNaN = std::nan("");
 
-TEST_P(RowOrder, PutsNaNAboveInfinityAndEqualNumbersInTheirOrder) {
-  const std::vector<double> x = {0, kNoNumber, -kTop, -0.0, 3, -kNoNumber, kTop, -2, 3, 0, -3};
+TEST_P(RowOrder, PutsNaNAboveInfinityAndKeepsTheOrderOfEqualValues) {
+  const std::vector<double> x = {
+      0, kDoubleNaN, -kDoubleInfinity, -0.0, 3, -kDoubleNaN, kDoubleInfinity, -2, 3, 0, -3};
   for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
     EXPECT_EQ(order_of(x, dtype, 1, 11, false), (Order{2, 10, 7, 0, 3, 9, 4, 8, 6, 1, 5}));
     EXPECT_EQ(order_of(x, dtype, 1, 11, true), (Order{1, 5, 6, 4, 8, 0, 3, 9, 7, 10, 2}));
@@ -43,18 +44,19 @@ TEST_P(RowOrder, PutsNaNAboveInfinityAndEqualNumbersInTheirOrder) {
   }
 }
 
-TEST_P(RowOrder, TellsApartTheSmallestNumbersAndTheLargest) {
+TEST_P(RowOrder, OrdersTheSmallestAndTheLargestValues) {
   for (const auto& [dtype, least, most] : {std::tuple{kDouble, 0x1p-1074, 0x1.fffffffffffffp1023},
                                            {kFloat, 0x1p-149, 0x1.fffffep127},
                                            {kHalf, 0x1p-24, 65504.0},
                                            {kBFloat16, 0x1p-133, 0x1.fep127}}) {
-    EXPECT_EQ(order_of({most, kTop, least, 0, -least, -kTop, -most}, dtype, 1, 7, false),
+    EXPECT_EQ(order_of({most, kDoubleInfinity, least, 0, -least, -kDoubleInfinity, -most}, dtype, 1,
+                       7, false),
               (Order{5, 6, 4, 3, 2, 0, 1}))
         << name(dtype);
   }
 }
 
-TEST_P(RowOrder, OfIntegersIsThatOfTheirValues) {
+TEST_P(RowOrder, OrdersIntegers) {
   EXPECT_EQ(order_of({5, -1, 0x1p62, -0x1p63, 0, -1}, kLong, 1, 6, false),
             (Order{3, 1, 5, 4, 0, 2}));
   EXPECT_EQ(order_of({5, -1, 0x1p30, -0x1p31, 0, -1}, kInt, 1, 6, true), (Order{2, 0, 4, 1, 5, 3}));
@@ -63,8 +65,8 @@ TEST_P(RowOrder, OfIntegersIsThatOfTheirValues) {
   EXPECT_EQ(order_of({1, 0, 1, 0}, kBool, 1, 4, true), (Order{0, 2, 1, 3}));
 }
 
-// Against a sort by comparing, of rows with many equal numbers.
-TEST_P(RowOrder, SortsEachRowForItself) {
+// Compares with std::stable_sort, on rows with many equal values.
+TEST_P(RowOrder, SortsEachRowSeparately) {
   for (const auto& sizes : {std::pair{1, 5000}, {7, 129}, {3000, 3}, {65, 1}}) {
     const int rows = sizes.first, n = sizes.second;
     std::vector<double> x(static_cast<std::size_t>(rows) * static_cast<std::size_t>(n));
@@ -90,7 +92,7 @@ TEST_P(RowOrder, SortsEachRowForItself) {
   }
 }
 
-TEST_P(RowOrder, OfNothing) {
+TEST_P(RowOrder, AcceptsEmptyRows) {
   EXPECT_EQ(order_of({}, kFloat, 3, 0, false), Order());
   EXPECT_EQ(order_of({1, 2}, kFloat, 1, 0, false), Order());
 }

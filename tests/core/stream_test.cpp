@@ -86,7 +86,7 @@ TEST_F(StreamOnCuda, OneStreamWaitsForAnother) {
   EXPECT_EQ(cuda::host_waits(), before + 1);
 }
 
-TEST_F(StreamOnCuda, WhoeverWaitsIsToldOfABadIndex) {
+TEST_F(StreamOnCuda, EveryWaitReportsABadIndex) {
   const Device device(kCUDA);
   const Stream stream = current_stream(device);
   Event event;
@@ -103,7 +103,7 @@ TEST_F(StreamOnCuda, WhoeverWaitsIsToldOfABadIndex) {
   }
 }
 
-TEST_F(StreamOnCuda, EventsPassAndMeasureTime) {
+TEST_F(StreamOnCuda, EventsCompleteAndMeasureTime) {
   Event start(true), end(true);
   const Array x = Array::empty({1 << 24}, kFloat, kCUDA);
   start.record(current_stream(kCUDA));

@@ -35,7 +35,7 @@ class ThreadPool : public ::testing::TestWithParam<int> {
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 8));
 
-TEST_P(ThreadPool, ChunksDependOnTheArgumentsAlone) {
+TEST_P(ThreadPool, ChunksDependOnlyOnTheArguments) {
   EXPECT_EQ(get_num_threads(), GetParam());
   EXPECT_EQ(sorted_chunks(5, 5, 1), std::vector<Chunk>{});
   EXPECT_EQ(sorted_chunks(5, -5, 1), std::vector<Chunk>{});
@@ -95,7 +95,7 @@ TEST_P(ThreadPool, ServesSeveralCallersAtOnce) {
   EXPECT_EQ(total, 4 * 100 * 45);
 }
 
-TEST_P(ThreadPool, WakesWorkersThatSleep) {
+TEST_P(ThreadPool, WakesSleepingWorkers) {
   for (int region = 0; region < 20; ++region) {
     std::this_thread::sleep_for(std::chrono::microseconds(region % 2 == 0 ? 1000 : 50));
     EXPECT_EQ(sorted_chunks(0, 9, 1).size(), 9u);
@@ -103,7 +103,7 @@ TEST_P(ThreadPool, WakesWorkersThatSleep) {
 }
 
 // Every thread must hold a chunk before any may finish one.
-TEST_P(ThreadPool, UsesAsManyThreadsAsAsked) {
+TEST_P(ThreadPool, UsesTheRequestedNumberOfThreads) {
   std::atomic<int> arrived = 0;
   parallel_for(0, GetParam(), 1, [&](int64_t, int64_t) {
     ++arrived;
@@ -112,7 +112,7 @@ TEST_P(ThreadPool, UsesAsManyThreadsAsAsked) {
   EXPECT_EQ(arrived, GetParam());
 }
 
-TEST_P(ThreadPool, RefusesWhatMakesNoSense) {
+TEST_P(ThreadPool, RefusesInvalidArguments) {
   EXPECT_THROW(set_num_threads(0), std::invalid_argument);
   EXPECT_THROW(parallel_for(0, 4, 0, [](int64_t, int64_t) {}), std::invalid_argument);
   if (GetParam() == 1) return;

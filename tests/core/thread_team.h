@@ -12,20 +12,20 @@
 
 namespace halfgrad::detail {
 
-/// What the threads of a team share.
-struct TeamRoom {
-  explicit TeamRoom(int threads) : of_thread(static_cast<std::size_t>(threads)), barrier(threads) {}
+/// State shared by the threads of a team.
+struct TeamState {
+  explicit TeamState(int threads) : values(static_cast<std::size_t>(threads)), barrier(threads) {}
 
-  std::vector<double> of_thread;
+  std::vector<double> values;
   std::barrier<> barrier;
 };
 
-/// A Team of real threads with a barrier, which promises no more than a GPU's: each() and what
-/// comes after it are in order only within a thread. So ThreadSanitizer sees what a functor omits.
+/// A Team of real threads with a barrier. As on a GPU, each() and the code after it are ordered
+/// only within a thread, so ThreadSanitizer finds a missing synchronisation of a functor.
 template <class T>
 class ThreadTeam {
  public:
-  ThreadTeam(TeamRoom& room, std::int64_t rank) : room_(room), rank_(rank) {}
+  ThreadTeam(TeamState& state, std::int64_t rank) : state_(state), rank_(rank) {}
 
   template <class F>
   void each(std::int64_t n, const F& f) const {
@@ -44,38 +44,38 @@ class ThreadTeam {
     each(n, [&](std::int64_t i) { largest = larger(largest, static_cast<double>(f(i))); });
     return static_cast<T>(combine(largest, larger));
   }
-  /// f(value, ...) over the threads, in their order; each gets the result.
+  /// Combines the values of all threads by f, in thread order, and returns the result to each.
   template <class F>
   double combine(double value, const F& f) const {
-    room_.of_thread[static_cast<std::size_t>(rank_)] = value;
-    room_.barrier.arrive_and_wait();
-    double total = room_.of_thread[0];
-    for (std::size_t i = 1; i < room_.of_thread.size(); ++i) total = f(total, room_.of_thread[i]);
-    room_.barrier.arrive_and_wait();  // before the next call writes
+    state_.values[static_cast<std::size_t>(rank_)] = value;
+    state_.barrier.arrive_and_wait();
+    double total = state_.values[0];
+    for (std::size_t i = 1; i < state_.values.size(); ++i) total = f(total, state_.values[i]);
+    state_.barrier.arrive_and_wait();  // all have read before the next call writes
     return total;
   }
   template <class F>
   void once(const F& f) const {
-    room_.barrier.arrive_and_wait();
+    state_.barrier.arrive_and_wait();
     if (rank_ == 0) f();
-    room_.barrier.arrive_and_wait();
+    state_.barrier.arrive_and_wait();
   }
 
  private:
-  std::int64_t size() const { return static_cast<std::int64_t>(room_.of_thread.size()); }
+  std::int64_t size() const { return static_cast<std::int64_t>(state_.values.size()); }
 
-  TeamRoom& room_;
+  TeamState& state_;
   std::int64_t rank_;
 };
 
-/// Runs a row functor by a team of so many threads.
+/// Runs a row functor by a team of `threads` threads.
 template <class T, class F, class... Rows>
 void run_by_threads(int threads, const F& f, const Rows&... rows) {
-  TeamRoom room(threads);
+  TeamState state(threads);
   std::vector<std::thread> team;
   for (int rank = 0; rank < threads; ++rank) {
     team.emplace_back([&, rank] {
-      const ThreadTeam<T> member(room, rank);
+      const ThreadTeam<T> member(state, rank);
       f(member, rows...);
     });
   }
