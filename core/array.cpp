@@ -42,7 +42,7 @@ std::size_t checked_bytes(const Shape& sizes, DType dtype) {
   return static_cast<std::size_t>(bytes);
 }
 
-/// From the first element to behind the last one.
+/// Bytes from the first element to the end of the last one.
 std::size_t extent_bytes(const Shape& sizes, const Shape& strides, DType dtype) {
   bool fits = sizes.size() == strides.size();
   if (fits && checked_bytes(sizes, dtype) == 0) return 0;
@@ -95,16 +95,16 @@ Array Array::full(const Shape& sizes, Scalar value, DType dtype, Device device) 
 Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DType dtype,
                        std::function<void()> release, Device device) {
   const std::size_t bytes = extent_bytes(sizes, strides, dtype);
-  const auto let_go = [release = std::move(release)](Storage* storage) {
+  const auto destroy = [release = std::move(release)](Storage* storage) {
     delete storage;
     if (release) release();
   };
   auto storage = std::make_unique<Storage>(allocator::Block{.data = data, .bytes = bytes}, device);
-  const Array all(std::shared_ptr<Storage>(storage.release(), let_go), {0}, dtype);
+  const Array all(std::shared_ptr<Storage>(storage.release(), destroy), {0}, dtype);
   return all.as_strided(sizes, strides, 0);
 }
 
-std::int64_t Array::of_dim(const Shape& values, std::int64_t dim, const char* op) const {
+std::int64_t Array::value_at(const Shape& values, std::int64_t dim, const char* op) const {
   const int d = wrap_dim(dim, ndim(), op);
   if (ndim() > 0) return values[d];
   detail::fail<std::out_of_range>(op, "expected an array with dimensions, got none");
@@ -112,7 +112,8 @@ std::int64_t Array::of_dim(const Shape& values, std::int64_t dim, const char* op
 
 bool Array::repeats_elements() const {
   if (contiguous_ || numel_ == 0) return false;
-  std::vector<std::pair<std::int64_t, std::int64_t>> steps;  // stride, and reach of all its steps
+  // Each stride, and the distance from the first to the last element along it.
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps;
   for (int i = 0; i < ndim(); ++i) {
     const std::int64_t stride = std::abs(strides_[i]);
     if (sizes_[i] > 1) steps.emplace_back(stride, stride * (sizes_[i] - 1));

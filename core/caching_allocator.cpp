@@ -5,7 +5,6 @@
 #include <iomanip>
 #include <new>
 #include <sstream>
-#include <stdexcept>
 #include <utility>
 
 namespace halfgrad::detail {
@@ -15,7 +14,7 @@ constexpr std::size_t kAlignment = 64;  // a cache line, and the widest SIMD reg
 
 }  // namespace
 
-// Size classes: four per power of two, so that rounding wastes at most a quarter.
+// Size classes: four per power of two, so rounding wastes at most a quarter.
 CachingAllocator::SizeClass CachingAllocator::size_class(std::size_t bytes) {
   if (bytes <= 4 * kAlignment) {
     const std::size_t lines = (bytes + kAlignment - 1) / kAlignment;
@@ -68,19 +67,20 @@ void CachingAllocator::deallocate(const allocator::Block& block, std::uint64_t p
   }
 }
 
-// A block of another open pool stays there: its graph's replays write to it. Any other is the
-// heir's in the end, who does not know what the block's own stream still does with it.
+// Moves the block to the home stream of the pool, and records its old stream so that pending work
+// there finishes first. A block of another open pool stays there, because replays of its graph
+// write to it.
 void CachingAllocator::move_to_pool(Pending& freed, std::uint64_t pool) {
   const Queue from = queue_of({freed.block.stream, freed.block.pool});
   if (from.pool != 0) return;
-  const Stream& heir = pools_.at(pool).heir;
-  if (from.stream != heir.native()) freed.streams.emplace_back(heir.device(), from.stream);
-  freed.block.stream = heir.native();
+  const Stream& home = pools_.at(pool).home;
+  if (from.stream != home.native()) freed.streams.emplace_back(home.device(), from.stream);
+  freed.block.stream = home.native();
   freed.block.pool = pool;
 }
 
 void CachingAllocator::record_stream(const allocator::Block& block, const Stream& stream) {
-  if (source_.mark == nullptr) return;
+  if (source_.record_event == nullptr) return;
   const std::lock_guard lock(mutex_);
   std::vector<Stream>& streams = other_streams_[block.data];
   if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
@@ -90,7 +90,7 @@ CachingAllocator::FreeLists& CachingAllocator::free_lists(Queue queue) {
   return queue == Queue{} ? default_lists_ : free_[queue];
 }
 
-// Puts a free block into the list of its queue.
+// Adds a free block to the list of its queue.
 void CachingAllocator::keep(const allocator::Block& block, SizeClass given) noexcept {
   try {
     auto& list = free_lists(queue_of({block.stream, block.pool}))[given.index];
@@ -102,24 +102,24 @@ void CachingAllocator::keep(const allocator::Block& block, SizeClass given) noex
   }
 }
 
-// Blocks that outlive their pool go to its heir.
+// Blocks freed after their pool was closed go to its home stream.
 Queue CachingAllocator::queue_of(Queue queue) const {
   if (queue.pool == 0) return queue;
   const Pool& pool = pools_.at(queue.pool);
-  return pool.open ? queue : Queue{pool.heir.native(), 0};
+  return pool.open ? queue : Queue{pool.home.native(), 0};
 }
 
 bool CachingAllocator::done(Pending& pending) {
-  while (pending.marks.size() < pending.streams.size()) {
-    void* const mark = source_.mark(pending.streams[pending.marks.size()]);
-    if (mark == nullptr) return false;
-    pending.marks.push_back(mark);
+  while (pending.events.size() < pending.streams.size()) {
+    void* const event = source_.record_event(pending.streams[pending.events.size()]);
+    if (event == nullptr) return false;
+    pending.events.push_back(event);
   }
-  while (!pending.marks.empty() && source_.passed(pending.marks.back())) {
-    pending.marks.pop_back();
+  while (!pending.events.empty() && source_.event_done(pending.events.back())) {
+    pending.events.pop_back();
     pending.streams.pop_back();
   }
-  return pending.marks.empty();
+  return pending.events.empty();
 }
 
 void CachingAllocator::collect_pending() {
@@ -151,7 +151,7 @@ void* CachingAllocator::request(std::size_t bytes, bool may_wait) {
 
 void CachingAllocator::drop_cache() {
   for (const Pending& pending : pending_) {
-    for (void* const mark : pending.marks) source_.wait(mark);
+    for (void* const event : pending.events) source_.wait_event(event);
   }
   collect_pending();
   for (auto& [queue, lists] : free_) {
@@ -164,10 +164,10 @@ void CachingAllocator::drop_cache() {
   }
 }
 
-std::uint64_t CachingAllocator::open_pool(const Stream& heir) {
+std::uint64_t CachingAllocator::open_pool(const Stream& home) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t id = pools_.size() + 1;
-  pools_.emplace(id, Pool{heir, true});
+  pools_.emplace(id, Pool{home, true});
   return id;
 }
 
@@ -182,7 +182,7 @@ void CachingAllocator::close_pool(std::uint64_t pool) noexcept {
     }
     for (std::size_t i = 0; i < kClasses; ++i) {
       for (void* const data : entry->second[i]) {
-        keep({data, class_bytes(i), closing.heir.native(), 0, this}, {i, class_bytes(i)});
+        keep({data, class_bytes(i), closing.home.native(), 0, this}, {i, class_bytes(i)});
       }
     }
     entry = free_.erase(entry);
@@ -225,7 +225,7 @@ void CachingAllocator::refuse(const char* who, std::size_t bytes) const {
   throw OutOfMemoryError(bytes, refusal.str());
 }
 
-// What is held, by size class.
+// Table of the live and cached blocks by size class.
 std::string CachingAllocator::table() const {
   std::array<std::size_t, kClasses> cached{};
   for (const auto& [queue, lists] : free_) {

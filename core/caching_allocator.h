@@ -16,7 +16,7 @@
 
 namespace halfgrad::detail {
 
-/// A stream, as an order in which blocks are used, within one pool.
+/// A stream within a pool. Blocks of one queue are reused in the order of its stream.
 struct Queue {
   void* stream = nullptr;
   std::uint64_t pool = 0;
@@ -24,22 +24,22 @@ struct Queue {
   friend auto operator<=>(const Queue&, const Queue&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Keeps freed blocks of one kind of memory, by queue and size class: the one implementation behind
-/// allocator.h, for every device. All functions may be called from any thread.
+/// Keeps freed blocks of one kind of memory in lists by queue and size class. It implements
+/// allocator.h for every device. All functions are thread-safe.
 class CachingAllocator {
  public:
-  /// `place` is what messages call the memory.
+  /// `place` names the memory in messages.
   CachingAllocator(std::string place, MemorySource source)
       : place_(std::move(place)), source_(std::move(source)) {}
 
   allocator::Block allocate(std::size_t bytes, Queue queue);
-  /// `pool`, if not 0: where the block goes unless it belongs to another open pool.
+  /// Frees the block; it goes to `pool`, if not 0, unless it belongs to another open pool.
   void deallocate(const allocator::Block& block, std::uint64_t pool) noexcept;
-  /// The block is not handed out before the work that `stream` has when it is freed is done.
+  /// Once freed, the block is not reused before the work queued on `stream` by then is done.
   void record_stream(const allocator::Block& block, const Stream& stream);
 
-  /// A new pool, whose blocks join those of stream `heir` when it is closed.
-  std::uint64_t open_pool(const Stream& heir);
+  /// Opens a pool. When it is closed, its blocks go to stream `home`.
+  std::uint64_t open_pool(const Stream& home);
   void close_pool(std::uint64_t pool) noexcept;
 
   allocator::Stats stats();
@@ -61,21 +61,21 @@ class CachingAllocator {
   using FreeLists = std::array<std::vector<void*>, kClasses>;
 
   struct Pool {
-    Stream heir;
+    Stream home;
     bool open;
   };
 
-  // A freed block that other streams may still use; without marks until those can be set.
+  // A freed block that other streams may still use. `events` is shorter than `streams` while a
+  // graph capture forbids recording events.
   struct Pending {
     allocator::Block block;
     std::vector<Stream> streams;
-    std::vector<void*> marks;
+    std::vector<void*> events;
   };
 
   FreeLists& free_lists(Queue queue);
   void* take_cached(Queue queue, SizeClass wanted);
-  // Giving memory back waits for the device, which must not happen while a pool's graph is
-  // captured.
+  // Waiting for the device is forbidden while a pool's graph is captured.
   void* request(std::size_t bytes, bool may_wait);
   void keep(const allocator::Block& block, SizeClass given) noexcept;
   void move_to_pool(Pending& freed, std::uint64_t pool);
@@ -91,9 +91,9 @@ class CachingAllocator {
 
   std::mutex mutex_;
   std::map<Queue, FreeLists> free_;
-  FreeLists& default_lists_ = free_[{}];  // of everything on the CPU, found without a search
+  FreeLists& default_lists_ = free_[{}];  // the CPU's only lists, found without a lookup
   std::array<std::int64_t, kClasses> live_{};
-  std::unordered_map<void*, std::vector<Stream>> other_streams_;  // of live blocks
+  std::unordered_map<void*, std::vector<Stream>> other_streams_;  // key: data of a live block
   std::vector<Pending> pending_;
   std::map<std::uint64_t, Pool> pools_;
   allocator::Stats stats_;

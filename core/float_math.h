@@ -6,15 +6,15 @@
 
 /// math.h's functions on Pack<float>.
 ///
-/// Each reduces its argument to a small interval and evaluates a polynomial there, without branches
-/// (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980). tools/minimax.py
-/// derives the coefficients, written highest power first. Where float arithmetic would lose bits
-/// (sin, cos, tan, exp2, log2, log10, fmod and pow) the work is done in double.
+/// Each function reduces its argument to a small interval and evaluates a polynomial there, without
+/// branches (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980).
+/// tools/minimax.py computes the coefficients, listed from the highest power down. sin, cos, tan,
+/// exp2, log2, log10, fmod and pow work in double, because float would lose bits.
 namespace halfgrad::math {
 
 namespace detail {
 
-/// Horner's rule, the highest power's coefficient first.
+/// Evaluates a polynomial by Horner's rule; the coefficient of the highest power is first.
 template <class T, class... Rest>
 Pack<T> polynomial(Pack<T> x, T highest, Rest... rest) {
   Pack<T> sum = highest;
@@ -22,8 +22,8 @@ Pack<T> polynomial(Pack<T> x, T highest, Rest... rest) {
   return sum;
 }
 
-/// x to the nearest integer, as a number and, in the low bits of an integer, as an exponent. Adding
-/// 1.5 * 2^(digits - 1) leaves no bits for a fraction.
+/// x rounded to the nearest integer, as a float and as an integer. Adding 1.5 * 2^(digits - 1)
+/// leaves no bits for a fraction, so the low bits of the sum hold the integer.
 template <class T>
 struct Rounded {
   static constexpr T kShift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
@@ -31,18 +31,18 @@ struct Rounded {
   Pack<T> shifted;
 
   explicit Rounded(Pack<T> x) : shifted(x + kShift) {}
-  Pack<T> number() const { return shifted - kShift; }
+  Pack<T> value() const { return shifted - kShift; }
   typename Mask<T>::Lanes integer() const { return bits(shifted) - bits(Pack<T>(kShift)); }
 };
 
-/// 2^n for n in [-126, 127].
+/// Returns 2^n for n in [-126, 127].
 inline Pack<float> power_of_two(Mask<float>::Lanes n) { return from_bits<float>((n + 127) << 23); }
 
 inline constexpr float kLog2E = 1.44269504f;
 inline constexpr float kLn2High = 0.693359375f;  // 9 bits: products with an exponent are exact
 inline constexpr float kLn2Low = -2.12194440e-4f;
 
-/// e^r - 1 for |r| <= ln(2) / 2.
+/// Returns e^r - 1 for |r| <= ln(2) / 2.
 inline Pack<float> expm1_near_zero(Pack<float> r) {
   const Pack<float> p = polynomial(r, 0.0001991430317f, 0.001394110223f, 0.008333272829f,
                                    0.04166635354f, 0.1666666682f, 0.5000000047f);
@@ -53,10 +53,10 @@ inline Pack<float> subtract_ln2(Pack<float> x, Pack<float> n) {
   return x - n * kLn2High - n * kLn2Low;
 }
 
-/// e^x = 2^n e^r with r = x - n ln(2), for results that are normal numbers.
+/// Returns e^x = 2^n e^r with r = x - n ln(2), for results that are normal numbers.
 inline Pack<float> exp_normal(Pack<float> x) {
   const Rounded n(x * kLog2E);
-  const Pack<float> r = subtract_ln2(x, n.number());
+  const Pack<float> r = subtract_ln2(x, n.value());
   return (1 + expm1_near_zero(r)) * power_of_two(n.integer());
 }
 
@@ -76,11 +76,11 @@ struct Split {
 
 }  // namespace detail
 
-/// As exp_normal, with 2^n in two factors: they reach from subnormal results to overflow.
+/// As exp_normal, but multiplies by 2^n in two steps, for results from subnormal to overflow.
 inline Pack<float> exp(Pack<float> x) {
   x = select(x > 89, 89, select(x < -104, -104, x));
   const detail::Rounded n(x * detail::kLog2E);
-  const Pack<float> r = detail::subtract_ln2(x, n.number());
+  const Pack<float> r = detail::subtract_ln2(x, n.value());
   const auto half = n.integer() >> 1;
   return (1 + detail::expm1_near_zero(r)) * detail::power_of_two(half) *
          detail::power_of_two(n.integer() - half);
@@ -90,10 +90,10 @@ inline Pack<float> exp(Pack<float> x) {
 inline Pack<float> expm1(Pack<float> x) {
   const Pack<float> clamped = select(x > 89, 89, select(x < -18, -18, x));
   const detail::Rounded n(clamped * detail::kLog2E);
-  const Pack<float> near_zero = detail::expm1_near_zero(detail::subtract_ln2(clamped, n.number()));
+  const Pack<float> near_zero = detail::expm1_near_zero(detail::subtract_ln2(clamped, n.value()));
   const Pack<float> half = detail::power_of_two(n.integer() - 1);
   const Pack<float> y = 2 * (half * near_zero + (half - 0.5f));
-  return copysign(select(n.number() == 0, near_zero, y), x);
+  return copysign(select(n.value() == 0, near_zero, y), x);
 }
 
 /// log(x) = n ln(2) + log(1 + f).
@@ -144,7 +144,7 @@ inline Pack<float> erf(Pack<float> x) {
 
 namespace detail {
 
-/// As many floats as a Pack<double> has lanes.
+/// A vector of floats with as many lanes as a Pack<double>.
 typedef float HalfPack __attribute__((vector_size(Pack<double>::size * sizeof(float))));
 
 struct Halves {
@@ -156,7 +156,7 @@ inline Pack<double> widen(HalfPack x) {
 }
 inline HalfPack narrow(Pack<double> x) { return __builtin_convertvector(x.lanes(), HalfPack); }
 
-/// Applies a function of Pack<double>s to the lower and to the upper lanes.
+/// Applies a function of Pack<double> to the lower and the upper lanes.
 template <class Function, class... Packs>
 Pack<float> in_double(Function function, Packs... x) {
   const auto lower = [](Pack<float> y) { return widen(std::bit_cast<Halves>(y).lower); };
@@ -165,12 +165,12 @@ Pack<float> in_double(Function function, Packs... x) {
       Halves{narrow(function(lower(x)...)), narrow(function(upper(x)...))});
 }
 
-/// sin(x + quarters pi / 2) for |x| <= 1e7, by r = x - n pi / 2.
+/// Returns sin(x + quarters pi / 2) for |x| <= 1e7, by r = x - n pi / 2.
 inline Pack<double> sine(Pack<double> x, int quarters) {
   constexpr double kPiOver2High = 0x1.921fb54p0;  // 30 bits: n * kPiOver2High is exact
   constexpr double kPiOver2Low = 9.9209357968054044e-10;
   const Rounded n(x * 0.63661977236758134);
-  const Pack<double> r = x - n.number() * kPiOver2High - n.number() * kPiOver2Low;
+  const Pack<double> r = x - n.value() * kPiOver2High - n.value() * kPiOver2Low;
   const Pack<double> z = r * r;
   const Pack<double> odd = polynomial(z, 2.71830421206591783e-6, -0.000198393340810798637,
                                       0.00833332938357579135, -0.16666666641606946);
@@ -183,8 +183,8 @@ inline Pack<double> sine(Pack<double> x, int quarters) {
   return from_bits<double>(bits(y) ^ ((quadrant & 2) << 62));
 }
 
-/// A function made of sines, in float. Where pi needs more digits the C library takes over, lane by
-/// lane.
+/// Evaluates a function made of sines. Lanes with |x| > 1e7, where pi needs more digits, use the C
+/// library.
 template <class Function, class Library>
 Pack<float> of_sines(Pack<float> x, Function function, Library library) {
   const Mask<float> large = abs(x) > 1e7f;
@@ -192,7 +192,7 @@ Pack<float> of_sines(Pack<float> x, Function function, Library library) {
   return any(large) ? select(large, each_lane(x, library), y) : y;
 }
 
-/// log2(m 2^e).
+/// Returns log2(mantissa * 2^exponent).
 inline Pack<double> binary_log(Pack<double> mantissa, Pack<double> exponent) {
   const Pack<double> s = (mantissa - 1) / (mantissa + 1);
   const Pack<double> p =
@@ -201,18 +201,17 @@ inline Pack<double> binary_log(Pack<double> mantissa, Pack<double> exponent) {
   return exponent + s * p;
 }
 
-/// 2^t, of a size that overflows and underflows a float where it is beyond one's range.
+/// Returns 2^t; t is clamped to [-200, 200], which still overflows or underflows a float.
 inline Pack<double> binary_power(Pack<double> t) {
   const Pack<double> x = select(t > 200, 200, select(t < -200, -200, t));
   const Rounded n(x);
   const Pack<double> p = polynomial(
-      x - n.number(), 0.000153457011365415048, 0.00134000633928961019, 0.00961849038025890833,
+      x - n.value(), 0.000153457011365415048, 0.00134000633928961019, 0.00961849038025890833,
       0.0555032845051129765, 0.240226468679223604, 0.693147205887142218, 1.00000000055860143);
   return p * from_bits<double>((n.integer() + 1023) << 52);
 }
 
-/// function(mantissa, exponent, rest...) of a size, which is not negative; 0 has the exponent
-/// -infinity.
+/// Returns function(mantissa, exponent, rest...) of `size` >= 0; the exponent of 0 is -infinity.
 template <class Function, class... Rest>
 Pack<float> of_split(Function function, Pack<float> size, Rest... rest) {
   const Split split(size);
@@ -255,9 +254,9 @@ inline Pack<float> log10(Pack<float> x) {
   return select(x < 0, kNaN, detail::of_split(log, abs(x)));
 }
 
-/// x - q d with q = x / d toward zero. A quotient of floats that is no integer is 2^-24 or more
-/// below the next one, which up to 2^28 a double tells apart: q is right, and q d and the
-/// difference are exact. Lanes with another quotient are the C library's, one by one.
+/// Computes x - q d with q = x / d toward zero. A quotient of floats that is not an integer is at
+/// least 2^-24 below the next integer, and double resolves that up to 2^28. So q is correct there,
+/// and q d and the difference are exact. Lanes with larger quotients use the C library.
 inline Pack<float> fmod(Pack<float> x, Pack<float> divisor) {
   const auto remainder = [](Pack<double> a, Pack<double> d) { return a - trunc(a / d) * d; };
   const Mask<float> near = (abs(x / divisor) < 0x1p28f) & (abs(divisor) < kInfinity);
@@ -266,7 +265,8 @@ inline Pack<float> fmod(Pack<float> x, Pack<float> divisor) {
   return all(near) ? y : select(near, y, detail::each_lane(x, divisor, library));
 }
 
-/// Edge values as IEEE 754's pow: x^0 = 1^p = (-1)^inf = 1, a negative x needs an integer p.
+/// Edge values are those of IEEE 754: x^0 = 1^p = (-1)^inf = 1, and a negative x needs an integer
+/// p.
 inline Pack<float> pow(Pack<float> x, Pack<float> p) {
   const auto power = [](Pack<double> mantissa, Pack<double> exponent, Pack<double> q) {
     return detail::binary_power(q * detail::binary_log(mantissa, exponent));

@@ -7,19 +7,20 @@
 
 namespace halfgrad::detail {
 
-/// A kind of memory, as the caching allocator sees it. `request` gives nullptr when there is no
-/// more.
+/// A kind of memory, as the caching allocator needs it. `request` returns nullptr if the memory is
+/// exhausted.
 struct MemorySource {
   std::function<void*(std::size_t bytes)> request;
   std::function<void(void* block)> release;
 
-  /// Memory that a GPU may still use when the host has freed it also has these, which do not throw.
-  /// A mark stands behind the work queued on a stream so far; nullptr: it cannot be set now.
-  std::function<void*(const Stream& stream)> mark = nullptr;
-  /// Whether that work is done; if so the mark is gone.
-  std::function<bool(void* mark)> passed = nullptr;
-  /// Waits until that work is done.
-  std::function<void(void* mark)> wait = nullptr;
+  /// Set for memory that a GPU may still use after the host frees it; these must not throw. Records
+  /// an event after the work queued on a stream so far, or returns nullptr if that is impossible
+  /// now.
+  std::function<void*(const Stream& stream)> record_event = nullptr;
+  /// Returns whether that work is done, and then destroys the event.
+  std::function<bool(void* event)> event_done = nullptr;
+  /// Blocks the host until that work is done.
+  std::function<void(void* event)> wait_event = nullptr;
 };
 
 }  // namespace halfgrad::detail

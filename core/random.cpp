@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,7 @@ void Generator::set_state(RandomKey next) {
 namespace {
 
 thread_local constinit detail::CapturedRandom* captured = nullptr;
-thread_local constinit Generator* replaced_default = nullptr;  // null: the one for all threads
+thread_local constinit Generator* replaced_default = nullptr;  // nullptr: the shared one
 
 }  // namespace
 
@@ -53,9 +52,9 @@ RandomKey CapturedRandom::take(Generator& generator, std::uint64_t count) {
                              [&](const Source& s) { return s.generator == &generator; });
   if (source == sources_.end()) {
     constexpr auto kBytes = static_cast<std::int64_t>(sizeof(RandomKey));
-    // A block of the graph's own pool may be one that an earlier kernel of the graph has freed: it
-    // would overwrite the key, which is put there before the replay.
-    const allocator::PoolScope apart(*pool_);
+    // A separate pool: a block of the graph's pool may be reused by its kernels, which would
+    // overwrite the key that is written before the replay.
+    const allocator::PoolScope own_pool(*pool_);
     const Array base = Array::empty({kBytes}, DType::u8, device_);
     source = sources_.insert(source, {&generator, base, 0});
   }
@@ -115,18 +114,18 @@ void fill(const Array& out, const Distribution& distribution, RandomKey key) {
   if (out.device().is_cuda()) return detail::fill_random_on_cuda(out, distribution, key);
   require_eager(key, "fill");
   constexpr int kBlocks = 32;
-  constexpr std::int64_t kNumbers = kBlocks * kPerBlock<T>;
-  static_assert(kTile % kNumbers == 0);
+  constexpr std::int64_t kElements = kBlocks * kPerBlock<T>;
+  static_assert(kTile % kElements == 0);
   const detail::TileView view(out);
   const auto fill_tile = [&](std::int64_t begin, std::int64_t n) {
     T scratch[kTile];
     T* const target = view.target(begin, scratch);
-    for (std::int64_t i = 0; i < n; i += kNumbers) {
+    for (std::int64_t i = 0; i < n; i += kElements) {
       PhiloxBlock blocks[kBlocks];
       random_blocks(key, static_cast<std::uint64_t>((begin + i) / kPerBlock<T>), blocks);
-      T numbers[kBlocks][kPerBlock<T>];
-      for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], numbers[k]);
-      std::copy_n(numbers[0], std::min(kNumbers, n - i), target + i);
+      T values[kBlocks][kPerBlock<T>];
+      for (int k = 0; k < kBlocks; ++k) distribution(blocks[k], values[k]);
+      std::copy_n(values[0], std::min(kElements, n - i), target + i);
     }
     view.commit(begin, n, target);
   };

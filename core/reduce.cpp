@@ -8,7 +8,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// Columns handled together, and rows added up in T before the totals are carried over.
+// Columns that are reduced together, and rows combined in T before the totals are widened.
 constexpr std::int64_t kColumns = 128;
 constexpr std::int64_t kRowsPerFlush = 64;
 
@@ -19,7 +19,8 @@ class Reduction {
  public:
   Reduction(const ReduceKernels<T>& kernels, const Array& out, const Array& in, unsigned dims)
       : k_(kernels), out_(out) {
-    // Kept dimensions first; the innermost kept one last of all if memory runs along it.
+    // Puts the kept dimensions first, but the innermost last if it is kept: memory is then read row
+    // by row.
     const int last = in.ndim() - 1;
     by_column_ = last >= 0 && !has(dims, last) && in.sizes()[last] > 1;
     Shape order;
@@ -85,17 +86,17 @@ class Reduction {
   }
 
   void run_columns(const TileView& view, std::int64_t outer) const {
-    const std::int64_t tiles = (columns_ + kColumns - 1) / kColumns;
+    const std::int64_t blocks = (columns_ + kColumns - 1) / kColumns;
     const std::int64_t grain =
         std::max<std::int64_t>(1, kGrain / (kColumns * std::max<std::int64_t>(1, count_)));
-    parallel_for(0, outer * tiles, grain, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(0, outer * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        column_tile(view, i / tiles, i % tiles * kColumns);
+        column_block(view, i / blocks, i % blocks * kColumns);
       }
     });
   }
 
-  void column_tile(const TileView& view, std::int64_t outer, std::int64_t column) const {
+  void column_block(const TileView& view, std::int64_t outer, std::int64_t column) const {
     const std::int64_t n = std::min(kColumns, columns_ - column);
     alignas(64) T scratch[kColumns];
     alignas(64) T partial[kColumns];

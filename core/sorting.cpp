@@ -19,14 +19,14 @@ using bits_t = std::conditional_t<
     std::conditional_t<kBytes == 4, std::uint32_t,
                        std::conditional_t<kBytes == 2, std::uint16_t, std::uint8_t>>>;
 
-// An unsigned integer in whose order x is sorted. Floats have magnitudes that are sorted like
-// integers, and a sign: those below zero count backwards.
+// Maps x to an unsigned integer of the same order. The bits of positive floats are ordered like
+// integers; those of negative floats in reverse, so they are inverted.
 template <class T>
 HG_HD bits_t<sizeof(T)> order_key(T x) {
   using Bits = bits_t<sizeof(T)>;
   constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
   const auto bits = same_bits<Bits>(x);
-  if constexpr (std::is_unsigned_v<T>) {  // bool among them
+  if constexpr (std::is_unsigned_v<T>) {  // also bool
     return bits;
   } else if constexpr (std::is_integral_v<T>) {
     return bits ^ kSign;
@@ -54,7 +54,7 @@ void order_on_cpu(const KeyOf<T>& key_of, std::int64_t rows, std::int64_t n, std
                   std::int64_t* out) {
   constexpr std::int64_t kGrain = 4 * 1024;
   parallel_for(0, rows, std::max<std::int64_t>(1, kGrain / n), [&](auto begin, auto end) {
-    // No two are equal, so that any sort is a stable one.
+    // The index makes all pairs different, so any sort is stable.
     std::vector<std::pair<bits_t<sizeof(T)>, std::int64_t>> row(static_cast<std::size_t>(n));
     for (std::int64_t r = begin; r < end; ++r) {
       for (std::int64_t i = 0; i < n; ++i) {
@@ -101,19 +101,20 @@ struct FirstOfRow {
   }
 };
 
-// All elements by value, and then, which leaves that order within them, by row.
+// Sorts all elements by value, and then by row; the second sort is stable, so each row stays sorted
+// by value.
 template <class T>
 void order_on_cuda(const char* op, const KeyOf<T>& key_of, std::int64_t n, const Array& out) {
-  const std::int64_t rows = out.size(0), count = out.size(1), numbers = rows * n;
+  const std::int64_t rows = out.size(0), count = out.size(1), elements = rows * n;
   const Device device = out.device();
-  const Array keys = Array::empty({numbers}, DType::i64, device);
+  const Array keys = Array::empty({elements}, DType::i64, device);
   auto* const key = keys.data_as<std::int64_t>();
-  parallel_for_each(op, device, numbers, WriteKeys<T>{key_of, key});
+  parallel_for_each(op, device, elements, WriteKeys<T>{key_of, key});
   const SortedKeys by_value = sort_keys_on_cuda(op, keys, 8 * sizeof(T));
   Array places = by_value.places;
   if (rows > 1) {
-    parallel_for_each(op, device, numbers, RowOf{places.data_as<std::int64_t>(), n, key});
-    places = Array::empty({numbers}, DType::i64, device);
+    parallel_for_each(op, device, elements, RowOf{places.data_as<std::int64_t>(), n, key});
+    places = Array::empty({elements}, DType::i64, device);
     const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows - 1)));
     sort_pairs_on_cuda(op, keys, by_value.places, by_value.keys, places, bits);
   }

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kBytes = 1024;  // a size class
 
-// Stand for streams; only their addresses count.
+// Stand-ins for streams: only the addresses count.
 int first_name, second_name;
 void* const kFirst = &first_name;
 const Stream kSecond(kCUDA, &second_name);
 const Stream kDefault(kCUDA, nullptr);
 
-// A device with little memory, whose work on other streams is done when the test says so.
+// A fake device with little memory. The test sets when its work on other streams is done.
 class CachingAllocatorTest : public ::testing::Test {
  protected:
   ~CachingAllocatorTest() override {
@@ -31,7 +31,7 @@ class CachingAllocatorTest : public ::testing::Test {
   MemorySource source() {
     return {.request = [this](std::size_t bytes) -> void* {
               if (held() + bytes > capacity_) return nullptr;
-              void* const block = std::malloc(1);  // an address that nothing else has
+              void* const block = std::malloc(1);  // a unique address
               requested_[block] = bytes;
               return block;
             },
@@ -40,9 +40,11 @@ class CachingAllocatorTest : public ::testing::Test {
                   ASSERT_EQ(requested_.erase(block), 1U) << "released twice";
                   std::free(block);
                 },
-            .mark = [this](const Stream&) -> void* { return can_mark_ ? &++marks_ : nullptr; },
-            .passed = [this](void*) { return done_ && marks_-- > 0; },
-            .wait = [this](void*) { done_ = true; }};
+            .record_event = [this](const Stream&) -> void* {
+              return can_record_ ? &++events_ : nullptr;
+            },
+            .event_done = [this](void*) { return done_ && events_-- > 0; },
+            .wait_event = [this](void*) { done_ = true; }};
   }
 
   std::size_t held() const {
@@ -57,13 +59,13 @@ class CachingAllocatorTest : public ::testing::Test {
 
   std::map<void*, std::size_t> requested_;
   std::size_t capacity_ = 8 * kBytes;
-  int marks_ = 0;  // set, and not found passed yet
-  bool can_mark_ = true;
+  int events_ = 0;  // recorded and not yet found done
+  bool can_record_ = true;
   bool done_ = false;
   CachingAllocator allocator_{"fake", source()};
 };
 
-TEST_F(CachingAllocatorTest, ABlockComesBackOnItsOwnStreamAlone) {
+TEST_F(CachingAllocatorTest, ABlockIsReusedOnlyOnItsOwnStream) {
   const auto block = take({kFirst});
   give(block);
   EXPECT_NE(take({&second_name}).data, block.data);
@@ -76,26 +78,26 @@ TEST_F(CachingAllocatorTest, WaitsForOtherStreamsThatUseABlock) {
   allocator_.record_stream(block, kSecond);
   allocator_.record_stream(block, kSecond);
   give(block);
-  EXPECT_EQ(marks_, 1);
+  EXPECT_EQ(events_, 1);
   EXPECT_EQ(allocator_.stats().cached, std::int64_t{kBytes});
   EXPECT_NE(take().data, block.data);
   done_ = true;
   EXPECT_EQ(take().data, block.data);
-  EXPECT_EQ(marks_, 0);
+  EXPECT_EQ(events_, 0);
   EXPECT_EQ(allocator_.stats().cached, 0);
 
   give(block);
-  EXPECT_EQ(take().data, block.data) << "the second life of a block has no other streams";
+  EXPECT_EQ(take().data, block.data) << "recorded streams are forgotten when a block is reused";
 }
 
-TEST_F(CachingAllocatorTest, SetsMarksLaterWhereItCannotNow) {
-  can_mark_ = false;
+TEST_F(CachingAllocatorTest, RecordsEventsLaterIfForbiddenNow) {
+  can_record_ = false;
   done_ = true;
   const auto block = take();
   allocator_.record_stream(block, kSecond);
   give(block);
   EXPECT_NE(take().data, block.data);
-  can_mark_ = true;
+  can_record_ = true;
   EXPECT_EQ(take().data, block.data);
 }
 
@@ -112,7 +114,7 @@ TEST_F(CachingAllocatorTest, OutOfMemoryFreesTheCacheAndTriesAgain) {
   give(large);
 }
 
-TEST_F(CachingAllocatorTest, OutOfMemoryTellsWhatIsHeld) {
+TEST_F(CachingAllocatorTest, OutOfMemoryListsTheMemoryInUse) {
   capacity_ = 8 * kBytes;
   const auto small = allocator_.allocate(100, {});
   const auto block = take();
@@ -133,7 +135,7 @@ TEST_F(CachingAllocatorTest, OutOfMemoryTellsWhatIsHeld) {
   for (const auto& held : {small, block, other}) give(held);
 }
 
-TEST_F(CachingAllocatorTest, TheTableCountsWhatIsCached) {
+TEST_F(CachingAllocatorTest, TheTableCountsCachedBlocks) {
   const auto block = take();
   give(block);
   allocator_.fail_allocation(1);
@@ -147,7 +149,7 @@ TEST_F(CachingAllocatorTest, TheTableCountsWhatIsCached) {
   }
 }
 
-TEST_F(CachingAllocatorTest, APoolsBlocksAreItsOwnUntilItCloses) {
+TEST_F(CachingAllocatorTest, APoolKeepsItsBlocksUntilItCloses) {
   const std::uint64_t pool = allocator_.open_pool(Stream(kCUDA, kFirst));
   const auto inside = take({&second_name, pool});
   const auto survivor = take({&second_name, pool});
@@ -159,12 +161,13 @@ TEST_F(CachingAllocatorTest, APoolsBlocksAreItsOwnUntilItCloses) {
   give(inside);
 
   allocator_.close_pool(pool);
-  EXPECT_EQ(take({kFirst}).data, inside.data) << "the heir has it";
+  EXPECT_EQ(take({kFirst}).data, inside.data) << "it goes to the home stream";
   give(survivor);
-  EXPECT_EQ(take({kFirst}).data, survivor.data) << "what outlives the pool goes to the heir";
+  EXPECT_EQ(take({kFirst}).data, survivor.data)
+      << "a block that outlives the pool goes to the home stream";
 }
 
-TEST_F(CachingAllocatorTest, WhatIsFreedIntoAPoolStaysThere) {
+TEST_F(CachingAllocatorTest, ABlockFreedIntoAPoolStaysThere) {
   const std::uint64_t pool = allocator_.open_pool(kDefault);
   const auto block = take();
   give(block, pool);
@@ -185,25 +188,25 @@ TEST_F(CachingAllocatorTest, ABlockOfAnOpenPoolStaysThere) {
   allocator_.close_pool(pool);
   const std::uint64_t last = allocator_.open_pool(kDefault);
   give(result, last);
-  EXPECT_NE(take().data, result.data) << "when its own is closed it goes as any other block";
+  EXPECT_NE(take().data, result.data) << "after its own pool is closed it is an ordinary block";
   allocator_.close_pool(last);
   EXPECT_EQ(take().data, result.data);
 }
 
-TEST_F(CachingAllocatorTest, AnHeirWaitsForTheStreamsOfWhatWasFreedIntoThePool) {
+TEST_F(CachingAllocatorTest, TheHomeStreamWaitsForStreamsOfBlocksFreedIntoThePool) {
   for (const bool closes_first : {false, true}) {
     done_ = false;
     const std::uint64_t pool = allocator_.open_pool(kDefault);
     const auto block = take({kFirst});
     give(block, pool);
-    EXPECT_EQ(marks_, 1);
+    EXPECT_EQ(events_, 1);
     if (closes_first) {
       allocator_.close_pool(pool);
       EXPECT_NE(take().data, block.data);
     }
     done_ = true;
     EXPECT_NE(take({kFirst}).data, block.data);
-    EXPECT_EQ(marks_, 0);
+    EXPECT_EQ(events_, 0);
     if (!closes_first) {
       EXPECT_NE(take().data, block.data) << "the pool has it";
       allocator_.close_pool(pool);
@@ -222,7 +225,7 @@ TEST_F(CachingAllocatorTest, APoolNeverMakesTheDeviceWait) {
   EXPECT_EQ(held(), 8 * kBytes) << "nothing was released";
 }
 
-TEST_F(CachingAllocatorTest, EmptyCacheGivesBackWhatIsFree) {
+TEST_F(CachingAllocatorTest, EmptyCacheReleasesFreeBlocks) {
   const auto block = take();
   give(take());
   EXPECT_EQ(held(), 2 * kBytes);
