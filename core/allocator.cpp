@@ -62,7 +62,7 @@ MemorySource host_memory() {
       .release = [](void* block) { ::operator delete(block, kAlignment); }};
 }
 
-// Never destroyed: arrays with static lifetime may outlive every other static object.
+// Never destroyed: arrays of static lifetime may outlive every other static object.
 CachingAllocator& host() {
   static auto* const instance = new CachingAllocator("cpu", host_memory());
   return *instance;
@@ -93,7 +93,7 @@ CachingAllocator& of(Device device) {
                                    reason.empty() ? "no such GPU" : reason);
 }
 
-// What the innermost PoolScope of this thread says.
+// The pool of the innermost PoolScope of this thread.
 thread_local constinit PoolScope::Current scoped;
 
 std::uint64_t pool_for(const CachingAllocator* owner) {

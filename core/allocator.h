@@ -10,12 +10,11 @@
 #include <halfgrad/core/stream.h>
 
 /// The caching allocator behind every Array. Freed blocks are kept in lists by size class and
-/// handed out again, so a training loop stops asking the system after its first step.
+/// reused, so a training loop stops calling the system after its first step.
 ///
-/// A GPU runs behind the host, so its blocks follow a stream's order: a block belongs to the stream
-/// that was current when it was allocated, and once freed it may be handed out on that stream at
-/// once, since what uses it next is queued behind what used it last. Work on any other stream must
-/// be made known with record_stream.
+/// A GPU runs asynchronously, so each block belongs to the stream that was current when it was
+/// allocated. A freed block can be reused on that stream at once, because the next use is queued
+/// behind the last one. Uses on any other stream must be announced with record_stream().
 namespace halfgrad::detail {
 
 class CachingAllocator;
@@ -24,12 +23,12 @@ class CachingAllocator;
 
 namespace halfgrad {
 
-/// Memory that was refused, with the sizes of what is held: libtorch's name.
+/// Thrown when an allocation fails; the message lists the memory in use. Named as in libtorch.
 class OutOfMemoryError : public std::runtime_error {
  public:
-  /// `refusal` says where and why: "on cpu, got a refusal from the system ...".
+  /// `refusal` tells the device and the reason: "on cpu, got a refusal from the system ...".
   OutOfMemoryError(std::size_t bytes, std::string refusal);
-  /// The same error in the words of an op that wanted an array: "float32 [65536, 65536]".
+  /// Rewords `cause` for the op that wanted an array: "float32 [65536, 65536]".
   OutOfMemoryError(const OutOfMemoryError& cause, const std::string& op, const std::string& array);
 
  private:
@@ -41,59 +40,60 @@ class OutOfMemoryError : public std::runtime_error {
 
 namespace halfgrad::allocator {
 
-/// All figures in bytes, after rounding up to the size class, except the counters.
+/// Sizes are in bytes, rounded up to the size class.
 struct Stats {
   std::int64_t current = 0;          ///< held by live arrays
   std::int64_t peak = 0;             ///< highest `current` since start or reset_peak()
   std::int64_t cached = 0;           ///< freed, kept for reuse
   std::int64_t allocations = 0;      ///< calls to allocate() that succeeded
-  std::int64_t system_requests = 0;  ///< of these, how many had to ask the system
+  std::int64_t system_requests = 0;  ///< allocations that the cache could not serve
 };
 
-/// One allocation: where it lies, and whose order governs its reuse.
+/// One allocation.
 struct Block {
   void* data = nullptr;
-  std::size_t bytes = 0;                      ///< as asked for
+  std::size_t bytes = 0;                      ///< requested size
   void* stream = nullptr;                     ///< Stream::native() of the stream it belongs to
-  std::uint64_t pool = 0;                     ///< the Pool it came from; 0 is everybody's
-  detail::CachingAllocator* owner = nullptr;  ///< null for no memory, and for somebody else's
+  std::uint64_t pool = 0;                     ///< the Pool it came from; 0 is the shared memory
+  detail::CachingAllocator* owner = nullptr;  ///< nullptr if empty, and for foreign memory
 };
 
-/// A block of at least `bytes` bytes, aligned to 64 on the CPU and 256 on a GPU; zero bytes give
-/// nullptr. Throws OutOfMemoryError with a table of what is held when the system, the limit or
-/// fault injection refuses; before the system's refusal counts, the cache is emptied and the
-/// request tried once more.
+/// Returns a block of at least `bytes` bytes, aligned to 64 bytes on the CPU and 256 on a GPU; data
+/// is nullptr for 0 bytes. If the system refuses, empties the cache and tries again. Throws
+/// OutOfMemoryError, with a table of the memory in use, if the system, the limit or fault injection
+/// refuses.
 Block allocate(Device device, std::size_t bytes);
 
-/// Host memory that a GPU reads and writes by itself, so that copies run beside the host's work.
-/// Once freed it is reused only after the copies made known with record_stream are done. On a
-/// machine without a GPU: ordinary memory.
+/// Returns pinned host memory, which a GPU accesses directly, so copies are asynchronous. A freed
+/// block is reused only after the copies announced with record_stream() are done. Without a GPU
+/// this is ordinary memory.
 Block allocate_pinned(std::size_t bytes);
 bool is_pinned(const Block& block);
 
 void deallocate(const Block& block) noexcept;
 
-/// Work on `stream`, which the block does not belong to, uses it: call after queueing that work.
+/// Announces that work on `stream`, another stream than the block's, uses it. Call it after
+/// queueing that work.
 void record_stream(const Block& block, const Stream& stream);
 
 Stats stats(Device device);
 void reset_peak(Device device);
 
-/// "16.00 GiB", "1.50 MiB", "2.00 KiB" or "1 byte".
+/// Returns text such as "16.00 GiB", "1.50 MiB", "2.00 KiB" or "1 byte".
 std::string text_of_bytes(std::int64_t bytes);
 
-/// Gives cached blocks back to the system; for the CPU, pinned ones too.
+/// Returns cached blocks to the system; for the CPU, pinned ones too.
 void empty_cache(Device device);
 
-/// Refuses allocations that would bring `current` above this many bytes; 0 lifts the limit.
+/// Refuses allocations that would raise `current` above this many bytes; 0 removes the limit.
 void set_limit(Device device, std::size_t bytes);
 
-/// Fault injection for tests: the n-th allocation from now (1 = the next) fails, once;
-/// 0 disarms.
+/// Fault injection for tests: the n-th allocation from now on fails once (1 is the next). 0
+/// disarms.
 void fail_allocation(Device device, std::int64_t n);
 
-/// Blocks of a GPU that are set apart for as long as the Pool lives: nobody else gets them, and
-/// empty_cache leaves them. A captured graph owns one, for its replays use the same addresses.
+/// Blocks of a GPU that are reserved until the Pool is destroyed: other code cannot get them, and
+/// empty_cache() keeps them. A captured graph owns one, because its replays use fixed addresses.
 class Pool {
  public:
   /// Does nothing for the CPU.
@@ -108,8 +108,8 @@ class Pool {
   std::uint64_t id_ = 0;
 };
 
-/// Until the end of the scope this thread allocates from the pool, and what it frees goes there,
-/// unless it belongs to another.
+/// Makes this thread allocate from the pool until the end of the scope. Blocks that it frees go to
+/// the pool too, unless they belong to another pool.
 class PoolScope {
  public:
   [[nodiscard]] explicit PoolScope(const Pool& pool);
@@ -120,7 +120,7 @@ class PoolScope {
   };
 
  private:
-  std::optional<detail::GuardedValue<Current>> current_;  // none for a pool of the CPU
+  std::optional<detail::GuardedValue<Current>> current_;  // empty for a CPU pool
 };
 
 }  // namespace halfgrad::allocator

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include <halfgrad/core/fail.h>
@@ -12,7 +11,7 @@
 namespace halfgrad {
 namespace {
 
-/// The number of a view's elements; nothing where one of them is outside [0, capacity).
+/// Number of elements of a view; empty if an element is outside [0, capacity).
 std::optional<std::int64_t> count_inside(std::int64_t capacity, const Shape& sizes,
                                          const Shape& strides, std::int64_t offset) {
   std::int64_t count = 1;
@@ -40,15 +39,15 @@ bool row_major(const Shape& sizes, const Shape& strides) {
   return same;
 }
 
-// Strides that give `sizes` without moving data, if there are any: the new dimensions are cut,
-// innermost first, out of runs of old dimensions that are laid out evenly.
+// Returns strides that give `sizes` without moving data, if they exist: splits runs of old
+// dimensions that merge into one stride, innermost first, into the new dimensions.
 std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
   if (array.is_contiguous() || array.numel() == 0) return contiguous_strides(sizes);
   Shape strides = sizes;
   int target = sizes.size() - 1;
-  std::int64_t run = 1;   // elements of the current run not yet given to a new dimension
+  std::int64_t run = 1;   // elements of the current run that no new dimension has yet
   std::int64_t step = 0;  // stride of the next new dimension
-  std::optional<std::int64_t> expected;  // stride with which an old dimension continues the run
+  std::optional<std::int64_t> expected;  // stride of an old dimension that continues the run
   const auto cut = [&] {
     while (target >= 0 && (run > 1 || sizes[target] == 1) && run % sizes[target] == 0) {
       strides[target] = step;

@@ -8,20 +8,21 @@
 
 namespace halfgrad {
 
-/// out[i] = float(in[i]) for i < n, bit for bit, with vector instructions where there are any. The
-/// ranges must not overlap.
+/// Sets out[i] = float(in[i]) for i < n, with vector instructions where available; the bits are
+/// those of the scalar conversion. The ranges must not overlap.
 void widen(const Half* in, float* out, int64_t n);
 void widen(const BFloat16* in, float* out, int64_t n);
 
-/// out[i] = Half(in[i]) or BFloat16(in[i]) for i < n, bit for bit: rounded to nearest, ties to
-/// even. The ranges must not overlap.
+/// Sets out[i] = Half(in[i]) or BFloat16(in[i]) for i < n, with vector instructions where
+/// available; the bits are those of the scalar conversion. The ranges must not overlap.
 void narrow(const float* in, Half* out, int64_t n);
 void narrow(const float* in, BFloat16* out, int64_t n);
 
 namespace detail {
 
-// To the nearest float, but to the odd neighbour when inexact: a second rounding, to 16 bits, then
-// gives what rounding the double once would (Boldo and Melquiond 2008, "Emulation of FMA").
+// Rounds x to odd: an inexact x becomes the neighbouring float whose last bit is 1. A second
+// rounding, to 16 bits, then gives the same as rounding the double once (Boldo and Melquiond 2008,
+// "Emulation of FMA").
 HG_HD constexpr float round_to_odd(double x) {
   const auto nearest = static_cast<float>(x);
   const double back = static_cast<double>(nearest);
@@ -31,22 +32,21 @@ HG_HD constexpr float round_to_odd(double x) {
   return float_from_bits((bits_of_float(nearest) - (away ? 1U : 0U)) | 1U);
 }
 
-// From an integer of more than 53 bits likewise: to the odd one of the two multiples of 2^10 around
-// it, which a double holds.
+// Rounds an integer of more than 53 bits to an odd multiple of 2^10, which a double holds.
 HG_HD constexpr float round_to_odd(int64_t x) {
   constexpr int64_t kExact = int64_t{1} << 53, kUnit = int64_t{1} << 10;
   const bool inexact = (x > kExact || x < -kExact) && x % kUnit != 0;
   return round_to_odd(static_cast<double>(inexact ? (x & -kUnit) | kUnit : x));
 }
 
-// Out of range, and NaN, becomes the smallest integer, as x86's own conversion does.
+// Converts toward zero. NaN and values out of range become the smallest integer, as on x86.
 template <class T>
 HG_HD constexpr int64_t to_integer(T x) {
   constexpr T kLimit = 0x1p63;
   return x >= -kLimit && x < kLimit ? static_cast<int64_t>(x) : INT64_MIN;
 }
 
-/// x as a number of another stored or compute type: rounded once, to nearest.
+/// Converts x to another stored or compute type, rounded once, to nearest.
 template <class To, class From>
 HG_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {

@@ -42,15 +42,15 @@ void copy_on_cpu(const Array& target, const Array& source) {
   visit(source.dtype(), [&](auto tag) {
     using S = typename decltype(tag)::type;
     if constexpr (std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>) {
-      // Widening a signalling NaN makes it a quiet one.
+      // Widening would turn a signalling NaN into a quiet one.
       if (target.dtype() == source.dtype()) return copy_as<S>(target, source);
     }
     copy_as<compute_t<S>>(target, source);
   });
 }
 
-// Only dense arrays of one dtype travel. The source is made dense where it lies, and converted and
-// scattered where the target lies.
+// Transfers between devices are dense and of one dtype. Other sources are made contiguous on their
+// own device, then converted and scattered on the target device.
 void copy_between(const Array& target, const Array& source) {
   if (!source.is_contiguous()) {
     copy_between(target, source.contiguous());
@@ -91,7 +91,7 @@ void fill(const Array& target, Scalar value) {
   if (target.numel() == 0) return;
   const bool here = target.device().is_cpu();
   if (here && target.numel() == 1) return set_only_element(target, value);
-  // One element converted, then repeated by the copy.
+  // Converts one element, then broadcasts it.
   const Array one = Array::empty({}, target.dtype());
   set_only_element(one, value);
   if (here) {

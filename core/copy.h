@@ -4,8 +4,8 @@
 
 namespace halfgrad::detail {
 
-/// target[i] = source[i], converted; shapes equal, on any devices. Between equal dtypes the bits
-/// are copied: a NaN keeps its payload.
+/// Sets target[i] = source[i], converted. Shapes are equal, devices any. Equal dtypes copy bits, so
+/// a NaN keeps its payload.
 void copy(const Array& target, const Array& source);
 
 void fill(const Array& target, Scalar value);

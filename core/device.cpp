@@ -68,7 +68,7 @@ void set_device(int index) {
 
 namespace {
 
-// The current device of this thread inside its guards.
+// The value that the DeviceGuards of this thread set and restore.
 thread_local constinit int guarded_device = 0;
 
 }  // namespace
@@ -87,7 +87,7 @@ DeviceGuard::~DeviceGuard() {
   try {
     detail::runtime::set_device(guarded_device);
   } catch (const std::runtime_error&) {
-    // The GPU is lost; whatever is asked of it next says so.
+    // The GPU is lost; the next call to it throws the error.
   }
 }
 

@@ -18,9 +18,9 @@ enum class DeviceType : std::uint8_t { cpu, cuda };
 inline constexpr DeviceType kCPU = DeviceType::cpu;
 inline constexpr DeviceType kCUDA = DeviceType::cuda;
 
-/// Where numbers live: the host ("cpu"), or one GPU ("cuda", "cuda:1"). Device(kCPU, 1) is a second
-/// place on the host that ops keep apart from the first as they do two GPUs: with it tests show,
-/// without a GPU, that nothing is put where it does not belong.
+/// A device that holds arrays: the host ("cpu") or one GPU ("cuda", "cuda:1"). Device(kCPU, 1) is a
+/// second, separate device in host memory. Tests use it to find ops that mix devices, without a
+/// GPU.
 class Device {
  public:
   /// Throws std::invalid_argument for a negative index.
@@ -38,8 +38,8 @@ class Device {
   std::string str() const;
 
   friend constexpr bool operator==(Device, Device) = default;
-  /// By type, then by index, so that devices may be the keys of a map.
-  // NOLINTNEXTLINE(modernize-use-nullptr): of the comparisons with 0 that the compiler writes
+  /// Orders by type, then by index, so that devices can be keys of a map.
+  // NOLINTNEXTLINE(modernize-use-nullptr): the generated comparison uses a literal 0
   friend constexpr auto operator<=>(Device, Device) = default;
 
  private:
@@ -54,22 +54,24 @@ namespace cuda {
 /// True when this build has CUDA kernels and the machine has a GPU they can run on.
 bool is_available();
 
-/// GPUs this process may use; 0 without a CUDA build, a driver or a GPU. The first answer is kept.
+/// Number of GPUs that this process can use; 0 without a CUDA build, a driver or a GPU. The first
+/// result is cached.
 int device_count();
 
-/// Why is_available() is false, in words to show a user ("this build has no CUDA backend"); empty
-/// when it is true.
+/// Reason why is_available() is false, for users ("this build has no CUDA backend"); empty if it is
+/// true.
 std::string why_unavailable();
 
-/// The GPU that this thread's own CUDA calls go to. Arrays do not depend on it: their work goes to
-/// the device they lie on. Throws std::runtime_error without a GPU.
+/// Index of the GPU that plain CUDA calls of this thread use. Work on an array always goes to the
+/// array's own device. Throws std::runtime_error without a GPU.
 int current_device();
 /// Throws std::invalid_argument unless 0 <= index < device_count().
 void set_device(int index);
 
 }  // namespace cuda
 
-/// Makes a GPU this thread's current device until the end of the scope; nothing for the CPU.
+/// Makes a GPU the current device of this thread until the end of the scope. Does nothing for the
+/// CPU.
 class DeviceGuard {
  public:
   [[nodiscard]] explicit DeviceGuard(Device device);
@@ -78,7 +80,7 @@ class DeviceGuard {
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
-  std::optional<detail::GuardedValue<int>> index_;  // none: nothing to restore
+  std::optional<detail::GuardedValue<int>> index_;  // empty if there is nothing to restore
 };
 
 }  // namespace halfgrad

@@ -19,13 +19,13 @@ HG_HD constexpr uint32_t bits_of_float(float value) { return __builtin_bit_cast(
 
 }  // namespace detail
 
-/// IEEE 754 binary16: 1 sign, 5 exponent and 10 fraction bits. Storage only: it converts to and
-/// from float, explicitly, and has no arithmetic. Widen, compute, narrow.
+/// IEEE 754 binary16 (fp16): 1 sign, 5 exponent and 10 fraction bits. A storage type: it converts
+/// to and from float explicitly, and has no arithmetic. Widen, compute, narrow.
 struct Half {
   uint16_t bits;
 
   Half() = default;
-  /// Rounds to nearest, ties to even; 65520 and above become infinity; NaN stays a quiet NaN.
+  /// Rounds to nearest, ties to even. From 65520 on the result is infinity; NaN stays a quiet NaN.
   HG_HD explicit constexpr Half(float value) : bits(rounded(detail::bits_of_float(value))) {}
   HG_HD static constexpr Half from_bits(uint16_t bits) {
     Half half(0.0f);
@@ -55,14 +55,15 @@ struct Half {
       const uint32_t just_below_half_ulp = 0x0fffu + (magnitude >> 13 & 1u);
       return uint16_t(sign | (magnitude - kRebias + just_below_half_ulp) >> 13);
     }
-    // A float in [0.5, 1) has the spacing 2^-24 of binary16's subnormals: the sum does the
-    // rounding.
+    // Floats in [0.5, 1) have a spacing of 2^-24, as binary16's subnormals have, so this addition
+    // rounds.
     const float aligned = detail::float_from_bits(magnitude) + 0.5f;
     return uint16_t(sign | (detail::bits_of_float(aligned) - detail::bits_of_float(0.5f)));
   }
 };
 
-/// The upper half of an IEEE 754 binary32: 1 sign, 8 exponent and 7 fraction bits. Storage only.
+/// bfloat16, the upper half of an IEEE 754 binary32: 1 sign, 8 exponent and 7 fraction bits. A
+/// storage type without arithmetic.
 struct BFloat16 {
   uint16_t bits;
 
@@ -86,7 +87,7 @@ struct BFloat16 {
   }
 };
 
-/// The type of an array's elements. The order is that of promotion: see promote_types.
+/// The type of the elements of an array. promote_types relies on the order of the enumerators.
 enum class DType : uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean };
 using ScalarType = DType;  ///< libtorch's name
 
@@ -102,8 +103,8 @@ inline constexpr DType kBool = DType::boolean;
 inline constexpr DType kAllDTypes[] = {kFloat64, kFloat32, kFloat16, kBFloat16,
                                        kInt64,   kInt32,   kUInt8,   kBool};
 
-/// Calls f with std::type_identity<T> of the C++ type that stores `dtype`:
-/// `visit(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... })`.
+/// Calls f with std::type_identity<T>, where T is the C++ type that stores `dtype`:
+///     visit(dtype, [&](auto tag) { using T = typename decltype(tag)::type; ... })
 template <class F>
 constexpr decltype(auto) visit(DType dtype, F&& f) {
   switch (dtype) {
@@ -127,7 +128,7 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
   throw std::logic_error("visit: expected a dtype, got an unknown enumerator");
 }
 
-/// The DType that stores T, a type visit can name.
+/// The DType whose elements are stored as T.
 template <class T>
 constexpr DType dtype_of() {
   for (const DType dtype : kAllDTypes) {
@@ -163,8 +164,7 @@ struct Compute<BFloat16> {
 
 }  // namespace detail
 
-/// The type in which stored T is computed: double, float for all shorter floating types, else
-/// int64_t.
+/// The type in which a stored T is computed: double, float (also for 16-bit types) or int64_t.
 template <class T>
 using compute_t = typename detail::Compute<T>::type;
 
@@ -188,8 +188,8 @@ constexpr bool is_floating_point(DType dtype) { return dtype <= DType::bf16; }
 /// True for the 16-bit floating types.
 constexpr bool is_reduced(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-/// Half the distance from 1 to the next number: the largest relative error of one rounding to
-/// nearest. Zero for integers and bool.
+/// Unit roundoff: half the distance from 1 to the next larger value, which is the largest relative
+/// error of one rounding to nearest. Zero for integers and bool.
 constexpr double roundoff(DType dtype) {
   switch (dtype) {
     case DType::f64:
@@ -205,13 +205,13 @@ constexpr double roundoff(DType dtype) {
   }
 }
 
-/// Kinds in the order in which one holds another: bool 0, integer 1, floating point 2.
+/// Rank of the kind in promotion: bool 0, integer 1, floating point 2.
 constexpr int kind_rank(DType dtype) {
   return is_floating_point(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
 }
 
-/// The dtype of an operation on both, as torch.promote_types: any floating type wins over any
-/// integer, a longer type over a shorter one, bool over nothing; f16 with bf16 gives f32.
+/// The dtype of an operation on both, as torch.promote_types: floating point beats integer, a
+/// longer type a shorter one, and everything beats bool. f16 with bf16 gives f32.
 constexpr DType promote_types(DType a, DType b) {
   if (is_reduced(a) && is_reduced(b) && a != b) return DType::f32;
   return std::min(a, b);

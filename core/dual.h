@@ -9,13 +9,13 @@ namespace halfgrad {
 
 namespace detail {
 
-/// Of a Dual: no derivative either.
+/// Whether x is 0; for a Dual, whether its derivative is 0 too.
 template <class T>
 HG_HD auto is_constant_zero(T x) {
   return x == T(0);
 }
 
-/// A term of a derivative: none of what does not move, even beside an infinite factor.
+/// Returns derivative * factor, where 0 * inf counts as 0 if the derivative is identically zero.
 template <class T>
 HG_HD T term(T derivative, T factor) {
   return select(is_constant_zero(derivative), T(0), derivative * factor);
@@ -23,10 +23,10 @@ HG_HD T term(T derivative, T factor) {
 
 }  // namespace detail
 
-/// A number and its derivative along one direction, a + b*e with e*e = 0 (forward-mode
-/// differentiation). Evaluating a formula on {x, 1} gives its value and its slope, so the second
-/// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> reaches one order
-/// more. T is float, double, a Pack of them, or a Dual. Comparisons look at the values only.
+/// A value and its derivative along one direction: a + b*e with e*e = 0 (forward-mode
+/// differentiation). A formula evaluated on {x, 1} gives its value and its slope. So the second
+/// derivative of an op is its slope() evaluated on a Dual, and Dual<Dual<T>> gives the third. T is
+/// float, double, a Pack of them, or a Dual. Comparisons compare values only.
 template <class T>
 struct Dual {
   T value{};
@@ -35,7 +35,7 @@ struct Dual {
   Dual() = default;
   HG_HD Dual(T v, T d = T(0)) : value(v), derivative(d) {}
 
-  /// A constant. Narrows without a warning, as Pack does.
+  /// A constant: derivative 0. Narrows without a warning, as Pack does.
   template <detail::Arithmetic Scalar>
   HG_HD Dual(Scalar constant) : value(static_cast<T>(constant)), derivative(0) {}
 
@@ -85,8 +85,11 @@ struct ScalarOf<Dual<T>> {
 
 }  // namespace halfgrad
 
-/// math.h on duals: f(a + b*e) = f(a) + f'(a)*b*e. minimum, maximum, isnan, isinf and isfinite are
-/// math.h's own formulas.
+/// math.h's functions of duals:
+///
+///     f(a + b*e) = f(a) + f'(a)*b*e
+///
+/// minimum, maximum, isnan, isinf and isfinite need no overload here.
 namespace halfgrad::math {
 
 template <class T>
@@ -169,8 +172,12 @@ HG_HD Dual<T> erf(Dual<T> x) {
   return {erf(x.value), T(kTwoOverSqrtPi) * exp(-x.value * x.value) * x.derivative};
 }
 
-/// d(x^p) = p x^(p-1) dx + x^p log(x) dp, where terms that vanish in the limit are 0 instead of
-/// 0 * inf, and a constant p costs no NaN for x <= 0.
+/// The derivative is
+///
+///     d(x^p) = p x^(p-1) dx + x^p log(x) dp
+///
+/// Terms that vanish in the limit are 0 instead of 0 * inf, and a constant p gives no NaN for x <=
+/// 0.
 template <class T>
 HG_HD Dual<T> pow(Dual<T> x, Dual<T> exponent) {
   const T base = x.value;

@@ -8,7 +8,8 @@
 namespace halfgrad::detail {
 namespace {
 
-// Most operands of most ops: no larger than a tile, and in place as the kernel wants them.
+// Fast path for arrays of at most one tile: runs on their memory if all are contiguous and of type
+// T, as in most calls.
 template <class T>
 bool run_in_place(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                   int inputs) {

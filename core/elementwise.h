@@ -14,23 +14,23 @@
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
-/// The elementwise engine: out[i] = f(a[i], b[i], ...) over operands that broadcast to `out`.
+/// The elementwise engine: out[i] = f(a[i], b[i], ...) for operands that broadcast to `out`.
 ///
-/// f is a functor with a templated call operator, `template <class T> HG_HD T operator()(T a, T b)
-/// const`, written once: T is a SIMD pack on the CPU, a number on a GPU. Operands of any dtype are
-/// widened on load and the result is rounded once on store.
+/// f is a functor with a templated call operator, written once: `template <class T> HG_HD T
+/// operator()(T a, T b) const`. T is a SIMD pack on the CPU and a scalar on a GPU. Operands of any
+/// dtype are widened when loaded; the result is rounded once when stored.
 namespace halfgrad::detail {
 
 template <class T>
 using TileKernel = void (*)(const void* f, T* out, const T* const* in, std::int64_t n);
 
-/// Runs `kernel` over tiles, in parallel where there is enough work.
+/// Runs `kernel` on every tile, in parallel for large arrays.
 template <class T>
 void run_tiles(TileKernel<T> kernel, const void* f, const Array& out, const Array* const* in,
                int inputs);
 
 #if defined(__AVX__)
-/// A mask of the first `count` lanes of T.
+/// Returns a mask of the first `count` lanes of T.
 template <class T>
 __m256i first_lanes(std::int64_t count) {
   static constexpr std::int32_t kWords[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -91,7 +91,7 @@ void elementwise_on_cpu(const F& f, const Array& out, const In&... in) {
   run_tiles<T>(kernel, &f, out, operands.data(), sizeof...(In));
 }
 
-/// The same on the GPU where `out` lies: core/cuda/elementwise_cuda.h.
+/// Runs on the GPU that holds `out`: core/cuda/elementwise_cuda.h.
 template <class T, class F, class... In>
 void elementwise_on_cuda(const F& f, const Array& out, const In&... in);
 
@@ -103,18 +103,18 @@ void elementwise_in(const F& f, const Array& out, const In&... in) {
   if constexpr (kWithCpu) elementwise_on_cpu<T>(f, out, in...);
 }
 
-/// A number as an operand of T: a scalar, a Pack or a Dual.
+/// Converts `number` to an operand of type T: a scalar, a Pack or a Dual.
 template <class T>
 HG_HD T as(const Scalar& number) {
   return T(number.cast<scalar_t<T>>());
 }
 
-/// True for functors that also make sense on integers: `static constexpr bool integers = true`.
+/// True for functors that also accept integers: `static constexpr bool integers = true`.
 template <class F>
 concept TakesIntegers = F::integers;
 
-/// Computes f in the compute type of `compute` and stores it in `out`. The operands' shapes must
-/// broadcast to out's; `out` may be one of them but not overlap them otherwise.
+/// Computes f in the compute type of `compute` and stores the result in `out`. The operands must
+/// broadcast to the shape of `out`, which aliases each of them exactly or does not overlap it.
 template <class F, class... In>
 void elementwise(const F& f, DType compute, const Array& out, const In&... in) {
   expect_one_device("elementwise", out, std::array{&in...});

@@ -8,12 +8,12 @@
 
 namespace halfgrad {
 
-/// A number of a format of at most 25 significant bits, with the arithmetic that a machine of that
-/// format would have: each operation computed exactly, then rounded to nearest even. For lessons
-/// ("what does a sum in fp16 do?") and for judging kernels that accumulate in 16 bits.
+/// A number of a format of at most 25 significant bits, with the arithmetic of a machine of that
+/// format: each operation is computed exactly, then rounded to nearest even. It is for lessons (how
+/// does a sum in fp16 behave?) and for judging kernels that accumulate in 16 bits.
 ///
-/// Sums, products, quotients and roots are computed in double first. That double rounding is
-/// innocuous where 53 >= 2p + 2 (Figueroa, "When is double rounding innocuous?", SIGNUM 1995).
+/// Sums, products, quotients and roots are first computed in double. That double rounding is
+/// innocuous if 53 >= 2p + 2 (Figueroa, "When is double rounding innocuous?", SIGNUM 1995).
 template <const NumberFormat& kFormat>
 class Emulated {
  public:
@@ -36,14 +36,14 @@ class Emulated {
   friend auto operator<=>(Emulated a, Emulated b) { return a.value_ <=> b.value_; }
 
   friend Emulated sqrt(Emulated a) { return Emulated(std::sqrt(a.value_)); }
-  /// a b + c with one rounding.
+  /// a * b + c with one rounding.
   friend Emulated fma(Emulated a, Emulated b, Emulated c) {
     return Emulated(sum_to_odd(a.value_ * b.value_, c.value_));
   }
 
  private:
-  /// a + b, and where that is no double, the neighbour with an odd last bit: it lies on the right
-  /// side of every midpoint of a shorter format (Boldo and Melquiond, "Emulation of FMA and
+  /// Returns a + b if a double holds it, else its neighbour with an odd last bit, which is on the
+  /// right side of every midpoint of a shorter format (Boldo and Melquiond, "Emulation of FMA and
   /// correctly rounded sums", IEEE Trans. Computers 2008).
   static double sum_to_odd(double a, double b) {
     const double sum = a + b;

@@ -41,13 +41,14 @@ class MessageFormat {
   std::string_view text_;
 };
 
-/// Returns `op: format`, where each `{}` has become the next of `parts`.
+/// Returns `op: format`, with each `{}` replaced by the next of `parts`.
 std::string message(std::string_view op, std::string_view format,
                     std::initializer_list<std::string> parts);
 
-/// Throws Error with the text `op: format`, where each `{}` stands for the next value:
-///     fail("bmm", "expected batches [b, m, k] and [b, k, n], got {} and {}", a.sizes(), b.sizes());
-/// Callers' mistakes are std::invalid_argument; name another Error for the machine's or our own.
+/// Throws Error with the text `op: format`, with each `{}` replaced by the next value:
+///     fail("bmm", "expected [b, m, k] and [b, k, n], got {} and {}", a.sizes(), b.sizes());
+/// The default, std::invalid_argument, is for mistakes of the caller. Use std::runtime_error for
+/// failures of the machine and std::logic_error for bugs of ours.
 template <class Error = std::invalid_argument, class... Values>
 [[noreturn]] void fail(std::string_view op, std::type_identity_t<MessageFormat<Values...>> format,
                        const Values&... values) {

@@ -12,7 +12,7 @@ namespace runtime = detail::runtime;
 
 namespace {
 
-thread_local constinit Graph* current = nullptr;  // that this thread captures
+thread_local constinit Graph* current = nullptr;  // the graph that this thread captures
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Graph::~Graph() {
     runtime::destroy_graph(native_);
     home_.wait_stream(replayed_on_);
   } catch (const std::runtime_error&) {
-    // The GPU is lost, and its memory with it.
+    // The GPU is lost, so its memory is too.
   }
 }
 
@@ -59,7 +59,7 @@ void Graph::capture(const std::function<void()>& function) {
       capture_end();
       runtime::destroy_graph(std::exchange(native_, nullptr));
     } catch (const std::runtime_error&) {
-      // What the function threw says why the capture broke.
+      // The exception of the function explains why the capture broke.
     }
     forget_captured();
     throw;
@@ -75,7 +75,7 @@ void Graph::capture_begin() {
     detail::fail<std::logic_error>("capture_begin",
                                    "expected a graph that has captured nothing yet");
   }
-  if (current == nullptr) allocator::empty_cache(device_);  // may wait, unless within a capture
+  if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
   const Stream& stream = captured_on_->get();
   runtime::begin_capture(device_.index(), stream.native());
@@ -115,7 +115,7 @@ void Graph::replay() {
     detail::fail<std::logic_error>("replay", "expected capture before it");
   }
   const Stream stream = current_stream(device_);
-  stream.wait_stream(replayed_on_);  // it may still be reading what this replay is given
+  stream.wait_stream(replayed_on_);  // it may still read values that this replay overwrites
   replayed_on_ = stream;
   random_.prepare_replay();
   for (const auto& send : sends_) send();

@@ -10,21 +10,21 @@
 
 namespace halfgrad {
 
-/// A function's GPU work, recorded once and queued again by one call, as torch.cuda.CUDAGraph:
+/// The GPU work of a function, captured once and replayed by one call, as torch.cuda.CUDAGraph:
 ///
-///   step();                            // once as usual: state, caches and streams come to be
+///   step();                            // a normal run first: allocates states, caches and streams
 ///   Graph graph(device);
-///   graph.capture(step);               // computes nothing
+///   graph.capture(step);               // records kernels, computes nothing
 ///   for (...) graph.replay();
 ///
-/// A replay repeats the kernels with the same addresses and host values. What changes from step to
-/// step must therefore be read from device memory, where before_replay() may put it, and results
-/// appear where the captured run put them. Memory that the function allocates stays the graph's own
-/// for its lifetime; arrays from outside that it uses, pinned memory included, have to live as
-/// long. Whatever waits for the device inside throws std::runtime_error. Random numbers differ from
-/// replay to replay, as they would from call to call: see Generator.
+/// A replay runs the same kernels with the same addresses and host values. So values that change
+/// from step to step must be in device memory, where before_replay() can write them. Results appear
+/// at the addresses of the captured run. Memory that the function allocates belongs to the graph
+/// until it is destroyed; arrays from outside, pinned ones included, must live as long. A wait for
+/// the device during capture throws std::runtime_error. Each replay draws new random numbers, the
+/// same as separate calls would draw: see Generator.
 ///
-/// On the CPU replay() runs the function, and capture() only keeps it.
+/// On the CPU capture() stores the function and replay() calls it.
 class Graph {
  public:
   explicit Graph(Device device = kCUDA);
@@ -32,26 +32,26 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Records `function`, which queues work on current_stream(device), a stream of the graph's own.
-  /// Cached blocks are given back to the system first: the graph's memory is its own, and those
-  /// that a warm-up has left would stay unused beside it. What the function throws is passed on,
-  /// and the graph is as before. Throws std::logic_error for a graph that has captured already.
+  /// Captures the work that `function` queues on current_stream(device), which is a stream of the
+  /// graph. Empties the allocator cache first: the graph has its own memory, and blocks cached by a
+  /// warm-up would stay unused. Rethrows an exception of `function` and leaves the graph unchanged.
+  /// Throws std::logic_error if the graph has already captured.
   void capture(const std::function<void()>& function);
 
-  /// The two ends of capture(), for code that is no function; on a GPU alone, on one thread.
-  /// Between them a stream of the graph's own is current. capture_end() throws std::runtime_error
-  /// where the work is not to be had as a graph, as when another stream has joined it and has not
-  /// been waited for; then the graph is as before capture_begin().
+  /// Begin and end of capture(), for code that is not one function. GPU only; both calls on one
+  /// thread. Between them a stream of the graph is current. capture_end() throws std::runtime_error
+  /// if the work cannot become a graph, for example if another stream joined the capture and was
+  /// not waited for. The graph is then as before capture_begin().
   void capture_begin();
   void capture_end();
 
-  /// Calls `send` now or, while this thread captures a graph, before each of that graph's replays
-  /// instead, with the replay's stream current: how what the host changes between steps (a learning
-  /// rate) gets to where captured kernels read it.
+  /// Calls `send` now. While this thread captures a graph, stores `send` instead, and each replay
+  /// of that graph calls it first, with the stream of the replay current. It sends host values that
+  /// change between steps, such as a learning rate, to where captured kernels read them.
   static void before_replay(std::function<void()> send);
 
-  /// Queues the work on current_stream(device); the host does not wait.
-  /// Throws std::logic_error when nothing was captured.
+  /// Queues the captured work on current_stream(device); the host does not wait. Throws
+  /// std::logic_error if nothing was captured.
   void replay();
 
  private:
@@ -69,14 +69,14 @@ class Graph {
   void forget_captured();
 
   Device device_;
-  Stream home_;  // the pool's memory goes back there
+  Stream home_;  // gets the pool's memory at the end
   Stream replayed_on_;
   std::optional<detail::OwnStream> captured_on_;
   allocator::Pool pool_;
   detail::CapturedRandom random_;
   std::optional<Capture> capturing_;
-  std::vector<std::function<void()>> sends_;  // before each replay
-  std::function<void()> function_;            // on the CPU
+  std::vector<std::function<void()>> sends_;  // called before each replay
+  std::function<void()> function_;            // CPU only
   void* native_ = nullptr;
 };
 

@@ -10,7 +10,7 @@
 namespace halfgrad::detail {
 namespace {
 
-// starts[g] = how many of the n sorted numbers are smaller than g
+// starts[g] = the number of sorted values below g
 struct LowerBound {
   const std::int64_t* sorted;
   std::int64_t n;
@@ -40,7 +40,8 @@ Grouping by_counting(const Array& group, std::int64_t groups) {
   const std::int64_t n = group.numel();
   std::fill_n(starts, groups + 1, std::int64_t{0});
   for (std::int64_t i = 0; i < n; ++i) ++starts[of[i]];
-  // The end of each group, which placing its items from the last one on turns into its start.
+  // starts[g] is the end of group g here; placing the items from last to first lowers it to the
+  // start.
   for (std::int64_t g = 1; g <= groups; ++g) starts[g] += starts[g - 1];
   for (std::int64_t i = n - 1; i >= 0; --i) order[--starts[of[i]]] = i;
   return result;
@@ -57,8 +58,8 @@ Grouping by_sorting(const char* op, const Array& group, std::int64_t groups) {
   return result;
 }
 
-// kWidth neighbouring columns at once: one a thread on a GPU, a few SIMD registers on the CPU,
-// which would otherwise walk through the items once for each column.
+// Sums kWidth neighbouring columns at once: one per thread on a GPU; several SIMD registers on the
+// CPU, which would otherwise pass over the items once per column.
 template <class T, int kWidth>
 struct SumOfGroup {
   T* sums;

@@ -11,8 +11,9 @@
 
 namespace halfgrad::detail {
 
-/// Which branches the engines have. The CUDA backend's check of its functors leaves the CPU's out:
-/// nvcc cannot tell a formula's SIMD instance from one for the device that lacks its HG_HD.
+/// The branches that the engines compile. The CUDA backend's check of its functors leaves out the
+/// CPU: nvcc cannot distinguish the SIMD instance of a formula from a device instance that lacks
+/// HG_HD.
 #if defined(HALFGRAD_CUDA)
 inline constexpr bool kWithCuda = true;
 #else

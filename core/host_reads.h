@@ -6,8 +6,8 @@
 
 namespace halfgrad::detail {
 
-/// How often this process has asked an array for its item(), which on a GPU waits: how a test on
-/// the CPU sees that a training step would not.
+/// Number of item() calls of this process. On a GPU each of them waits, so a test on the CPU uses
+/// the count to check that a training step would not wait.
 std::int64_t host_reads();
 
 }  // namespace halfgrad::detail

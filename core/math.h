@@ -6,16 +6,16 @@
 #include <halfgrad/core/float_math.h>
 #include <halfgrad/core/simd.h>
 
-/// Elementary functions that stay in their argument's type: math::exp(float) is a float on every
-/// compiler, and the same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and
+/// Elementary functions that return the type of their argument: math::exp(float) is a float on
+/// every compiler. The same name serves float, double, Pack<float>, Pack<double>, Dual (dual.h) and
 /// device code. Arguments and results are as in <cmath>: angles in radians, IEEE 754 edge values.
 ///
-/// Accuracy: scalars and Pack<double> are the C library's, below 1 ulp (log10 and tanh 2). On a GPU
-/// they are CUDA's, by its manual within 2 ulp; but sin, cos, tan and pow of a float are computed
-/// in double, as those of packs are, since CUDA's tan and pow are less exact than that. fmod, floor
-/// and trunc are exact everywhere. Pack<float> is our own (float_math.h) and stays within the
-/// bounds listed in tests/core/math_test.cpp. Scalar float and Pack<float> therefore differ in the
-/// last bit: what must not depend on an element's position has to go through packs throughout.
+/// Accuracy: scalars and Pack<double> use the C library, with errors below 1 ulp (log10 and tanh
+/// 2). A GPU uses CUDA's functions, by its manual within 2 ulp; but sin, cos, tan and pow of a
+/// float are computed in double everywhere, because CUDA's tan and pow are less exact. fmod, floor
+/// and trunc are exact everywhere. Pack<float> is our own (float_math.h), with the bounds listed in
+/// tests/core/math_test.cpp. Scalar float and Pack<float> may therefore differ in the last bit: use
+/// packs throughout where the result must not depend on the position of an element.
 namespace halfgrad::math {
 
 template <std::floating_point T>
@@ -103,8 +103,8 @@ HG_HD T copysign(T magnitude, T sign) {
   return std::copysign(magnitude, sign);
 }
 
-/// a b + c. A GPU rounds it once: nvcc by itself would contract it in one kernel of an op and not
-/// in another, and an element's bits would depend on its tensor's strides.
+/// Returns a * b + c, rounded once on a GPU. Without it nvcc would contract the expression in one
+/// kernel of an op but not in another, and the bits would depend on the strides of the tensor.
 template <class T>
 HG_HD T multiply_add(T a, T b, T c) {
   if constexpr (std::floating_point<T>) {
@@ -124,7 +124,7 @@ HG_HD T maximum(T a, T b) {
   return select(a > b, a, select(a != a, a, b));
 }
 
-/// bool for scalars, Mask for packs; of a dual, the value is asked.
+/// Return bool for scalars and Mask for packs; of a Dual they test the value.
 template <class T>
 HG_HD mask_t<T> isnan(T x) {
   return x != x;

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kChunk = 16 * kTile;
 
-// Gives ranges that overlap, through others too, one beginning. False where none do.
+// Sets `begin` of each group of transitively overlapping ranges to the first `begin` of the group.
+// Returns false if no ranges overlap.
 bool join_overlapping(std::vector<WrittenMemory>& written) {
   std::sort(written.begin(), written.end(),
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
@@ -36,7 +37,7 @@ std::vector<std::size_t> passes_of(std::vector<WrittenMemory> written, std::size
   std::vector<std::vector<std::uintptr_t>> memory_of(count);
   for (const WrittenMemory& memory : written) memory_of[memory.index].push_back(memory.begin);
   std::vector<std::size_t> passes(count);
-  std::unordered_map<std::uintptr_t, std::size_t> next;  // for those that write there
+  std::unordered_map<std::uintptr_t, std::size_t> next;  // next free pass for the range
   for (std::size_t i = 0; i < count; ++i) {
     for (const auto begin : memory_of[i]) passes[i] = std::max(passes[i], next[begin]);
     for (const auto begin : memory_of[i]) next[begin] = passes[i] + 1;

@@ -14,27 +14,27 @@
 #include <halfgrad/core/simd.h>
 #include <halfgrad/core/tile.h>
 
-/// The engine for lists of tensors: optimizers, unscaling, clipping. One pass over any number of
-/// tensors, cut into chunks of equal work, each operand read and written once.
+/// The engine for lists of tensors: optimizers, unscaling, clipping. It processes any number of
+/// tensors in one pass, in chunks of equal work, and reads and writes each operand once.
 namespace halfgrad::detail {
 
-/// One tensor's part in a pass: arrays that broadcast to the shape of the first, and how to change
-/// them. `make()` is called for every chunk, on the arrays' device, where it may read other device
-/// memory; it returns the formula
+/// The update of one tensor: arrays that broadcast to the shape of the first, and the formula that
+/// changes them. `make()` is called for every chunk on the device of the arrays, where it may read
+/// device memory. It returns the formula:
 ///
-///   static constexpr unsigned kWrites;                        // bit i: operand i is changed
-///   static constexpr unsigned kReads;                         // bit i: it is looked at; optional
+///   static constexpr unsigned kWrites;                        // bit i: operand i is written
+///   static constexpr unsigned kReads;                         // bit i: it is read; optional
 ///   template <class T> HG_HD void operator()(T& a, T& b, ...) const;
 ///
-/// for elements of all operands, where T is double if the first operand is float64, else float; on
-/// the CPU a SIMD pack of them. Operands that are only read may be taken by value.
+/// T is double if the first operand is float64, else float; on the CPU a SIMD pack of them. The
+/// formula may take operands that it only reads by value.
 template <class Update, std::size_t N>
 struct TensorUpdate {
   Update update;
   std::array<const Array*, N> operands;
 };
 
-/// *flag = 1, from any number of threads: how a formula reports what it has seen.
+/// Sets *flag = 1, from any number of threads: formulas report non-finite values with it.
 HG_HD inline void raise_flag(float* flag) {
 #if defined(__CUDA_ARCH__)
   *static_cast<volatile float*>(flag) = 1;
@@ -43,8 +43,9 @@ HG_HD inline void raise_flag(float* flag) {
 #endif
 }
 
-/// Adds how many lanes of `mask` are set to *counter, from any number of threads: whole numbers, so
-/// the order cannot matter. Beyond a tensor's end a pack holds what the formula makes of zeros.
+/// Adds the number of set lanes in `mask` to *counter, from any number of threads. Integer addition
+/// gives the same result in any order. Past the end of a tensor a pack contains what the formula
+/// computes from zeros.
 HG_HD inline void add_count(std::int64_t* counter, bool mask) {
   if (!mask) return;
 #if defined(__CUDA_ARCH__)
@@ -64,24 +65,24 @@ concept StatesFormulaReads = requires {
   Formula::kReads;
 };
 
-/// Whether a formula looks at operand i before it is written.
+/// Whether a formula reads the old value of operand i.
 template <class Formula>
 constexpr bool reads_operand(std::size_t i) {
   if constexpr (StatesFormulaReads<Formula>) return Formula::kReads >> i & 1U;
   return true;
 }
 
-/// What the update at `index` in a list may write: addresses [begin, end), not empty.
+/// Addresses [begin, end) that the update at `index` in a list may write; not empty.
 struct WrittenMemory {
   std::uintptr_t begin;
   std::uintptr_t end;
   std::size_t index;
 };
-/// Adds an operand, if it has elements.
+/// Adds the memory of an operand, unless it has no elements.
 void add_written(std::vector<WrittenMemory>& written, const Array& operand, std::size_t index);
 
-/// In which pass over a list of `count` updates each has its turn: those that write the same memory
-/// one after the other, in their order. Empty where one pass will do.
+/// Returns the pass of each update: updates that write overlapping memory go to successive passes,
+/// in list order. Returns an empty vector if one pass is enough.
 std::vector<std::size_t> passes_of(std::vector<WrittenMemory> written, std::size_t count);
 
 /// Elements [begin, end) of the tensor at `index` in a list.
@@ -91,10 +92,10 @@ struct Chunk {
   std::int64_t end;
 };
 
-/// Cuts tensors of these sizes up, in order.
+/// Splits tensors of these sizes into chunks, in order.
 std::vector<Chunk> chunks_of(std::span<const std::int64_t> sizes);
 
-/// Calls run(context, chunk) for each: in parallel where there is enough work.
+/// Calls run(context, chunk) for each chunk, in parallel if there is enough work.
 void run_chunk_list(const std::vector<Chunk>& chunks, void (*run)(const void*, const Chunk&),
                     const void* context);
 
@@ -153,7 +154,7 @@ void multi_tensor_on_cpu(const std::vector<TensorUpdate<Update, N>>& updates, co
   run_chunk_list(chunks_of(sizes), run, &updates);
 }
 
-/// The same on GPUs: core/cuda/multi_tensor_cuda.h.
+/// Runs on a GPU: core/cuda/multi_tensor_cuda.h.
 template <class Update, std::size_t N>
 void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip);
 
@@ -180,10 +181,10 @@ void multi_tensor_in_one_pass(const std::vector<TensorUpdate<Update, N>>& update
   if constexpr (kWithCpu) multi_tensor_on_cpu(updates, skip);
 }
 
-/// Applies every update, unless `*skip`, in the memory of the arrays' device, is not zero. Updates
-/// that write the same memory, as of a gradient that two parameters share, follow one another in
-/// their order; none may read what another writes. The result does not depend on the number of
-/// threads.
+/// Applies every update, unless `*skip`, on the device of the arrays, is nonzero. Updates that
+/// write the same memory, such as a gradient that two parameters share, run one after another in
+/// list order. An update must not read what another one writes. The result does not depend on the
+/// number of threads.
 template <class Update, std::size_t N>
 void multi_tensor(const std::vector<TensorUpdate<Update, N>>& updates,
                   const float* skip = nullptr) {

@@ -5,16 +5,16 @@
 
 #include <halfgrad/core/reduce.h>
 
-/// The reduction engine for lists of tensors, as norms for clipping need it.
+/// The reduction engine for lists of tensors, used for the gradient norms of clipping.
 namespace halfgrad::detail {
 
-/// The same on the GPU where `out` lies: core/cuda/multi_tensor_reduce_cuda.h.
+/// Runs on the GPU that holds `out`: core/cuda/multi_tensor_reduce_cuda.h.
 template <class R>
 void multi_tensor_reduce_on_cuda(const R& r, std::span<const Array> in, const Array& out);
 
-/// out[i] = the reduction (see reduce.h) of all elements of in[i], computed and rounded as of
-/// in[i]'s dtype, then converted to that of out, which is contiguous. All lie on one device; on a
-/// GPU it takes two launches for every few hundred tensors.
+/// Sets out[i] to the reduction (see reduce.h) of all elements of in[i], rounded to the dtype of
+/// in[i] and then converted to that of `out`, which is contiguous. All arrays are on one device. A
+/// GPU needs two launches for every few hundred tensors.
 template <class R>
 void multi_tensor_reduce(const R& r, std::span<const Array> in, const Array& out) {
   if constexpr (kWithCuda) {

@@ -8,9 +8,9 @@
 
 #include <halfgrad/core/language.h>
 
-/// Binary floating-point formats of up to 32 bits, bit by bit: what a pattern means, and which
-/// pattern a number becomes. Exact for every double, in integers; made for checking conversions and
-/// for lessons, not for speed (dtype.h has the quick ones).
+/// Binary floating-point formats of up to 32 bits: decode() gives the value of a bit pattern,
+/// encode() the pattern of a value. Exact for every double, in integer arithmetic. They check
+/// conversions and serve lessons; dtype.h has the fast conversions.
 ///
 /// IEEE 754-2019 section 3 defines fp16 and fp32; "FP8 Formats for Deep Learning" (Micikevicius et
 /// al., 2022) and the OCP 8-bit Floating Point Specification define e4m3fn and e5m2.
@@ -20,35 +20,36 @@ struct NumberFormat {
   std::string_view name;
   int exponent_bits;
   int fraction_bits;
-  /// Infinities, and every fraction of the largest exponent but 0 a NaN. Otherwise all ones is the
-  /// only NaN, and the largest exponent holds numbers.
+  /// True if the largest exponent means infinity (fraction 0) and NaN (any other fraction). If
+  /// false, the largest exponent has finite values, and the only NaN has all bits set.
   bool has_infinity = true;
 
   constexpr int bits() const { return 1 + exponent_bits + fraction_bits; }
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  constexpr int min_exponent() const { return 1 - bias(); }  ///< of the smallest normal number
+  /// The exponent of the smallest normal number.
+  constexpr int min_exponent() const { return 1 - bias(); }
   constexpr std::uint32_t sign_bit() const { return std::uint32_t{1} << (bits() - 1); }
-  /// The magnitude that follows max_finite: infinity, or NaN without one.
+  /// The magnitude after max_finite: infinity, or NaN in a format without infinity.
   constexpr std::uint32_t overflow() const {
     const std::uint32_t ones = sign_bit() - 1;
     return has_infinity ? ones >> fraction_bits << fraction_bits : ones;
   }
   constexpr std::uint32_t max_finite() const { return overflow() - 1; }
-  /// Quiet, payload 0.
+  /// The quiet NaN with payload 0.
   constexpr std::uint32_t nan() const {
     return has_infinity ? overflow() | std::uint32_t{1} << (fraction_bits - 1) : overflow();
   }
-  /// Half the distance from 1 to the next number, as a power of two.
+  /// Half the distance from 1 to the next larger value, as a power of two.
   constexpr int roundoff_exponent() const { return -fraction_bits - 1; }
 };
 
-inline constexpr NumberFormat kFp32{"float32", 8, 23};  // named as PyTorch's dtypes
+inline constexpr NumberFormat kFp32{"float32", 8, 23};  // names as in PyTorch
 inline constexpr NumberFormat kFp16{"float16", 5, 10};
 inline constexpr NumberFormat kBf16{"bfloat16", 8, 7};
 inline constexpr NumberFormat kFp8E4M3Fn{"float8_e4m3fn", 4, 3, false};
 inline constexpr NumberFormat kFp8E5M2{"float8_e5m2", 5, 2};
 
-/// The value of a pattern, exactly.
+/// Returns the exact value of a bit pattern.
 inline double decode(std::uint32_t bits, const NumberFormat& format) {
   const std::uint32_t magnitude = bits & (format.sign_bit() - 1);
   const double sign = (bits & format.sign_bit()) != 0 ? -1 : 1;
@@ -70,23 +71,23 @@ inline double decode(std::uint32_t bits, const NumberFormat& format) {
 enum class Rounding : std::uint8_t {
   nearest_even,
   toward_zero,
-  stochastic,  ///< away from zero with the probability of the part that is cut off
+  stochastic,  ///< up in magnitude with the probability of the discarded fraction
 };
 
 struct EncodeOptions {
   Rounding rounding = Rounding::nearest_even;
-  /// What overflows, infinity included, becomes the largest finite number, as NVIDIA's `satfinite`.
-  /// Otherwise it becomes infinity, or NaN in a format without; cut toward zero, a finite number
-  /// stays finite.
+  /// Turns overflow, infinity included, into the largest finite value, as NVIDIA's `satfinite`
+  /// does. Otherwise overflow gives infinity, or NaN in a format without infinity; with toward_zero
+  /// a finite value stays finite.
   bool saturate = false;
-  /// For stochastic rounding: uniform on [0, 2^64). Probabilities are exact for numbers of at least
-  /// 2^-12 times the smallest subnormal, and within 2^-64 below.
+  /// Random bits for stochastic rounding, uniform on [0, 2^64). Probabilities are exact for values
+  /// of at least 2^-12 times the smallest subnormal, and within 2^-64 below.
   std::uint64_t random_bits = 0;
 };
 
 namespace detail {
 
-/// floor(significand / 2^shift), or one more as the rounding has it.
+/// Returns significand / 2^shift, rounded to an integer.
 inline std::uint64_t shifted(std::uint64_t significand, int shift, const EncodeOptions& options) {
   if (shift <= 0) return significand << -shift;
   const std::uint64_t kept = shift < 64 ? significand >> shift : 0;
@@ -100,7 +101,7 @@ inline std::uint64_t shifted(std::uint64_t significand, int shift, const EncodeO
     case Rounding::toward_zero:
       return kept;
     case Rounding::stochastic: {
-      // rest / 2^shift of all words are smaller than this one.
+      // A fraction rest / 2^shift of all words is below the threshold.
       const std::uint64_t threshold = shift < 64    ? rest << (64 - shift)
                                       : shift < 128 ? rest >> (shift - 64)
                                                     : 0;
@@ -112,8 +113,8 @@ inline std::uint64_t shifted(std::uint64_t significand, int shift, const EncodeO
 
 }  // namespace detail
 
-/// The pattern for x. Overflow is what rounds, with an unbounded exponent, beyond max_finite. A NaN
-/// keeps its sign and loses its payload.
+/// Returns the bit pattern of x rounded to the format. Overflow means that x, rounded with an
+/// unbounded exponent, exceeds max_finite. A NaN keeps its sign and loses its payload.
 inline std::uint32_t encode(double x, const NumberFormat& format,
                             const EncodeOptions& options = {}) {
   const std::uint32_t sign = std::signbit(x) ? format.sign_bit() : 0;
@@ -132,14 +133,14 @@ inline std::uint32_t encode(double x, const NumberFormat& format,
   }
   const int quantum = format.min_exponent() + steps_above_smallest - format.fraction_bits;
   const std::uint64_t kept = detail::shifted(significand, quantum - (exponent - 52), options);
-  // The hidden bit of a normal number, and a carry out of the fraction, both add to the exponent.
+  // The hidden bit of a normal value, and a carry out of the fraction, both add to the exponent.
   const std::uint64_t magnitude =
       (static_cast<std::uint64_t>(steps_above_smallest) << format.fraction_bits) + kept;
   if (magnitude <= format.max_finite()) return sign | static_cast<std::uint32_t>(magnitude);
   return sign | (options.rounding == Rounding::toward_zero ? format.max_finite() : largest);
 }
 
-/// The number of the format that x becomes.
+/// Returns x rounded to the format.
 inline double rounded_to(const NumberFormat& format, double x, const EncodeOptions& options = {}) {
   return decode(encode(x, format, options), format);
 }

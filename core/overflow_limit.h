@@ -6,7 +6,7 @@
 
 namespace halfgrad::detail {
 
-/// The smallest magnitude that a float rounds to infinity from in `dtype`; infinity where all fit.
+/// The smallest magnitude that rounds to infinity in `dtype`; infinity if every float fits.
 inline double overflow_limit(DType dtype) {
   switch (dtype) {
     case DType::f16:

@@ -9,8 +9,8 @@
 
 #include <halfgrad/core/simd.h>
 
-/// math.h's functions on packs. Those of Pack<double> serve references and checks and call the C
-/// library lane by lane; those of Pack<float> are in float_math.h.
+/// math.h's functions on packs. On Pack<double>, for references and checks, they call the C library
+/// lane by lane. The functions on Pack<float> are in float_math.h.
 namespace halfgrad::math {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -18,7 +18,7 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 namespace detail {
 
-/// A pack's bits as a vector of integers, and back.
+/// Converts the bits of a pack to a vector of integers, and back.
 template <class T>
 typename Mask<T>::Lanes bits(Pack<T> x) {
   return reinterpret_cast<typename Mask<T>::Lanes>(x.lanes());

@@ -10,16 +10,16 @@
 #include <halfgrad/core/cuda/for_each.h>
 #endif
 
-/// The plainest engine, for work that is neither elementwise nor row by row (gather, sums over
-/// groups): a functor that is called once for every index, on any device.
+/// The simplest engine, for work that is neither elementwise nor row by row (gather, sums over
+/// groups): it calls a functor once for every index, on any device.
 namespace halfgrad::detail {
 
-/// Calls f(i) for every i in [0, n), in any order and at the same time: chunks of threads of the
-/// CPU, one thread an index on a GPU, where it is queued on the current stream for `op`. Calls must
-/// not write what others read or write, so that the order cannot matter.
+/// Calls f(i) for every i in [0, n), in any order and concurrently: in chunks on the threads of the
+/// CPU, with one thread per index on a GPU, queued on the current stream for `op`. A call must not
+/// write what another call reads or writes.
 ///
-/// F is a struct of pointers and numbers with `HG_HD void operator()(std::int64_t i) const`. The
-/// pointers are to memory of `device`, and nothing else is.
+/// F is a struct of pointers and scalars with `HG_HD void operator()(std::int64_t i) const`. Its
+/// pointers are to memory of `device`.
 template <class F>
 void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
                        std::int64_t n, const F& f) {
@@ -32,7 +32,7 @@ void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device 
   });
 }
 
-/// An index in row-major order as row and column. A short division is several times quicker.
+/// Splits a row-major index into row and column. A 32-bit division is several times faster.
 template <class F>
 struct RowsAndColumns {
   F f;
@@ -48,9 +48,9 @@ struct RowsAndColumns {
   }
 };
 
-/// Calls f(row, column) for every row in [0, rows) and column in [0, columns). Neighbouring columns
-/// are neighbouring threads on a GPU, and an inner loop on the CPU, whose chunks are the smaller
-/// the more numbers each call looks at: `work`.
+/// Calls f(row, column) for every row in [0, rows) and column in [0, columns). On a GPU,
+/// neighbouring columns are neighbouring threads; on the CPU they are an inner loop. `work` is the
+/// number of elements that each call reads: chunks on the CPU are smaller where it is larger.
 template <class F>
 void parallel_for_each([[maybe_unused]] const char* op, [[maybe_unused]] Device device,
                        std::int64_t rows, std::int64_t columns, const F& f, std::int64_t work = 1) {

@@ -1,13 +1,14 @@
 #pragma once
 // Philox4x32-10: random numbers as a pure function of a counter (Salmon, Moraes, Dror and Shaw,
 // "Parallel random numbers: as easy as 1, 2, 3", SC 2011). There is no state to advance, so the
-// numbers depend neither on the number of threads nor on the device.
+// values depend neither on the number of threads nor on the device.
 //
-// A random tensor is named by a RandomKey. Block k of that key holds four 32-bit words, from which
-// `uniform` and `normal` make 4 floats or 2 doubles: element i of n a block is out[i % n] of block
-// i / n. Only +, *, /, sqrt and explicit fma are used, each correctly rounded on every device, and
-// no product is added except inside std::fma, so a compiler that contracts a * b + c cannot change
-// a bit. (Flags that give up correct rounding, -ffast-math or --use_fast_math, would.)
+// A RandomKey names a random tensor. Block k of that key has four 32-bit words, from which
+// `uniform` and `normal` make 4 floats or 2 doubles. With n elements per block, element i is out[i
+// % n] of block i / n. The code uses only +, *, /, sqrt and explicit fma, each correctly rounded on
+// every device, and adds a product only inside std::fma. So a compiler that contracts a * b + c
+// cannot change a bit. (Flags that give up correct rounding, -ffast-math or --use_fast_math,
+// would.)
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/hd.h>
@@ -17,28 +18,27 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace halfgrad {
 
-/// Names one random tensor: the user's seed, and a number that differs for each tensor drawn.
+/// Names one random tensor: the seed of the user, and a stream that differs for each tensor.
 ///
-/// In a captured graph both change from replay to replay: then `base`, in device memory, says where
-/// this replay's streams begin, and `stream` counts from there.
+/// In a captured graph both change with each replay. Then `base`, in device memory, has the seed
+/// and the first stream of this replay, and `stream` is added to that.
 struct RandomKey {
   uint64_t seed = 0;
   uint64_t stream = 0;
   const RandomKey* base = nullptr;
 
-  /// The key for philox, where `base` can be read.
+  /// Returns the key without `base`; call it where `base` can be read.
   HG_HD RandomKey resolved() const {
     return base == nullptr ? *this : RandomKey{base->seed, base->stream + stream, nullptr};
   }
 };
 
-/// Four independent, uniformly distributed words.
+/// Four independent, uniformly distributed 32-bit words.
 struct PhiloxBlock {
   uint32_t word[4];
 };
@@ -51,9 +51,10 @@ HG_HD inline uint32_t high_product(uint32_t a, uint32_t b) {
 
 }  // namespace detail
 
-/// The bijection itself: ten rounds on 128-bit counters under a 64-bit key. c[w][i] is word w of
-/// counter i, low words first. g++ makes vectors of the loop over i from Count 17 on: shorter loops
-/// it unrolls. Inlined always, so that sources which debug builds optimise keep their own copy.
+/// The Philox bijection: ten rounds on 128-bit counters with a 64-bit key. c[w][i] is word w of
+/// counter i, low words first. g++ vectorises the loop over i for Count of 17 or more, and unrolls
+/// shorter ones. Always inlined, so that the optimised sources of a debug build have their own
+/// optimised copy.
 template <int Count>
 [[gnu::always_inline]] HG_HD inline void philox4x32(uint32_t (&c)[4][Count], uint32_t key0,
                                                     uint32_t key1) {
@@ -75,7 +76,7 @@ HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t
   return {{c[0][0], c[1][0], c[2][0], c[3][0]}};
 }
 
-/// Blocks first, first + 1, ... of the tensor `key`.
+/// Computes blocks first, first + 1, ... of the tensor `key`.
 template <int Count>
 [[gnu::always_inline]] HG_HD inline void random_blocks(RandomKey key, uint64_t first,
                                                        PhiloxBlock (&out)[Count]) {
@@ -90,7 +91,7 @@ template <int Count>
   for (int i = 0; i < Count; ++i) out[i] = {{c[0][i], c[1][i], c[2][i], c[3][i]}};
 }
 
-/// Block `index` of the tensor `key`.
+/// Returns block `index` of the tensor `key`.
 [[gnu::always_inline]] HG_HD inline PhiloxBlock random_block(RandomKey key, uint64_t index) {
   PhiloxBlock block[1];
   random_blocks(key, index, block);
@@ -102,15 +103,15 @@ namespace detail {
 HG_HD inline uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
 template <class To, class From>
-HG_HD To same_bits(From from) {  // std::bit_cast is constexpr, which nvcc refuses in device code
+HG_HD To same_bits(From from) {  // nvcc rejects std::bit_cast in device code: it is constexpr
   static_assert(sizeof(To) == sizeof(From));
   To to;
   memcpy(&to, &from, sizeof to);
   return to;
 }
 
-/// What the formulas below need to know of a floating-point type: enough series terms that the
-/// remainder is below half a roundoff.
+/// Constants of the formulas below for T. The number of series terms makes the remainder less than
+/// half a roundoff.
 template <class T>
 struct NormalTraits;
 
@@ -128,8 +129,9 @@ struct NormalTraits<double> {
   static constexpr uint64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
 };
 
-/// ln(u) for a normal u > 0. With u = 2^e m, sqrt(1/2) <= m < sqrt(2) and s = (m - 1) / (m + 1):
-/// ln(u) = e ln(2) + 2 s (1 + s^2/3 + s^4/5 + ...).
+/// Returns ln(u) for a normal u > 0. With u = 2^e m, sqrt(1/2) <= m < sqrt(2), s = (m - 1) / (m +
+/// 1):
+///     ln(u) = e ln(2) + 2 s (1 + s^2/3 + s^4/5 + ...)
 template <class T, class Word>
 HG_HD T portable_log(T u) {
   using Traits = NormalTraits<T>;
@@ -145,8 +147,9 @@ HG_HD T portable_log(T u) {
   return std::fma(static_cast<T>(exponent), T(0.693147180559945309), T(2) * s * series);
 }
 
-/// cos and sin of `angle` / 2^bits(Word) turns. The nearest quarter turn is taken off in integers,
-/// which leaves |x| <= pi/4 for the series sin(x) = x (1 - x^2/(2*3) (1 - x^2/(4*5) (1 - ...))).
+/// Computes cos and sin of `angle` / 2^bits(Word) turns. Subtracts the nearest quarter turn in
+/// integers, which leaves |x| <= pi/4 for the series
+///     sin(x) = x (1 - x^2/(2*3) (1 - x^2/(4*5) (1 - ...)))
 template <class T, class Word>
 HG_HD void portable_cos_sin(Word angle, T& cosine, T& sine) {
   using Traits = NormalTraits<T>;
@@ -169,8 +172,10 @@ HG_HD void portable_cos_sin(Word angle, T& cosine, T& sine) {
   if (quarter >= 2) sine = -sine;
 }
 
-/// Box and Muller's two independent normals: r cos(t), r sin(t) with r = sqrt(-2 ln(u)). u is the
-/// middle of one of 2^bits(Word) cells of (0, 1), so |normal| <= 6.8 in float, 9.5 in double.
+/// Computes two independent normal values by Box and Muller:
+///     r cos(t), r sin(t)  with  r = sqrt(-2 ln(u))
+/// u is the middle of one of 2^bits(Word) cells of (0, 1), so |normal| <= 6.8 in float, 9.5 in
+/// double.
 template <class T, class Word>
 HG_HD void box_muller(Word radius_word, Word angle_word, T* out) {
   constexpr T cell = T(0.5) / static_cast<T>(Word{1} << (sizeof(Word) * 8 - 1));
@@ -184,7 +189,7 @@ HG_HD void box_muller(Word radius_word, Word angle_word, T* out) {
 
 }  // namespace detail
 
-/// Uniform on [0, 1): multiples of 2^-24 (float) or 2^-53 (double), each equally likely.
+/// Uniform values on [0, 1): multiples of 2^-24 (float) or 2^-53 (double), each equally likely.
 HG_HD inline void uniform(const PhiloxBlock& block, float (&out)[4]) {
   for (int i = 0; i < 4; ++i) out[i] = static_cast<float>(block.word[i] >> 8) * 0x1p-24f;
 }
@@ -195,7 +200,7 @@ HG_HD inline void uniform(const PhiloxBlock& block, double (&out)[2]) {
   }
 }
 
-/// Standard normal.
+/// Standard normal values.
 HG_HD inline void normal(const PhiloxBlock& block, float (&out)[4]) {
   detail::box_muller<float, uint32_t>(block.word[0], block.word[1], out);
   detail::box_muller<float, uint32_t>(block.word[2], block.word[3], out + 2);
@@ -205,8 +210,9 @@ HG_HD inline void normal(const PhiloxBlock& block, double (&out)[2]) {
                                        detail::join(block.word[2], block.word[3]), out);
 }
 
-/// floor(bits bound / 2^64): an integer on [0, bound) from 64 random bits. Always one draw, so
-/// that element i stays a function of i; a value's probability is off by at most 2^-64.
+/// Returns floor(bits * bound / 2^64): an integer on [0, bound) from 64 random bits. It always
+/// takes one draw, so element i stays a function of i; the probability of a value is off by at most
+/// 2^-64.
 HG_HD inline uint64_t bounded(uint64_t bits, uint64_t bound) {
   const uint64_t low = (bits & 0xFFFFFFFF) * (bound & 0xFFFFFFFF);
   const uint64_t cross0 = (bits >> 32) * (bound & 0xFFFFFFFF) + (low >> 32);
@@ -214,7 +220,7 @@ HG_HD inline uint64_t bounded(uint64_t bits, uint64_t bound) {
   return (bits >> 32) * (bound >> 32) + (cross0 >> 32) + (cross1 >> 32);
 }
 
-/// Integers on [0, bound), bound > 0.
+/// Uniform integers on [0, bound); bound > 0.
 HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint64_t (&out)[2]) {
   for (int i = 0; i < 2; ++i)
     out[i] = bounded(detail::join(block.word[2 * i], block.word[2 * i + 1]), bound);
@@ -222,7 +228,7 @@ HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint
 
 namespace detail {
 
-/// What element i of a random permutation is sorted by.
+/// The key by which element i of a random permutation is sorted.
 HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
   const PhiloxBlock block = random_block(key, static_cast<uint64_t>(i) / 2);
   return join(block.word[i % 2 * 2], block.word[i % 2 * 2 + 1]);
@@ -230,8 +236,8 @@ HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
 
 }  // namespace detail
 
-/// 0 ... n-1 in random order: sorted by a random 64-bit key each (equal keys by index), which a
-/// device can do in parallel with the same result. Throws invalid_argument for n < 0.
+/// Returns 0 ... n-1 in random order: sorted by a random 64-bit key, equal keys by index. A device
+/// can do this in parallel with the same result. Throws std::invalid_argument for n < 0.
 inline std::vector<int64_t> random_permutation(int64_t n, RandomKey key) {
   if (n < 0) detail::fail("random_permutation", "expected n >= 0, got {}", n);
   if (key.base != nullptr) {

@@ -12,26 +12,24 @@
 
 namespace halfgrad {
 
-/// Hands out keys of random tensors: the seed, and a stream number that grows by one with every
-/// tensor drawn. All its state is the next key, so saving that and setting it again repeats what
-/// followed. May be used from several threads.
+/// Generates keys of random tensors: the seed, and a stream that grows by one with every tensor.
+/// The state is the next key; restoring it repeats the values that followed. Thread-safe.
 ///
-/// What is drawn on a GPU while a Graph captures is drawn anew by every replay: the graph takes as
-/// many keys then as it took when it was captured, so replays, and what is drawn between them, give
-/// the numbers that plain calls would have given. Captured keys name places in device memory, and a
-/// generator must outlive the graphs that use it.
+/// Every replay of a Graph draws new values: it takes as many keys as the capture took. So replays
+/// and the draws between them give the values that plain calls would have given. Captured keys
+/// refer to device memory, and a generator must outlive the graphs that use it.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed = 0) : next_{seed, 0} {}
 
-  /// Starts again, from `seed`.
+  /// Restarts from `seed`.
   void manual_seed(std::uint64_t seed) { set_state({seed, 0}); }
   std::uint64_t initial_seed() const { return get_state().seed; }
 
   RandomKey get_state() const;
   void set_state(RandomKey next);
 
-  /// A key for the caller alone; `count` keys, of which it returns the first.
+  /// Returns a key that no other caller gets; reserves `count` keys and returns the first.
   RandomKey take(std::uint64_t count = 1);
 
  private:
@@ -41,11 +39,11 @@ class Generator {
 
 namespace detail {
 
-/// The random numbers of a captured graph: how many keys it took from each generator, and where in
-/// device memory its kernels find the first of them.
+/// The random draws of a captured graph: how many keys it takes from each generator, and where in
+/// device memory its kernels read the first of them.
 class CapturedRandom {
  public:
-  /// Makes every Generator::take of this thread take from here until the end of the scope.
+  /// Redirects every Generator::take() of this thread to this object until the end of the scope.
   class Scope : GuardedValue<CapturedRandom*> {
    public:
     [[nodiscard]] explicit Scope(CapturedRandom& random);
@@ -54,8 +52,8 @@ class CapturedRandom {
   explicit CapturedRandom(Device device);
 
   RandomKey take(Generator& generator, std::uint64_t count);
-  /// Takes the keys of a replay, which current_stream(device) is about to run, and puts them where
-  /// it looks: one small kernel for each generator, none if there are no random numbers.
+  /// Takes the keys of a replay that current_stream(device) is about to run, and writes them to
+  /// device memory: one small kernel per generator, none without random draws.
   void prepare_replay() const;
 
  private:
@@ -66,13 +64,12 @@ class CapturedRandom {
   };
 
   Device device_;
-  std::unique_ptr<allocator::Pool> pool_;  // of the bases alone
+  std::unique_ptr<allocator::Pool> pool_;  // contains only the bases
   std::vector<Source> sources_;
 };
 
 /// Makes `generator` the default_generator() of this thread until the end of the scope. A graph
-/// that the thread captures does not follow it: what is drawn here is drawn once, not by every
-/// replay.
+/// that the thread captures ignores it: values drawn here are drawn once, not by every replay.
 class GeneratorScope {
  public:
   [[nodiscard]] explicit GeneratorScope(Generator& generator);
@@ -84,36 +81,39 @@ class GeneratorScope {
 
 }  // namespace detail
 
-/// What everything random draws from unless told otherwise: one generator for all threads. Its seed
-/// is 0 until manual_seed(). Where a DataLoader makes a batch, the batch's own.
+/// The generator that random functions use by default: one for all threads, with seed 0 until
+/// manual_seed(). While a DataLoader makes a batch, it is the generator of that batch.
 Generator& default_generator();
 
 /// Seeds the default generator.
 void manual_seed(std::uint64_t seed);
 
-/// Fill `out`, whatever its strides, with independent numbers; element i is a function of the key
-/// and i alone, so neither threads nor layout nor the device matter. Floating types shorter than
-/// f64 get the same numbers as f32, rounded once.
+/// Functions that fill `out`, of any strides, with independent values. Element i depends on the key
+/// and i only, not on threads, strides or the device. Floating types shorter than f64 get the
+/// values of f32, rounded once.
 namespace random {
 
-/// low + u (high - low) with u on [0, 1) in steps of one roundoff of out's dtype, so that u < 1
-/// also in 16 bits. `out` is floating point. Throws std::invalid_argument unless low <= high.
+/// Fills with low + u (high - low); u is uniform on [0, 1) in steps of one roundoff of the dtype,
+/// so u < 1 in 16 bits too. `out` is floating point. Throws std::invalid_argument unless low <=
+/// high.
 void uniform(const Array& out, double low, double high, RandomKey key);
 
-/// `out` is floating point. Throws std::invalid_argument unless std >= 0.
+/// Fills with normal values. `out` is floating point. Throws std::invalid_argument unless std >= 0.
 void normal(const Array& out, double mean, double std, RandomKey key);
 
-/// 1 with probability p (in steps of 2^-24), else 0, in any dtype. Throws std::invalid_argument
-/// unless 0 <= p <= 1.
+/// Fills with 1 with probability p (in steps of 2^-24), else 0, in any dtype. Throws
+/// std::invalid_argument unless 0 <= p <= 1.
 void bernoulli(const Array& out, double p, RandomKey key);
 
-/// Integers on [low, high), in any dtype. Throws std::invalid_argument unless low < high.
+/// Fills with integers on [low, high), in any dtype. Throws std::invalid_argument unless low <
+/// high.
 void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey key);
 
-/// 0 ... n-1 in random order: int64 [n].
+/// Returns 0 ... n-1 in random order: int64 [n].
 Array permutation(std::int64_t n, RandomKey key, Device device = {});
 
-/// out[i] = 0 with probability p, else x[i] / (1 - p). Shapes, floating dtypes and devices equal.
+/// Sets out[i] to 0 with probability p, else to x[i] / (1 - p). Shape, floating dtype and device of
+/// both are equal.
 void dropout(const Array& out, const Array& x, double p, RandomKey key);
 
 }  // namespace random

@@ -6,18 +6,18 @@
 #include <halfgrad/core/hd.h>
 #include <halfgrad/core/philox.h>
 
-/// What a block of random words becomes: the functors behind halfgrad::random, the same for every
-/// device. As in philox.h every operation is rounded correctly and every a * b + c is an explicit
-/// fma, so that contraction, which nvcc does and g++ may do, finds nothing to contract, and the
-/// bits are equal everywhere.
+/// Distributions: functors that turn a block of random words into values for halfgrad::random, the
+/// same on every device. As in philox.h, every operation is correctly rounded and every a * b + c
+/// is an explicit fma. So the compiler has nothing to contract (nvcc does, g++ may), and the bits
+/// are equal everywhere.
 namespace halfgrad::detail {
 
-/// Numbers of type T that a distribution makes of one block.
+/// Values of type T that a distribution makes of one block.
 template <class T>
 inline constexpr int kPerBlock = static_cast<int>(sizeof(PhiloxBlock) / sizeof(T));
 
 struct Uniform {
-  double low, range, steps;  // `steps` to 1
+  double low, range, steps;  // `steps` steps in [0, 1)
 
   template <class T>
   HG_HD void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {
@@ -61,7 +61,7 @@ struct Integer {
   }
 };
 
-/// Which elements a dropout leaves: those whose word is at least p 2^32, times 1 / (1 - p).
+/// Keeps the elements whose word is at least p 2^32, times 1 / (1 - p); drops the others.
 struct Keep {
   std::uint64_t threshold;
   double scale;
@@ -69,7 +69,7 @@ struct Keep {
   explicit Keep(double p)
       : threshold(static_cast<std::uint64_t>(std::ceil(std::ldexp(p, 32)))), scale(1 / (1 - p)) {}
 
-  /// A dropped inf or NaN is gone.
+  /// Returns 0 for a dropped element, even if it is inf or NaN.
   template <class T>
   HG_HD T operator()(std::uint32_t word, T x) const {
     return word >= threshold ? x * static_cast<T>(scale) : T(0);

@@ -10,23 +10,23 @@
 /// The reduction engine: out = finish(combine(map(x_0), map(x_1), ...), count) over some
 /// dimensions.
 ///
-/// R is a small struct, its members written once for packs and scalars:
+/// R is a small struct whose members work on packs and scalars:
 ///
 ///   template <class T> static T identity();             // combine(identity, x) == x
 ///   template <class T> T map(T x) const;                // applied to every element
 ///   template <class T> T combine(T a, T b) const;       // associative up to rounding
 ///   template <class T> T finish(T total, std::int64_t count) const;
 ///
-/// Floats are combined in float within a tile and in double from tile to tile, always in the same
-/// order, whatever the number of threads.
+/// Floats are combined in float within a tile and in double across tiles. The order is fixed,
+/// whatever the number of threads.
 namespace halfgrad::detail {
 
-/// The type that carries a total from tile to tile.
+/// The type that accumulates totals across tiles.
 template <class T>
 using total_t = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
-/// One thread's share of a reduction: kPerFlush elements are combined in T before they are carried
-/// over to the wider total.
+/// The part of a reduction that one thread computes. Every kPerFlush elements are combined in T,
+/// and the result is added to the wider total.
 template <class T, class R>
 class Accumulator {
  public:
@@ -60,15 +60,15 @@ class Accumulator {
 template <class T>
 struct ReduceKernels {
   const void* reduction;
-  T (*row)(const void* r, const T* x, std::int64_t n);                    // one tile to one number
-  void (*columns)(const void* r, const T* x, T* totals, std::int64_t n);  // totals[i] with x[i]
+  T (*row)(const void* r, const T* x, std::int64_t n);                    // reduces one tile
+  void (*columns)(const void* r, const T* x, T* totals, std::int64_t n);  // into totals[i]
   total_t<T> (*combine)(const void* r, total_t<T> a, total_t<T> b);
   total_t<T> (*finish)(const void* r, total_t<T> total, std::int64_t count);
   T identity;
 };
 
-/// Reduces `in` over the dimensions whose bit is set in `dims`; `out` holds one element for each
-/// index of the others, in row-major order.
+/// Reduces `in` over the dimensions whose bit is set in `dims`. `out` has one element for each
+/// index of the other dimensions, in row-major order.
 template <class T>
 void run_reduce(const ReduceKernels<T>& kernels, const Array& out, const Array& in, unsigned dims);
 
@@ -122,7 +122,7 @@ void reduce_on_cpu(const R& r, const Array& out, const Array& in, unsigned dims)
   run_reduce(kernels, out, in, dims);
 }
 
-/// The same on the GPU where `out` lies: core/cuda/reduce_cuda.h.
+/// Runs on the GPU that holds `out`: core/cuda/reduce_cuda.h.
 template <class T, class R>
 void reduce_on_cuda(const R& r, const Array& out, const Array& in, unsigned dims);
 

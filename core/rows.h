@@ -14,15 +14,15 @@
 /// The row engine, for operations that need a whole row at a time (softmax, layer_norm, losses).
 ///
 /// A row kernel is a functor `void operator()(Team& team, Row<const T> x, ..., Row<T> y, ...)
-/// const` that is handed one row of every operand and a Team to work on it with. It says what
-/// happens at an index and what is summed over the row; how many workers share the row is the
-/// Team's affair.
+/// const` that gets one row of every operand, and a Team to run on. The functor states what is
+/// computed at an index and what is summed over the row. The Team decides how many workers share
+/// the row.
 namespace halfgrad::detail {
 
 /// Consecutive elements of a row that one SIMD instruction handles: the index type of SimdTeam.
 struct LaneRange {
   std::int64_t begin;
-  std::int64_t count;  // less than the pack's size at the end of a row
+  std::int64_t count;  // less than the pack size at the end of a row
 };
 
 /// One row of an operand, in the compute type.
@@ -54,7 +54,8 @@ class Row {
   std::int64_t size_;
 };
 
-// Team's members hide the packs' sum and max from argument-dependent lookup; these do not.
+// The members SimdTeam::sum and max hide the functions of the same name on packs, so these forward
+// to them.
 template <class T>
 T sum_of(Pack<T> x) {
   return sum(x);
@@ -64,16 +65,16 @@ T max_of(Pack<T> x) {
   return max(x);
 }
 
-/// The CPU's Team: one thread, a pack at a time.
+/// The Team on the CPU: one thread that handles one pack at a time.
 template <class T>
 class SimdTeam {
  public:
-  /// f(i) for every index of a row of n.
+  /// Calls f(i) for every index of a row of n elements.
   template <class F>
   void each(std::int64_t n, const F& f) const {
     for (std::int64_t i = 0; i < n; i += Pack<T>::size) f(lanes(i, n));
   }
-  /// The sum of f(i); floats are added in float over a tile and in double from tile to tile.
+  /// Returns the sum of f(i). Floats are added in float within a tile and in double across tiles.
   template <class F>
   T sum(std::int64_t n, const F& f) const {
     double total = 0;
@@ -86,7 +87,7 @@ class SimdTeam {
     }
     return static_cast<T>(total);
   }
-  /// The largest f(i), NaN if any is NaN; -inf when n is 0.
+  /// Returns the largest f(i): NaN if any is NaN, -inf if n is 0.
   template <class F>
   T max(std::int64_t n, const F& f) const {
     constexpr T kLowest = -std::numeric_limits<T>::infinity();
@@ -97,7 +98,7 @@ class SimdTeam {
     }
     return max_of(largest);
   }
-  /// f() by one worker.
+  /// Calls f() in one worker.
   template <class F>
   void once(const F& f) const {
     f();
@@ -107,7 +108,7 @@ class SimdTeam {
   static LaneRange lanes(std::int64_t i, std::int64_t n) {
     return {i, std::min<std::int64_t>(Pack<T>::size, n - i)};
   }
-  // x in the lanes that lie in the row, `otherwise` beyond its end.
+  // Returns x in the lanes inside the row, `otherwise` in the lanes after its end.
   static Pack<T> kept(Pack<T> x, LaneRange i, T otherwise) {
     if (i.count == Pack<T>::size) return x;
     alignas(sizeof(Pack<T>)) static constexpr auto kLanes = [] {
@@ -122,7 +123,8 @@ class SimdTeam {
 template <class T>
 using RowKernel = void (*)(const void* f, const Row<const T>* in, const Row<T>* out);
 
-/// Runs `kernel` on every row; operands are matrices with the same number of rows, `in` then `out`.
+/// Runs `kernel` on every row. The operands, `in` then `out`, are matrices with the same number of
+/// rows.
 template <class T>
 void run_rows(RowKernel<T> kernel, const void* f, std::int64_t rows, const Array* const* in,
               int inputs, const Array* const* out, int outputs);
@@ -137,13 +139,14 @@ void rows_on_cpu(const F& f, std::int64_t rows, const Array* const* in, const Ar
   run_rows<T>(kernel, &f, rows, in, sizeof...(I), out, sizeof...(O));
 }
 
-/// The same on the GPU where the operands lie: core/cuda/rows_cuda.h.
+/// Runs on the GPU that holds the operands: core/cuda/rows_cuda.h.
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
                   std::index_sequence<I...>, std::index_sequence<O...>);
 
-/// f on every row of the matrices `in` and `out` (each [rows, its own number of columns]), computed
-/// in double if `compute` is f64, else in float. Rows may be views, e.g. expanded.
+/// Calls f on every row of the matrices `in` and `out`; each has `rows` rows and its own number of
+/// columns. Computes in double if `compute` is f64, else in float. The matrices may be strided or
+/// expanded.
 template <class F, std::size_t I, std::size_t O>
 void parallel_rows(const F& f, DType compute, std::int64_t rows,
                    const std::array<const Array*, I>& in, const std::array<const Array*, O>& out) {

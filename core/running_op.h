@@ -2,7 +2,8 @@
 
 namespace halfgrad::detail {
 
-/// The op that this thread is running, for errors of the allocator, which know a shape alone.
+/// Name of the op that this thread runs, for error messages of the allocator, which gets only a
+/// shape.
 inline thread_local constinit const char* running_op = "empty";
 
 }  // namespace halfgrad::detail

@@ -20,9 +20,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// A number given where a tensor could be. It takes part in type promotion by its kind (bool,
-/// integer, floating point) only: a float16 tensor times 2.0 stays float16. Integers keep all their
-/// 64 bits.
+/// A number that is passed where a tensor could be. Only its kind (bool, integer, floating point)
+/// takes part in type promotion: a float16 tensor times 2.0 stays float16. Integers keep all 64
+/// bits.
 class Scalar {
  public:
   Scalar(double value) : floating_(value), kind_(DType::f32) {}
@@ -36,16 +36,16 @@ class Scalar {
     if (std::is_unsigned_v<T> && integer_ < 0) detail::refuse_number(floating_, "int64");
   }
 
-  /// float32, int64 or bool: what the number counts as in promotion.
+  /// The kind in promotion: float32, int64 or bool.
   DType kind() const { return kind_; }
 
-  /// The number as a T, arithmetic or a 16-bit type: rounded to nearest, or toward zero where T is
-  /// an integer; negative numbers wrap around in unsigned types. Throws std::invalid_argument for a
-  /// finite number beyond T's range, and for infinity and NaN where T is an integer.
+  /// Converts to T, an arithmetic or 16-bit type. Rounds to nearest, or toward zero if T is an
+  /// integer; negative values wrap around in unsigned types. Throws std::invalid_argument for a
+  /// finite value out of the range of T, and for infinity and NaN if T is an integer.
   template <class T>
   T to() const;
 
-  /// The same without a check, for kernels: T is double, float or int64.
+  /// Converts without checks, for kernels; T is double, float or int64_t.
   template <class T>
   HG_HD T cast() const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -57,7 +57,7 @@ class Scalar {
 
  private:
   double floating_;
-  std::int64_t integer_ = 0;  // unless the kind is float32
+  std::int64_t integer_ = 0;  // not used if the kind is float32
   DType kind_;
 };
 

@@ -29,7 +29,7 @@ void keep_abandoned(const void* entry, std::shared_ptr<void> owner) {
 }
 
 void release_abandoned(const void* entry) {
-  std::shared_ptr<void> owner;  // is destroyed after the lock
+  std::shared_ptr<void> owner;  // destroyed after the lock is released
   Abandoned& all = abandoned();
   const std::lock_guard lock(all.mutex);
   const auto found = all.owners.find(entry);

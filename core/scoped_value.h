@@ -8,9 +8,9 @@
 
 namespace halfgrad::detail {
 
-/// The entry of one scope in its thread's list of scopes that give variables another value, the
-/// innermost first. Scopes may end in any order: one that ends before an inner scope of the same
-/// variable hands the inner scope what it would have restored.
+/// The entry of one scope in the list of this thread's scopes that change a variable, innermost
+/// first. Scopes may end in any order: a scope that ends before an inner scope of the same variable
+/// passes its saved value to the inner scope, which restores it.
 template <class T>
 class ScopeEntry {
  public:
@@ -22,15 +22,15 @@ class ScopeEntry {
   ScopeEntry(const ScopeEntry&) = delete;
   ScopeEntry& operator=(const ScopeEntry&) = delete;
 
-  /// Restores the variable. False, and nothing is done, on a thread other than the scope's.
+  /// Restores the variable. On another thread than the scope's it does nothing and returns false.
   bool end() {
     if (!unlink()) return false;
     end_abandoned();
     return true;
   }
 
-  /// On another thread than the scope's, which alone may restore the variable: its next scope that
-  /// begins or ends does. `keep_alive` owns this entry.
+  /// Called on another thread, which must not restore the variable: the next scope that begins or
+  /// ends on the scope's own thread does. `keep_alive` owns this entry.
   void abandon(std::shared_ptr<void> keep_alive);
 
   /// Ends the innermost scopes that other threads have abandoned.
@@ -57,7 +57,7 @@ class ScopeEntry {
   std::atomic<bool> abandoned_{false};
 };
 
-/// Entries that other threads have abandoned, kept until the thread they belong to ends them.
+/// Entries that other threads have abandoned, kept until their own thread ends them.
 void keep_abandoned(const void* entry, std::shared_ptr<void> owner);
 void release_abandoned(const void* entry);
 void warn_of_other_thread(const char* guard);
@@ -77,8 +77,8 @@ void ScopeEntry<T>::end_abandoned() {
   }
 }
 
-/// Gives a thread-local variable another value until the end of the scope. For local variables: it
-/// ends on its own thread.
+/// Gives a thread-local variable another value until the end of the scope. For local variables,
+/// which end on their own thread.
 template <class T>
 class ScopedValue {
  public:
@@ -91,9 +91,9 @@ class ScopedValue {
   ScopeEntry<T> entry_;
 };
 
-/// A ScopedValue for guards that users hold, perhaps on the heap: destroyed on another thread it
-/// warns, naming `guard`, and ends with the next scope that begins or ends on its own thread.
-/// `owner` keeps alive what the value points to.
+/// A ScopedValue for guards that users hold, perhaps on the heap. If destroyed on another thread,
+/// it warns, naming `guard`, and ends when the next scope begins or ends on its own thread. `owner`
+/// keeps alive what the value points to.
 template <class T>
 class GuardedValue {
  public:
@@ -105,7 +105,7 @@ class GuardedValue {
   GuardedValue(const GuardedValue&) = delete;
   GuardedValue& operator=(const GuardedValue&) = delete;
 
-  /// False on another thread, and where it has ended before.
+  /// Returns false on another thread, and if it has ended before.
   bool end() {
     const std::shared_ptr<State> state = std::move(state_);
     if (state == nullptr) return false;

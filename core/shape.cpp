@@ -38,7 +38,7 @@ Shape contiguous_strides(const Shape& sizes) {
   std::int64_t stride = 1;
   for (int i = sizes.size() - 1; i >= 0; --i) {
     strides[i] = stride;
-    // Overflows only where a size of 0 leaves no element to be found.
+    // Overflow is harmless: it needs a size of 0, so there is no element to address.
     if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[i], 1), &stride)) stride = 1;
   }
   return strides;

@@ -16,9 +16,9 @@ namespace halfgrad {
 
 inline constexpr int kMaxDims = 8;
 
-/// Sizes, strides or dimensions of an array: up to kMaxDims integers, held in place (no
-/// allocation). One integer stands for itself, as in libtorch: `ones(5)`, `x.view(-1)`, `x.sum(0)`.
-/// A bool does not.
+/// Sizes, strides or dimension indices of an array: up to kMaxDims integers, stored without
+/// allocation. One integer converts to a Shape, as in libtorch: `ones(5)`, `x.view(-1)`,
+/// `x.sum(0)`. A bool does not convert.
 class Shape {
  public:
   Shape() = default;
@@ -62,32 +62,32 @@ class Shape {
 
 using IntArrayRef = Shape;  ///< libtorch's name
 
-// An integer is no shape where it is compared or printed: these would mean dim() or std::to_string.
+// Deleted: comparing or printing one integer as a Shape is a mistake for dim() or std::to_string().
 bool operator==(const Shape& shape, std::integral auto number) = delete;
 std::string to_string(std::integral auto number) = delete;
 
-/// "[2, 3]"
+/// Returns text such as "[2, 3]".
 std::string to_string(const Shape& shape);
 
-/// Product of the sizes; 1 for a 0-dimensional shape.
+/// Number of elements: the product of the sizes, 1 for a 0-dimensional shape.
 inline std::int64_t numel(const Shape& sizes) {
   std::int64_t n = 1;
   for (const std::int64_t size : sizes) n *= size;
   return n;
 }
 
-/// Strides, in elements, of a row-major array of these sizes.
+/// Row-major strides, in elements, of a contiguous array of these sizes.
 Shape contiguous_strides(const Shape& sizes);
 
-/// The common shape of two operands (right-aligned, sizes equal or 1), as NumPy and PyTorch
-/// define it. Throws std::invalid_argument naming `op` and both shapes when there is none.
+/// Returns the common shape of two operands, as NumPy and PyTorch broadcast: right-aligned, sizes
+/// equal or 1. Throws std::invalid_argument, naming `op` and both shapes, if there is none.
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* op);
 
-/// Whether an array of these sizes can be expanded to `sizes`.
+/// Whether an array of sizes `from` can be expanded to `sizes`.
 bool expands_to(const Shape& from, const Shape& sizes);
 
-/// Maps a dimension in [-ndim, ndim) to [0, ndim). A 0-dimensional array is treated as having one
-/// dimension. Throws std::out_of_range (as PyTorch's IndexError) naming `op`.
+/// Maps a dimension in [-ndim, ndim) to [0, ndim). A 0-dimensional array counts as 1-dimensional.
+/// Throws std::out_of_range (PyTorch: IndexError), naming `op`.
 int wrap_dim(std::int64_t dim, int ndim, const char* op);
 
 }  // namespace halfgrad

@@ -8,13 +8,13 @@
 
 #include <halfgrad/core/hd.h>
 
-/// Fixed-width SIMD values. A formula written once as `template <class T> T f(T x)` runs on float,
-/// double, Pack<float>, Pack<double> and Dual of these: constants are spelled `T(0.5)`, branches
-/// are `select(x > 0, a, b)`, functions come from math.h.
+/// Fixed-width SIMD values. A formula written once as `template <class T> T f(T x)` works on float,
+/// double, Pack<float>, Pack<double> and Dual of these. Write constants as `T(0.5)`, branches as
+/// `select(x > 0, a, b)`, and take functions from math.h.
 ///
-/// Every operation acts on each lane alone, so an element's result depends on its value and never
-/// on its position, provided that all elements of an array go through packs: engines pad the last
-/// pack instead of finishing with scalars, whose math functions are libm's and round differently.
+/// Every operation acts on each lane separately, so the result of an element does not depend on its
+/// position. Engines therefore use a padded pack for the last elements: a scalar loop would call
+/// libm, which rounds differently.
 namespace halfgrad {
 
 namespace detail {
@@ -38,8 +38,8 @@ concept Arithmetic = std::is_arithmetic_v<T>;
 
 }  // namespace detail
 
-/// One truth value per lane of a Pack<T>, as comparisons return it. A scalar comparison returns
-/// bool, which understands the same operators & | ! and the same any(), all() and select().
+/// One truth value per lane of a Pack<T>, the result of a comparison. Comparing scalars gives bool,
+/// which has the same operators & | ! and the same any(), all() and select().
 template <class T>
 struct Mask {
   using Lanes = typename detail::Lanes<detail::LaneInt<sizeof(T)>>::type;
@@ -48,7 +48,7 @@ struct Mask {
   Mask() = default;
   explicit Mask(Lanes values) { std::memcpy(storage_, &values, sizeof(values)); }
 
-  /// All bits set where true, none where false.
+  /// All bits of a lane are set where true, none where false.
   Lanes lanes() const {
     Lanes values;
     std::memcpy(&values, storage_, sizeof(values));
@@ -73,11 +73,11 @@ struct Mask {
   alignas(detail::kPackBytes) detail::LaneInt<sizeof(T)> storage_[size];
 };
 
-/// One vector register of T (float, double, int32_t, int64_t): with AVX 8 floats, without it 4.
-/// Dividing an integer lane by zero traps as it does for scalars, so pad divisors with ones.
+/// One SIMD vector of T (float, double, int32_t, int64_t): 8 floats with AVX, 4 without. An integer
+/// division by zero in any lane traps, so pad divisors with ones.
 ///
-/// The lanes are kept as an array, which compilers hold in a register all the same: nvcc accepts no
-/// variable that contains a vector in a __host__ __device__ formula.
+/// The storage is an array, which compilers keep in a register: nvcc rejects variables of vector
+/// type in __host__ __device__ formulas.
 template <class T>
 struct Pack {
   using Lanes = typename detail::Lanes<T>::type;
@@ -86,11 +86,11 @@ struct Pack {
   Pack() = default;
   explicit Pack(Lanes values) { std::memcpy(storage_, &values, sizeof(values)); }
 
-  /// Broadcast. Narrows without a warning, so that T(0.1) reads the same for every T.
+  /// Broadcasts a scalar. Narrows without a warning, so that T(0.1) works for every T.
   template <detail::Arithmetic Scalar>
-  Pack(Scalar value) : Pack(static_cast<T>(value) - Lanes{}) {}  // x - 0 is x, also for -0
+  Pack(Scalar value) : Pack(static_cast<T>(value) - Lanes{}) {}  // x - 0 is x, even for x = -0
 
-  /// Reads and writes `size` elements; any alignment.
+  /// Reads or writes `size` elements at any alignment.
   static Pack load(const T* source) {
     Lanes values;
     std::memcpy(&values, source, sizeof(values));
@@ -127,16 +127,16 @@ struct Pack {
   friend Mask<T> operator==(Pack a, Pack b) { return Mask<T>(a.lanes() == b.lanes()); }
   friend Mask<T> operator!=(Pack a, Pack b) { return Mask<T>(a.lanes() != b.lanes()); }
 
-  /// Lane by lane: mask ? a : b. Both sides are computed.
+  /// Per lane: mask ? a : b. Both sides are computed.
   friend Pack select(Mask<T> mask, Pack a, Pack b) {
     return Pack(mask.lanes() ? a.lanes() : b.lanes());
   }
 
-  /// Over the lanes, always in the same order: the upper half onto the lower, down to one lane.
+  /// Sums the lanes in a fixed order: adds the upper half to the lower, down to one lane.
   friend T sum(Pack a) {
     return fold(a, [](T x, T y) { return x + y; });
   }
-  /// A NaN in any lane is the result, as in torch.min and torch.max.
+  /// Return NaN if any lane is NaN, as torch.min and torch.max do.
   friend T min(Pack a) {
     return fold(a, [](T x, T y) { return x < y || x != x ? x : y; });
   }
@@ -157,7 +157,7 @@ struct Pack {
   alignas(detail::kPackBytes) T storage_[size];
 };
 
-// The same vocabulary for scalars.
+// select, any and all for scalars.
 template <detail::Arithmetic T>
 HG_HD constexpr T select(bool mask, T a, T b) {
   return mask ? a : b;
@@ -165,7 +165,7 @@ HG_HD constexpr T select(bool mask, T a, T b) {
 HG_HD constexpr bool any(bool mask) { return mask; }
 HG_HD constexpr bool all(bool mask) { return mask; }
 
-/// The element type: scalar_t<Pack<float>> and scalar_t<float> are float.
+/// The element type: float for Pack<float> and for float.
 template <class T>
 struct ScalarOf {
   using type = T;
@@ -177,7 +177,7 @@ struct ScalarOf<Pack<T>> {
 template <class T>
 using scalar_t = typename ScalarOf<T>::type;
 
-/// What comparing two T gives: bool for scalars, Mask for packs.
+/// The result type of comparing two T: bool for scalars, Mask for packs.
 template <class T>
 using mask_t = decltype(T() < T());
 

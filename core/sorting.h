@@ -4,22 +4,23 @@
 
 #include <halfgrad/core/array.h>
 
-/// Sorting, stable and with the same result on every device: by unsigned integers whose order is
-/// that of the numbers.
+/// Stable sorting with the same result on every device. Values are mapped to unsigned integers of
+/// the same order, and those are sorted.
 namespace halfgrad::detail {
 
-/// Which element of each row comes first, which next, to the `count`-th: int64 [rows, count] of
-/// `x`, which is contiguous [rows, n], n >= count. Equal numbers stay in order, `descending` or
-/// not; zeros of both signs are equal, and NaN is above infinity. A GPU waits for nothing.
+/// Returns the indices of the first `count` elements of each row in sorted order: int64 [rows,
+/// count]. `x` is contiguous [rows, n] with n >= count. Equal values keep their order, also if
+/// `descending`. Zeros of both signs are equal, and NaN is above infinity. The host does not wait
+/// for a GPU.
 Array row_order(const char* op, const Array& x, std::int64_t count, bool descending);
 
-/// Keys in order, and where each of them stood.
+/// Sorted keys, and the index that each had before.
 struct SortedKeys {
   Array keys, places;
 };
 
-/// `keys` is contiguous int64 [n] on a GPU, sorted by the lowest `bits` bits, taken as unsigned;
-/// equal keys stay in order.
+/// Sorts `keys`, contiguous int64 [n] on a GPU, by their lowest `bits` bits as unsigned integers.
+/// Equal keys keep their order.
 SortedKeys sort_keys_on_cuda(const char* op, const Array& keys, int bits);
 
 }  // namespace halfgrad::detail

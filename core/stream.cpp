@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t kStreamsPerDevice = 32;
 
-// Streams are never destroyed: the allocator goes by their order even after the last use.
+// Streams are never destroyed: the allocator orders reuse of memory by stream, even after the last
+// use of a stream.
 class StreamPool {
  public:
   void* next(int device) {
@@ -54,8 +55,8 @@ void* pool_stream(Device device) {
   return device.is_cpu() ? nullptr : pool->next(device.index());
 }
 
-// This thread's current stream of each device, by index; a missing device has its default stream.
-// A map, since its values keep their addresses.
+// The current streams of this thread by device index; absent means the default stream. A std::map,
+// because its values keep their addresses.
 thread_local std::map<int, void*> current_streams;
 
 std::atomic<std::int64_t> waits{0};
@@ -173,7 +174,7 @@ std::int64_t host_waits() { return waits.load(std::memory_order_relaxed); }
 namespace detail {
 namespace {
 
-// Streams for one owner at a time, of all devices.
+// Streams of all devices that no OwnStream holds now.
 struct OwnStreams {
   std::mutex mutex;
   std::vector<Stream> free;

@@ -8,7 +8,6 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -29,8 +28,8 @@ void pause() {
 #endif
 }
 
-// Waits for ready(value). To sleep and be woken costs both threads about 10 us and more, so first
-// it polls for longer than the pauses between the regions of a training step, and lets others run.
+// Waits for ready(value). Sleeping and waking costs both threads 10 us or more, so it first polls
+// for 1 ms, longer than the pauses inside a training step, and yields to other threads.
 template <class Ready>
 uint32_t await(const std::atomic<uint32_t>& state, const Ready& ready) {
   constexpr auto kPolling = std::chrono::milliseconds(1);
@@ -63,7 +62,7 @@ struct Region {
     function(functor, first, chunk + 1 == chunks ? end : first + grain);
   }
 
-  // Runs chunks until none is left to begin.
+  // Runs chunks until none is left.
   void work() {
     int64_t chunk;
     while ((chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks) {
@@ -77,10 +76,10 @@ struct Region {
   }
 };
 
-// Workers enter a region through a gate: one word that says whether it is open, how many are
-// inside, and which region it is, so that a sleeper sees a change. Whoever finds no chunk left
-// shuts it, and the caller leaves when nobody is inside: a worker that wakes late is never waited
-// for.
+// Workers enter a region through a gate: one word with a bit that says whether it is open, the
+// number of workers inside, and the number of the region, so that a sleeping worker sees a change.
+// Whoever finds no chunk left closes the gate. The caller returns when no worker is inside, so it
+// never waits for a worker that wakes late.
 class Pool {
  public:
   ~Pool() { stop(); }
@@ -94,7 +93,7 @@ class Pool {
 
   int threads() const { return threads_; }
 
-  // False, and nothing done, while another caller has the workers.
+  // Returns false and does nothing while another caller uses the workers.
   bool run(int64_t begin, int64_t end, int64_t grain, int64_t chunks,
            detail::ChunkFunction function, const void* functor) {
     const std::unique_lock lock(busy_, std::try_to_lock);

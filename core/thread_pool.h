@@ -6,12 +6,14 @@
 
 namespace halfgrad {
 
-/// Sets how many threads, the caller included, share the work of parallel_for. Affects speed only,
-/// never results. Throws std::invalid_argument when `count` < 1 or from a chunk run in parallel.
+/// Sets the number of threads, the caller included, that parallel_for uses. Affects speed only,
+/// never results. Throws std::invalid_argument if `count` < 1, and inside a chunk that runs in
+/// parallel.
 void set_num_threads(int count);
 
-/// At first the environment's HALFGRAD_NUM_THREADS, or else the number of hardware threads.
-/// Throws std::runtime_error when that variable is not a positive integer.
+/// Returns the number of threads: initially HALFGRAD_NUM_THREADS of the environment, else the
+/// number of hardware threads. Throws std::runtime_error if that variable is not a positive
+/// integer.
 int get_num_threads();
 
 namespace detail {
@@ -23,16 +25,16 @@ void run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction functio
 
 }  // namespace detail
 
-/// Calls f(chunk_begin, chunk_end) for consecutive chunks of [begin, end), each `grain` long but
-/// for the last, which may be shorter. So the chunks depend on the arguments alone: a result that
-/// depends on the partition is the same for any number of threads. Chunks run in any order and at
-/// the same time; all are done on return.
+/// Calls f(chunk_begin, chunk_end) for consecutive chunks of [begin, end), each of `grain` indices;
+/// the last may be shorter. The chunks depend on the arguments only, so a result that depends on
+/// the partition is the same for any number of threads. Chunks run in any order and concurrently;
+/// all are done on return.
 ///
-/// Serial, in order, on the caller: a single chunk, one thread, a call from within a chunk, and a
-/// call while another thread's parallel_for is busy with the workers. Allocates nothing.
+/// Runs serially, in order, on the calling thread if there is one chunk or one thread, inside
+/// another chunk, and while another thread uses the workers. Allocates nothing.
 ///
-/// The first exception of a chunk is rethrown when the running chunks are done; chunks that have
-/// not begun are skipped. Throws std::invalid_argument when `grain` < 1.
+/// Rethrows the first exception of a chunk after the running chunks are done; skips chunks that
+/// have not begun. Throws std::invalid_argument if `grain` < 1.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   if (begin < end && end - begin <= grain) return f(begin, end);

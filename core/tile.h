@@ -7,15 +7,15 @@
 #include <halfgrad/core/merged_strides.h>
 #include <halfgrad/core/thread_pool.h>
 
-/// Tiles: how the CPU's engines see memory. A kernel never meets a 16-bit number or a stride. Its
-/// operands arrive as short contiguous runs in the compute type T (double, float or int64_t), and
-/// its result leaves as one: rounded once, scattered to wherever the output lies.
+/// A tile is a contiguous buffer of about a thousand elements in the compute type T (double, float
+/// or int64_t). The CPU's engines read operands and write results in tiles, so a formula never
+/// handles 16-bit elements or strides. Each result is rounded once, when its tile is stored.
 namespace halfgrad::detail {
 
-/// Elements per tile: four float operands of this size share a 32 KiB first-level cache.
+/// Elements per tile: four tiles of float fill half of a 32 KiB L1 cache.
 inline constexpr std::int64_t kTile = 1024;
 
-/// Elements per task of the thread pool in elementwise work: about ten microseconds.
+/// Elements per task of the thread pool in elementwise work: about 10 microseconds.
 inline constexpr std::int64_t kGrain = 32 * kTile;
 
 /// An array, perhaps broadcast, that is read and written in tiles, whatever its dtype and strides.
@@ -49,8 +49,8 @@ class TileView {
   DType dtype_;
 };
 
-// In-place work must not be split where a tile would be read after another has overwritten it:
-// `out` is either an operand element for element, or a stranger, so tiles stay independent.
+// Calls f(begin, n) for every tile of n elements, in parallel. Tiles are independent, because `out`
+// aliases an operand exactly or does not overlap it.
 template <class F>
 void for_each_tile(std::int64_t n, const F& f) {
   parallel_for(0, n, kGrain, [&](std::int64_t begin, std::int64_t end) {

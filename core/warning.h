@@ -7,8 +7,8 @@
 
 namespace halfgrad {
 
-/// The line of code that calls a function: `CallSite site = CallSite::here()` as the function's
-/// last parameter.
+/// The source line that calls a function: pass `CallSite site = CallSite::here()` as the last
+/// parameter of the function.
 struct CallSite {
   static constexpr CallSite here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
@@ -20,13 +20,12 @@ struct CallSite {
 
 namespace detail {
 
-/// For what PyTorch warns of: the call goes on, the caller should know. One line on std::cerr.
+/// Prints one warning line on std::cerr; for the cases in which PyTorch warns.
 inline void warn(const std::string& message) {
   std::cerr << "halfgrad: warning: " + message + "\n";
 }
 
-/// The first warning of `op` that this line of code gives, followed by the line; later ones are
-/// dropped, so that a loop warns once.
+/// Prints a warning and the source line, once per `op` and line, so that a loop warns once.
 void warn_once(const CallSite& site, const std::string& op, const std::string& message);
 
 }  // namespace detail
