@@ -9,8 +9,8 @@
 
 namespace halfgrad {
 
-void widen(const Half* in, float* out, int64_t n) {
-  int64_t i = 0;
+void widen(const Half* in, float* out, std::int64_t n) {
+  std::int64_t i = 0;
 #if HG_HAS_F16C
   for (; i + 8 <= n; i += 8) {
     const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
@@ -20,8 +20,8 @@ void widen(const Half* in, float* out, int64_t n) {
   for (; i < n; ++i) out[i] = static_cast<float>(in[i]);
 }
 
-void narrow(const float* in, Half* out, int64_t n) {
-  int64_t i = 0;
+void narrow(const float* in, Half* out, std::int64_t n) {
+  std::int64_t i = 0;
 #if HG_HAS_F16C
   for (; i + 8 <= n; i += 8) {
     const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
@@ -31,12 +31,12 @@ void narrow(const float* in, Half* out, int64_t n) {
   for (; i < n; ++i) out[i] = static_cast<Half>(in[i]);
 }
 
-void widen(const BFloat16* __restrict in, float* __restrict out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]);
+void widen(const BFloat16* __restrict in, float* __restrict out, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(in[i]);
 }
 
-void narrow(const float* __restrict in, BFloat16* __restrict out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<BFloat16>(in[i]);
+void narrow(const float* __restrict in, BFloat16* __restrict out, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<BFloat16>(in[i]);
 }
 
 }  // namespace halfgrad

@@ -10,13 +10,13 @@ namespace halfgrad {
 
 /// Sets out[i] = float(in[i]) for i < n, with vector instructions where available; the bits are
 /// those of the scalar conversion. The ranges must not overlap.
-void widen(const Half* in, float* out, int64_t n);
-void widen(const BFloat16* in, float* out, int64_t n);
+void widen(const Half* in, float* out, std::int64_t n);
+void widen(const BFloat16* in, float* out, std::int64_t n);
 
 /// Sets out[i] = Half(in[i]) or BFloat16(in[i]) for i < n, with vector instructions where
 /// available; the bits are those of the scalar conversion. The ranges must not overlap.
-void narrow(const float* in, Half* out, int64_t n);
-void narrow(const float* in, BFloat16* out, int64_t n);
+void narrow(const float* in, Half* out, std::int64_t n);
+void narrow(const float* in, BFloat16* out, std::int64_t n);
 
 namespace detail {
 
@@ -33,17 +33,17 @@ HG_HD constexpr float round_to_odd(double x) {
 }
 
 // Rounds an integer of more than 53 bits to an odd multiple of 2^10, which a double holds.
-HG_HD constexpr float round_to_odd(int64_t x) {
-  constexpr int64_t kExact = int64_t{1} << 53, kUnit = int64_t{1} << 10;
+HG_HD constexpr float round_to_odd(std::int64_t x) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53, kUnit = std::int64_t{1} << 10;
   const bool inexact = (x > kExact || x < -kExact) && x % kUnit != 0;
   return round_to_odd(static_cast<double>(inexact ? (x & -kUnit) | kUnit : x));
 }
 
 // Converts toward zero. NaN and values out of range become the smallest integer, as on x86.
 template <class T>
-HG_HD constexpr int64_t to_integer(T x) {
+HG_HD constexpr std::int64_t to_integer(T x) {
   constexpr T kLimit = 0x1p63;
-  return x >= -kLimit && x < kLimit ? static_cast<int64_t>(x) : INT64_MIN;
+  return x >= -kLimit && x < kLimit ? static_cast<std::int64_t>(x) : INT64_MIN;
 }
 
 /// Converts x to another stored or compute type, rounded once, to nearest.
@@ -55,7 +55,7 @@ HG_HD constexpr To convert(From x) {
     return static_cast<compute_t<From>>(x) != 0;
   } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
     if constexpr (std::is_same_v<From, float>) return To(x);
-    if constexpr (std::is_same_v<From, int64_t>) return To(round_to_odd(x));
+    if constexpr (std::is_same_v<From, std::int64_t>) return To(round_to_odd(x));
     return To(round_to_odd(static_cast<double>(static_cast<compute_t<From>>(x))));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     return static_cast<To>(to_integer(x));

@@ -14,28 +14,32 @@ namespace halfgrad {
 
 namespace detail {
 
-HG_HD constexpr float float_from_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
-HG_HD constexpr uint32_t bits_of_float(float value) { return __builtin_bit_cast(uint32_t, value); }
+HG_HD constexpr float float_from_bits(std::uint32_t bits) {
+  return __builtin_bit_cast(float, bits);
+}
+HG_HD constexpr std::uint32_t bits_of_float(float value) {
+  return __builtin_bit_cast(std::uint32_t, value);
+}
 
 }  // namespace detail
 
 /// IEEE 754 binary16 (fp16): 1 sign, 5 exponent and 10 fraction bits. A storage type: it converts
 /// to and from float explicitly, and has no arithmetic. Widen, compute, narrow.
 struct Half {
-  uint16_t bits;
+  std::uint16_t bits;
 
   Half() = default;
   /// Rounds to nearest, ties to even. From 65520 on the result is infinity; NaN stays a quiet NaN.
   HG_HD explicit constexpr Half(float value) : bits(rounded(detail::bits_of_float(value))) {}
-  HG_HD static constexpr Half from_bits(uint16_t bits) {
+  HG_HD static constexpr Half from_bits(std::uint16_t bits) {
     Half half(0.0f);
     half.bits = bits;
     return half;
   }
 
   HG_HD explicit constexpr operator float() const {
-    const uint32_t sign = (bits & 0x8000u) << 16;
-    const uint32_t magnitude = bits & 0x7fffu;
+    const std::uint32_t sign = (bits & 0x8000u) << 16;
+    const std::uint32_t magnitude = bits & 0x7fffu;
     if (magnitude > 0x7c00u) return detail::float_from_bits(sign | 0x7fc00000u | magnitude << 13);
     if (magnitude == 0x7c00u) return detail::float_from_bits(sign | 0x7f800000u);
     if (magnitude >= 0x0400u) return detail::float_from_bits(sign | ((magnitude << 13) + kRebias));
@@ -44,51 +48,51 @@ struct Half {
   }
 
  private:
-  static constexpr uint32_t kRebias = (127 - 15) << 23;
+  static constexpr std::uint32_t kRebias = (127 - 15) << 23;
 
-  HG_HD static constexpr uint16_t rounded(uint32_t x) {
-    const uint32_t sign = x >> 16 & 0x8000u;
-    const uint32_t magnitude = x & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return uint16_t(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
-    if (magnitude >= detail::bits_of_float(65520.0f)) return uint16_t(sign | 0x7c00u);
+  HG_HD static constexpr std::uint16_t rounded(std::uint32_t x) {
+    const std::uint32_t sign = x >> 16 & 0x8000u;
+    const std::uint32_t magnitude = x & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return std::uint16_t(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
+    if (magnitude >= detail::bits_of_float(65520.0f)) return std::uint16_t(sign | 0x7c00u);
     if (magnitude >= detail::bits_of_float(0x1p-14f)) {
-      const uint32_t just_below_half_ulp = 0x0fffu + (magnitude >> 13 & 1u);
-      return uint16_t(sign | (magnitude - kRebias + just_below_half_ulp) >> 13);
+      const std::uint32_t just_below_half_ulp = 0x0fffu + (magnitude >> 13 & 1u);
+      return std::uint16_t(sign | (magnitude - kRebias + just_below_half_ulp) >> 13);
     }
     // Floats in [0.5, 1) have a spacing of 2^-24, as binary16's subnormals have, so this addition
     // rounds.
     const float aligned = detail::float_from_bits(magnitude) + 0.5f;
-    return uint16_t(sign | (detail::bits_of_float(aligned) - detail::bits_of_float(0.5f)));
+    return std::uint16_t(sign | (detail::bits_of_float(aligned) - detail::bits_of_float(0.5f)));
   }
 };
 
 /// bfloat16, the upper half of an IEEE 754 binary32: 1 sign, 8 exponent and 7 fraction bits. A
 /// storage type without arithmetic.
 struct BFloat16 {
-  uint16_t bits;
+  std::uint16_t bits;
 
   BFloat16() = default;
   /// Rounds to nearest, ties to even; NaN becomes the quiet NaN 0x7fc0.
   HG_HD explicit constexpr BFloat16(float value) : bits(rounded(detail::bits_of_float(value))) {}
-  HG_HD static constexpr BFloat16 from_bits(uint16_t bits) {
+  HG_HD static constexpr BFloat16 from_bits(std::uint16_t bits) {
     BFloat16 bfloat(0.0f);
     bfloat.bits = bits;
     return bfloat;
   }
 
   HG_HD explicit constexpr operator float() const {
-    return detail::float_from_bits(static_cast<uint32_t>(bits) << 16);
+    return detail::float_from_bits(static_cast<std::uint32_t>(bits) << 16);
   }
 
  private:
-  HG_HD static constexpr uint16_t rounded(uint32_t x) {
+  HG_HD static constexpr std::uint16_t rounded(std::uint32_t x) {
     if ((x & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
-    return uint16_t((x + 0x7fffu + (x >> 16 & 1u)) >> 16);
+    return std::uint16_t((x + 0x7fffu + (x >> 16 & 1u)) >> 16);
   }
 };
 
 /// The type of the elements of an array. promote_types relies on the order of the enumerators.
-enum class DType : uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean };
+enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8, boolean };
 using ScalarType = DType;  ///< libtorch's name
 
 inline constexpr DType kFloat64 = DType::f64, kDouble = DType::f64;
@@ -117,11 +121,11 @@ constexpr decltype(auto) visit(DType dtype, F&& f) {
     case DType::bf16:
       return std::forward<F>(f)(std::type_identity<BFloat16>{});
     case DType::i64:
-      return std::forward<F>(f)(std::type_identity<int64_t>{});
+      return std::forward<F>(f)(std::type_identity<std::int64_t>{});
     case DType::i32:
-      return std::forward<F>(f)(std::type_identity<int32_t>{});
+      return std::forward<F>(f)(std::type_identity<std::int32_t>{});
     case DType::u8:
-      return std::forward<F>(f)(std::type_identity<uint8_t>{});
+      return std::forward<F>(f)(std::type_identity<std::uint8_t>{});
     case DType::boolean:
       return std::forward<F>(f)(std::type_identity<bool>{});
   }
@@ -143,7 +147,7 @@ namespace detail {
 
 template <class T>
 struct Compute {
-  using type = int64_t;
+  using type = std::int64_t;
 };
 template <>
 struct Compute<double> {
@@ -178,9 +182,10 @@ constexpr std::string_view name(DType dtype) {
 inline std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dtype); }
 
 /// Bytes per element.
-constexpr int64_t item_size(DType dtype) {
-  return visit(dtype,
-               [](auto tag) { return static_cast<int64_t>(sizeof(typename decltype(tag)::type)); });
+constexpr std::int64_t item_size(DType dtype) {
+  return visit(dtype, [](auto tag) {
+    return static_cast<std::int64_t>(sizeof(typename decltype(tag)::type));
+  });
 }
 
 constexpr bool is_floating_point(DType dtype) { return dtype <= DType::bf16; }

@@ -28,8 +28,8 @@ namespace halfgrad {
 /// In a captured graph both change with each replay. Then `base`, in device memory, has the seed
 /// and the first stream of this replay, and `stream` is added to that.
 struct RandomKey {
-  uint64_t seed = 0;
-  uint64_t stream = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
   const RandomKey* base = nullptr;
 
   /// Returns the key without `base`; call it where `base` can be read.
@@ -40,13 +40,13 @@ struct RandomKey {
 
 /// Four independent, uniformly distributed 32-bit words.
 struct PhiloxBlock {
-  uint32_t word[4];
+  std::uint32_t word[4];
 };
 
 namespace detail {
 
-HG_HD inline uint32_t high_product(uint32_t a, uint32_t b) {
-  return static_cast<uint32_t>(uint64_t{a} * b >> 32);
+HG_HD inline std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
 }
 
 }  // namespace detail
@@ -56,11 +56,11 @@ HG_HD inline uint32_t high_product(uint32_t a, uint32_t b) {
 /// shorter ones. Always inlined, so that the optimised sources of a debug build have their own
 /// optimised copy.
 template <int Count>
-[[gnu::always_inline]] HG_HD inline void philox4x32(uint32_t (&c)[4][Count], uint32_t key0,
-                                                    uint32_t key1) {
+[[gnu::always_inline]] HG_HD inline void philox4x32(std::uint32_t (&c)[4][Count],
+                                                    std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < Count; ++i) {
-      const uint32_t a = c[0][i], b = c[2][i];
+      const std::uint32_t a = c[0][i], b = c[2][i];
       c[0][i] = detail::high_product(0xCD9E8D57, b) ^ c[1][i] ^ key0;
       c[1][i] = 0xCD9E8D57 * b;
       c[2][i] = detail::high_product(0xD2511F53, a) ^ c[3][i] ^ key1;
@@ -70,29 +70,30 @@ template <int Count>
     key1 += 0xBB67AE85;  // sqrt(3) - 1
   }
 }
-HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, uint32_t key0, uint32_t key1) {
-  uint32_t c[4][1] = {{counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
+HG_HD inline PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1) {
+  std::uint32_t c[4][1] = {
+      {counter.word[0]}, {counter.word[1]}, {counter.word[2]}, {counter.word[3]}};
   philox4x32(c, key0, key1);
   return {{c[0][0], c[1][0], c[2][0], c[3][0]}};
 }
 
 /// Computes blocks first, first + 1, ... of the tensor `key`.
 template <int Count>
-[[gnu::always_inline]] HG_HD inline void random_blocks(RandomKey key, uint64_t first,
+[[gnu::always_inline]] HG_HD inline void random_blocks(RandomKey key, std::uint64_t first,
                                                        PhiloxBlock (&out)[Count]) {
-  uint32_t c[4][Count];
+  std::uint32_t c[4][Count];
   for (int i = 0; i < Count; ++i) {
-    c[0][i] = static_cast<uint32_t>(first + i);
-    c[1][i] = static_cast<uint32_t>((first + i) >> 32);
-    c[2][i] = static_cast<uint32_t>(key.stream);
-    c[3][i] = static_cast<uint32_t>(key.stream >> 32);
+    c[0][i] = static_cast<std::uint32_t>(first + i);
+    c[1][i] = static_cast<std::uint32_t>((first + i) >> 32);
+    c[2][i] = static_cast<std::uint32_t>(key.stream);
+    c[3][i] = static_cast<std::uint32_t>(key.stream >> 32);
   }
-  philox4x32(c, static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32));
+  philox4x32(c, static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32));
   for (int i = 0; i < Count; ++i) out[i] = {{c[0][i], c[1][i], c[2][i], c[3][i]}};
 }
 
 /// Returns block `index` of the tensor `key`.
-[[gnu::always_inline]] HG_HD inline PhiloxBlock random_block(RandomKey key, uint64_t index) {
+[[gnu::always_inline]] HG_HD inline PhiloxBlock random_block(RandomKey key, std::uint64_t index) {
   PhiloxBlock block[1];
   random_blocks(key, index, block);
   return block[0];
@@ -100,7 +101,9 @@ template <int Count>
 
 namespace detail {
 
-HG_HD inline uint64_t join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+HG_HD inline std::uint64_t join(std::uint32_t low, std::uint32_t high) {
+  return std::uint64_t{high} << 32 | low;
+}
 
 template <class To, class From>
 HG_HD To same_bits(From from) {  // nvcc rejects std::bit_cast in device code: it is constexpr
@@ -117,16 +120,16 @@ struct NormalTraits;
 
 template <>
 struct NormalTraits<float> {
-  using Signed = int32_t;
+  using Signed = std::int32_t;
   static constexpr int fraction_bits = 23, log_terms = 5, sine_terms = 6;
-  static constexpr uint32_t sqrt_half_bits = 0x3F3504F3;
+  static constexpr std::uint32_t sqrt_half_bits = 0x3F3504F3;
 };
 
 template <>
 struct NormalTraits<double> {
-  using Signed = int64_t;
+  using Signed = std::int64_t;
   static constexpr int fraction_bits = 52, log_terms = 11, sine_terms = 10;
-  static constexpr uint64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
+  static constexpr std::uint64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
 };
 
 /// Returns ln(u) for a normal u > 0. With u = 2^e m, sqrt(1/2) <= m < sqrt(2), s = (m - 1) / (m +
@@ -195,33 +198,34 @@ HG_HD inline void uniform(const PhiloxBlock& block, float (&out)[4]) {
 }
 HG_HD inline void uniform(const PhiloxBlock& block, double (&out)[2]) {
   for (int i = 0; i < 2; ++i) {
-    const uint64_t bits = detail::join(block.word[2 * i], block.word[2 * i + 1]);
+    const std::uint64_t bits = detail::join(block.word[2 * i], block.word[2 * i + 1]);
     out[i] = static_cast<double>(bits >> 11) * 0x1p-53;
   }
 }
 
 /// Standard normal values.
 HG_HD inline void normal(const PhiloxBlock& block, float (&out)[4]) {
-  detail::box_muller<float, uint32_t>(block.word[0], block.word[1], out);
-  detail::box_muller<float, uint32_t>(block.word[2], block.word[3], out + 2);
+  detail::box_muller<float, std::uint32_t>(block.word[0], block.word[1], out);
+  detail::box_muller<float, std::uint32_t>(block.word[2], block.word[3], out + 2);
 }
 HG_HD inline void normal(const PhiloxBlock& block, double (&out)[2]) {
-  detail::box_muller<double, uint64_t>(detail::join(block.word[0], block.word[1]),
-                                       detail::join(block.word[2], block.word[3]), out);
+  detail::box_muller<double, std::uint64_t>(detail::join(block.word[0], block.word[1]),
+                                            detail::join(block.word[2], block.word[3]), out);
 }
 
 /// Returns floor(bits * bound / 2^64): an integer on [0, bound) from 64 random bits. It always
 /// takes one draw, so element i stays a function of i; the probability of a value is off by at most
 /// 2^-64.
-HG_HD inline uint64_t bounded(uint64_t bits, uint64_t bound) {
-  const uint64_t low = (bits & 0xFFFFFFFF) * (bound & 0xFFFFFFFF);
-  const uint64_t cross0 = (bits >> 32) * (bound & 0xFFFFFFFF) + (low >> 32);
-  const uint64_t cross1 = (bits & 0xFFFFFFFF) * (bound >> 32) + (cross0 & 0xFFFFFFFF);
+HG_HD inline std::uint64_t bounded(std::uint64_t bits, std::uint64_t bound) {
+  const std::uint64_t low = (bits & 0xFFFFFFFF) * (bound & 0xFFFFFFFF);
+  const std::uint64_t cross0 = (bits >> 32) * (bound & 0xFFFFFFFF) + (low >> 32);
+  const std::uint64_t cross1 = (bits & 0xFFFFFFFF) * (bound >> 32) + (cross0 & 0xFFFFFFFF);
   return (bits >> 32) * (bound >> 32) + (cross0 >> 32) + (cross1 >> 32);
 }
 
 /// Uniform integers on [0, bound); bound > 0.
-HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint64_t (&out)[2]) {
+HG_HD inline void uniform_integer(const PhiloxBlock& block, std::uint64_t bound,
+                                  std::uint64_t (&out)[2]) {
   for (int i = 0; i < 2; ++i)
     out[i] = bounded(detail::join(block.word[2 * i], block.word[2 * i + 1]), bound);
 }
@@ -229,8 +233,8 @@ HG_HD inline void uniform_integer(const PhiloxBlock& block, uint64_t bound, uint
 namespace detail {
 
 /// The key by which element i of a random permutation is sorted.
-HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
-  const PhiloxBlock block = random_block(key, static_cast<uint64_t>(i) / 2);
+HG_HD inline std::uint64_t sort_key(RandomKey key, std::int64_t i) {
+  const PhiloxBlock block = random_block(key, static_cast<std::uint64_t>(i) / 2);
   return join(block.word[i % 2 * 2], block.word[i % 2 * 2 + 1]);
 }
 
@@ -238,18 +242,18 @@ HG_HD inline uint64_t sort_key(RandomKey key, int64_t i) {
 
 /// Returns 0 ... n-1 in random order: sorted by a random 64-bit key, equal keys by index. A device
 /// can do this in parallel with the same result. Throws std::invalid_argument for n < 0.
-inline std::vector<int64_t> random_permutation(int64_t n, RandomKey key) {
+inline std::vector<std::int64_t> random_permutation(std::int64_t n, RandomKey key) {
   if (n < 0) detail::fail("random_permutation", "expected n >= 0, got {}", n);
   if (key.base != nullptr) {
     detail::fail("random_permutation",
                  "expected a key drawn outside a graph capture, got one of a "
                  "captured graph");
   }
-  std::vector<std::pair<uint64_t, int64_t>> keyed(n);
-  for (int64_t i = 0; i < n; ++i) keyed[i] = {detail::sort_key(key, i), i};
+  std::vector<std::pair<std::uint64_t, std::int64_t>> keyed(n);
+  for (std::int64_t i = 0; i < n; ++i) keyed[i] = {detail::sort_key(key, i), i};
   std::sort(keyed.begin(), keyed.end());
-  std::vector<int64_t> order(n);
-  for (int64_t i = 0; i < n; ++i) order[i] = keyed[i].second;
+  std::vector<std::int64_t> order(n);
+  for (std::int64_t i = 0; i < n; ++i) order[i] = keyed[i].second;
   return order;
 }
 

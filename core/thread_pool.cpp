@@ -31,10 +31,10 @@ void pause() {
 // Waits for ready(value). Sleeping and waking costs both threads 10 us or more, so it first polls
 // for 1 ms, longer than the pauses inside a training step, and yields to other threads.
 template <class Ready>
-uint32_t await(const std::atomic<uint32_t>& state, const Ready& ready) {
+std::uint32_t await(const std::atomic<std::uint32_t>& state, const Ready& ready) {
   constexpr auto kPolling = std::chrono::milliseconds(1);
   while (true) {
-    uint32_t value = 0;
+    std::uint32_t value = 0;
     const auto deadline = std::chrono::steady_clock::now() + kPolling;
     do {
       for (int i = 0; i < 64; ++i) {
@@ -50,21 +50,21 @@ uint32_t await(const std::atomic<uint32_t>& state, const Ready& ready) {
 
 // The chunks of one parallel_for.
 struct Region {
-  int64_t begin = 0, end = 0, grain = 1, chunks = 0;
+  std::int64_t begin = 0, end = 0, grain = 1, chunks = 0;
   detail::ChunkFunction function = nullptr;
   const void* functor = nullptr;
-  std::atomic<int64_t> next = 0;
+  std::atomic<std::int64_t> next = 0;
   std::atomic<bool> failed = false;
   std::exception_ptr failure;
 
-  void run_one(int64_t chunk) const {
-    const int64_t first = begin + chunk * grain;
+  void run_one(std::int64_t chunk) const {
+    const std::int64_t first = begin + chunk * grain;
     function(functor, first, chunk + 1 == chunks ? end : first + grain);
   }
 
   // Runs chunks until none is left.
   void work() {
-    int64_t chunk;
+    std::int64_t chunk;
     while ((chunk = next.fetch_add(1, std::memory_order_relaxed)) < chunks) {
       try {
         run_one(chunk);
@@ -94,7 +94,7 @@ class Pool {
   int threads() const { return threads_; }
 
   // Returns false and does nothing while another caller uses the workers.
-  bool run(int64_t begin, int64_t end, int64_t grain, int64_t chunks,
+  bool run(std::int64_t begin, std::int64_t end, std::int64_t grain, std::int64_t chunks,
            detail::ChunkFunction function, const void* functor) {
     const std::unique_lock lock(busy_, std::try_to_lock);
     if (!lock) return false;
@@ -113,7 +113,7 @@ class Pool {
     region_.work();
     in_chunk = false;
     gate_.fetch_and(~kOpen, std::memory_order_relaxed);
-    await(gate_, [](uint32_t gate) { return (gate & kInside) == 0; });
+    await(gate_, [](std::uint32_t gate) { return (gate & kInside) == 0; });
     if (region_.failed.exchange(false)) {
       std::rethrow_exception(std::exchange(region_.failure, nullptr));
     }
@@ -121,8 +121,8 @@ class Pool {
   }
 
  private:
-  static constexpr uint32_t kOpen = 1, kStop = 2, kOneInside = 4, kInside = 0xfffc;
-  static constexpr uint32_t kNextRegion = 0x10000, kRegion = 0xffff0000;
+  static constexpr std::uint32_t kOpen = 1, kStop = 2, kOneInside = 4, kInside = 0xfffc;
+  static constexpr std::uint32_t kNextRegion = 0x10000, kRegion = 0xffff0000;
 
   void start() {
     while (static_cast<int>(workers_.size()) + 1 < threads_) {
@@ -140,7 +140,8 @@ class Pool {
   void serve() {
     in_chunk = true;
     while (true) {
-      uint32_t gate = await(gate_, [](uint32_t value) { return (value & (kOpen | kStop)) != 0; });
+      std::uint32_t gate =
+          await(gate_, [](std::uint32_t value) { return (value & (kOpen | kStop)) != 0; });
       if ((gate & kStop) != 0) return;
       if (!gate_.compare_exchange_strong(gate, gate + kOneInside, std::memory_order_acquire)) {
         continue;
@@ -168,7 +169,7 @@ class Pool {
   std::mutex busy_;
   std::atomic<int> threads_ = initial_threads();
   Region region_;
-  alignas(64) std::atomic<uint32_t> gate_ = 0;
+  alignas(64) std::atomic<std::uint32_t> gate_ = 0;
   std::vector<std::thread> workers_;
 };
 
@@ -191,18 +192,18 @@ void set_num_threads(int count) {
 
 int get_num_threads() { return pool().threads(); }
 
-void detail::run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction function,
-                        const void* functor) {
+void detail::run_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain,
+                        ChunkFunction function, const void* functor) {
   if (grain < 1) {
     fail("parallel_for", "expected a grain of at least 1, got {}", grain);
   }
   if (begin >= end) return;
-  const int64_t chunks = (end - begin - 1) / grain + 1;
+  const std::int64_t chunks = (end - begin - 1) / grain + 1;
   if (!in_chunk && chunks > 1 && pool().threads() > 1 &&
       pool().run(begin, end, grain, chunks, function, functor)) {
     return;
   }
-  for (int64_t first = begin, last; first < end; first = last) {
+  for (std::int64_t first = begin, last; first < end; first = last) {
     last = end - first > grain ? first + grain : end;
     function(functor, first, last);
   }

@@ -18,9 +18,9 @@ int get_num_threads();
 
 namespace detail {
 
-using ChunkFunction = void (*)(const void* functor, int64_t begin, int64_t end);
+using ChunkFunction = void (*)(const void* functor, std::int64_t begin, std::int64_t end);
 
-void run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction function,
+void run_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain, ChunkFunction function,
                 const void* functor);
 
 }  // namespace detail
@@ -36,11 +36,11 @@ void run_chunks(int64_t begin, int64_t end, int64_t grain, ChunkFunction functio
 /// Rethrows the first exception of a chunk after the running chunks are done; skips chunks that
 /// have not begun. Throws std::invalid_argument if `grain` < 1.
 template <class F>
-void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
+void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, const F& f) {
   if (begin < end && end - begin <= grain) return f(begin, end);
   detail::run_chunks(
       begin, end, grain,
-      [](const void* functor, int64_t first, int64_t last) {
+      [](const void* functor, std::int64_t first, std::int64_t last) {
         (*static_cast<const F*>(functor))(first, last);
       },
       &f);

@@ -18,7 +18,7 @@ struct Format {
 
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
 
-  double decode(uint16_t bits) const {
+  double decode(std::uint16_t bits) const {
     const int fraction = bits & ((1 << fraction_bits) - 1);
     const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
     const double sign = bits >> 15 != 0 ? -1 : 1;
@@ -58,8 +58,8 @@ void expect_same(double actual, double expected, double input) {
 template <class T>
 std::vector<T> all_patterns() {
   std::vector<T> patterns;
-  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    patterns.push_back(T::from_bits(static_cast<uint16_t>(bits)));
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    patterns.push_back(T::from_bits(static_cast<std::uint16_t>(bits)));
   }
   return patterns;
 }
@@ -67,7 +67,7 @@ std::vector<T> all_patterns() {
 template <class T>
 std::vector<float> widened(const std::vector<T>& in) {
   std::vector<float> out(in.size());
-  widen(in.data(), out.data(), static_cast<int64_t>(in.size()));
+  widen(in.data(), out.data(), static_cast<std::int64_t>(in.size()));
   return out;
 }
 
@@ -75,9 +75,9 @@ std::vector<float> widened(const std::vector<T>& in) {
 template <class T>
 std::vector<double> narrowed(const std::vector<float>& in) {
   std::vector<T> out(in.size());
-  narrow(in.data(), out.data(), static_cast<int64_t>(in.size()));
+  narrow(in.data(), out.data(), static_cast<std::int64_t>(in.size()));
   std::vector<double> values;
-  for (size_t i = 0; i < in.size(); ++i) {
+  for (std::size_t i = 0; i < in.size(); ++i) {
     EXPECT_EQ(out[i].bits, T(in[i]).bits) << std::hexfloat << in[i];
     values.push_back(kFormat<T>.decode(out[i].bits));
   }
@@ -87,9 +87,9 @@ std::vector<double> narrowed(const std::vector<float>& in) {
 TYPED_TEST(Convert, WidensEveryPattern) {
   const auto patterns = all_patterns<TypeParam>();
   const auto floats = widened(patterns);
-  for (size_t i = 0; i < patterns.size(); ++i) {
-    EXPECT_EQ(std::bit_cast<uint32_t>(floats[i]),
-              std::bit_cast<uint32_t>(static_cast<float>(patterns[i])));
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(floats[i]),
+              std::bit_cast<std::uint32_t>(static_cast<float>(patterns[i])));
     expect_same(floats[i], kFormat<TypeParam>.decode(patterns[i].bits), patterns[i].bits);
   }
 }
@@ -97,7 +97,7 @@ TYPED_TEST(Convert, WidensEveryPattern) {
 TYPED_TEST(Convert, RoundTripsEveryValue) {
   const auto patterns = all_patterns<TypeParam>();
   const auto floats = widened(patterns);
-  for (size_t i = 0; i < patterns.size(); ++i) {
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
     if (std::isnan(floats[i])) continue;
     EXPECT_EQ(TypeParam(floats[i]).bits, patterns[i].bits);
   }
@@ -107,11 +107,13 @@ TYPED_TEST(Convert, RoundTripsEveryValue) {
 TYPED_TEST(Convert, RoundsToNearestEven) {
   const Format format = kFormat<TypeParam>;
   std::vector<float> inputs;
-  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const double low = format.decode(static_cast<uint16_t>(bits));
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const double low = format.decode(static_cast<std::uint16_t>(bits));
     if (!std::isfinite(low)) continue;
-    double high = format.decode(static_cast<uint16_t>(bits + 1));
-    if (!std::isfinite(high)) high = low + (low - format.decode(static_cast<uint16_t>(bits - 1)));
+    double high = format.decode(static_cast<std::uint16_t>(bits + 1));
+    if (!std::isfinite(high)) {
+      high = low + (low - format.decode(static_cast<std::uint16_t>(bits - 1)));
+    }
     const double midpoint = low + (high - low) / 2;
     for (const double x : {low, midpoint}) {
       const float at = static_cast<float>(x);
@@ -124,23 +126,23 @@ TYPED_TEST(Convert, RoundsToNearestEven) {
     inputs.push_back(edge);
   }
   const auto values = narrowed<TypeParam>(inputs);
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     expect_same(values[i], format.round(inputs[i]), inputs[i]);
   }
 }
 
 TYPED_TEST(Convert, KeepsNaNsThatFillOnlyLowBits) {
-  for (const uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu, 0x7f801fffu}) {
+  for (const std::uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu, 0x7f801fffu}) {
     EXPECT_TRUE(std::isnan(narrowed<TypeParam>({std::bit_cast<float>(bits)})[0])) << bits;
   }
 }
 
 TYPED_TEST(Convert, TouchesOnlyItsRange) {
-  for (int64_t n = 0; n < 20; ++n) {
+  for (std::int64_t n = 0; n < 20; ++n) {
     std::vector<float> floats(32, 3.0f);
     std::vector<TypeParam> shorts(32, TypeParam(5.0f));
     narrow(floats.data(), shorts.data() + 1, n);
-    for (int64_t i = 0; i < 32; ++i) {
+    for (std::int64_t i = 0; i < 32; ++i) {
       EXPECT_EQ(static_cast<float>(shorts[i]), i >= 1 && i <= n ? 3.0f : 5.0f);
     }
     widen(shorts.data() + 1, floats.data() + 1, n);
@@ -152,7 +154,7 @@ struct Golden {
   double input, expected;
 };
 
-template <class T, size_t N>
+template <class T, std::size_t N>
 void check_goldens(const Golden (&goldens)[N]) {
   for (const auto [input, expected] : goldens) {
     const std::vector<float> eight(8, static_cast<float>(input));

@@ -34,15 +34,15 @@ static_assert(std::is_same_v<compute_t<double>, double>);
 static_assert(std::is_same_v<compute_t<float>, float>);
 static_assert(std::is_same_v<compute_t<Half>, float>);
 static_assert(std::is_same_v<compute_t<BFloat16>, float>);
-static_assert(std::is_same_v<compute_t<uint8_t>, int64_t>);
-static_assert(std::is_same_v<compute_t<bool>, int64_t>);
+static_assert(std::is_same_v<compute_t<std::uint8_t>, std::int64_t>);
+static_assert(std::is_same_v<compute_t<bool>, std::int64_t>);
 
 static_assert(dtype_of<BFloat16>() == kBFloat16 && dtype_of<bool>() == kBool);
 
 struct Facts {
   DType dtype;
   const char* name;
-  int64_t item_size;
+  std::int64_t item_size;
   bool floating_point, reduced;
   double roundoff;
 };
@@ -80,8 +80,8 @@ TEST(DType, PromotionOfAllPairs) {
       {f64, f32, f16, b16, i64, i64, i64, i64}, {f64, f32, f16, b16, i64, i32, i32, i32},
       {f64, f32, f16, b16, i64, i32, u08, u08}, {f64, f32, f16, b16, i64, i32, u08, boo},
   };
-  for (size_t row = 0; row < 8; ++row) {
-    for (size_t column = 0; column < 8; ++column) {
+  for (std::size_t row = 0; row < 8; ++row) {
+    for (std::size_t column = 0; column < 8; ++column) {
       const DType a = kAllDTypes[row], b = kAllDTypes[column];
       EXPECT_EQ(promote_types(a, b), expected[row][column]) << name(a) << " with " << name(b);
     }

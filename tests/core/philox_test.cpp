@@ -13,33 +13,33 @@ constexpr RandomKey kPhiloxKey{.seed = 20111112, .stream = 7};
 
 /// Returns `count` elements of the tensor kPhiloxKey, as a kernel would fill it.
 template <class T, class Fill>
-std::vector<T> draw(int64_t count, Fill fill) {
-  constexpr int64_t per_block = 16 / sizeof(T);
+std::vector<T> draw(std::int64_t count, Fill fill) {
+  constexpr std::int64_t per_block = 16 / sizeof(T);
   std::vector<T> values;
-  for (int64_t k = 0; k * per_block < count; ++k) {
+  for (std::int64_t k = 0; k * per_block < count; ++k) {
     T out[per_block];
-    fill(random_block(kPhiloxKey, static_cast<uint64_t>(k)), out);
+    fill(random_block(kPhiloxKey, static_cast<std::uint64_t>(k)), out);
     values.insert(values.end(), out, out + per_block);
   }
   return values;
 }
 
 template <class T>
-std::vector<T> draw_uniform(int64_t count) {
+std::vector<T> draw_uniform(std::int64_t count) {
   return draw<T>(count, [](const PhiloxBlock& block, auto& out) { uniform(block, out); });
 }
 template <class T>
-std::vector<T> draw_normal(int64_t count) {
+std::vector<T> draw_normal(std::int64_t count) {
   return draw<T>(count, [](const PhiloxBlock& block, auto& out) { normal(block, out); });
 }
 
 /// Pearson's chi-square statistic of equally likely cells, in standard deviations from its mean.
-double chi_square_score(const std::vector<int64_t>& counts) {
+double chi_square_score(const std::vector<std::int64_t>& counts) {
   const double freedom = static_cast<double>(counts.size()) - 1;
   const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0L));
   const double expected = total / (freedom + 1);
   double statistic = 0;
-  for (int64_t count : counts) {
+  for (std::int64_t count : counts) {
     const double difference = static_cast<double>(count) - expected;
     statistic += difference * difference / expected;
   }
@@ -47,9 +47,9 @@ double chi_square_score(const std::vector<int64_t>& counts) {
 }
 
 struct KnownAnswer {
-  std::array<uint32_t, 4> counter;
-  std::array<uint32_t, 2> key;
-  std::array<uint32_t, 4> expected;
+  std::array<std::uint32_t, 4> counter;
+  std::array<std::uint32_t, 2> key;
+  std::array<std::uint32_t, 4> expected;
 };
 
 TEST(Philox, KnownAnswersOfTheRandom123Distribution) {
@@ -68,10 +68,10 @@ TEST(Philox, KnownAnswersOfTheRandom123Distribution) {
 }
 
 TEST(Philox, EveryPartOfKeyAndIndexMatters) {
-  const uint64_t high = uint64_t{1} << 32;
-  std::set<std::array<uint32_t, 4>> seen;
+  const std::uint64_t high = std::uint64_t{1} << 32;
+  std::set<std::array<std::uint32_t, 4>> seen;
   for (RandomKey key : {RandomKey{0, 0}, {1, 0}, {high, 0}, {0, 1}, {0, high}})
-    for (uint64_t index : {uint64_t{0}, uint64_t{1}, high}) {
+    for (std::uint64_t index : {std::uint64_t{0}, std::uint64_t{1}, high}) {
       const PhiloxBlock block = random_block(key, index);
       seen.insert({block.word[0], block.word[1], block.word[2], block.word[3]});
     }
@@ -84,14 +84,14 @@ using RealTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(PhiloxReal, RealTypes);
 
 TYPED_TEST(PhiloxReal, UniformFillsItsRangeEvenly) {
-  constexpr int64_t count = 1 << 18, cells = 256;
-  std::vector<int64_t> first(cells), pairs(cells);
+  constexpr std::int64_t count = 1 << 18, cells = 256;
+  std::vector<std::int64_t> first(cells), pairs(cells);
   TypeParam previous = 0;
   for (TypeParam x : draw_uniform<TypeParam>(count)) {
     ASSERT_GE(x, 0);
     ASSERT_LT(x, 1);
-    ++first[static_cast<int64_t>(x * cells)];
-    ++pairs[static_cast<int64_t>(x * 16) * 16 + static_cast<int64_t>(previous * 16)];
+    ++first[static_cast<std::int64_t>(x * cells)];
+    ++pairs[static_cast<std::int64_t>(x * 16) * 16 + static_cast<std::int64_t>(previous * 16)];
     previous = x;
   }
   EXPECT_LT(std::abs(chi_square_score(first)), 4);
@@ -112,7 +112,7 @@ TEST(Philox, UniformReachesBothEndsExactly) {
 }
 
 TYPED_TEST(PhiloxReal, NormalHasTheMomentsOfANormal) {
-  constexpr int64_t count = 1 << 20;
+  constexpr std::int64_t count = 1 << 20;
   double sums[5] = {};
   for (TypeParam x : draw_normal<TypeParam>(count)) {
     double power = 1;
@@ -124,7 +124,7 @@ TYPED_TEST(PhiloxReal, NormalHasTheMomentsOfANormal) {
 }
 
 TYPED_TEST(PhiloxReal, NormalHasTheTailsOfANormal) {
-  constexpr int64_t count = 1 << 20;
+  constexpr std::int64_t count = 1 << 20;
   const auto values = draw_normal<TypeParam>(count);
   for (double bound : {0.5, 1.0, 2.0, 3.0, 4.0})
     for (double sign : {-1.0, 1.0}) {
@@ -138,8 +138,8 @@ TYPED_TEST(PhiloxReal, NormalHasTheTailsOfANormal) {
 
 TYPED_TEST(PhiloxReal, NormalIsFiniteAtEveryCornerAndReachesFar) {
   double largest = 0;
-  for (uint32_t radius : {0u, 1u, 1u << 31, ~0u})
-    for (uint32_t angle : {0u, 1u << 29, 1u << 30, 1u << 31, 3u << 30, ~0u}) {
+  for (std::uint32_t radius : {0u, 1u, 1u << 31, ~0u})
+    for (std::uint32_t angle : {0u, 1u << 29, 1u << 30, 1u << 31, 3u << 30, ~0u}) {
       TypeParam out[16 / sizeof(TypeParam)];
       const bool is_float = sizeof(TypeParam) == 4;
       normal(is_float ? PhiloxBlock{{radius, angle, radius, angle}}
@@ -156,7 +156,7 @@ TYPED_TEST(PhiloxReal, NormalIsFiniteAtEveryCornerAndReachesFar) {
 
 /// The largest error of the series in roundoffs, against libm in a wider type.
 TYPED_TEST(PhiloxReal, LogarithmIsRightToFourRoundoffs) {
-  using Word = std::conditional_t<sizeof(TypeParam) == 4, uint32_t, uint64_t>;
+  using Word = std::conditional_t<sizeof(TypeParam) == 4, std::uint32_t, std::uint64_t>;
   const double roundoff = sizeof(TypeParam) == 4 ? 0x1p-24 : 0x1p-53;
   for (TypeParam u : draw_uniform<TypeParam>(1 << 16))
     for (TypeParam v : {u, 1 - u / 1024, u / 65536}) {
@@ -168,10 +168,10 @@ TYPED_TEST(PhiloxReal, LogarithmIsRightToFourRoundoffs) {
 }
 
 TYPED_TEST(PhiloxReal, CosineAndSineAreRightToThreeRoundoffs) {
-  using Word = std::conditional_t<sizeof(TypeParam) == 4, uint32_t, uint64_t>;
+  using Word = std::conditional_t<sizeof(TypeParam) == 4, std::uint32_t, std::uint64_t>;
   const double roundoff = sizeof(TypeParam) == 4 ? 0x1p-24 : 0x1p-53;
   const long double turn = 2 * std::acos(-1.0L) / std::ldexp(1.0L, sizeof(Word) * 8);
-  for (uint64_t k = 0; k < 1 << 16; ++k) {
+  for (std::uint64_t k = 0; k < 1 << 16; ++k) {
     const PhiloxBlock block = random_block(kPhiloxKey, k);
     const Word angle = static_cast<Word>(detail::join(block.word[0], block.word[1]));
     TypeParam cosine, sine;
@@ -184,38 +184,38 @@ TYPED_TEST(PhiloxReal, CosineAndSineAreRightToThreeRoundoffs) {
 
 /// Fixed bits: a compiler, flag or device that computes others breaks reproducibility.
 TEST(Philox, NormalsHaveTheseBits) {
-  uint64_t digest = 0;
+  std::uint64_t digest = 0;
   for (float x : draw_normal<float>(1 << 16))
-    digest = digest * 0x100000001B3 + detail::same_bits<uint32_t>(x);
+    digest = digest * 0x100000001B3 + detail::same_bits<std::uint32_t>(x);
   EXPECT_EQ(digest, 0x199609D47FD807F4u);
   digest = 0;
   for (double x : draw_normal<double>(1 << 16))
-    digest = digest * 0x100000001B3 + detail::same_bits<uint64_t>(x);
+    digest = digest * 0x100000001B3 + detail::same_bits<std::uint64_t>(x);
   EXPECT_EQ(digest, 0xBB34146B42211ECBu);
 }
 
 TEST(Philox, BoundedIsTheHighHalfOfTheProduct) {
-  const uint64_t all = ~uint64_t{0};
+  const std::uint64_t all = ~std::uint64_t{0};
   EXPECT_EQ(bounded(all, 10), 9u);
   EXPECT_EQ(bounded(0, 10), 0u);
   EXPECT_EQ(bounded(all, all), all - 1);
-  EXPECT_EQ(bounded(uint64_t{1} << 63, 7), 3u);
-  for (uint64_t k = 0; k < 1000; ++k) {
+  EXPECT_EQ(bounded(std::uint64_t{1} << 63, 7), 3u);
+  for (std::uint64_t k = 0; k < 1000; ++k) {
     const PhiloxBlock block = random_block(kPhiloxKey, k);
-    const uint64_t a = detail::join(block.word[0], block.word[1]);
-    const uint64_t b = detail::join(block.word[2], block.word[3]);
+    const std::uint64_t a = detail::join(block.word[0], block.word[1]);
+    const std::uint64_t b = detail::join(block.word[2], block.word[3]);
     __extension__ using uint128 = unsigned __int128;
-    EXPECT_EQ(bounded(a, b), static_cast<uint64_t>(static_cast<uint128>(a) * b >> 64));
+    EXPECT_EQ(bounded(a, b), static_cast<std::uint64_t>(static_cast<uint128>(a) * b >> 64));
   }
 }
 
 TEST(Philox, IntegersAreEvenlySpread) {
-  for (int64_t bound : {1, 3, 10, 1000}) {
-    std::vector<int64_t> counts(bound);
-    for (uint64_t k = 0; k < 1 << 16; ++k) {
-      uint64_t out[2];
-      uniform_integer(random_block(kPhiloxKey, k), static_cast<uint64_t>(bound), out);
-      for (uint64_t x : out) ++counts.at(x);
+  for (std::int64_t bound : {1, 3, 10, 1000}) {
+    std::vector<std::int64_t> counts(bound);
+    for (std::uint64_t k = 0; k < 1 << 16; ++k) {
+      std::uint64_t out[2];
+      uniform_integer(random_block(kPhiloxKey, k), static_cast<std::uint64_t>(bound), out);
+      for (std::uint64_t x : out) ++counts.at(x);
     }
     if (bound > 1) {
       EXPECT_LT(std::abs(chi_square_score(counts)), 4) << bound;
@@ -224,18 +224,18 @@ TEST(Philox, IntegersAreEvenlySpread) {
 }
 
 TEST(Philox, PermutationHoldsEachIndexOnceAndReachesAllOrders) {
-  for (int64_t n : {0, 1, 2, 1000}) {
+  for (std::int64_t n : {0, 1, 2, 1000}) {
     auto order = random_permutation(n, kPhiloxKey);
     std::sort(order.begin(), order.end());
-    std::vector<int64_t> expected(n);
+    std::vector<std::int64_t> expected(n);
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(order, expected) << n;
   }
-  std::vector<int64_t> counts(24);
-  const std::vector<int64_t> identity{0, 1, 2, 3};
-  for (uint64_t stream = 0; stream < 24000; ++stream) {
+  std::vector<std::int64_t> counts(24);
+  const std::vector<std::int64_t> identity{0, 1, 2, 3};
+  for (std::uint64_t stream = 0; stream < 24000; ++stream) {
     auto order = random_permutation(4, {.seed = 1, .stream = stream});
-    int64_t rank = 0;
+    std::int64_t rank = 0;
     while (std::prev_permutation(order.begin(), order.end())) ++rank;
     ++counts[rank];
   }

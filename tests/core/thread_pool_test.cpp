@@ -15,12 +15,12 @@
 namespace halfgrad {
 namespace {
 
-using Chunk = std::pair<int64_t, int64_t>;
+using Chunk = std::pair<std::int64_t, std::int64_t>;
 
-std::vector<Chunk> sorted_chunks(int64_t begin, int64_t end, int64_t grain) {
+std::vector<Chunk> sorted_chunks(std::int64_t begin, std::int64_t end, std::int64_t grain) {
   std::mutex mutex;
   std::vector<Chunk> chunks;
-  parallel_for(begin, end, grain, [&](int64_t first, int64_t last) {
+  parallel_for(begin, end, grain, [&](std::int64_t first, std::int64_t last) {
     const std::scoped_lock lock(mutex);
     chunks.emplace_back(first, last);
   });
@@ -47,8 +47,8 @@ TEST_P(ThreadPool, ChunksDependOnlyOnTheArguments) {
 TEST_P(ThreadPool, RunsEachIndexOnceRegionAfterRegion) {
   std::vector<int> counts(1000);
   for (int region = 1; region <= 300; ++region) {
-    parallel_for(0, 1000, 1 + region % 97, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) ++counts[i];
+    parallel_for(0, 1000, 1 + region % 97, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) ++counts[i];
     });
     ASSERT_EQ(std::count(counts.begin(), counts.end(), region), 1000);
   }
@@ -56,9 +56,9 @@ TEST_P(ThreadPool, RunsEachIndexOnceRegionAfterRegion) {
 
 TEST_P(ThreadPool, NestedRegionsRunSeriallyOnTheirThread) {
   std::atomic<int> done = 0, strangers = 0;
-  parallel_for(0, 8, 1, [&](int64_t, int64_t) {
+  parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
     const auto self = std::this_thread::get_id();
-    parallel_for(0, 16, 1, [&](int64_t, int64_t) {
+    parallel_for(0, 16, 1, [&](std::int64_t, std::int64_t) {
       ++done;
       if (std::this_thread::get_id() != self) ++strangers;
     });
@@ -70,7 +70,7 @@ TEST_P(ThreadPool, NestedRegionsRunSeriallyOnTheirThread) {
 TEST_P(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
   for (int attempt = 0; attempt < 50; ++attempt) {
     try {
-      parallel_for(0, 64, 1, [](int64_t first, int64_t) {
+      parallel_for(0, 64, 1, [](std::int64_t first, std::int64_t) {
         if (first % 8 == 3) throw std::out_of_range(std::to_string(first));
       });
       FAIL() << "expected an exception";
@@ -82,12 +82,12 @@ TEST_P(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
 }
 
 TEST_P(ThreadPool, ServesSeveralCallersAtOnce) {
-  std::atomic<int64_t> total = 0;
+  std::atomic<std::int64_t> total = 0;
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 4; ++caller) {
     callers.emplace_back([&] {
       for (int region = 0; region < 100; ++region) {
-        parallel_for(0, 10, 1, [&](int64_t first, int64_t) { total += first; });
+        parallel_for(0, 10, 1, [&](std::int64_t first, std::int64_t) { total += first; });
       }
     });
   }
@@ -105,7 +105,7 @@ TEST_P(ThreadPool, WakesSleepingWorkers) {
 // Every thread must hold a chunk before any may finish one.
 TEST_P(ThreadPool, UsesTheRequestedNumberOfThreads) {
   std::atomic<int> arrived = 0;
-  parallel_for(0, GetParam(), 1, [&](int64_t, int64_t) {
+  parallel_for(0, GetParam(), 1, [&](std::int64_t, std::int64_t) {
     ++arrived;
     while (arrived < GetParam()) std::this_thread::yield();
   });
@@ -114,9 +114,9 @@ TEST_P(ThreadPool, UsesTheRequestedNumberOfThreads) {
 
 TEST_P(ThreadPool, RefusesInvalidArguments) {
   EXPECT_THROW(set_num_threads(0), std::invalid_argument);
-  EXPECT_THROW(parallel_for(0, 4, 0, [](int64_t, int64_t) {}), std::invalid_argument);
+  EXPECT_THROW(parallel_for(0, 4, 0, [](std::int64_t, std::int64_t) {}), std::invalid_argument);
   if (GetParam() == 1) return;
-  EXPECT_THROW(parallel_for(0, 4, 1, [](int64_t, int64_t) { set_num_threads(1); }),
+  EXPECT_THROW(parallel_for(0, 4, 1, [](std::int64_t, std::int64_t) { set_num_threads(1); }),
                std::invalid_argument);
 }
 
