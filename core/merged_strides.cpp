@@ -19,4 +19,15 @@ MergedStrides::MergedStrides(const Array& array, const Shape& sizes) {
   }
 }
 
+std::optional<std::int64_t> MergedStrides::offset_of_run(std::int64_t begin, std::int64_t n) const {
+  const int inner = dims_ - 1;
+  if (strides_[inner] != 1 || begin % sizes_[inner] + n > sizes_[inner]) return std::nullopt;
+  std::int64_t offset = 0;
+  for (int i = inner; i >= 0; --i) {
+    offset += begin % sizes_[i] * strides_[i];
+    begin /= sizes_[i];
+  }
+  return offset;
+}
+
 }  // namespace halfgrad::detail

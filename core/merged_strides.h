@@ -5,13 +5,12 @@
 #include <optional>
 
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/hd.h>
 
 namespace halfgrad::detail {
 
 /// Sizes and strides of an array, with neighbouring dimensions merged where memory allows: a
-/// contiguous [2, 3, 4] becomes one dimension of 24, its transpose(1, 2) stays three. Finds element
-/// i in row-major order. It holds integers only, so a GPU kernel may take it as a parameter.
+/// contiguous [2, 3, 4] becomes one dimension of 24, its transpose(1, 2) stays three. Finds
+/// elements by their index in row-major order.
 class MergedStrides {
  public:
   /// Describes the elements of `array` broadcast to `sizes`.
@@ -22,24 +21,9 @@ class MergedStrides {
   std::int64_t stride(int dim) const { return strides_[dim]; }
   bool contiguous() const { return dims_ == 0 || (dims_ == 1 && strides_[0] == 1); }
 
-  /// Returns the offset of element i from the first element, in elements.
-  HG_HD std::int64_t offset(std::int64_t i) const {
-    std::int64_t offset = 0;
-    for (int d = dims_ - 1; d > 0; --d) {
-      const std::int64_t rest = i / sizes_[d];
-      offset += (i - rest * sizes_[d]) * strides_[d];
-      i = rest;
-    }
-    return dims_ == 0 ? 0 : offset + i * strides_[0];
-  }
-
   /// Returns the offset of element `begin` if elements [begin, begin + n) are contiguous in memory.
   /// Must not be called when contiguous().
-  std::optional<std::int64_t> offset_of_run(std::int64_t begin, std::int64_t n) const {
-    const int inner = dims_ - 1;
-    if (strides_[inner] != 1 || begin % sizes_[inner] + n > sizes_[inner]) return std::nullopt;
-    return offset(begin);
-  }
+  std::optional<std::int64_t> offset_of_run(std::int64_t begin, std::int64_t n) const;
 
   /// Cuts elements [begin, begin + n) into runs of one stride, and calls
   /// f(offset, stride, begin of the run, elements in the run) for each.
@@ -47,9 +31,9 @@ class MergedStrides {
   void for_each_run(std::int64_t begin, std::int64_t n, const F& f) const;
 
  private:
+  Shape sizes_;
+  Shape strides_;
   int dims_ = 0;
-  std::int64_t sizes_[kMaxDims] = {};
-  std::int64_t strides_[kMaxDims] = {};
 };
 
 template <class F>
@@ -59,7 +43,7 @@ void MergedStrides::for_each_run(std::int64_t begin, std::int64_t n, const F& f)
     return;
   }
   const int inner = dims_ - 1;
-  std::int64_t index[kMaxDims];
+  Shape index = sizes_;
   std::int64_t rest = begin;
   std::int64_t offset = 0;
   for (int i = inner; i >= 0; --i) {
