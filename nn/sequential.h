@@ -34,7 +34,7 @@ class Sequential : public Callable<Sequential> {
   void push_back(Layer layer) {
     push_back(std::to_string(size()), std::move(layer));
   }
-  /// Throws std::invalid_argument if the name is empty, taken or contains a dot.
+  /// Throws std::invalid_argument as register_module() does.
   template <std::invocable<const Tensor&> Layer>
   void push_back(const std::string& name, Layer layer) {
     Module module("Function");
