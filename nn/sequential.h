@@ -61,8 +61,8 @@ class Sequential : public Callable<Sequential> {
   template <class Layer>
   Layer& at(std::size_t i) {
     if (auto* found = entry(i).function.template target<Layer>()) return *found;
-    halfgrad::detail::fail("Sequential::at", "expected a layer of type Layer at {}, got {}", i,
-                           (*this)[i].name());
+    halfgrad::detail::fail("Sequential::at", "expected layer {} to have the requested type, got {}",
+                           i, (*this)[i].name());
   }
 
  private:
