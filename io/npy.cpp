@@ -90,8 +90,8 @@ void save_npz(const std::filesystem::path& path, const TensorMap& tensors) {
   for (const auto& [name, tensor] : tensors) {
     if (!detail::is_member_name(name + kSuffix) || detail::valid_utf8_prefix(name) < name.size() ||
         name.empty()) {
-      halfgrad::detail::fail("save_npz", "expected a name that is a relative path, got \"{}\"",
-                             name);
+      halfgrad::detail::fail("save_npz",
+                             "expected a relative path without \"..\" as name, got \"{}\"", name);
     }
     arrays.push_back(checked_array(tensor, "save_npz"));
     headers.push_back(header_of(arrays.back()));

@@ -25,8 +25,8 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 /// Reads a zip archive whose members are .npy files, stored or deflated; the names omit the ".npy".
 /// Never writes members to disk. Throws FormatError as load_npy() does, and for an archive that is
-/// damaged, encrypted, split, has overlapping members, two members of one name or a name that is no
-/// relative path (as "../x"), or unpacks to more bytes than it announces.
+/// damaged, encrypted, split, has overlapping members, two members of one name or a name that leads
+/// out of a folder (as "../x"), or unpacks to more bytes than it announces.
 TensorMap load_npz(const std::filesystem::path& path);
 TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name = "memory");
 

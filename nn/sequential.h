@@ -34,7 +34,7 @@ class Sequential : public Callable<Sequential> {
   void push_back(Layer layer) {
     push_back(std::to_string(size()), std::move(layer));
   }
-  /// Throws std::invalid_argument if the name is empty, taken or contains a dot.
+  /// Throws std::invalid_argument as register_module() does.
   template <std::invocable<const Tensor&> Layer>
   void push_back(const std::string& name, Layer layer) {
     Module module("Function");
@@ -61,8 +61,8 @@ class Sequential : public Callable<Sequential> {
   template <class Layer>
   Layer& at(std::size_t i) {
     if (auto* found = entry(i).function.template target<Layer>()) return *found;
-    halfgrad::detail::fail("Sequential::at", "expected a layer of type Layer at {}, got {}", i,
-                           (*this)[i].name());
+    halfgrad::detail::fail("Sequential::at", "expected layer {} to have the requested type, got {}",
+                           i, (*this)[i].name());
   }
 
  private:
