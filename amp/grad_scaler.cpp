@@ -7,7 +7,7 @@
 
 #include <halfgrad/amp/gradient_checks.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/optim/count_step.h>

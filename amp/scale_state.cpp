@@ -1,6 +1,6 @@
 #include <halfgrad/amp/scale_state.h>
 
-#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/engines/elementwise.h>
 
 namespace halfgrad::detail {
 namespace {

@@ -3,8 +3,8 @@
 #include <halfgrad/amp/loss_scalers/next_by_rule.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/amp/unscale.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/engines/parallel.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad {
 namespace {

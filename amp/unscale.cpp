@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <halfgrad/amp/unscale_formula.h>
-#include <halfgrad/core/elementwise.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/multi_tensor.h>
-#include <halfgrad/core/overflow_limit.h>
+#include <halfgrad/core/engines/elementwise.h>
+#include <halfgrad/core/engines/multi_tensor.h>
+#include <halfgrad/core/math/math.h>
+#include <halfgrad/core/numbers/overflow_limit.h>
 
 namespace halfgrad::detail {
 namespace {

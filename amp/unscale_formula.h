@@ -1,9 +1,9 @@
 #pragma once
 
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/multi_tensor.h>
+#include <halfgrad/core/engines/multi_tensor.h>
+#include <halfgrad/core/math/math.h>
 
-/// The formula of unscaling, for each element of a gradient: see core/multi_tensor.h.
+/// The formula of unscaling, for each element of a gradient: see core/engines/multi_tensor.h.
 namespace halfgrad::detail {
 
 /// y = x * inv_scale, written back if `kWrite`; sets found_inf unless |x * probe| < limit.

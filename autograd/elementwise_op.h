@@ -8,9 +8,9 @@
 
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/core/dual.h>
-#include <halfgrad/core/elementwise.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/engines/elementwise.h>
+#include <halfgrad/core/math/dual.h>
+#include <halfgrad/core/math/math.h>
 
 /// Elementwise ops. Each is one struct F, for example Softplus in ops/softplus.cpp, that states the
 /// formula and its derivative:
@@ -21,7 +21,7 @@
 ///   template <class T> HG_HD auto stops_a(T a, T b) const;    // optional: where true, da is 0
 ///
 /// Kernels for every dtype, the gradient and the second derivative follow from them. The second
-/// derivative is `slope` evaluated on dual numbers (core/dual.h).
+/// derivative is `slope` evaluated on dual numbers (core/math/dual.h).
 namespace halfgrad::detail {
 
 /// The properties of an op, with their usual values. F inherits them and hides those that differ.

@@ -11,7 +11,7 @@
 #include <halfgrad/autograd/node.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/autograd/tensor.h>
-#include <halfgrad/core/operand_set.h>
+#include <halfgrad/core/engines/operand_set.h>
 
 /// Ops and the graph. An op with a kernel of its own is a small struct:
 ///
@@ -32,7 +32,7 @@
 ///   compositions (einsum, clamp of tensors)   plain calls of other ops, each of which is recorded
 namespace halfgrad::detail {
 
-/// Sets of an op's operands (core/operand_set.h) and its output: what backward needs.
+/// Sets of an op's operands (core/engines/operand_set.h) and its output: what backward needs.
 inline constexpr unsigned kSavesNothing = 0;
 inline constexpr unsigned kSavesInputs = 0xff;
 inline constexpr unsigned kSavesOutput = 0x100;

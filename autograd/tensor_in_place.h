@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/unary_ops.h>
-#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/numbers/scalar.h>
 
 namespace halfgrad {
 

@@ -11,7 +11,7 @@
 #include <halfgrad/autograd/tensor_in_place.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
-#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/numbers/scalar.h>
 #include <halfgrad/core/shape.h>
 
 namespace halfgrad {

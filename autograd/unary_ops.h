@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/numbers/scalar.h>
 
 /// The ops of one tensor: as functions, and those that libtorch's Tensor has also as methods,
 /// `x.exp()`, and in place, `x.exp_()`. All three forms of an op are defined on its page in ops/.

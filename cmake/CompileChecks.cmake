@@ -22,11 +22,11 @@ endif()
 set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 # Headers that nvcc must not see: its front end loses the indices of vector shuffles in the CPU's
 # matrix kernel, and Eigen does not vectorise under nvcc.
-set(host_only core/gemm_kernel.h core/gemm_library.h core/gemm_operand.h core/gemm_row.h
-              core/gemm_tile.h eigen.h)
+set(host_only core/gemm/gemm_kernel.h core/gemm/gemm_library.h core/gemm/gemm_operand.h
+              core/gemm/gemm_row.h core/gemm/gemm_tile.h eigen.h)
 # Headers that make kernels.
-set(engines core/elementwise.h core/reduce.h core/rows.h core/multi_tensor.h core/multi_tensor_reduce.h
-            core/parallel.h
+set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h core/engines/multi_tensor.h core/engines/multi_tensor_reduce.h
+            core/engines/parallel.h
             autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
             autograd/ops/cross_entropy_rows.h autograd/ops/division_operands.h
             autograd/ops/gelu_tanh.h autograd/ops/layer_norm_rows.h autograd/ops/loss.h
@@ -134,9 +134,9 @@ if(HALFGRAD_CUDA)
   instruction_check(autograd/ops/relu.cpp "map_packs" ${wide_accesses})
   # AdamUpdate, not BiasCorrectionUpdate, which writes single elements.
   instruction_check(optim/adam.cpp "update_tensors.*DenseView.*10AdamUpdate" ${wide_accesses})
-  instruction_check(core/cuda/layer_norm.cu "normalize" ${wide_accesses})
-  instruction_check(core/cuda/cross_entropy.cu "class_gradient" ${wide_accesses})
-  instruction_check(core/cuda/gemm_naive.cu "naive" "fma\\.rn\\.f32")
-  instruction_check(core/cuda/gemm_tiled.cu "tiled" "ld\\.shared\\.f32" "fma\\.rn\\.f32")
-  instruction_check(core/cuda/gemm_tensor_core.cu "tensor_core" "mma\\.sync" "cp\\.async\\.cg")
+  instruction_check(core/cuda/kernels/layer_norm.cu "normalize" ${wide_accesses})
+  instruction_check(core/cuda/kernels/cross_entropy.cu "class_gradient" ${wide_accesses})
+  instruction_check(core/cuda/lessons/gemm_naive.cu "naive" "fma\\.rn\\.f32")
+  instruction_check(core/cuda/lessons/gemm_tiled.cu "tiled" "ld\\.shared\\.f32" "fma\\.rn\\.f32")
+  instruction_check(core/cuda/lessons/gemm_tensor_core.cu "tensor_core" "mma\\.sync" "cp\\.async\\.cg")
 endif()

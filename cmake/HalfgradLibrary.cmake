@@ -24,7 +24,7 @@ function(halfgrad_library folder)
                           INSTALL_RPATH "$ORIGIN")  # finds the libraries that it uses
     add_dependencies(halfgrad_libraries ${target})
     if(folder STREQUAL "core")
-      halfgrad_precompile(${target} halfgrad/core/elementwise.h halfgrad/core/reduce.h)
+      halfgrad_precompile(${target} halfgrad/core/engines/elementwise.h halfgrad/core/engines/reduce.h)
     else()
       target_precompile_headers(${target} REUSE_FROM halfgrad_core)
     endif()

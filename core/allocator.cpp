@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/core/caching_allocator.h>
-#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/memory/caching_allocator.h>
 
 namespace halfgrad {
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/core/copy.h>
+#include <halfgrad/core/engines/copy.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/host_reads.h>
+#include <halfgrad/core/memory/host_reads.h>
 #include <halfgrad/core/running_op.h>
 
 namespace halfgrad {

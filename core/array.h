@@ -11,7 +11,7 @@
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
-#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/numbers/scalar.h>
 #include <halfgrad/core/shape.h>
 
 namespace halfgrad {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -1,6 +1,6 @@
 #include <halfgrad/core/device_properties.h>
 
-#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad::cuda {

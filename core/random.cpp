@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <halfgrad/core/cuda/random.h>
+#include <halfgrad/core/cuda/kernels/random.h>
+#include <halfgrad/core/engines/tile.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/random_distributions.h>
+#include <halfgrad/core/math/random_distributions.h>
 #include <halfgrad/core/thread_pool.h>
-#include <halfgrad/core/tile.h>
 
 namespace halfgrad {
 

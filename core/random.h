@@ -7,7 +7,7 @@
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 #include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/core/cuda/indices.h>
-#include <halfgrad/core/cuda/runtime.h>
+#include <halfgrad/core/cuda/kernels/indices.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -115,7 +115,7 @@ class OwnStream {
 
 /// Blocks the host until `stream` is done, for `op`, and counts the wait. Throws std::runtime_error
 /// while the stream is captured in a graph, where waiting is impossible, and std::out_of_range if a
-/// kernel reported an index out of range: see core/cuda/indices.h.
+/// kernel reported an index out of range: see core/cuda/kernels/indices.h.
 void wait_for(const Stream& stream, const char* op);
 /// Counts a CUDA call that waits implicitly, such as cudaFree.
 void count_host_wait() noexcept;

@@ -15,7 +15,7 @@
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad::data {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 
 namespace halfgrad::data {
 namespace {

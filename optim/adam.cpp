@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/parameter_update.h>
 

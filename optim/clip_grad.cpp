@@ -8,10 +8,10 @@
 
 #include <halfgrad/autograd/grad_scale.h>
 #include <halfgrad/autograd/norms.h>
-#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/engines/elementwise.h>
+#include <halfgrad/core/engines/multi_tensor.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/multi_tensor.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad::nn::utils {
 namespace {

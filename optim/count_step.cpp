@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/engines/parallel.h>
 
 namespace halfgrad::detail {
 namespace {

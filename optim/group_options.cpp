@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/parallel.h>
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::detail {

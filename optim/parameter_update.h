@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/multi_tensor.h>
-#include <halfgrad/core/overflow_limit.h>
+#include <halfgrad/core/engines/multi_tensor.h>
+#include <halfgrad/core/math/math.h>
+#include <halfgrad/core/numbers/overflow_limit.h>
 #include <halfgrad/optim/optimizer.h>
 
 /// The part that all optimizers share: it runs a formula f(parameter, gradient, state...) over all

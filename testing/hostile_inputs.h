@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/op_table.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 
 namespace halfgrad::testing {
 

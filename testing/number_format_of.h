@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <halfgrad/core/dtype.h>
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 
 namespace halfgrad::testing {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 
 namespace halfgrad {
 

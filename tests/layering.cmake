@@ -28,8 +28,9 @@ function(files_below variable)
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-set(may_ask_for_cuda core/hd.h core/elementwise.h core/parallel.h core/rows.h core/reduce.h core/multi_tensor.h
-    core/multi_tensor_reduce.h)
+set(may_ask_for_cuda core/hd.h core/engines/elementwise.h core/engines/parallel.h
+                     core/engines/rows.h core/engines/reduce.h core/engines/multi_tensor.h
+                     core/engines/multi_tensor_reduce.h)
 foreach(folder IN LISTS FOLDERS)
   string(REPLACE "," ";" allowed "${REACHABLE_${folder}}")
   files_below(files "${root}/${folder}/*.h" "${root}/${folder}/*.cpp" "${root}/${folder}/*.cu")

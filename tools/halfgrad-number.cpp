@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/terminal.h>
 

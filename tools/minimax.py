@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomial coefficients in core/float_math.h (needs mpmath).
+"""Prints the polynomial coefficients in core/math/float_math.h (needs mpmath).
 
 Each polynomial is the best approximation in a weighted maximum norm, found by Remez' exchange algorithm
 (E. W. Cheney, Introduction to Approximation Theory, chapter 3). The weight converts the error of the

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/parallel.h>
-#include <halfgrad/core/reduce.h>
-#include <halfgrad/core/sum_reduction.h>
+#include <halfgrad/core/engines/parallel.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/engines/sum_reduction.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
 namespace {

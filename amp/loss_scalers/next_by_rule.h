@@ -4,7 +4,7 @@
 
 #include <halfgrad/amp/scale_update.h>
 #include <halfgrad/core/hd.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 
 /// amp::next() for the rules of other projects, on the host and on a device. With the default
 /// ScaleRule the result is PyTorch's, which scale_update.cpp computes in fewer lines.

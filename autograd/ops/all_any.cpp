@@ -4,7 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/engines/reduce.h>
 
 namespace halfgrad {
 namespace detail {

@@ -5,7 +5,7 @@
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/engines/parallel.h>
 
 namespace halfgrad {
 namespace detail {

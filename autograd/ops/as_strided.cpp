@@ -3,8 +3,8 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/core/engines/grouping.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/grouping.h>
 
 namespace halfgrad {
 namespace detail {

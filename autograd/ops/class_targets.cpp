@@ -4,11 +4,11 @@
 #include <stdexcept>
 
 #include <halfgrad/autograd/ops/total.h>
-#include <halfgrad/core/convert.h>
-#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/cuda/kernels/indices.h>
+#include <halfgrad/core/engines/parallel.h>
+#include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/parallel.h>
-#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/numbers/convert.h>
 
 namespace halfgrad::detail {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/rows.h>
 
 /// The targets of the losses over classes: cross_entropy and nll_loss.
 namespace halfgrad::detail {
@@ -12,7 +12,7 @@ namespace halfgrad::detail {
 struct ClassTargets {
   /// input [n, c]; target [n] int64, each in [0, c) or `ignore_index`; weight [c] or undefined.
   /// Throws std::invalid_argument for other shapes or dtypes, and std::out_of_range for another
-  /// class; a GPU reports that when the host next waits for it (core/cuda/indices.h).
+  /// class; a GPU reports that when the host next waits for it (core/cuda/kernels/indices.h).
   ClassTargets(const char* op, const Array& input, const Array& target, const Array& weight,
                std::int64_t ignore_index);
 

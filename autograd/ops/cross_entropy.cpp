@@ -8,10 +8,10 @@
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/cuda/cross_entropy.h>
+#include <halfgrad/core/cuda/kernels/cross_entropy.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/reduce.h>
-#include <halfgrad/core/rows.h>
 
 namespace halfgrad {
 namespace detail {

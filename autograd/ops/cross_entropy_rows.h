@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include <halfgrad/autograd/ops/class_targets.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/rows.h>
+#include <halfgrad/core/math/math.h>
 
 /// Row kernels of cross entropy: the loss of a row of logits x, and its gradient.
 namespace halfgrad::detail {

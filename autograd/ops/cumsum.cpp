@@ -6,8 +6,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/convert.h>
-#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/engines/parallel.h>
+#include <halfgrad/core/numbers/convert.h>
 
 namespace halfgrad {
 namespace detail {

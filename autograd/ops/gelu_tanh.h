@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <halfgrad/autograd/elementwise_op.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
 

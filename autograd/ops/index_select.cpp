@@ -5,10 +5,10 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
-#include <halfgrad/core/element_view.h>
+#include <halfgrad/core/engines/element_view.h>
+#include <halfgrad/core/engines/grouping.h>
+#include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/grouping.h>
-#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {

@@ -6,7 +6,7 @@ namespace halfgrad::detail {
 
 /// Returns the indices as contiguous int64. Throws std::invalid_argument for a dtype other than
 /// int64 or int32, and std::out_of_range, naming the first index outside [0, size). A GPU reports
-/// such an index later, see core/cuda/indices.h.
+/// such an index later, see core/cuda/kernels/indices.h.
 Array checked_indices(const char* op, const Array& index, std::int64_t size);
 
 /// The sizes [outer, size, inner] of a contiguous array before, in and after dimension `dim`.

@@ -4,9 +4,9 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/layer_norm_rows.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/cuda/layer_norm.h>
+#include <halfgrad/core/cuda/kernels/layer_norm.h>
+#include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/rows.h>
 
 /// layer_norm: y = (x - mean(x)) r w + b,  r = 1 / sqrt(mean((x - mean(x))^2) + eps)
 /// rms_norm:   y = x r w,                  r = 1 / sqrt(mean(x^2) + eps)

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/rows.h>
+#include <halfgrad/core/math/math.h>
 
 /// Row kernels of layer_norm (kCentred) and rms_norm, and of their gradients.
 namespace halfgrad::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <halfgrad/autograd/arithmetic.h>
-#include <halfgrad/core/dual.h>
+#include <halfgrad/core/math/dual.h>
 
 namespace halfgrad::detail {
 

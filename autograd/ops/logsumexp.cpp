@@ -6,8 +6,8 @@
 #include <halfgrad/autograd/ops/rows_of.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/rows.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad {
 namespace detail {

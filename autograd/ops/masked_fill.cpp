@@ -1,7 +1,7 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reference.h>
-#include <halfgrad/core/elementwise.h>
+#include <halfgrad/core/engines/elementwise.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -6,8 +6,8 @@
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad {
 namespace detail {

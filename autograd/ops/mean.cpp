@@ -5,8 +5,8 @@
 #include <halfgrad/autograd/ops/total.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/reduce.h>
 
 namespace halfgrad {
 namespace detail {

@@ -5,10 +5,10 @@
 #include <halfgrad/autograd/grad_mode.h>
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/engines/parallel.h>
+#include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/parallel.h>
 #include <halfgrad/core/random.h>
-#include <halfgrad/core/sorting.h>
 
 namespace halfgrad {
 namespace detail {

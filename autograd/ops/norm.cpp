@@ -9,10 +9,10 @@
 #include <halfgrad/autograd/ops/norm_reductions.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/engines/multi_tensor_reduce.h>
+#include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/multi_tensor_reduce.h>
-#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad {
 namespace detail {

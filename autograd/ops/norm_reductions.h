@@ -4,9 +4,10 @@
 #include <limits>
 
 #include <halfgrad/autograd/ops/total.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 
-/// The reductions behind the p-norm, finish(combine(map(x_0), map(x_1), ...)): see core/reduce.h.
+/// The reductions behind the p-norm, finish(combine(map(x_0), map(x_1), ...)): see
+/// core/engines/reduce.h.
 namespace halfgrad::detail {
 
 struct NonZeros : SumReduction {  // p = 0

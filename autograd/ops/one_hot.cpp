@@ -2,8 +2,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/indices.h>
 #include <halfgrad/autograd/reference.h>
+#include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/parallel.h>
 
 namespace halfgrad {
 namespace detail {

@@ -5,8 +5,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
-#include <halfgrad/core/reduce.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/engines/rows.h>
 
 namespace halfgrad {
 namespace detail {

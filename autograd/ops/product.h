@@ -3,7 +3,7 @@
 #include <optional>
 
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/cuda/gemm.h>
+#include <halfgrad/core/cuda/kernels/gemm.h>
 
 namespace halfgrad::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <halfgrad/autograd/elementwise_op.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <halfgrad/core/dual.h>
+#include <halfgrad/core/math/dual.h>
 
 /// Quotients that are rounded to integers, and their remainders: the formulas of div with a
 /// rounding mode, remainder and fmod.

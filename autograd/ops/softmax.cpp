@@ -5,8 +5,8 @@
 #include <halfgrad/autograd/ops/softmax_rows.h>
 #include <halfgrad/autograd/reference.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/rows.h>
 
 namespace halfgrad {
 namespace detail {

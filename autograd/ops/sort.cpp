@@ -5,8 +5,8 @@
 #include <halfgrad/autograd/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/sorting.h>
 
 namespace halfgrad {
 namespace detail {

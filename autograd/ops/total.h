@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <halfgrad/core/engines/sum_reduction.h>
 #include <halfgrad/core/hd.h>
-#include <halfgrad/core/sum_reduction.h>
 
 namespace halfgrad::detail {
-
 
 /// The reduction behind sum, mean and every loss: (x_0 + x_1 + ...) / divisor.
 struct Total : SumReduction {

@@ -6,9 +6,9 @@
 #include <halfgrad/autograd/ops/rows_of.h>
 #include <halfgrad/autograd/reduced_dims.h>
 #include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>
-#include <halfgrad/core/math.h>
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/math/math.h>
 
 namespace halfgrad {
 namespace detail {

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/graph.h>
-#include <halfgrad/core/host_reads.h>
+#include <halfgrad/core/memory/host_reads.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/optim/optim.h>
 #include <halfgrad/tests/optim/make_optimizer.h>

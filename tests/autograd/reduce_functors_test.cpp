@@ -7,7 +7,7 @@
 
 #include <halfgrad/autograd/ops/norm_reductions.h>
 #include <halfgrad/autograd/ops/total.h>
-#include <halfgrad/core/reduce.h>
+#include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/core/thread_team.h>
 

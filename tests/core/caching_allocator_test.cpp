@@ -1,4 +1,4 @@
-#include <halfgrad/core/caching_allocator.h>
+#include <halfgrad/core/memory/caching_allocator.h>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <halfgrad/core/convert.h>
+#include <halfgrad/core/numbers/convert.h>
 #include <halfgrad/tests/core/special_floats.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <halfgrad/core/dual.h>
+#include <halfgrad/core/math/dual.h>
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-#include <halfgrad/core/emulated.h>
+#include <halfgrad/core/numbers/emulated.h>
 
 #include <bit>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 
 namespace halfgrad {
 namespace {

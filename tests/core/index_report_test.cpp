@@ -1,4 +1,4 @@
-#include <halfgrad/core/cuda/index_report.h>
+#include <halfgrad/core/cuda/runtime/index_report.h>
 
 #include <gtest/gtest.h>
 

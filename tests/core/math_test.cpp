@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <halfgrad/core/math.h>
+#include <halfgrad/core/math/math.h>
 #include <halfgrad/tests/core/special_floats.h>
 #include <halfgrad/tests/thorough.h>
 

@@ -1,4 +1,4 @@
-#include <halfgrad/core/multi_tensor.h>
+#include <halfgrad/core/engines/multi_tensor.h>
 
 #include <vector>
 

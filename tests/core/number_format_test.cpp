@@ -1,4 +1,4 @@
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 
 #include <bit>
 #include <cmath>

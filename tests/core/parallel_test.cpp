@@ -1,4 +1,4 @@
-#include <halfgrad/core/parallel.h>
+#include <halfgrad/core/engines/parallel.h>
 
 #include <numeric>
 #include <ostream>
@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/core/element_view.h>
-#include <halfgrad/core/grouping.h>
+#include <halfgrad/core/engines/element_view.h>
+#include <halfgrad/core/engines/grouping.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad {

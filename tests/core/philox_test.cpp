@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 
 #include <array>
 #include <cmath>

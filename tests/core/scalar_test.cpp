@@ -1,4 +1,4 @@
-#include <halfgrad/core/scalar.h>
+#include <halfgrad/core/numbers/scalar.h>
 
 #include <cmath>
 #include <cstdint>

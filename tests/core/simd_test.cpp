@@ -1,5 +1,5 @@
 #include <gtest/gtest.h>
-#include <halfgrad/core/simd.h>
+#include <halfgrad/core/math/simd.h>
 
 #include <limits>
 #include <vector>

@@ -1,4 +1,4 @@
-#include <halfgrad/core/sorting.h>
+#include <halfgrad/core/engines/sorting.h>
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/cuda/indices.h>
+#include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/core/rows.h>
+#include <halfgrad/core/engines/rows.h>
 
 namespace halfgrad::detail {
 

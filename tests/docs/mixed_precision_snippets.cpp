@@ -3,7 +3,7 @@
 #include <optional>
 #include <ostream>
 
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 #include <halfgrad/halfgrad.h>
 
 namespace halfgrad::tests {

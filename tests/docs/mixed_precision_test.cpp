@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 #include <halfgrad/halfgrad.h>
 
 #include "mixed_precision_facts.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/core/number_format.h>
+#include <halfgrad/core/numbers/number_format.h>
 
 #include "mixed_precision_facts.h"
 #include "page.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <halfgrad/core/philox.h>
+#include <halfgrad/core/math/philox.h>
 #include <halfgrad/tests/testing/planted/functions.h>
 
 /// Batched products, linear with an activation, batch_norm, nll_loss and indexing, correct or with
