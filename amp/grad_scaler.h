@@ -11,7 +11,7 @@
 #include <halfgrad/amp/log/step_log.h>
 #include <halfgrad/amp/scale_state.h>
 #include <halfgrad/amp/unscale.h>
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/optimizer.h>
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/optim/optimizer.h>
 
 /// Checks of an optimizer's gradients that a GradScaler makes before it touches them. They need

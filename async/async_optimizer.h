@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <halfgrad/async/update_thread.h>
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/optim/optimizer.h>
 

@@ -3,11 +3,11 @@
 #include <optional>
 #include <stdexcept>
 
-#include <halfgrad/autograd/accumulate.h>
-#include <halfgrad/autograd/captured_gradients.h>
+#include <halfgrad/autograd/graph/accumulate.h>
+#include <halfgrad/autograd/graph/captured_gradients.h>
+#include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
-#include <halfgrad/autograd/ready_nodes.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>

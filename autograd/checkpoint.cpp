@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include <halfgrad/autograd/backward.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/core/random.h>
 
 namespace halfgrad::utils {

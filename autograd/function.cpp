@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include <halfgrad/autograd/in_place.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/in_place.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad::autograd {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/tensor.h>
 
 /// User-defined differentiable functions, as torch::autograd::Function:

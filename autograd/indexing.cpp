@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <halfgrad/autograd/creation.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/indices.h>
+#include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/fail.h>
 
 // Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include <halfgrad/autograd/backward.h>
-#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 

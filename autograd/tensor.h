@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/tensor_accessor.h>
-#include <halfgrad/autograd/tensor_impl.h>
-#include <halfgrad/autograd/tensor_methods.h>
+#include <halfgrad/autograd/graph/tensor_impl.h>
+#include <halfgrad/autograd/tensor/tensor_accessor.h>
+#include <halfgrad/autograd/tensor/tensor_methods.h>
 #include <halfgrad/core/array.h>
 
 namespace halfgrad {

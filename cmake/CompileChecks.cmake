@@ -25,13 +25,14 @@ set(check_folder "${PROJECT_BINARY_DIR}/header_check")
 set(host_only core/gemm/gemm_kernel.h core/gemm/gemm_library.h core/gemm/gemm_operand.h
               core/gemm/gemm_row.h core/gemm/gemm_tile.h eigen.h)
 # Headers that make kernels.
-set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h core/engines/multi_tensor.h core/engines/multi_tensor_reduce.h
-            core/engines/parallel.h
-            autograd/elementwise_op.h autograd/elementwise_entry.h autograd/ops/class_targets.h
-            autograd/ops/cross_entropy_rows.h autograd/ops/division_operands.h
-            autograd/ops/gelu_tanh.h autograd/ops/layer_norm_rows.h autograd/ops/loss.h
-            autograd/ops/predicate.h autograd/ops/relu.h autograd/ops/softmax_rows.h
-            optim/parameter_update.h)
+set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h
+            core/engines/multi_tensor.h core/engines/multi_tensor_reduce.h core/engines/parallel.h
+            autograd/graph/elementwise_op.h autograd/op_table/elementwise_entry.h
+            autograd/ops/shared/class_targets.h autograd/ops/shared/cross_entropy_rows.h
+            autograd/ops/shared/division_operands.h autograd/ops/shared/gelu_tanh.h
+            autograd/ops/shared/layer_norm_rows.h autograd/ops/shared/loss.h
+            autograd/ops/shared/predicate.h autograd/ops/shared/relu.h
+            autograd/ops/shared/softmax_rows.h optim/parameter_update.h)
 set(includes "")
 set(host_includes "")
 set(check_sources "")

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/norms.h>
 #include <halfgrad/core/engines/elementwise.h>
 #include <halfgrad/core/engines/multi_tensor.h>

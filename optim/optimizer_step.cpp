@@ -4,7 +4,7 @@
 #include <span>
 
 #include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/optim/count_step.h>

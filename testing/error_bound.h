@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include <halfgrad/autograd/arithmetic.h>
+#include <halfgrad/autograd/op_table/arithmetic.h>
 #include <halfgrad/testing/compensated_sum.h>
 #include <halfgrad/testing/number_format_of.h>
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 #include <halfgrad/core/math/philox.h>
 
 namespace halfgrad::testing {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 #include <halfgrad/testing/error_bound.h>
 
 namespace halfgrad::testing {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 
 /// Runs the examples of the table of ops: for the tests, docs/ops.md and the kernel checker.
 namespace halfgrad {

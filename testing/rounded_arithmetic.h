@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include <halfgrad/autograd/arithmetic.h>
+#include <halfgrad/autograd/op_table/arithmetic.h>
 #include <halfgrad/testing/number_format_of.h>
 
 namespace halfgrad::testing {

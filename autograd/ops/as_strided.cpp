@@ -2,7 +2,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/engines/grouping.h>
 #include <halfgrad/core/fail.h>
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include <halfgrad/autograd/composite_op.h>
+#include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

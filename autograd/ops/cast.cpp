@@ -1,4 +1,4 @@
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {

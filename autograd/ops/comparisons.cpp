@@ -1,5 +1,5 @@
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/predicate.h>
+#include <halfgrad/autograd/ops/shared/predicate.h>
 
 namespace halfgrad {
 namespace detail {

@@ -1,13 +1,13 @@
 #include <cmath>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/class_targets.h>
-#include <halfgrad/autograd/ops/cross_entropy_rows.h>
-#include <halfgrad/autograd/ops/loss_by_position.h>
-#include <halfgrad/autograd/ops/total.h>
-#include <halfgrad/autograd/reference.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/class_targets.h>
+#include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
+#include <halfgrad/autograd/ops/shared/loss_by_position.h>
+#include <halfgrad/autograd/ops/shared/total.h>
 #include <halfgrad/core/cuda/kernels/cross_entropy.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/engines/rows.h>

@@ -2,10 +2,10 @@
 #include <optional>
 #include <type_traits>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/indices.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/numbers/convert.h>
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <utility>
 
-#include <halfgrad/autograd/composite_op.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

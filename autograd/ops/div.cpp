@@ -1,10 +1,10 @@
 #include <cmath>
 #include <limits>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/division_operands.h>
-#include <halfgrad/autograd/ops/rounded_division.h>
+#include <halfgrad/autograd/ops/shared/division_operands.h>
+#include <halfgrad/autograd/ops/shared/rounded_division.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <numbers>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {

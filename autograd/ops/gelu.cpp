@@ -1,8 +1,8 @@
 #include <numbers>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/gelu_tanh.h>
+#include <halfgrad/autograd/ops/shared/gelu_tanh.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/indices.h>
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/engines/element_view.h>
 #include <halfgrad/core/engines/grouping.h>
 #include <halfgrad/core/engines/parallel.h>

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/predicate.h>
+#include <halfgrad/autograd/ops/shared/predicate.h>
 
 namespace halfgrad {
 namespace detail {

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/layer_norm_rows.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/layer_norm_rows.h>
 #include <halfgrad/core/cuda/kernels/layer_norm.h>
 #include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>

@@ -1,11 +1,11 @@
 #include <array>
 
-#include <halfgrad/autograd/composite_op.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/linear.h>
-#include <halfgrad/autograd/ops/product.h>
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -1,11 +1,11 @@
 #include <halfgrad/autograd/linear_activation.h>
 
-#include <halfgrad/autograd/elementwise_op.h>
+#include <halfgrad/autograd/graph/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/gelu_tanh.h>
-#include <halfgrad/autograd/ops/linear.h>
-#include <halfgrad/autograd/ops/product.h>
-#include <halfgrad/autograd/ops/relu.h>
+#include <halfgrad/autograd/ops/shared/gelu_tanh.h>
+#include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/product.h>
+#include <halfgrad/autograd/ops/shared/relu.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

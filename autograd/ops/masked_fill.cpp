@@ -1,6 +1,6 @@
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/reference.h>
 #include <halfgrad/core/engines/elementwise.h>
 #include <halfgrad/core/fail.h>
 

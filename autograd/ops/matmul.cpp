@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/product.h>
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <limits>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/reduced_dims.h>
-#include <halfgrad/autograd/reference.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/reduced_dims.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/math/math.h>
 

@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include <halfgrad/autograd/loss_entry.h>
-#include <halfgrad/autograd/ops/loss.h>
+#include <halfgrad/autograd/op_table/loss_entry.h>
+#include <halfgrad/autograd/ops/shared/loss.h>
 
 namespace halfgrad {
 namespace detail {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/engines/sorting.h>

@@ -1,4 +1,4 @@
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 

@@ -1,11 +1,11 @@
 #include <vector>
 
-#include <halfgrad/autograd/composite_op.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/composite_op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/class_targets.h>
-#include <halfgrad/autograd/ops/loss_by_position.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/class_targets.h>
+#include <halfgrad/autograd/ops/shared/loss_by_position.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

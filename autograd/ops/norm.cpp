@@ -3,12 +3,12 @@
 #include <limits>
 #include <string>
 
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/norms.h>
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/norm_reductions.h>
-#include <halfgrad/autograd/reduced_dims.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/norm_reductions.h>
+#include <halfgrad/autograd/ops/shared/reduced_dims.h>
 #include <halfgrad/core/engines/multi_tensor_reduce.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>

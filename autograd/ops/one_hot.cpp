@@ -1,7 +1,7 @@
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/indices.h>
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/fail.h>
 

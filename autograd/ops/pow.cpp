@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 

@@ -1,5 +1,5 @@
-#include <halfgrad/autograd/composite_op.h>
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 

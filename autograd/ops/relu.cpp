@@ -1,6 +1,6 @@
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/relu.h>
+#include <halfgrad/autograd/ops/shared/relu.h>
 
 namespace halfgrad {
 namespace detail {

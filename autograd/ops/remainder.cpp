@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/division_operands.h>
-#include <halfgrad/autograd/ops/rounded_division.h>
+#include <halfgrad/autograd/ops/shared/division_operands.h>
+#include <halfgrad/autograd/ops/shared/rounded_division.h>
 
 namespace halfgrad {
 namespace detail {

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/logistic.h>
+#include <halfgrad/autograd/ops/shared/logistic.h>
 
 namespace halfgrad {
 namespace detail {

@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/softmax_rows.h>
-#include <halfgrad/autograd/reference.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/softmax_rows.h>
 #include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/fail.h>
 

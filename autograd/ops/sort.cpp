@@ -2,9 +2,9 @@
 #include <cmath>
 #include <numeric>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/rows_entry.h>
 #include <halfgrad/core/engines/sorting.h>
 #include <halfgrad/core/fail.h>
 

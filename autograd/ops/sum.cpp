@@ -1,8 +1,8 @@
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/total.h>
-#include <halfgrad/autograd/reduced_dims.h>
-#include <halfgrad/autograd/rows_entry.h>
+#include <halfgrad/autograd/ops/shared/reduced_dims.h>
+#include <halfgrad/autograd/ops/shared/total.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/core/fail.h>
 

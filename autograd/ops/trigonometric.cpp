@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <halfgrad/autograd/elementwise_entry.h>
+#include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {

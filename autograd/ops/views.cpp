@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/view.h>
+#include <halfgrad/autograd/ops/shared/view.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {

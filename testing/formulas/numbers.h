@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <vector>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 
 /// Access to the operands of formulas. A formula is written once, for every arithmetic A
 /// (error_bound.h, rounded_arithmetic.h). Operands are row-major, and results are in the order of

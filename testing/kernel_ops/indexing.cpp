@@ -1,4 +1,4 @@
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/testing/formulas/products.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <halfgrad/autograd/reference.h>
+#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/testing/formulas/rows.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 

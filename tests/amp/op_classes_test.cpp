@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 
 /// PyTorch's op lists for CUDA autocast, read as facts, with elementwise ops that halfgrad does not
 /// have yet. Ops in no list are Precision::any.

@@ -9,7 +9,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/linear_activation.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/product.h>
+#include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/gemm.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>

@@ -6,7 +6,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
-#include <halfgrad/autograd/node.h>
+#include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/testing/gradcheck.h>

@@ -14,7 +14,8 @@ TEST(OpTable, HasTheEntryOfEveryPageOnce) {
   std::multiset<std::string> names;
   for (const OpEntry& op : all_ops()) names.insert(op.name);
   for (const auto& [op, page] : pages) {
-    EXPECT_EQ(names.count(op), 1) << page << ": add " << op << "_entry() to autograd/op_table.cpp";
+    EXPECT_EQ(names.count(op), 1) << page << ": add " << op
+                                  << "_entry() to autograd/op_table/op_table.cpp";
   }
   for (const std::string& name : names) {
     EXPECT_TRUE(pages.contains(name)) << name << ": define it as " << name << "_entry()";

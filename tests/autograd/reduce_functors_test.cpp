@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/autograd/ops/norm_reductions.h>
-#include <halfgrad/autograd/ops/total.h>
+#include <halfgrad/autograd/ops/shared/norm_reductions.h>
+#include <halfgrad/autograd/ops/shared/total.h>
 #include <halfgrad/core/engines/reduce.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/core/thread_team.h>

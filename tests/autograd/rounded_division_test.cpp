@@ -10,7 +10,7 @@
 
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/ops.h>
-#include <halfgrad/autograd/ops/rounded_division.h>
+#include <halfgrad/autograd/ops/shared/rounded_division.h>
 #include <halfgrad/tests/autograd/doubles.h>
 #include <halfgrad/tests/message_of.h>
 

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/autograd/ops/cross_entropy_rows.h>
-#include <halfgrad/autograd/ops/layer_norm_rows.h>
-#include <halfgrad/autograd/ops/softmax_rows.h>
+#include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
+#include <halfgrad/autograd/ops/shared/layer_norm_rows.h>
+#include <halfgrad/autograd/ops/shared/softmax_rows.h>
 #include <halfgrad/core/dtype.h>
 #include <halfgrad/testing/random_tensor.h>
 #include <halfgrad/tests/core/thread_team.h>

@@ -1,4 +1,4 @@
-#include <halfgrad/autograd/tensor_accessor.h>
+#include <halfgrad/autograd/tensor/tensor_accessor.h>
 
 #include <stdexcept>
 #include <type_traits>

@@ -3,7 +3,7 @@
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/autograd/grad_mode.h>
-#include <halfgrad/autograd/grad_scale.h>
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/device.h>

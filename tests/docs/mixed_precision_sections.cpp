@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 #include <halfgrad/core/numbers/number_format.h>
 #include <halfgrad/halfgrad.h>
 

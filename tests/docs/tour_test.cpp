@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/autograd/op.h>
+#include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/halfgrad.h>
 
 #include "page.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <halfgrad/autograd/op_table.h>
+#include <halfgrad/autograd/op_table/op_table.h>
 
 /// The format of docs/ops.md, which write_ops_doc.cpp writes and ops_doc_test.cpp checks.
 namespace halfgrad::ops_doc {

@@ -1,0 +1,71 @@
+#include <halfgrad/autograd/graph/accumulate.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// True if nothing else refers to this memory, so that it may be overwritten.
+bool is_unshared(const Tensor& tensor) {
+  return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
+}
+
+std::mutex& leaf_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+void accumulate(Tensor& total, Tensor&& gradient) {
+  if (!total.defined()) {
+    total = std::move(gradient);
+  } else if (!GradMode::is_enabled() && is_unshared(total) && total.is_contiguous()) {
+    add_into(total.array(), gradient.array());
+  } else {
+    total = add(total, gradient);
+  }
+}
+
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op) {
+  if (gradient.device() != device) {
+    fail<std::runtime_error>(std::string(op) + " backward",
+                             "expected a gradient on {}, got one on {}", device, gradient.device());
+  }
+  if (gradient.sizes() != sizes) {
+    if (!expands_to(sizes, gradient.sizes())) {
+      fail<std::runtime_error>(std::string(op) + " backward",
+                               "expected a gradient of shape {}, got {}", sizes, gradient.sizes());
+    }
+    gradient = sum_to_size(gradient, sizes);
+  }
+  if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
+}
+
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
+  const std::lock_guard lock(leaf_mutex());
+  Tensor total(leaf.grad);
+  if (total.defined()) {
+    scale = scale_of_sum(scale_id(total), scale);
+    if (GradMode::is_enabled() || total.array().repeats_elements()) {
+      total = add(total, gradient);
+    } else {
+      add_into(total.array(), gradient.array());
+      total.array().storage()->bump_version();
+    }
+  } else if (is_unshared(gradient) && gradient.is_contiguous()) {
+    total = std::move(gradient);
+  } else {
+    total = clone(gradient);  // later passes add to it
+  }
+  set_scale_id(total, scale);
+  leaf.grad = total.impl();
+}
+
+}  // namespace halfgrad::detail

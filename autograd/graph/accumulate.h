@@ -1,0 +1,21 @@
+#pragma once
+
+#include <halfgrad/autograd/graph/grad_scale.h>
+#include <halfgrad/autograd/tensor.h>
+
+/// Sums of gradients during backward. They are in place if no graph is being created and nothing
+/// else refers to the memory, and ops otherwise.
+namespace halfgrad::detail {
+
+/// total += gradient. An undefined total counts as zero.
+void accumulate(Tensor& total, Tensor&& gradient);
+
+/// Sums `gradient` to the shape, and casts it to the dtype, of the tensor that it belongs to. This
+/// is the backward of broadcasting and of casts. `op` names the op whose backward made it, for
+/// errors.
+void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op);
+
+/// Adds `gradient` to the leaf's grad. Safe to call from several threads at once.
+void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale);
+
+}  // namespace halfgrad::detail
