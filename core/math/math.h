@@ -14,8 +14,8 @@
 /// 2). A GPU uses CUDA's functions, by its manual within 2 ulp; but sin, cos, tan and pow of a
 /// float are computed in double everywhere, because CUDA's tan and pow are less exact. fmod, floor
 /// and trunc are exact everywhere. Pack<float> is our own (float_math.h), with the bounds listed in
-/// tests/core/math_test.cpp. Scalar float and Pack<float> may therefore differ in the last bit: use
-/// packs throughout where the result must not depend on the position of an element.
+/// tests/core/math/math_test.cpp. Scalar float and Pack<float> may therefore differ in the last
+/// bit: use packs throughout where the result must not depend on the position of an element.
 namespace halfgrad::math {
 
 template <std::floating_point T>

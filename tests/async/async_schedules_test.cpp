@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/async/async_grad_scaler.h>
-#include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/amp/training/trained.h>
 #include <halfgrad/tests/async/schedules.h>
 
 /// The result of an asynchronous training depends on its calls alone: it is the same in every

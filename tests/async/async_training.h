@@ -3,7 +3,7 @@
 #include <memory>
 
 #include <halfgrad/async/async_grad_scaler.h>
-#include <halfgrad/tests/amp/trained.h>
+#include <halfgrad/tests/amp/training/trained.h>
 
 /// Shared by the tests of AsyncGradScaler.
 namespace halfgrad::amp {

@@ -1,0 +1,204 @@
+// Matrix products on a GPU, by cuBLASLt and by each lesson, within the error bounds of the CPU's.
+#include <halfgrad/core/gemm.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/tests/core/gemm/gemm_matrix.h>
+#include <halfgrad/tests/devices.h>
+
+namespace halfgrad {
+namespace {
+
+struct Product {
+  DType operands, result;
+  GemmBackend backend = GemmBackend::cublaslt;
+};
+
+std::string name_of(const Product& p) {
+  constexpr const char* kBackends[] = {"cublaslt", "naive", "tiled", "tensor_core"};
+  return std::string(name(p.operands)) + "_" + std::string(name(p.result)) + "_" +
+         kBackends[static_cast<int>(p.backend)];
+}
+
+constexpr Product kProducts[] = {{kFloat64, kFloat64},
+                                 {kFloat32, kFloat32},
+                                 {kFloat16, kFloat16},
+                                 {kBFloat16, kBFloat16},
+                                 {kFloat16, kFloat32},
+                                 {kBFloat16, kFloat32},
+                                 {kFloat16, kFloat16, GemmBackend::naive_lesson},
+                                 {kFloat16, kFloat32, GemmBackend::naive_lesson},
+                                 {kFloat16, kFloat16, GemmBackend::tiled_lesson},
+                                 {kFloat16, kFloat32, GemmBackend::tiled_lesson},
+                                 {kFloat16, kFloat16, GemmBackend::tensor_core_lesson},
+                                 {kFloat16, kFloat32, GemmBackend::tensor_core_lesson}};
+
+// A copy of a matrix on the GPU, and views of it.
+class OnGpu {
+ public:
+  explicit OnGpu(const Matrix& matrix) : view_(matrix.view()) {
+    const auto bytes = static_cast<std::int64_t>(matrix.bytes().size());
+    const Array on_cpu = Array::empty({bytes}, kByte);
+    std::copy(matrix.bytes().begin(), matrix.bytes().end(), on_cpu.data_as<char>());
+    memory_ = on_cpu.to(kCUDA);
+  }
+
+  MatrixView view() const {
+    MatrixView view = view_;
+    view.data = memory_.data();
+    view.device = memory_.device();
+    return view;
+  }
+  MutableMatrixView mutable_view() const {
+    return {memory_.data(),   view_.dtype,      view_.rows,      view_.cols,
+            view_.row_stride, view_.col_stride, memory_.device()};
+  }
+  // Returns `matrix` with the elements that the GPU has now.
+  Matrix fetched(Matrix matrix) const {
+    const Array on_cpu = memory_.to(Device());
+    std::copy_n(on_cpu.data_as<const char>(), on_cpu.numel(),
+                static_cast<char*>(matrix.view().data));
+    return matrix;
+  }
+
+ private:
+  MatrixView view_;
+  Array memory_;
+};
+
+class GemmOnCuda : public ::testing::TestWithParam<Product> {
+ protected:
+  void SetUp() override {
+    if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
+    set_gemm_backend(GetParam().backend);
+  }
+  void TearDown() override { set_gemm_backend(GemmBackend::cublaslt); }
+
+  Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
+  }
+  Matrix result(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+    return Matrix(GetParam().result, rows, cols, layout).randomize(99);
+  }
+
+  // Returns alpha A B + beta C + bias, computed on the GPU.
+  static Matrix multiplied(double alpha, const Matrix& a, const Matrix& b, double beta,
+                           const Matrix& c, const Matrix* bias = nullptr) {
+    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c), bias_on_gpu(bias != nullptr ? *bias : c);
+    RowBias row;
+    if (bias != nullptr) row = {bias_on_gpu.view().data, bias->dtype()};
+    gemm(alpha, a_on_gpu.view(), b_on_gpu.view(), beta, c_on_gpu.mutable_view(), row);
+    return c_on_gpu.fetched(c);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Products, GemmOnCuda, ::testing::ValuesIn(kProducts),
+                         [](const auto& info) { return name_of(info.param); });
+
+TEST_P(GemmOnCuda, EveryLayout) {
+  for (const Layout la : kLayouts) {
+    for (const Layout lb : kLayouts) {
+      for (const Layout lc : kLayouts) {
+        const Matrix a = operand(40, 24, la), b = operand(24, 56, lb), c = result(40, 56, lc);
+        expect_product(0.5, a, b, 2, c, nullptr, multiplied(0.5, a, b, 2, c));
+      }
+    }
+  }
+}
+
+TEST_P(GemmOnCuda, OddSizes) {
+  for (const int64_t m : {0, 1, 7, 65, 130}) {
+    for (const int64_t n : {0, 1, 8, 63, 129}) {
+      for (const int64_t k : {0, 1, 8, 33, 300}) {
+        for (const Layout layout : {Layout::rows, Layout::columns}) {
+          const Matrix a = operand(m, k, layout), b = operand(k, n, layout), c = result(m, n);
+          expect_product(1, a, b, -1, c, nullptr, multiplied(1, a, b, -1, c));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(GemmOnCuda, AlphaBetaBias) {
+  for (const double beta : {0.0, 0.75}) {
+    for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
+      for (const Layout layout : kLayouts) {
+        const Matrix a = operand(64, 32), b = operand(32, 80), c = result(64, 80, layout);
+        const Matrix bias = Matrix(dtype, 1, 80).randomize(3);
+        expect_product(-2.5, a, b, beta, c, &bias, multiplied(-2.5, a, b, beta, c, &bias));
+      }
+    }
+  }
+}
+
+TEST_P(GemmOnCuda, MoreColumnsThanAGridHas) {
+  if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "tests the grids of the lessons";
+  constexpr int64_t kCols = int64_t{65535} * 128 + 1;
+  const Matrix a = operand(1, 1).fill(1), b = Matrix(kFloat16, 1, kCols).fill(1);
+  const Matrix c(GetParam().result, 1, kCols);
+  EXPECT_EQ(multiplied(1, a, b, 0, c).get(0, kCols - 1), 1);
+}
+
+TEST_P(GemmOnCuda, EqualCallsGiveEqualBits) {
+  const Matrix a = operand(64, 5000), b = operand(5000, 64), c = result(64, 64);
+  const Matrix first = multiplied(1, a, b, 0, c);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(multiplied(1, a, b, 0, c).bytes(), first.bytes());
+}
+
+TEST_P(GemmOnCuda, AccumulatesSixteenBitsInThirtyTwo) {
+  if (!is_reduced(GetParam().operands)) GTEST_SKIP() << "tests 16-bit operands";
+  // In fp16, 2048 + 1 is 2048, and in bf16 256 + 1 is 256.
+  const Matrix a = operand(16, 4096).fill(1), b = operand(4096, 16).fill(1), c = result(16, 16);
+  EXPECT_EQ(multiplied(1, a, b, 0, c).get(3, 5), 4096);
+}
+
+TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
+  constexpr int64_t kCount = 5, kM = 16, kK = 24, kN = 40;
+  for (const bool repeats_b : {false, true}) {
+    const Matrix a = operand(kCount * kM, kK), b = operand((repeats_b ? 1 : kCount) * kK, kN);
+    const Matrix c = result(kCount * kM, kN);
+    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c);
+    MatrixView a_view = a_on_gpu.view(), b_view = b_on_gpu.view();
+    MutableMatrixView c_view = c_on_gpu.mutable_view();
+    a_view.rows = c_view.rows = kM, b_view.rows = kK;
+    gemm_batched(kCount, 1, a_view, kM * kK, b_view, repeats_b ? 0 : kK * kN, 0, c_view, kM * kN);
+    const Matrix actual = c_on_gpu.fetched(c);
+    for (int64_t batch = 0; batch < kCount; ++batch) {
+      const auto part = [](const Matrix& whole, int64_t from, int64_t rows) {
+        Matrix part(whole.dtype(), rows, whole.cols());
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < whole.cols(); ++j) part.set(i, j, whole.get(from + i, j));
+        }
+        return part;
+      };
+      const Matrix part_c = part(actual, batch * kM, kM);
+      expect_product(1, part(a, batch * kM, kM), part(b, repeats_b ? 0 : batch * kK, kK), 0, part_c,
+                     nullptr, part_c);
+    }
+  }
+}
+
+TEST(GemmSettings, AreExactByDefault) {
+  EXPECT_FALSE(backends::cuda::matmul::allow_tf32());
+  EXPECT_FALSE(backends::cuda::matmul::allow_fp16_reduced_precision_reduction());
+  EXPECT_EQ(gemm_backend(), GemmBackend::cublaslt);
+  backends::cuda::matmul::set_allow_tf32(true);
+  EXPECT_TRUE(backends::cuda::matmul::allow_tf32());
+  backends::cuda::matmul::set_allow_tf32(false);
+}
+
+TEST(GemmSettings, MatricesOfTwoDevicesAreRefused) {
+  const Matrix a(kFloat32, 2, 2);
+  Matrix c(kFloat32, 2, 2);
+  MatrixView on_gpu = a.view();
+  on_gpu.device = kCUDA;
+  EXPECT_THROW(gemm(1, on_gpu, a.view(), 0, c.view()), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace halfgrad
