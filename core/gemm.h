@@ -12,7 +12,7 @@ namespace halfgrad {
 struct MatrixView {
   const void* data;
   DType dtype;
-  int64_t rows, cols, row_stride, col_stride;
+  std::int64_t rows, cols, row_stride, col_stride;
   Device device = {};
 };
 
@@ -20,7 +20,7 @@ struct MatrixView {
 struct MutableMatrixView {
   void* data;
   DType dtype;
-  int64_t rows, cols, row_stride, col_stride;
+  std::int64_t rows, cols, row_stride, col_stride;
   Device device = {};
 
   operator MatrixView() const { return {data, dtype, rows, cols, row_stride, col_stride, device}; }
@@ -61,15 +61,15 @@ void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
 
 /// Calls gemm for each i < count on the matrices that start i * stride elements after a, b and c.
 /// Stride 0 repeats A or B; the matrices of C must not overlap.
-void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_stride,
-                  const MatrixView& b, int64_t b_stride, double beta, const MutableMatrixView& c,
-                  int64_t c_stride, const RowBias& bias = {});
+void gemm_batched(std::int64_t count, double alpha, const MatrixView& a, std::int64_t a_stride,
+                  const MatrixView& b, std::int64_t b_stride, double beta,
+                  const MutableMatrixView& c, std::int64_t c_stride, const RowBias& bias = {});
 
 /// The kernel that multiplies fp16 matrices on a GPU: cuBLASLt's, or one of the three lessons in
 /// core/cuda, from the slowest to the fastest. So a network can be trained with a kernel that one
 /// can read. The lessons take fp16 operands of any strides and f16 or f32 results of up to two
 /// million columns; cuBLASLt computes everything else.
-enum class GemmBackend : uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
+enum class GemmBackend : std::uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
 
 /// Applies to all threads, from the next product on.
 void set_gemm_backend(GemmBackend backend);

@@ -9,9 +9,9 @@ namespace halfgrad::data {
 
 /// Grey images of handwritten digits.
 struct DigitImages {
-  static constexpr int64_t kSide = 28;
-  std::vector<uint8_t> pixels;  // [count, 28, 28]: 0 is paper, 255 is ink
-  std::vector<int64_t> labels;  // [count]: 0 ... 9
+  static constexpr std::int64_t kSide = 28;
+  std::vector<std::uint8_t> pixels;  // [count, 28, 28]: 0 is paper, 255 is ink
+  std::vector<std::int64_t> labels;  // [count]: 0 ... 9
 };
 
 }  // namespace halfgrad::data

@@ -22,16 +22,16 @@ constexpr const char* kReader = "read_idx";
 
 /// Calls f with a value of the element type in the file and one of the type in memory.
 template <class F>
-void visit_type_code(uint8_t code, const ByteReader& input, F&& f) {
+void visit_type_code(std::uint8_t code, const ByteReader& input, F&& f) {
   switch (code) {
     case 0x08:
-      return f(uint8_t{}, uint8_t{});
+      return f(std::uint8_t{}, std::uint8_t{});
     case 0x09:
-      return f(int8_t{}, int32_t{});
+      return f(std::int8_t{}, std::int32_t{});
     case 0x0B:
-      return f(int16_t{}, int32_t{});
+      return f(std::int16_t{}, std::int32_t{});
     case 0x0C:
-      return f(int32_t{}, int32_t{});
+      return f(std::int32_t{}, std::int32_t{});
     case 0x0D:
       return f(float{}, float{});
     case 0x0E:
@@ -42,7 +42,7 @@ void visit_type_code(uint8_t code, const ByteReader& input, F&& f) {
   }
 }
 
-uint8_t type_code(DType dtype) {
+std::uint8_t type_code(DType dtype) {
   switch (dtype) {
     case DType::u8:
       return 0x08;
@@ -59,13 +59,13 @@ uint8_t type_code(DType dtype) {
 }
 
 /// Reads the dimensions into `dims` and returns the number of elements.
-uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
-                   std::vector<int64_t>& dims) {
-  uint64_t count = 1;
-  std::vector<uint64_t> sizes;
+std::uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
+                        std::vector<std::int64_t>& dims) {
+  std::uint64_t count = 1;
+  std::vector<std::uint64_t> sizes;
   for (size_t i = 0; i < ndim; ++i) {
-    const uint64_t dim = input.read_integer<uint32_t>(std::endian::big, "dimension");
-    const uint64_t most = input.limit() / element_size;
+    const std::uint64_t dim = input.read_integer<std::uint32_t>(std::endian::big, "dimension");
+    const std::uint64_t most = input.limit() / element_size;
     if (dim != 0 && count > most / dim) {
       input.fail(FormatCode::truncated,
                  "at most " + std::to_string(most) + " elements in a file of this size",
@@ -74,7 +74,7 @@ uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
     count *= dim;
     sizes.push_back(dim);
   }
-  if (!files::checked_size(sizes, static_cast<int64_t>(element_size))) {
+  if (!files::checked_size(sizes, static_cast<std::int64_t>(element_size))) {
     input.fail(FormatCode::size_overflow, "sizes whose product is below 2^63", "larger ones");
   }
   dims.assign(sizes.begin(), sizes.end());
@@ -103,7 +103,7 @@ IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
     input.fail_at(0, FormatCode::bad_magic,
                   "an IDX file, which begins with two zero bytes, or gzip's 1F 8B",
-                  std::to_string(files::load<uint16_t>(magic, std::endian::big)));
+                  std::to_string(files::load<std::uint16_t>(magic, std::endian::big)));
   }
   const auto ndim = std::to_integer<size_t>(magic[3]);
   if (ndim == 0 || ndim > kMaxDims) {
@@ -111,10 +111,10 @@ IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
   }
 
   IdxFile file;
-  visit_type_code(std::to_integer<uint8_t>(magic[2]), input, [&](auto stored, auto value) {
+  visit_type_code(std::to_integer<std::uint8_t>(magic[2]), input, [&](auto stored, auto value) {
     using Stored = decltype(stored);
     using Value = decltype(value);
-    const uint64_t count = read_dims(input, ndim, sizeof(Stored), file.dims);
+    const std::uint64_t count = read_dims(input, ndim, sizeof(Stored), file.dims);
     std::vector<std::byte> raw(count * sizeof(Stored));
     input.read(raw, "data");
     input.expect_end();
@@ -136,13 +136,13 @@ void write_idx(const std::filesystem::path& path, const IdxFile& file) {
   std::vector<std::byte> bytes{std::byte{0}, std::byte{0}, std::byte{type_code(file.dtype)},
                                static_cast<std::byte>(ndim)};
   const size_t size = file.data.size();
-  std::vector<uint64_t> sizes;
-  for (int64_t dim : file.dims) {
+  std::vector<std::uint64_t> sizes;
+  for (std::int64_t dim : file.dims) {
     if (dim < 0 || dim > UINT32_MAX)
       halfgrad::detail::fail("write_idx", "expected dimensions in [0, 2^32), got {}", dim);
-    sizes.push_back(static_cast<uint64_t>(dim));
+    sizes.push_back(static_cast<std::uint64_t>(dim));
     bytes.resize(bytes.size() + 4);
-    files::store(static_cast<uint32_t>(dim), &bytes[bytes.size() - 4], std::endian::big);
+    files::store(static_cast<std::uint32_t>(dim), &bytes[bytes.size() - 4], std::endian::big);
   }
   const auto expected_size = files::checked_size(sizes, item_size(file.dtype));
   if (!expected_size)

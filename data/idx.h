@@ -15,9 +15,9 @@
 namespace halfgrad::data {
 
 struct IdxFile {
-  DType dtype;                // u8, i32, f32 or f64; 8- and 16-bit signed files are widened to i32
-  std::vector<int64_t> dims;  // 1 to 8 dimensions, each below 2^32
-  std::vector<std::byte> data;  // row-major, in this machine's byte order; NaNs keep their bits
+  DType dtype;  // u8, i32, f32 or f64; 8- and 16-bit signed files are widened to i32
+  std::vector<std::int64_t> dims;  // 1 to 8 dimensions, each below 2^32
+  std::vector<std::byte> data;     // row-major, in this machine's byte order; NaNs keep their bits
 };
 
 /// Reads a plain or a gzipped file; the first two bytes tell which. Never allocates more than the

@@ -31,7 +31,7 @@ std::filesystem::path find(const std::filesystem::path& folder, Split split,
 
 std::string text(const IdxFile& file) {
   std::string dims;
-  for (int64_t dim : file.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
+  for (std::int64_t dim : file.dims) dims += (dims.empty() ? "" : ", ") + std::to_string(dim);
   return std::string(name(file.dtype)) + " [" + dims + "]";
 }
 
@@ -41,14 +41,14 @@ DigitImages load_mnist(const std::filesystem::path& folder, Split split) {
   const auto images_path = find(folder, split, "images", 3);
   const auto labels_path = find(folder, split, "labels", 1);
   const IdxFile images = read_idx(images_path), labels = read_idx(labels_path);
-  constexpr int64_t side = DigitImages::kSide;
+  constexpr std::int64_t side = DigitImages::kSide;
   const bool are_images = images.dtype == DType::u8 && images.dims.size() == 3 &&
                           images.dims[1] == side && images.dims[2] == side;
   if (!are_images)
     halfgrad::detail::fail<std::runtime_error>("load_mnist",
                                                "expected uint8 [count, 28, 28], got {} in {}",
                                                text(images), images_path.string());
-  if (labels.dtype != DType::u8 || labels.dims != std::vector<int64_t>{images.dims[0]})
+  if (labels.dtype != DType::u8 || labels.dims != std::vector<std::int64_t>{images.dims[0]})
     halfgrad::detail::fail<std::runtime_error>(
         "load_mnist", "expected uint8 [{}], a label for each image, got {} in {}", images.dims[0],
         text(labels), labels_path.string());
@@ -60,7 +60,7 @@ DigitImages load_mnist(const std::filesystem::path& folder, Split split) {
       halfgrad::detail::fail<std::runtime_error>(
           "load_mnist", "expected labels 0 to 9, got {} for image {} in {}",
           std::to_integer<int>(label), digits.labels.size(), labels_path.string());
-    digits.labels.push_back(std::to_integer<int64_t>(label));
+    digits.labels.push_back(std::to_integer<std::int64_t>(label));
   }
   return digits;
 }

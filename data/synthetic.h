@@ -17,12 +17,12 @@ namespace halfgrad::data {
 ///     mean 0, deviation 1        84.0 %    98.7 %            99.1 %
 ///     [0, 1]                     80.6 %    97.4 %            98.6 %
 /// Throws std::invalid_argument for count < 0.
-DigitImages synthetic_digits(int64_t count, uint64_t seed);
+DigitImages synthetic_digits(std::int64_t count, std::uint64_t seed);
 
 /// Loads on a square membrane (inputs) and the deflection that each of them causes (targets).
 struct MembraneLoads {
-  static constexpr int64_t kInputs = 4;
-  static constexpr int64_t kSide = 28;
+  static constexpr std::int64_t kInputs = 4;
+  static constexpr std::int64_t kSide = 28;
   std::vector<float> loads;        // [count, 4]: centre x, y, half width, force, each in [-1, 1]
   std::vector<float> deflections;  // [count, 28, 28], in metres
 };
@@ -55,6 +55,6 @@ struct MembraneLoads {
 ///     fp16, scaled by 2^16      0.937                 0.0 %        0.7 %
 ///     bf16                      0.937                 0.0 %        0.0 %
 /// Throws std::invalid_argument for count < 0.
-MembraneLoads membrane_loads(int64_t count, uint64_t seed);
+MembraneLoads membrane_loads(std::int64_t count, std::uint64_t seed);
 
 }  // namespace halfgrad::data

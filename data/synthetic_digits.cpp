@@ -78,7 +78,7 @@ class Dice {
 
  private:
   RandomKey key_;
-  uint64_t index_ = 0;
+  std::uint64_t index_ = 0;
   int next_ = 2;
   double drawn_[2];
 };
@@ -165,10 +165,10 @@ class Canvas {
       }
   }
 
-  void develop(Dice& dice, uint8_t* pixels) const {
+  void develop(Dice& dice, std::uint8_t* pixels) const {
     for (double ink : ink_) {
       const double noisy = std::clamp(ink + dice.between(-0.05, 0.05), 0.0, 1.0);
-      *pixels++ = static_cast<uint8_t>(noisy * 255 + 0.5);
+      *pixels++ = static_cast<std::uint8_t>(noisy * 255 + 0.5);
     }
   }
 
@@ -176,7 +176,7 @@ class Canvas {
   std::array<double, kSide * kSide> ink_{};
 };
 
-void draw_digit(const Glyph& glyph, Dice& dice, uint8_t* pixels) {
+void draw_digit(const Glyph& glyph, Dice& dice, std::uint8_t* pixels) {
   Canvas canvas;
   const Hand hand(dice);
   const double half_width = dice.between(0.8, 1.8), strength = dice.between(0.7, 1);
@@ -194,14 +194,14 @@ void draw_digit(const Glyph& glyph, Dice& dice, uint8_t* pixels) {
 
 }  // namespace
 
-DigitImages synthetic_digits(int64_t count, uint64_t seed) {
+DigitImages synthetic_digits(std::int64_t count, std::uint64_t seed) {
   if (count < 0) halfgrad::detail::fail("synthetic_digits", "expected count >= 0, got {}", count);
   static const auto outlines = flatten_all();
   DigitImages images;
   images.pixels.resize(count * kSide * kSide);
   images.labels.resize(count);
-  for (int64_t i = 0; i < count; ++i) {
-    Dice dice({.seed = seed, .stream = static_cast<uint64_t>(i)});
+  for (std::int64_t i = 0; i < count; ++i) {
+    Dice dice({.seed = seed, .stream = static_cast<std::uint64_t>(i)});
     const auto& variants = dice.one_of(outlines);
     images.labels[i] = &variants - outlines.data();
     draw_digit(dice.one_of(variants), dice, &images.pixels[i * kSide * kSide]);

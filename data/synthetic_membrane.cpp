@@ -48,7 +48,7 @@ void solve(const Load& load, const double (&sines)[kModes][kGrid], float* deflec
 
 }  // namespace
 
-MembraneLoads membrane_loads(int64_t count, uint64_t seed) {
+MembraneLoads membrane_loads(std::int64_t count, std::uint64_t seed) {
   if (count < 0) halfgrad::detail::fail("membrane_loads", "expected count >= 0, got {}", count);
   double sines[kModes][kGrid];
   for (int m = 0; m < kModes; ++m)
@@ -56,10 +56,10 @@ MembraneLoads membrane_loads(int64_t count, uint64_t seed) {
   MembraneLoads samples;
   samples.loads.resize(count * MembraneLoads::kInputs);
   samples.deflections.resize(count * kGrid * kGrid);
-  for (int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     float* input = &samples.loads[i * MembraneLoads::kInputs];
     float unit[4];
-    uniform(random_block({.seed = seed, .stream = 0}, static_cast<uint64_t>(i)), unit);
+    uniform(random_block({.seed = seed, .stream = 0}, static_cast<std::uint64_t>(i)), unit);
     for (int k = 0; k < MembraneLoads::kInputs; ++k) input[k] = 2 * unit[k] - 1;
     const Load load{.x = 0.5 + 0.3 * input[0],
                     .y = 0.5 + 0.3 * input[1],

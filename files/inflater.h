@@ -20,7 +20,7 @@ class TruncatedStream : public std::runtime_error {
 class Inflater {
  public:
   /// Deflate's largest compression ratio: "a limit of 1032:1" (zlib.net/zlib_tech.html).
-  static constexpr uint64_t kMaxRatio = 1032;
+  static constexpr std::uint64_t kMaxRatio = 1032;
 
   /// The wrapping around the stream: gzip's header and checksum, or none, as in zip archives.
   enum class Wrapping { gzip, none };

@@ -52,8 +52,8 @@ bool taken_by_library(const Operand<T>& a, const Operand<T>& b, const Result<T>&
     if (!library_takes(a, b, to.row_stride)) return false;
     result.compute({0, a.rows, 0, b.cols}, [&](const Tile& whole) {
       multiply_by_library(to.alpha, a, b, to.beta, to.out, to.row_stride);
-      for (int64_t row = 0; to.bias != nullptr && row < whole.rows; ++row) {
-        for (int64_t i = 0; i < whole.cols; ++i) to.out[row * to.row_stride + i] += to.bias[i];
+      for (std::int64_t row = 0; to.bias != nullptr && row < whole.rows; ++row) {
+        for (std::int64_t i = 0; i < whole.cols; ++i) to.out[row * to.row_stride + i] += to.bias[i];
       }
     });
   }
@@ -61,7 +61,7 @@ bool taken_by_library(const Operand<T>& a, const Operand<T>& b, const Result<T>&
 }
 
 template <class T>
-const T* accumulating_bias(const RowBias& bias, int64_t stride, int64_t n, T* copy) {
+const T* accumulating_bias(const RowBias& bias, std::int64_t stride, std::int64_t n, T* copy) {
   if (bias.data == nullptr) return nullptr;
   visit(bias.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
@@ -72,8 +72,8 @@ const T* accumulating_bias(const RowBias& bias, int64_t stride, int64_t n, T* co
 
 template <class T>
 void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>& result) {
-  const int64_t grain = round_up(grain_of(a.cols, kMultiplyAddsPerChunk), kRowColumns<T>);
-  parallel_for(0, b.cols, grain, [&](int64_t begin, int64_t end) {
+  const std::int64_t grain = round_up(grain_of(a.cols, kMultiplyAddsPerChunk), kRowColumns<T>);
+  parallel_for(0, b.cols, grain, [&](std::int64_t begin, std::int64_t end) {
     result.compute({0, 1, begin, end - begin},
                    [&](const Tile&) { multiply_row(a, b, begin, end, result.to); });
   });
@@ -83,22 +83,23 @@ void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>&
 // bias_stride of 0.
 template <class T>
 void multiply(double alpha, const MatrixView& a, const MatrixView& b, double beta,
-              const MutableMatrixView& c, const RowBias& bias, int64_t bias_stride = 1) {
+              const MutableMatrixView& c, const RowBias& bias, std::int64_t bias_stride = 1) {
   const bool one_column = c.cols == 1 && c.rows > 1;
   if (one_column || (c.col_stride != 1 && c.row_stride == 1 && bias.data == nullptr)) {
     return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias, 0);
   }
-  const int64_t m = c.rows, n = c.cols, depth = a.cols;
+  const std::int64_t m = c.rows, n = c.cols, depth = a.cols;
   const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;
   const bool one_row = m == 1;
-  const int64_t a_copy = in_place<T>(a) ? 0 : m * depth, b_copy = in_place<T>(b) ? 0 : depth * n;
+  const std::int64_t a_copy = in_place<T>(a) ? 0 : m * depth,
+                     b_copy = in_place<T>(b) ? 0 : depth * n;
   const bool a_by_columns = a.col_stride != 1 && a.row_stride == 1;
   const bool packs_a =
       !one_row && (a_by_columns || share_cache_set<T>(a_copy == 0 ? a.row_stride : depth, m, n));
-  const int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
+  const std::int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
   const Tiling tiles(m, n, kStripColumns<T>);
-  const int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
-  const int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = direct ? 0 : m * n;
+  const std::int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
+  const std::int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = direct ? 0 : m * n;
   Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});
 
   const Operand<T> wide_a = accumulating<T>(a, scratch.take(a_copy));
@@ -130,16 +131,16 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
     packed_b.strips = packed;
   }
 
-  const int64_t grain = grain_of(tiles.area() * depth, kMultiplyAddsPerChunk);
-  parallel_for(0, tiles.count(), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t index = begin; index < end; ++index) {
+  const std::int64_t grain = grain_of(tiles.area() * depth, kMultiplyAddsPerChunk);
+  parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t index = begin; index < end; ++index) {
       result.compute(tiles[index],
                      [&](const Tile& tile) { multiply_tile(tile, strips, packed_b, to); });
     }
   });
 }
 
-std::string shape(int64_t rows, int64_t cols) {
+std::string shape(std::int64_t rows, std::int64_t cols) {
   return "(" + std::to_string(rows) + ", " + std::to_string(cols) + ")";
 }
 
@@ -157,8 +158,8 @@ void check_integers(const MatrixView& a, const MatrixView& b, const MutableMatri
   if (c.device.is_cuda()) fail("gemm", "expected floating matrices on a GPU, got {}", dtype);
 }
 
-int64_t truncated(double factor) {
-  if (factor >= -0x1p63 && factor < 0x1p63) return static_cast<int64_t>(factor);
+std::int64_t truncated(double factor) {
+  if (factor >= -0x1p63 && factor < 0x1p63) return static_cast<std::int64_t>(factor);
   fail("gemm", "expected alpha and beta that int64 can hold, for integer matrices, got {}", factor);
 }
 
@@ -205,11 +206,11 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
 }
 
 // The view moved on by `offset` elements.
-MatrixView advanced(MatrixView view, int64_t offset) {
+MatrixView advanced(MatrixView view, std::int64_t offset) {
   view.data = static_cast<const char*>(view.data) + offset * item_size(view.dtype);
   return view;
 }
-MutableMatrixView advanced(MutableMatrixView view, int64_t offset) {
+MutableMatrixView advanced(MutableMatrixView view, std::int64_t offset) {
   view.data = static_cast<char*>(view.data) + offset * item_size(view.dtype);
   return view;
 }
@@ -229,22 +230,22 @@ void gemm(double alpha, const MatrixView& a, const MatrixView& b, double beta,
   multiply_checked(alpha, a, b, beta, c, bias);
 }
 
-void gemm_batched(int64_t count, double alpha, const MatrixView& a, int64_t a_stride,
-                  const MatrixView& b, int64_t b_stride, double beta, const MutableMatrixView& c,
-                  int64_t c_stride, const RowBias& bias) {
+void gemm_batched(std::int64_t count, double alpha, const MatrixView& a, std::int64_t a_stride,
+                  const MatrixView& b, std::int64_t b_stride, double beta,
+                  const MutableMatrixView& c, std::int64_t c_stride, const RowBias& bias) {
   check(a, b, c, bias);
   if (c.device.is_cuda()) {
     gemm_on_cuda({count, alpha, a, a_stride, b, b_stride, beta, c, c_stride, {.bias = bias}});
     return;
   }
-  const auto multiply_range = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
+  const auto multiply_range = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
       multiply_checked(alpha, advanced(a, i * a_stride), advanced(b, i * b_stride), beta,
                        advanced(c, i * c_stride), bias);
     }
   };
-  constexpr int64_t kParallelWithin = 32 * kMultiplyAddsPerChunk;
-  const int64_t multiply_adds = a.rows * a.cols * b.cols;
+  constexpr std::int64_t kParallelWithin = 32 * kMultiplyAddsPerChunk;
+  const std::int64_t multiply_adds = a.rows * a.cols * b.cols;
   if (multiply_adds >= kParallelWithin) return multiply_range(0, count);
   parallel_for(0, count, grain_of(multiply_adds, kMultiplyAddsPerChunk), multiply_range);
 }

@@ -33,18 +33,18 @@ struct BlasOperand {
 template <class T>
 BlasOperand blas_operand(const Operand<T>& x) {
   const bool by_rows = x.col_stride == 1;
-  const int64_t length = by_rows ? x.cols : x.rows;
-  const int64_t leading = by_rows ? x.row_stride : x.col_stride;
+  const std::int64_t length = by_rows ? x.cols : x.rows;
+  const std::int64_t leading = by_rows ? x.row_stride : x.col_stride;
   const bool is_vector = (by_rows ? x.rows : x.cols) == 1;
   const bool usable = (is_vector || leading >= length) && std::max(leading, length) <= INT_MAX;
-  return {by_rows ? 'N' : 'T', static_cast<int>(is_vector ? std::max<int64_t>(length, 1) : leading),
-          usable};
+  return {by_rows ? 'N' : 'T',
+          static_cast<int>(is_vector ? std::max<std::int64_t>(length, 1) : leading), usable};
 }
 
 }  // namespace
 
 template <class T>
-bool library_takes(const Operand<T>& a, const Operand<T>& b, int64_t row_stride) {
+bool library_takes(const Operand<T>& a, const Operand<T>& b, std::int64_t row_stride) {
   return blas_operand(a).usable && blas_operand(b).usable && a.rows <= INT_MAX &&
          b.cols <= INT_MAX && a.cols > 0 && a.cols <= INT_MAX && row_stride >= b.cols &&
          row_stride <= INT_MAX;
@@ -53,7 +53,7 @@ bool library_takes(const Operand<T>& a, const Operand<T>& b, int64_t row_stride)
 // Row-major C is C^T = alpha B^T A^T + beta C^T.
 template <class T>
 void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
-                         int64_t row_stride) {
+                         std::int64_t row_stride) {
   const BlasOperand blas_a = blas_operand(a), blas_b = blas_operand(b);
   const int m = static_cast<int>(a.rows), n = static_cast<int>(b.cols);
   const int k = static_cast<int>(a.cols), leading_c = static_cast<int>(row_stride);
@@ -61,12 +61,12 @@ void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T be
              &blas_a.leading, &beta, c, &leading_c);
 }
 
-template bool library_takes(const Operand<float>&, const Operand<float>&, int64_t);
-template bool library_takes(const Operand<double>&, const Operand<double>&, int64_t);
+template bool library_takes(const Operand<float>&, const Operand<float>&, std::int64_t);
+template bool library_takes(const Operand<double>&, const Operand<double>&, std::int64_t);
 template void multiply_by_library(float, const Operand<float>&, const Operand<float>&, float,
-                                  float*, int64_t);
+                                  float*, std::int64_t);
 template void multiply_by_library(double, const Operand<double>&, const Operand<double>&, double,
-                                  double*, int64_t);
+                                  double*, std::int64_t);
 
 }  // namespace halfgrad::detail
 

@@ -36,28 +36,28 @@ void as_eigen(const Operand<T>& x, const F& f) {
 }  // namespace
 
 template <class T>
-bool library_takes(const Operand<T>&, const Operand<T>&, int64_t) {
+bool library_takes(const Operand<T>&, const Operand<T>&, std::int64_t) {
   return true;
 }
 
 // C is cut into blocks by its shape alone, so the bits do not depend on the number of threads.
 template <class T>
 void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
-                         int64_t row_stride) {
-  constexpr int64_t kEnough = 4, kNarrowest = 64;
-  const int64_t m = a.rows, n = b.cols, height = 512;
-  const int64_t down = divide_up(m, height);
-  int64_t width = 512;
+                         std::int64_t row_stride) {
+  constexpr std::int64_t kEnough = 4, kNarrowest = 64;
+  const std::int64_t m = a.rows, n = b.cols, height = 512;
+  const std::int64_t down = divide_up(m, height);
+  std::int64_t width = 512;
   while (width > kNarrowest && down * divide_up(n, width) < kEnough) width /= 2;
-  const int64_t across = divide_up(n, width);
+  const std::int64_t across = divide_up(n, width);
   as_eigen(a, [&](const auto& left) {
     as_eigen(b, [&](const auto& right) {
       parallel_for(
           0, down * across, grain_of(height * width * a.cols, kMultiplyAddsPerChunk),
-          [&](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t row = i / across * height, col = i % across * width;
-              const int64_t rows = std::min(height, m - row), cols = std::min(width, n - col);
+          [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+              const std::int64_t row = i / across * height, col = i % across * width;
+              const std::int64_t rows = std::min(height, m - row), cols = std::min(width, n - col);
               Matrix<T, Eigen::RowMajor> block(c + row * row_stride + col, rows, cols,
                                                Eigen::OuterStride<>(row_stride));
               if (beta == T(0)) {
@@ -72,12 +72,12 @@ void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T be
   });
 }
 
-template bool library_takes(const Operand<float>&, const Operand<float>&, int64_t);
-template bool library_takes(const Operand<double>&, const Operand<double>&, int64_t);
+template bool library_takes(const Operand<float>&, const Operand<float>&, std::int64_t);
+template bool library_takes(const Operand<double>&, const Operand<double>&, std::int64_t);
 template void multiply_by_library(float, const Operand<float>&, const Operand<float>&, float,
-                                  float*, int64_t);
+                                  float*, std::int64_t);
 template void multiply_by_library(double, const Operand<double>&, const Operand<double>&, double,
-                                  double*, int64_t);
+                                  double*, std::int64_t);
 
 }  // namespace halfgrad::detail
 

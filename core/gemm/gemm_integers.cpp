@@ -18,13 +18,14 @@ namespace {
 template <class S, class Word>
 void copy_rows(const MatrixView& b, Word* rows) {
   const auto* const in = static_cast<const S*>(b.data);
-  parallel_for(0, b.rows, grain_of(b.cols, kCopiesPerChunk), [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) {
-      for (int64_t j = 0; j < b.cols; ++j) {
-        rows[k * b.cols + j] = static_cast<Word>(in[k * b.row_stride + j * b.col_stride]);
-      }
-    }
-  });
+  parallel_for(
+      0, b.rows, grain_of(b.cols, kCopiesPerChunk), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          for (std::int64_t j = 0; j < b.cols; ++j) {
+            rows[k * b.cols + j] = static_cast<Word>(in[k * b.row_stride + j * b.col_stride]);
+          }
+        }
+      });
 }
 
 template <class S, class Word>
@@ -35,25 +36,25 @@ struct IntegerProduct {
   const MutableMatrixView& c;
   const S* bias;
 
-  static constexpr int64_t kColumns = 256;  // their sums stay in the L1 cache
+  static constexpr std::int64_t kColumns = 256;  // their sums stay in the L1 cache
 
-  void multiply_row(int64_t row) const {
-    for (int64_t col = 0; col < c.cols; col += kColumns) {
+  void multiply_row(std::int64_t row) const {
+    for (std::int64_t col = 0; col < c.cols; col += kColumns) {
       multiply_part(row, col, std::min(kColumns, c.cols - col));
     }
   }
 
  private:
-  void multiply_part(int64_t row, int64_t col, int64_t columns) const {
+  void multiply_part(std::int64_t row, std::int64_t col, std::int64_t columns) const {
     Word sums[kColumns] = {};
     const auto* const factors = static_cast<const S*>(a.data);
-    for (int64_t k = 0; k < a.cols; ++k) {
+    for (std::int64_t k = 0; k < a.cols; ++k) {
       const auto factor = static_cast<Word>(factors[row * a.row_stride + k * a.col_stride]);
       const Word* const b_row = b + k * c.cols + col;
-      for (int64_t j = 0; j < columns; ++j) sums[j] += factor * b_row[j];
+      for (std::int64_t j = 0; j < columns; ++j) sums[j] += factor * b_row[j];
     }
     S* const out = static_cast<S*>(c.data) + row * c.row_stride + col * c.col_stride;
-    for (int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t j = 0; j < columns; ++j) {
       S& to = out[j * c.col_stride];
       Word value = alpha * sums[j];
       if (beta != 0) value += beta * static_cast<Word>(to);
@@ -64,9 +65,9 @@ struct IntegerProduct {
 };
 
 template <class S>
-void multiply_stored_as(int64_t alpha, const MatrixView& a, const MatrixView& b, int64_t beta,
-                        const MutableMatrixView& c, const RowBias& bias) {
-  using Word = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
+void multiply_stored_as(std::int64_t alpha, const MatrixView& a, const MatrixView& b,
+                        std::int64_t beta, const MutableMatrixView& c, const RowBias& bias) {
+  using Word = std::conditional_t<sizeof(S) == 8, std::uint64_t, std::uint32_t>;
   Scratch<Word> scratch({b.rows * b.cols});
   Word* const rows_of_b = scratch.take(b.rows * b.cols);
   copy_rows<S>(b, rows_of_b);
@@ -74,22 +75,22 @@ void multiply_stored_as(int64_t alpha, const MatrixView& a, const MatrixView& b,
       static_cast<Word>(alpha),        static_cast<Word>(beta), a, rows_of_b, c,
       static_cast<const S*>(bias.data)};
   parallel_for(0, c.rows, grain_of(a.cols * c.cols, kMultiplyAddsPerChunk),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t row = begin; row < end; ++row) product.multiply_row(row);
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t row = begin; row < end; ++row) product.multiply_row(row);
                });
 }
 
 }  // namespace
 
-void multiply_integers(int64_t alpha, const MatrixView& a, const MatrixView& b, int64_t beta,
-                       const MutableMatrixView& c, const RowBias& bias) {
+void multiply_integers(std::int64_t alpha, const MatrixView& a, const MatrixView& b,
+                       std::int64_t beta, const MutableMatrixView& c, const RowBias& bias) {
   switch (c.dtype) {
     case DType::i64:
-      return multiply_stored_as<int64_t>(alpha, a, b, beta, c, bias);
+      return multiply_stored_as<std::int64_t>(alpha, a, b, beta, c, bias);
     case DType::i32:
-      return multiply_stored_as<int32_t>(alpha, a, b, beta, c, bias);
+      return multiply_stored_as<std::int32_t>(alpha, a, b, beta, c, bias);
     case DType::u8:
-      return multiply_stored_as<uint8_t>(alpha, a, b, beta, c, bias);
+      return multiply_stored_as<std::uint8_t>(alpha, a, b, beta, c, bias);
     default:
       fail<std::logic_error>("multiply_integers", "expected an integer dtype, got {}", c.dtype);
   }

@@ -48,14 +48,14 @@ void store(const Vector<T>& vector, T* to) {
 // Packs rows [begin, end) of an operand with one contiguous row of `extent` elements for each k.
 // Strip s gets the elements s * Width ... of every row, and zeros behind the last.
 template <int Width, class T>
-void pack_rows(const T* rows, int64_t row_stride, int64_t extent, int64_t begin, int64_t end,
-               int64_t depth, T* packed) {
-  constexpr int64_t kBlock = 16;
-  for (int64_t block = begin; block < end; block += kBlock) {
-    const int64_t block_end = block + kBlock < end ? block + kBlock : end;
-    for (int64_t first = 0; first < extent; first += Width) {
+void pack_rows(const T* rows, std::int64_t row_stride, std::int64_t extent, std::int64_t begin,
+               std::int64_t end, std::int64_t depth, T* packed) {
+  constexpr std::int64_t kBlock = 16;
+  for (std::int64_t block = begin; block < end; block += kBlock) {
+    const std::int64_t block_end = block + kBlock < end ? block + kBlock : end;
+    for (std::int64_t first = 0; first < extent; first += Width) {
       T* to = packed + first * depth + block * Width;
-      for (int64_t k = block; k < block_end; ++k, to += Width) {
+      for (std::int64_t k = block; k < block_end; ++k, to += Width) {
         const T* from = rows + k * row_stride + first;
         __builtin_prefetch(from + Width);  // this row's part of the next strip
         if (first + Width <= extent) {
@@ -99,11 +99,11 @@ template <class T, int Step = 1>
 // in registers, a square of lanes at a time. If Width is not a multiple of the lanes, the last
 // vector store of row k spills into row k + 1, whose own elements are stored after it.
 template <int Width, class T>
-void pack_strip_transposed(const T* columns, int64_t column_stride, int64_t width, int64_t depth,
-                           T* packed) {
+void pack_strip_transposed(const T* columns, std::int64_t column_stride, std::int64_t width,
+                           std::int64_t depth, T* packed) {
   constexpr int kCount = kLanes<T>, kLast = (Width - 1) / kCount * kCount;
   constexpr bool kWhole = Width % kCount == 0;
-  int64_t k = 0;
+  std::int64_t k = 0;
   for (; width == Width && k + kCount + (kWhole ? 0 : 1) <= depth; k += kCount) {
     for (int first = kLast; first >= 0; first -= kCount) {
       Vector<T> square[kCount];
@@ -130,11 +130,11 @@ void pack_strip_transposed(const T* columns, int64_t column_stride, int64_t widt
 template <class T>
 struct Destination {
   T* out;
-  int64_t row_stride;
+  std::int64_t row_stride;
   T alpha, beta;
   const T* bias;  // one for each column, or null
 
-  Destination at(int64_t row, int64_t col) const {
+  Destination at(std::int64_t row, std::int64_t col) const {
     return {out + row * row_stride + col, row_stride, alpha, beta,
             bias == nullptr ? nullptr : bias + col};
   }
@@ -158,7 +158,7 @@ void store_whole(const Vector<T>& scaled_sum, const Destination<T>& to) {
 
 // The epilogue of the first `count` elements of a vector.
 template <class T>
-void store_first(int64_t count, const Vector<T>& scaled_sum, const Destination<T>& to) {
+void store_first(std::int64_t count, const Vector<T>& scaled_sum, const Destination<T>& to) {
   const size_t bytes = static_cast<size_t>(count) * sizeof(T);
   T out[kLanes<T>] = {}, bias[kLanes<T>] = {};
   Destination<T> padded = to;
@@ -172,7 +172,7 @@ void store_first(int64_t count, const Vector<T>& scaled_sum, const Destination<T
 // The epilogue of several rows, whose last vector may have fewer columns.
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void store_rows(const Vector<T> (&sums)[Rows][Vectors],
-                                              const Destination<T>& to, int64_t columns) {
+                                              const Destination<T>& to, std::int64_t columns) {
   constexpr int kLast = (Vectors - 1) * kLanes<T>;
   if (columns == Vectors * kLanes<T>) {
 #pragma GCC unroll 16
@@ -194,7 +194,7 @@ template <int Rows, int Vectors, class T>
 // The slow path for alpha != 1, kept out of line.
 template <int Vectors, class T>
 [[gnu::noinline]] void store_scaled(int rows, const Vector<T> (*sums)[Vectors],
-                                    const Destination<T>& to, int64_t columns) {
+                                    const Destination<T>& to, std::int64_t columns) {
   for (int row = 0; row < rows; ++row) {
     Vector<T> value[1][Vectors];
     for (int i = 0; i < Vectors; ++i) value[0][i] = scaled<T>(to.alpha, sums[row][i]);
@@ -204,7 +204,7 @@ template <int Vectors, class T>
 
 template <int Rows, int Vectors, class T>
 [[gnu::always_inline]] inline void store_sums(const Vector<T> (&sums)[Rows][Vectors],
-                                              const Destination<T>& to, int64_t columns) {
+                                              const Destination<T>& to, std::int64_t columns) {
   if (to.alpha == T(1)) return store_rows<Rows, Vectors, T>(sums, to, columns);
   Vector<T> copy[Rows][Vectors];  // in memory, so that `sums` stay in registers
   std::memcpy(copy, sums, sizeof copy);
@@ -215,12 +215,12 @@ template <int Rows, int Vectors, class T>
 // Vectors vectors of a packed strip of B. Unrolled by 4: a core that runs two hardware threads
 // fetches too few instructions to keep up with a shorter loop.
 template <int Rows, int Vectors, bool Packed, class T>
-void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
-                     const Destination<T>& to, int64_t columns) {
+void multiply_strips(std::int64_t depth, const T* a, std::int64_t a_row_stride, const T* b,
+                     const Destination<T>& to, std::int64_t columns) {
   constexpr int kStep = Packed ? kStripRows : 1;
   Vector<T> sum[Rows][Vectors] = {};
 #pragma GCC unroll 4
-  for (int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
+  for (std::int64_t k = 0; k < depth; ++k, a += kStep, b += kStripColumns<T>) {
     Vector<T> b_row[Vectors];
 #pragma GCC unroll 2
     for (int i = 0; i < Vectors; ++i) b_row[i] = load(b + i * kLanes<T>);
@@ -235,12 +235,12 @@ void multiply_strips(int64_t depth, const T* a, int64_t a_row_stride, const T* b
 }
 
 template <class T>
-using MultiplyStrips = void (*)(int64_t depth, const T* a, int64_t a_row_stride, const T* b,
-                                const Destination<T>& to, int64_t columns);
+using MultiplyStrips = void (*)(std::int64_t depth, const T* a, std::int64_t a_row_stride,
+                                const T* b, const Destination<T>& to, std::int64_t columns);
 
 // multiply_strips for 1 <= rows <= kStripRows and 1 <= columns <= kStripColumns.
 template <bool Packed, class T>
-MultiplyStrips<T> multiply_strips_of(int64_t rows, int64_t columns) {
+MultiplyStrips<T> multiply_strips_of(std::int64_t rows, std::int64_t columns) {
   static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {
     return std::array<std::array<MultiplyStrips<T>, 2>, sizeof...(I)>{
         {{&multiply_strips<I + 1, 1, Packed, T>, &multiply_strips<I + 1, 2, Packed, T>}...}};

@@ -17,11 +17,11 @@ inline constexpr bool kLibraryMultiplies = false;
 // Returns whether the library takes operands with these sizes and strides, and a C with contiguous
 // rows and leading dimension `row_stride`. T is float or double.
 template <class T>
-bool library_takes(const Operand<T>& a, const Operand<T>& b, int64_t row_stride);
+bool library_takes(const Operand<T>& a, const Operand<T>& b, std::int64_t row_stride);
 
 // Computes C = alpha A B + beta C for operands that the library takes. beta 0 does not read C.
 template <class T>
 void multiply_by_library(T alpha, const Operand<T>& a, const Operand<T>& b, T beta, T* c,
-                         int64_t row_stride);
+                         std::int64_t row_stride);
 
 }  // namespace halfgrad::detail

@@ -15,14 +15,14 @@
 // Prepares A and B for gemm's kernel: widens or copies them if needed, and packs them into strips.
 namespace halfgrad::detail {
 
-constexpr int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
-constexpr int64_t round_up(int64_t n, int64_t to) { return divide_up(n, to) * to; }
+constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return divide_up(n, to) * to; }
 
 // Work that takes some microseconds and so is worth another thread: elements copied, multiply-adds.
-inline constexpr int64_t kCopiesPerChunk = 1 << 14, kMultiplyAddsPerChunk = 1 << 17;
+inline constexpr std::int64_t kCopiesPerChunk = 1 << 14, kMultiplyAddsPerChunk = 1 << 17;
 // How many items of a given cost make a chunk.
-inline int64_t grain_of(int64_t cost_of_one, int64_t cost_of_chunk) {
-  return std::max<int64_t>(1, cost_of_chunk / std::max<int64_t>(1, cost_of_one));
+inline std::int64_t grain_of(std::int64_t cost_of_one, std::int64_t cost_of_chunk) {
+  return std::max<std::int64_t>(1, cost_of_chunk / std::max<std::int64_t>(1, cost_of_one));
 }
 
 // Buffers for one product, each aligned to a cache line. They come from the allocator, so that its
@@ -30,16 +30,16 @@ inline int64_t grain_of(int64_t cost_of_one, int64_t cost_of_chunk) {
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(std::initializer_list<int64_t> counts)
+  explicit Scratch(std::initializer_list<std::int64_t> counts)
       : memory_(Device(), total_bytes(counts)), next_(reinterpret_cast<T*>(memory_.data())) {}
 
-  T* take(int64_t count) { return std::exchange(next_, next_ + aligned(count)); }
+  T* take(std::int64_t count) { return std::exchange(next_, next_ + aligned(count)); }
 
  private:
-  static int64_t aligned(int64_t count) { return round_up(count, 64 / sizeof(T)); }
-  static size_t total_bytes(std::initializer_list<int64_t> counts) {
-    int64_t total = 0;
-    for (const int64_t count : counts) total += aligned(count);
+  static std::int64_t aligned(std::int64_t count) { return round_up(count, 64 / sizeof(T)); }
+  static size_t total_bytes(std::initializer_list<std::int64_t> counts) {
+    std::int64_t total = 0;
+    for (const std::int64_t count : counts) total += aligned(count);
     return static_cast<size_t>(total) * sizeof(T);
   }
 
@@ -51,7 +51,7 @@ class Scratch {
 template <class T>
 struct Operand {
   const T* data;
-  int64_t rows, cols, row_stride, col_stride;
+  std::int64_t rows, cols, row_stride, col_stride;
 
   Operand transposed() const { return {data, cols, rows, col_stride, row_stride}; }
 };
@@ -62,11 +62,11 @@ T element(const S& stored) {
 }
 
 template <class S, class T>
-void copy_strided(const S* in, int64_t stride, T* out, int64_t n) {
+void copy_strided(const S* in, std::int64_t stride, T* out, std::int64_t n) {
   if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
     if (stride == 1) return widen(in, out, n);
   }
-  for (int64_t i = 0; i < n; ++i) out[i] = element<S, T>(in[i * stride]);
+  for (std::int64_t i = 0; i < n; ++i) out[i] = element<S, T>(in[i * stride]);
 }
 
 template <class T>
@@ -82,15 +82,15 @@ Operand<T> accumulating(const MatrixView& view, T* scratch) {
     return {static_cast<const T*>(data), rows, cols, row_stride, col_stride};
   }
   const bool by_columns = row_stride == 1 && col_stride != 1;
-  const int64_t outer = by_columns ? cols : rows, inner = by_columns ? rows : cols;
-  const int64_t outer_stride = by_columns ? col_stride : row_stride;
-  const int64_t inner_stride = by_columns ? row_stride : col_stride;
+  const std::int64_t outer = by_columns ? cols : rows, inner = by_columns ? rows : cols;
+  const std::int64_t outer_stride = by_columns ? col_stride : row_stride;
+  const std::int64_t inner_stride = by_columns ? row_stride : col_stride;
   visit(dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
     const S* in = static_cast<const S*>(view.data);
     parallel_for(0, inner > 0 ? outer : 0, grain_of(inner, kCopiesPerChunk),
-                 [&](int64_t first, int64_t last) {
-                   for (int64_t i = first; i < last; ++i) {
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t i = first; i < last; ++i) {
                      copy_strided(in + i * outer_stride, inner_stride, scratch + i * inner, inner);
                    }
                  });
@@ -101,8 +101,8 @@ Operand<T> accumulating(const MatrixView& view, T* scratch) {
 
 // Packs rows [k, k + block) of at most Width columns into one strip.
 template <int Width, class T>
-void pack_strip(const Operand<T>& operand, int64_t col, int64_t columns, int64_t k, int64_t block,
-                T* packed) {
+void pack_strip(const Operand<T>& operand, std::int64_t col, std::int64_t columns, std::int64_t k,
+                std::int64_t block, T* packed) {
   if (block == 0) return;  // a matrix without rows may have no memory
   const T* const from = operand.data + k * operand.row_stride + col * operand.col_stride;
   if (operand.col_stride == 1) {
@@ -115,18 +115,18 @@ void pack_strip(const Operand<T>& operand, int64_t col, int64_t columns, int64_t
 // Packs an operand with one row for each k into strips of Width columns.
 template <int Width, class T>
 void pack(const Operand<T>& operand, T* packed) {
-  const int64_t depth = operand.rows, extent = operand.cols;
+  const std::int64_t depth = operand.rows, extent = operand.cols;
   if (operand.col_stride == 1) {
-    const int64_t grain = round_up(grain_of(extent, kCopiesPerChunk), 16);
-    parallel_for(0, depth, grain, [&](int64_t begin, int64_t end) {
+    const std::int64_t grain = round_up(grain_of(extent, kCopiesPerChunk), 16);
+    parallel_for(0, depth, grain, [&](std::int64_t begin, std::int64_t end) {
       pack_rows<Width>(operand.data, operand.row_stride, extent, begin, end, depth, packed);
     });
     return;
   }
-  const int64_t grain = grain_of(depth * Width, kCopiesPerChunk);
-  parallel_for(0, divide_up(extent, Width), grain, [&](int64_t begin, int64_t end) {
-    for (int64_t col = begin * Width; col < std::min(end * Width, extent); col += Width) {
-      pack_strip<Width>(operand, col, std::min<int64_t>(Width, extent - col), 0, depth,
+  const std::int64_t grain = grain_of(depth * Width, kCopiesPerChunk);
+  parallel_for(0, divide_up(extent, Width), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t col = begin * Width; col < std::min(end * Width, extent); col += Width) {
+      pack_strip<Width>(operand, col, std::min<std::int64_t>(Width, extent - col), 0, depth,
                         packed + col * depth);
     }
   });
@@ -136,8 +136,8 @@ void pack(const Operand<T>& operand, T* packed) {
 // cache: it has 64 sets of 64-byte lines, and a set holds fewer lines than a strip has rows.
 // Packing such an A made layers 1,024 wide 10 % faster, where several strips of B read it.
 template <class T>
-bool share_cache_set(int64_t row_stride, int64_t rows, int64_t cols) {
-  constexpr int64_t kPeriod = 64 * 64 / sizeof(T);
+bool share_cache_set(std::int64_t row_stride, std::int64_t rows, std::int64_t cols) {
+  constexpr std::int64_t kPeriod = 64 * 64 / sizeof(T);
   return row_stride % kPeriod == 0 && rows >= kStripRows && cols >= 4 * kStripColumns<T>;
 }
 

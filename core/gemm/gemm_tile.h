@@ -14,19 +14,20 @@ namespace halfgrad::detail {
 
 // kDepthBlock rows of a strip of B stay in the L1 cache, kTileRows x kDepthBlock of A in the L2
 // cache. A C of up to kFewRows rows that is wider than high is cut into one row of tiles.
-inline constexpr int64_t kDepthBlock = 288;
-inline constexpr int64_t kTileRows = 96, kFewRows = 144;
+inline constexpr std::int64_t kDepthBlock = 288;
+inline constexpr std::int64_t kTileRows = 96, kFewRows = 144;
 static_assert(kTileRows % kStripRows == 0);
 
 // A range of rows and columns of C: whole strips, except at the edges of C.
 struct Tile {
-  int64_t row, rows, col, cols;
+  std::int64_t row, rows, col, cols;
 };
 
 // Cuts C into enough tiles to keep threads busy.
 class Tiling {
  public:
-  Tiling(int64_t rows, int64_t cols, int64_t strip_columns) : rows_(rows), cols_(cols) {
+  Tiling(std::int64_t rows, std::int64_t cols, std::int64_t strip_columns)
+      : rows_(rows), cols_(cols) {
     down_ = rows <= std::min(kFewRows, cols) ? 1 : divide_up(rows, kTileRows);
     height_ = round_up(divide_up(rows, down_), kStripRows);
     width_ = 32 * strip_columns;
@@ -34,32 +35,32 @@ class Tiling {
     across_ = divide_up(cols, width_);
   }
 
-  int64_t count() const { return down_ * across_; }
+  std::int64_t count() const { return down_ * across_; }
   bool one_row() const { return down_ == 1; }
-  int64_t area() const { return height_ * std::min(width_, cols_); }
+  std::int64_t area() const { return height_ * std::min(width_, cols_); }
 
-  Tile operator[](int64_t index) const {
-    const int64_t row = index / across_ * height_, col = index % across_ * width_;
+  Tile operator[](std::int64_t index) const {
+    const std::int64_t row = index / across_ * height_, col = index % across_ * width_;
     return {row, std::min(height_, rows_ - row), col, std::min(width_, cols_ - col)};
   }
 
  private:
-  static constexpr int64_t kEnough = 16;
+  static constexpr std::int64_t kEnough = 16;
 
-  int64_t rows_, cols_, down_, across_, height_, width_;
+  std::int64_t rows_, cols_, down_, across_, height_, width_;
 };
 
 // A as the kernel reads it: in its own contiguous rows, or packed into strips.
 template <class T>
 struct Strips {
   const T* data;
-  int64_t row_stride;  // if packed, the distance between strips divided by kStripRows
+  std::int64_t row_stride;  // if packed, the distance between strips divided by kStripRows
   bool packed;
 
-  const T* strip(int64_t row, int64_t k) const {
+  const T* strip(std::int64_t row, std::int64_t k) const {
     return data + row * row_stride + (packed ? k * kStripRows : k);
   }
-  MultiplyStrips<T> multiply(int64_t rows, int64_t columns) const {
+  MultiplyStrips<T> multiply(std::int64_t rows, std::int64_t columns) const {
     return packed ? multiply_strips_of<true, T>(rows, columns)
                   : multiply_strips_of<false, T>(rows, columns);
   }
@@ -73,7 +74,8 @@ struct PackedOperand {
   Operand<T> matrix;
   const T* strips;
 
-  const T* strip(int64_t col, int64_t columns, int64_t k, int64_t block, T* scratch) const {
+  const T* strip(std::int64_t col, std::int64_t columns, std::int64_t k, std::int64_t block,
+                 T* scratch) const {
     if (strips != nullptr) return strips + col * matrix.rows + k * kStripColumns<T>;
     pack_strip<kStripColumns<T>>(matrix, col, columns, k, block, scratch);
     return scratch;
@@ -83,10 +85,10 @@ struct PackedOperand {
 // Calls f(first k, count, to) for each block of the depth, in order. The first block applies beta
 // to the old C, the others add to C, and the last adds the bias.
 template <class T, class F>
-void for_each_depth_block(int64_t depth, const Destination<T>& c, const F& f) {
-  const int64_t blocks = std::max<int64_t>(1, divide_up(depth, kDepthBlock));
-  for (int64_t i = 0; i < blocks; ++i) {
-    const int64_t k = i * depth / blocks;
+void for_each_depth_block(std::int64_t depth, const Destination<T>& c, const F& f) {
+  const std::int64_t blocks = std::max<std::int64_t>(1, divide_up(depth, kDepthBlock));
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    const std::int64_t k = i * depth / blocks;
     Destination<T> to = c;
     if (i > 0) to.beta = T(1);
     if (i + 1 < blocks) to.bias = nullptr;
@@ -98,17 +100,20 @@ template <class T>
 void multiply_tile(const Tile& tile, const Strips<T>& a, const PackedOperand<T>& b,
                    const Destination<T>& c) {
   alignas(64) T scratch[kDepthBlock * kStripColumns<T>];
-  for_each_depth_block(b.matrix.rows, c, [&](int64_t k, int64_t block, const Destination<T>& to) {
-    for (int64_t col = tile.col; col < tile.col + tile.cols; col += kStripColumns<T>) {
-      const int64_t columns = std::min<int64_t>(kStripColumns<T>, tile.col + tile.cols - col);
-      const T* b_strip = b.strip(col, columns, k, block, scratch);
-      for (int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
-        const int64_t rows = std::min<int64_t>(kStripRows, tile.row + tile.rows - row);
-        a.multiply(rows, columns)(block, a.strip(row, k), a.row_stride, b_strip, to.at(row, col),
-                                  columns);
-      }
-    }
-  });
+  for_each_depth_block(
+      b.matrix.rows, c, [&](std::int64_t k, std::int64_t block, const Destination<T>& to) {
+        for (std::int64_t col = tile.col; col < tile.col + tile.cols; col += kStripColumns<T>) {
+          const std::int64_t columns =
+              std::min<std::int64_t>(kStripColumns<T>, tile.col + tile.cols - col);
+          const T* b_strip = b.strip(col, columns, k, block, scratch);
+          for (std::int64_t row = tile.row; row < tile.row + tile.rows; row += kStripRows) {
+            const std::int64_t rows =
+                std::min<std::int64_t>(kStripRows, tile.row + tile.rows - row);
+            a.multiply(rows, columns)(block, a.strip(row, k), a.row_stride, b_strip,
+                                      to.at(row, col), columns);
+          }
+        }
+      });
 }
 
 // Calls f(row of `wide`, row of C) with pointers to each row of a tile. `wide` is C in the
@@ -117,7 +122,7 @@ template <class Wide, class F>
 void for_each_row(const Tile& tile, Wide* wide, const MutableMatrixView& c, const F& f) {
   visit(c.dtype, [&](auto tag) {
     using S = typename decltype(tag)::type;
-    for (int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+    for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
       f(wide + row * c.cols + tile.col,
         static_cast<S*>(c.data) + row * c.row_stride + tile.col * c.col_stride);
     }
@@ -139,7 +144,7 @@ void narrow_tile(const Tile& tile, const T* wide, const MutableMatrixView& c) {
     if constexpr (is_reduced(dtype_of<S>()) && std::is_same_v<T, float>) {
       if (c.col_stride == 1) return narrow(in, out, tile.cols);
     }
-    for (int64_t i = 0; i < tile.cols; ++i) {
+    for (std::int64_t i = 0; i < tile.cols; ++i) {
       out[i * c.col_stride] = static_cast<S>(static_cast<compute_t<S>>(in[i]));
     }
   });

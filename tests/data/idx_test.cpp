@@ -29,8 +29,8 @@ TEST(Idx, ReadsBytes) {
   for (const Bytes& input : {kThree, gzip(kThree)}) {
     const IdxFile file = parse_idx(input);
     EXPECT_EQ(file.dtype, DType::u8);
-    EXPECT_EQ(file.dims, (std::vector<int64_t>{3}));
-    EXPECT_EQ(values<uint8_t>(file), (std::vector<uint8_t>{7, 8, 255}));
+    EXPECT_EQ(file.dims, (std::vector<std::int64_t>{3}));
+    EXPECT_EQ(values<std::uint8_t>(file), (std::vector<std::uint8_t>{7, 8, 255}));
   }
 }
 
@@ -40,10 +40,10 @@ TEST(Idx, ReadsEveryTypeBigEndian) {
   };
   const Bytes floats = bytes({0x3F, 0x80, 0, 0, 0xC0, 0x20, 0, 0});
   const Bytes doubles = bytes({0x3F, 0xF0, 0, 0, 0, 0, 0, 0, 0xC0, 0x04, 0, 0, 0, 0, 0, 0});
-  using Ints = std::vector<int32_t>;
-  EXPECT_EQ(values<int32_t>(two(0x09, bytes({0x80, 0x7F}))), (Ints{-128, 127}));
-  EXPECT_EQ(values<int32_t>(two(0x0B, bytes({0xFF, 0xFE, 1, 2}))), (Ints{-2, 258}));
-  EXPECT_EQ(values<int32_t>(two(0x0C, bytes({0x80, 0, 0, 0, 1, 2, 3, 4}))),
+  using Ints = std::vector<std::int32_t>;
+  EXPECT_EQ(values<std::int32_t>(two(0x09, bytes({0x80, 0x7F}))), (Ints{-128, 127}));
+  EXPECT_EQ(values<std::int32_t>(two(0x0B, bytes({0xFF, 0xFE, 1, 2}))), (Ints{-2, 258}));
+  EXPECT_EQ(values<std::int32_t>(two(0x0C, bytes({0x80, 0, 0, 0, 1, 2, 3, 4}))),
             (Ints{INT32_MIN, 0x01020304}));
   EXPECT_EQ(values<float>(two(0x0D, floats)), (std::vector<float>{1, -2.5}));
   EXPECT_EQ(values<double>(two(0x0E, doubles)), (std::vector<double>{1, -2.5}));
@@ -51,15 +51,15 @@ TEST(Idx, ReadsEveryTypeBigEndian) {
 
 TEST(Idx, KeepsTheBitsOfANan) {
   const IdxFile file = parse_idx(bytes({0, 0, 0x0D, 1, 0, 0, 0, 1, 0x7F, 0xA0, 0x12, 0x34}));
-  EXPECT_EQ(values<uint32_t>(file), (std::vector<uint32_t>{0x7FA01234}));
+  EXPECT_EQ(values<std::uint32_t>(file), (std::vector<std::uint32_t>{0x7FA01234}));
 }
 
 TEST(Idx, ReadsEightDimsAndEmptyOnes) {
   Bytes input = bytes({0, 0, 8, 8});
   for (int i = 0; i < 8; ++i) input = input + bytes({0, 0, 0, i == 3 ? 2 : 1});
-  EXPECT_EQ(parse_idx(input + zeros(2)).dims, (std::vector<int64_t>{1, 1, 1, 2, 1, 1, 1, 1}));
+  EXPECT_EQ(parse_idx(input + zeros(2)).dims, (std::vector<std::int64_t>{1, 1, 1, 2, 1, 1, 1, 1}));
   const IdxFile empty = parse_idx(bytes({0, 0, 8, 2, 0, 0, 0, 0, 0, 0, 0, 28}));
-  EXPECT_EQ(empty.dims, (std::vector<int64_t>{0, 28}));
+  EXPECT_EQ(empty.dims, (std::vector<std::int64_t>{0, 28}));
   EXPECT_TRUE(empty.data.empty());
   EXPECT_TRUE(parse_idx(gzip(bytes({0, 0, 8, 1, 0, 0, 0, 0}))).data.empty());
 }
@@ -114,12 +114,12 @@ TEST(Idx, WritesTheseBytes) {
 
 TEST(Idx, RefusesToWriteContentsThatTheFormatLacks) {
   const Folder folder;
-  const int64_t large = int64_t{1} << 31;
+  const std::int64_t large = std::int64_t{1} << 31;
   const IdxFile files[] = {
       {DType::u8, {}, bytes({1})},
-      {DType::u8, std::vector<int64_t>(9, 1), bytes({1})},
+      {DType::u8, std::vector<std::int64_t>(9, 1), bytes({1})},
       {DType::u8, {-1}, {}},
-      {DType::u8, {int64_t{1} << 32}, {}},
+      {DType::u8, {std::int64_t{1} << 32}, {}},
       {DType::u8, {2}, bytes({1})},
       {DType::u8, {1, 1}, bytes({1, 2})},
       {DType::f32, {1}, bytes({1})},

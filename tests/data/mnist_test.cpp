@@ -26,8 +26,9 @@ class Mnist : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  void write(const std::string& name, const std::vector<int64_t>& dims, int value = 0) {
-    const auto size = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  void write(const std::string& name, const std::vector<std::int64_t>& dims, int value = 0) {
+    const auto size =
+        std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
     write_idx(folder_ / name,
               {DType::u8, dims, std::vector<std::byte>(size, static_cast<std::byte>(value))});
   }
@@ -40,8 +41,8 @@ class Mnist : public ::testing::Test {
 
 TEST_F(Mnist, LoadsImagesAndLabels) {
   const DigitImages digits = load_mnist(folder_, Split::train);
-  EXPECT_EQ(digits.pixels, std::vector<uint8_t>(2 * 28 * 28));
-  EXPECT_EQ(digits.labels, (std::vector<int64_t>{9, 9}));
+  EXPECT_EQ(digits.pixels, std::vector<std::uint8_t>(2 * 28 * 28));
+  EXPECT_EQ(digits.labels, (std::vector<std::int64_t>{9, 9}));
 }
 
 TEST_F(Mnist, FindsEverySpellingOfTheNames) {
@@ -61,7 +62,7 @@ TEST_F(Mnist, SkipsFoldersOfTheSameName) {
 TEST_F(Mnist, RefusesWrongShapesAndLabels) {
   const struct {
     const char* file;
-    std::vector<int64_t> dims;
+    std::vector<std::int64_t> dims;
     int value;
     const char* message;
   } cases[] = {
@@ -94,11 +95,12 @@ TEST(RealMnist, TestSetHasItsKnownContents) {
   const DigitImages digits = load_mnist(fs::path(data) / "mnist", Split::test);
   ASSERT_EQ(digits.labels.size(), 10000u);
   ASSERT_EQ(digits.pixels.size(), 7840000u);
-  EXPECT_EQ(std::vector<int64_t>(digits.labels.begin(), digits.labels.begin() + 5),
-            (std::vector<int64_t>{7, 2, 1, 0, 4}));
-  std::vector<int64_t> counts(10);
-  for (int64_t label : digits.labels) ++counts[label];
-  EXPECT_EQ(counts, (std::vector<int64_t>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
+  EXPECT_EQ(std::vector<std::int64_t>(digits.labels.begin(), digits.labels.begin() + 5),
+            (std::vector<std::int64_t>{7, 2, 1, 0, 4}));
+  std::vector<std::int64_t> counts(10);
+  for (std::int64_t label : digits.labels) ++counts[label];
+  EXPECT_EQ(counts,
+            (std::vector<std::int64_t>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
   const double sum = std::accumulate(digits.pixels.begin(), digits.pixels.end(), 0.0);
   EXPECT_NEAR(sum / 7840000 / 255, 0.1325, 0.00005);  // the published mean, which has four digits
 }

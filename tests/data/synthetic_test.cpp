@@ -9,7 +9,7 @@
 namespace halfgrad::data {
 namespace {
 
-constexpr int64_t kPixels = DigitImages::kSide * DigitImages::kSide;
+constexpr std::int64_t kPixels = DigitImages::kSide * DigitImages::kSide;
 
 TEST(SyntheticDigits, SampleDependsOnSeedAndIndexAlone) {
   const DigitImages many = synthetic_digits(50, 3), few = synthetic_digits(20, 3);
@@ -21,23 +21,24 @@ TEST(SyntheticDigits, SampleDependsOnSeedAndIndexAlone) {
 /// Fixes the images: examples and documents state accuracies that were measured with them.
 TEST(SyntheticDigits, ImagesAreTheseBytes) {
   const DigitImages digits = synthetic_digits(1000, 1);
-  uint64_t digest = 0;
-  for (uint8_t pixel : digits.pixels) digest = digest * 0x100000001B3 + pixel;
-  for (int64_t label : digits.labels) digest = digest * 0x100000001B3 + label;
+  std::uint64_t digest = 0;
+  for (std::uint8_t pixel : digits.pixels) digest = digest * 0x100000001B3 + pixel;
+  for (std::int64_t label : digits.labels) digest = digest * 0x100000001B3 + label;
   EXPECT_EQ(digest, 0x07F547AD555C17DDu);
 }
 
 TEST(SyntheticDigits, ClassesAreBalancedAndImagesAreMostlyPaper) {
-  constexpr int64_t count = 5000;
+  constexpr std::int64_t count = 5000;
   const DigitImages digits = synthetic_digits(count, 1);
   ASSERT_EQ(digits.pixels.size(), static_cast<size_t>(count * kPixels));
-  std::vector<int64_t> counts(10);
-  for (int64_t label : digits.labels) ++counts.at(label);
+  std::vector<std::int64_t> counts(10);
+  for (std::int64_t label : digits.labels) ++counts.at(label);
   const double deviation = std::sqrt(count * 0.1 * 0.9);
-  for (int64_t n : counts) EXPECT_NEAR(static_cast<double>(n), count * 0.1, 4 * deviation);
-  for (int64_t i = 0; i < count; ++i) {
-    const uint8_t* image = &digits.pixels[i * kPixels];
-    const auto inked = std::count_if(image, image + kPixels, [](uint8_t p) { return p > 127; });
+  for (std::int64_t n : counts) EXPECT_NEAR(static_cast<double>(n), count * 0.1, 4 * deviation);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint8_t* image = &digits.pixels[i * kPixels];
+    const auto inked =
+        std::count_if(image, image + kPixels, [](std::uint8_t p) { return p > 127; });
     EXPECT_GT(inked, 10) << i;
     EXPECT_LT(inked, kPixels / 2) << i;
   }
@@ -50,8 +51,8 @@ TEST(Synthetic, CountMayBeZeroButNotNegative) {
   EXPECT_THROW(membrane_loads(-1, 1), std::invalid_argument);
 }
 
-constexpr int64_t kSide = MembraneLoads::kSide;
-constexpr int64_t kPoints = kSide * kSide;
+constexpr std::int64_t kSide = MembraneLoads::kSide;
+constexpr std::int64_t kPoints = kSide * kSide;
 
 TEST(MembraneLoads, SampleDependsOnSeedAndIndexAlone) {
   const MembraneLoads many = membrane_loads(50, 3), few = membrane_loads(20, 3);
@@ -64,10 +65,10 @@ TEST(MembraneLoads, SampleDependsOnSeedAndIndexAlone) {
 ///     integral of q p = T 2 pi^2 integral of w p
 /// The midpoint rule computes both integrals, the left one over the patch of the load.
 TEST(MembraneLoads, DeflectionBalancesTheLoad) {
-  constexpr int64_t count = 50;
+  constexpr std::int64_t count = 50;
   const double pi = std::acos(-1.0);
   const MembraneLoads samples = membrane_loads(count, 1);
-  for (int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     const float* load = &samples.loads[i * MembraneLoads::kInputs];
     const double x = 0.5 + 0.3 * load[0], y = 0.5 + 0.3 * load[1];
     const double half_width = 0.1 + 0.05 * load[2], force = 1 + 0.5 * load[3];
@@ -79,8 +80,8 @@ TEST(MembraneLoads, DeflectionBalancesTheLoad) {
       along_y += std::sin(pi * (y + offset)) / steps;
     }
     double response = 0;
-    for (int64_t row = 0; row < kSide; ++row)
-      for (int64_t column = 0; column < kSide; ++column)
+    for (std::int64_t row = 0; row < kSide; ++row)
+      for (std::int64_t column = 0; column < kSide; ++column)
         response += samples.deflections[(i * kSide + row) * kSide + column] *
                     std::sin(pi * (static_cast<double>(row) + 0.5) / kSide) *
                     std::sin(pi * (static_cast<double>(column) + 0.5) / kSide) / kPoints;

@@ -55,7 +55,7 @@ void check(const io::detail::DlpackView& view) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, size_t size) {
   Description chosen{};
   std::memcpy(&chosen, bytes, std::min(size, sizeof(chosen)));
   const io::dlpack::Tensor tensor{.data = reinterpret_cast<void*>(chosen.data),

@@ -2,7 +2,7 @@
 
 #include <halfgrad/io/npy_header.h>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, size_t size) {
   try {
     halfgrad::files::ByteReader input(std::as_bytes(std::span(bytes, size)), "fuzz", "fuzz");
     const auto header = halfgrad::io::detail::parse_npy_header(input);

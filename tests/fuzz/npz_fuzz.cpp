@@ -4,7 +4,7 @@
 #include <halfgrad/io/npy_header.h>
 #include <halfgrad/io/zip_archive.h>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, size_t size) {
   using namespace halfgrad::io::detail;
   const auto file = std::as_bytes(std::span(bytes, size));
   const halfgrad::files::ByteReader input(file, "fuzz", "fuzz");

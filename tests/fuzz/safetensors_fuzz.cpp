@@ -4,7 +4,7 @@
 #include <halfgrad/files/format_error.h>
 #include <halfgrad/io/safetensors_header.h>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, size_t size) {
   using namespace halfgrad::io::detail;
   const auto file = std::as_bytes(std::span(bytes, size));
   SafetensorsHeader header;

@@ -79,10 +79,10 @@ class GemmOnCuda : public ::testing::TestWithParam<Product> {
   }
   void TearDown() override { set_gemm_backend(GemmBackend::cublaslt); }
 
-  Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 
@@ -112,9 +112,9 @@ TEST_P(GemmOnCuda, EveryLayout) {
 }
 
 TEST_P(GemmOnCuda, OddSizes) {
-  for (const int64_t m : {0, 1, 7, 65, 130}) {
-    for (const int64_t n : {0, 1, 8, 63, 129}) {
-      for (const int64_t k : {0, 1, 8, 33, 300}) {
+  for (const std::int64_t m : {0, 1, 7, 65, 130}) {
+    for (const std::int64_t n : {0, 1, 8, 63, 129}) {
+      for (const std::int64_t k : {0, 1, 8, 33, 300}) {
         for (const Layout layout : {Layout::rows, Layout::columns}) {
           const Matrix a = operand(m, k, layout), b = operand(k, n, layout), c = result(m, n);
           expect_product(1, a, b, -1, c, nullptr, multiplied(1, a, b, -1, c));
@@ -138,7 +138,7 @@ TEST_P(GemmOnCuda, AlphaBetaBias) {
 
 TEST_P(GemmOnCuda, MoreColumnsThanAGridHas) {
   if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "tests the grids of the lessons";
-  constexpr int64_t kCols = int64_t{65535} * 128 + 1;
+  constexpr std::int64_t kCols = std::int64_t{65535} * 128 + 1;
   const Matrix a = operand(1, 1).fill(1), b = Matrix(kFloat16, 1, kCols).fill(1);
   const Matrix c(GetParam().result, 1, kCols);
   EXPECT_EQ(multiplied(1, a, b, 0, c).get(0, kCols - 1), 1);
@@ -158,7 +158,7 @@ TEST_P(GemmOnCuda, AccumulatesSixteenBitsInThirtyTwo) {
 }
 
 TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
-  constexpr int64_t kCount = 5, kM = 16, kK = 24, kN = 40;
+  constexpr std::int64_t kCount = 5, kM = 16, kK = 24, kN = 40;
   for (const bool repeats_b : {false, true}) {
     const Matrix a = operand(kCount * kM, kK), b = operand((repeats_b ? 1 : kCount) * kK, kN);
     const Matrix c = result(kCount * kM, kN);
@@ -168,11 +168,11 @@ TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
     a_view.rows = c_view.rows = kM, b_view.rows = kK;
     gemm_batched(kCount, 1, a_view, kM * kK, b_view, repeats_b ? 0 : kK * kN, 0, c_view, kM * kN);
     const Matrix actual = c_on_gpu.fetched(c);
-    for (int64_t batch = 0; batch < kCount; ++batch) {
-      const auto part = [](const Matrix& whole, int64_t from, int64_t rows) {
+    for (std::int64_t batch = 0; batch < kCount; ++batch) {
+      const auto part = [](const Matrix& whole, std::int64_t from, std::int64_t rows) {
         Matrix part(whole.dtype(), rows, whole.cols());
-        for (int64_t i = 0; i < rows; ++i) {
-          for (int64_t j = 0; j < whole.cols(); ++j) part.set(i, j, whole.get(from + i, j));
+        for (std::int64_t i = 0; i < rows; ++i) {
+          for (std::int64_t j = 0; j < whole.cols(); ++j) part.set(i, j, whole.get(from + i, j));
         }
         return part;
       };

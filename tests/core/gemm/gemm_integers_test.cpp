@@ -9,10 +9,11 @@
 namespace halfgrad {
 namespace {
 
-Matrix counted(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows) {
+Matrix counted(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
   Matrix matrix(dtype, rows, cols, layout);
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < cols; ++j) matrix.set(i, j, static_cast<double>((7 * i + 3 * j) % 4));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < cols; ++j)
+      matrix.set(i, j, static_cast<double>((7 * i + 3 * j) % 4));
   }
   return matrix;
 }
@@ -37,7 +38,7 @@ TEST(GemmOfIntegers, EveryLayout) {
 TEST(GemmOfIntegers, ManyColumns) {
   const Matrix a = counted(kInt64, 2, 3), b = counted(kInt64, 3, 601);
   Matrix bias(kInt64, 1, 601), c(kInt64, 2, 601);
-  for (int64_t i = 0; i < 601; ++i) bias.set(0, i, static_cast<double>(i));
+  for (std::int64_t i = 0; i < 601; ++i) bias.set(0, i, static_cast<double>(i));
   gemm(1, a.view(), b.view(), 0, c.view(), {bias.view().data, kInt64});
   expect_product(1, a, b, 0, c, &bias, c);
 }

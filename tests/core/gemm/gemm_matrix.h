@@ -22,7 +22,7 @@ inline constexpr Layout kLayouts[] = {Layout::rows, Layout::columns, Layout::pad
 /// A matrix that owns its memory. Its elements are read and written as double.
 class Matrix {
  public:
-  Matrix(DType dtype, int64_t rows, int64_t cols, Layout layout = Layout::rows)
+  Matrix(DType dtype, std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows)
       : dtype_(dtype), rows_(rows), cols_(cols) {
     switch (layout) {
       case Layout::rows:
@@ -41,14 +41,14 @@ class Matrix {
         row_stride_ = 2, col_stride_ = 2 * rows + 1;
         break;
     }
-    bytes_.resize(static_cast<size_t>((1 + std::max<int64_t>(0, rows - 1) * row_stride_ +
-                                       std::max<int64_t>(0, cols - 1) * col_stride_) *
+    bytes_.resize(static_cast<size_t>((1 + std::max<std::int64_t>(0, rows - 1) * row_stride_ +
+                                       std::max<std::int64_t>(0, cols - 1) * col_stride_) *
                                       item_size(dtype)));
   }
 
   Matrix& fill(double value) {
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < cols_; ++j) set(i, j, value);
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = 0; j < cols_; ++j) set(i, j, value);
     }
     return *this;
   }
@@ -56,13 +56,13 @@ class Matrix {
   Matrix& randomize(unsigned seed) {
     std::mt19937 engine(seed);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < cols_; ++j) set(i, j, uniform(engine));
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = 0; j < cols_; ++j) set(i, j, uniform(engine));
     }
     return *this;
   }
 
-  double get(int64_t i, int64_t j) const {
+  double get(std::int64_t i, std::int64_t j) const {
     return visit(dtype_, [&](auto tag) {
       using T = typename decltype(tag)::type;
       T stored;
@@ -71,7 +71,7 @@ class Matrix {
     });
   }
 
-  void set(int64_t i, int64_t j, double value) {
+  void set(std::int64_t i, std::int64_t j, double value) {
     visit(dtype_, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T stored = static_cast<T>(static_cast<compute_t<T>>(value));
@@ -86,18 +86,18 @@ class Matrix {
     return {bytes_.data(), dtype_, rows_, cols_, row_stride_, col_stride_};
   }
 
-  int64_t rows() const { return rows_; }
-  int64_t cols() const { return cols_; }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t cols() const { return cols_; }
   DType dtype() const { return dtype_; }
   const std::vector<char>& bytes() const { return bytes_; }
 
  private:
-  int64_t offset(int64_t i, int64_t j) const {
+  std::int64_t offset(std::int64_t i, std::int64_t j) const {
     return (i * row_stride_ + j * col_stride_) * item_size(dtype_);
   }
 
   DType dtype_;
-  int64_t rows_, cols_, row_stride_ = 0, col_stride_ = 0;
+  std::int64_t rows_, cols_, row_stride_ = 0, col_stride_ = 0;
   std::vector<char> bytes_;
 };
 
@@ -107,10 +107,10 @@ class Matrix {
 inline void expect_product(double alpha, const Matrix& a, const Matrix& b, double beta,
                            const Matrix& old_c, const Matrix* bias, const Matrix& c) {
   const double accumulator = roundoff(a.dtype() == kFloat64 ? kFloat64 : kFloat32);
-  for (int64_t i = 0; i < c.rows(); ++i) {
-    for (int64_t j = 0; j < c.cols(); ++j) {
+  for (std::int64_t i = 0; i < c.rows(); ++i) {
+    for (std::int64_t j = 0; j < c.cols(); ++j) {
       double sum = 0, magnitude = 0;
-      for (int64_t k = 0; k < a.cols(); ++k) {
+      for (std::int64_t k = 0; k < a.cols(); ++k) {
         sum += a.get(i, k) * b.get(k, j);
         magnitude += std::abs(a.get(i, k) * b.get(k, j));
       }
@@ -151,10 +151,10 @@ class GemmTest : public ::testing::TestWithParam<GemmDtypes> {
   }
 
  protected:
-  Matrix operand(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+  Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
   }
-  Matrix result(int64_t rows, int64_t cols, Layout layout = Layout::rows) const {
+  Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().result, rows, cols, layout).randomize(99);
   }
 };

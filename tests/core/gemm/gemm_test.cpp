@@ -37,9 +37,9 @@ TEST_P(Gemm, EveryLayout) {
 }
 
 TEST_P(Gemm, EverySize) {
-  for (const int64_t m : {0, 1, 2, 6, 7, 13}) {
-    for (const int64_t n : {0, 1, 7, 8, 16, 17, 33}) {
-      for (const int64_t k : {0, 1, 2, 8, 9, 300}) {
+  for (const std::int64_t m : {0, 1, 2, 6, 7, 13}) {
+    for (const std::int64_t n : {0, 1, 7, 8, 16, 17, 33}) {
+      for (const std::int64_t k : {0, 1, 2, 8, 9, 300}) {
         for (const Layout layout : {Layout::rows, Layout::columns}) {
           const Matrix a = operand(m, k, layout), b = operand(k, n, layout), before = result(m, n);
           Matrix c = before;
@@ -92,8 +92,8 @@ TEST_P(Gemm, LeavesPaddingAlone) {
   c.rows = 9, c.cols = 37;
   const Matrix a = operand(9, 4), b = operand(4, 37);
   gemm(1, a.view(), b.view(), 0, c);
-  for (int64_t i = 0; i < 10; ++i) {
-    for (int64_t j = 0; j < 40; ++j) {
+  for (std::int64_t i = 0; i < 10; ++i) {
+    for (std::int64_t j = 0; j < 40; ++j) {
       const bool padding = i == 9 || j >= 37;
       EXPECT_EQ(whole.get(i, j) == 7, padding) << i << ", " << j;
     }
@@ -107,8 +107,8 @@ TEST_P(Gemm, InfAndNaNPropagate) {
     a.set(2, 3, bad);
     Matrix c = result(8, 18);
     gemm(1, a.view(), b.view(), 0, c.view());
-    for (int64_t i = 0; i < 8; ++i) {
-      for (int64_t j = 0; j < 18; ++j) {
+    for (std::int64_t i = 0; i < 8; ++i) {
+      for (std::int64_t j = 0; j < 18; ++j) {
         if (i != 2) {
           EXPECT_TRUE(std::isfinite(c.get(i, j)));
         } else if (std::isnan(bad)) {
@@ -127,7 +127,7 @@ TEST_P(Gemm, InfAndNaNPropagate) {
 TEST_P(Gemm, BitsDoNotDependOnThreads) {
   if (std::string_view(HALFGRAD_GEMM) == "blas")
     GTEST_SKIP() << "the bits of a BLAS may depend on threads";
-  for (const int64_t m : {1, 230}) {
+  for (const std::int64_t m : {1, 230}) {
     const Matrix a = operand(m, 520), b = operand(520, 700, Layout::columns);
     Matrix reference = result(m, 700);
     set_num_threads(1);
@@ -143,7 +143,7 @@ TEST_P(Gemm, BitsDoNotDependOnThreads) {
 
 TEST_P(Gemm, StrideZeroRepeatsAnOperandOfABatch) {
   struct Case {
-    int64_t count, m, k, n;
+    std::int64_t count, m, k, n;
   };
   for (const auto [count, m, k, n] :
        {Case{5, 7, 9, 18}, Case{3, 180, 160, 170}, Case{0, 2, 2, 2}}) {
@@ -152,7 +152,7 @@ TEST_P(Gemm, StrideZeroRepeatsAnOperandOfABatch) {
         const Matrix a = operand(m * (repeats_a ? 1 : count), k);
         const Matrix b = operand(k * (repeats_b ? 1 : count), n);
         Matrix c = result(m * count, n), expected = c;
-        const auto part = [](auto view, int64_t rows, int64_t from) {
+        const auto part = [](auto view, std::int64_t rows, std::int64_t from) {
           using Byte =
               std::conditional_t<std::is_same_v<decltype(view), MatrixView>, const char, char>;
           view.data = static_cast<Byte*>(view.data) + from * view.cols * item_size(view.dtype);
@@ -161,7 +161,7 @@ TEST_P(Gemm, StrideZeroRepeatsAnOperandOfABatch) {
         };
         gemm_batched(count, 1, part(a.view(), m, 0), repeats_a ? 0 : m * k, part(b.view(), k, 0),
                      repeats_b ? 0 : k * n, 1, part(c.view(), m, 0), m * n);
-        for (int64_t i = 0; i < count; ++i) {
+        for (std::int64_t i = 0; i < count; ++i) {
           gemm(1, part(a.view(), m, repeats_a ? 0 : i * m),
                part(b.view(), k, repeats_b ? 0 : i * k), 1, part(expected.view(), m, i * m));
         }
@@ -191,7 +191,7 @@ TEST(GemmScratch, ComesFromTheAllocator) {
   const Matrix before = Matrix(kFloat16, 40, 60).fill(7);
   Matrix c = before;
   allocator::reset_peak(Device());
-  const int64_t current = allocator::stats(Device()).current;
+  const std::int64_t current = allocator::stats(Device()).current;
   gemm(1, a.view(), b.view(), 0, c.view());
   EXPECT_EQ(allocator::stats(Device()).current, current);
   EXPECT_GE(allocator::stats(Device()).peak, current + 4 * (40 * 50 + 50 * 60));  // both in f32
