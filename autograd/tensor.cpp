@@ -140,9 +140,8 @@ Tensor Tensor::detach() const {
 
 Tensor& Tensor::detach_() const {
   if (existing().is_view) {
-    throw std::runtime_error(
-        "detach_: expected a tensor that owns its numbers, got a view; use "
-        "detach()");
+    detail::fail<std::runtime_error>(
+        "detach_", "expected a tensor that owns its elements, got a view; use detach()");
   }
   detail::release(std::move(impl_->grad_fn));
   impl_->grad_fn = nullptr;

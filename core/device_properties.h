@@ -11,7 +11,7 @@ struct DeviceProperties {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multi_processor_count = 0;
-  double clock_rate = 0;        ///< of the multiprocessors, in Hz, at most
+  double clock_rate = 0;        ///< maximum of the multiprocessors, in Hz
   double memory_bandwidth = 0;  ///< in bytes per second, in theory
 };
 

@@ -28,8 +28,8 @@ struct DataLoaderOptions {
   std::int64_t batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;  ///< drops a last batch that is shorter than the others
-  std::uint64_t seed = 0;  ///< the order of epoch e is a function of (seed, e); the random numbers
-                           ///< of its batch b are a function of (seed, e, b)
+  std::uint64_t seed = 0;  ///< determines the order of epoch e as a function of (seed, e), and the
+                           ///< random numbers of its batch b as a function of (seed, e, b)
   int prefetch = 2;        ///< batches that a thread prepares ahead; 0: no thread
 };
 

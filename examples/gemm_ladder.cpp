@@ -35,7 +35,7 @@ struct Rung {
   std::string name;
   ladder::Bound bound;
   std::function<void(const hg::Array& a, const hg::Array& b, const hg::Array& c)> multiply;
-  std::int64_t rows = 0;  // of C that are computed and timed; 0: all of them
+  std::int64_t rows = 0;  // rows of C that are computed and timed; 0: all
 };
 
 hg::MutableMatrixView view(const hg::Array& array) {

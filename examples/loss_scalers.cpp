@@ -44,7 +44,7 @@ Trace read_trace(const std::string& path) {
   for (std::string word; file >> word;) {
     char* end = nullptr;
     limits.push_back(std::strtod(word.c_str(), &end));
-    if (*end != '\0') throw std::invalid_argument(path + ": expected numbers, got " + word);
+    if (*end != '\0') throw std::invalid_argument(path + ": expected decimal numbers, got " + word);
   }
   if (limits.empty()) throw std::invalid_argument(path + ": expected one number a step, got none");
   return limits;

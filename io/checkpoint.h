@@ -29,7 +29,7 @@ namespace halfgrad::io {
 /// To resume, a program constructs the same objects, calls load_checkpoint(), and calls read()
 /// where it called write(). Every bit survives, so the run continues as if it had never stopped.
 ///
-/// Part NAME holds tensors called NAME/...; numbers are 0-dim int64 or float64 tensors; text is
+/// Part NAME holds tensors called NAME/...; scalars are 0-dim int64 or float64 tensors; text is
 /// metadata. A program may add parts of its own under other names.
 ///
 /// write() replaces the whole part: it first removes all tensors called NAME/... read() throws

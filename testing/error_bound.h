@@ -215,7 +215,7 @@ class BoundedArithmetic final : public AnyArithmetic {
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
   static constexpr double kFunctionRoundoffs = 5;
-  static constexpr double kOwnRoundoff = 0x1p-53;  // of Bounded::value
+  static constexpr double kOwnRoundoff = 0x1p-53;  // roundoff of Bounded::value
 
   struct PartialSum {
     CompensatedSum terms;

@@ -27,7 +27,7 @@ namespace halfgrad::detail {
 /// The properties of an op, with their usual values. F inherits them and hides those that differ.
 struct ElementwiseDefaults {
   static constexpr auto precision = Precision::any;
-  static constexpr unsigned saves = kSavesInputs;  // what `slope` reads
+  static constexpr unsigned saves = kSavesInputs;  // operands that `slope` reads
   // The operands that each partial derivative reads: slope_a, slope_b, slope_c. The others are not
   // saved if only this derivative is needed, so they may be overwritten or freed.
   static constexpr std::array reads = {kSavesInputs, kSavesInputs, kSavesInputs};

@@ -14,14 +14,14 @@
 namespace halfgrad::detail {
 
 /// The nodes of a backward pass that have a gradient and have not run yet, by falling sequence
-/// number. The consumers of a node have larger numbers, so when it is first its gradient is
-/// complete.
+/// number. Its consumers have larger sequence numbers, so the gradient of the first
+/// node is complete.
 class ReadyNodes {
  public:
   struct Entry {
     std::shared_ptr<Node> node;
-    Tensor grad;               // of output 0
-    std::vector<Tensor> more;  // of all outputs, if there are several; [0] is unused
+    Tensor grad;               // gradient of output 0
+    std::vector<Tensor> more;  // gradients of all outputs, if several; [0] is unused
     ScaleId scale = kUnknownScale;
   };
 

@@ -53,7 +53,7 @@ struct TensorImpl {
 
   Array array;
   std::shared_ptr<Node> grad_fn;
-  std::uint32_t output = 0;  // which output of grad_fn this is
+  std::uint32_t output = 0;  // index of this tensor among grad_fn's outputs
   bool requires_grad = false;
   bool is_inference = false;
   bool is_view = false;

@@ -35,7 +35,7 @@ using BoundedReference =
     std::function<std::vector<Bounded>(const AnyArithmetic&, const std::vector<Values>&)>;
 
 struct OpExample {
-  std::string name;  ///< what is special about it: "2-D by vector", "dim 0"
+  std::string name;  ///< its special feature: "2-D by vector", "dim 0"
   std::vector<OperandSpec> operands;
   std::function<Tensor(const std::vector<Tensor>&)> run;
   /// The obvious computation in double, which shares no code with the op.

@@ -34,7 +34,7 @@ struct Lerp : ElementwiseDefaults {
   HG_HD T slope_c(T a, T b, T, T) const {
     return b - a;
   }
-  // Where the two terms cancel, the error is that of the larger term, not a few roundoffs of y.
+  // If the two terms cancel, the error is that of the larger term, not a few roundoffs of y.
   static Bounded reference(const AnyArithmetic& a, Bounded start, Bounded end, Bounded weight) {
     const Bounded distance = a.sub(end, start);
     if (weight.value < 0.5) return a.add(start, a.mul(weight, distance));

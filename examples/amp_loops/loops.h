@@ -34,7 +34,7 @@ Trace master_weights(std::int64_t steps);
 struct Loop {
   std::string_view name;
   std::string_view shows;
-  std::string_view heading;  ///< of Step::seen; empty if the loop has none
+  std::string_view heading;  ///< heading of Step::seen; empty if the loop has none
   Trace (*run)(std::int64_t steps);
 };
 

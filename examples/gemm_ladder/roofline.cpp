@@ -38,7 +38,7 @@ Bound Roofline::tiled() const {
 }
 
 Bound Roofline::tensor_core() const {
-  constexpr double kFragments = 4 + 2, kOperations = 4 * 2;  // of WMMA, by a warp
+  constexpr double kFragments = 4 + 2, kOperations = 4 * 2;  // a warp's, with WMMA
   constexpr double kPerByte = kOperations * 16 * 16 * 16 / (kFragments * 16 * 16 * 2);
   const double shared = kPerByte * 4 * kLoads;
   return shared < rates_.tensor_core ? at(shared, "bytes from shared memory")

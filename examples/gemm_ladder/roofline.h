@@ -9,7 +9,7 @@ namespace ladder {
 
 struct Bound {
   double flops = 0;         ///< per second; 0 if it is unknown
-  const char* reason = "";  ///< which of the machine's resources is used up
+  const char* reason = "";  ///< the resource of the machine that is used up
 };
 
 /// Loads of 4 bytes or less that one multiprocessor starts per clock, from L1 cache or shared

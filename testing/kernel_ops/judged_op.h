@@ -77,7 +77,7 @@ KernelOp judged(std::string name, std::string signature, const Operands& operand
   return op;
 }
 
-/// Marks an op that is undefined for empty rows.
+/// Requires at least one element per row: the op is undefined for empty rows.
 inline KernelOp needs_rows(KernelOp op) {
   op.least.k = 1;
   return op;

@@ -12,7 +12,7 @@ constexpr auto kIntroduction = R"(# Ops
 Written by the target `ops_doc` from `all_ops()`; a test checks that it is not stale.
 
 * **Page** is the file that states the op's formula, gradient and reference.
-* **Class** is what 16-bit numbers do to the op (`autograd/precision.h`), by which autocast decides.
+* **Class** is how 16-bit dtypes affect the op (`autograd/precision.h`), by which autocast decides.
 * **Tolerance** is how many roundoffs of max(1, |expected|) a value may be off: the roundoff is
   2^-53 in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
 * The other columns are the worst error measured over the op's examples against an independent

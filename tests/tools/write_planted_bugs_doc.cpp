@@ -12,14 +12,14 @@ stale, that every wrong kernel is found, and that no right one is accused.
 
 A wrong kernel is a right one with one line changed. The last column says what the checker calls it.
 
-| Op | dtype | The line | Verdict |
+| Op | dtype | The line | Result |
 |---|---|---|---|
 )";
 
 constexpr auto kRight = R"(
 Right kernels: other orders, fused, wider accumulation.
 
-| Op | dtype | How | Verdict |
+| Op | dtype | How | Result |
 |---|---|---|---|
 )";
 

@@ -17,7 +17,7 @@ struct ReducePlan {
   std::int64_t outputs = 1;
   std::int64_t count = 1;    ///< elements that an output combines
   std::int64_t columns = 1;  ///< outputs that are neighbours in memory
-  std::int64_t parts = 1;    ///< of an output, of `chunk` elements each
+  std::int64_t parts = 1;    ///< parts of an output, each of `chunk` elements
   std::int64_t chunk = 1;
   Shape
       order;  ///< permutes the operand's dimensions to [outer, count, columns] or [outputs, count]

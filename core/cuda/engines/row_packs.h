@@ -44,7 +44,7 @@ struct PackedRows {
 
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowWarps = kRowThreads / kWarp;
-inline constexpr int kMostPacks = 4;  ///< of each operand, in a thread's registers
+inline constexpr int kMostPacks = 4;  ///< packs of an operand in a thread's registers
 inline constexpr std::int64_t kLongestRow = kRowThreads * kMostPacks * kPerThread;
 
 /// Returns whether rows of n elements are too long for the registers of a warp, so blocks take

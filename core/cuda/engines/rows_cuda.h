@@ -66,7 +66,7 @@ class CudaTeam {
 struct RowOperand {
   StridedView view;
   std::int64_t columns;
-  std::int64_t stride;  // of a row's elements
+  std::int64_t stride;  // stride of a row's elements
   std::int64_t staged;  // offset of its row in the staging buffer; -1 if it is not staged
 
   template <class T>

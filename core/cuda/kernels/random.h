@@ -3,7 +3,7 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/math/random_distributions.h>
 
-/// halfgrad::random on a GPU: the same numbers as on the CPU, bit for bit.
+/// halfgrad::random on a GPU: the same values as on the CPU, bit for bit.
 namespace halfgrad::detail {
 
 void fill_random_on_cuda(const Array& out, const Uniform& distribution, RandomKey key);

@@ -40,7 +40,7 @@ namespace {
 namespace wmma = nvcuda::wmma;
 
 constexpr int kBlockTile = 128;  // rows and columns of C for a block
-constexpr int kDepth = 32;       // of a step along k
+constexpr int kDepth = 32;       // elements of k in one step
 constexpr int kPad = 8;          // elements of padding behind each row of a tile
 constexpr int kChunk = 8;        // elements that a thread copies at once: 16 bytes
 constexpr int kFragment = 16;    // rows and columns of a fragment

@@ -27,7 +27,7 @@ namespace halfgrad::detail {
 namespace {
 
 constexpr int kBlockTile = 128;                  // rows and columns of C for a block
-constexpr int kDepth = 16;                       // of a step along k
+constexpr int kDepth = 16;                       // elements of k in one step
 constexpr int kThreadTile = 8;                   // rows and columns of C for a thread
 constexpr int kLanesDown = 4, kLanesAcross = 8;  // how a warp's threads are arranged
 constexpr int kWarpRows = kLanesDown * kThreadTile, kWarpCols = kLanesAcross * kThreadTile;

@@ -55,16 +55,16 @@ TEST_P(ThreadPool, RunsEachIndexOnceRegionAfterRegion) {
 }
 
 TEST_P(ThreadPool, NestedRegionsRunSeriallyOnTheirThread) {
-  std::atomic<int> done = 0, strangers = 0;
+  std::atomic<int> done = 0, on_other_threads = 0;
   parallel_for(0, 8, 1, [&](std::int64_t, std::int64_t) {
     const auto self = std::this_thread::get_id();
     parallel_for(0, 16, 1, [&](std::int64_t, std::int64_t) {
       ++done;
-      if (std::this_thread::get_id() != self) ++strangers;
+      if (std::this_thread::get_id() != self) ++on_other_threads;
     });
   });
   EXPECT_EQ(done, 128);
-  EXPECT_EQ(strangers, 0);
+  EXPECT_EQ(on_other_threads, 0);
 }
 
 TEST_P(ThreadPool, RethrowsTheFirstExceptionAndStaysUsable) {
