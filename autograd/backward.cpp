@@ -80,9 +80,10 @@ class Run {
     scale_.now = scale_.of_root(grad);
     if (!grad.defined()) {
       if (root.numel() != 1) {
-        throw std::runtime_error("backward: expected a gradient argument for a tensor of shape " +
-                                 to_string(root.sizes()) +
-                                 ", got none; only a tensor of one element may go without");
+        fail<std::runtime_error>("backward",
+                                 "expected a gradient argument for a tensor of shape {}, got none; "
+                                 "only a tensor of one element may go without",
+                                 root.sizes());
       }
       grad = Tensor(Array::full(root.sizes(), 1, root.dtype(), root.device()));
     } else if (grad.sizes() != root.sizes()) {
@@ -150,9 +151,11 @@ class Run {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) continue;
       if (any(isnan(gradients[i])).item<bool>()) {
-        throw std::runtime_error(std::string("backward: expected finite gradients, got nan from "
-                                             "the derivative of '") +
-                                 node.name() + "' with respect to its input " + std::to_string(i));
+        fail<std::runtime_error>(
+            "backward",
+            "expected finite gradients, got nan from the derivative of '{}' with "
+            "respect to its input {}",
+            node.name(), i);
       }
     }
   }
@@ -202,10 +205,11 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined() && !options.allow_unused) {
-      throw std::runtime_error(
-          "grad: expected outputs that depend on every input, got none for "
-          "input " +
-          std::to_string(i) + "; pass allow_unused = true");
+      fail<std::runtime_error>(
+          "grad",
+          "expected outputs that depend on every input, got none for input {}; "
+          "pass allow_unused = true",
+          i);
     }
   }
   return gradients;

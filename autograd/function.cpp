@@ -9,9 +9,11 @@
 #include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 
 namespace halfgrad::autograd {
 
+using halfgrad::detail::fail;
 using halfgrad::detail::SavedTensor;
 
 variable_list AutogradContext::get_saved_variables() const {
@@ -42,10 +44,11 @@ bool needs_gradient(const variable_list& inputs) {
 void FunctionNode::count_changes(const variable_list& outputs) const {
   for (const Tensor& tensor : context.dirty_) {
     if (!contains(outputs, tensor)) {
-      throw std::runtime_error(name_ +
-                               "::forward: expected what mark_dirty() names among the outputs, got "
-                               "a tensor of shape " +
-                               to_string(tensor.sizes()) + " that is none of them");
+      fail<std::runtime_error>(
+          name_ + "::forward",
+          "expected what mark_dirty() names among the outputs, got a tensor of "
+          "shape {} that is none of them",
+          tensor.sizes());
     }
     tensor.array().storage()->bump_version();
   }
@@ -120,21 +123,21 @@ variable_list FunctionNode::gradients_of_tensors(variable_list gradients) const 
   const std::size_t tensors = edges_store_.size();
   if (gradients.size() == tensors) return gradients;
   if (gradients.size() != is_tensor_.size()) {
-    throw std::runtime_error(name_ + "::backward: expected " + std::to_string(tensors) +
-                             " gradients, one per tensor argument, or " +
-                             std::to_string(is_tensor_.size()) + ", one per argument, got " +
-                             std::to_string(gradients.size()));
+    fail<std::runtime_error>(
+        name_ + "::backward",
+        "expected {} gradients, one per tensor argument, or {}, one per argument, got {}", tensors,
+        is_tensor_.size(), gradients.size());
   }
   variable_list kept;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (is_tensor_[i]) {
       kept.push_back(std::move(gradients[i]));
     } else if (gradients[i].defined()) {
-      throw std::runtime_error(name_ + "::backward: expected an undefined gradient in place " +
-                               std::to_string(i) +
-                               ", where the argument is no tensor, got one of "
-                               "shape " +
-                               to_string(gradients[i].sizes()));
+      fail<std::runtime_error>(
+          name_ + "::backward",
+          "expected an undefined gradient in place {}, where the argument is no "
+          "tensor, got one of shape {}",
+          i, gradients[i].sizes());
     }
   }
   return kept;

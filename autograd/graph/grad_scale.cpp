@@ -3,6 +3,8 @@
 #include <atomic>
 #include <stdexcept>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::detail {
 namespace {
 
@@ -38,10 +40,8 @@ void bump_version_of_scaled(const Tensor& grad) {
 void expect_unscaled(std::span<const Tensor> grads, const char* op, const char* fix) {
   for (const Tensor& grad : grads) {
     if (scale_id(grad) <= kUnscaled) continue;
-    throw std::runtime_error(std::string(op) +
-                             ": expected unscaled gradients, got some that a GradScaler's scale "
-                             "multiplies; " +
-                             fix);
+    fail<std::runtime_error>(
+        op, "expected unscaled gradients, got some that a GradScaler's scale multiplies; {}", fix);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <halfgrad/core/fail.h>
+
 namespace halfgrad::detail {
 namespace {
 
@@ -110,18 +112,18 @@ namespace {
 
 // Out of line, because the checks run for every saved tensor.
 [[noreturn]] void refuse_freed(const Node& saver) {
-  throw std::runtime_error(
-      std::string("backward: expected the tensors saved by '") + saver.name() +
-      "', got a graph that an earlier backward has freed; pass retain_graph = true to the "
-      "earlier one");
+  fail<std::runtime_error>(
+      "backward",
+      "expected the tensors saved by '{}', got a graph that an earlier backward "
+      "has freed; pass retain_graph = true to the earlier one",
+      saver.name());
 }
 
 [[noreturn]] void refuse_changed(const Node& saver, const Array& array, std::uint32_t version) {
-  throw std::runtime_error(std::string("backward: expected the tensor of shape ") +
-                           to_string(array.sizes()) + " as '" + saver.name() +
-                           "' saved it at version " + std::to_string(version) + ", got version " +
-                           std::to_string(array.storage()->version()) +
-                           ": it has been modified by an in-place operation since");
+  fail<std::runtime_error>("backward",
+                           "expected the tensor of shape {} as '{}' saved it at version {}, got "
+                           "version {}: it has been modified by an in-place operation since",
+                           array.sizes(), saver.name(), version, array.storage()->version());
 }
 
 }  // namespace
