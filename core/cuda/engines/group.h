@@ -11,7 +11,8 @@ namespace halfgrad::detail {
 inline constexpr int kWarp = 32;
 inline constexpr int kMaxWarps = 32;         ///< in a block
 inline constexpr int kLargestCombined = 16;  ///< in bytes, of the values that Group combines
-inline constexpr int kGroupBytes = kMaxWarps * kLargestCombined;  ///< part of a block's shared memory
+inline constexpr int kGroupBytes =
+    kMaxWarps * kLargestCombined;  ///< part of a block's shared memory
 
 /// Shared memory for one value of each warp. Not a template: a kernel that combines values of
 /// several types needs it only once.
