@@ -1,0 +1,28 @@
+#include <halfgrad/testing/error_bound.h>
+
+namespace halfgrad::testing {
+
+Bounded BoundedArithmetic::prod(const std::vector<Bounded>& x) const {
+  double fraction = 1, growth = 0, decline = 0;  // sums of log2 of the factors above, below 1
+  int exponent = 0;
+  for (const Bounded& each : x) {
+    int own = 0;
+    fraction = std::frexp(fraction * each.value, &own);
+    exponent = std::isfinite(fraction) ? exponent + own : 0;
+    const double size = std::log2(std::fabs(each.value));
+    if (std::isfinite(size)) (size > 0 ? growth : decline) += size;
+  }
+  const double y = std::ldexp(fraction, exponent);
+  if (std::isnan(y)) return {y, 0};
+  const bool may_overflow = growth > std::log2(limits_.largest) - 1;
+  const bool may_underflow = decline < std::log2(limits_.smallest / limits_.roundoff);
+  // A partial product that overflows is infinite, and 0 * inf is NaN; so is inf * 0.
+  if (fraction == 0) return {y, may_overflow ? kUnknown : 0};
+  if (std::isinf(fraction)) return {y, may_underflow ? kUnknown : 0};
+  if (may_overflow) return {y, kUnknown, decline == 0 && std::fabs(y) > 2 * limits_.largest};
+  const auto count = static_cast<double>(x.size());
+  const double lost = may_underflow ? count * limits_.smallest * std::exp2(growth) : 0;
+  return {y, gamma(std::fmax(0, count - 1)) * (std::fabs(y) + lost) + lost};
+}
+
+}  // namespace halfgrad::testing
