@@ -9,7 +9,7 @@ namespace halfgrad::detail {
 /// y = x * inv_scale, written back if `kWrite`; sets found_inf unless |x * probe| < limit.
 template <bool kWrite>
 struct UnscaleFormula {
-  static constexpr unsigned kWrites = kWrite ? 1 : 0;
+  static constexpr unsigned kWrites = kWrite ? operands(0) : 0;
 
   float inv_scale;
   float probe;
