@@ -37,7 +37,7 @@ cudaEvent_t recorded_event(const Stream& stream) {
 }
 
 // The events of memory_source.h.
-void* mark(const Stream& stream) {
+void* record_on(const Stream& stream) {
   const NotCaptured relaxed;
   try {
     return recorded_event(stream);
@@ -46,17 +46,17 @@ void* mark(const Stream& stream) {
   }
 }
 
-bool passed(void* mark) {
+bool event_done(void* event) {
   const NotCaptured relaxed;
-  const bool done = succeeded(cudaEventQuery(event_of(mark)));
-  if (done) destroy_event(mark);
+  const bool done = succeeded(cudaEventQuery(event_of(event)));
+  if (done) destroy_event(event);
   return done;
 }
 
-void wait_for_mark(void* mark) {
+void wait_event(void* event) {
   const NotCaptured relaxed;
   count_host_wait();
-  succeeded(cudaEventSynchronize(event_of(mark)));
+  succeeded(cudaEventSynchronize(event_of(event)));
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ MemorySource device_memory(int device) {
     count_host_wait();
     succeeded(cudaFree(block));
   };
-  return {request, release, mark, passed, wait_for_mark};
+  return {request, release, record_on, event_done, wait_event};
 }
 
 MemorySource pinned_memory() {
@@ -182,7 +182,7 @@ MemorySource pinned_memory() {
     count_host_wait();
     succeeded(cudaFreeHost(block));
   };
-  return {request, release, mark, passed, wait_for_mark};
+  return {request, release, record_on, event_done, wait_event};
 }
 
 bool is_capturing(int device, void* stream) {
