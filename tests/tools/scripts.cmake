@@ -37,7 +37,7 @@ expect_script(2 "expected some of idx .*, got zip" tools/fuzz 1 zip)
 
 # The scripts that compare halfgrad with other libraries fail without halfgrad's own program.
 set(missing "${CMAKE_CURRENT_LIST_DIR}/missing")
-expect_script(2 "none at ${missing}; build it: cmake --preset cpu && cmake --build --preset cpu --target"
+expect_script(2 "got no program at ${missing}; build it: cmake --preset cpu && cmake --build --preset cpu --target"
               bench/compare_pytorch.py "${missing}")
 foreach(script IN ITEMS bench/compare_pytorch_cuda.py bench/compare_jax.py)
   expect_script(2 "none at ${missing}/bench_amp_step; build it: cmake --preset" ${script} "${missing}")
