@@ -40,7 +40,7 @@ set(missing "${CMAKE_CURRENT_LIST_DIR}/missing")
 expect_script(2 "got no program at ${missing}; build it: cmake --preset cpu && cmake --build --preset cpu --target"
               bench/compare_pytorch.py "${missing}")
 foreach(script IN ITEMS bench/compare_pytorch_cuda.py bench/compare_jax.py)
-  expect_script(2 "none at ${missing}/bench_amp_step; build it: cmake --preset" ${script} "${missing}")
+  expect_script(2 "got no program at ${missing}/bench_amp_step; build it: cmake --preset" ${script} "${missing}")
 endforeach()
 expect_script(2 "no such folder: ${missing}" bench/digits_pytorch.py "${missing}")
 expect_script(2 "no such folder: ${missing}" bench/pytorch_mnist.py --data "${missing}")
