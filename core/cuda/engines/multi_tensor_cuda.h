@@ -167,13 +167,13 @@ template <class Update, std::size_t N, class Run>
 void run_in_tables(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip,
                    const Run& run) {
   UpdateQueue<float, DenseView, Update, N, Run> dense(skip, run);
-  UpdateQueue<float, ElementView, Update, N, Run> strided(skip, run);
-  UpdateQueue<double, ElementView, Update, N, Run> in_double(skip, run);
+  UpdateQueue<float, SingleView, Update, N, Run> strided(skip, run);
+  UpdateQueue<double, SingleView, Update, N, Run> in_double(skip, run);
   const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
                                          std::index_sequence<I...>) {
     const Array& first = *tensor.operands[0];
     const std::array<PackView, N> views{PackView(*tensor.operands[I], first.sizes())...};
-    const std::array<ElementView, N> elements{ElementView{views[I]}...};
+    const std::array<SingleView, N> elements{SingleView{views[I]}...};
     if (first.dtype() == DType::f64) {
       in_double.add(first, tensor.update, elements);
     } else if (views[0].can_store() && (DenseView::fits(views[I]) && ...)) {

@@ -61,7 +61,7 @@ inline __device__ void load_repeated(const std::byte* data, DType dtype, std::in
 
 /// An operand of any dtype and strides. Kernels for packs and for elements have the same views:
 /// load(at, count, x) and store(at, count, x) move kElements elements, of which `count` exist.
-struct ElementView {
+struct SingleView {
   static constexpr int kElements = 1;
 
   StridedView view;

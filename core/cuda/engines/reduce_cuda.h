@@ -35,7 +35,7 @@ struct ReduceTarget {
 };
 
 /// Reduces rows: a warp or a block takes a part of an output's elements, which have consecutive
-/// indices. View is ElementView or PackView.
+/// indices. View is SingleView or PackView.
 template <class T, class View, class R>
 __global__ void reduce_rows(const R r, const ReducePlan plan, const View in,
                             const ReduceTarget<total_t<T>> target) {
@@ -115,7 +115,7 @@ void launch_rows(const Launch& launch, const R& r, const ReducePlan& plan, const
       return;
     }
   }
-  const ElementView elements{StridedView(view, view.sizes())};
+  const SingleView elements{StridedView(view, view.sizes())};
   reduce_rows<T><<<blocks, kReduceThreads, 0, launch.stream()>>>(r, plan, elements, target);
 }
 
