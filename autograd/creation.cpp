@@ -37,8 +37,7 @@ Tensor tabulate(const Shape& sizes, const CreationOptions& options, DType otherw
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
 }
 
-// The number of values start, start + step, ... before end; none if the step has the wrong
-// sign.
+// The number of values start, start + step, ... before end; none if the step has the wrong sign.
 std::optional<std::int64_t> steps_between(double start, double end, double step) {
   const double steps = (end - start) / step;
   if (!(steps >= 0) || std::isinf(steps)) return std::nullopt;
@@ -55,7 +54,7 @@ std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, 
   return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
-// start + index * step. For integers modulo 2^64, because the product may overflow.
+// start + index * step. Integers wrap modulo 2^64, because the product may overflow.
 double after_steps(double start, std::int64_t index, double step) {
   return start + static_cast<double>(index) * step;
 }
