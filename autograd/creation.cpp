@@ -121,7 +121,7 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
   const auto from = start.to<double>();
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
-  // Computed from the nearer end, so that both ends are exact.
+  // Counts from the nearer end, so that both ends are exact.
   return tabulate<double>({steps}, options, kFloat, [=](std::int64_t i) {
     return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
                                 : to - by * static_cast<double>(steps - 1 - i);

@@ -127,8 +127,8 @@ concept Prepares = requires(Op op, std::span<const Tensor> operands) {
   op.prepare(operands);
 };
 
-/// For each operand the set of operands that its gradient reads. An op without `reads` reads all
-/// that it saves.
+/// Returns, for each operand, the set of operands that its gradient reads; empty for an op without
+/// `reads`, which reads all that it saves.
 template <class Op>
 constexpr std::span<const unsigned> reads_of() {
   if constexpr (StatesReads<Op>) return Op::reads;

@@ -114,7 +114,7 @@ HG_HD T multiply_add(T a, T b, T c) {
   }
 }
 
-/// As torch.minimum and torch.maximum: NaN on either side gives NaN.
+/// Return NaN if either operand is NaN, as torch.minimum and torch.maximum do.
 template <class T>
 HG_HD T minimum(T a, T b) {
   return select(a < b, a, select(a != a, a, b));
