@@ -32,9 +32,9 @@ struct GradOptions {
   bool leaf_hooks = true;     ///< run the hooks of inputs that are leaves
 };
 
-/// Returns the gradients with respect to `inputs` instead of accumulating them. Nodes that only
-/// lead beyond the inputs are neither run nor freed. Throws std::runtime_error for an input that is
-/// not used, unless allow_unused is set, and std::invalid_argument for no inputs.
+/// Returns the gradients with respect to `inputs` instead of accumulating them. Nodes that are not
+/// on a path from an output to an input are neither run nor freed. Throws std::runtime_error for an
+/// input that is not used, unless allow_unused is set, and std::invalid_argument for no inputs.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, GradOptions options = {});
 

@@ -3,7 +3,6 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <unordered_set>
 
 #include <halfgrad/autograd/backward.h>
@@ -55,8 +54,9 @@ Tensors leaves_behind(const Tensors& outputs) {
   return leaves;
 }
 
-/// Returns `input` behind a node that passes gradients on only while *open is true. Until then the
-/// gradient of the result is complete, and does not reach the nodes that made `input`.
+/// Returns `input` as the result of a node that passes gradients on only if *open is true. While it
+/// is false, a backward pass ends here, with the complete gradient of the result, and does not
+/// reach the nodes that made `input`.
 Tensor gate(const Tensor& input, const std::shared_ptr<bool>& open) {
   return halfgrad::detail::record("checkpoint", input.array(), std::span(&input, 1),
                                   [open](const Tensor& grad, std::span<Tensor> grad_inputs) {

@@ -26,9 +26,9 @@ Tensors checkpoint(std::function<Tensors(const Tensors&)> function, const Tensor
 /// The second run has the autocast region of the first, wherever backward is called, and the same
 /// random numbers of default_generator(), so dropout drops the same elements. Gradients reach the
 /// inputs and every other tensor that the function uses and that requires one. Pass non-leaf
-/// tensors as inputs: a captured one has its backward run twice. autograd::grad() and create_graph
-/// work as for ops. The counterpart in PyTorch is torch.utils.checkpoint with use_reentrant =
-/// False.
+/// tensors as inputs: the backward of one that the function captures runs twice. autograd::grad()
+/// and create_graph work as for ops. The counterpart in PyTorch is torch.utils.checkpoint with
+/// use_reentrant=False.
 ///
 /// `function` must compute the same both times. It may run after the caller's scope has ended, so
 /// capture by value. Backward throws std::runtime_error if an input, or a weight that the function

@@ -52,7 +52,7 @@ Tensor operator<(Scalar a, const Tensor& b);
 Tensor operator<=(Scalar a, const Tensor& b);
 Tensor operator>(Scalar a, const Tensor& b);
 Tensor operator>=(Scalar a, const Tensor& b);
-/// For bool tensors only.
+/// Logical not, and, or and xor of bool tensors; other dtypes throw std::invalid_argument.
 Tensor operator~(const Tensor& a);
 Tensor operator&(const Tensor& a, const Tensor& b);
 Tensor operator|(const Tensor& a, const Tensor& b);

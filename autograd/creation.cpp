@@ -37,8 +37,7 @@ Tensor tabulate(const Shape& sizes, const CreationOptions& options, DType otherw
   return with_options(values.to(options.dtype.value_or(otherwise)), options);
 }
 
-// The number of values start, start + step, ... before end; none if the step has the wrong
-// sign.
+// The number of values start, start + step, ... before end; none if the step has the wrong sign.
 std::optional<std::int64_t> steps_between(double start, double end, double step) {
   const double steps = (end - start) / step;
   if (!(steps >= 0) || std::isinf(steps)) return std::nullopt;
@@ -55,7 +54,7 @@ std::optional<std::int64_t> steps_between(std::int64_t start, std::int64_t end, 
   return static_cast<std::int64_t>(distance / stride + (distance % stride != 0 ? 1 : 0));
 }
 
-// start + index * step. For integers modulo 2^64, because the product may overflow.
+// start + index * step. Integers wrap modulo 2^64, because the product may overflow.
 double after_steps(double start, std::int64_t index, double step) {
   return start + static_cast<double>(index) * step;
 }
@@ -122,7 +121,7 @@ Tensor linspace(Scalar start, Scalar end, std::int64_t steps, const CreationOpti
   const auto from = start.to<double>();
   const auto to = end.to<double>();
   const double by = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
-  // Computed from the nearer end, so that both ends are exact.
+  // Counts from the nearer end, so that both ends are exact.
   return tabulate<double>({steps}, options, kFloat, [=](std::int64_t i) {
     return i <= (steps - 1) / 2 ? from + by * static_cast<double>(i)
                                 : to - by * static_cast<double>(steps - 1 - i);

@@ -46,8 +46,8 @@ void FunctionNode::count_changes(const variable_list& outputs) const {
     if (!contains(outputs, tensor)) {
       fail<std::runtime_error>(
           name_ + "::forward",
-          "expected what mark_dirty() names among the outputs, got a tensor of "
-          "shape {} that is none of them",
+          "expected every tensor of mark_dirty() among the outputs, got one of shape {} that "
+          "forward does not return",
           tensor.sizes());
     }
     tensor.array().storage()->bump_version();
@@ -55,7 +55,8 @@ void FunctionNode::count_changes(const variable_list& outputs) const {
 }
 
 // Makes this node the grad_fn of the outputs, and returns the tensors that have it. For an input
-// that was changed in place, and which may be a view, that is another handle of the same elements.
+// that was changed in place it returns another tensor of the same elements: the input may be a
+// view.
 variable_list FunctionNode::record_outputs(const variable_list& inputs, variable_list& outputs) {
   variable_list recorded;
   for (Tensor& output : outputs) {
@@ -135,8 +136,8 @@ variable_list FunctionNode::gradients_of_tensors(variable_list gradients) const 
     } else if (gradients[i].defined()) {
       fail<std::runtime_error>(
           name_ + "::backward",
-          "expected an undefined gradient in place {}, where the argument is no "
-          "tensor, got one of shape {}",
+          "expected an undefined gradient for argument {}, which is not a tensor, got one of "
+          "shape {}",
           i, gradients[i].sizes());
     }
   }

@@ -106,7 +106,7 @@ class Reader {
   bool ellipsis_ = false;
 };
 
-// The flat index, into dimensions of these sizes, of each tuple of indices.
+// Returns the flat index of each tuple of indices into the picked dimensions of `view`.
 Tensor flat_index(const char* op, const Tensor& view, const std::vector<Tensor>& along) {
   Tensor flat;
   for (std::size_t d = 0; d < along.size(); ++d) {
@@ -177,7 +177,7 @@ Tensor last_positions(const Tensor& flat, std::int64_t count) {
   return scatter_add(none, 0, indices, where(is_last, positions + 1, 0)) - 1;
 }
 
-// The rows after `values` were put, or added, at the indices.
+// Returns the rows with `value` put, or added, at the indices.
 Tensor with_values(const Rows& at, const Tensor& value, bool accumulate) {
   const Tensor flat = reshape(at.flat, at.flat.numel());
   Shape sizes = at.rows.sizes();

@@ -16,9 +16,9 @@
 #include <halfgrad/autograd/unary_ops.h>
 
 /// All ops, by kind, with those of comparisons.h, losses.h, reductions.h, sorting.h and
-/// unary_ops.h. Each lives in ops/<name>.cpp, or on a page with its relatives, where its formula,
-/// gradient and precision stand. Names, argument order and semantics are libtorch's. Operands
-/// broadcast and promote as in PyTorch. Every dim may be negative (counted from the end).
+/// unary_ops.h. Each is defined in ops/<name>.cpp, or in a file with related ops, with its formula,
+/// gradient and precision. Names, argument order and semantics are libtorch's. Operands broadcast
+/// and promote as in PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---
@@ -26,7 +26,7 @@ Tensor add(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor sub(const Tensor& self, const Tensor& other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor div(const Tensor& self, const Tensor& other);
-Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // Scalars: ops/operators.cpp
+Tensor add(const Tensor& self, Scalar other, Scalar alpha = 1);  // Scalars: operators.cpp
 Tensor sub(const Tensor& self, Scalar other, Scalar alpha = 1);
 Tensor mul(const Tensor& self, Scalar other);
 Tensor div(const Tensor& self, Scalar other);
@@ -71,7 +71,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor where(const Tensor& condition, const Tensor& self, Scalar other);
 Tensor where(const Tensor& condition, Scalar self, const Tensor& other);
 
-// ops/operators.cpp
+// ops/shared/operators.cpp
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
@@ -166,7 +166,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
 /// int64 [..., num_classes]; num_classes -1 takes the largest index plus one.
 Tensor one_hot(const Tensor& self, std::int64_t num_classes = -1);
 
-// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp); integers on the CPU, and wrap ---
+// --- Products (ops/matmul.cpp, addmm.cpp, dot.cpp, linear.cpp); integers wrap, CPU only ---
 /// 1-D, 2-D and batched products, as torch.matmul.
 Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor mm(const Tensor& self, const Tensor& mat2);
@@ -184,9 +184,8 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, S
 /// dimension of an operand; the same letter in several operands needs sizes that are equal or 1,
 /// and twice in one operand takes its diagonal. "..." stands for all dimensions without a letter,
 /// which broadcast. The result has the dimensions after "->", in that order; all others are summed.
-/// Without
-/// "->" the result has the dimensions of "...", then the letters that occur once, in ASCII order.
-/// Operands are multiplied from left to right, by bmm where a letter is summed.
+/// Without "->" the result has the dimensions of "...", then the letters that occur once, in ASCII
+/// order. Operands are multiplied from left to right, by bmm where a letter is summed.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& tensors);
 /// input [..., in] @ weight [out, in]^T + bias. bias is [out], or any shape that broadcasts to the
 /// result's.

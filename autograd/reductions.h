@@ -37,9 +37,9 @@ Tensor mean(const Tensor& self, T dim, bool keepdim = false,
 Tensor prod(const Tensor& self, std::optional<DType> dtype = std::nullopt);
 Tensor prod(const Tensor& self, std::int64_t dim, bool keepdim = false,
             std::optional<DType> dtype = std::nullopt);
-/// sum (x - mean)^2 / (n - correction), and its root. `correction` is 1 when absent; a bool is
-/// libtorch's `unbiased`, 1 or 0. If n <= correction the result is infinity, or NaN if all elements
-/// are equal.
+/// var is sum (x - mean)^2 / (n - correction), and std its square root. `correction` is 1 when
+/// absent; a bool is libtorch's `unbiased`, 1 or 0. If n <= correction the result is infinity, or
+/// NaN if all elements are equal.
 Tensor var(const Tensor& self, const Shape& dim = {},
            std::optional<Scalar> correction = std::nullopt, bool keepdim = false);
 template <std::same_as<bool> T>
@@ -82,7 +82,7 @@ template <DimIndex T>
 Tensor logsumexp(const Tensor& self, T dim, bool keepdim = false) {
   return logsumexp(self, Shape{static_cast<std::int64_t>(dim)}, keepdim);
 }
-/// bool; uint8 of uint8.
+/// The result is bool, or uint8 for a uint8 tensor.
 Tensor all(const Tensor& self);
 Tensor all(const Tensor& self, std::int64_t dim, bool keepdim = false);
 Tensor any(const Tensor& self);

@@ -38,11 +38,11 @@ Tensor cumsum(const Tensor& self, std::int64_t dim, std::optional<DType> dtype =
 /// [num_samples] or [rows, num_samples], in the order of the draws. Takes one key of the default
 /// generator; the same key gives the same indices on every device.
 ///
-/// Throws std::invalid_argument for other dtypes and shapes, for num_samples below 1, and without
-/// replacement above n; on the CPU also for probabilities below 0, infinite or NaN, for a row with
-/// none above 0, and without replacement for one with fewer than num_samples above 0. On a GPU
-/// probabilities are not checked, because the host would have to wait: such a row gives arbitrary
-/// indices in [0, n).
+/// Throws std::invalid_argument for other dtypes and shapes, and for num_samples below 1 or,
+/// without replacement, above n. On the CPU it also throws for probabilities that are negative,
+/// infinite or NaN, and for a row with too few of them above 0: none or, without replacement, fewer
+/// than num_samples. On a GPU probabilities are not checked, because the host would have to wait:
+/// such a row gives arbitrary indices in [0, n).
 Tensor multinomial(const Tensor& self, std::int64_t num_samples, bool replacement = false);
 
 }  // namespace halfgrad

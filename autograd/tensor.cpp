@@ -28,8 +28,8 @@ void Tensor::expect_seen_elsewhere() const {
   if (is_seen_elsewhere(impl_)) return;
   throw std::invalid_argument(
       "operator=: expected a view of a tensor, got a temporary of shape " + to_string(sizes()) +
-      " whose elements nothing else shows, so that the assignment would be lost; index_put_() "
-      "assigns where an index is a tensor");
+      " whose elements nothing else refers to, so the assignment would be lost; to assign at an "
+      "index tensor, use index_put_()");
 }
 
 // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): copy_() of the tensor itself changes nothing

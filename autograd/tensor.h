@@ -85,9 +85,9 @@ class Tensor : public detail::TensorMethods {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
     return array().data_as<T>();
   }
-  /// The elements by their indices, in this tensor's memory. As with data_ptr, neither the graph
-  /// nor the version counter notices a write. Throws std::invalid_argument unless T stores this
-  /// dtype, the tensor has N dimensions and is on the CPU.
+  /// The elements by their indices, in this tensor's memory. As with data_ptr, a write is not
+  /// recorded in the graph and does not change the version. Throws std::invalid_argument unless T
+  /// stores this dtype, the tensor has N dimensions and is on the CPU.
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const& {
     check_accessor(dtype_of<std::remove_const_t<T>>(), N);

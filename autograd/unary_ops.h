@@ -6,14 +6,14 @@
 #include <halfgrad/core/numbers/scalar.h>
 
 /// The ops of one tensor: as functions, and those that libtorch's Tensor has also as methods,
-/// `x.exp()`, and in place, `x.exp_()`. All three forms of an op are defined on its page in ops/.
+/// `x.exp()`, and in place, `x.exp_()`. All three forms of an op are defined in its file in ops/.
 namespace halfgrad {
 
 class Tensor;
 
 // --- Functions of one element ---
-// Several pages hold a family: exp.cpp, log.cpp, roots.cpp (sqrt to square), trigonometric.cpp (sin
-// to tan), rounding.cpp (floor to sign).
+// Several files define related ops: exp.cpp, log.cpp, roots.cpp (sqrt to square), trigonometric.cpp
+// (sin to tan), rounding.cpp (floor to sign).
 Tensor neg(const Tensor& self);
 Tensor abs(const Tensor& self);
 Tensor exp(const Tensor& self);

@@ -48,7 +48,7 @@ class Array {
   Array() = default;  ///< undefined: no storage
   Array(const Array&) = default;
   Array(Array&&) = default;
-  // Not for temporaries: `x.select(0, 1) = y` would not change x; copy_() does.
+  // A temporary cannot be assigned to: `x.select(0, 1) = y` would not change x; copy_() does.
   Array& operator=(const Array&) & = default;
   Array& operator=(Array&&) & = default;
 

@@ -45,7 +45,7 @@ std::optional<Shape> view_strides(const Array& array, const Shape& sizes) {
   if (array.is_contiguous() || array.numel() == 0) return contiguous_strides(sizes);
   Shape strides = sizes;
   int target = sizes.size() - 1;
-  std::int64_t run = 1;   // elements of the current run that no new dimension has yet
+  std::int64_t run = 1;   // elements of the current run that no new dimension covers yet
   std::int64_t step = 0;  // stride of the next new dimension
   std::optional<std::int64_t> expected;  // stride of an old dimension that continues the run
   const auto cut = [&] {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cstdint>
+
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
-
-#include <cstdint>
 
 namespace halfgrad {
 
@@ -45,9 +45,9 @@ struct RowBias {
 /// others are copied. On the CPU the order in which an element is summed depends on k alone, not on
 /// threads, m, n or strides: a row has the same bits alone and in a batch. The CPU takes scratch
 /// memory from the allocator while it runs: in the accumulating dtype at most C once, and A and B
-/// twice, widened and packed. Built with HALFGRAD_GEMM=eigen or blas, that library multiplies
-/// instead, with memory and in an order of its own; Eigen's depends on shapes and strides, not on
-/// threads.
+/// twice, widened and packed. In a build with HALFGRAD_GEMM=eigen or blas, that library multiplies
+/// instead, with memory and in an order of its own; Eigen's order depends on shapes and strides,
+/// not on threads.
 ///
 /// On a GPU the product is queued on the current stream. cuBLASLt computes it, unless
 /// set_gemm_backend says otherwise, in an order that depends on shapes, strides, alignment, dtypes
@@ -71,7 +71,7 @@ void gemm_batched(std::int64_t count, double alpha, const MatrixView& a, std::in
 /// million columns; cuBLASLt computes everything else.
 enum class GemmBackend : std::uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
 
-/// Applies to all threads, from the next product on.
+/// Chooses the kernel for all threads, from the next product on.
 void set_gemm_backend(GemmBackend backend);
 GemmBackend gemm_backend();
 

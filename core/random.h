@@ -94,8 +94,8 @@ void manual_seed(std::uint64_t seed);
 namespace random {
 
 /// Fills with low + u (high - low); u is uniform on [0, 1) in steps of one roundoff of the dtype,
-/// so u < 1 in 16 bits too. `out` is floating point. Throws std::invalid_argument unless low <=
-/// high.
+/// so u < 1 in 16 bits too. `out` is floating point. Throws std::invalid_argument for low > high,
+/// and for a range high - low that is not finite.
 void uniform(const Array& out, double low, double high, RandomKey key);
 
 /// Fills with normal values. `out` is floating point. Throws std::invalid_argument unless std >= 0.
@@ -105,8 +105,7 @@ void normal(const Array& out, double mean, double std, RandomKey key);
 /// std::invalid_argument unless 0 <= p <= 1.
 void bernoulli(const Array& out, double p, RandomKey key);
 
-/// Fills with integers on [low, high), in any dtype. Throws std::invalid_argument unless low <
-/// high.
+/// Fills with integers on [low, high), in any dtype. Throws std::invalid_argument if low >= high.
 void integer(const Array& out, std::int64_t low, std::int64_t high, RandomKey key);
 
 /// Returns 0 ... n-1 in random order: int64 [n].

@@ -29,8 +29,8 @@ class ScopeEntry {
     return true;
   }
 
-  /// Called on another thread, which must not restore the variable: the next scope that begins or
-  /// ends on the scope's own thread does. `keep_alive` owns this entry.
+  /// Leaves end() to the scope's own thread: the next scope that begins or ends there restores the
+  /// variable. Call it on another thread only. `keep_alive` owns this entry.
   void abandon(std::shared_ptr<void> keep_alive);
 
   /// Ends the innermost scopes that other threads have abandoned.
@@ -77,8 +77,8 @@ void ScopeEntry<T>::end_abandoned() {
   }
 }
 
-/// Gives a thread-local variable another value until the end of the scope. For local variables,
-/// which end on their own thread.
+/// Gives a thread-local variable another value until the end of the scope. A ScopedValue must be a
+/// local variable, which ends on the thread that it began on.
 template <class T>
 class ScopedValue {
  public:

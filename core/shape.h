@@ -62,7 +62,7 @@ class Shape {
 
 using IntArrayRef = Shape;  ///< libtorch's name
 
-// Deleted: comparing or printing one integer as a Shape is a mistake for dim() or std::to_string().
+// Deleted, because an integer in place of a Shape is a mistake: use dim() or std::to_string().
 bool operator==(const Shape& shape, std::integral auto number) = delete;
 std::string to_string(std::integral auto number) = delete;
 

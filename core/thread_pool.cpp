@@ -78,8 +78,8 @@ struct Region {
 
 // Workers enter a region through a gate: one word with a bit that says whether it is open, the
 // number of workers inside, and the number of the region, so that a sleeping worker sees a change.
-// Whoever finds no chunk left closes the gate. The caller returns when no worker is inside, so it
-// never waits for a worker that wakes late.
+// A thread that finds no chunk left closes the gate. The caller returns when no worker is inside,
+// so it never waits for a worker that wakes late.
 class Pool {
  public:
   ~Pool() { stop(); }

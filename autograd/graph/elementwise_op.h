@@ -72,7 +72,7 @@ constexpr bool slope_reads(std::size_t i) {
   return contains(F::saves & F::reads[I], i);
 }
 
-/// How many of the first n operands it reads.
+/// Returns how many of the first n operands this derivative reads.
 template <class F, std::size_t I, std::size_t N>
 constexpr std::size_t count_slope_operands(std::size_t n) {
   std::size_t count = 0;
@@ -103,7 +103,7 @@ struct Slope {
   }
 
  private:
-  /// The index of operand i among the saved values, or of the zero behind them.
+  /// The index of operand i among the saved values, or of the zero after them.
   template <std::size_t i>
   static constexpr std::size_t kIndex = slope_reads<F, I, N>(i) ? count_slope_operands<F, I, N>(i)
                                                                 : kOperands;
@@ -209,7 +209,7 @@ struct Gradient {
   Tensor by_operand(const Backward<1 + S::kOperands>& b, const Saved&... saved) const {
     if constexpr (kOrder == kMaxOrder) {
       throw std::runtime_error("backward: expected at most third derivatives of '" +
-                               std::string(name) + "', got a graph that asks for more");
+                               std::string(name) + "', got one of a higher order");
     } else {
       using Derivative = Gradient<Slope<S, K, S::kOperands>, kOrder + 1>;
       return apply(Derivative{{slope}, compute}, mul(b.grad(), b.input(0)), saved...);

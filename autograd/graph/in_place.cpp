@@ -1,3 +1,5 @@
+#include <halfgrad/autograd/graph/in_place.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -5,9 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include <halfgrad/autograd/graph/in_place.h>
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/view.h>

@@ -7,7 +7,7 @@
 #include <halfgrad/autograd/tensor.h>
 
 /// In-place changes and the graph: how x.add_(y), and code that writes into a tensor by itself,
-/// keep the gradients of `x` right.
+/// keep the gradients of `x` correct.
 namespace halfgrad::detail {
 
 /// The tensor whose node an in-place change of `target` replaces: `target` itself, or the base that
@@ -16,8 +16,8 @@ namespace halfgrad::detail {
 Tensor recordable(const Tensor& target, const std::string& op);
 
 /// Updates the graph after the elements of `target` became those of `result`. `base` is
-/// recordable(target). It takes the node of `result`, or, if `target` is a view, a node that knows
-/// which elements were overwritten. Call it with grad mode on.
+/// recordable(target). It gets the node of `result`, or, if `target` is a view, a node that stores
+/// which elements were overwritten. Call this function with grad mode on.
 void rebase(const Tensor& base, const Tensor& target, const Tensor& result);
 
 /// Assigns compute() to `target`, which keeps its dtype: the cast rule is off meanwhile.

@@ -37,7 +37,7 @@ inline constexpr unsigned kSavesNothing = 0;
 inline constexpr unsigned kSavesInputs = 0xff;
 inline constexpr unsigned kSavesOutput = 0x100;
 
-/// Is notified of every op that ran: inspectors and traces.
+/// Base of inspectors and traces, which are notified of every op that ran.
 class OpObserver {
  public:
   virtual ~OpObserver() = default;
@@ -127,8 +127,8 @@ concept Prepares = requires(Op op, std::span<const Tensor> operands) {
   op.prepare(operands);
 };
 
-/// For each operand the set of operands that its gradient reads. An op without `reads` reads all
-/// that it saves.
+/// Returns, for each operand, the set of operands that its gradient reads; empty for an op without
+/// `reads`, which reads all that it saves.
 template <class Op>
 constexpr std::span<const unsigned> reads_of() {
   if constexpr (StatesReads<Op>) return Op::reads;
@@ -158,8 +158,8 @@ class OpNode final : public OperandsNode<N> {
 /// Makes `output` the next output of `node`.
 void set_history(const Tensor& output, std::shared_ptr<Node> node);
 
-// Calls requires_grad() of every tensor, without a short cut: a view whose base has changed updates
-// its own node by that, which must happen before a node that consumes the view is made.
+// Calls requires_grad() of every tensor, without a short cut: the call updates the node of a view
+// whose base has changed, which must happen before a node that consumes the view is made.
 inline bool any_requires_grad(std::span<const Tensor> tensors) {
   bool any = false;
   for (const Tensor& tensor : tensors) any |= tensor.defined() && tensor.requires_grad();
@@ -237,13 +237,13 @@ Tensor apply(Op op, const In&... inputs) {
 void use_one_device(const char* op, std::span<Tensor> operands);
 
 /// Returns `result` as a tensor, recorded in the graph as an op on `operands` if one of them
-/// requires grad. For views, and for ops whose operands are a list.
+/// requires grad. Views, and ops whose operands are a list, call it.
 using BackwardFunction = std::function<void(const Tensor& grad, std::span<Tensor> grad_inputs)>;
 Tensor record(const char* name, Array result, std::span<const Tensor> operands,
               BackwardFunction backward);
 
 /// Copies `result`, computed from `target`, into `target`, and gives `target` the node of `result`.
-/// If `target` is a view, its base gets a node that knows which elements were overwritten. Throws
+/// If `target` is a view, its base gets a node that stores which elements were overwritten. Throws
 /// for leaves that require grad, views of them, and expanded tensors.
 void assign_in_place(const Tensor& target, const Tensor& result, const char* op);
 

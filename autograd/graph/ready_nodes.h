@@ -14,8 +14,8 @@
 namespace halfgrad::detail {
 
 /// The nodes of a backward pass that have a gradient and have not run yet, by falling sequence
-/// number. Its consumers have larger sequence numbers, so the gradient of the first
-/// node is complete.
+/// number. The consumers of a node have larger sequence numbers, so the gradient of the first node
+/// is complete.
 class ReadyNodes {
  public:
   struct Entry {

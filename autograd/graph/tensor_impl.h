@@ -40,7 +40,7 @@ struct ViewOf {
   explicit ViewOf(const std::shared_ptr<TensorImpl>& viewed);
 
   const std::shared_ptr<TensorImpl> base;  // itself not a view
-  std::atomic<std::uint32_t> rebased;      // base->rebased for which the view's grad_fn was made
+  std::atomic<std::uint32_t> rebased;      // base->rebased when the view's grad_fn was made
   std::mutex mutex;                        // held while it is made: several threads may read a view
 };
 

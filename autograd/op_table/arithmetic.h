@@ -16,7 +16,7 @@ namespace halfgrad {
 struct Bounded {
   double value = 0;
   double error = 0;        ///< infinity if nothing can be said: a partial result may overflow
-  bool overflows = false;  ///< `value` is beyond the largest number: as a result, an infinity
+  bool overflows = false;  ///< `value` is above the largest finite value: the result is infinite
 };
 
 class AnyArithmetic {

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/op_table/op_table.h>
 #include <halfgrad/autograd/ops.h>
 
-/// The table's entry of a loss of two tensors (ops/loss.h).
+/// The table's entry of a loss of two tensors (ops/shared/loss.h).
 namespace halfgrad::detail {
 
 using LossFunction = std::function<Tensor(const Tensor& x, const Tensor& target, Reduction)>;

@@ -3,7 +3,7 @@
 namespace halfgrad {
 namespace detail {
 
-// Each is defined on the page of its op, autograd/ops/*.cpp.
+// Each entry is defined in the file of its op, autograd/ops/*.cpp.
 OpEntry add_entry();
 OpEntry sub_entry();
 OpEntry mul_entry();

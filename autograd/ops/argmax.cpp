@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>
@@ -15,7 +13,7 @@ constexpr std::int64_t kSpan = 256;
 
 // y = the first i with x_i = max_j x_j (argmin: min_j x_j) along `dim`, or the first i with x_i NaN
 //
-// One pass: finds that index in each span of kSpan candidates of a row. The candidates are all
+// One pass finds that index in each span of kSpan candidates of a row. The candidates are all
 // elements in the first pass, and the indices that the previous pass found in a later one.
 template <bool kMax, class T>
 struct FirstExtreme {
@@ -88,7 +86,7 @@ struct ExtremeIndex {
       candidates = found;
       count = spans;
     } while (count > 1);
-    // `rows` is x with dimensions `dim` and -1 exchanged: exchanges those of the indices back.
+    // `rows` is x with dimensions `dim` and -1 exchanged, so the indices are exchanged back.
     Shape order = rows.sizes();
     order[order.size() - 1] = 1;
     out.copy_(candidates.reshape(order).transpose(dim, -1).reshape(out.sizes()));

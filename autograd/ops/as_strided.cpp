@@ -44,7 +44,7 @@ Array laid_out(const Array& values, const Shape& strides, std::int64_t offset,
 
 // y is x's storage seen with other sizes, strides and offset.
 // dx = (zeros with dy added at y's strides), read at x's strides
-// Elements of x that share memory get equal shares of it.
+// Elements of x that share memory get equal shares of the gradient.
 Tensor as_strided_backward(const Tensor& grad, Geometry y, const Geometry& x, bool x_repeats) {
   for (int i = 0; i < y.sizes.size(); ++i) {
     if (y.strides[i] == 0) y.sizes[i] = std::min<std::int64_t>(y.sizes[i], 1);

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>

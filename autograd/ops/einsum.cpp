@@ -13,7 +13,7 @@ namespace halfgrad {
 namespace {
 
 // Each character names a dimension: a letter of the equation, or a digit for a dimension that the
-// ellipsis stands for, '7' for the last. In ASCII order these come first, from left to right.
+// ellipsis stands for, '7' for the last. In ASCII order the digits come first, from left to right.
 using Labels = std::string;
 
 struct Factor {
@@ -90,7 +90,7 @@ void expect_result(const Labels& result, const std::vector<Factor>& factors) {
       return contains(factor.labels, label);
     });
     if (!known || std::count(result.begin(), result.end(), label) > 1) {
-      detail::fail("einsum", "expected letters of the operands, each once, behind ->, got {}",
+      detail::fail("einsum", "expected letters of the operands, each once, after ->, got {}",
                    spelled(label));
     }
   }

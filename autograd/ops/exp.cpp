@@ -1,4 +1,3 @@
-#include <cmath>
 #include <numbers>
 
 #include <halfgrad/autograd/op_table/elementwise_entry.h>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <stdexcept>
 
 #include <halfgrad/autograd/graph/op.h>

@@ -14,7 +14,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol, double atol
                  rtol, atol);
   }
   const NoGradGuard no_grad;
-  // In float64, since differences of uint8 wrap around and bool has none.
+  // Computes in float64, since differences of uint8 wrap around and bool has none.
   const auto wide = [](const Tensor& x) { return x.is_floating_point() ? x : to(x, kDouble); };
   // An infinity is close only to itself: its distance to other values is not finite.
   const Tensor distance = abs(wide(self) - wide(other));

@@ -22,7 +22,7 @@ struct Normalize {
   static constexpr auto name = kCentred ? "layer_norm" : "rms_norm";
   static constexpr auto precision = Precision::wide_range;
   static constexpr unsigned saves = operands(0, 1);  // x and weight
-  int dims;                                          // in a row: the last ones
+  int dims;                                          // dimensions of a row, the last ones
   std::optional<double> eps;
   double used_eps = 0;
   Array statistics = {};
@@ -67,7 +67,8 @@ struct Normalize {
   Shape row_sizes(const Shape& sizes) const {
     return {sizes.end() - dims, static_cast<std::size_t>(dims)};
   }
-  // In float32 at least: a 16-bit sum would overflow, or lose digits that a float32 bias keeps.
+  // Sums in float32 at least: a 16-bit sum would overflow, or lose digits that a float32 bias
+  // keeps.
   Tensor sum_of_rows(const Tensor& dy) const {
     const Tensor rows = reshape(dy, matrix_sizes(dy.sizes()));
     return reshape(sum(rows, 0, false, statistics.dtype()), row_sizes(dy.sizes()));

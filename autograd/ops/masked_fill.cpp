@@ -31,7 +31,7 @@ struct MaskedFill {
     }
     const Array out =
         Array::empty(broadcast_shapes(x.sizes(), mask.sizes(), name), x.dtype(), x.device());
-    // Throws if x's dtype does not hold it, and rounds as storing does.
+    // Throws if x's dtype does not hold `fill`, and rounds it as storing does.
     const Scalar value = visit(x.dtype(), [this](auto tag) {
       using T = typename decltype(tag)::type;
       return Scalar(static_cast<compute_t<T>>(fill.to<T>()));

@@ -14,9 +14,10 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-// y = the first i with weight_0 + ... + weight_i > u (weight_0 + ... + weight_(n-1)), u uniform in
-// [0, 1); so never an i of weight 0. The draws are the same on every device: u and the sums are,
-// and no a * b + c is there to contract.
+// y = the first i with weight_0 + ... + weight_i > u (weight_0 + ... + weight_(n-1))
+//
+// u is uniform in [0, 1), so an i of weight 0 is never drawn. The draws are the same on every
+// device: u and the sums are, and there is no a * b + c that a compiler could contract.
 struct DrawFromSums {
   const double* sums;  // [rows, n], cumulative
   std::int64_t n;

@@ -94,7 +94,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
     const Tensor losses = detail::apply(detail::PickedLoss{targets.encoded}, x);
     if (reduction == Reduction::none) return losses;
     if (reduction == Reduction::sum) return sum(losses);
-    // In float32 at least: the sum may overflow 16 bits where the mean does not.
+    // Sums in float32 at least: the sum may overflow 16 bits where the mean does not.
     const Tensor total = sum(losses, promote_types(x.dtype(), DType::f32));
     return (total / Tensor(targets.total_weight())).to(x.dtype());
   };

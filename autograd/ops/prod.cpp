@@ -90,8 +90,8 @@ struct Prod {
                   std::array<const Array*, 2>{&grads, &rows}, std::array<const Array*, 1>{&out});
     return Tensor(dx);
   }
-  // Differentiable any number of times: repeats x as the rows of a square matrix with 1 on its
-  // diagonal, and multiplies along each row.
+  // Repeats x as the rows of a square matrix with 1 on its diagonal, and multiplies along each row.
+  // The result is differentiable any number of times.
   Tensor product_of_others(const Tensor& x) const {
     const std::int64_t n = x.size(dim);
     const Tensor rows = unsqueeze(transpose(x, dim, -1), -2);

@@ -6,7 +6,7 @@
 namespace halfgrad {
 namespace {
 
-// [n, m], true where column - row >= diagonal.
+// Returns a mask [n, m], true where column - row >= diagonal.
 Tensor on_or_above(const Tensor& self, std::int64_t diagonal, const char* op) {
   if (self.dim() < 2) {
     detail::fail(op, "expected matrices [..., n, m], got shape {}", self.sizes());

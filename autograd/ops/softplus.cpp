@@ -12,8 +12,8 @@ namespace {
 //   = max(x, 0) + log(1 + e^-|beta x|) / beta,  with min(x, 0) for beta < 0
 // dy/dx = 1 / (1 + e^(-beta x))
 //
-// The second form never overflows. `threshold` is optional, as no cut-off is needed: y = x where
-// beta x exceeds it.
+// The second form never overflows and needs no cut-off, so the default `threshold` is infinity. If
+// beta x is above it, y is x.
 struct Softplus : ElementwiseDefaults {
   static constexpr auto name = "softplus";
   static constexpr auto precision = Precision::wide_range;

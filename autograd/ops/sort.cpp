@@ -42,7 +42,7 @@ Tensor sorted_indices(const Tensor& self, std::int64_t dim, std::int64_t count, 
   return apply(SortedIndices{d, count, descending}, self);
 }
 
-// gather() reads the values, and has their gradient.
+// gather() reads the values and defines their gradient.
 std::tuple<Tensor, Tensor> values_at(const Tensor& self, std::int64_t dim, const Tensor& index) {
   return {gather(self, dim, index), index};
 }

@@ -4,7 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
-// Parts of a tensor along one dimension. All of them are views, and slice() has their gradient.
+// Parts of a tensor along one dimension. All are views; slice() and select() define the gradients.
 namespace halfgrad {
 namespace {
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
 

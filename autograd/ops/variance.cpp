@@ -21,8 +21,8 @@ namespace {
 // of nearly equal elements (Chan, Golub and LeVeque, "Algorithms for computing the sample
 // variance", 1983, eq. 1.7). The difference may round below 0, and counts as 0 then.
 //
-// If squares of x_i are beyond the range of T, computes the variance of x / max |x| times max
-// |x|^2: the standard deviation is within the range.
+// If squares of x_i are outside the range of T, computes the variance of x / m for m = max |x|, and
+// multiplies by m^2 at the end: the standard deviation is within the range.
 template <bool kRoot>
 struct VarianceRow {
   double correction;

@@ -108,7 +108,7 @@ OpEntry select_entry() {
         return Shape{i[0], 3, i[1]};
       });
 }
-// Rows that overlap. contiguous() comes first, since the suite varies the strides of operands.
+// The rows of the view overlap. contiguous() comes first, since tests vary the strides of operands.
 OpEntry as_strided_entry() {
   return view_entry(
       "as_strided",

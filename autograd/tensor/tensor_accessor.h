@@ -15,7 +15,7 @@ namespace halfgrad {
 ///   for (std::int64_t i = 0; i < a.size(0); ++i) total += a[i][0];
 template <class T, std::size_t N>
 class TensorAccessor {
-  static_assert(N > 0, "a tensor of no dimension has item()");
+  static_assert(N > 0, "accessor: expected N > 0; for a 0-dimensional tensor use item()");
 
  public:
   /// Copies N sizes and N strides. Strides count elements.

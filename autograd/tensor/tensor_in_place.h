@@ -17,9 +17,9 @@ class TensorIndex;
 
 namespace detail {
 
-/// The methods of Tensor whose name ends in _, and those of unary_ops.h: each does in place what
-/// the method without it does, keeps the tensor's dtype, and returns the tensor. They are const, as
-/// in libtorch, because a Tensor is a handle.
+/// The methods of Tensor whose name ends in _, with those of unary_ops.h: each does in place what
+/// the method without the _ does, keeps the tensor's dtype, and returns the tensor. They are const,
+/// as in libtorch, because a Tensor is a handle.
 class InPlaceMethods : public UnaryMethods {
  public:
   Tensor& add_(const Tensor& other, Scalar alpha = 1) const;

@@ -3,8 +3,8 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/tensor.h>
 
-// Methods that return a new tensor. In-place methods are in tensor_in_place.cpp, methods of ops of
-// one tensor on their pages in ops/.
+// Methods that return a new tensor. In-place methods are in tensor_in_place.cpp; methods of ops of
+// one tensor are in the files of the ops, in ops/.
 namespace halfgrad::detail {
 
 // Arithmetic
@@ -126,8 +126,8 @@ Tensor TensorMethods::to(Device device, DType dtype) const { return to(device).t
 Tensor TensorMethods::to(const TensorOptions& options) const {
   if (options.requires_grad()) {
     throw std::invalid_argument(
-        "to: expected options without requires_grad, which a conversion has from its operand, got "
-        "requires_grad(true)");
+        "to: expected options without requires_grad, which a conversion takes from its operand, "
+        "got requires_grad(true)");
   }
   const Device device = options.has_device() ? options.device() : self().device();
   return to(device, options.has_dtype() ? options.dtype() : self().dtype());

@@ -13,9 +13,10 @@ Tensor TensorMethods::view(const Shape& sizes) const {
   const Tensor& x = self();
   Tensor result = reshape(sizes);
   if (x.numel() > 0 && result.array().storage() != x.array().storage()) {
-    throw std::runtime_error("view: expected strides that show shape " + to_string(result.sizes()) +
-                             " without a copy, got shape " + to_string(x.sizes()) +
-                             " with strides " + to_string(x.strides()) + "; use reshape()");
+    throw std::runtime_error("view: expected strides that allow shape " +
+                             to_string(result.sizes()) + " without a copy, got shape " +
+                             to_string(x.sizes()) + " with strides " + to_string(x.strides()) +
+                             "; use reshape()");
   }
   return result;
 }

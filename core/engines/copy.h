@@ -4,8 +4,8 @@
 
 namespace halfgrad::detail {
 
-/// Sets target[i] = source[i], converted. Shapes are equal, devices any. Equal dtypes copy bits, so
-/// a NaN keeps its payload.
+/// Sets target[i] = source[i], converted. The shapes are equal; the devices may differ. Between
+/// equal dtypes it copies bits, so a NaN keeps its payload.
 void copy(const Array& target, const Array& source);
 
 void fill(const Array& target, Scalar value);

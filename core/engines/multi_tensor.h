@@ -45,8 +45,8 @@ HG_HD inline void raise_flag(float* flag) {
 }
 
 /// Adds the number of set lanes in `mask` to *counter, from any number of threads. Integer addition
-/// gives the same result in any order. Past the end of a tensor a pack contains what the formula
-/// computes from zeros.
+/// gives the same result in any order. On the CPU the lanes after the end of a tensor count too:
+/// the formula computes them from zeros.
 HG_HD inline void add_count(std::int64_t* counter, bool mask) {
   if (!mask) return;
 #if defined(__CUDA_ARCH__)

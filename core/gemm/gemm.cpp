@@ -1,9 +1,7 @@
 #include <halfgrad/core/gemm.h>
 
-#include <algorithm>
 #include <atomic>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
@@ -205,7 +203,7 @@ void multiply_checked(double alpha, const MatrixView& a, const MatrixView& b, do
   }
 }
 
-// The view moved on by `offset` elements.
+// Returns the view moved by `offset` elements.
 MatrixView advanced(MatrixView view, std::int64_t offset) {
   view.data = static_cast<const char*>(view.data) + offset * item_size(view.dtype);
   return view;

@@ -1,5 +1,6 @@
-// Matrix products of integers, which wrap on overflow. Unsigned words do that, too, so every order
-// of a sum gives the same result, and no word needs more bits than the result.
+// Matrix products of integers, which wrap on overflow. They are computed in unsigned words, whose
+// overflow is defined to wrap. So every order of a sum gives the same result, and no word needs
+// more bits than the result.
 
 #include <halfgrad/core/gemm/gemm_integers.h>
 

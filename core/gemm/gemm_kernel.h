@@ -46,7 +46,7 @@ void store(const Vector<T>& vector, T* to) {
 }
 
 // Packs rows [begin, end) of an operand with one contiguous row of `extent` elements for each k.
-// Strip s gets the elements s * Width ... of every row, and zeros behind the last.
+// Strip s gets the elements s * Width ... of every row, and zeros after the last one.
 template <int Width, class T>
 void pack_rows(const T* rows, std::int64_t row_stride, std::int64_t extent, std::int64_t begin,
                std::int64_t end, std::int64_t depth, T* packed) {
@@ -140,8 +140,8 @@ struct Destination {
   }
 };
 
-// Returns alpha * sum, rounded. Inlined, it might become part of a fused multiply-add, which skips
-// that rounding, in some callers and not in others.
+// Returns alpha * sum, rounded. It is not inlined: in some callers it would become part of a fused
+// multiply-add, which skips that rounding.
 template <class T>
 [[gnu::noinline]] Vector<T> scaled(T alpha, const Vector<T>& sum) {
   return alpha * sum;
@@ -212,8 +212,8 @@ template <int Rows, int Vectors, class T>
 }
 
 // Computes Rows x columns of C from a strip of A, packed or in contiguous rows, and the first
-// Vectors vectors of a packed strip of B. Unrolled by 4: a core that runs two hardware threads
-// fetches too few instructions to keep up with a shorter loop.
+// Vectors vectors of a packed strip of B. The loop is unrolled by 4: a core that runs two hardware
+// threads fetches too few instructions to keep up with a shorter loop.
 template <int Rows, int Vectors, bool Packed, class T>
 void multiply_strips(std::int64_t depth, const T* a, std::int64_t a_row_stride, const T* b,
                      const Destination<T>& to, std::int64_t columns) {
@@ -238,7 +238,7 @@ template <class T>
 using MultiplyStrips = void (*)(std::int64_t depth, const T* a, std::int64_t a_row_stride,
                                 const T* b, const Destination<T>& to, std::int64_t columns);
 
-// multiply_strips for 1 <= rows <= kStripRows and 1 <= columns <= kStripColumns.
+// Returns multiply_strips for 1 <= rows <= kStripRows and 1 <= columns <= kStripColumns.
 template <bool Packed, class T>
 MultiplyStrips<T> multiply_strips_of(std::int64_t rows, std::int64_t columns) {
   static constexpr auto table = []<int... I>(std::integer_sequence<int, I...>) {

@@ -20,7 +20,7 @@ constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) { return divide
 
 // Work that takes some microseconds and so is worth another thread: elements copied, multiply-adds.
 inline constexpr std::int64_t kCopiesPerChunk = 1 << 14, kMultiplyAddsPerChunk = 1 << 17;
-// How many items of a given cost make a chunk.
+// Returns how many items of a given cost make a chunk.
 inline std::int64_t grain_of(std::int64_t cost_of_one, std::int64_t cost_of_chunk) {
   return std::max<std::int64_t>(1, cost_of_chunk / std::max<std::int64_t>(1, cost_of_one));
 }
@@ -132,9 +132,9 @@ void pack(const Operand<T>& operand, T* packed) {
   });
 }
 
-// Returns whether all rows of a strip of A, `row_stride` elements apart, share one set of the L1
-// cache: it has 64 sets of 64-byte lines, and a set holds fewer lines than a strip has rows.
-// Packing such an A made layers 1,024 wide 10 % faster, where several strips of B read it.
+// Returns whether all rows of a strip of A share one set of the L1 cache: it has 64 sets of 64-byte
+// lines, a set holds 8 or 12 lines, and B needs some of them. Packing such an A made layers 1,024
+// wide 10 % faster, if several strips of B read it.
 template <class T>
 bool share_cache_set(std::int64_t row_stride, std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t kPeriod = 64 * 64 / sizeof(T);

@@ -13,7 +13,7 @@
 namespace halfgrad::detail {
 
 // kDepthBlock rows of a strip of B stay in the L1 cache, kTileRows x kDepthBlock of A in the L2
-// cache. A C of up to kFewRows rows that is wider than high is cut into one row of tiles.
+// cache. A C of up to kFewRows rows and at least as many columns is cut into one row of tiles.
 inline constexpr std::int64_t kDepthBlock = 288;
 inline constexpr std::int64_t kTileRows = 96, kFewRows = 144;
 static_assert(kTileRows % kStripRows == 0);

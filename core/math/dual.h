@@ -176,8 +176,8 @@ HG_HD Dual<T> erf(Dual<T> x) {
 ///
 ///     d(x^p) = p x^(p-1) dx + x^p log(x) dp
 ///
-/// Terms that vanish in the limit are 0 instead of 0 * inf, and a constant p gives no NaN for x <=
-/// 0.
+/// Terms that vanish in the limit are 0 instead of 0 * inf. So a constant p gives no NaN for x = 0
+/// or negative x.
 template <class T>
 HG_HD Dual<T> pow(Dual<T> x, Dual<T> exponent) {
   const T base = x.value;

@@ -76,7 +76,7 @@ struct Split {
 
 }  // namespace detail
 
-/// As exp_normal, but multiplies by 2^n in two steps, for results from subnormal to overflow.
+/// Multiplies e^r by 2^n in two steps, for results from subnormal to overflow: see exp_normal.
 inline Pack<float> exp(Pack<float> x) {
   x = select(x > 89, 89, select(x < -104, -104, x));
   const detail::Rounded n(x * detail::kLog2E);

@@ -114,7 +114,7 @@ HG_HD T multiply_add(T a, T b, T c) {
   }
 }
 
-/// As torch.minimum and torch.maximum: NaN on either side gives NaN.
+/// Return NaN if either operand is NaN, as torch.minimum and torch.maximum do.
 template <class T>
 HG_HD T minimum(T a, T b) {
   return select(a < b, a, select(a != a, a, b));
@@ -124,7 +124,7 @@ HG_HD T maximum(T a, T b) {
   return select(a > b, a, select(a != a, a, b));
 }
 
-/// Return bool for scalars and Mask for packs; of a Dual they test the value.
+/// Return bool for scalars and Mask for packs; for a Dual they test the value.
 template <class T>
 HG_HD mask_t<T> isnan(T x) {
   return x != x;

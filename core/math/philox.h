@@ -4,14 +4,11 @@
 // values depend neither on the number of threads nor on the device.
 //
 // A RandomKey names a random tensor. Block k of that key has four 32-bit words, from which
-// `uniform` and `normal` make 4 floats or 2 doubles. With n elements per block, element i is out[i
-// % n] of block i / n. The code uses only +, *, /, sqrt and explicit fma, each correctly rounded on
-// every device, and adds a product only inside std::fma. So a compiler that contracts a * b + c
-// cannot change a bit. (Flags that give up correct rounding, -ffast-math or --use_fast_math,
+// `uniform` and `normal` make 4 floats or 2 doubles. With n elements per block, block i / n has
+// element i as its element i % n. The code uses only +, *, /, sqrt and explicit fma, each correctly
+// rounded on every device, and adds a product only inside std::fma. So no compiler can change a bit
+// by contracting a * b + c. (Flags that give up correct rounding, -ffast-math or --use_fast_math,
 // would.)
-
-#include <halfgrad/core/fail.h>
-#include <halfgrad/core/hd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +17,9 @@
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include <halfgrad/core/fail.h>
+#include <halfgrad/core/hd.h>
 
 namespace halfgrad {
 
@@ -132,8 +132,8 @@ struct NormalTraits<double> {
   static constexpr std::uint64_t sqrt_half_bits = 0x3FE6A09E667F3BCD;
 };
 
-/// Returns ln(u) for a normal u > 0. With u = 2^e m, sqrt(1/2) <= m < sqrt(2), s = (m - 1) / (m +
-/// 1):
+/// Returns ln(u) for a normal u > 0:
+///     u = 2^e m  with  sqrt(1/2) <= m < sqrt(2),  s = (m - 1) / (m + 1)
 ///     ln(u) = e ln(2) + 2 s (1 + s^2/3 + s^4/5 + ...)
 template <class T, class Word>
 HG_HD T portable_log(T u) {

@@ -17,7 +17,7 @@ template <class T>
 inline constexpr int kPerBlock = static_cast<int>(sizeof(PhiloxBlock) / sizeof(T));
 
 struct Uniform {
-  double low, range, steps;  // `steps` steps in [0, 1)
+  double low, range, steps;  // `steps` equally likely values in [0, 1)
 
   template <class T>
   HG_HD void operator()(const PhiloxBlock& block, T (&out)[kPerBlock<T>]) const {

@@ -35,7 +35,7 @@ class CachingAllocator {
   allocator::Block allocate(std::size_t bytes, Queue queue);
   /// Frees the block; it goes to `pool`, if not 0, unless it belongs to another open pool.
   void deallocate(const allocator::Block& block, std::uint64_t pool) noexcept;
-  /// Once freed, the block is not reused before the work queued on `stream` by then is done.
+  /// After it is freed, the block is not reused before the work queued on `stream` by then is done.
   void record_stream(const allocator::Block& block, const Stream& stream);
 
   /// Opens a pool. When it is closed, its blocks go to stream `home`.

@@ -13,11 +13,13 @@ struct MemorySource {
   std::function<void*(std::size_t bytes)> request;
   std::function<void(void* block)> release;
 
-  /// Set for memory that a GPU may still use after the host frees it; these must not throw. Records
-  /// an event after the work queued on a stream so far, or returns nullptr if that is impossible
-  /// now.
+  // The functions below are set for memory that a GPU may still use after the host frees it. They
+  // must not throw.
+
+  /// Records an event after the work queued on a stream so far, or returns nullptr if that is
+  /// impossible now.
   std::function<void*(const Stream& stream)> record_event = nullptr;
-  /// Returns whether that work is done, and then destroys the event.
+  /// Returns whether that work is done; if so, destroys the event.
   std::function<bool(void* event)> event_done = nullptr;
   /// Blocks the host until that work is done.
   std::function<void(void* event)> wait_event = nullptr;

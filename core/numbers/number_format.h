@@ -9,8 +9,8 @@
 #include <halfgrad/core/language.h>
 
 /// Binary floating-point formats of up to 32 bits: decode() gives the value of a bit pattern,
-/// encode() the pattern of a value. Exact for every double, in integer arithmetic. They check
-/// conversions and serve lessons; dtype.h has the fast conversions.
+/// encode() the pattern of a value, rounded as its options say. Both are for tests of conversions
+/// and for lessons; dtype.h has the fast conversions.
 ///
 /// IEEE 754-2019 section 3 defines fp16 and fp32; "FP8 Formats for Deep Learning" (Micikevicius et
 /// al., 2022) and the OCP 8-bit Floating Point Specification define e4m3fn and e5m2.
@@ -71,7 +71,7 @@ inline double decode(std::uint32_t bits, const NumberFormat& format) {
 enum class Rounding : std::uint8_t {
   nearest_even,
   toward_zero,
-  stochastic,  ///< up in magnitude with the probability of the discarded fraction
+  stochastic,  ///< away from zero, with the discarded fraction as the probability
 };
 
 struct EncodeOptions {

@@ -16,8 +16,11 @@ struct LossDefaults : ElementwiseDefaults {
   static constexpr auto precision = Precision::wide_range;
 };
 
-/// A loss that depends on d = x - t only: F defines y = of_difference(d) and dy/dd =
-/// slope_of_difference(d), so dy/dx = dy/dd and dy/dt = -dy/dd.
+/// A loss that depends on d = x - t only. F defines
+///
+///     y = of_difference(d),  dy/dd = slope_of_difference(d)
+///
+/// so dy/dx = dy/dd and dy/dt = -dy/dd.
 template <class F>
 struct DifferenceLoss : LossDefaults {
   template <class T>
@@ -68,7 +71,7 @@ Tensor loss(const F& f, Reduction reduction, const Tensor& self, const Tensor& t
   if (self.sizes() != target.sizes()) {
     warn_once(site, F::name,
               "expected a target of shape " + to_string(self.sizes()) + ", got " +
-                  to_string(target.sizes()) + ", and lets them broadcast");
+                  to_string(target.sizes()) + "; both are broadcast");
   }
   return weighted_loss(f, reduction, {}, self, target);
 }

@@ -10,8 +10,8 @@ namespace halfgrad::detail {
 /// out = alpha a b + beta out + bias, for matrices or batches of them
 ///
 /// a [batch..., m, k], b [batch..., k, n], out [batch..., m, n]: the batches of a and b broadcast
-/// to out's. bias: undefined, or [n], added to every row. Any strides; nothing is copied or
-/// repeated. One dtype that expect_one_dtype allows; accumulation and rounding are gemm's.
+/// to out's, without a copy. bias: undefined, or [n], added to every row. Strides are arbitrary,
+/// and the dtype is one that expect_one_dtype allows; accumulation and rounding are gemm's.
 void product(double alpha, const Array& a, const Array& b, double beta, const Array& out,
              const Array& bias = {});
 

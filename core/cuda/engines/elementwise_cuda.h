@@ -9,12 +9,13 @@
 #include <halfgrad/core/cuda/engines/pack_view.h>
 #include <halfgrad/core/engines/elementwise.h>
 
-/// The elementwise engine on a GPU. Bounded by memory: every operand is read and written once, in
-/// 128-bit accesses if all strides and alignments allow them, else one element a thread.
+/// The elementwise engine on a GPU. It is bounded by memory: every input is read once and the
+/// output written once, in 128-bit accesses if all strides and alignments allow them, else one
+/// element a thread.
 namespace halfgrad::detail {
 
-/// A functor with `static constexpr bool rare = true` has no kernel for packs, to save code: second
-/// derivatives, which few programs compute.
+/// A functor with `static constexpr bool rare = true`: a second derivative, which few programs
+/// compute. It has no kernel for packs, which saves code.
 template <class F>
 concept Rare = F::rare;
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #if !defined(__CUDACC__)
-#error "expected nvcc: a file that includes core/engines/parallel.h is CUDA in a build with CUDA"
+#error "expected nvcc: list a source that includes core/engines/parallel.h in halfgrad_kernels()"
 #endif
 
 #include <halfgrad/core/cuda/engines/launch.h>
 
-/// parallel_for_each on a GPU, one thread for each index. Bounded by memory, or by latency where
-/// indices decide what is read; many threads hide latency.
+/// parallel_for_each on a GPU, one thread for each index. It is bounded by memory, or by latency if
+/// the indices decide which elements are read; many threads hide latency.
 namespace halfgrad::detail {
 
 inline constexpr int kForEachThreads = 256;

@@ -40,7 +40,7 @@ class GridGroup {
   __device__ int size() const { return static_cast<int>(gridDim.x * blockDim.x); }
   __device__ void sync() const { cooperative_groups::this_grid().sync(); }
 
-  /// As Group::combine, in a fixed order; T is float or double.
+  /// Group::combine over the whole grid, in a fixed order; T is float or double.
   template <class T, class Combine>
   __device__ T combine(T value, const Combine& combine) const {
     value = block_.combine(value, combine);

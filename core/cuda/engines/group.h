@@ -21,7 +21,7 @@ inline __device__ std::byte* warp_values() {
   return values;
 }
 
-/// Threads that share a row: a warp, or a block of several. All of them call every member.
+/// Threads that share a row: a warp, or a block of several warps. All of them call every member.
 class Group {
  public:
   /// The group of the calling thread.

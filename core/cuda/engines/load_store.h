@@ -14,9 +14,9 @@
 #include <halfgrad/core/engines/tile.h>
 #include <halfgrad/core/numbers/convert.h>
 
-/// Loads and stores of kernels whose dtypes are known at run time: elements widen to the
-/// compute type T (float, double or int64_t) on load and are rounded once on store. The dtype is
-/// the same for all threads, so the switch costs a jump, and one kernel serves every dtype.
+/// Loads and stores of kernels whose dtypes are known at run time: elements widen to the compute
+/// type T (float, double or int64_t) on load and are rounded once on store. The dtype is the same
+/// for all threads, so the switch costs a jump, and one kernel serves every dtype.
 namespace halfgrad::detail {
 
 /// Elements a thread handles at a time: 16 bytes of 16-bit elements.
@@ -44,7 +44,7 @@ __device__ void with_stored_type(DType dtype, const F& f) {
   }
 }
 
-/// As detail::convert, by hardware instructions where they exist.
+/// Converts as detail::convert does, with hardware instructions where they exist.
 template <class To, class From>
 __device__ To convert_on_device(From x) {
   if constexpr (std::is_same_v<From, Half> && !std::is_same_v<To, Half>) {

@@ -16,12 +16,12 @@
 
 /// The engine for lists of tensors on a GPU. The list is a kernel parameter, of at most 32764
 /// bytes: about 200 tensors a launch for Adam. So nothing is uploaded or waited for, and a captured
-/// graph has its own copy. Each block takes a chunk of one tensor. Bounded by memory, with 128-bit
-/// accesses if all operands of a tensor are contiguous and aligned.
+/// graph has its own copy. Each block takes a chunk of one tensor. The engine is bounded by memory,
+/// with 128-bit accesses if all operands of a tensor are contiguous and aligned.
 namespace halfgrad::detail {
 
-/// A contiguous operand, or one element for all, of 16 or 32 bits: shorter than a PackView, so that
-/// a table has more entries.
+/// A contiguous operand of 16-bit or 32-bit elements, or one repeated element. It is smaller than a
+/// PackView, so a table has more entries.
 struct DenseView {
   static constexpr int kElements = kPerThread;
 
@@ -85,7 +85,7 @@ class UpdateTable {
   __device__ const Entry& entry(unsigned index) const {
     return reinterpret_cast<const Entry*>(entries_)[index];
   }
-  /// The entry that has the chunk of `block`.
+  /// Returns the entry whose chunk `block` takes.
   __device__ const Entry& entry_of(unsigned block) const {
     unsigned low = 0;
     for (unsigned high = count_; high - low > 1;) {
@@ -102,7 +102,7 @@ class UpdateTable {
   unsigned blocks_ = 0;
 };
 
-/// Returns the formula of `update`. One thread of the block makes it, since it may take powers.
+/// Returns the formula of `update`. One thread of the block makes it, since pow is slow.
 template <class Update>
 __device__ auto make_formula(const Update& update) {
   using Formula = decltype(update.make());

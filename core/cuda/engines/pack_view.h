@@ -25,7 +25,7 @@ inline __device__ int pack_count(std::int64_t index, std::int64_t n) {
   return n - index < kPerThread ? static_cast<int>(n - index) : kPerThread;
 }
 
-/// Loads a pack of `count` elements and, behind them, zeros. It must be aligned as for load_pack.
+/// Loads `count` elements and fills the pack with zeros. It must be aligned as for load_pack.
 inline __device__ void load_packed(const std::byte* data, DType dtype, std::int64_t index,
                                    int count, float (&values)[kPerThread]) {
   with_packed_type(dtype, [&](auto tag) {

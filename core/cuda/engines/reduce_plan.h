@@ -19,8 +19,8 @@ struct ReducePlan {
   std::int64_t columns = 1;  ///< outputs that are neighbours in memory
   std::int64_t parts = 1;    ///< parts of an output, each of `chunk` elements
   std::int64_t chunk = 1;
-  Shape
-      order;  ///< permutes the operand's dimensions to [outer, count, columns] or [outputs, count]
+  /// Permutes the operand's dimensions to [outer, count, columns] or [outputs, count].
+  Shape order;
 
   std::int64_t column_blocks() const { return outputs / columns * ((columns + kWarp - 1) / kWarp); }
   /// Returns the index of a part's total in an array [outer, parts, columns].

@@ -28,7 +28,7 @@ struct PackedRows {
   __device__ void load(std::int64_t index, float (&values)[kPerThread]) const {
     load_packed(data, dtype, index, kPerThread, values);
   }
-  /// As load(), or `otherwise` if the array is undefined.
+  /// Loads as load() does; sets all values to `otherwise` if the array is undefined.
   __device__ void load_or(float otherwise, std::int64_t index, float (&values)[kPerThread]) const {
     if (data != nullptr) return load(index, values);
 #pragma unroll

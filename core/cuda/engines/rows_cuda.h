@@ -14,10 +14,10 @@
 #include <halfgrad/core/engines/rows.h>
 
 /// The row engine on a GPU: a warp takes a row, or a block if rows are long. The functor needs
-/// contiguous rows of type T. Others are staged in shared memory: inputs are widened once, and
-/// outputs that are read back keep compute precision until the end. Rows too long for that are
-/// staged in global memory, by a limited number of blocks. If rows are few and long, all blocks
-/// together take one after the other.
+/// contiguous rows of type T. Other rows are staged in shared memory: inputs are widened once, and
+/// outputs that are read back keep compute precision until the end. Rows too long for shared memory
+/// are staged in global memory, by a limited number of blocks. If rows are few and long, all blocks
+/// work on one row together, then on the next.
 namespace halfgrad::detail {
 
 /// A GPU's Team: the threads of a Group or a GridGroup.
@@ -120,8 +120,8 @@ __device__ void run_row(const F& f, const RowOperands<sizeof...(I), sizeof...(O)
   group.sync();
 }
 
-/// Applies the functor to rows, which warps take or, with `whole_block`, blocks. `scratch` is a
-/// staging buffer for one row of each block, or null for shared memory.
+/// Applies the functor to the rows: a warp takes each row, or a block if `whole_block`. `scratch`
+/// is a staging buffer for one row of each block, or null for shared memory.
 template <class T, class F, std::size_t I, std::size_t O>
 __global__ void __launch_bounds__(kMaxRowThreads)
     map_rows(const F f, const RowOperands<I, O> operands, bool whole_block, T* scratch) {
@@ -165,7 +165,7 @@ RowOperand row_operand(const Array& array, std::int64_t& staged, std::int64_t& w
 template <class T, class F, std::size_t... I, std::size_t... O>
 void rows_on_cuda(const F& f, std::int64_t rows, const Array* const* in, const Array* const* out,
                   std::index_sequence<I...>, std::index_sequence<O...>) {
-  // Elements that a block may stage in the 48 KiB of shared memory that every GPU grants.
+  // Elements that a block may stage in the 48 KiB of shared memory that it has on every GPU.
   constexpr std::int64_t kShared = (48 * 1024 - kGroupBytes) / sizeof(T);
   constexpr std::int64_t kScratchBlocks = 256;
   if (rows == 0) return;

@@ -83,8 +83,8 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
   launch.check();
 }
 
-// A captured copy is replayed with the same addresses, which only our pinned memory is known to
-// keep.
+// A replay copies to or from the address of the capture. Only pinned memory of our allocator is
+// known to be valid then.
 void expect_pinned_if_captured(const Array& on_host, const Stream& stream) {
   if (!on_host.is_pinned() && runtime::is_capturing(stream.device().index(), stream.native())) {
     fail<std::runtime_error>("copy",
@@ -112,7 +112,7 @@ void copy_from_host(const Array& target, const Array& source, std::size_t bytes)
   if (source.is_pinned()) {
     source.record_stream(stream);
   } else if (!is_pageable(source, launch)) {
-    wait_for(stream, "copy");  // its owner may free it when the array is gone
+    wait_for(stream, "copy");  // its owner may free it when the array is destroyed
   }
 }
 

@@ -4,9 +4,9 @@
 
 namespace halfgrad::detail {
 
-/// Copies `bytes` contiguous bytes; at least one array is on a GPU. Queued on the GPU's current
-/// stream (the source's, between two GPUs). The host waits for a copy to host memory that is not
-/// pinned, and for one from memory that others have page-locked.
+/// Copies `bytes` contiguous bytes; at least one array is on a GPU. The copy is queued on the GPU's
+/// current stream (the source's, between two GPUs). The host waits for a copy to host memory that
+/// is not pinned, and for a copy from memory that other code has page-locked.
 void transfer(const Array& target, const Array& source, std::size_t bytes);
 
 /// Sets target[i] = source[i]: converted, or bit for bit between equal dtypes. Shapes and devices

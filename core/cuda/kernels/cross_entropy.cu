@@ -76,7 +76,8 @@ class OnlineLogSumExp {
   float sum_ = 0;
 };
 
-// Calls f(column) for each of this thread's packs in a row of n elements; it starts at `column`.
+// Calls f(column) for each of this thread's packs in a row of n elements; a pack starts at
+// `column`.
 template <class F>
 __device__ void each_pack_of(const Group& group, std::int64_t n, const F& f) {
   for (std::int64_t column = static_cast<std::int64_t>(group.rank()) * kPerThread; column < n;

@@ -3,9 +3,9 @@
 //
 //     C^T = B^T A^T
 //
-// so no element is moved for that, and a transposed view is a flag. Operands without a unit stride
-// are copied. C goes through a temporary if it has no unit stride or needs a bias that cuBLASLt
-// cannot add.
+// so the translation copies nothing, and a transposed view is a flag. Operands without a unit
+// stride are copied. C goes through a temporary if it has no unit stride or needs a bias that
+// cuBLASLt cannot add.
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
 
@@ -81,7 +81,7 @@ std::optional<ColumnMajor> column_major(const MatrixView& m, std::int64_t batch_
 }
 
 // Copies the batch to contiguous memory on the current stream, and makes `m` and `batch_stride`
-// those of the copy. All matrices are one if `batch_stride` is 0.
+// those of the copy. If `batch_stride` is 0, all matrices are the same one.
 Array make_contiguous(MatrixView& m, std::int64_t& batch_stride, std::int64_t count) {
   const std::int64_t matrices = batch_stride == 0 ? 1 : count;
   const Array copy = Array::empty({matrices, m.rows, m.cols}, m.dtype, m.device);

@@ -1,6 +1,5 @@
-// Matrix products by cuBLASLt. From a description of operands, layouts and epilogue, its heuristic
-// chooses an algorithm. The choice is cached, since the heuristic takes longer than a small
-// product.
+// Matrix products by cuBLASLt. Its heuristic chooses an algorithm for the operands, layouts and
+// epilogue. The choice is cached, since the heuristic takes longer than a small product.
 //
 // f64 is accumulated in f64, everything else in f32. Partial sums along k (split-K) are added in
 // the accumulating type in a second pass: the other reduction schemes round to the output's dtype
@@ -10,13 +9,11 @@
 
 #include <cublasLt.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
 #include <halfgrad/core/array.h>
@@ -39,7 +36,7 @@ struct PerDevice {
   std::size_t workspace = 0;  // bytes that an algorithm may use
 };
 
-// Created at first use and never destroyed: at exit the driver may be gone already.
+// Created at first use and never destroyed: at exit the driver may be unloaded already.
 PerDevice on_device(const ColumnMajorProduct& p) {
   static std::mutex mutex;
   static auto* const devices = new std::map<int, PerDevice>;
@@ -145,7 +142,7 @@ bool run(const ColumnMajorProduct& p) {
   Description d(p);
   const std::optional<Algorithm> chosen = known_algorithms().find_or_query(device, d, p);
   if (!chosen) return false;
-  // Allocated on this stream, so the next user of the block is queued behind the product.
+  // Allocated on this stream, so the next use of the block is queued after the product.
   const auto bytes = static_cast<std::int64_t>(chosen->workspace);
   const Array workspace = Array::empty({bytes}, DType::u8, p.device);
   const auto alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);

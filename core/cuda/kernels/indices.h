@@ -18,7 +18,7 @@ namespace halfgrad::detail {
 Array checked_indices_on_cuda(const char* op, const Array& index, std::int64_t size,
                               std::optional<std::int64_t> ignored = {});
 
-/// Throws the device's report, if there is one, and forgets it. Called after the host has waited
+/// Throws the device's report, if there is one, and clears it. Call it after the host has waited
 /// for the device.
 void throw_reported_index(Device device);
 

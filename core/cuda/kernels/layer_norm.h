@@ -4,8 +4,8 @@
 
 /// Hand-written kernels for layer_norm and, if not `centred`, rms_norm. They normalize the rows of
 /// a matrix x. weight and bias have the length of a row or are undefined; `statistics` holds the
-/// mean and 1 / deviation of each row. The kernels do not take f64, nor rows that are longer than
-/// 8192 elements, no multiple of 8 or not contiguous.
+/// mean and 1 / deviation of each row. The kernels do not take f64, rows of more than 8192
+/// elements, rows whose length is not a multiple of 8, or rows that are not contiguous.
 namespace halfgrad::detail {
 
 /// Returns false and does nothing for operands that the kernel does not take.

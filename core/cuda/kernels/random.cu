@@ -2,7 +2,8 @@
 // Its ten rounds of two multiplications take about 60 instructions for 16 bytes. So memory bounds
 // f64 and f32; for 16 bits, memory and arithmetic take about the same time.
 //
-// The bits are the CPU's because the same functors compute them (core/math/random_distributions.h).
+// The bits are the same as on the CPU, because the same functors compute them
+// (core/math/random_distributions.h).
 // Never compile this file with --use_fast_math, -ftz=true, -prec-div=false or -prec-sqrt=false.
 
 #include <halfgrad/core/cuda/kernels/random.h>
@@ -54,7 +55,7 @@ void fill_floating_point(const Array& out, const Distribution& distribution, Ran
   }
 }
 
-// A thread drops among kPerThread elements, by two Philox blocks of 4 words.
+// A thread handles kPerThread elements with two Philox blocks of 4 words.
 constexpr int kWords = 4;
 static_assert(kPerThread == 2 * kWords);
 

@@ -18,7 +18,7 @@ void sort_pairs_on_cuda(const char* op, const Array& keys, const Array& values,
                      sorted_values.data_as<std::int64_t>(), keys.numel(), 0, bits, launch.stream()),
                  "a radix sort");
   };
-  sort(nullptr);  // says how many bytes it needs
+  sort(nullptr);  // only sets `bytes`
   const auto size = static_cast<std::int64_t>(bytes);
   const Array scratch = Array::empty({size}, DType::u8, keys.device());
   sort(scratch.data());

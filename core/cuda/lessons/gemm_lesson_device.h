@@ -6,7 +6,7 @@
 /// Device code that the three lessons share.
 namespace halfgrad::detail {
 
-/// The parameters with pointers to this block's matrices of the batch, those of blockIdx.z.
+/// Returns the parameters with pointers to matrix blockIdx.z of the batch.
 __device__ inline GemmParams select_batch(GemmParams params) {
   const std::int64_t batch = blockIdx.z;
   params.a = static_cast<const __half*>(params.a) + batch * params.a_batch;
@@ -16,7 +16,7 @@ __device__ inline GemmParams select_batch(GemmParams params) {
   return params;
 }
 
-/// The bias of column `col` < n, or 0 if there is none.
+/// Returns the bias of column `col` < n, or 0 if there is none.
 __device__ inline float load_bias(const GemmParams& params, std::int64_t col) {
   if (params.bias.data == nullptr) return 0;
   return load<float>(static_cast<const std::byte*>(params.bias.data), params.bias.dtype, col);

@@ -13,10 +13,11 @@
 //     |      |      |      |      |     | 3, 0 | 3, 1 |
 //     +------+------+------+------+     +------+------+
 //
-// Tensor cores are so fast that feeding them is the task. Each level of memory has its own answer:
+// Tensor cores are so fast that memory is the bottleneck. Each level of memory needs its own
+// remedy:
 //
 //   memory     A block computes 128 x 128 of C in steps of 32 along k: 64 FLOP a byte. At 3.35 TB/s
-//              that is 214 TFLOP/s. Neighbouring blocks find each other's tiles in the L2 cache, so
+//              that is 214 TFLOP/s. Neighbouring blocks share tiles, which stay in the L2 cache, so
 //              memory does not bound a large matrix product.
 //   latency    Double buffering: cp.async copies the next step's tiles from memory to shared memory
 //              while this step's are used. The copy needs no registers, and no thread waits for it.
@@ -41,15 +42,15 @@ namespace wmma = nvcuda::wmma;
 
 constexpr int kBlockTile = 128;  // rows and columns of C for a block
 constexpr int kDepth = 32;       // elements of k in one step
-constexpr int kPad = 8;          // elements of padding behind each row of a tile
+constexpr int kPad = 8;          // elements of padding after each row of a tile
 constexpr int kChunk = 8;        // elements that a thread copies at once: 16 bytes
 constexpr int kFragment = 16;    // rows and columns of a fragment
 constexpr int kWarpsDown = 2, kWarpsAcross = 4;
 constexpr int kWarps = kWarpsDown * kWarpsAcross;
 constexpr int kThreads = 32 * kWarps;
 static_assert(kBlockTile >= kMinBlockCols);
-constexpr int kDown = kBlockTile / kWarpsDown / kFragment;      // fragments in a warp tile: 4
-constexpr int kAcross = kBlockTile / kWarpsAcross / kFragment;  // by 2
+constexpr int kDown = kBlockTile / kWarpsDown / kFragment;      // fragments down a warp tile: 4
+constexpr int kAcross = kBlockTile / kWarpsAcross / kFragment;  // fragments across it: 2
 
 // A or B as it is stored: rows of elements, contiguous if the matrix has a unit stride.
 struct StoredRows {
@@ -77,7 +78,7 @@ struct SharedTile {
   static constexpr int kElements = kRows * kStride;
 };
 
-// Starts to copy `bytes` from memory to shared memory, and fills up with 0 to 16 bytes.
+// Starts to copy 16 bytes from memory to shared memory; those after the first `bytes` become 0.
 __device__ void copy_async(__half* to, const __half* from, int bytes) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(kThreads) tensor_core(GemmParams params) {
   end_group();
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step + 1 < steps) begin_step(step + 1);
-    end_group();  // an empty one in the last step: the wait below always leaves one group out
+    end_group();  // empty in the last step: the wait below always leaves out the last group
     wait_for_previous_groups();
     __syncthreads();
     const __half* const tile = tiles + step % 2 * kStage;

@@ -14,9 +14,9 @@
 //     8 x 8 a thread   16 loads for 64 multiply-adds: 32 loads feed 128, up to 59 TFLOP/s
 //
 // With 8 x 8, f32 arithmetic bounds the kernel at 59 TFLOP/s. Loads of 16 bytes, a float4, leave
-// the instruction schedulers to the multiply-adds: 4 instructions for 64 instead of 16.
+// more issue slots for multiply-adds: 4 load instructions for 64 of them, instead of 16.
 //
-//     block tile 128 x 128 = 4 x 2 warp tiles of 32 x 64 = 4 x 8 threads of 8 x 8
+//     block tile 128 x 128 = 4 x 2 warp tiles of 32 x 64, each of 4 x 8 thread tiles of 8 x 8
 //
 // Lesson 3 uses the tensor cores, which could do 952 TFLOP/s.
 

@@ -8,7 +8,7 @@
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/shape.h>
 
-/// For files that nvcc compiles.
+/// The check of CUDA calls, for files that nvcc compiles.
 namespace halfgrad::detail {
 
 /// Throws std::runtime_error if `call` has failed; it names op, call, this thread's device and, if

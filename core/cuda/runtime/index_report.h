@@ -15,8 +15,8 @@ struct BadIndex {
 };
 
 /// A report in pinned memory. A device thread that finds it free claims it, writes `found`, and
-/// sets kWritten behind a fence, so that the host sees all of it. A kernel of another stream may be
-/// anywhere in between while the host waits for one stream.
+/// sets kWritten after a fence, so that the host sees all of it. While the host waits for one
+/// stream, a kernel of another stream may be between these steps.
 struct IndexReport {
   static constexpr unsigned kFree = 0, kClaimed = 1, kWritten = 2;
   unsigned state = kFree;

@@ -36,7 +36,7 @@ cudaEvent_t recorded_event(const Stream& stream) {
   return nullptr;
 }
 
-// The events of memory_source.h.
+// The functions of MemorySource that handle events.
 void* record_on(const Stream& stream) {
   const NotCaptured relaxed;
   try {
@@ -91,9 +91,9 @@ cuda::DeviceProperties device_properties(int device) {
           "cudaDeviceGetAttribute");
     return value;
   };
-  const double clock_rate =
-      1e3 * attribute(cudaDevAttrClockRate);  // reported in kHz, as is memory's
-  const double transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate);  // two a clock
+  // CUDA reports both clock rates in kHz; memory makes two transfers a clock.
+  const double clock_rate = 1e3 * attribute(cudaDevAttrClockRate);
+  const double transfers = 2e3 * attribute(cudaDevAttrMemoryClockRate);
   const double bytes = attribute(cudaDevAttrGlobalMemoryBusWidth) / 8.0;
   return {found.name, found.major,      found.minor, found.multiProcessorCount,
           clock_rate, transfers * bytes};

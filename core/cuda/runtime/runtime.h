@@ -6,9 +6,9 @@
 #include <halfgrad/core/memory/memory_source.h>
 
 /// The CUDA runtime without its types: streams, events and graphs are opaque pointers. runtime.cu
-/// implements it. In a build without CUDA absent.cpp does: it has no devices, and functions that
-/// need one throw std::logic_error. All others throw std::runtime_error if a CUDA call fails,
-/// unless they are noexcept.
+/// implements it; a function throws std::runtime_error if a CUDA call fails, unless it is noexcept.
+/// In a build without CUDA absent.cpp implements it: there are no devices, and functions that need
+/// one throw std::logic_error.
 namespace halfgrad::detail::runtime {
 
 int device_count() noexcept;

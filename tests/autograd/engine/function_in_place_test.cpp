@@ -152,7 +152,7 @@ struct KeepsWhatItChanged : autograd::Function<KeepsWhatItChanged> {
 TEST(MarkDirty, RequiresChangedInputsAsOutputs) {
   const Tensor x = vector_leaf({1, 2});
   const std::string message = message_of([&] { KeepsWhatItChanged::apply(x * 1); });
-  expect_contains(message, "KeepsWhatItChanged::forward: expected what mark_dirty() names");
+  expect_contains(message, "KeepsWhatItChanged::forward: expected every tensor of mark_dirty()");
 }
 
 /// Counts the positive x into `counter`, an integer.

@@ -266,8 +266,8 @@ TEST(Gradients, OfAnotherCountAreAnError) {
   }
   EXPECT_FALSE(a.grad().defined() || b.grad().defined());
   expect_contains(message(3),
-                  "Counted::backward: expected an undefined gradient in place 1, where "
-                  "the argument is no tensor, got one of shape [2]");
+                  "Counted::backward: expected an undefined gradient for argument 1, which "
+                  "is not a tensor, got one of shape [2]");
   EXPECT_EQ(message(2), "no error");
   EXPECT_EQ(a.grad().to_vector<double>(), (Values{-6, 1}));
   EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 4}));

@@ -261,9 +261,9 @@ TEST(EinsumErrors, SayWhatWasExpected) {
   EXPECT_EQ(refusal("ij->i->j", {x}),
             "einsum: expected letters and at most one ... in a term, got 'i->j'");
   EXPECT_EQ(refusal("ij->ik", {x}),
-            "einsum: expected letters of the operands, each once, behind ->, got 'k'");
+            "einsum: expected letters of the operands, each once, after ->, got 'k'");
   EXPECT_EQ(refusal("ij->ii", {x}),
-            "einsum: expected letters of the operands, each once, behind ->, got 'i'");
+            "einsum: expected letters of the operands, each once, after ->, got 'i'");
   EXPECT_EQ(refusal("ii", {x}), "einsum: expected equal sizes of 'i' in an operand, got 2 and 3");
   EXPECT_EQ(refusal("ij,jk", {x, x}),
             "einsum: expected sizes of 'j' that are equal or 1, got 3 and 2");

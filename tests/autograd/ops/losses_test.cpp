@@ -187,8 +187,8 @@ TEST(LossesOnCpu, WarnOfTargetsThatBroadcast) {
   EXPECT_EQ(loss, 1);
   EXPECT_EQ(warning, "halfgrad: warning: mse_loss: expected a target of shape " +
                          to_string(Shape{2, 1}) + ", got " + to_string(Shape{2}) +
-                         ", and lets them broadcast; called at " __FILE__ ":" +
-                         std::to_string(line) + "\n");
+                         "; both are broadcast; called at " __FILE__ ":" + std::to_string(line) +
+                         "\n");
 }
 
 // Each call is on a source line of its own.

@@ -118,8 +118,8 @@ TEST_P(Assignment, WithoutEffectIsAnError) {
     const Tensor rows = tensor({2, 0}, {.device = device()});
     EXPECT_EQ(message_of([&] { x.index({x > 1}) = 0; }),
               "operator=: expected a view of a tensor, got a temporary of shape [2] whose elements "
-              "nothing else shows, so that the assignment would be lost; index_put_() assigns "
-              "where an index is a tensor");
+              "nothing else refers to, so the assignment would be lost; to assign at an index "
+              "tensor, use index_put_()");
     EXPECT_THROW(x.index({rows}) = y.slice(0, 1), std::invalid_argument);
     EXPECT_THROW(x.reshape({3, 1}).index({rows, Slice()}) = 0, std::invalid_argument);
     EXPECT_THROW(x.masked_select(x > 1) = 0, std::invalid_argument);
