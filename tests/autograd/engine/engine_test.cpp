@@ -150,7 +150,7 @@ TEST_P(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
   EXPECT_FALSE(gradients[1].defined());
 }
 
-TEST_P(Grad, LeavesTheRestOfTheGraphAlone) {
+TEST_P(Grad, DoesNotFreeTheRestOfTheGraph) {
   const Tensor x = leaf({}, 3);
   const Tensor w = leaf({}, 2);
   const Tensor h = w * w;

@@ -25,7 +25,7 @@ TEST_P(CumSum, OfEveryDType) {
   }
 }
 
-TEST_P(CumSum, ConvertsFirst) {
+TEST_P(CumSum, ConvertsBeforeSumming) {
   const Tensor x = elements({0.5, 1.5, 300});
   EXPECT_EQ(elements(cumsum(x, 0, kLong)), (Doubles{0, 1, 301}));
   EXPECT_EQ(cumsum(x, 0, kHalf).dtype(), kHalf);
@@ -94,7 +94,7 @@ TEST_P(CumSum, OfNoneAndOfOneElement) {
   EXPECT_THROW(cumsum(elements({1}), -2), std::out_of_range);
 }
 
-TEST_P(CumSum, HasTheSumsFromTheOtherEndAsGradient) {
+TEST_P(CumSum, GradientSumsFromTheOtherEnd) {
   const Tensor x = elements({1, 2, 3}).requires_grad_();
   cumsum(x, 0).backward(elements({100, 10, 1}));
   EXPECT_EQ(elements(x.grad()), (Doubles{111, 11, 1}));

@@ -49,7 +49,7 @@ TEST_P(Multinomial, WithReplacementInvertsTheCumulativeSums) {
   EXPECT_EQ(default_generator().get_state().stream, kKey.stream + 1);
 }
 
-TEST_P(Multinomial, WithoutReplacementIsTheOrderOfArrivals) {
+TEST_P(Multinomial, WithoutReplacementOrdersExponentialArrivalTimes) {
   const Doubles weights = {1, 0, 3, 2, 0.5, 4, 2, 2, 2, 0, 2, 9};  // [2, 6]
   default_generator().set_state(kKey);
   const Tensor drawn = multinomial(elements(weights).reshape({2, 6}), 5);

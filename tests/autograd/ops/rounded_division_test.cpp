@@ -148,7 +148,7 @@ TEST(RoundedDivisionByZeroOnCpu, OfIntegersIsRefused) {
   EXPECT_TRUE(std::isnan((a % 0.0).to_vector<double>()[0]));
 }
 
-TEST(RoundedDivisionOf, MixedDTypesFollowsTheirPromotion) {
+TEST(RoundedDivisionOf, MixedDTypesHasThePromotedDType) {
   const Tensor bytes = tensor({7, 250}).to(kByte);
   const auto expect = [](const Tensor& y, DType dtype, const Doubles& expected) {
     EXPECT_EQ(y.dtype(), dtype);
@@ -171,7 +171,7 @@ TEST(RoundedDivisionOf, MixedDTypesFollowsTheirPromotion) {
   expect(div(halves, -0.4, "trunc"), kHalf, {-20, -27});
 }
 
-TEST(RoundedDivisionOf, MasksAndUnknownModesIsRefused) {
+TEST(RoundedDivisionOf, MasksOrByUnknownModesIsRefused) {
   const Tensor mask = tensor({true, false}), x = tensor({1.0, 2.0});
   EXPECT_EQ(message_of<std::invalid_argument>([&] { mask % mask; }),
             "remainder: expected numeric tensors, got two bool tensors");

@@ -94,7 +94,7 @@ TEST_P(Sort, TopKIsTheBeginningOfSort) {
   EXPECT_EQ(elements(std::get<1>(topk(x, 4, -1, false))), elements(argsort(x)));
 }
 
-TEST_P(Sort, GradientsGoWhereTheValuesCameFrom) {
+TEST_P(Sort, GradientsReachTheElementsThatWereSorted) {
   const Tensor x = elements({3, 1, 2}).requires_grad_();
   const auto [values, indices] = sort(x);
   EXPECT_FALSE(indices.requires_grad());
