@@ -253,7 +253,7 @@ struct Counted : autograd::Function<Counted> {
   }
 };
 
-TEST(Gradients, OfAWrongCountAreAnError) {
+TEST(Gradients, MustHaveTheRightCount) {
   const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5});
   const auto message = [&](std::int64_t count) {
     return message_of([&] { sum(Counted::apply(a, count, b)).backward(); });

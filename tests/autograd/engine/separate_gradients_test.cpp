@@ -184,7 +184,7 @@ struct Misshapen : autograd::Function<Misshapen> {
   }
 };
 
-TEST(GradientsOfAFunction, OfAnotherShapeAreARuntimeError) {
+TEST(GradientsOfAFunction, MustHaveTheShapeOfTheInput) {
   const Tensor x = ones({2}, {.requires_grad = true});
   EXPECT_THROW(Misshapen::apply(x).sum().backward(), std::runtime_error);
 }

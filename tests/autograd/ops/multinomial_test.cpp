@@ -123,7 +123,7 @@ TEST_P(Multinomial, TakesWeightsOfAnySize) {
   EXPECT_EQ(elements(multinomial(elements({0, 0, 1}), 1)), Doubles{2});
 }
 
-TEST_P(Multinomial, OfViewsAndOfNoRows) {
+TEST_P(Multinomial, AcceptsViewsAndNoRows) {
   const Tensor columns = tensor({{0.0, 1.0}, {1.0, 0.0}, {0.0, 0.0}}, in(kFloat)).t();
   EXPECT_EQ(elements(multinomial(columns, 1)), (Doubles{1, 0}));
   EXPECT_EQ(multinomial(ones({3}, in(kFloat)), 2).sizes(), Shape{2});

@@ -83,7 +83,7 @@ TEST_P(Reductions, LogSumExpOfInfinities) {
   EXPECT_EQ(gradient_of(logsumexp(low, {0}), low), (std::vector{0.0, 0.0}));
 }
 
-TEST_P(Reductions, OfEmptyTensors) {
+TEST_P(Reductions, AcceptEmptyTensorsOrThrow) {
   const Tensor x = zeros({0, 3}, in(kFloat));
   EXPECT_EQ(prod(x).item(), 1);
   EXPECT_TRUE(std::isnan(mean(x).item()));
