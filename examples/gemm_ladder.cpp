@@ -193,7 +193,8 @@ class Ladder {
 void run_on_cpu(const Options& options, double peak) {
   const std::int64_t n = options.size > 0 ? options.size : 512;
   programs::print_wrapped(fmt::format(
-      "The CPU multiplies [{0}, {0}] by [{0}, {0}] in float32, for there is no GPU: {1}. Threads: "
+      "The CPU multiplies [{0}, {0}] by [{0}, {0}] in float32, since there is no GPU: {1}. "
+      "Threads: "
       "{2}. The bound is measured: every thread multiplies and adds in registers, and touches no "
       "memory. The triple loop runs on one of them.",
       n, hg::cuda::why_unavailable(), hg::get_num_threads()));
