@@ -1,7 +1,8 @@
 #pragma once
 
-/// Eigen's matrices and halfgrad's tensors, in one another's memory. No other header includes this
-/// one: a program that does needs Eigen 3.4 on its include path (CMake: link Eigen3::Eigen).
+/// Maps tensors as Eigen matrices, and Eigen matrices as tensors, without copying. No other header
+/// includes this one: a program that does needs Eigen 3.4 on its include path (CMake: link
+/// Eigen3::Eigen).
 
 #if !__has_include(<Eigen/Core>)
 #error \
@@ -60,7 +61,7 @@ template <class Derived>
 inline constexpr bool kIsEigenVector =
     Derived::RowsAtCompileTime == 1 || Derived::ColsAtCompileTime == 1;
 
-/// An object whose elements may be written in its own memory: Matrix, Array, Map, Ref, Block.
+/// An Eigen object whose elements are in memory and may be written: Matrix, Array, Map, Ref, Block.
 template <class Derived>
 concept EigenMemory = std::derived_from<Derived, Eigen::DenseBase<Derived>> &&
                           EigenScalar<typename Derived::Scalar> &&
@@ -149,9 +150,9 @@ using EigenMap =
 /// does not compile.
 ///
 /// Throws std::invalid_argument for another dtype or number of dimensions, and for a tensor that is
-/// not on the CPU. For a writable map also where an op in place would: for a tensor that requires
-/// grad outside NoGradGuard, and for an expanded one. A writable map counts as one change in
-/// place when it is made, so backward() reports a tensor that was saved before. Autograd does not
+/// not on the CPU. A writable map also throws for a tensor that requires grad outside NoGradGuard
+/// and for an expanded one, as an in-place op does. A writable map counts as one in-place change
+/// when it is made, so backward() reports a tensor that was saved before. Autograd does not
 /// see later writes: map the tensor again after it took part in a graph. Map it again also after
 /// writes by data_ptr<Half>() or accessor(): g++ assumes that Half and Eigen::half never alias.
 template <class T, int Dims = 2>
@@ -183,7 +184,7 @@ EigenMap<T, Dims> eigen_map(Tensor& tensor) {
   }
 }
 template <class T, int Dims = 2>
-void eigen_map(const Tensor&& temporary) = delete;  // its memory may end with the statement
+void eigen_map(const Tensor&& temporary) = delete;  // its memory may be freed at the semicolon
 
 /// A copy of any dense Eigen expression, row- or column-major, as a row-major tensor on the CPU. A
 /// vector at compile time becomes shape [n], all else [rows, columns]. The dtype is the
@@ -210,10 +211,10 @@ Tensor from_eigen(const Eigen::DenseBase<Derived>& expression) {
   return tensor;
 }
 
-/// A tensor in the matrix's memory, on the CPU: what one writes, the other shows. The shape is that
-/// of from_eigen(), and the strides are the matrix's: a column-major matrix gives a tensor that is
-/// not contiguous. The matrix must outlive every tensor that shares it and must not be resized; a
-/// temporary or const matrix does not compile. Autograd does not see what Eigen writes.
+/// A tensor on the CPU that shares the matrix's memory, so writes to one change both. The shape is
+/// that of from_eigen(), and the strides are the matrix's: a column-major matrix gives a tensor
+/// that is not contiguous. The matrix must outlive every tensor that shares it and must not be
+/// resized; a temporary or const matrix does not compile. Autograd does not see what Eigen writes.
 template <detail::EigenMemory Derived>
 Tensor share_eigen(Derived& matrix) {
   using Element = detail::EigenStorage<typename Derived::Scalar>;

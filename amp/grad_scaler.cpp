@@ -17,7 +17,7 @@ namespace {
 
 using halfgrad::detail::fail;
 
-// The host sees the iteration that a graph captures once, and none of its replays.
+// True while a graph is captured. The host runs this code at the capture, and at no replay.
 bool is_captured(Device device) {
   return device.is_cuda() &&
          halfgrad::detail::runtime::is_capturing(device.index(), current_stream(device).native());

@@ -50,9 +50,9 @@ void refuse_float16(const optim::Optimizer& optimizer, const std::string& method
       if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
       if (optimizer.state(param).contains(kMaster)) continue;
       fail(method,
-           "expected gradients of float32, float64 or bfloat16, got float16, in which what scaling "
-           "saved would vanish again; keep the weights in float32 and let autocast make the "
-           "float16 copies, or give the optimizer MasterWeights");
+           "expected gradients of float32, float64 or bfloat16, got float16, in which small "
+           "gradients would become 0 without the scale; keep the weights in float32 and let "
+           "autocast make the float16 copies, or give the optimizer MasterWeights");
     }
   }
 }
@@ -62,8 +62,8 @@ void expect_scale(const std::vector<Tensor>& grads, ScaleId expected, const std:
     const ScaleId got = scale_id(grad);
     if (got <= kNeverScaled || got == expected) continue;
     fail<std::runtime_error>(
-        method, "expected gradients of {}, got {}",
-        expected == kUnscaled ? "no scale since unscale_()" : "this scaler's present scale",
+        method, "expected gradients {}, got {}",
+        expected == kUnscaled ? "unchanged since unscale_()" : "of this scaler's present scale",
         describe(got));
   }
 }

@@ -26,7 +26,7 @@ struct ScaleState {
   /// Sets next_scale, too: the next update_scale() starts from `value`.
   void reset_scale(const Array& value) const;
 
-  Array scale;           ///< float32, 0-dim: of the losses and gradients at hand
+  Array scale;           ///< float32, 0-dim: scale of the present losses and gradients
   Array next_scale;      ///< float32, 0-dim: the result of the last update; see amp::LossScale
   Array inv_scale;       ///< float32, 0-dim: 1 / scale, computed in double
   Array growth_tracker;  ///< int32, 0-dim: good steps in a row since the scale last grew

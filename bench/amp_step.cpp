@@ -10,7 +10,7 @@
 // Benchmarks for bench/compare_pytorch_cuda.py and bench/compare_jax.py: one fp16 mixed-precision
 // step of an MLP with GradScaler, clipping and Adam, eager and as a captured graph, with and
 // without the scaler; and the step's matrix products alone. bench/amp_works.py lists the same
-// works.
+// workloads.
 namespace halfgrad {
 namespace {
 

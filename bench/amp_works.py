@@ -1,6 +1,6 @@
-"""Shared by compare_pytorch_cuda.py and compare_jax.py: the works, halfgrad's times, the report.
+"""Shared by compare_pytorch_cuda.py and compare_jax.py: the workloads, halfgrad's times, the report.
 
-A work is one training step of an MLP with ReLU and cross entropy, on a batch that stays on the
+A workload is one training step of an MLP with ReLU and cross entropy, on a batch that stays on the
 device: fp16 compute, fp32 weights, loss scaling, gradients clipped to norm 1, Adam.
 """
 
@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# name: layer sizes, batch; the same as in bench/amp_step.cpp.
+# name of the workload: layer sizes, batch; the same as in bench/amp_step.cpp.
 WORKS = {
     "S": ((784, 512, 512, 10), 256),
     "W64x14": ((64, 64, 64, 64, 64, 10), 1 << 14),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lower bounds for the works of bench/amp_works.py: counts the FLOPs and bytes of one step.
+"""Lower bounds for the workloads of bench/amp_works.py: counts the FLOPs and bytes of one step.
 
     bench/floors.py        # the tables of docs/performance.md
 

@@ -23,9 +23,9 @@ namespace halfgrad::data {
 namespace detail {
 namespace {
 
-/// Random streams of their own, far from those of random tensors, which count up from 0. Bit 63
-/// is set for the order of samples, bits 63 and 62 the seeds of batches, bit 62 the random values
-/// that a batch draws.
+/// The highest bits of a random stream say what it is for: bit 63 the order of samples, bits 63
+/// and 62 the seeds of batches, bit 62 the random values that a batch draws. Random tensors count
+/// their streams up from 0, so they never use these.
 constexpr std::uint64_t kOrderStream = std::uint64_t{1} << 63;
 constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 62;
 

@@ -1,6 +1,6 @@
-// Adam as one plain kernel (fused_adam/fused_adam.h) beside optim::Adam: both make the same steps
-// from the same scaled gradients, and the program compares what they have made of the parameters.
-// Every fifth step has found_inf = 1, and must change nothing.
+// Compares Adam as one plain kernel (fused_adam/fused_adam.h) with optim::Adam: both make the same
+// steps from the same scaled gradients, and must end with nearly equal parameters. Every fifth step
+// has found_inf = 1, and must change nothing.
 #include "fused_adam/fused_adam.h"
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kParameters = 10007;
 constexpr float kScale = 1024;
 
-// Both round p once a step, by at most 1 roundoff each; the two updates, of size lr = 0.01, differ
-// by less than 1 roundoff more.
+// Each of the two rounds p once a step, by at most 1 roundoff. The updates themselves, of size
+// lr = 0.01, differ by less than 1 roundoff more.
 constexpr double kRoundoffsAStep = 3;
 
 // The largest difference in roundoffs u of float32: |a - b| / (u max(1, |b|)).

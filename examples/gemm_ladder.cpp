@@ -1,5 +1,5 @@
-// One matrix product, each time with one idea more, and how much of the machine's speed each kernel
-// reaches: docs/gemm_ladder.md walks up these rungs.
+// Times one matrix product with kernels that each add one idea, and prints which share of its bound
+// each kernel reaches. docs/gemm_ladder.md explains these rungs.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -47,7 +47,7 @@ void multiply_by_halfgrad(const hg::Array& a, const hg::Array& b, const hg::Arra
   hg::gemm(1, view(a), view(b), 0, view(c));
 }
 
-// A rung of the GPU: halfgrad's gemm by one of its kernels.
+// A rung that runs halfgrad's gemm on the GPU, with the given kernel.
 Rung on_gpu(const char* name, const ladder::Bound& bound, hg::GemmBackend backend) {
   return {name, bound, [backend](const hg::Array& a, const hg::Array& b, const hg::Array& c) {
             hg::set_gemm_backend(backend);
@@ -56,7 +56,7 @@ Rung on_gpu(const char* name, const ladder::Bound& bound, hg::GemmBackend backen
           }};
 }
 
-// A rung of the CPU: a function of plain pointers.
+// A rung that runs a function of plain pointers on the CPU.
 template <class F>
 Rung on_cpu(const char* name, const ladder::Bound& bound, F multiply, std::int64_t rows = 0) {
   return {name, bound,
@@ -67,7 +67,7 @@ Rung on_cpu(const char* name, const ladder::Bound& bound, F multiply, std::int64
           rows};
 }
 
-// The reference. A few rows of C tell its speed.
+// The reference. It is slow, so only a few rows of C are computed and timed.
 Rung triple_loop(double peak, std::int64_t n) {
   constexpr std::int64_t kMultiplyAdds = 1 << 24;
   return on_cpu("triple loop", {peak, "CPU's arithmetic"}, ladder::triple_loop,
@@ -97,8 +97,8 @@ void check(const Rung& rung, hg::DType dtype, hg::Device device) {
   }
 }
 
-// Seconds that one call takes, after one that warms up. On a GPU all calls are queued at once, and
-// the mean counts; on a CPU, which others use too, the fastest call.
+// Seconds per call, after one call to warm up. On a GPU all calls are queued at once, and the
+// result is their mean. On a CPU it is the fastest call, since other processes use the CPU, too.
 double seconds_per_call(hg::Device device, int steps, const std::function<void()>& f) {
   f();
   const hg::Stream stream = hg::current_stream(device);
@@ -138,7 +138,7 @@ std::string share(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
 
-// The GPU, and the figures that its bounds are computed from.
+// Describes the GPU, with the figures from which its bounds are computed.
 std::string description(const hg::cuda::DeviceProperties& gpu) {
   const std::string machine =
       fmt::format("{}: {} multiprocessors at {:.2f} GHz, memory {:.2f} TB/s.", gpu.name,
@@ -156,8 +156,7 @@ std::string description(const hg::cuda::DeviceProperties& gpu) {
 
 class Ladder {
  public:
-  // `device_flops` is the fastest that the device could be; 0 for a CPU, whose kernels have one
-  // bound.
+  // `device_flops` is the highest bound of the device; 0 for a CPU, whose kernels share one bound.
   Ladder(const Options& options, std::int64_t n, double device_flops)
       : steps_(options.steps), n_(n), device_flops_(device_flops), table_(columns(device_flops)) {
     fmt::print("\n");
@@ -194,7 +193,8 @@ class Ladder {
 void run_on_cpu(const Options& options, double peak) {
   const std::int64_t n = options.size > 0 ? options.size : 512;
   programs::print_wrapped(fmt::format(
-      "The CPU multiplies [{0}, {0}] by [{0}, {0}] in float32, for there is no GPU: {1}. Threads: "
+      "The CPU multiplies [{0}, {0}] by [{0}, {0}] in float32, since there is no GPU: {1}. "
+      "Threads: "
       "{2}. The bound is measured: every thread multiplies and adds in registers, and touches no "
       "memory. The triple loop runs on one of them.",
       n, hg::cuda::why_unavailable(), hg::get_num_threads()));

@@ -1,5 +1,5 @@
-// Proves that training resumes exactly: 2N micro-batches without a stop, and N, a new process, N
-// more end in the same state, bit for bit. See --help.
+// Tests that training resumes exactly: 2N micro-batches without a stop must end in the same state,
+// bit for bit, as N micro-batches, a restart in a new process, and N more. See --help.
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::int64_t kWindow = 4;  // micro-batches whose gradients are added up
 
-/// Ways to train. The steps of fp16-async run beside the next window, so one is pending at N.
+/// Ways to train. The steps of fp16-async run during the next window, so one is pending at N.
 constexpr std::array kModes{"fp32", "fp16", "bf16", "fp16-async"};
 
 /// A training run with every kind of state that a checkpoint could miss: dropout, running means, a
@@ -211,7 +211,7 @@ int train_part(const Options& options) {
   training.save(options.save);
   if (programs::is_interrupted()) {
     fmt::print(stderr,
-               "verify_resume: interrupted after micro-batch {}, saved in {}\nIt goes on with\n"
+               "verify_resume: interrupted after micro-batch {}, saved in {}\nResume it with\n"
                "  {}\n",
                training.done(), options.save,
                programs::command_again(options.command, {"--resume"}, {"--resume", options.save}));
@@ -244,7 +244,7 @@ Options parse_options(int argc, char** argv) {
           ->check(checks::writable)
           ->needs(part);
   part->needs(saved);
-  app.add_option("--resume", options.resume, "Checkpoint to go on from")
+  app.add_option("--resume", options.resume, "Checkpoint to continue from")
       ->check(CLI::ExistingFile)
       ->needs(part);
   app.parse_or_exit(argc, argv);

@@ -107,8 +107,8 @@ class LogSoftmax : public Callable<LogSoftmax> {
   std::int64_t dim_;
 };
 
-/// Merges the dimensions start_dim to end_dim into one: by default `[n, a, b]` becomes `[n, a *
-/// b]`.
+/// Merges the dimensions start_dim to end_dim into one. By default `[n, a, b]` becomes
+/// `[n, a * b]`.
 class Flatten : public Callable<Flatten> {
  public:
   explicit Flatten(std::int64_t start_dim = 1, std::int64_t end_dim = -1)

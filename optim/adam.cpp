@@ -29,7 +29,7 @@ struct AdamFormula {
     return weight_decay != 0 ? g + T(weight_decay) * parameter : g;
   }
 
-  // a + weight * (b - a), from the nearer end.
+  // a + weight * (b - a), computed from the nearer of a and b: it is exact at both ends.
   template <class T>
   HG_HD static T lerp(T a, T b, double weight) {
     return weight < 0.5 ? a + T(weight) * (b - a) : b - T(1 - weight) * (b - a);

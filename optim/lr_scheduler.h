@@ -15,7 +15,8 @@
 /// All schedules except LambdaLR and OneCycleLR change the group's current lr by a factor or
 /// increment, so several of them may act on one optimizer. Groups that are added to the optimizer
 /// later take part from then on, each from its own rate. LambdaLR and OneCycleLR have functions and
-/// rates for the first groups only: they throw std::invalid_argument then, and change nothing.
+/// rates for the first groups only: with a later group they throw std::invalid_argument, and change
+/// nothing.
 namespace halfgrad::optim {
 
 /// A schedule's position. The options are not part of it, and lr itself is in the optimizer's
@@ -150,8 +151,8 @@ struct CosineAnnealingLROptions {
   double eta_min = 0;
 };
 
-/// Cosine annealing (Loshchilov and Hutter 2017, without restarts: after T_max lr rises again), in
-/// recursive form:
+/// Cosine annealing (Loshchilov and Hutter 2017, without restarts: after T_max lr rises again).
+/// Each lr is computed from the previous one, so that without other schedules
 ///
 ///     lr = eta_min + (base_lr - eta_min) * (1 + cos(pi * k / T_max)) / 2
 ///
@@ -172,8 +173,8 @@ struct LinearLROptions {
 };
 
 /// base_lr times a factor that changes linearly from start_factor to end_factor over `total_iters`
-/// epochs and stays there: a warm-up. Throws std::invalid_argument unless start_factor is in (0,
-/// 1], end_factor in [0, 1] and total_iters > 0.
+/// epochs and stays there: a warm-up. Throws std::invalid_argument unless 0 < start_factor <= 1,
+/// 0 <= end_factor <= 1 and total_iters > 0.
 class LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, const LinearLROptions& options = {});
@@ -188,9 +189,8 @@ struct ConstantLROptions {
   std::int64_t total_iters = 5;
 };
 
-/// Multiplies lr by `factor` until epoch `total_iters`, which divides it out again. With
-/// total_iters
-/// <= 0 the factor stays for ever, except in a later part of a SequentialLR, as in PyTorch.
+/// Multiplies lr by `factor`, and divides it out again in epoch `total_iters`. If total_iters is 0
+/// or negative, the factor stays for ever, except in a later part of a SequentialLR, as in PyTorch.
 /// Throws std::invalid_argument unless factor is in (0, 1].
 class ConstantLR : public LRScheduler {
  public:

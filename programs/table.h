@@ -12,8 +12,8 @@ struct Column {
   bool is_text = false;  ///< aligns on the left; otherwise on the right, for figures
 };
 
-/// A table that leaves out columns until it fits the terminal's line. Prints rows one by one, while
-/// a training runs.
+/// A table that leaves out columns until a row fits the terminal's width. Prints rows one by one,
+/// while a training runs.
 class Table {
  public:
   explicit Table(std::vector<Column> columns, int indent = 0);

@@ -23,7 +23,7 @@ class IndexReportsAreRead : public testing::EmptyTestEventListener {
 }  // namespace
 
 // Runs the tests of a folder; with --device=D those that do not choose a device themselves on D,
-// "cuda", "cuda:1", or "cpu:1", the host's second place (core/device.h).
+// "cuda", "cuda:1", or "cpu:1", a second device in host memory (core/device.h).
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr std::string_view kOption = "--device=";

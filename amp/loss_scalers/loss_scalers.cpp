@@ -83,7 +83,7 @@ constexpr LossScaler kLossScalers[] = {
       .max_scale = 32000,
       .rule = {.growth = Growth::by_two}}},
     {"nnabla",
-     "AutoLossScalingUpdater with its two misspelt names mended; repeats a bad step until it is "
+     "AutoLossScalingUpdater with its two misspelt names corrected; repeats a bad step until it is "
      "good",
      {.init_scale = 8,
       .rule = {.after_bad_step = -2, .after_growth = -1, .grows_to_infinity = true}}},

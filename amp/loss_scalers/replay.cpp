@@ -9,7 +9,7 @@
 namespace halfgrad::amp {
 namespace {
 
-// The median limit; 0 if no step can bear any scale.
+// The median limit; 0 if every step overflows with every scale.
 double useful_scale(OverflowTrace limits) {
   std::erase_if(limits, [](double limit) { return std::isnan(limit); });
   if (limits.empty()) return 0;

@@ -17,8 +17,8 @@ struct ReplayResult {
   double final_scale = 0;
 };
 
-/// Runs next() over a trace, from initial_scale(). The useful scale is the one that half of the
-/// steps can bear; NaN steps do not count for it.
+/// Runs next() over a trace, from initial_scale(). The useful scale is the median of the trace,
+/// without its NaN steps.
 ReplayResult replay(const GradScalerOptions& options, const OverflowTrace& limits);
 
 }  // namespace halfgrad::amp

@@ -25,7 +25,7 @@ constexpr int kChains = 12, kRounds = 200'000;
 
 float multiply_add_in_registers(float factor, float summand) {
   Vector sums[kChains] = {};
-  for (int i = 0; i < kChains; ++i) sums[i] += static_cast<float>(i);  // or all would be one chain
+  for (int i = 0; i < kChains; ++i) sums[i] += static_cast<float>(i);  // makes them differ
   for (int round = 0; round < kRounds; ++round) {
 #pragma GCC unroll 12
     for (Vector& sum : sums) sum = sum * factor + summand;
@@ -50,9 +50,9 @@ void triple_loop(std::int64_t m, std::int64_t n, std::int64_t k, const float* a,
 
 double measured_peak() {
   using Clock = std::chrono::steady_clock;
-  constexpr int kTries = 300;  // of half a millisecond; the fastest counts: others use the CPU, too
+  constexpr int kTries = 300;  // about 0.5 ms each; the fastest counts
   const int threads = halfgrad::get_num_threads();
-  std::atomic<float> sink = 0;  // a result that is used is computed
+  std::atomic<float> sink = 0;  // keeps the compiler from removing the computation
   double seconds = 1e9;
   for (int i = 0; i < kTries; ++i) {
     const auto start = Clock::now();

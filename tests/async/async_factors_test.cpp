@@ -18,7 +18,7 @@ struct HeldStep {
   std::promise<void> go_on;
 };
 
-TEST(AsyncFactors, StaleAndUpToDate) {
+TEST(AsyncFactors, AreReadStaleOrUpToDate) {
   AsyncTraining training;
   AsyncGradScaler& scaler = training.scaler;
   HeldStep held(training.optimizer);
@@ -34,7 +34,7 @@ TEST(AsyncFactors, StaleAndUpToDate) {
   EXPECT_EQ(scaler.get_growth_interval(true), 7);
 }
 
-TEST(AsyncFactors, InAStepFunction) {
+TEST(AsyncFactors, TakeEffectAtOnceInAStepFunction) {
   AsyncTraining training;
   AsyncGradScaler& scaler = training.scaler;
   std::vector<double> seen;

@@ -32,7 +32,7 @@ TEST(AsyncGradScaler, StateWhileAnUpdateIsPending) {
   EXPECT_EQ(second.value(), first.value());
 }
 
-TEST(AsyncGradScaler, StateOfAGradScaler) {
+TEST(AsyncGradScaler, LoadsTheStateOfAGradScaler) {
   GradScaler synchronous = started({.init_scale = 32, .growth_interval = 9});
   AsyncTraining training;
   training.scaler.load_state_dict(synchronous.state_dict());

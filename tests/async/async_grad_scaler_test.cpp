@@ -37,7 +37,7 @@ TEST(AsyncGradScaler, UpdateWithoutACheckThrows) {
   EXPECT_EQ(training.scaler.get_scale(), 4);
 }
 
-TEST(AsyncGradScaler, ScaleDuringAStepIsTheStepsOwn) {
+TEST(AsyncGradScaler, GetScaleInAStepFunctionIsThatOfItsGradients) {
   AsyncTraining training({.init_scale = 4, .growth_interval = 1});
   Values outside, inside, products;
   for (int k = 0; k < 4; ++k) {
@@ -70,7 +70,7 @@ TEST(AsyncGradScaler, ReportedLossDoesNotDependOnTheScale) {
   EXPECT_NE(training.scaler.get_scale(), 0x1p16);
 }
 
-TEST(AsyncGradScaler, NewScale) {
+TEST(AsyncGradScaler, UpdateSetsANewScale) {
   for (const bool is_async : {false, true}) {
     AsyncTraining training({.init_scale = 4});
     Values scales;
@@ -250,7 +250,7 @@ TEST(AsyncGradScaler, AbandonEndsAnIterationWithoutUpdate) {
   EXPECT_NO_THROW(disabled.scaler.abandon());
 }
 
-TEST(AsyncGradScaler, DisabledNeverUsesTheThread) {
+TEST(AsyncGradScaler, DisabledOnlyRunsTheOptimizersSteps) {
   int launches = 0;
   const auto thread = std::make_shared<optim::UpdateThread>([&](Point point, auto) {
     if (point == Point::launched) ++launches;

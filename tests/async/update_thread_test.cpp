@@ -29,7 +29,7 @@ TEST(UpdateThread, RunsJobsInOrderAndWaitsForOne) {
   thread.wait();
 }
 
-TEST(UpdateThread, KnowsItself) {
+TEST(UpdateThread, IsCurrentOnlyInItsJobs) {
   UpdateThread thread;
   bool in_job = false;
   std::string wait_in_job;
@@ -43,7 +43,7 @@ TEST(UpdateThread, KnowsItself) {
   EXPECT_NE(wait_in_job.find("outside the update thread"), std::string::npos);
 }
 
-TEST(UpdateThread, DestructorRunsWhatWasLaunched) {
+TEST(UpdateThread, DestructorRunsAllLaunchedJobs) {
   int count = 0;
   {
     UpdateThread thread;
@@ -62,7 +62,7 @@ TEST(UpdateThread, FailureIsThrownOnceByTheFirstWaitForIt) {
   EXPECT_EQ(message_of<std::runtime_error>([&] { thread.wait(failed); }), "no error");
 }
 
-TEST(UpdateThread, FailuresOfJobsLaunchedBeforeThatAreConsequences) {
+TEST(UpdateThread, FailuresOfJobsLaunchedBeforeTheThrowingWaitAreDropped) {
   for (const bool all_have_run : {false, true}) {
     std::promise<void> go_on;
     UpdateThread thread;

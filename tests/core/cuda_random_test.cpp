@@ -45,7 +45,7 @@ TEST_F(RandomOnCuda, HasTheBitsOfTheCpu) {
   }
 }
 
-TEST_F(RandomOnCuda, DropsWhatTheCpuDrops) {
+TEST_F(RandomOnCuda, DropsTheElementsThatTheCpuDrops) {
   for (const DType dtype : kFloats) {
     for (const std::int64_t n : {0, 1, 7, 8, 9, 100'003}) {
       const Array x = Array::empty({n + 1}, dtype);

@@ -88,7 +88,7 @@ TEST(Idx, RefusesEveryTruncationAndSurvivesEveryFlippedBit) {
   for (const Bytes& whole : {kThree, gzip(kThree)}) expect_robust(whole, parse_idx);
 }
 
-TEST(Idx, WritesWhatItReads) {
+TEST(Idx, ReadsBackTheFilesThatItWrites) {
   const Folder folder;
   const IdxFile files[] = {
       {DType::u8, {2, 3}, bytes({1, 2, 3, 4, 5, 255})},
@@ -106,7 +106,7 @@ TEST(Idx, WritesWhatItReads) {
   }
 }
 
-TEST(Idx, WritesTheseBytes) {
+TEST(Idx, WritesTheExpectedBytes) {
   const Folder folder;
   write_idx(folder / "file", {DType::i32, {1}, bytes({4, 3, 2, 1})});
   EXPECT_EQ(contents(folder / "file"), bytes({0, 0, 12, 1, 0, 0, 0, 1, 1, 2, 3, 4}));

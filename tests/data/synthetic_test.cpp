@@ -19,7 +19,7 @@ TEST(SyntheticDigits, SampleDependsOnSeedAndIndexAlone) {
 }
 
 /// Fixes the images: examples and documents state accuracies that were measured with them.
-TEST(SyntheticDigits, ImagesAreTheseBytes) {
+TEST(SyntheticDigits, ImagesHaveTheExpectedBytes) {
   const DigitImages digits = synthetic_digits(1000, 1);
   std::uint64_t digest = 0;
   for (std::uint8_t pixel : digits.pixels) digest = digest * 0x100000001B3 + pixel;

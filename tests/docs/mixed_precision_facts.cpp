@@ -30,7 +30,7 @@ StepFacts run_step(double scale) {
   StepFacts facts;
   facts.target = 0.0003F;
   // The cast of h and w to float16 is Autocast's; here it is written out, so that each tensor has a
-  // name. MixedPrecision.TheStepIsThatOfTheSnippet compares the two.
+  // name. MixedPrecision.TheDrawnStepIsTheSnippet compares the two.
   facts.h = tensor({{0.5F, 1.5F}});
   facts.w = tensor({{0.001F, -0.0002F}}).requires_grad_();
   const Tensor target = full({1, 1}, facts.target);

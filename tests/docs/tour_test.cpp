@@ -139,7 +139,7 @@ TEST(Tour, TheReadingListHasThePageOfEveryOpOfTheStep) {
 }
 
 // README's loop calls these; their declarations or bodies are in the list.
-TEST(Tour, TheReadingListHasWhatTheLoopCalls) {
+TEST(Tour, TheReadingListHasTheFunctionsThatTheLoopCalls) {
   std::string list;
   for (const auto& [path, lines] : reading_list()) list += text_of(path);
   for (const char* const name :

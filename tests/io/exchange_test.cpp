@@ -122,7 +122,7 @@ TEST(Exchange, NpzThatNumPyHasRead) {
   EXPECT_EQ(contents(folder / "file"), contents(fixture("halfgrad.npz")));
 }
 
-TEST(Exchange, NpzIsReadAgain) {
+TEST(Exchange, NpzIsReadBackByHalfgrad) {
   const Folder folder;
   TensorMap all = arrays();
   all["layer/weight \u00e9"] = empty({0, 3});

@@ -183,7 +183,7 @@ TEST(Embedding, LooksUpRowsAndKeepsThePaddingRowZero) {
   EXPECT_EQ(printed(Embedding(4, 3, {.padding_idx = -1})), "Embedding(4, 3, padding_idx=3)");
 }
 
-TEST(Activations, AreTheirOps) {
+TEST(Activations, EqualTheirOps) {
   using Map = std::function<Tensor(const Tensor&)>;
   const struct {
     const char* text;

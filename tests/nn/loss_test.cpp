@@ -15,7 +15,7 @@ namespace {
 using Criterion = std::function<Tensor(const Tensor&, const Tensor&)>;
 
 // Sets every option to another value than its default: each must reach the op.
-TEST(Losses, AreTheirOpsWithTheirOptions) {
+TEST(Losses, EqualTheirOpsWithEveryOption) {
   manual_seed(8);
   const Tensor x = randn({4, 3});
   const Tensor real = randn({4, 3});

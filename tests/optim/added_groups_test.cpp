@@ -62,7 +62,7 @@ TEST(LRScheduler, SchedulesNewGroupsFromThePresentEpoch) {
   EXPECT_NEAR(scheduler.get_last_lr()[1], (1 - std::cos(M_PI / 4)) / 4, 0x1p-50) << "from its own";
 }
 
-TEST(LRScheduler, RefusesGroupsItHasNoFunctionFor) {
+TEST(LRScheduler, RefusesGroupsWithoutAFunction) {
   SGD sgd({parameter({0})}, {.lr = 1, .momentum = 0.9});
   LambdaLR lambda(sgd, [](std::int64_t) { return 0.5; });
   OneCycleLR cycle(sgd, {.max_lr = {1}, .total_steps = 5});

@@ -193,7 +193,7 @@ TEST(ClipGradValue, WithoutGradientsDoesNothing) {
   EXPECT_FALSE(param.grad().defined());
 }
 
-TEST(GetTotalNorm, ErrorNamesIt) {
+TEST(GetTotalNorm, ErrorsNameTheFunction) {
   try {
     get_total_norm({tensor({kInfinity})}, 2, true);
     FAIL();

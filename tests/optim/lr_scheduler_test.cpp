@@ -195,7 +195,7 @@ TEST(LRScheduler, RejectsOptionsOutOfRange) {
   }
 }
 
-TEST(OneCycleLR, SetsWhereALaterScheduleStarts) {
+TEST(OneCycleLR, SetsTheStartOfALaterSchedule) {
   SGD sgd({parameter({0})}, {.lr = 0.1});
   ExponentialLR first(sgd, {.gamma = 0.5});
   OneCycleLR cycle(sgd, {.max_lr = {0.5}, .total_steps = 20, .div_factor = 8});

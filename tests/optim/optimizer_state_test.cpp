@@ -175,7 +175,7 @@ TEST(OptimizerState, SgdContinuesFromAMomentumBufferWithoutAStep) {
 }
 
 // A changed option may leave entries that the next update does not use.
-TEST(OptimizerState, LoadsTheStateThatAChangedOptionLeft) {
+TEST(OptimizerState, LoadsEntriesThatAChangedOptionNoLongerUses) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.momentum = 0.5});
   give_grad(param, {1});

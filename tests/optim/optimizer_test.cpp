@@ -107,7 +107,7 @@ TEST(Optimizer, RejectsOtherTensorsThanLeaves) {
             "no error");
 }
 
-TEST(Optimizer, DoesNotStepIntegers) {
+TEST(Optimizer, RefusesGradientsOfIntegerParameters) {
   Tensor real = parameter({1}), whole = tensor_of({5}, DType::i64);
   SGD sgd({real, whole}, {.lr = 0.5});
   give_grad(real, {1});

@@ -88,7 +88,7 @@ TEST_P(SkippedSteps, ContinueFromALoadedState) {
   EXPECT_EQ(training.lr(), 0.5);
 }
 
-TEST(SkippedStepsOfSchedules, OfASequence) {
+TEST(SkippedStepsOfSchedules, DoNotAdvanceASequence) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});
   SequentialLR scheduler(
@@ -106,7 +106,7 @@ TEST(SkippedStepsOfSchedules, OfASequence) {
 }
 
 // First steps that overflow do not shorten a warm-up.
-TEST(SkippedStepsOfSchedules, UnderAGradScaler) {
+TEST(SkippedStepsOfSchedules, DoNotShortenAWarmUpUnderAGradScaler) {
   Tensor param = parameter({1});
   SGD sgd({param}, {.lr = 1});
   LinearLR warm_up(sgd, {.start_factor = 0.25, .total_iters = 3});

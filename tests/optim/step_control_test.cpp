@@ -67,7 +67,7 @@ void expect_near(const Array& actual, const Array& expected, const char* what) {
 
 Array flag(double value) { return full({}, value, {.dtype = DType::f32}).array(); }
 
-TEST(StepControl, FoundInfLeavesEveryBit) {
+TEST(StepControl, FoundInfKeepsEveryBit) {
   for (const Case& c : cases()) {
     for (const DType dtype : kFloatingTypes) {
       for (const double bad : {1.0, 2.0, -1.0, 1e-30, kNaN}) {
@@ -112,7 +112,7 @@ TEST(StepControl, SkippedFirstStepIsForgotten) {
   }
 }
 
-TEST(StepControl, UnscalesGradientsAndKeepsThemSo) {
+TEST(StepControl, UnscalesGradientsInPlace) {
   for (const Case& c : cases()) {
     for (const DType dtype : kFloatingTypes) {
       Tensor scaled = parameter(ramp(1), dtype);

@@ -49,7 +49,7 @@ struct WrongLog : Function<WrongLog> {
 };
 
 // The finite difference reaches log(0): an infinite slope must not allow an infinite error.
-TEST(Gradcheck, AnInfiniteDifferenceIsNoBudget) {
+TEST(Gradcheck, AnInfiniteDifferenceAllowsNoInfiniteError) {
   const double eps = GradcheckOptions{}.eps;
   const Tensors at_eps{full({1}, eps, {.dtype = kFloat64}).requires_grad_()};
   const GradcheckFunction wrong = [](const Tensors& in) { return Tensors{WrongLog::apply(in[0])}; };
@@ -96,7 +96,7 @@ struct InfiniteFirst : Function<InfiniteFirst<kOnlyInDouble>> {
   }
 };
 
-TEST(ReducedGradcheck, AnInfiniteGradientIsNoBudget) {
+TEST(ReducedGradcheck, AnInfiniteGradientAllowsNoInfiniteError) {
   const GradcheckFunction alike = [](const Tensors& in) {
     return Tensors{InfiniteFirst<false>::apply(in[0])};
   };

@@ -86,7 +86,7 @@ TEST(HostileInputs, MatchTheirNames) {
   }
 }
 
-TEST(HostileInputs, BooleansHaveOneThatDiffers) {
+TEST(HostileInputs, BooleansHaveOneElementThatDiffers) {
   const OperandSpec spec{.sizes = {2, 5}, .kind = OperandSpec::Kind::boolean};
   const HostileOperand operand(spec, kFloat32, {});
   const auto values = [&](Hostile kind) { return operand.values(kind).data; };

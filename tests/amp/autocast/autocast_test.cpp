@@ -128,7 +128,7 @@ TEST(Autocast, StateBelongsToTheThread) {
   EXPECT_EQ(state(), (State{true, kBFloat16, true}));
 }
 
-TEST(Autocast, TwoThreadsInDifferentRegions) {
+TEST(Autocast, TwoThreadsMayBeInDifferentRegions) {
   const Tensor shared = weight();
   const DeviceType type = default_device_type();  // this thread's
   const auto run = [&shared, type](DType dtype) {
@@ -241,7 +241,7 @@ struct Square : autograd::Function<Square> {
   }
 };
 
-TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
+TEST(Autocast, BackwardRunsInTheRegionOfItsCall) {
   for (const bool inside : {false, true}) {
     const Tensor x = filled({1, 1}, 3).requires_grad_();
     Tensor y;
@@ -257,7 +257,7 @@ TEST(Autocast, BackwardSeesTheRegionItIsCalledIn) {
   }
 }
 
-TEST(Autocast, LeavesInPlaceOpsAndExplicitDTypesAlone) {
+TEST(Autocast, DoesNotCastInPlaceOpsAndExplicitDTypes) {
   const Autocast autocast(default_device_type());
   const Tensor half = filled({2, 2}, 1, kHalf);
   const struct {

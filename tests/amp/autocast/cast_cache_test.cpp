@@ -8,7 +8,7 @@
 namespace halfgrad::amp {
 namespace {
 
-TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
+TEST(CastCache, HoldsOnlyFloat32LeavesThatRequireGrad) {
   const Tensor leaf = weight();
   const Tensor matrix = filled({2, 2}, 1).requires_grad_();
   const Tensor input = filled({2}, 1);
@@ -36,7 +36,7 @@ TEST(CastCache, OnlyFloat32LeavesThatRequireGrad) {
   }
 }
 
-TEST(CastCache, NotForCastsToFloat32) {
+TEST(CastCache, HoldsNoCastsToFloat32) {
   const Tensor leaf = filled({2}, 1, kHalf).requires_grad_();
   const Autocast autocast(default_device_type());
   EXPECT_FALSE(cast_as(Precision::wide_range, leaf).is_same(cast_as(Precision::wide_range, leaf)));
@@ -48,7 +48,7 @@ TEST(CastCache, CanBeSwitchedOff) {
   EXPECT_FALSE(to_fast(leaf).is_same(to_fast(leaf)));
 }
 
-TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
+TEST(CastCache, IsClearedOnRequestAndAtTheEndOfTheOutermostRegion) {
   const Tensor leaf = weight();
   Tensor first;
   for (const DeviceType type : {kCPU, kCUDA}) {
@@ -71,7 +71,7 @@ TEST(CastCache, ClearedByHandAndAtTheOutermostEnd) {
 }
 
 // An in-place update makes a new cast.
-TEST(CastCache, SeesInPlaceUpdates) {
+TEST(CastCache, RenewsACastAfterAnInPlaceUpdate) {
   Tensor leaf = weight(2);
   const Autocast autocast(default_device_type());
   EXPECT_EQ(to_fast(leaf).to_vector<double>(), (std::vector<double>{2, 2}));
@@ -135,7 +135,7 @@ TEST(CastCache, SharedCastSumsGradientsIn16Bits) {
 }
 
 // The cast saves no operand, so backward may pass its node twice.
-TEST(CastCache, TwoLossesThroughOneCast) {
+TEST(CastCache, ServesTwoLosses) {
   const Tensor leaf = weight();
   const Autocast autocast(default_device_type());
   const Tensor first = (to_fast(leaf) * filled({2}, 3, kHalf)).sum();

@@ -83,7 +83,7 @@ const FunctionCase kFunctionCases[] = {
 };
 
 // y = 3 * 5, exact in every dtype; backward called outside and inside another region.
-TEST(CustomFunction, ForwardAndBackwardRunAsTheTableSays) {
+TEST(CustomFunction, ForwardAndBackwardUseTheExpectedRegionAndDTypes) {
   for (const FunctionCase& c : kFunctionCases) {
     for (const bool backward_in_region : {false, true}) {
       SCOPED_TRACE(std::string(c.what) + (backward_in_region ? ", backward inside" : ""));

@@ -31,7 +31,7 @@ struct Probe : nn::Callable<Probe> {
   static inline std::vector<DType> computed;
 };
 
-TEST(ModulePolicy, ComputesInItsTypeAndReturnsInAnother) {
+TEST(ModulePolicy, ComputesInOneDTypeAndReturnsAnother) {
   for (const DType compute : {kHalf, kBFloat16, kFloat, kDouble}) {
     for (const DType output : {kHalf, kFloat}) {
       const auto probe = with_policy(Probe(), {.compute = compute, .output = output});
@@ -47,7 +47,7 @@ TEST(ModulePolicy, ComputesInItsTypeAndReturnsInAnother) {
   }
 }
 
-TEST(ModulePolicy, ParametersAreStoredAsItSaysAndGetSuchGradients) {
+TEST(ModulePolicy, ParametersAndTheirGradientsHaveItsParamDType) {
   for (const DType param : {kFloat, kBFloat16}) {
     const nn::Linear linear(2, 1, {.bias = false});
     linear.weight.array().fill_(1 + 0x1p-9);  // no bfloat16 value
@@ -72,7 +72,7 @@ TEST(ModulePolicy, IsALayerOfASequential) {
   for (const Tensor& parameter : model.parameters()) EXPECT_TRUE(parameter.grad().defined());
 }
 
-TEST(ModulePolicy, NestsTheInnerOneDecides) {
+TEST(ModulePolicy, InnerPolicyDecides) {
   const auto inner = with_policy(nn::Linear(2, 2), {.compute = kDouble, .output = kDouble});
   DType seen = kHalf;
   struct Outer : nn::Callable<Outer> {

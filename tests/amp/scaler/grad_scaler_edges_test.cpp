@@ -9,7 +9,7 @@
 namespace halfgrad::amp {
 namespace {
 
-TEST(GradScaler, ScaleThree) {
+TEST(GradScaler, DividesByAScaleThatIsNoPowerOfTwo) {
   for (const bool explicitly : {false, true}) {
     GradScaler scaler = started({.init_scale = 3});
     Trained trained({1, 7});
@@ -61,7 +61,7 @@ TEST(GradScaler, HysteresisToleratesASingleBadStep) {
   }
 }
 
-TEST(GradScaler, Counts) {
+TEST(GradScaler, CountsStepsGrowthsAndBackoffs) {
   GradScaler scaler({.init_scale = 4, .growth_interval = 2});
   EXPECT_EQ(scaler.counts().steps, 0);
   scaler.scale(filled({}, 1));
@@ -110,7 +110,7 @@ TEST(GradScaler, SkippedStepDoesNotAdvanceAdam) {
   EXPECT_EQ(a.item(), b.item());
 }
 
-TEST(GradScaler, MomentumOfParametersThatJoinLater) {
+TEST(GradScaler, MomentumStartsWithAParametersFirstGradient) {
   GradScaler scaler = started({.init_scale = 1});
   Tensor a = filled({1}, 1).requires_grad_();
   Tensor b = filled({1}, 1).requires_grad_();
@@ -127,7 +127,7 @@ TEST(GradScaler, MomentumOfParametersThatJoinLater) {
 
 // Back-offs can reach a scale of zero, which no constructor accepts. Then a zero gradient turns the
 // parameter into NaN, and the scale never recovers.
-TEST(GradScaler, ZeroScale) {
+TEST(GradScaler, NeverRecoversFromAScaleOfZero) {
   const struct {
     Values gradient;
     bool skipped;

@@ -13,7 +13,7 @@ namespace {
 
 // PyTorch's scaler cannot be used after this error until update(new_scale). Here it can, and the
 // error names the optimizer and how many parameters it has.
-TEST(GradScaler, StepWithoutGradients) {
+TEST(GradScaler, RefusesAStepWithoutGradients) {
   GradScaler scaler = started();
   Tensor a = filled({2}, 1).requires_grad_();
   Tensor b = filled({2}, 1).requires_grad_();
@@ -29,7 +29,7 @@ TEST(GradScaler, StepWithoutGradients) {
   EXPECT_NO_THROW(scaler.update());
 }
 
-TEST(GradScaler, ParametersWithoutGradientsAreLeftAlone) {
+TEST(GradScaler, DoesNotChangeParametersWithoutGradients) {
   GradScaler scaler = started();
   Tensor a = filled({1}, 1).requires_grad_();
   Tensor b = filled({1}, 1).requires_grad_();
@@ -65,7 +65,7 @@ TEST(GradScaler, RefusesFloat16WithoutMasterWeightsBeforeTouchingAnything) {
   EXPECT_NO_THROW(scaler.unscale_(optimizer));
 }
 
-TEST(GradScaler, TakesFloat16WithMasterWeights) {
+TEST(GradScaler, AcceptsFloat16WithMasterWeights) {
   for (const bool explicitly : {false, true}) {
     GradScaler scaler = started();
     Trained trained({2}, kHalf);

@@ -9,7 +9,7 @@
 namespace halfgrad::amp {
 namespace {
 
-TEST(GradScaler, Defaults) {
+TEST(GradScaler, HasPyTorchsDefaults) {
   const GradScaler scaler;
   EXPECT_EQ(scaler.get_scale(), 65536);
   EXPECT_EQ(scaler.get_growth_factor(), 2);

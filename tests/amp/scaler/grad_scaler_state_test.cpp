@@ -115,7 +115,7 @@ TEST(GradScaler, LoadingKeepsOptionsThatAStateLacks) {
   EXPECT_THROW(scaler.update(32.0), std::invalid_argument);
 }
 
-TEST(GradScaler, ALateFoundInfIsPartOfTheState) {
+TEST(GradScaler, StateHasTheNextScaleOfALateRule) {
   const GradScalerOptions options{.init_scale = 8, .rule = {.one_step_late = true}};
   GradScaler scaler = started(options);
   Trained trained({kInfinite});

@@ -43,7 +43,7 @@ const Transition kTransitions[] = {
     {{Call::step, Call::update, Call::update}, true},
 };
 
-TEST(GradScaler, StateMachine) {
+TEST(GradScaler, AllowsExactlyTheCallsOfItsTable) {
   for (std::size_t row = 0; row < std::size(kTransitions); ++row) {
     SCOPED_TRACE("row " + std::to_string(row));
     GradScaler scaler = started();
@@ -267,7 +267,7 @@ TEST(GradScaler, RefusedUpdateKeepsTheIteration) {
   EXPECT_EQ(scaler.get_scale(), 2);
 }
 
-TEST(GradScaler, OptimizerWithoutGradientsDoesNotHoldUpOthers) {
+TEST(GradScaler, OptimizerWithoutGradientsDoesNotStopOthers) {
   GradScaler scaler = started();
   Trained trained({4});
   Trained empty({4});

@@ -25,7 +25,7 @@ TEST(GradScaler, OneBadOptimizerBacksOffOnceForAll) {
   }
 }
 
-TEST(GradScaler, ReadyOptimizersDoNotVote) {
+TEST(GradScaler, UncheckedOptimizersDoNotAffectTheScale) {
   GradScaler scaler = started();
   Trained stepped({4});
   Trained ready({kInfinite});
@@ -53,7 +53,7 @@ TEST(GradScaler, SetScaleLastsUntilUpdate) {
 
 // --- update(new_scale) ---
 
-TEST(GradScaler, UpdateToANumber) {
+TEST(GradScaler, UpdateSetsAGivenScale) {
   GradScaler scaler = started();
   Trained trained({4});
   scaler.step(trained.optimizer);
@@ -69,7 +69,7 @@ TEST(GradScaler, UpdateToANumber) {
   }
 }
 
-TEST(GradScaler, UpdateToATensor) {
+TEST(GradScaler, UpdateSetsTheScaleFromATensor) {
   GradScaler scaler = started();
   for (const DType dtype : {kFloat, kDouble, kHalf, kBFloat16, kLong, kInt}) {
     for (const Shape& shape : {Shape{}, Shape{1}, Shape{1, 1}}) {  // PyTorch takes shape {} only

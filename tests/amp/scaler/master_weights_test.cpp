@@ -210,7 +210,7 @@ TEST_P(MasterWeightsTest, CountWeightsThatOverflow) {
   }
 }
 
-TEST_P(MasterWeightsTest, TravelWithTheOptimizersState) {
+TEST_P(MasterWeightsTest, ArePartOfTheOptimizersState) {
   for (const WeightsCase& c : weights_cases()) {
     Tensor first = parameter(wave(1, 0), kHalf);
     const auto optimizer = c.make({first});
@@ -263,7 +263,7 @@ TEST_P(MasterWeightsTest, AreAddedToAStateWithoutThem) {
   }
 }
 
-TEST_P(MasterWeightsTest, AreOfTheNarrowParametersAlone) {
+TEST_P(MasterWeightsTest, AreMadeFor16BitParametersOnly) {
   Tensor narrow = parameter({1, 2}, kBFloat16);
   Tensor wide = parameter({3}, kFloat);
   optim::SGD optimizer({narrow, wide}, {.lr = 1});
@@ -282,7 +282,7 @@ TEST_P(MasterWeightsTest, AreOfTheNarrowParametersAlone) {
   expect_same(narrow.to_vector<double>(), {4, 4});
 }
 
-TEST_P(MasterWeightsTest, NeedAnOptimizerThatHasNotBegun) {
+TEST_P(MasterWeightsTest, NeedAnOptimizerWithoutUpdates) {
   Tensor wide = parameter({1}, kFloat);
   optim::SGD of_wide({wide});
   EXPECT_THROW(MasterWeights{of_wide}, std::invalid_argument);

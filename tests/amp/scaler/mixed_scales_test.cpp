@@ -30,7 +30,7 @@ struct TwoScalers {
 /// A call, and the fix that its error names.
 using Act = std::pair<const char*, std::function<void(TwoScalers&)>>;
 
-const Act kMeetings[] = {
+const Act kMixingPasses[] = {
     {"a scaled and a plain loss", [](TwoScalers& b) { (b.scaled(b.w) + sum(b.w)).backward(); }},
     {"a plain and a scaled loss", [](TwoScalers& b) { (sum(b.w) + b.scaled(b.w)).backward(); }},
     {"two roots",
@@ -59,7 +59,7 @@ TEST(MixedScales, AreAnErrorWhenTheGradientIsUsed) {
       {"scale() every loss", [](TwoScalers& b) { b.scaler.step(b.of_w); }},
       {"scale() every loss", [](TwoScalers& b) { b.second.step(b.of_w); }},
   };
-  for (const auto& [what, backward] : kMeetings) {
+  for (const auto& [what, backward] : kMixingPasses) {
     SCOPED_TRACE(what);
     TwoScalers bench;
     backward(bench);
@@ -71,8 +71,8 @@ TEST(MixedScales, AreAnErrorWhenTheGradientIsUsed) {
   }
 }
 
-TEST(MixedScales, EndWithTheGradient) {
-  for (const auto& [what, backward] : kMeetings) {
+TEST(MixedScales, DoNotOutliveTheGradient) {
+  for (const auto& [what, backward] : kMixingPasses) {
     SCOPED_TRACE(what);
     TwoScalers bench;
     backward(bench);
@@ -140,7 +140,7 @@ const Act kAllowed[] = {
      [](TwoScalers& b) { b.scaler.scale(b.second.scale(sum(b.w * b.w)) / 4).backward(); }},
 };
 
-TEST(MixedScales, EveryRightPassIsStepped) {
+TEST(MixedScales, AllowedPassesAreStepped) {
   for (const auto& [what, backward] : kAllowed) {
     SCOPED_TRACE(what);
     TwoScalers bench;

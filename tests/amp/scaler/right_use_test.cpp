@@ -31,7 +31,7 @@ const std::pair<const char*, std::function<void(Bench&)>> kRight[] = {
      }},
 };
 
-TEST(RightUse, EveryWayToStartAfreshIsRight) {
+TEST(RightUse, EveryWayToDropGradientsIsAccepted) {
   for (const auto& [what, start_afresh] : kRight) {
     for (const double first : {1.0, kInfinite}) {
       SCOPED_TRACE(what);
@@ -45,7 +45,7 @@ TEST(RightUse, EveryWayToStartAfreshIsRight) {
   }
 }
 
-TEST(RightUse, PlainGradientsMayJoinUnscaledOnes) {
+TEST(RightUse, PlainGradientsMayBeAddedToUnscaledOnes) {
   Bench bench;
   bench.backward();
   bench.scaler.unscale_(bench.optimizer);
@@ -138,7 +138,7 @@ TEST(RightUse, ScaledGradientsMayBeClippedByAScaledLimit) {
   }
 }
 
-TEST(RightUse, UnscaledGradientsMayBeSteppedPlainly) {
+TEST(RightUse, UnscaledGradientsMayBeUsedByAPlainStep) {
   Bench bench;
   bench.backward();
   bench.scaler.unscale_(bench.optimizer);
@@ -146,7 +146,7 @@ TEST(RightUse, UnscaledGradientsMayBeSteppedPlainly) {
   EXPECT_EQ(bench.w.to_vector<double>(), (Values{0.5, -1.5}));
 }
 
-TEST(RightUse, OneBackwardOfSeveralScalersIsRight) {
+TEST(RightUse, OneBackwardPassMayServeSeveralScalers) {
   Bench bench;
   GradScaler second = started({.init_scale = 4});
   (bench.scaler.scale(sum(bench.w * bench.w)) + second.scale(sum(bench.v * bench.v))).backward();
@@ -156,7 +156,7 @@ TEST(RightUse, OneBackwardOfSeveralScalersIsRight) {
   EXPECT_EQ(bench.v.to_vector<double>(), Values{1});
 }
 
-TEST(RightUse, PassesInsidePassesKeepTheirScales) {
+TEST(RightUse, NestedBackwardPassesKeepTheirScales) {
   Bench bench;
   const Tensor inner = vector_of({5}).requires_grad_();
   const Tensor product = sum(bench.w * bench.w);
@@ -171,7 +171,7 @@ TEST(RightUse, PassesInsidePassesKeepTheirScales) {
 }
 
 // A user's checkpoint does this: the inner pass begins with the scaled gradient of the outer one.
-TEST(RightUse, PassesInsidePassesMayReachTheSameParameters) {
+TEST(RightUse, NestedBackwardPassesMayReachTheSameParameters) {
   Bench bench;
   const Tensor part = bench.w.detach().requires_grad_();
   part.register_hook([&](const Tensor& grad) {

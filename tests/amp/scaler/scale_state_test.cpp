@@ -84,7 +84,7 @@ TEST(UpdateScale, Transitions) {
   }
 }
 
-TEST(UpdateScale, SeveralFoundInfsAreOne) {
+TEST(UpdateScale, SeveralFoundInfsCountAsOneBadStep) {
   const ScaleState state({.scale = 4, .good_steps = 3}, get_default_device());
   const std::vector<Array> found_infs{zero(), full({}, 1, {.dtype = kFloat}).array(),
                                       full({}, 1, {.dtype = kFloat}).array()};
@@ -119,7 +119,7 @@ TEST(UpdateScale, HysteresisCountsConsecutiveBadSteps) {
   }
 }
 
-TEST(UpdateScale, PermanentOverflow) {
+TEST(UpdateScale, PermanentOverflowEndsAtAScaleOfZero) {
   const ScaleState state({.scale = 65536, .good_steps = 0}, get_default_device());
   const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};
   int backoffs = 0;
@@ -138,7 +138,7 @@ TEST(UpdateScale, AScaleAtItsLimitHasNotGrown) {
   EXPECT_EQ(state.counters.select(0, ScaleState::growths).item(), 2);
 }
 
-TEST(UpdateScale, Counts) {
+TEST(UpdateScale, CountsStepsGrowthsAndBackoffs) {
   const ScaleState state({.scale = 0x1p126, .good_steps = 0}, get_default_device());
   const std::vector<Array> good{zero()};
   const std::vector<Array> bad{full({}, 1, {.dtype = kFloat}).array()};

@@ -117,7 +117,7 @@ TEST(ScaleUpdate, EqualsPyTorchsStateMachineOnRandomTraces) {
 }
 
 /// The rule of other projects, without their differences, is PyTorch's.
-TEST(ScaleUpdate, DefaultForeignRuleEqualsPyTorchs) {
+TEST(ScaleUpdate, RuleOfOtherProjectsDefaultsToPyTorchs) {
   std::mt19937_64 random(13);
   for (int repeat = 0; repeat < 50; ++repeat) {
     GradScalerOptions options = random_options(random);
@@ -159,7 +159,7 @@ TEST(ScaleUpdate, Events) {
   }
 }
 
-TEST(ScaleUpdate, Replay) {
+TEST(ScaleUpdate, ReplayCountsWastedAndLowSteps) {
   const GradScalerOptions options{.init_scale = 16, .growth_interval = 2};
   // Scales 16, 8, 4, 4, 8, 4, 4: the steps that overflow halve it, two good ones double it.
   const ReplayResult result = replay(options, {4, 4, 4, 4, 4, 4, std::nan("")});
@@ -171,7 +171,7 @@ TEST(ScaleUpdate, Replay) {
   EXPECT_EQ(low.final_scale, 64);
 }
 
-TEST(ScaleUpdate, UnknownSystem) {
+TEST(ScaleUpdate, RefusesAnUnknownSystem) {
   EXPECT_EQ(loss_scaler("Keras").options.init_scale, 0x1p15);
   EXPECT_THROW(loss_scaler("keras"), std::invalid_argument);
 }

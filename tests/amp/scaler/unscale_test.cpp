@@ -94,7 +94,7 @@ TEST(Unscale, NeverClearsFoundInf) {
   EXPECT_EQ(found_inf.item(), 1);
 }
 
-TEST(Unscale, ListsOfSeveralDTypes) {
+TEST(Unscale, AcceptsListsOfSeveralDTypes) {
   const std::vector<Array> grads{array({2}, kFloat), array({4}, kDouble), array({6}, kBFloat16)};
   const Array found_inf = full({}, 0, {.dtype = kFloat}).array();
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), found_inf, Check::scaled);
@@ -115,7 +115,7 @@ TEST(Unscale, GradientsAfterABadOneAreUnscaledToo) {
   EXPECT_EQ(grads[2].item(), 3);
 }
 
-TEST(Unscale, StridedViewsTouchTheirElementsAlone) {
+TEST(Unscale, StridedViewsChangeOnlyTheirElements) {
   const Array whole = full({4, 6}, 8, {.dtype = kFloat}).array();
   const std::vector<Array> grads{whole.slice(1, 0, 6, 2).transpose(0, 1)};
   unscale(grads, full({}, 0.5, {.dtype = kFloat}).array(), full({}, 0, {.dtype = kFloat}).array(),

@@ -195,7 +195,7 @@ TEST(CallSequences, InspectionWithoutStep) {
 }
 
 // 7. A disabled scaler and region give the bits of the loop without them.
-TEST(CallSequences, DisabledIsThePlainLoop) {
+TEST(CallSequences, DisabledEqualsThePlainLoop) {
   Regression plain, model;
   optim::AdamW plain_optimizer({plain.w}, {.lr = 0.1});
   optim::AdamW optimizer({model.w}, {.lr = 0.1});

@@ -43,7 +43,7 @@ std::vector<std::vector<Device>> all_places() {
   return {{there(), there()}, {here(), there()}, {there(), here()}};
 }
 
-TEST(SeveralDevices, GradientsMayBeOnAny) {
+TEST(SeveralDevices, GradientsMayBeOnAnyDevice) {
   for (const auto& devices : all_places()) {
     for (const bool one_group : {false, true}) {
       for (const bool unscale : {false, true}) {

@@ -109,7 +109,7 @@ TEST_P(WholeStep, ReadsNothingOnTheHost) {
 }
 
 // The rate falls from step to step, the scale grows and backs off: the graph follows.
-TEST_P(WholeStep, ReplaysAsItRuns) {
+TEST_P(WholeStep, ReplayEqualsAPlainRun) {
   for (const StepCase& c : step_cases()) {
     const auto run = [&](bool in_graph) {
       manual_seed(0);

@@ -150,7 +150,7 @@ TEST_P(Grad, UnusedInputsAreAnErrorUnlessAllowed) {
   EXPECT_FALSE(gradients[1].defined());
 }
 
-TEST_P(Grad, LeavesTheRestOfTheGraphAlone) {
+TEST_P(Grad, DoesNotFreeTheRestOfTheGraph) {
   const Tensor x = leaf({}, 3);
   const Tensor w = leaf({}, 2);
   const Tensor h = w * w;
@@ -243,7 +243,7 @@ TEST_P(Views, PassGradientsBackToTheirBase) {
   EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{0, 8, 8, 0, 0, 0}));
 }
 
-TEST(Grad, OfNoInputsIsAnError) {
+TEST(Grad, RefusesAnEmptyListOfInputs) {
   const Tensor x = leaf({}, 1);
   EXPECT_EQ(message_of([&] { autograd::grad({x * 2}, {}); }),
             "grad: expected inputs, got an empty list");

@@ -84,7 +84,7 @@ struct Unchanged : autograd::Function<Unchanged> {
   static variable_list backward(AutogradContext*, variable_list grads) { return grads; }
 };
 
-TEST(MarkNonDifferentiable, HoldsForAnInputThatIsReturned) {
+TEST(MarkNonDifferentiable, AppliesToAnInputThatIsReturned) {
   const Tensor x = vector_leaf({1, 2});
   const Tensor y = Unchanged::apply(x);
   EXPECT_FALSE(y.is_same(x));
@@ -253,7 +253,7 @@ struct Counted : autograd::Function<Counted> {
   }
 };
 
-TEST(Gradients, OfAnotherCountAreAnError) {
+TEST(Gradients, MustHaveTheRightCount) {
   const Tensor a = vector_leaf({1, 2}), b = vector_leaf({-3, 0.5});
   const auto message = [&](std::int64_t count) {
     return message_of([&] { sum(Counted::apply(a, count, b)).backward(); });

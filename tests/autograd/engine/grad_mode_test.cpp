@@ -48,7 +48,7 @@ TEST(GradModeGuards, MayEndInAnyOrder) {
   }
 }
 
-TEST(GradModeGuards, OfAnotherThreadAreSafeToEnd) {
+TEST(GradModeGuards, MayBeEndedByAnotherThread) {
   const State before = state();
   for (const auto& guard : kGuards) {
     auto here = guard.make();

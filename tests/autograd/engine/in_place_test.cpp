@@ -113,7 +113,7 @@ TEST_P(InPlaceOnViews, ViewsMayBeThousandsDeep) {
 }
 
 // Expected values are PyTorch's.
-TEST_P(InPlaceOnViews, OfABaseWithStrides) {
+TEST_P(InPlaceOnViews, WorkOnABaseWithStrides) {
   const Tensor x = arange(1, 7, {.dtype = kDouble, .device = device()}).requires_grad_();
   const Tensor base(Array::empty({3, 2}, kDouble, device()).transpose(0, 1));
   base.copy_(x.reshape({2, 3}));

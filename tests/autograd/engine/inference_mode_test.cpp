@@ -55,7 +55,7 @@ TEST(InferenceModeViews, OfAnInferenceTensorAreInferenceTensors) {
   for (const ViewCase& c : kViews) EXPECT_TRUE(c.view(inside).is_inference()) << c.what;
 }
 
-TEST(InferenceModeViews, AreNotChangedInARecordingLater) {
+TEST(InferenceModeViews, RefuseRecordedInPlaceChangesLater) {
   const Tensor x = elements({1, 2}).requires_grad_() * 1;
   Tensor view;
   {

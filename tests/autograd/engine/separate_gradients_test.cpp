@@ -157,7 +157,7 @@ TEST_P(SeparateGradients, ViewsAreReadByManyThreads) {
   }
 }
 
-TEST_P(SeparateGradients, OfManyTiesInSixteenBits) {
+TEST_P(SeparateGradients, OfManyTiesInSixteenBitsAreNotZero) {
   Tensor x = zeros({70000}, in(kHalf)).requires_grad_();
   (x.amax() * 60000).backward();
   EXPECT_NEAR(x.grad()[0].item(), 6.0 / 7, roundoff(kHalf));
@@ -167,7 +167,7 @@ TEST_P(SeparateGradients, OfManyTiesInSixteenBits) {
   EXPECT_NEAR(y.grad()[0].item(), 6.0 / 7, roundoff(kHalf));
 }
 
-TEST_P(SeparateGradients, OfTargetsThatSumToZero) {
+TEST_P(SeparateGradients, OfTargetsThatSumToZeroAreComputed) {
   Tensor x = leaf({0.5, 1}).reshape({1, 2}).detach().requires_grad_();
   const Tensor q = elements({1, -1}).reshape({1, 2});
   for (const bool create_graph : {false, true}) {
@@ -184,7 +184,7 @@ struct Misshapen : autograd::Function<Misshapen> {
   }
 };
 
-TEST(GradientsOfAFunction, OfAnotherShapeAreARuntimeError) {
+TEST(GradientsOfAFunction, MustHaveTheShapeOfTheInput) {
   const Tensor x = ones({2}, {.requires_grad = true});
   EXPECT_THROW(Misshapen::apply(x).sum().backward(), std::runtime_error);
 }

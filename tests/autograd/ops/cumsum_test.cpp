@@ -17,7 +17,7 @@ namespace {
 using CumSum = TensorsOnDevice;
 HALFGRAD_ON_DEVICES(CumSum);
 
-TEST_P(CumSum, OfEveryDType) {
+TEST_P(CumSum, SumsEveryDType) {
   for (const DType dtype : kAllDTypes) {
     const Tensor y = cumsum(elements({1, 1, 0, 1}, dtype), 0);
     EXPECT_EQ(y.dtype(), is_floating_point(dtype) ? dtype : kLong);
@@ -25,7 +25,7 @@ TEST_P(CumSum, OfEveryDType) {
   }
 }
 
-TEST_P(CumSum, ConvertsFirst) {
+TEST_P(CumSum, ConvertsBeforeSumming) {
   const Tensor x = elements({0.5, 1.5, 300});
   EXPECT_EQ(elements(cumsum(x, 0, kLong)), (Doubles{0, 1, 301}));
   EXPECT_EQ(cumsum(x, 0, kHalf).dtype(), kHalf);
@@ -51,13 +51,13 @@ TEST_P(CumSum, RoundsEachPartialSumOnce) {
   }
 }
 
-TEST_P(CumSum, OfIntegersWraps) {
+TEST_P(CumSum, WrapsAroundForIntegers) {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   const Tensor y = cumsum(tensor({kLargest, std::int64_t{1}, kLargest}).to(device()), 0);
   EXPECT_EQ(y.to_vector<std::int64_t>(), (std::vector<std::int64_t>{kLargest, -kLargest - 1, -1}));
 }
 
-TEST_P(CumSum, AlongAnyDimensionOfAnyView) {
+TEST_P(CumSum, SumsAlongAnyDimensionOfAnyView) {
   const Tensor x = arange(24).reshape({2, 3, 4}).to(device());
   EXPECT_EQ(elements(cumsum(x, 0).slice(0, 1)),
             (Doubles{12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34}));
@@ -69,7 +69,7 @@ TEST_P(CumSum, AlongAnyDimensionOfAnyView) {
   EXPECT_EQ(elements(cumsum(repeated, 0)), (Doubles{1, 2, 3}));
 }
 
-TEST_P(CumSum, OfManyRows) {
+TEST_P(CumSum, SumsManyRows) {
   for (const std::int64_t inner : {1, 31, 32, 33, 100}) {
     const Tensor x = randint(10, {3, 50, inner}).to(device());
     const Tensor y = cumsum(x, 1);
@@ -81,7 +81,7 @@ TEST_P(CumSum, OfManyRows) {
   }
 }
 
-TEST_P(CumSum, OfNoneAndOfOneElement) {
+TEST_P(CumSum, AcceptsZeroAndOneElements) {
   EXPECT_EQ(cumsum(zeros({0, 3}, in(kFloat)), 0).sizes(), (Shape{0, 3}));
   EXPECT_EQ(cumsum(zeros({2, 0}, in(kBool)), 1).dtype(), kLong);
   const Tensor one = tensor(7.0, in(kDouble)).requires_grad_();
@@ -94,7 +94,7 @@ TEST_P(CumSum, OfNoneAndOfOneElement) {
   EXPECT_THROW(cumsum(elements({1}), -2), std::out_of_range);
 }
 
-TEST_P(CumSum, HasTheSumsFromTheOtherEndAsGradient) {
+TEST_P(CumSum, GradientSumsFromTheOtherEnd) {
   const Tensor x = elements({1, 2, 3}).requires_grad_();
   cumsum(x, 0).backward(elements({100, 10, 1}));
   EXPECT_EQ(elements(x.grad()), (Doubles{111, 11, 1}));

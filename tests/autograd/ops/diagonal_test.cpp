@@ -32,7 +32,7 @@ Tensor numbered(std::int64_t rows, std::int64_t columns, Device device) {
   return (unsqueeze(10 * arange(rows), 1) + arange(columns)).to(device);
 }
 
-TEST_P(Diagonals, OfMatricesOfEveryShape) {
+TEST_P(Diagonals, AreRightForMatricesOfEveryShape) {
   for (const auto& [rows, columns] : {std::pair(3, 3), {2, 4}, {4, 2}, {1, 1}, {0, 2}, {2, 0}}) {
     const Tensor x = numbered(rows, columns, device());
     for (std::int64_t offset = -5; offset <= 5; ++offset) {
@@ -47,7 +47,7 @@ TEST_P(Diagonals, OfMatricesOfEveryShape) {
   }
 }
 
-TEST_P(Diagonals, OfTwoDimensionsComeLast) {
+TEST_P(Diagonals, BecomeTheLastDimension) {
   const Tensor x = arange(2 * 3 * 4 * 3).reshape({2, 3, 4, 3}).to(device());
   const Tensor y = diagonal(x, -1, -1, 1);  // index of dim 1 = index of dim 3 - 1
   EXPECT_EQ(y.sizes(), (Shape{2, 4, 2}));

@@ -224,7 +224,7 @@ TEST_P(Einsum, RoundsASumOfProductsOnce) {
   EXPECT_EQ(einsum("ij,ij->", {x.slice(1, 1), x.slice(1, 1) * 30}).item(), 61440);
 }
 
-TEST_P(Einsum, IsAViewIfNothingIsComputed) {
+TEST_P(Einsum, ReturnsAViewIfNothingIsComputed) {
   const Tensor x = zeros({3, 3}, in(kFloat));
   einsum("ii->i", {x}).fill_(1);
   einsum("ij->ji", {x}).select(0, 2).fill_(5);

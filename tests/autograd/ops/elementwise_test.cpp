@@ -149,7 +149,7 @@ TEST_P(InPlaceElementwise, KeepsDTypeAndCountsVersions) {
   }
 }
 
-TEST_P(InPlaceElementwise, FunctionsAreThoseOutOfPlace) {
+TEST_P(InPlaceElementwise, EqualsTheOutOfPlaceFunctions) {
   const Tensor x = elements({0.5, -1}, kFloat32);
   Tensor y = x.clone();
   expect_values(y.exp_(), exp(x).to_vector<double>());

@@ -72,7 +72,7 @@ class IntegerProductsOnCpu : public ::testing::TestWithParam<DType> {
 INSTANTIATE_TEST_SUITE_P(DTypes, IntegerProductsOnCpu, ::testing::Values(kLong, kInt, kByte),
                          [](const auto& info) { return std::string(name(info.param)); });
 
-TEST_P(IntegerProductsOnCpu, OfMatrices) {
+TEST_P(IntegerProductsOnCpu, MatchLoopsForMatrices) {
   for (const std::int64_t m : {0, 1, 7, 40}) {
     for (const std::int64_t n : {0, 1, 300, 513}) {
       for (const std::int64_t k : {0, 1, 37}) {
@@ -83,13 +83,13 @@ TEST_P(IntegerProductsOnCpu, OfMatrices) {
   }
 }
 
-TEST_P(IntegerProductsOnCpu, OfTransposedAndSlicedMatrices) {
+TEST_P(IntegerProductsOnCpu, MatchLoopsForTransposedAndSlicedMatrices) {
   const Tensor a = operand({5, 8}, 1).t().slice(0, 0, 8, 2), b = operand({7, 5}, 2).t();
   expect_equal(mm(a, b), expected(a, b));
   expect_equal(mm(b.t(), a.t()), expected(b.t(), a.t()));
 }
 
-TEST_P(IntegerProductsOnCpu, OfBatches) {
+TEST_P(IntegerProductsOnCpu, MatchLoopsForBatches) {
   const Tensor a = operand({3, 4, 5}, 1), b = operand({3, 5, 2}, 2);
   const Tensor batch = bmm(a, b), shared = matmul(a, b[1]),
                by_vector = matmul(a, b[0].select(1, 1));
@@ -100,7 +100,7 @@ TEST_P(IntegerProductsOnCpu, OfBatches) {
   }
 }
 
-TEST_P(IntegerProductsOnCpu, OfVectors) {
+TEST_P(IntegerProductsOnCpu, MatchLoopsForVectors) {
   const Tensor a = operand({4, 5}, 1), x = operand({5}, 2), y = operand({4}, 3);
   expect_equal(mv(a, x), expected(a, x.unsqueeze(1)));
   expect_equal(matmul(y, a), expected(y.unsqueeze(0), a));
@@ -109,7 +109,7 @@ TEST_P(IntegerProductsOnCpu, OfVectors) {
   expect_equal(outer(x, y), expected(x.unsqueeze(1), y.unsqueeze(0)));
 }
 
-TEST_P(IntegerProductsOnCpu, WithAddends) {
+TEST_P(IntegerProductsOnCpu, MatchLoopsWithAddends) {
   const Tensor a = operand({4, 5}, 1), b = operand({5, 3}, 2), c = operand({4, 3}, 3);
   expect_equal(addmm(c, a, b, 2, -3), expected(a, b, -3, c, 2));
   expect_equal(addmm(c[1], a, b), expected(a, b, 1, c[1].expand({4, 3}), 1));

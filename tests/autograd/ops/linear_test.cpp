@@ -116,7 +116,7 @@ TEST(Linear, TakesViews) {
 }
 
 // The saved tensors are freed, as for every op; the output stays.
-TEST(Linear, BackwardFreesWhatTheActivationSaved) {
+TEST(Linear, BackwardFreesTheTensorsThatTheActivationSaved) {
   for (const auto& f : {linear_relu, linear_gelu}) {
     const Tensor x = ones({64, 64}), w = ones({64, 64}, {.requires_grad = true});
     const auto held = [&] { return allocator::stats(x.device()).current; };
@@ -150,7 +150,7 @@ TEST(Linear, RoundsOnceAfterTheBias) {
   EXPECT_EQ(linear(x, w, ones({1}, {.dtype = kHalf})).item<double>(), 2050);
 }
 
-TEST(Linear, NamesWhatItRefuses) {
+TEST(Linear, ErrorsNameTheBadArgument) {
   const auto message = [](const Tensor& x, const Tensor& w, const Tensor& b = {}) -> std::string {
     try {
       linear(x, w, b);

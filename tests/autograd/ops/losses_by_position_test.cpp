@@ -113,7 +113,7 @@ TEST_P(LossesByPosition, NllLoss) {
   }
 }
 
-TEST_P(LossesByPosition, OfEmptyInputs) {
+TEST_P(LossesByPosition, AcceptEmptyInputs) {
   const Tensor x = logits().slice(2, 0, 0), t = classes().slice(1, 0, 0);
   EXPECT_EQ(cross_entropy(x, t, {.reduction = kNone}).sizes(), Shape({2, 0}));
   EXPECT_EQ(cross_entropy(x, t, {.reduction = kSum}).item(), 0);

@@ -150,7 +150,7 @@ TEST(BinaryCrossEntropyOnCpu, IsDifferentiableInEveryOperand) {
   expect_gradients(of_probabilities, {in[0], in[1], in[2]});
 }
 
-TEST_P(Losses, AtTheirKinks) {
+TEST_P(Losses, HaveTheRightGradientsAtTheirKinks) {
   const Tensor x = tensor({-2.0, -1.0, 0.0, 1.0, 2.0}, in(kDouble)).requires_grad_();
   const Tensor zero = zeros({5}, in(kDouble));
   const auto gradient = [&](const Tensor& loss) {
@@ -164,7 +164,7 @@ TEST_P(Losses, AtTheirKinks) {
   EXPECT_EQ(gradient(huber_loss(x, zero, kSum, 1.5)), (std::vector{-1.5, -1.0, 0.0, 1.0, 1.5}));
 }
 
-TEST(LossesOnCpu, NameWhatTheyRefuse) {
+TEST(LossesOnCpu, ErrorsNameTheBadArgument) {
   const Tensor x = random_leaf({2, 3}, 1);
   EXPECT_THROW(huber_loss(x, x, kMean, 0), std::invalid_argument);
   EXPECT_THROW(smooth_l1_loss(x, x, kMean, -1), std::invalid_argument);

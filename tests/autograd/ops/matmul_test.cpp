@@ -168,7 +168,7 @@ TEST(Matmul, IsTheSameForAnyNumberOfThreads) {
   set_num_threads(threads);
 }
 
-TEST(Matmul, NeedsOnlyWhatItDifferentiates) {
+TEST(Matmul, ComputesOnlyTheGradientsThatAreNeeded) {
   const Tensor a = random_leaf({2, 3}, 1);
   const Tensor b = random_leaf({3, 2}, 2).detach();
   const Tensor c = matmul(a, b);
@@ -178,7 +178,7 @@ TEST(Matmul, NeedsOnlyWhatItDifferentiates) {
   EXPECT_EQ(c.grad_fn_name(), "matmul");
 }
 
-TEST(SpecialProducts, ArePartsOfMatmul) {
+TEST(SpecialProducts, EqualMatmulOfTheirShapes) {
   const Tensor a = random_leaf({4, 2, 3}, 1);
   const Tensor b = random_leaf({4, 3, 5}, 2);
   expect_product(a, b, bmm(a, b));
@@ -242,7 +242,7 @@ std::string refusal_of(const F& f) {
   return "no std::invalid_argument";
 }
 
-TEST(Products, NameWhatTheyRefuse) {
+TEST(Products, ErrorsNameTheBadArgument) {
   const auto t = [](const Shape& sizes, DType dtype = kFloat) {
     return zeros(sizes, {.dtype = dtype});
   };

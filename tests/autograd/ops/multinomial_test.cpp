@@ -49,7 +49,7 @@ TEST_P(Multinomial, WithReplacementInvertsTheCumulativeSums) {
   EXPECT_EQ(default_generator().get_state().stream, kKey.stream + 1);
 }
 
-TEST_P(Multinomial, WithoutReplacementIsTheOrderOfArrivals) {
+TEST_P(Multinomial, WithoutReplacementOrdersExponentialArrivalTimes) {
   const Doubles weights = {1, 0, 3, 2, 0.5, 4, 2, 2, 2, 0, 2, 9};  // [2, 6]
   default_generator().set_state(kKey);
   const Tensor drawn = multinomial(elements(weights).reshape({2, 6}), 5);
@@ -123,7 +123,7 @@ TEST_P(Multinomial, TakesWeightsOfAnySize) {
   EXPECT_EQ(elements(multinomial(elements({0, 0, 1}), 1)), Doubles{2});
 }
 
-TEST_P(Multinomial, OfViewsAndOfNoRows) {
+TEST_P(Multinomial, AcceptsViewsAndNoRows) {
   const Tensor columns = tensor({{0.0, 1.0}, {1.0, 0.0}, {0.0, 0.0}}, in(kFloat)).t();
   EXPECT_EQ(elements(multinomial(columns, 1)), (Doubles{1, 0}));
   EXPECT_EQ(multinomial(ones({3}, in(kFloat)), 2).sizes(), Shape{2});

@@ -31,7 +31,7 @@ TEST_P(Reductions, ResultTypesOfIntegers) {
   EXPECT_THROW(var(x), std::invalid_argument);
 }
 
-TEST_P(Reductions, TiesShareTheGradientOfMaxAndTheFirstHasThatOfMaxAlong) {
+TEST_P(Reductions, MaxSplitsTheGradientOfTiesAndMaxAlongADimensionGivesItToTheFirst) {
   const Tensor x = tensor({1.0, 3.0, 3.0, 2.0}, in(kDouble)).requires_grad_();
   EXPECT_EQ(gradient_of(max(x), x), (std::vector{0.0, 0.5, 0.5, 0.0}));
   const auto [value, index] = max(x, 0);
@@ -83,7 +83,7 @@ TEST_P(Reductions, LogSumExpOfInfinities) {
   EXPECT_EQ(gradient_of(logsumexp(low, {0}), low), (std::vector{0.0, 0.0}));
 }
 
-TEST_P(Reductions, OfEmptyTensors) {
+TEST_P(Reductions, AcceptEmptyTensorsOrThrow) {
   const Tensor x = zeros({0, 3}, in(kFloat));
   EXPECT_EQ(prod(x).item(), 1);
   EXPECT_TRUE(std::isnan(mean(x).item()));

@@ -36,7 +36,7 @@ void expect_signed(const Tensor& actual, const Doubles& expected) {
   }
 }
 
-TEST_P(RoundedDivision, OfAllSigns) {
+TEST_P(RoundedDivision, IsRightForAllSigns) {
   for (const DType dtype : kFloats) {
     SCOPED_TRACE(name(dtype));
     const Tensor a = elements({0, 0, -0.0, 6, -6, -6, 7, 7, -7, -7, 1, -1}, dtype);
@@ -48,7 +48,7 @@ TEST_P(RoundedDivision, OfAllSigns) {
   }
 }
 
-TEST_P(RoundedDivision, ByZeroAndInfinity) {
+TEST_P(RoundedDivision, DividesByZeroAndInfinity) {
   for (const DType dtype : kFloats) {
     SCOPED_TRACE(name(dtype));
     const Tensor a = elements({0, 1, -1, 1, 1, -1, -1, 0, kInf, -kInf, kInf, 1}, dtype);
@@ -90,7 +90,7 @@ TEST_P(RoundedDivision, RemaindersOfLargeQuotientsAreExact) {
   }
 }
 
-TEST_P(RoundedDivision, OfIntegersGivesIntegers) {
+TEST_P(RoundedDivision, GivesIntegersForIntegers) {
   for (const DType dtype : {kInt64, kInt32}) {
     const Tensor a = elements({7, -7, 8, -8, 6, -6, 0}, dtype);
     const Tensor b = elements({3, 3, -3, -3, -3, 3, -5}, dtype);
@@ -108,7 +108,7 @@ TEST_P(RoundedDivision, OfIntegersGivesIntegers) {
             (Integers{3074457345618258602, -3074457345618258603}));
 }
 
-TEST_P(RoundedDivision, OfTheSmallestIntegerByMinusOneWraps) {
+TEST_P(RoundedDivision, WrapsForTheSmallestIntegerByMinusOne) {
   const Tensor a = tensor({kSmallest, kSmallest + 1}).to(device());
   for (const char* const mode : {"trunc", "floor"}) {
     EXPECT_EQ(div(a, -1, mode).to_vector<std::int64_t>(), (Integers{kSmallest, kLargest})) << mode;
@@ -120,7 +120,7 @@ TEST_P(RoundedDivision, OfTheSmallestIntegerByMinusOneWraps) {
 }
 
 // A GPU cannot throw, and computes these values.
-TEST(RoundedDivisionFormulas, OfIntegersByZero) {
+TEST(RoundedDivisionFormulas, HaveTheGpusValuesForIntegersByZero) {
   const auto expect = [](auto a, auto b) {
     using T = decltype(a);
     EXPECT_TRUE(all(detail::truncated_quotient(a, b) == T(0)));
@@ -148,7 +148,7 @@ TEST(RoundedDivisionByZeroOnCpu, OfIntegersIsRefused) {
   EXPECT_TRUE(std::isnan((a % 0.0).to_vector<double>()[0]));
 }
 
-TEST(RoundedDivisionOf, MixedDTypesFollowsTheirPromotion) {
+TEST(RoundedDivisionOf, MixedDTypesHasThePromotedDType) {
   const Tensor bytes = tensor({7, 250}).to(kByte);
   const auto expect = [](const Tensor& y, DType dtype, const Doubles& expected) {
     EXPECT_EQ(y.dtype(), dtype);
@@ -171,7 +171,7 @@ TEST(RoundedDivisionOf, MixedDTypesFollowsTheirPromotion) {
   expect(div(halves, -0.4, "trunc"), kHalf, {-20, -27});
 }
 
-TEST(RoundedDivisionOf, MasksAndUnknownModesIsRefused) {
+TEST(RoundedDivisionOf, MasksOrByUnknownModesIsRefused) {
   const Tensor mask = tensor({true, false}), x = tensor({1.0, 2.0});
   EXPECT_EQ(message_of<std::invalid_argument>([&] { mask % mask; }),
             "remainder: expected numeric tensors, got two bool tensors");

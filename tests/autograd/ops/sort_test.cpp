@@ -44,7 +44,7 @@ TEST_P(Sort, MovesBitsSoThatZerosKeepTheirSigns) {
   EXPECT_TRUE(std::signbit(elements(up)[1]) && !std::signbit(elements(up)[2]));
 }
 
-TEST_P(Sort, AlongAnyDimensionOfAnyView) {
+TEST_P(Sort, SortsAlongAnyDimensionOfAnyView) {
   const Tensor x = tensor({{{5, 2}, {1, 9}, {4, 0}}, {{3, 3}, {8, 1}, {7, 6}}}).to(device());
   EXPECT_EQ(elements(argsort(x, 1)), (Doubles{1, 2, 2, 0, 0, 1, 0, 1, 2, 0, 1, 2}));
   EXPECT_EQ(elements(std::get<0>(sort(x, 0))), (Doubles{3, 2, 1, 1, 4, 0, 5, 3, 8, 9, 7, 6}));
@@ -56,7 +56,7 @@ TEST_P(Sort, AlongAnyDimensionOfAnyView) {
   EXPECT_TRUE(argsort(x, 0).is_contiguous());
 }
 
-TEST_P(Sort, OfNoneAndOfOneElement) {
+TEST_P(Sort, AcceptsZeroAndOneElements) {
   const auto [values, indices] = sort(zeros({2, 0, 3}, in(kFloat)), 1);
   EXPECT_EQ(values.sizes(), (Shape{2, 0, 3}));
   EXPECT_EQ(indices.sizes(), (Shape{2, 0, 3}));
@@ -94,7 +94,7 @@ TEST_P(Sort, TopKIsTheBeginningOfSort) {
   EXPECT_EQ(elements(std::get<1>(topk(x, 4, -1, false))), elements(argsort(x)));
 }
 
-TEST_P(Sort, GradientsGoWhereTheValuesCameFrom) {
+TEST_P(Sort, GradientsReachTheElementsThatWereSorted) {
   const Tensor x = elements({3, 1, 2}).requires_grad_();
   const auto [values, indices] = sort(x);
   EXPECT_FALSE(indices.requires_grad());

@@ -65,7 +65,7 @@ TEST(ReduceFunctors, Extremes) {
 }
 
 // 257^2 is odd: a float sum above 2^24 loses its last bits, a double total does not.
-TEST(ReduceFunctors, TotalsAreWide) {
+TEST(ReduceFunctors, TotalsAreAccumulatedInDouble) {
   const std::vector<float> ones(4 << 16, 257);
   float total = 0;
   run_by_threads<float>(4, ReducedRow<Squares>{}, Row<const float>(ones.data(), std::ssize(ones)),

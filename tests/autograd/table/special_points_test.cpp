@@ -164,7 +164,7 @@ TEST(SpecialPoints, OneHotOfEmptyTensors) {
   EXPECT_THROW(one_hot(none, -2), std::invalid_argument);
 }
 
-TEST(SpecialPoints, TruthOfBytesIsAByte) {
+TEST(SpecialPoints, AllAndAnyOfBytesAreBytes) {
   const Tensor bytes = tensor({{1, 0, 3}, {2, 0, 0}}, {.dtype = kByte});
   EXPECT_EQ(all(bytes).dtype(), kByte);
   EXPECT_EQ(any(bytes, 0).dtype(), kByte);

@@ -103,7 +103,7 @@ std::vector<InPlaceCase> in_place_cases() {
           BOTH(addmm, with().a, with().square, 2, 3)};
 }
 
-TEST(InPlaceMethods, GiveTheValuesOfTheOthersAndCountAsChanges) {
+TEST(InPlaceMethods, GiveTheValuesOfTheOutOfPlaceMethodsAndCountAsChanges) {
   for (const InPlaceCase& c : in_place_cases()) {
     SCOPED_TRACE(c.name);
     const NoGradGuard no_grad;
@@ -116,7 +116,7 @@ TEST(InPlaceMethods, GiveTheValuesOfTheOthersAndCountAsChanges) {
   }
 }
 
-TEST(InPlaceMethods, GiveTheGradientsOfTheOthers) {
+TEST(InPlaceMethods, GiveTheGradientsOfTheOutOfPlaceMethods) {
   for (const InPlaceCase& c : in_place_cases()) {
     SCOPED_TRACE(c.name);
     const Tensor x = tensor({{0.5, 2.5, 1.5}, {4.0, 0.75, 3.0}}, {.requires_grad = true});

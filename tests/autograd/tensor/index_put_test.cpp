@@ -35,7 +35,7 @@ class IndexPut : public TensorsOnDevice {
 };
 HALFGRAD_ON_DEVICES(IndexPut);
 
-TEST_P(IndexPut, PutsWhereIndexPicks) {
+TEST_P(IndexPut, WritesTheElementsThatIndexSelects) {
   const Indices cases[] = {
       {Slice(), positions({2, 0, -3}), 1},
       {positions({1, 0}), positions({2, -3})},
@@ -77,7 +77,7 @@ TEST_P(IndexPut, PutsWhereIndexPicks) {
 }
 
 // libtorch does not define which value stays; here it is the last one on every device.
-TEST_P(IndexPut, OfRepeatedIndicesTheLastStaysOrAllAreAdded) {
+TEST_P(IndexPut, RepeatedIndicesKeepTheLastValueOrAddAllValues) {
   const Tensor x = elements({1, 2, 3});
   x.index_put_({positions({2, 0, 2, 0, 2})}, elements({10, 20, 30, 40, 50}));
   EXPECT_EQ(elements(x), (Doubles{40, 2, 50}));
@@ -121,7 +121,7 @@ TEST_P(IndexPut, GradientsAgreeWithFiniteDifferences) {
   }
 }
 
-TEST_P(IndexPut, RefusesWhatDoesNotFit) {
+TEST_P(IndexPut, RefusesIndicesAndValuesThatDoNotFit) {
   const Tensor x = zeros({2, 3}, in(kFloat64));
   EXPECT_THROW(x.index_put_({positions({0, 1})}, elements({1, 2})), std::invalid_argument);
   EXPECT_THROW(x.index_put_({positions({})}, elements({1, 2})), std::invalid_argument);

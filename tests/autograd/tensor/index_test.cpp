@@ -36,7 +36,7 @@ class Index : public TensorsOnDevice {
 HALFGRAD_ON_DEVICES(Index);
 
 // Expected values: PyTorch 2.15.
-TEST_P(Index, PicksWhatPyTorchPicks) {
+TEST_P(Index, SelectsTheElementsThatPyTorchSelects) {
   const Tensor x = counted();
   struct Case {
     const char* python;

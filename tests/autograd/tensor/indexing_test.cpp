@@ -76,7 +76,7 @@ TEST(Gather, PicksAlongADimension) {
   EXPECT_EQ(gather(x.to(kHalf), 1, tensor({{0}})).dtype(), kHalf);
 }
 
-TEST(ScatterAdd, AddsWhereGatherPicks) {
+TEST(ScatterAdd, AddsToTheElementsThatGatherSelects) {
   const Tensor zero = zeros({2, 3});
   const Tensor index = tensor({{2, 0, 2}});
   EXPECT_EQ(elements(scatter_add(zero, 1, index, tensor({{1.0, 2.0, 3.0}}))),

@@ -163,7 +163,7 @@ torch::Tensor sum_of(torch::TensorList tensors) {
 }
 std::int64_t bytes_of(torch::ScalarType type) { return torch::ones(1, type).element_size(); }
 
-TEST(Aliases, OfTypesOfArguments) {
+TEST(Aliases, NameTypesOfArguments) {
   const torch::Tensor x = torch::ones({2, 3});
   EXPECT_EQ(product({2, 3}) + product(5) + product(x.sizes()), 6 + 5 + 6);
   const std::vector<torch::Tensor> list{x, x};

@@ -26,7 +26,7 @@ TEST(MemoryErrors, NameTheOpAndTheShapeThatItAskedFor) {
             "empty: expected 6 bytes for float16 [3]");
 }
 
-TEST(MemoryErrors, NameTheOpWhoseBackwardItIs) {
+TEST(MemoryErrors, NameTheOpWhoseBackwardFailed) {
   const Tensor a = zeros({4, 8}).requires_grad_();
   const Tensor y = exp(a), g = ones({4, 8});
   EXPECT_EQ(refused([&] { y.backward(g); }), "exp: expected 128 bytes for float32 [4, 8]");

@@ -36,7 +36,7 @@ class Methods : public ::testing::Test {
   const Tensor index = tensor({1, 0, 1});
 };
 
-TEST_F(Methods, OfArithmetic) {
+TEST_F(Methods, EqualFunctionsOfArithmetic) {
   expect_pairs({{"add", x.add(y, 3), add(x, y, 3)},
                 {"sub", x.sub(y, 3), sub(x, y, 3)},
                 {"mul", x.mul(y), mul(x, y)},
@@ -75,7 +75,7 @@ TEST_F(Methods, OfArithmetic) {
                 {"where scalar", x.where(mask, 7), where(mask, x, 7)}});
 }
 
-TEST_F(Methods, OfOneOperand) {
+TEST_F(Methods, EqualFunctionsOfOneOperand) {
   const Tensor z = x - 1.75;
   expect_pairs({{"abs", z.abs(), abs(z)},          {"exp", z.exp(), exp(z)},
                 {"expm1", z.expm1(), expm1(z)},    {"log", x.log(), log(x)},
@@ -91,7 +91,7 @@ TEST_F(Methods, OfOneOperand) {
                 {"log2", x.log2(), log2(x)},       {"log10", x.log10(), log10(x)}});
 }
 
-TEST_F(Methods, OfComparisonsAndLogic) {
+TEST_F(Methods, EqualComparisonsAndLogic) {
   const Tensor other = x.eq(y);
   expect_pairs({{"eq", x.eq(y), eq(x, y)},
                 {"ne", x.ne(y), ne(x, y)},
@@ -119,7 +119,7 @@ TEST_F(Methods, OfComparisonsAndLogic) {
   EXPECT_FALSE(x.equal(y));
 }
 
-TEST_F(Methods, OfShapesAndConversion) {
+TEST_F(Methods, EqualFunctionsOfShapesAndConversion) {
   const Tensor column = x.select(1, 0).unsqueeze(1);
   const Tensor batch = x.unsqueeze(0);
   expect_pairs({{"reshape", x.reshape({3, -1}), reshape(x, {3, 2})},
@@ -162,7 +162,7 @@ TEST_F(Methods, OfShapesAndConversion) {
                 {"contiguous", x.t().contiguous(), x.t()}});
 }
 
-TEST_F(Methods, OfIndexingAndProducts) {
+TEST_F(Methods, EqualFunctionsOfIndexingAndProducts) {
   const Tensor positions = tensor({{1, 0, 1}});
   const Tensor batch = x.unsqueeze(0);
   const Tensor square = x.mm(y.t());
@@ -182,7 +182,7 @@ TEST_F(Methods, OfIndexingAndProducts) {
                  baddbmm(square, batch, batch.transpose(1, 2), 2, 3)}});
 }
 
-TEST_F(Methods, OfReductions) {
+TEST_F(Methods, EqualReductions) {
   const auto [largest, largest_at] = x.max(1, true);
   const auto [smallest, smallest_at] = x.min(0);
   expect_pairs({{"sum", x.sum(), sum(x)},
@@ -225,7 +225,7 @@ TEST_F(Methods, OfReductions) {
                 {"log_softmax", x.log_softmax(0), log_softmax(x, 0)}});
 }
 
-TEST_F(Methods, OfOrder) {
+TEST_F(Methods, EqualFunctionsOfOrder) {
   const auto [values, indices] = x.sort(1, true);
   const auto [least, least_at] = x.topk(2, 1, false);
   expect_pairs({{"sort", values, std::get<0>(sort(x, 1, true))},
@@ -240,7 +240,7 @@ TEST_F(Methods, OfOrder) {
   EXPECT_TRUE(equal(drawn, multinomial(x, 5, true)));
 }
 
-TEST_F(Methods, OfMetadata) {
+TEST_F(Methods, ReportMetadata) {
   const Tensor part = x.to(kHalf).slice(1, 1);
   EXPECT_EQ(part.stride(0), 3);
   EXPECT_EQ(part.stride(-1), 1);

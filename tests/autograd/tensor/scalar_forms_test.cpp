@@ -18,7 +18,7 @@ void expect_same(const std::string& what, const Tensor& actual, const Tensor& ex
   EXPECT_EQ(actual.to_vector<double>(), expected.to_vector<double>()) << what;
 }
 
-TEST(ScalarForms, OfOperands) {
+TEST(ScalarForms, EqualTensorOperands) {
   const Tensor x = tensor({{1.0, -2.0, 3.0}, {0.5, 5.0, 2.0}}, {.dtype = kHalf});
   const Tensor two = full({}, 2, {.dtype = kHalf});
   const std::vector<std::pair<std::string, std::pair<Tensor, Tensor>>> cases = {
@@ -49,7 +49,7 @@ TEST(ScalarForms, OfOperands) {
   for (const auto& [what, pair] : cases) expect_same(what, pair.first, pair.second);
 }
 
-TEST(ScalarForms, OfDimensions) {
+TEST(ScalarForms, EqualListsOfDimensions) {
   const Tensor x = tensor({{1.0, -2.0, 3.0}, {0.5, 5.0, 2.0}});
   for (const std::int64_t dim : {0, 1, -1}) {
     const Shape dims = {dim};

@@ -29,7 +29,7 @@ TEST(TensorAccessorOnCpu, FollowsStrides) {
   }
 }
 
-TEST(TensorAccessorOnCpu, WritesWhereItReads) {
+TEST(TensorAccessorOnCpu, WritesTheElementsThatItReads) {
   const Tensor x = zeros({2, 2}, {.dtype = kHalf});
   const Tensor second = x.select(1, 1);
   second.accessor<Half, 1>()[0] = Half(0.5F);

@@ -123,7 +123,7 @@ TEST_P(MultiTensorOn, CountsAndOverwrites) {
   EXPECT_EQ(element(in, 63), 63);
 }
 
-TEST_P(MultiTensorOn, SkipsOnTheFlag) {
+TEST_P(MultiTensorOn, SkipsIfTheFlagIsSet) {
   const Array factor = number(1);
   const Array target = there(counting(9, DType::f32));
   const Updates updates{{{factor.data_as<float>()}, {&target, &target}}};

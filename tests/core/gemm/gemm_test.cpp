@@ -202,7 +202,7 @@ TEST(GemmScratch, ComesFromTheAllocator) {
   EXPECT_EQ(c.bytes(), before.bytes());
 }
 
-TEST(GemmErrors, NameWhatDoesNotFit) {
+TEST(GemmErrors, NameTheArgumentThatDoesNotFit) {
   const auto message = [](const Matrix& a, const Matrix& b, Matrix c) -> std::string {
     try {
       gemm(1, a.view(), b.view(), 0, c.view());

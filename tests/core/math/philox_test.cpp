@@ -183,7 +183,7 @@ TYPED_TEST(PhiloxReal, CosineAndSineAreRightToThreeRoundoffs) {
 }
 
 /// Fixed bits: a compiler, flag or device that computes others breaks reproducibility.
-TEST(Philox, NormalsHaveTheseBits) {
+TEST(Philox, NormalsHaveTheExpectedBits) {
   std::uint64_t digest = 0;
   for (float x : draw_normal<float>(1 << 16))
     digest = digest * 0x100000001B3 + detail::same_bits<std::uint32_t>(x);

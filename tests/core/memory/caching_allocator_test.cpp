@@ -90,7 +90,7 @@ TEST_F(CachingAllocatorTest, WaitsForOtherStreamsThatUseABlock) {
   EXPECT_EQ(take().data, block.data) << "recorded streams are forgotten when a block is reused";
 }
 
-TEST_F(CachingAllocatorTest, RecordsEventsLaterIfForbiddenNow) {
+TEST_F(CachingAllocatorTest, DelaysEventsThatCannotBeRecordedYet) {
   can_record_ = false;
   done_ = true;
   const auto block = take();

@@ -15,7 +15,7 @@
 namespace halfgrad {
 namespace {
 
-TEST(StreamOnCpu, EverythingIsDoneAtOnce) {
+TEST(StreamOnCpu, CompletesAllWorkAtOnce) {
   const auto waits = cuda::host_waits();
   const Stream stream(kCPU);
   EXPECT_EQ(stream, current_stream(kCPU));
