@@ -12,7 +12,7 @@
 namespace halfgrad::testing::formulas {
 
 template <class A>
-using Numbers = std::vector<typename A::Number>;
+using Numbers = std::vector<Bounded>;
 
 /// Returns `count` elements from element `first` on, with this stride.
 template <class A>
@@ -43,29 +43,6 @@ struct Rows {
       if (in[0].sizes.back() == 0 && !F::defined_on_empty) continue;
       const Numbers<A> result = F{}(a, row_of(a, in[0], row), in);
       out.insert(out.end(), result.begin(), result.end());
-    }
-    return out;
-  }
-};
-
-/// F(a, x), F(a, x, y) or F(a, x, y, z) for every element of operands of one shape.
-template <class F>
-struct Each {
-  template <class A>
-  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
-    using X = typename A::Number;
-    constexpr bool kOne = std::is_invocable_v<F, A, X>, kTwo = std::is_invocable_v<F, A, X, X>;
-    Numbers<A> out;
-    out.reserve(in[0].data.size());
-    for (std::size_t i = 0; i < in[0].data.size(); ++i) {
-      const auto operand = [&](std::size_t which) { return a.number(in[which].data[i]); };
-      if constexpr (kOne) {
-        out.push_back(F{}(a, operand(0)));
-      } else if constexpr (kTwo) {
-        out.push_back(F{}(a, operand(0), operand(1)));
-      } else {
-        out.push_back(F{}(a, operand(0), operand(1), operand(2)));
-      }
     }
     return out;
   }

@@ -32,7 +32,7 @@ struct Prod {
 struct Mean {
   static constexpr bool defined_on_empty = true;
   template <class A>
-  static typename A::Number of(const A& a, const Numbers<A>& x) {
+  static Bounded of(const A& a, const Numbers<A>& x) {
     if (x.empty()) return a.number(std::nan(""));
     if (x.size() == 1) return x.front();
     return a.div(a.sum(x), a.constant(static_cast<double>(x.size())));
@@ -89,10 +89,10 @@ struct Exponentials {
       shifted.push_back(a.sub(each, largest));
       terms.push_back(a.exp_by_exp2(shifted.back()));
     }
-    total = a.sum(terms, kSteps);
+    total = a.rescaled_sum(terms, kSteps);
   }
 
-  typename A::Number largest, total;
+  Bounded largest, total;
   Numbers<A> shifted, terms;
 };
 
@@ -135,7 +135,7 @@ inline constexpr double kNormEpsilon = 1e-5;
 
 /// sqrt(mean(x^2) + eps)
 template <class A>
-typename A::Number deviation(const A& a, const Numbers<A>& x) {
+Bounded deviation(const A& a, const Numbers<A>& x) {
   const auto variance = a.div(a.dot(x, x), a.constant(static_cast<double>(x.size())));
   return a.sqrt(a.add(variance, a.constant(kNormEpsilon)));
 }
