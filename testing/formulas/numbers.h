@@ -32,20 +32,4 @@ Numbers<A> row_of(const A& a, const Values& x, std::int64_t row) {
   return pick(a, x, row * k, k);
 }
 
-/// F(a, row, operands) for every row of the first operand; the results are concatenated.
-template <class F>
-struct Rows {
-  template <class A>
-  Numbers<A> operator()(const A& a, const std::vector<Values>& in) const {
-    Numbers<A> out;
-    const std::int64_t rows = in[0].sizes[0];
-    for (std::int64_t row = 0; row < rows; ++row) {
-      if (in[0].sizes.back() == 0 && !F::defined_on_empty) continue;
-      const Numbers<A> result = F{}(a, row_of(a, in[0], row), in);
-      out.insert(out.end(), result.begin(), result.end());
-    }
-    return out;
-  }
-};
-
 }  // namespace halfgrad::testing::formulas
