@@ -66,12 +66,4 @@ inline std::size_t place_of_extreme(const std::vector<double>& row, bool largest
   return best;
 }
 
-/// sum_k f(k) for k < n
-template <class F>
-double sum_over(std::int64_t n, const F& f) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < n; ++k) sum += f(k);
-  return sum;
-}
-
 }  // namespace halfgrad::detail

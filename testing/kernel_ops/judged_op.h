@@ -5,26 +5,11 @@
 #include <vector>
 
 #include <halfgrad/testing/kernel_op.h>
-#include <halfgrad/testing/rounded_arithmetic.h>
 
 /// The functions with which the lists of ops in this folder are written.
 namespace halfgrad::testing::detail {
 
 using Specs = std::vector<OperandSpec>;
-
-/// Gives an op the bounds that follow from a formula of formulas/.
-template <class Formula>
-void judge_by(KernelOp& op) {
-  op.bounded = [](const std::vector<Values>& in, DType accumulate, DType output) {
-    return Formula{}(BoundedArithmetic(accumulate, output), in);
-  };
-  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
-    std::vector<double> values;
-    for (const Bounded& each : Formula{}(RoundedArithmetic(format), in))
-      values.push_back(each.value);
-    return values;
-  };
-}
 
 /// Gives an op the bounds that follow from the reference on its page, which the table has by the
 /// op's name.
@@ -55,14 +40,6 @@ KernelOp op_of(std::string name, std::string signature, const Operands& operands
   op.operands = operands;
   op.output = output;
   op.output_dtype = [](DType dtype) { return dtype; };
-  return op;
-}
-
-template <class Formula, class Operands, class Output>
-KernelOp judged(std::string name, std::string signature, const Operands& operands,
-                const Output& output) {
-  KernelOp op = op_of(std::move(name), std::move(signature), operands, output);
-  judge_by<Formula>(op);
   return op;
 }
 
