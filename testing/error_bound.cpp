@@ -2,7 +2,7 @@
 
 namespace halfgrad::testing {
 
-Bounded BoundedArithmetic::prod(const std::vector<Bounded>& x) const {
+Bounded BoundedArithmetic::prod(const Elements& x) const {
   double fraction = 1, growth = 0, decline = 0;  // sums of log2 of the factors above, below 1
   int exponent = 0;
   for (const Bounded& each : x) {

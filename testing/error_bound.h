@@ -150,35 +150,24 @@ class BoundedArithmetic final : public AnyArithmetic {
     const bool may = std::fabs(x.value) < 2 / limits_.largest;
     return {x.value, may ? std::fmax(x.error, std::fabs(x.value)) : x.error, x.overflows};
   }
-  bool is_infinite(const Bounded& x) const { return std::isinf(x.value) && x.error == 0; }
-  /// Exact; NaN if any element is NaN.
-  Bounded max(const std::vector<Bounded>& x) const {
-    Bounded largest = x.front();
-    for (const Bounded& each : x) {
-      if (!(each.value <= largest.value) && !std::isnan(largest.value)) largest = each;
-    }
-    return largest;
-  }
-  /// A sum in any order; `steps` is above 1 for sums that are rescaled as they grow.
   ///     |error| <= gamma_(steps (n - 1)) sum |x_i|
-  Bounded sum(const std::vector<Bounded>& x, double steps = 1) const {
+  Bounded rescaled_sum(const Elements& x, double steps) const override {
     PartialSum partial;
     for (const Bounded& each : x) partial.add(each);
     return total(partial, steps * (static_cast<double>(x.size()) - 1));
   }
-  /// The sums of the first element of x, the first two, and so on, each bounded as in sum().
-  std::vector<Bounded> partial_sums(const std::vector<Bounded>& x) const {
+  /// Each partial sum is bounded as in sum().
+  Elements partial_sums(const Elements& x) const override {
     PartialSum partial;
-    std::vector<Bounded> sums;
+    Elements sums;
     for (const Bounded& each : x) {
       partial.add(each);
       sums.push_back(total(partial, static_cast<double>(sums.size())));
     }
     return sums;
   }
-  /// A dot product, with or without fused multiply-adds.
   ///     |error| <= gamma_n sum |a_i| |b_i|
-  Bounded dot(const std::vector<Bounded>& a, const std::vector<Bounded>& b) const {
+  Bounded dot(const Elements& a, const Elements& b) const override {
     PartialSum partial;
     for (std::size_t i = 0; i < a.size(); ++i) {
       partial.terms.add_product(a[i].value, b[i].value);
@@ -189,7 +178,7 @@ class BoundedArithmetic final : public AnyArithmetic {
   }
   /// A product of exact factors in any order; an underflow is multiplied by all factors above 1.
   ///     |error| <= gamma_(n-1) |y|
-  Bounded prod(const std::vector<Bounded>& x) const;
+  Bounded prod(const Elements& x) const override;
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();

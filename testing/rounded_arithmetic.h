@@ -22,30 +22,22 @@ class RoundedArithmetic final : public AnyArithmetic {
   Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const override {
     return {std::isinf(div({1}, x).value) ? 0 : x.value};
   }
-  bool is_infinite(const Bounded& x) const { return std::isinf(x.value); }
-  Bounded max(const std::vector<Bounded>& x) const {
-    double largest = x.front().value;
-    for (const Bounded& each : x) {
-      if (!(each.value <= largest) && !std::isnan(largest)) largest = each.value;
-    }
-    return {largest};
-  }
-  Bounded sum(const std::vector<Bounded>& x, double /*steps*/ = 1) const {
+  Bounded rescaled_sum(const Elements& x, double /*steps*/) const override {
     Bounded total;
     for (const Bounded& each : x) total = add(total, each);
     return total;
   }
-  std::vector<Bounded> partial_sums(const std::vector<Bounded>& x) const {
-    std::vector<Bounded> sums;
+  Elements partial_sums(const Elements& x) const override {
+    Elements sums;
     for (const Bounded& each : x) sums.push_back(add(sums.empty() ? Bounded{} : sums.back(), each));
     return sums;
   }
-  Bounded prod(const std::vector<Bounded>& x) const {
+  Bounded prod(const Elements& x) const override {
     Bounded total{1};
     for (const Bounded& each : x) total = mul(total, each);
     return total;
   }
-  Bounded dot(const std::vector<Bounded>& a, const std::vector<Bounded>& b) const {
+  Bounded dot(const Elements& a, const Elements& b) const override {
     Bounded total;
     for (std::size_t i = 0; i < a.size(); ++i) total = add(total, mul(a[i], b[i]));
     return total;

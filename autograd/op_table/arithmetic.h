@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 /// The arithmetic in which an op states its reference, independent of its kernel:
@@ -19,10 +20,11 @@ struct Bounded {
   bool overflows = false;  ///< `value` is above the largest finite value: the result is infinite
 };
 
+/// A row of an operand, or the elements of a result in row-major order.
+using Elements = std::vector<Bounded>;
+
 class AnyArithmetic {
  public:
-  using Number = Bounded;
-
   AnyArithmetic() = default;
   AnyArithmetic(const AnyArithmetic&) = default;
   AnyArithmetic& operator=(const AnyArithmetic&) = delete;
@@ -86,6 +88,45 @@ class AnyArithmetic {
   virtual Bounded either(const Bounded& best, const Bounded& /*usual*/) const { return best; }
   /// A small x that a kernel computes as 1 / y: it may be 0, because y overflows.
   virtual Bounded or_zero_if_reciprocal_overflows(const Bounded& x) const { return x; }
+
+  /// A sum in any order.
+  Bounded sum(const Elements& x) const { return rescaled_sum(x, 1); }
+  /// A sum that a kernel may rescale as it grows: `steps` operations for each term.
+  virtual Bounded rescaled_sum(const Elements& x, double /*steps*/) const {
+    long double total = 0;
+    for (const Bounded& each : x) total += each.value;
+    return number(static_cast<double>(total));
+  }
+  /// The sums of the first element of x, the first two, and so on.
+  virtual Elements partial_sums(const Elements& x) const {
+    Elements sums;
+    long double total = 0;
+    for (const Bounded& each : x) sums.push_back(number(static_cast<double>(total += each.value)));
+    return sums;
+  }
+  /// A product in any order.
+  virtual Bounded prod(const Elements& x) const {
+    long double product = 1;
+    for (const Bounded& each : x) product *= each.value;
+    return number(static_cast<double>(product));
+  }
+  /// A dot product, with or without fused multiply-adds.
+  virtual Bounded dot(const Elements& x, const Elements& y) const {
+    long double total = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      total += static_cast<long double>(x[i].value) * y[i].value;
+    }
+    return number(static_cast<double>(total));
+  }
+  /// The largest element, exactly; NaN if any element is NaN.
+  static Bounded max(const Elements& x) {
+    Bounded largest = x.front();
+    for (const Bounded& each : x) {
+      if (!(each.value <= largest.value) && !std::isnan(largest.value)) largest = each;
+    }
+    return largest;
+  }
+  static bool is_infinite(const Bounded& x) { return std::isinf(x.value) && x.error == 0; }
 };
 
 /// x * factor, where kernels omit the product by 1.

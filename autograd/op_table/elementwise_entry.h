@@ -97,8 +97,7 @@ auto map_elements(const char* op, const std::vector<Values>& in, const Reference
 
 /// f.reference of every element, in the arithmetic `a`.
 template <std::size_t N, class F>
-std::vector<Bounded> bounded_elements(const F& f, const AnyArithmetic& a,
-                                      const std::vector<Values>& in) {
+Elements bounded_elements(const F& f, const AnyArithmetic& a, const std::vector<Values>& in) {
   return map_elements<N>(F::name, in, [&](auto... x) { return f.reference(a, a.number(x)...); });
 }
 
@@ -138,11 +137,6 @@ std::vector<OpExample> elementwise_examples(const F& f, const Run& run,
   example.reference = [f](const std::vector<Values>& in) {
     return elementwise_reference<kCount>(f, in);
   };
-  if constexpr (kBoundsErrors<F, kCount>) {
-    example.bounded_reference = [f](const AnyArithmetic& a, const std::vector<Values>& in) {
-      return bounded_elements<kCount>(f, a, in);
-    };
-  }
   std::vector<OpExample> examples;
   const auto add_example = [&](const std::string& what, const std::vector<Shape>& sizes) {
     example.name = prefix + what;
@@ -164,14 +158,21 @@ std::vector<OpExample> elementwise_examples(const F& f, const Run& run,
 template <Tested F, class Run>
 OpEntry elementwise_entry(const F& f, const Run& run, UnaryMethod method = nullptr,
                           UnaryInPlaceMethod in_place = nullptr) {
-  return {.name = F::name,
-          .precision = F::precision,
-          .roundoffs = F::roundoffs,
-          .differentiable = F::differentiable,
-          .elementwise = true,
-          .examples = elementwise_examples(f, run),
-          .method = method,
-          .in_place = in_place};
+  OpEntry entry{.name = F::name,
+                .precision = F::precision,
+                .roundoffs = F::roundoffs,
+                .differentiable = F::differentiable,
+                .elementwise = true,
+                .examples = elementwise_examples(f, run),
+                .method = method,
+                .in_place = in_place};
+  constexpr std::size_t kCount = operand_count<Run>();
+  if constexpr (kBoundsErrors<F, kCount>) {
+    entry.bounded_reference = [f](const AnyArithmetic& a, const std::vector<Values>& in) {
+      return bounded_elements<kCount>(f, a, in);
+    };
+  }
+  return entry;
 }
 
 /// Adds examples of the same op with other parameters.

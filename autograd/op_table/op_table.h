@@ -31,8 +31,7 @@ struct OperandSpec {
 };
 
 /// A reference stated for any arithmetic: the elements of the result, in row-major order.
-using BoundedReference =
-    std::function<std::vector<Bounded>(const AnyArithmetic&, const std::vector<Values>&)>;
+using BoundedReference = std::function<Elements(const AnyArithmetic&, const std::vector<Values>&)>;
 
 struct OpExample {
   std::string name;  ///< its special feature: "2-D by vector", "dim 0"
@@ -40,9 +39,6 @@ struct OpExample {
   std::function<Tensor(const std::vector<Tensor>&)> run;
   /// The obvious computation in double, which shares no code with the op.
   std::function<Values(const std::vector<Values>&)> reference;
-  /// The same in any arithmetic, by which the kernel checker bounds errors. Elementwise ops that
-  /// round have it; for the others it is empty.
-  BoundedReference bounded_reference = nullptr;
 };
 
 /// The method and the in-place form of an op of one tensor, which Tensor inherits.
@@ -56,6 +52,10 @@ struct OpEntry {
   bool differentiable = true;
   bool elementwise = false;  ///< also tested on edge values, strides and broadcasting
   std::vector<OpExample> examples;
+  /// The reference by which the kernel checker bounds errors; empty if the op does not round. It
+  /// takes operands of any shapes that testing/kernel_op.h lists, and the default parameters of
+  /// ops.h: losses are means.
+  BoundedReference bounded_reference = nullptr;
   UnaryMethod method = nullptr;  ///< x.exp() and x.exp_(), if Tensor has them
   UnaryInPlaceMethod in_place = nullptr;
 };

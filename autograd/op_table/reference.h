@@ -66,20 +66,4 @@ inline std::size_t place_of_extreme(const std::vector<double>& row, bool largest
   return best;
 }
 
-/// log(sum_i exp(x_i)), without overflow
-inline double log_of_sum(const std::vector<double>& row) {
-  const double largest = row[place_of_extreme(row, true)];
-  double total = 0;
-  for (const double x : row) total += std::exp(x - largest);
-  return largest + std::log(total);
-}
-
-/// sum_k f(k) for k < n
-template <class F>
-double sum_over(std::int64_t n, const F& f) {
-  double sum = 0;
-  for (std::int64_t k = 0; k < n; ++k) sum += f(k);
-  return sum;
-}
-
 }  // namespace halfgrad::detail

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/op_table/op_table.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/reduced_dims.h>
 
@@ -13,6 +14,31 @@
 namespace halfgrad::detail {
 
 using RowReference = std::function<std::vector<double>(const std::vector<double>&)>;
+using BoundedRow = std::function<Elements(const AnyArithmetic&, const Elements& row)>;
+
+/// f evaluated in double.
+inline RowReference in_double(const BoundedRow& f) {
+  return [f](const std::vector<double>& row) {
+    const AnyArithmetic a;
+    Elements x;
+    for (const double each : row) x.push_back(a.number(each));
+    std::vector<double> out;
+    for (const Bounded& y : f(a, x)) out.push_back(y.value);
+    return out;
+  };
+}
+
+/// f of every row of the first operand, a matrix; the results are concatenated.
+inline BoundedReference of_rows(const BoundedRow& f) {
+  return [f](const AnyArithmetic& a, const std::vector<Values>& in) {
+    Elements out;
+    for (std::int64_t row = 0; row < in[0].sizes[0]; ++row) {
+      const Elements result = f(a, row_of(a, in[0], row));
+      out.insert(out.end(), result.begin(), result.end());
+    }
+    return out;
+  };
+}
 
 /// Applies f to every row of `in` along the dimensions of `mask`. If f returns one element, the
 /// dimensions are reduced: to size 1 with keepdim, else removed. Otherwise the shape stays.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/product.h>
@@ -61,7 +62,21 @@ struct AddProduct {
 using AddMm = AddProduct<kAddmm, 2>;
 using BaddBmm = AddProduct<kBaddbmm, 3>;
 
-// Examples with A [..., 3, 5] and B [..., 5, 4], one for each S in `selves`, which `at` broadcasts.
+// Operands S, A and B. S broadcasts.
+BoundedReference add_product_reference(double beta, double alpha) {
+  return [=](const AnyArithmetic& a, const std::vector<Values>& in) {
+    const int last = in[1].sizes.size() - 1;
+    const Shape sizes = replaced(in[1].sizes, last, static_cast<double>(in[2].sizes.back()));
+    const Values self = tabulated(sizes, [&](const Shape& i) { return at(in[0], i); });
+    Elements out = matmul_reference(a, {in[1], in[2]});
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = a.add(scaled(a, out[i], alpha), scaled(a, a.number(self.data[i]), beta));
+    }
+    return out;
+  };
+}
+
+// Examples with A [..., 3, 5] and B [..., 5, 4], one for each S in `selves`, which broadcasts.
 template <class Op>
 OpEntry add_product_entry(const Shape& batch,
                           const std::vector<std::pair<const char*, Shape>>& selves) {
@@ -74,17 +89,6 @@ OpEntry add_product_entry(const Shape& batch,
     sizes.push_back(columns);
     return sizes;
   };
-  const auto reference = [sizes = with_batch(3, 4)](const std::vector<Values>& in) {
-    return tabulated(sizes, [&](const Shape& i) {
-      return kBeta * at(in[0], i) + kAlpha * sum_over(kDepth, [&](std::int64_t k) {
-                                      Shape left = i;
-                                      Shape right = i;
-                                      left[i.size() - 1] = k;
-                                      right[i.size() - 2] = k;
-                                      return at(in[1], left) * at(in[2], right);
-                                    });
-    });
-  };
   const auto run = [](const std::vector<Tensor>& in) {
     return apply(Op{kBeta, kAlpha}, in[0], in[1], in[2]);
   };
@@ -92,14 +96,17 @@ OpEntry add_product_entry(const Shape& batch,
     return OperandSpec{.sizes = sizes, .low = -1, .high = 1};
   };
   // 5 terms up to 2 and one up to 0.5: each of 7 additions and roundings loses a roundoff of 10.5.
-  OpEntry entry{
-      .name = Op::name, .precision = Op::precision, .roundoffs = 7 * 10.5, .examples = {}};
+  OpEntry entry{.name = Op::name,
+                .precision = Op::precision,
+                .roundoffs = 7 * 10.5,
+                .examples = {},
+                .bounded_reference = add_product_reference(1, 1)};
   for (const auto& [what, self] : selves) {
     entry.examples.push_back(
         {what,
          {operand(self), operand(with_batch(3, kDepth)), operand(with_batch(kDepth, 4))},
          run,
-         reference});
+         in_double(with_batch(3, 4), add_product_reference(kBeta, kAlpha))});
   }
   return entry;
 }

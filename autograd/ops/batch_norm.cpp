@@ -1,7 +1,5 @@
-#include <cmath>
-
 #include <halfgrad/autograd/graph/composite_op.h>
-#include <halfgrad/autograd/op_table/rows_entry.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 
@@ -45,30 +43,45 @@ void check_batch_norm(const Tensor& input, std::initializer_list<const Tensor*> 
   }
 }
 
+// Operands x [m, n, k], w [n] and b [n]. Kernels may fold w into the scale.
+BoundedReference batch_norm_reference(double eps) {
+  return [eps](const AnyArithmetic& a, const std::vector<Values>& in) {
+    const std::int64_t m = in[0].sizes[0], n = in[0].sizes[1], k = in[0].sizes[2];
+    Elements out(in[0].data.size());
+    for (std::int64_t channel = 0; channel < n; ++channel) {
+      Elements x;
+      for (std::int64_t i = 0; i < m; ++i) {
+        const Elements row = strided(a, in[0], (i * n + channel) * k, k);
+        x.insert(x.end(), row.begin(), row.end());
+      }
+      subtract_mean(a, x);
+      const Bounded divisor = deviation(a, x, eps);
+      const Bounded weight = a.number(in[1].data[static_cast<std::size_t>(channel)]);
+      const Bounded bias = a.number(in[2].data[static_cast<std::size_t>(channel)]);
+      const Bounded scale = a.div(weight, divisor);
+      for (std::int64_t i = 0; i < m * k; ++i) {
+        const Bounded& centred = x[static_cast<std::size_t>(i)];
+        const Bounded y = a.either(a.mul(a.div(centred, divisor), weight), a.mul(centred, scale));
+        out[static_cast<std::size_t>((i / k * n + channel) * k + i % k)] = a.add(y, bias);
+      }
+    }
+    return out;
+  };
+}
+
 }  // namespace
 
 OpEntry batch_norm_entry() {
-  OpEntry entry{.name = "batch_norm", .precision = Precision::any, .roundoffs = 32, .examples = {}};
-  entry.examples.push_back({"in training",
-                            {{.sizes = {6, 3, 4}}, {.sizes = {3}}, {.sizes = {3}}},
-                            [](const std::vector<Tensor>& in) {
-                              return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-3);
-                            },
-                            [](const std::vector<Values>& in) {
-                              Values out = along(in[0], 5, true, [](std::vector<double> row) {
-                                double mu = 0, squares = 0;
-                                for (const double x : row) mu += x / 24;
-                                for (const double x : row) squares += std::pow(x - mu, 2);
-                                for (double& x : row) x = (x - mu) / std::sqrt(squares / 24 + 1e-3);
-                                return row;
-                              });
-                              for (std::size_t i = 0; i < out.data.size(); ++i) {
-                                const std::size_t c = i / 4 % 3;
-                                out.data[i] = out.data[i] * in[1].data[c] + in[2].data[c];
-                              }
-                              return out;
-                            }});
-  return entry;
+  return {.name = "batch_norm",
+          .precision = Precision::any,
+          .roundoffs = 32,
+          .examples = {{"in training",
+                        {{.sizes = {6, 3, 4}}, {.sizes = {3}}, {.sizes = {3}}},
+                        [](const std::vector<Tensor>& in) {
+                          return batch_norm(in[0], in[1], in[2], {}, {}, true, 0.1, 1e-3);
+                        },
+                        in_double({6, 3, 4}, batch_norm_reference(1e-3))}},
+          .bounded_reference = batch_norm_reference(1e-5)};
 }
 
 }  // namespace detail

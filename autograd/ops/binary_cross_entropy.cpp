@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 #include <halfgrad/core/fail.h>
@@ -26,6 +24,11 @@ struct BinaryCrossEntropy : LossDefaults {
   template <class T>
   HG_HD T slope_b(T p, T, T) const {
     return bounded_log1m(p) - bounded_log(p);
+  }
+  static Bounded reference(const AnyArithmetic& a, Bounded p, Bounded t) {
+    const Bounded log_p = a.at_least(a.log(p), -100),
+                  log_rest = a.at_least(a.log1p(a.neg(p)), -100);
+    return a.sub(a.mul(a.sub(t, a.number(1)), log_rest), a.mul(t, log_p));
   }
 
  private:
@@ -58,7 +61,7 @@ OpEntry binary_cross_entropy_entry() {
       [](const Tensor& x, const Tensor& t, Reduction r) {
         return binary_cross_entropy(x, t, {}, r);
       },
-      [](double p, double t) { return -t * std::log(p) - (1 - t) * std::log(1 - p); }, 0.1, 0.9);
+      BinaryCrossEntropy::reference, 0.1, 0.9);
 }
 
 }  // namespace detail

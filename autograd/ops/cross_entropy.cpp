@@ -1,6 +1,5 @@
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/reference.h>
-#include <halfgrad/autograd/op_table/rows_entry.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/class_targets.h>
 #include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
@@ -158,49 +157,55 @@ Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
 
 namespace {
 
-// loss_r = -sum_i w_i q_ri log_softmax(x)_ri; the losses of `each` row, or their sum / divisor.
-Values cross_entropy_reference(const Values& x, const std::vector<double>& q,
-                               const std::vector<double>& weight, double divisor, bool each) {
+// loss_r = -sum_i q_ri log_softmax(x)_ri, where terms with q_ri = 0 are left out. A kernel may
+// store each loss in the dtype of the output before it takes the mean.
+Elements cross_entropy_losses(const AnyArithmetic& a, const Values& x,
+                              const std::vector<double>& q) {
   const auto classes = static_cast<std::size_t>(x.sizes.back());
-  Values losses{{}, {}};
-  for (std::size_t begin = 0; begin < x.data.size(); begin += classes) {
-    const auto row = x.data.begin() + static_cast<std::ptrdiff_t>(begin);
-    const double lse = log_of_sum({row, row + static_cast<std::ptrdiff_t>(classes)});
-    double loss = 0;
+  Elements losses;
+  for (std::size_t begin = 0; begin < q.size(); begin += classes) {
+    const Elements scores =
+        log_softmax_of(a, row_of(a, x, static_cast<std::int64_t>(begin / classes)));
+    Elements terms;
     for (std::size_t i = 0; i < classes; ++i) {
-      if (q[begin + i] == 0) continue;
-      loss -= weight[i] * q[begin + i] * (x.data[begin + i] - lse);
+      if (q[begin + i] != 0) terms.push_back(scaled(a, a.neg(scores[i]), q[begin + i]));
     }
-    losses.data.push_back(loss);
+    losses.push_back(a.stored(terms.size() == 1 ? terms.front() : a.sum(terms)));
   }
-  if (each) return {{x.sizes[0]}, losses.data};
-  double sum = 0;
-  for (const double loss : losses.data) sum += loss;
-  return {{}, {sum / divisor}};
+  return losses;
+}
+
+// The losses of operands x, classes and, optionally, weights of the classes; or their mean.
+BoundedReference class_reference(double smoothing, Reduction reduction) {
+  return [=](const AnyArithmetic& a, const std::vector<Values>& in) {
+    const auto classes = static_cast<std::size_t>(in[0].sizes.back());
+    const auto weight = [&](std::size_t i) { return in.size() > 2 ? in[2].data[i] : 1; };
+    std::vector<double> q;
+    double divisor = 0;
+    for (const double target : in[1].data) {
+      for (std::size_t i = 0; i < classes; ++i) {
+        double probability = smoothing / static_cast<double>(classes);
+        if (static_cast<double>(i) == target) probability += 1 - smoothing;
+        q.push_back(probability == 0 ? 0 : weight(i) * probability);
+      }
+      divisor += weight(static_cast<std::size_t>(target));
+    }
+    const Elements losses = cross_entropy_losses(a, in[0], q);
+    return reduction == kNone ? losses : Elements{mean_of(a, losses, divisor)};
+  };
 }
 
 OpExample class_example(const std::string& name, double smoothing, Reduction reduction) {
-  return {name,
-          {{.sizes = {5, 4}},
-           {{5}, 0, 3, OperandSpec::Kind::index, false},
-           {.sizes = {4}, .low = 0.5, .differentiable = false}},
-          [=](const std::vector<Tensor>& in) {
-            return cross_entropy(
-                in[0], in[1],
-                {.weight = in[2], .reduction = reduction, .label_smoothing = smoothing});
-          },
-          [=](const std::vector<Values>& in) {
-            std::vector<double> q(20, smoothing / 4);
-            double divisor = 0;
-            for (std::size_t r = 0; r < 5; ++r) {
-              const auto target = static_cast<std::size_t>(in[1].data[r]);
-              q[r * 4 + target] += 1 - smoothing;
-              divisor += in[2].data[target];
-            }
-            return cross_entropy_reference(in[0], q, in[2].data,
-                                           reduction == Reduction::mean ? divisor : 1,
-                                           reduction == Reduction::none);
-          }};
+  return {
+      name,
+      {{.sizes = {5, 4}},
+       {{5}, 0, 3, OperandSpec::Kind::index, false},
+       {.sizes = {4}, .low = 0.5, .differentiable = false}},
+      [=](const std::vector<Tensor>& in) {
+        return cross_entropy(
+            in[0], in[1], {.weight = in[2], .reduction = reduction, .label_smoothing = smoothing});
+      },
+      in_double(reduction == kNone ? Shape{5} : Shape{}, class_reference(smoothing, reduction))};
 }
 
 }  // namespace
@@ -212,14 +217,15 @@ OpEntry cross_entropy_entry() {
       .roundoffs = 16,
       .examples = {class_example("classes", 0, kMean), class_example("classes, each", 0, kNone),
                    class_example("smoothed", 0.1, kMean),
-                   class_example("smoothed, each", 0.1, kNone)}};
+                   class_example("smoothed, each", 0.1, kNone)},
+      .bounded_reference = class_reference(0, kMean)};
   entry.examples.push_back(
       {"probabilities",
        {{.sizes = {5, 4}}, {.sizes = {5, 4}, .low = 0, .high = 1}},
        [](const std::vector<Tensor>& in) { return cross_entropy(in[0], in[1]); },
-       [](const std::vector<Values>& in) {
-         return cross_entropy_reference(in[0], in[1].data, {1, 1, 1, 1}, 5, false);
-       }});
+       in_double({}, [](const AnyArithmetic& a, const std::vector<Values>& in) {
+         return Elements{mean_of(a, cross_entropy_losses(a, in[0], in[1].data))};
+       })});
   return entry;
 }
 

@@ -76,16 +76,14 @@ struct CumSum {
 }  // namespace
 
 OpEntry cumsum_entry() {
-  OpEntry entry{
-      .name = CumSum::name, .precision = CumSum::precision, .roundoffs = 16, .examples = {}};
+  const auto f = [](const AnyArithmetic& a, const Elements& row) { return a.partial_sums(row); };
+  OpEntry entry{.name = CumSum::name,
+                .precision = CumSum::precision,
+                .roundoffs = 16,
+                .examples = {},
+                .bounded_reference = of_rows(f)};
   add_row_examples(
-      entry, [](const Tensor& x, std::int64_t dim) { return cumsum(x, dim); },
-      [](const std::vector<double>& row) {
-        std::vector<double> sums;
-        long double total = 0;
-        for (const double x : row) sums.push_back(static_cast<double>(total += x));
-        return sums;
-      });
+      entry, [](const Tensor& x, std::int64_t dim) { return cumsum(x, dim); }, in_double(f));
   return entry;
 }
 

@@ -1,7 +1,7 @@
 #include <array>
 
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/fail.h>
@@ -42,25 +42,28 @@ OpEntry dot_entry() {
   constexpr std::int64_t kLength = 5;
   const OperandSpec operand{.sizes = {kLength}, .low = -1, .high = 1};
   const auto run = [](const std::vector<Tensor>& in) { return dot(in[0], in[1]); };
-  const auto reference = [](const std::vector<Values>& in) {
-    return Values{
-        {}, {sum_over(kLength, [&](std::int64_t k) { return at(in[0], {k}) * at(in[1], {k}); })}};
-  };
   // 5 terms up to 1: their sum loses at most 5 roundoffs of at most 5, and one at the end.
   return {.name = Dot::name,
           .precision = Dot::precision,
           .roundoffs = kLength * kLength + 1,
-          .examples = {{"plain", {operand, operand}, run, reference}}};
+          .examples = {{"plain", {operand, operand}, run, in_double({}, matmul_reference)}},
+          .bounded_reference = matmul_reference};
 }
 
 OpEntry outer_entry() {
   const auto run = [](const std::vector<Tensor>& in) { return outer(in[0], in[1]); };
-  const auto reference = [](const std::vector<Values>& in) {
-    return tabulated({3, 4}, [&](const Shape& i) { return at(in[0], {i[0]}) * at(in[1], {i[1]}); });
+  const auto reference = [](const AnyArithmetic& a, const std::vector<Values>& in) {
+    Elements out;
+    for (const double x : in[0].data) {
+      for (const double y : in[1].data) out.push_back(a.mul(a.number(x), a.number(y)));
+    }
+    return out;
   };
-  return {.name = "outer",
-          .precision = Precision::any,
-          .examples = {{"plain", {{.sizes = {3}}, {.sizes = {4}}}, run, reference}}};
+  return {
+      .name = "outer",
+      .precision = Precision::any,
+      .examples = {{"plain", {{.sizes = {3}}, {.sizes = {4}}}, run, in_double({3, 4}, reference)}},
+      .bounded_reference = reference};
 }
 
 }  // namespace detail

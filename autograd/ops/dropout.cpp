@@ -1,5 +1,5 @@
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/random.h>
@@ -43,21 +43,20 @@ OpEntry dropout_entry() {
     return result;
   };
   const auto reference = [](const AnyArithmetic& a, const std::vector<Values>& in) {
-    std::vector<Bounded> out;
+    Elements out;
     for (std::size_t i = 0; i < in[0].data.size(); ++i) {
       const bool kept = random_block(kKey, i / 4).word[i % 4] * 0x1p-32 >= kP;
       out.push_back(kept ? a.div(a.number(in[0].data[i]), a.constant(1 - kP)) : a.number(0));
     }
     return out;
   };
-  const auto in_double = [=](const std::vector<Values>& in) {
-    Values out{in[0].sizes, {}};
-    for (const Bounded& y : reference(AnyArithmetic(), in)) out.data.push_back(y.value);
-    return out;
+  const auto of_the_same_sizes = [=](const std::vector<Values>& in) {
+    return in_double(in[0].sizes, reference)(in);
   };
   return {.name = Dropout::name,
           .precision = Dropout::precision,
-          .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, in_double, reference}}};
+          .examples = {{"p 0.3", {{.sizes = {5, 13}}}, run, of_the_same_sizes}},
+          .bounded_reference = reference};
 }
 
 }  // namespace detail

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <numeric>
 
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/indices.h>
 #include <halfgrad/core/engines/element_view.h>
@@ -156,26 +158,39 @@ OpEntry gather_entry() {
                        example("smaller index", 1, {2, 2})}};
 }
 
+// Sums each element of self and the values added to it, in any order.
+BoundedReference scatter_add_reference(int along) {
+  return [along](const AnyArithmetic& a, const std::vector<Values>& in) {
+    std::vector<Elements> terms;
+    for (const double x : in[0].data) terms.push_back({a.number(x)});
+    Values positions = in[0];
+    std::iota(positions.data.begin(), positions.data.end(), 0);
+    tabulated(in[1].sizes, [&](const Shape& i) {
+      const double target = at(positions, replaced(i, along, at(in[1], i)));
+      terms[static_cast<std::size_t>(target)].push_back(a.number(at(in[2], i)));
+      return target;
+    });
+    Elements sums;
+    for (const Elements& each : terms) sums.push_back(a.sum(each));
+    return sums;
+  };
+}
+
 OpEntry scatter_add_entry() {
   const auto example = [](const char* what, int along, const Shape& index) {
     return OpExample{
         what,
         {{.sizes = {3, 4}}, indices(index, along == 0 ? 3 : 4), {.sizes = index}},
         [along](const std::vector<Tensor>& in) { return scatter_add(in[0], along, in[1], in[2]); },
-        [along](const std::vector<Values>& in) {
-          Values sums = in[0];
-          tabulated(in[1].sizes, [&](const Shape& i) {
-            return at(sums, replaced(i, along, at(in[1], i))) += at(in[2], i);
-          });
-          return sums;
-        }};
+        in_double({3, 4}, scatter_add_reference(along))};
   };
   // An element is the sum of at most 1 + 6 terms up to 2: each addition may lose a roundoff of 14.
   return {.name = ScatterAdd::name,
           .precision = ScatterAdd::precision,
           .roundoffs = 7 * 14,
           .examples = {example("dim 0", 0, {5, 4}), example("dim 1", 1, {3, 6}),
-                       example("smaller index", 1, {2, 2})}};
+                       example("smaller index", 1, {2, 2})},
+          .bounded_reference = scatter_add_reference(1)};
 }
 
 }  // namespace detail

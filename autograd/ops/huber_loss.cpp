@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 
@@ -24,15 +22,22 @@ struct Huber : DifferenceLoss<Huber> {
   }
 };
 
+LossReference huber_reference(double delta) {
+  return [delta](const AnyArithmetic& a, Bounded x, Bounded t) {
+    const Bounded half = a.number(0.5), d = a.abs(a.sub(x, t));
+    if (a.value(d) <= delta) return a.mul(half, a.mul(d, d));
+    return scaled(a, a.sub(d, a.number(delta / 2)), delta);
+  };
+}
+
 }  // namespace
 
 OpEntry huber_loss_entry() {
-  return loss_entry<Huber>(
+  OpEntry entry = loss_entry<Huber>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return huber_loss(x, t, r, 0.75); },
-      [](double x, double t) {
-        const double d = std::abs(x - t);
-        return d < 0.75 ? d * d / 2 : 0.75 * d - 0.28125;
-      });
+      huber_reference(0.75));
+  entry.bounded_reference = mean_loss(huber_reference(1));
+  return entry;
 }
 
 }  // namespace detail

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <utility>
 
 #include <halfgrad/autograd/op_table/loss_entry.h>
@@ -27,6 +26,10 @@ struct KullbackLeibler : LossDefaults {
   HG_HD T slope_b(T x, T target, T) const {
     return math::log(target) + T(1) - x;
   }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded t) {
+    const Bounded entropy = a.value(t) == 0 ? a.number(0) : a.mul(t, a.log(t));
+    return a.sub(entropy, a.mul(t, x));
+  }
 };
 
 // y = e^t (t - x), where t is a log-probability too
@@ -46,6 +49,9 @@ struct KullbackLeiblerOfLog : LossDefaults {
   HG_HD T slope_b(T x, T target, T) const {
     return math::exp(target) * (target - x + T(1));
   }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded t) {
+    return a.mul(a.exp(t), a.sub(t, x));
+  }
 };
 
 }  // namespace
@@ -53,10 +59,10 @@ struct KullbackLeiblerOfLog : LossDefaults {
 OpEntry kl_div_entry() {
   OpEntry entry = loss_entry<KullbackLeibler>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r); },
-      [](double x, double t) { return t * (std::log(t) - x); }, 0.1, 2);
+      KullbackLeibler::reference, 0.1, 2);
   const OpEntry of_log = loss_entry<KullbackLeiblerOfLog>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r, true); },
-      [](double x, double t) { return std::exp(t) * (t - x); });
+      KullbackLeiblerOfLog::reference);
   for (OpExample example : of_log.examples) {
     example.name = "of logarithms, " + example.name;
     entry.examples.push_back(std::move(example));

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 
@@ -20,6 +18,9 @@ struct AbsoluteError : DifferenceLoss<AbsoluteError> {
   HG_HD T slope_of_difference(T d) const {
     return sign(d);
   }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded t) {
+    return a.abs(a.sub(x, t));
+  }
 };
 
 }  // namespace
@@ -27,7 +28,7 @@ struct AbsoluteError : DifferenceLoss<AbsoluteError> {
 OpEntry l1_loss_entry() {
   return loss_entry<AbsoluteError>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return l1_loss(x, t, r); },
-      [](double x, double t) { return std::abs(x - t); });
+      AbsoluteError::reference);
 }
 
 }  // namespace detail

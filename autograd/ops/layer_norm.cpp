@@ -152,24 +152,23 @@ void check_float64(const Tensor& input, const Tensor& parameter) {
 
 namespace {
 
-// Operands: x, w and, for layer_norm, b.
+// (x - mean) / sqrt(var + eps) w + b for operands x, w and b; rms_norm has neither mean nor b
 template <bool kCentred>
-Values normalize_reference(const std::vector<Values>& in) {
-  const std::size_t n = in[1].data.size();
-  Values out = in[0];
-  for (std::size_t begin = 0; begin < out.data.size(); begin += n) {
-    double mu = 0, squares = 0;
-    for (std::size_t i = 0; i < n && kCentred; ++i)
-      mu += out.data[begin + i] / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) squares += std::pow(out.data[begin + i] - mu, 2);
-    const double deviation = std::sqrt(squares / static_cast<double>(n) + 1e-3);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double bias = in.size() > 2 ? in[2].data[i] : 0;
-      double& x = out.data[begin + i];
-      x = (x - mu) / deviation * in[1].data[i] + bias;
+BoundedReference normalize_reference(double eps) {
+  return [eps](const AnyArithmetic& a, const std::vector<Values>& in) {
+    const std::int64_t columns = numel(in[1].sizes);
+    Elements out;
+    for (std::int64_t first = 0; first < numel(in[0].sizes); first += columns) {
+      Elements x = strided(a, in[0], first, columns);
+      if (kCentred) subtract_mean(a, x);
+      const Bounded divisor = deviation(a, x, eps);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const Bounded y = a.mul(a.div(x[i], divisor), a.number(in[1].data[i]));
+        out.push_back(kCentred ? a.add(y, a.number(in[2].data[i])) : y);
+      }
     }
-  }
-  return out;
+    return out;
+  };
 }
 
 template <bool kCentred>
@@ -177,7 +176,8 @@ OpEntry normalize_entry() {
   OpEntry entry{.name = Normalize<kCentred>::name,
                 .precision = Normalize<kCentred>::precision,
                 .roundoffs = 32,
-                .examples = {}};
+                .examples = {},
+                .bounded_reference = normalize_reference<kCentred>(1e-5)};
   for (const Shape& row : {Shape{7}, Shape{3, 4}}) {
     Shape sizes{5};
     for (const std::int64_t size : row) sizes.push_back(size);
@@ -188,7 +188,7 @@ OpEntry normalize_entry() {
                                 return kCentred ? layer_norm(in[0], row, in[1], in[2], 1e-3)
                                                 : rms_norm(in[0], row, in[1], 1e-3);
                               },
-                              normalize_reference<kCentred>});
+                              in_double(sizes, normalize_reference<kCentred>(1e-3))});
   }
   return entry;
 }

@@ -2,7 +2,7 @@
 
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
 #include <halfgrad/autograd/ops/shared/product.h>
@@ -98,7 +98,7 @@ Tensor linear_with_bias_rows(const Tensor& input, const Tensor& weight, const Te
 }  // namespace
 
 OpEntry linear_entry(const char* name, const LinearFunction& f,
-                     const std::function<double(double)>& activation) {
+                     const ActivationReference& activation) {
   constexpr std::int64_t kIn = 5;
   constexpr std::int64_t kOut = 3;
   const auto operand = [](const Shape& sizes) {
@@ -107,18 +107,19 @@ OpEntry linear_entry(const char* name, const LinearFunction& f,
   const auto run = [f](const std::vector<Tensor>& in) {
     return f(in[0], in[1], in.size() > 2 ? in[2] : Tensor());
   };
-  const auto reference = [activation](const std::vector<Values>& in) {
-    const int last = in[0].sizes.size() - 1;
-    return tabulated(replaced(in[0].sizes, last, kOut), [&](const Shape& i) {
-      const double bias = in.size() > 2 ? at(in[2], {i[last]}) : 0;
-      return activation(
-          bias + sum_over(kIn, [&](std::int64_t k) {
-            return at(in[0], replaced(i, last, static_cast<double>(k))) * at(in[1], {i[last], k});
-          }));
-    });
+  const auto reference = [activation](const AnyArithmetic& a, const std::vector<Values>& in) {
+    const auto outputs = static_cast<std::size_t>(in[1].sizes[0]);
+    Elements out = product_reference(a, in[0], in[1], true);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (in.size() > 2) out[i] = a.add(out[i], a.number(in[2].data[i % outputs]));
+      out[i] = activation(a, out[i]);
+    }
+    return out;
   };
   const auto example = [&](const char* what, const Shape& x, bool with_bias) {
-    OpExample made{what, {operand(x), operand({kOut, kIn})}, run, reference};
+    Shape y = x;
+    y[y.size() - 1] = kOut;
+    OpExample made{what, {operand(x), operand({kOut, kIn})}, run, in_double(y, reference)};
     if (with_bias) made.operands.push_back(operand({kOut}));
     return made;
   };
@@ -128,11 +129,12 @@ OpEntry linear_entry(const char* name, const LinearFunction& f,
           .precision = Precision::tensor_core,
           .roundoffs = (kIn + 1) * (kIn + 1) + 1,
           .examples = {example("2-D", {4, kIn}, true), example("no bias", {4, kIn}, false),
-                       example("vector", {kIn}, true), example("3-D", {2, 4, kIn}, true)}};
+                       example("vector", {kIn}, true), example("3-D", {2, 4, kIn}, true)},
+          .bounded_reference = reference};
 }
 
 OpEntry linear_entry() {
-  return linear_entry(Linear::name, linear, [](double z) { return z; });
+  return linear_entry(Linear::name, linear, [](const AnyArithmetic&, Bounded z) { return z; });
 }
 
 }  // namespace detail

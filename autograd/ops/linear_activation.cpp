@@ -70,9 +70,15 @@ struct LinearActivation {
 
 }  // namespace
 
-OpEntry linear_relu_entry() { return linear_entry(LinearRelu::name, linear_relu, Relu::reference); }
+OpEntry linear_relu_entry() {
+  return linear_entry(LinearRelu::name, linear_relu,
+                      [](const AnyArithmetic& a, Bounded z) { return a.at_least(z, 0); });
+}
+// A kernel may store the argument of gelu in the dtype of the output.
 OpEntry linear_gelu_entry() {
-  return linear_entry(LinearGelu::name, linear_gelu, GeluTanh::reference);
+  return linear_entry(LinearGelu::name, linear_gelu, [](const AnyArithmetic& a, Bounded z) {
+    return GeluTanh::reference(a, a.stored(z));
+  });
 }
 
 }  // namespace detail

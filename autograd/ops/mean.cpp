@@ -44,15 +44,17 @@ struct Mean {
 }  // namespace
 
 OpEntry mean_entry() {
-  OpEntry entry{.name = Mean::name, .precision = Mean::precision, .examples = {}};
+  const auto f = [](const AnyArithmetic& a, const Elements& row) {
+    return Elements{mean_of(a, row)};
+  };
+  OpEntry entry{.name = Mean::name,
+                .precision = Mean::precision,
+                .examples = {},
+                .bounded_reference = of_rows(f)};
   add_reduction_examples(
       entry, "",
       [](const Tensor& x, const Shape& dims, bool keepdim) { return mean(x, dims, keepdim); },
-      [](const std::vector<double>& row) {
-        double total = 0;
-        for (const double x : row) total += x;
-        return std::vector{total / static_cast<double>(row.size())};
-      });
+      in_double(f));
   return entry;
 }
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 
@@ -20,6 +18,10 @@ struct SquaredError : DifferenceLoss<SquaredError> {
   HG_HD T slope_of_difference(T d) const {
     return d + d;
   }
+  static Bounded reference(const AnyArithmetic& a, Bounded x, Bounded t) {
+    const Bounded d = a.sub(x, t);
+    return a.mul(d, d);
+  }
 };
 
 }  // namespace
@@ -27,7 +29,7 @@ struct SquaredError : DifferenceLoss<SquaredError> {
 OpEntry mse_loss_entry() {
   return loss_entry<SquaredError>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return mse_loss(x, t, r); },
-      [](double x, double t) { return std::pow(x - t, 2); });
+      SquaredError::reference);
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/rows_entry.h>
+#include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/class_targets.h>
 #include <halfgrad/autograd/ops/shared/loss_by_position.h>
@@ -45,25 +45,37 @@ struct PickedLoss {
   }
 };
 
+// -x_rt. A kernel may store each loss in the dtype of the output before it takes the mean.
+Elements picked_losses(const AnyArithmetic& a, const std::vector<Values>& in) {
+  Elements losses;
+  for (std::size_t r = 0; r < in[1].data.size(); ++r) {
+    const Elements row = row_of(a, in[0], static_cast<std::int64_t>(r));
+    losses.push_back(a.stored(a.neg(row[static_cast<std::size_t>(in[1].data[r])])));
+  }
+  return losses;
+}
+Elements picked_sum(const AnyArithmetic& a, const std::vector<Values>& in) {
+  return {a.sum(picked_losses(a, in))};
+}
+Elements picked_mean(const AnyArithmetic& a, const std::vector<Values>& in) {
+  return {mean_of(a, picked_losses(a, in))};
+}
+
 }  // namespace
 
 OpEntry nll_loss_entry() {
-  OpEntry entry{.name = PickedLoss::name, .precision = PickedLoss::precision, .examples = {}};
+  OpEntry entry{.name = PickedLoss::name,
+                .precision = PickedLoss::precision,
+                .examples = {},
+                .bounded_reference = picked_mean};
   for (const Reduction reduction : {kNone, kMean, kSum}) {
     entry.examples.push_back(
         {"reduction " + std::to_string(static_cast<int>(reduction)),
          {{.sizes = {5, 4}}, {{5}, 0, 3, OperandSpec::Kind::index, false}},
          [=](const std::vector<Tensor>& in) { return nll_loss(in[0], in[1], {}, reduction); },
-         [=](const std::vector<Values>& in) {
-           Values losses{{5}, {}};
-           double sum = 0;
-           for (std::size_t r = 0; r < 5; ++r) {
-             losses.data.push_back(-in[0].data[r * 4 + static_cast<std::size_t>(in[1].data[r])]);
-             sum += losses.data.back();
-           }
-           if (reduction == kNone) return losses;
-           return Values{{}, {reduction == kMean ? sum / 5 : sum}};
-         }});
+         reduction == kNone   ? in_double({5}, picked_losses)
+         : reduction == kMean ? in_double({}, picked_mean)
+                              : in_double({}, picked_sum)});
   }
   return entry;
 }

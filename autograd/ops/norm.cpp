@@ -95,27 +95,42 @@ struct Norm {
   }
 };
 
+// (sum_i |x_i|^p)^(1/p); for p = 0 the count of elements that are not 0, for p = inf and -inf the
+// largest and the smallest magnitude
+BoundedRow norm_reference(double p) {
+  return [p](const AnyArithmetic& a, Elements x) {
+    if (p == 2) return Elements{a.sqrt(a.dot(x, x))};
+    if (p == 0) {
+      const auto zeros = std::count_if(x.begin(), x.end(),
+                                       [&](const Bounded& each) { return a.value(each) == 0; });
+      return Elements{a.number(static_cast<double>(x.size()) - static_cast<double>(zeros))};
+    }
+    for (Bounded& each : x) each = a.abs(each);
+    if (p == 1) return Elements{a.sum(x)};
+    if (std::isinf(p)) {
+      if (p > 0) return Elements{a.max(x)};
+      for (Bounded& each : x) each = a.neg(each);
+      return Elements{a.neg(a.max(x))};
+    }
+    for (Bounded& each : x) each = a.pow(each, a.number(p));
+    return Elements{a.pow(a.sum(x), a.number(1 / p))};
+  };
+}
+
 }  // namespace
 
 OpEntry norm_entry() {
-  OpEntry entry{.name = Norm::name, .precision = Norm::precision, .roundoffs = 16, .examples = {}};
+  OpEntry entry{.name = Norm::name,
+                .precision = Norm::precision,
+                .roundoffs = 16,
+                .examples = {},
+                .bounded_reference = of_rows(norm_reference(2))};
   constexpr double kInf = std::numeric_limits<double>::infinity();
   for (const double p : {2.0, 1.0, 3.0, 0.0, kInf, -kInf}) {
     add_reduction_examples(
         entry, "p " + std::to_string(p) + ", ",
         [p](const Tensor& x, const Shape& dims, bool keepdim) { return norm(x, p, dims, keepdim); },
-        [p](const std::vector<double>& row) {
-          double total = p < 0 ? kInf : 0;
-          for (const double x : row) {
-            const double size = std::abs(x);
-            total = p == 0             ? total + (x != 0 ? 1 : 0)
-                    : std::isnan(size) ? size
-                    : p == kInf        ? std::max(total, size)
-                    : p == -kInf       ? std::min(total, size)
-                                       : total + std::pow(size, p);
-          }
-          return std::vector{p == 0 || std::isinf(p) ? total : std::pow(total, 1 / p)};
-        });
+        in_double(norm_reference(p)));
   }
   return entry;
 }

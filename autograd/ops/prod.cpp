@@ -105,18 +105,18 @@ struct Prod {
 }  // namespace
 
 OpEntry prod_entry() {
-  OpEntry entry{.name = Prod::name, .precision = Prod::precision, .roundoffs = 16, .examples = {}};
-  add_reduction_examples(
-      entry, "",
-      [](const Tensor& x, const Shape& dims, bool keepdim) {
-        return dims.empty() ? prod(x) : prod(x, dims[0], keepdim);
-      },
-      [](const std::vector<double>& row) {
-        double total = 1;
-        for (const double x : row) total *= x;
-        return std::vector{total};
-      },
-      {.sizes = {}, .low = -1.2, .high = 1.2}, {{}, {0}, {1}, {-1}});
+  const auto f = [](const AnyArithmetic& a, const Elements& row) { return Elements{a.prod(row)}; };
+  OpEntry entry{.name = Prod::name,
+                .precision = Prod::precision,
+                .roundoffs = 16,
+                .examples = {},
+                .bounded_reference = of_rows(f)};
+  add_reduction_examples(entry, "",
+                         [](const Tensor& x, const Shape& dims, bool keepdim) {
+                           return dims.empty() ? prod(x) : prod(x, dims[0], keepdim);
+                         },
+                         in_double(f), {.sizes = {}, .low = -1.2, .high = 1.2},
+                         {{}, {0}, {1}, {-1}});
   return entry;
 }
 

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include <halfgrad/autograd/op_table/loss_entry.h>
 #include <halfgrad/autograd/ops/shared/loss.h>
 
@@ -25,15 +23,23 @@ struct SmoothL1 : DifferenceLoss<SmoothL1> {
   }
 };
 
+LossReference smooth_l1_reference(double beta) {
+  return [beta](const AnyArithmetic& a, Bounded x, Bounded t) {
+    const Bounded half = a.number(0.5), d = a.abs(a.sub(x, t));
+    if (!(a.value(d) <= beta)) return a.sub(d, a.number(beta / 2));
+    const Bounded square = a.mul(half, a.mul(d, d));
+    return beta == 1 ? square : a.div(square, a.constant(beta));
+  };
+}
+
 }  // namespace
 
 OpEntry smooth_l1_loss_entry() {
-  return loss_entry<SmoothL1>(
+  OpEntry entry = loss_entry<SmoothL1>(
       [](const Tensor& x, const Tensor& t, Reduction r) { return smooth_l1_loss(x, t, r, 0.75); },
-      [](double x, double t) {
-        const double d = std::abs(x - t);
-        return d < 0.75 ? d * d / 1.5 : d - 0.375;
-      });
+      smooth_l1_reference(0.75));
+  entry.bounded_reference = mean_loss(smooth_l1_reference(1));
+  return entry;
 }
 
 }  // namespace detail

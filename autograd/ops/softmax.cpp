@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include <halfgrad/autograd/graph/op.h>
-#include <halfgrad/autograd/op_table/reference.h>
 #include <halfgrad/autograd/op_table/rows_entry.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/softmax_rows.h>
@@ -82,17 +81,18 @@ struct AlongDimension {
 }  // namespace
 
 OpEntry softmax_entry() {
+  const auto f = [](const AnyArithmetic& a, const Elements& row) {
+    Exponentials e(a, row);
+    for (Bounded& term : e.terms) term = a.div(term, e.total);
+    return e.terms;
+  };
   OpEntry entry{.name = SoftmaxRows::name,
                 .precision = Precision::wide_accumulate,
                 .roundoffs = 16,
-                .examples = {}};
+                .examples = {},
+                .bounded_reference = of_rows(f)};
   add_row_examples(
-      entry, [](const Tensor& x, std::int64_t dim) { return softmax(x, dim); },
-      [](std::vector<double> row) {
-        const double lse = log_of_sum(row);
-        for (double& x : row) x = std::exp(x - lse);
-        return row;
-      });
+      entry, [](const Tensor& x, std::int64_t dim) { return softmax(x, dim); }, in_double(f));
   return entry;
 }
 
@@ -100,14 +100,11 @@ OpEntry log_softmax_entry() {
   OpEntry entry{.name = LogSoftmaxRows::name,
                 .precision = Precision::wide_accumulate,
                 .roundoffs = 16,
-                .examples = {}};
+                .examples = {},
+                .bounded_reference = of_rows(log_softmax_of)};
   add_row_examples(
       entry, [](const Tensor& x, std::int64_t dim) { return log_softmax(x, dim); },
-      [](std::vector<double> row) {
-        const double lse = log_of_sum(row);
-        for (double& x : row) x -= lse;
-        return row;
-      });
+      in_double(log_softmax_of));
   return entry;
 }
 

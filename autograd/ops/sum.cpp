@@ -37,15 +37,16 @@ struct Sum {
 
 OpEntry sum_entry() {
   // The error is relative to the sum of |x_i|, which far exceeds |y| in the examples.
-  OpEntry entry{.name = Sum::name, .precision = Sum::precision, .roundoffs = 64, .examples = {}};
+  const auto f = [](const AnyArithmetic& a, const Elements& row) { return Elements{a.sum(row)}; };
+  OpEntry entry{.name = Sum::name,
+                .precision = Sum::precision,
+                .roundoffs = 64,
+                .examples = {},
+                .bounded_reference = of_rows(f)};
   add_reduction_examples(
       entry, "",
       [](const Tensor& x, const Shape& dims, bool keepdim) { return sum(x, dims, keepdim); },
-      [](const std::vector<double>& row) {
-        long double total = 0;
-        for (const double x : row) total += x;
-        return std::vector{static_cast<double>(total)};
-      });
+      in_double(f));
   return entry;
 }
 

@@ -117,28 +117,32 @@ Tensor variance(const Tensor& self, const Shape& dim, std::optional<Scalar> corr
 
 namespace {
 
+// sum_i (x_i - mean)^2 / (n - correction), or its root
+template <bool kRoot>
+BoundedRow variance_reference(double correction) {
+  return [correction](const AnyArithmetic& a, Elements x) {
+    if (x.empty()) return Elements{a.number(std::nan(""))};
+    subtract_mean(a, x);
+    const double divisor = static_cast<double>(x.size()) - correction;
+    const Bounded variance = a.div(a.dot(x, x), a.constant(divisor));
+    return Elements{kRoot ? a.sqrt(variance) : variance};
+  };
+}
+
 template <bool kRoot>
 OpEntry variance_entry() {
   OpEntry entry{.name = Variance<kRoot>::name,
                 .precision = Variance<kRoot>::precision,
                 .roundoffs = 16,
-                .examples = {}};
+                .examples = {},
+                .bounded_reference = of_rows(variance_reference<kRoot>(1))};
   for (const bool unbiased : {true, false}) {
     add_reduction_examples(
         entry, unbiased ? "" : "biased, ",
         [unbiased](const Tensor& x, const Shape& dims, bool keepdim) {
           return variance<kRoot>(x, dims, unbiased, keepdim);
         },
-        // The variance is the mean of (x_i - x_j)^2 / 2 over all pairs.
-        [unbiased](const std::vector<double>& row) {
-          const auto n = static_cast<double>(row.size());
-          long double total = 0;
-          for (const long double a : row) {
-            for (const long double b : row) total += (a - b) * (a - b) / 2;
-          }
-          const auto v = static_cast<double>(total / n / (unbiased ? n - 1 : n));
-          return std::vector{kRoot ? std::sqrt(v) : v};
-        });
+        in_double(variance_reference<kRoot>(unbiased ? 1 : 0)));
   }
   return entry;
 }

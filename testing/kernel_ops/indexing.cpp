@@ -1,5 +1,4 @@
 #include <halfgrad/autograd/op_table/reference.h>
-#include <halfgrad/testing/formulas/products.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -99,7 +98,7 @@ std::vector<KernelOp> index_ops() {
               return at(in[1], i) != 0 ? 0.5 : at(in[0], i);
             });
           })),
-      needs_rows(judged<formulas::ScatterAdd>(
+      needs_rows(judged(
           "scatter_add", "[m, k], indices [m, n], [m, n] -> [m, k]",
           [](const Dims& d) {
             return Specs{

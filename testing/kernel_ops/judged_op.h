@@ -5,48 +5,22 @@
 #include <vector>
 
 #include <halfgrad/testing/kernel_op.h>
-#include <halfgrad/testing/rounded_arithmetic.h>
 
 /// The functions with which the lists of ops in this folder are written.
 namespace halfgrad::testing::detail {
 
 using Specs = std::vector<OperandSpec>;
 
-inline std::vector<double> values_of(const std::vector<Bounded>& numbers) {
-  std::vector<double> values;
-  values.reserve(numbers.size());
-  for (const Bounded& each : numbers) values.push_back(each.value);
-  return values;
-}
-
-/// Gives an op the bounds that follow from a formula of formulas/.
-template <class Formula>
-void judge_by(KernelOp& op) {
-  op.bounded = [](const std::vector<Values>& in, DType accumulate, DType output) {
-    return Formula{}(BoundedArithmetic(accumulate, output), in);
-  };
-  op.rounded = [](const std::vector<Values>& in, const NumberFormat& format) {
-    return values_of(Formula{}(RoundedArithmetic(format), in));
-  };
-}
-
-/// Gives an op the bounds that follow from the reference on its page, which is stated for any
-/// arithmetic.
-inline void judge_by_reference(KernelOp& op, const BoundedReference& reference) {
-  op.bounded = [reference](const std::vector<Values>& in, DType accumulate, DType output) {
-    return reference(BoundedArithmetic(accumulate, output), in);
-  };
-  op.rounded = [reference](const std::vector<Values>& in, const NumberFormat& format) {
-    return values_of(reference(RoundedArithmetic(format), in));
-  };
-}
+/// Gives an op the bounds that follow from the reference on its page, which the table has by the
+/// op's name.
+void judge_by_reference(KernelOp& op);
 
 /// For an op that does not round: its result is f(operands), rounded to the dtype of the output.
 template <class F>
 void judge_exactly(KernelOp& op, const F& f) {
   op.bitwise = true;
   op.bounded = [f](const std::vector<Values>& in, DType, DType) {
-    std::vector<Bounded> out;
+    Elements out;
     for (const double y : f(in)) out.push_back({y, 0});
     return out;
   };
@@ -69,11 +43,11 @@ KernelOp op_of(std::string name, std::string signature, const Operands& operands
   return op;
 }
 
-template <class Formula, class Operands, class Output>
+template <class Operands, class Output>
 KernelOp judged(std::string name, std::string signature, const Operands& operands,
                 const Output& output) {
   KernelOp op = op_of(std::move(name), std::move(signature), operands, output);
-  judge_by<Formula>(op);
+  judge_by_reference(op);
   return op;
 }
 

@@ -1,4 +1,3 @@
-#include <halfgrad/testing/formulas/products.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -6,9 +5,8 @@ namespace {
 
 Specs two_matrices(const Dims& d) { return {{.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}}; }
 
-template <class Formula>
 KernelOp linear_like(const char* name) {
-  return judged<Formula>(
+  return judged(
       name, "[m, k], [n, k], [n] -> [m, n]",
       [](const Dims& d) {
         return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.n, d.k}}, {.sizes = {d.n}}};
@@ -19,12 +17,11 @@ KernelOp linear_like(const char* name) {
 }  // namespace
 
 std::vector<KernelOp> product_ops() {
-  namespace f = formulas;
   const std::string product = "[m, k], [k, n] -> [m, n]";
   return {
-      judged<f::Matmul>("mm", product, two_matrices, product_shape),
-      judged<f::Matmul>("matmul", product, two_matrices, product_shape),
-      judged<f::Bmm>(
+      judged("mm", product, two_matrices, product_shape),
+      judged("matmul", product, two_matrices, product_shape),
+      judged(
           "bmm", "[m, n, k], [m, k, n] -> [m, n, n]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
@@ -32,31 +29,31 @@ std::vector<KernelOp> product_ops() {
           [](const Dims& d) {
             return Shape{d.m, d.n, d.n};
           }),
-      judged<f::Matmul>(
+      judged(
           "mv", "[m, k], [k] -> [m]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
           },
           row_results),
-      judged<f::Matmul>(
+      judged(
           "dot", "[k], [k] -> []",
           [](const Dims& d) {
             return Specs{{.sizes = {d.k}}, {.sizes = {d.k}}};
           },
           scalar),
-      judged<f::Outer>(
+      judged(
           "outer", "[m], [n] -> [m, n]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m}}, {.sizes = {d.n}}};
           },
           product_shape),
-      judged<f::Addmm>(
+      judged(
           "addmm", "[n], [m, k], [k, n] -> [m, n]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.k}}, {.sizes = {d.k, d.n}}};
           },
           product_shape),
-      judged<f::Baddbmm>(
+      judged(
           "baddbmm", "[n], [m, n, k], [m, k, n] -> [m, n, n]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.n}}, {.sizes = {d.m, d.n, d.k}}, {.sizes = {d.m, d.k, d.n}}};
@@ -64,9 +61,9 @@ std::vector<KernelOp> product_ops() {
           [](const Dims& d) {
             return Shape{d.m, d.n, d.n};
           }),
-      linear_like<f::Linear>("linear"),
-      linear_like<f::LinearRelu>("linear_relu"),
-      linear_like<f::LinearGelu>("linear_gelu"),
+      linear_like("linear"),
+      linear_like("linear_relu"),
+      linear_like("linear_gelu"),
   };
 }
 

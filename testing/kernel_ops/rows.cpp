@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <halfgrad/autograd/op_table/reference.h>
-#include <halfgrad/testing/formulas/rows.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -10,9 +9,10 @@ namespace {
 using halfgrad::detail::place_of_extreme;
 const std::string kToRows = "[m, k] -> [m]", kSame = "[m, k] -> [m, k]";
 
-template <class Row>
-KernelOp reduction(const char* name) {
-  return judged<formulas::Rows<Row>>(name, kToRows, one_matrix, row_results);
+KernelOp reduction(const char* name) { return judged(name, kToRows, one_matrix, row_results); }
+
+KernelOp of_rows(const char* name) {
+  return in_place(judged(name, kSame, one_matrix, same_matrix));
 }
 
 /// f(row) of every row, exactly.
@@ -62,13 +62,13 @@ KernelOp truth(const char* name) {
 
 /// Draws elements near 1, so that long products stay in range.
 KernelOp product_of_rows() {
-  KernelOp op = reduction<formulas::Prod>("prod");
+  KernelOp op = reduction("prod");
   op.operands = [](const Dims& d) { return Specs{{.sizes = {d.m, d.k}, .low = 0.9, .high = 1.1}}; };
   return op;
 }
 
 KernelOp batch_norm() {
-  KernelOp op = judged<formulas::BatchNorm>(
+  KernelOp op = judged(
       "batch_norm", "[m, n, k], [n], [n] -> [m, n, k], in training",
       [](const Dims& d) {
         return Specs{{.sizes = {d.m, d.n, d.k}}, {.sizes = {d.n}}, {.sizes = {d.n}}};
@@ -83,31 +83,30 @@ KernelOp batch_norm() {
 }  // namespace
 
 std::vector<KernelOp> row_ops() {
-  namespace f = formulas;
   return {
-      reduction<f::Sum>("sum"),
-      reduction<f::Mean>("mean"),
+      reduction("sum"),
+      reduction("mean"),
       product_of_rows(),
-      reduction<f::Variance<false>>("var"),
-      reduction<f::Variance<true>>("std"),
-      reduction<f::Norm>("norm"),
-      needs_rows(reduction<f::LogSumExp>("logsumexp")),
+      reduction("var"),
+      reduction("std"),
+      reduction("norm"),
+      needs_rows(reduction("logsumexp")),
       extreme<true>("amax"),
       extreme<false>("amin"),
       place<true>("argmax"),
       place<false>("argmin"),
       truth<true>("all"),
       truth<false>("any"),
-      in_place(judged<f::Rows<f::CumSum>>("cumsum", kSame, one_matrix, same_matrix)),
-      in_place(judged<f::Rows<f::Softmax>>("softmax", kSame, one_matrix, same_matrix)),
-      in_place(judged<f::Rows<f::LogSoftmax>>("log_softmax", kSame, one_matrix, same_matrix)),
-      in_place(judged<f::Rows<f::Normalize<true>>>(
+      of_rows("cumsum"),
+      of_rows("softmax"),
+      of_rows("log_softmax"),
+      in_place(judged(
           "layer_norm", "[m, k], [k], [k] -> [m, k]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}, {.sizes = {d.k}}};
           },
           same_matrix)),
-      in_place(judged<f::Rows<f::Normalize<false>>>(
+      in_place(judged(
           "rms_norm", "[m, k], [k] -> [m, k]",
           [](const Dims& d) {
             return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};

@@ -185,7 +185,7 @@ TEST(KernelCheck, JudgesAccumulationInHalf) {
   EXPECT_TRUE(report.passed()) << to_text(report);
 }
 
-// Below the least dims the formulas would read out of bounds.
+// Below the least dims the references would read out of bounds.
 TEST(KernelCheck, RefusesOptionsItCannotRun) {
   int runs = 0;
   const Kernel kernel = [&](const std::vector<Array>&, const Array&) { ++runs; };

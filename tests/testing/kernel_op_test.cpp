@@ -13,7 +13,7 @@ Values halves(const Shape& sizes) {
   return {sizes, std::vector<double>(static_cast<std::size_t>(numel(sizes)), 0.5)};
 }
 
-// The formulas do not check dims and indices, so dims_of() must.
+// References do not check dims and indices, so dims_of() must.
 TEST(KernelOp, OperandsMustHaveDimsForWhichTheOpIsDefined) {
   const KernelOp amax = kernel_op("amax");
   EXPECT_EQ(dims_of(amax, {halves({3, 5})}), (Dims{3, 1, 5}));

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
+#include <halfgrad/autograd/op_table/arithmetic.h>
 #include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
@@ -36,9 +39,16 @@ struct GeluTanh : ElementwiseDefaults {
     const T du = T(kScale) * (T(1) + T(3 * kCubic) * z * z);
     return T(0.5) * (T(1) + t) + T(0.5) * z * (T(1) - t * t) * du;
   }
-  static double reference(double x) {
-    const double u = std::sqrt(2 / M_PI) * (x + kCubic * std::pow(x, 3));
-    return x * (0.5 * (1 + std::tanh(u)));
+  /// 1 + tanh(u) = 2 / (1 + e^-2u). Where |x| > 10 the tanh is 1 or -1 in any dtype, and x^3 may
+  /// overflow.
+  static Bounded reference(const AnyArithmetic& a, Bounded argument) {
+    const Bounded z = a.clamp(argument, -10, 10), one = a.number(1);
+    const Bounded cubic = a.mul(a.constant(kCubic), a.mul(z, a.mul(z, z)));
+    const Bounded u = a.mul(a.constant(std::sqrt(2 / std::numbers::pi)), a.add(z, cubic));
+    const Bounded e = a.exp(a.mul(a.number(-2), u));
+    const Bounded twice = a.either(a.div(a.number(2), a.add(one, e)), a.add(one, a.tanh(u)));
+    const Bounded x = a.clamp(argument, -10, std::numeric_limits<double>::infinity());
+    return a.mul(x, a.mul(a.number(0.5), twice));
   }
 };
 

@@ -22,8 +22,10 @@ void set_linear_gradients(const Backward<3>& node, const Tensor& dy);
 using LinearFunction =
     std::function<Tensor(const Tensor& input, const Tensor& weight, const Tensor& bias)>;
 
+using ActivationReference = std::function<Bounded(const AnyArithmetic&, Bounded)>;
+
 /// The table entry of f, which applies `activation` to each element of linear's result.
 OpEntry linear_entry(const char* name, const LinearFunction& f,
-                     const std::function<double(double)>& activation);
+                     const ActivationReference& activation);
 
 }  // namespace halfgrad::detail
