@@ -3,7 +3,9 @@
 #if __has_include(<eigen3/Eigen/Core>)
 
 #ifndef __clang__
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // in the intrinsics that Eigen calls
+// g++ 12 warns of uninitialised variables in the AVX-512 intrinsics that Eigen calls.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <algorithm>
 
