@@ -17,7 +17,7 @@ using autograd::AutogradContext;
 using autograd::gradcheck;
 using autograd::gradgradcheck;
 using autograd::variable_list;
-using Values = std::vector<double>;
+using VectorOfDoubles = std::vector<double>;
 
 /// x becomes e^x, which is saved.
 struct ExpInPlace : autograd::Function<ExpInPlace> {
@@ -68,7 +68,7 @@ TEST(MarkDirty, TheInputIsTheOutput) {
   EXPECT_GT(y._version(), version);
   expect_contains(y.grad_fn_name(), "ExpInPlace");
   sum(y * 3).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Values{6, 6 * std::exp(2.0)}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (VectorOfDoubles{6, 6 * std::exp(2.0)}));
 }
 
 TEST(MarkDirty, DerivativesAreThoseOfThePlainFunction) {
@@ -114,7 +114,7 @@ TEST(MarkDirty, PutsATensorWithoutGradientsIntoTheGraph) {
   EXPECT_TRUE(b.requires_grad());
   EXPECT_FALSE(b.is_leaf());
   sum(b).backward();
-  EXPECT_EQ(a.grad().to_vector<double>(), (Values{5, 7}));
+  EXPECT_EQ(a.grad().to_vector<double>(), (VectorOfDoubles{5, 7}));
 }
 
 TEST(MarkDirty, ChangesOfSavedTensorsAreFound) {
@@ -131,7 +131,7 @@ TEST(MarkDirty, CountsTheChangeWithoutRecording) {
   EXPECT_TRUE(ProductInto::apply(tensor_of({2, 3}, {2}), x)[1].is_same(x));
   EXPECT_EQ(x._version(), 1U);
   EXPECT_TRUE(x.is_leaf());
-  EXPECT_EQ(x.to_vector<double>(), (Values{2, 6}));
+  EXPECT_EQ(x.to_vector<double>(), (VectorOfDoubles{2, 6}));
 }
 
 TEST(MarkDirty, ProtectsLeavesThatRequireGrad) {
@@ -174,7 +174,7 @@ TEST(MarkDirty, IntegersStayOutsideTheGraph) {
   EXPECT_FALSE(counter.requires_grad());
   EXPECT_EQ(counter.item<int>(), 2);
   sum(outputs[0]).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Values{5, 5, 5}));
+  EXPECT_EQ(x.grad().to_vector<double>(), (VectorOfDoubles{5, 5, 5}));
 }
 
 }  // namespace

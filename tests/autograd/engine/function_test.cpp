@@ -22,7 +22,7 @@ using autograd::AutogradContext;
 using autograd::gradcheck;
 using autograd::gradgradcheck;
 using autograd::variable_list;
-using Values = std::vector<double>;
+using VectorOfDoubles = std::vector<double>;
 using Function = GraphOnDevice;
 HALFGRAD_ON_DEVICES(Function);
 
@@ -167,7 +167,7 @@ TEST(TensorsInContainers, GetTheirGradients) {
   const Tensor y = SumOfProducts::apply(variable_list{tensor_of({1, 2}, {2}), b},
                                         tensor_of({2, 3}, {2}), std::optional<Tensor>());
   sum(y).backward();
-  EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 3}));
+  EXPECT_EQ(b.grad().to_vector<double>(), (VectorOfDoubles{2, 3}));
 }
 
 struct SumOfPresent : autograd::Function<SumOfPresent> {
@@ -182,7 +182,7 @@ struct SumOfPresent : autograd::Function<SumOfPresent> {
   }
   static variable_list backward(AutogradContext* ctx, variable_list grads) {
     variable_list gradients;
-    for (const double factor : std::any_cast<Values>(ctx->saved_data["factors"])) {
+    for (const double factor : std::any_cast<VectorOfDoubles>(ctx->saved_data["factors"])) {
       gradients.push_back(grads[0] * factor);
     }
     return gradients;
@@ -192,10 +192,10 @@ struct SumOfPresent : autograd::Function<SumOfPresent> {
 TEST(TensorsInContainers, MayBeMissingAndKeepTheirIndices) {
   const Tensor x = vector_leaf({1, 2});
   const std::vector<std::optional<Tensor>> terms{std::nullopt, x, std::nullopt};
-  sum(SumOfPresent::apply(terms, Values{2, 3, 5})).backward();
-  EXPECT_EQ(x.grad().to_vector<double>(), (Values{3, 3}));
+  sum(SumOfPresent::apply(terms, VectorOfDoubles{2, 3, 5})).backward();
+  EXPECT_EQ(x.grad().to_vector<double>(), (VectorOfDoubles{3, 3}));
   const std::string message = message_of([&] {
-    sum(SumOfPresent::apply(terms, Values{2, 3, 5, 7, 9})).backward();
+    sum(SumOfPresent::apply(terms, VectorOfDoubles{2, 3, 5, 7, 9})).backward();
   });
   expect_contains(
       message,
@@ -233,8 +233,8 @@ TEST(Gradients, MayBeOnePerArgument) {
       PerArgument::apply(3.0, a, variable_list{b, Tensor(Array::full({2}, 1, kDouble))},
                          std::vector<int>{}, std::optional<Tensor>());
   sum(y).backward();
-  EXPECT_EQ(a.grad().to_vector<double>(), (Values{3, 3}));
-  EXPECT_EQ(b.grad().to_vector<double>(), (Values{1, 1}));
+  EXPECT_EQ(a.grad().to_vector<double>(), (VectorOfDoubles{3, 3}));
+  EXPECT_EQ(b.grad().to_vector<double>(), (VectorOfDoubles{1, 1}));
 }
 
 /// 2 a b; backward returns as many gradients as `count` says.
@@ -269,8 +269,8 @@ TEST(Gradients, MustHaveTheRightCount) {
                   "Counted::backward: expected an undefined gradient for argument 1, which "
                   "is not a tensor, got one of shape [2]");
   EXPECT_EQ(message(2), "no error");
-  EXPECT_EQ(a.grad().to_vector<double>(), (Values{-6, 1}));
-  EXPECT_EQ(b.grad().to_vector<double>(), (Values{2, 4}));
+  EXPECT_EQ(a.grad().to_vector<double>(), (VectorOfDoubles{-6, 1}));
+  EXPECT_EQ(b.grad().to_vector<double>(), (VectorOfDoubles{2, 4}));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ HALFGRAD_ON_DEVICES(RoundedDivision);
 
 constexpr DType kFloats[] = {kFloat64, kFloat32, kFloat16, kBFloat16};
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
 using Integers = std::vector<std::int64_t>;
 
 /// Compares values, and the signs of zeros too.
@@ -103,7 +103,7 @@ TEST_P(RoundedDivision, GivesIntegersForIntegers) {
     expect_values(fmod(a, b), {1, -1, 2, -2, 0, 0, 0});
   }
   EXPECT_EQ(div(elements({7}, kInt64), elements({2}, kInt64)).dtype(), kFloat32);
-  const Tensor large = tensor({kLargest, kSmallest}).to(device());
+  const Tensor large = tensor({kLargestInteger, kSmallest}).to(device());
   EXPECT_EQ(floor_divide(large, 3).to_vector<std::int64_t>(),
             (Integers{3074457345618258602, -3074457345618258603}));
 }
@@ -111,7 +111,8 @@ TEST_P(RoundedDivision, GivesIntegersForIntegers) {
 TEST_P(RoundedDivision, WrapsForTheSmallestIntegerByMinusOne) {
   const Tensor a = tensor({kSmallest, kSmallest + 1}).to(device());
   for (const char* const mode : {"trunc", "floor"}) {
-    EXPECT_EQ(div(a, -1, mode).to_vector<std::int64_t>(), (Integers{kSmallest, kLargest})) << mode;
+    EXPECT_EQ(div(a, -1, mode).to_vector<std::int64_t>(), (Integers{kSmallest, kLargestInteger}))
+        << mode;
   }
   expect_values(a % -1, {0, 0});
   expect_values(fmod(a, -1), {0, 0});
@@ -128,7 +129,7 @@ TEST(RoundedDivisionFormulas, HaveTheGpusValuesForIntegersByZero) {
     EXPECT_TRUE(all(detail::truncated_remainder(a, b) == a));
     EXPECT_TRUE(all(detail::floored_remainder(a, b) == a));
   };
-  for (const std::int64_t a : {std::int64_t{0}, std::int64_t{-7}, kSmallest, kLargest}) {
+  for (const std::int64_t a : {std::int64_t{0}, std::int64_t{-7}, kSmallest, kLargestInteger}) {
     expect(a, std::int64_t{0});
     expect(Pack<std::int64_t>(a), Pack<std::int64_t>(0));
   }
