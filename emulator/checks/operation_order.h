@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace halfgrad::emulator {
+
+/// A piece of work that a stream or the host does: a launch, a copy, a memset, a library call, or the
+/// host's own accesses between two waits. Numbered from 1 in the order in which programs issue them.
+using OperationId = std::uint32_t;
+
+/// Which operations happen before which: by streams, events, waits of the host, and graphs' edges. The
+/// order in which the emulator runs them does not matter.
+class OperationOrder {
+ public:
+  virtual ~OperationOrder() = default;
+  /// Whether `earlier` is complete before `later` begins, whatever the GPU does.
+  virtual bool ordered(OperationId earlier, OperationId later) const = 0;
+  /// For messages: "kernel map_packs on stream 2", "cudaMemcpyAsync on stream 0".
+  virtual const char* describe(OperationId operation) const = 0;
+};
+
+}  // namespace halfgrad::emulator

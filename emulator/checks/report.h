@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include <halfgrad/emulator/checks/finding.h>
+#include <halfgrad/emulator/simt/execution.h>
+
+namespace halfgrad::emulator {
+
+/// Adds a finding about `instruction` of one lane to the launch's log: kernel, line, block and thread
+/// are filled in. `address` 0: none.
+void report(const Execution& execution, const Instruction& instruction, unsigned lane, FindingKind kind,
+            std::string message, std::uint64_t address = 0, std::string other = "");
+
+/// The same, and throws KernelAborted.
+[[noreturn]] void abort_kernel(const Execution& execution, const Instruction& instruction, unsigned lane,
+                               FindingKind kind, std::string message, std::uint64_t address = 0);
+
+/// "layer_norm.cu:41", or "PTX line 120" without -lineinfo, of an instruction.
+std::string place_of(const Execution& execution, const Instruction& instruction);
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <halfgrad/emulator/ptx/instruction.h>
+#include <halfgrad/emulator/ptx/syntax.h>
+
+namespace halfgrad::emulator {
+
+/// Registers whose values the hardware provides (PTX ISA, "Special Registers"). A function names the
+/// ones it reads in `Function::specials`; the scheduler fills them when a block starts.
+enum class Special : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,  // clang-format off
+  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  envreg1, envreg2,                             ///< high and low half of the grid's workspace (cooperative groups)
+  dynamic_smem_size, total_smem_size,
+  dynamic_smem_begin,                           ///< byte offset of `extern __shared__` arrays; not a register of PTX
+  reserved_smem_begin, reserved_smem_end, reserved_smem_cap, reserved_smem_offset_1,
+  cluster_ctaid, cluster_nctaid, cluster_ctarank, cluster_nctarank, is_explicit_cluster,  // clang-format on
+  zero,
+};
+
+/// Bytes at one place in a parameter buffer.
+struct Parameter {
+  std::string name;
+  std::size_t offset = 0, bytes = 0, alignment = 1;
+};
+
+/// A call in a function. Arguments and results lie in the caller's parameter memory: 32 lanes, each
+/// with `Function::parameter_bytes` bytes.
+struct Call {
+  const struct Function* callee = nullptr;  ///< nullptr: `name` is a builtin, or `address` holds it
+  std::string name;                         ///< vprintf, __assertfail, malloc, free, or empty
+  Offset address = kNoOffset;               ///< register with a function's address, of an indirect call
+  std::vector<Parameter> arguments, results;
+};
+
+/// A decoded function: a kernel, or a device function that was not inlined.
+struct Function {
+  struct Constant {
+    Offset offset;
+    Type type;
+    std::uint64_t bits;
+  };
+  struct SpecialUse {
+    Offset offset;
+    Special special;
+    bool wide;  ///< 64 bits a lane instead of 32
+  };
+
+  std::string name;  ///< mangled
+  bool is_kernel = false;
+  std::vector<Instruction> code;
+  std::vector<Statement> statements;  ///< of each instruction, in the same order
+  std::size_t register_bytes = 0;
+  std::vector<Constant> constants;     ///< copied to all lanes when a frame is made
+  std::vector<SpecialUse> specials;
+  std::size_t local_bytes = 0;         ///< of one lane's local memory
+  std::size_t parameter_bytes = 0;     ///< of one lane's parameter memory: own parameters and those of calls
+  std::vector<Parameter> parameters, results;
+  std::vector<Call> calls;
+  std::vector<std::vector<std::uint32_t>> branch_tables;
+  std::deque<std::vector<Offset>> lists;  ///< what Instruction::list views
+  std::size_t register_count = 0;         ///< of PTX's virtual registers
+  std::size_t first_counter = 0;          ///< index of the first instruction in a kernel's counters
+};
+
+/// A kernel with all that it calls.
+struct Kernel {
+  const Function* main = nullptr;
+  std::vector<const Function*> functions;  ///< main first
+  std::size_t parameter_bytes = 0;         ///< of the packed parameter buffer of a launch
+  std::size_t static_shared_bytes = 0;
+  std::size_t dynamic_shared_alignment = 16;
+  std::size_t local_bytes = 0;             ///< of the deepest chain of calls
+  bool recursive = false;
+  unsigned max_threads = 1024;             ///< .maxntid, if given
+  unsigned min_blocks = 0;                 ///< .minnctapersm
+  std::array<unsigned, 3> required_threads{};  ///< .reqntid, 0 if not given
+  std::size_t instruction_count = 0;       ///< of all functions: the length of the counters
+};
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,7 @@
+#include <halfgrad/emulator/ptx/families.h>
+
+namespace halfgrad::emulator {
+
+std::span<const OpcodeEntry> matrix_opcodes() { return {}; }
+
+}  // namespace halfgrad::emulator

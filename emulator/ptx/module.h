@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <halfgrad/emulator/ptx/function.h>
+
+namespace halfgrad::emulator {
+
+/// A variable of the module in global or constant memory.
+struct Variable {
+  std::string name;
+  std::size_t bytes = 0, alignment = 1;
+  bool constant = false;
+  std::uint64_t address = 0;  ///< set by Module::place
+  std::vector<std::byte> initial;
+  /// Addresses of other symbols that the initialiser contains: byte offset, symbol.
+  std::vector<std::pair<std::size_t, std::string>> references;
+};
+
+/// One PTX text. Functions are decoded when a kernel is first asked for; this is thread-safe.
+class Module {
+ public:
+  /// Throws std::runtime_error("line N: ...") for text that is not PTX as nvcc emits it.
+  explicit Module(std::string text);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  const std::string& text() const;
+  /// `.target`: 80 for sm_80.
+  unsigned target() const;
+  /// Path of a `.file` number, or "?".
+  std::string file_name(std::uint32_t file) const;
+  std::vector<std::string> kernel_names() const;
+
+  std::map<std::string, Variable, std::less<>>& variables();
+  /// Gives variables their addresses: `allocate(bytes, alignment)` returns device addresses, and
+  /// `write(address, bytes)` copies initial values there. Call before the first kernel().
+  /// (Declared as templates would hide the module's inside, so these are std::function-like pointers.)
+  struct Placement {
+    virtual std::uint64_t allocate(const Variable& variable) = 0;
+    virtual void write(std::uint64_t address, std::span<const std::byte> bytes) = 0;
+    virtual ~Placement() = default;
+  };
+  void place(Placement& placement);
+
+  /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds text
+  /// that is not PTX; unknown instructions do not throw before they are executed.
+  const Kernel* kernel(std::string_view mangled_name);
+  /// The function at an address that `mov` took, or nullptr.
+  const Function* function_at(std::uint64_t address);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halfgrad::emulator

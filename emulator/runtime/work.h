@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+#include <halfgrad/emulator/checks/operation_order.h>
+
+namespace halfgrad::emulator {
+
+enum class WorkKind : unsigned char { kernel, copy, memset, library, host_function, allocation };
+
+/// A piece of work for a stream, or a node of a graph.
+struct Work {
+  WorkKind kind = WorkKind::kernel;
+  std::string name;    ///< "kernel map_packs", "cudaMemcpyAsync", "cublasLtMatmul"
+  std::string detail;  ///< grid and block, bytes: for traces
+  int device = 0;
+  std::function<void(OperationId)> run;
+};
+
+/// Gives the work to a stream: it runs at once or later (--streams lazy), or becomes a node if the
+/// stream is being captured. `stream` may be 0, cudaStreamLegacy or cudaStreamPerThread.
+cudaError_t enqueue(cudaStream_t stream, Work work);
+
+/// Runs everything that the stream, or the whole device, has been given, and orders the host after it.
+cudaError_t wait_for_stream(cudaStream_t stream);
+cudaError_t wait_for_device(int device);
+
+/// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is not.
+/// Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
+cudaError_t refuse_in_capture(const char* function);
+
+/// The operation that the host does now: what it reads and writes between two waits.
+OperationId host_operation();
+const OperationOrder& operation_order();
+
+// Builders of work, which streams and graphs' explicit nodes share.
+
+/// Packs the arguments now, so the caller may change them afterwards.
+cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative, Work& work);
+cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work);
+cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Work& work);
+cudaError_t memset_work(const cudaMemsetParams& parameters, Work& work);
+cudaError_t host_work(cudaHostFn_t function, void* data, Work& work);
+
+}  // namespace halfgrad::emulator

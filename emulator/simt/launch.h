@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <halfgrad/emulator/checks/launch_checks.h>
+#include <halfgrad/emulator/memory/allocations.h>
+#include <halfgrad/emulator/ptx/module.h>
+#include <halfgrad/emulator/settings.h>
+#include <halfgrad/emulator/simt/counters.h>
+#include <halfgrad/emulator/simt/lanes.h>
+
+namespace halfgrad::emulator {
+
+/// What a launch shares with the rest of the process.
+struct Machine {
+  Allocations& memory;
+  FindingLog& findings;
+  const Settings& settings;
+  unsigned multiprocessors = 108;
+  std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
+};
+
+/// One kernel launch, already checked against the device's limits.
+struct LaunchRequest {
+  Module& module;
+  const Kernel& kernel;
+  Dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  const std::byte* parameters = nullptr;  ///< packed, kernel.parameter_bytes
+  bool cooperative = false;
+  OperationId operation = 0;
+  const OperationOrder* order = nullptr;
+};
+
+/// State of a running launch that blocks share.
+struct Launch {
+  const Machine& machine;
+  const LaunchRequest& request;
+  std::size_t dynamic_shared_begin = 0;  ///< byte offset of dynamic shared memory in a block's
+  std::size_t shared_bytes = 0;          ///< of a block in all
+  std::unique_ptr<LaunchChecks> checks;  ///< nullptr: no check of accesses
+  const Allocation* workspace = nullptr; ///< of cooperative groups' grid barrier, or nullptr
+};
+
+/// Runs the whole grid, blocks spread over host threads, and returns what it counted. Findings go to
+/// the machine's log. Throws KernelAborted where a GPU would abort the kernel.
+LaunchCounters run(const Machine& machine, const LaunchRequest& request);
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <halfgrad/emulator/ptx/function.h>
+#include <halfgrad/emulator/simt/counters.h>
+#include <halfgrad/emulator/simt/execution.h>
+
+namespace halfgrad::emulator {
+
+/// The registers and parameter memory of one call of a function, for the lanes of a warp.
+struct Frame {
+  const Function* function = nullptr;
+  Frame* caller = nullptr;
+  std::byte* registers = nullptr;
+  std::byte* parameters = nullptr;  ///< 32 x function->parameter_bytes
+  const Call* call = nullptr;
+  std::uint32_t return_to = 0;      ///< index of the caller's next instruction
+  LaneMask lanes = 0;               ///< that are inside
+  std::uint32_t depth = 0;
+  std::uint32_t local_begin = 0;    ///< of this frame in a lane's local memory
+};
+
+/// A cp.async that was issued and has not landed. Its bytes are read when it is issued.
+struct AsyncCopy {
+  std::uint32_t shared_offset = 0;
+  std::uint8_t bytes = 0;
+  std::array<std::byte, 16> data{};
+};
+
+/// Asynchronous copies of one lane: committed groups, oldest first, then the open group.
+struct AsyncGroups {
+  std::vector<std::vector<AsyncCopy>> committed;
+  std::vector<AsyncCopy> open;
+};
+
+/// Lanes at one place of the program. A warp has one until its lanes diverge.
+struct LaneGroup {
+  enum class State : std::uint8_t { ready, waits_for_lanes, waits_at_barrier };
+  std::uint32_t pc = 0;
+  LaneMask mask = 0;
+  Frame* frame = nullptr;
+  State state = State::ready;
+  std::uint8_t barrier = 0;
+  LaneMask needed = 0;  ///< lanes that a *.sync waits for
+};
+
+struct Warp {
+  Block* block = nullptr;
+  unsigned index = 0;  ///< in the block
+  LaneMask alive = 0;
+  std::vector<LaneGroup> groups;
+  std::byte* local = nullptr;      ///< local memory: 32 x local_stride bytes
+  std::size_t local_stride = 0;
+  std::array<AsyncGroups, kWarpSize> async;
+  void* check_state = nullptr;     ///< LaunchChecks' own
+};
+
+struct Block {
+  Launch* launch = nullptr;
+  Dim3 index;
+  std::uint64_t number = 0;  ///< x fastest, from 0
+  unsigned threads = 0;
+  std::vector<Warp> warps;
+  std::vector<std::byte> shared;  ///< launch->shared_bytes; not 0 at first, but 0xA5
+  std::vector<InstructionCounters>* counters = nullptr;  ///< of the host thread that runs the block
+  void* check_state = nullptr;    ///< LaunchChecks' own
+};
+
+/// Counters of the instruction that runs.
+inline InstructionCounters& counters_of(const Execution& execution, const Instruction& instruction) {
+  return (*execution.block->counters)[execution.frame->function->first_counter + instruction.index];
+}
+
+}  // namespace halfgrad::emulator
