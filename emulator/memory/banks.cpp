@@ -10,8 +10,8 @@ constexpr unsigned kBanks = 32, kBankBytes = 4;
 
 /// Cycles that one part of a warp takes.
 unsigned cycles(LaneMask mask, const LaneAddresses& addresses, unsigned bytes) {
-  // Words of each bank that some lane asks for. 16 lanes of two words, or 8 lanes of four, never ask
-  // for more than 32 of one bank.
+  // Words of each bank that some lane asks for. 16 lanes of two words, or 8 lanes of four, never
+  // ask for more than 32 of one bank.
   std::array<std::array<std::uint32_t, kWarpSize>, kBanks> words;
   std::array<std::uint8_t, kBanks> count{};
   unsigned most = 1;

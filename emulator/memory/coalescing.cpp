@@ -21,8 +21,8 @@ Sectors sectors_of(LaneMask mask, const LaneAddresses& addresses, unsigned bytes
   if (!ascending) std::sort(sorted.begin(), sorted.begin() + count);
 
   Sectors sectors;
-  std::uint64_t counted_to = 0;     // end of the bytes that are counted
-  std::uint64_t next_sector = 0;    // first sector that is not counted
+  std::uint64_t counted_to = 0;   // end of the bytes that are counted
+  std::uint64_t next_sector = 0;  // first sector that is not counted
   for (unsigned i = 0; i < count; ++i) {
     const std::uint64_t begin = sorted[i], end = begin + bytes;
     sectors.bytes += end - std::clamp(counted_to, begin, end);
