@@ -14,6 +14,8 @@
 
 namespace halfgrad::emulator {
 
+class DeviceHeap;
+
 /// What a launch shares with the rest of the process.
 struct Machine {
   Allocations& memory;
@@ -21,6 +23,7 @@ struct Machine {
   const Settings& settings;
   unsigned multiprocessors = 108;
   std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
+  DeviceHeap* heap = nullptr;  ///< of malloc in kernels; nullptr: malloc returns nullptr, as if full
 };
 
 /// One kernel launch, already checked against the device's limits.

@@ -12,17 +12,23 @@
 
 namespace halfgrad::emulator {
 
-/// The registers and parameter memory of one call of a function, for the lanes of a warp.
+/// The registers and parameter memory of a function that lanes of a warp run. Lanes that call the same
+/// function at the same depth share a frame, wherever they came from: each lane has its own column of
+/// every register, and a place of its own to return to.
 struct Frame {
+  struct Return {
+    Frame* caller = nullptr;
+    const Call* call = nullptr;
+    std::uint32_t pc = 0;  ///< index of the caller's next instruction
+  };
+
   const Function* function = nullptr;
-  Frame* caller = nullptr;
   std::byte* registers = nullptr;
   std::byte* parameters = nullptr;  ///< 32 x function->parameter_bytes
-  const Call* call = nullptr;
-  std::uint32_t return_to = 0;      ///< index of the caller's next instruction
   LaneMask lanes = 0;               ///< that are inside
-  std::uint32_t depth = 0;
+  std::uint32_t depth = 0;          ///< 0 for the kernel
   std::uint32_t local_begin = 0;    ///< of this frame in a lane's local memory
+  std::array<Return, kWarpSize> returns;
 };
 
 /// A cp.async that was issued and has not landed. Its bytes are read when it is issued.
@@ -46,6 +52,8 @@ struct LaneGroup {
   Frame* frame = nullptr;
   State state = State::ready;
   std::uint8_t barrier = 0;
+  bool passed = false;  ///< ran for long while others of the warp were ready: they go first
+  std::uint32_t run_length = 0;  ///< units of time while others were ready, see WarpRun
   LaneMask needed = 0;  ///< lanes that a *.sync waits for
 };
 
