@@ -13,8 +13,8 @@ inline constexpr unsigned kBarriers = 16;
 
 enum class BarrierAction : std::uint8_t { sync, arrive, popc, all, any };
 
-/// Facts of a bar or barrier instruction. Its sources are the barrier's number, the count of threads
-/// if `counted`, and the predicate of a reduction.
+/// Facts of a bar or barrier instruction. Its sources are the barrier's number, the count of
+/// threads if `counted`, and the predicate of a reduction.
 struct BarrierOptions {
   BarrierAction action = BarrierAction::sync;
   bool aligned = false;  ///< all lanes of a warp execute the same barrier instruction
@@ -28,9 +28,9 @@ class BlockBarriers {
  public:
   /// One barrier between two completions.
   struct Phase {
-    bool open = false;            ///< some lane arrived
-    std::uint32_t expected = 0;   ///< threads; 0: all that did not exit
-    std::uint32_t credit = 0;     ///< threads that arrived; a whole warp counts 32, exited lanes too
+    bool open = false;           ///< some lane arrived
+    std::uint32_t expected = 0;  ///< threads; 0: all that did not exit
+    std::uint32_t credit = 0;    ///< threads that arrived; a whole warp counts 32, exited lanes too
     std::uint32_t popc = 0;
     bool all = true, any = false;
     std::vector<LaneMask> partial;  ///< lanes of warps that did not arrive as a whole yet, by warp
@@ -38,8 +38,8 @@ class BlockBarriers {
 
   void start_block(Block& block);
 
-  /// Lanes of one group arrive. The group of those that wait must be in its warp's list already, with
-  /// the barrier's number. Completes the barrier if they were the last.
+  /// Lanes of one group arrive. The group of those that wait must be in its warp's list already,
+  /// with the barrier's number. Completes the barrier if they were the last.
   void arrive(Execution& execution, const Instruction& instruction, unsigned id);
   /// Lanes of a warp exited: completes barriers that wait for nobody else.
   void lanes_exited(Warp& warp);

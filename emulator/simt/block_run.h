@@ -10,7 +10,8 @@
 
 namespace halfgrad::emulator {
 
-/// Runs one block after another on one host thread. Registers, local and shared memory stay allocated.
+/// Runs one block after another on one host thread. Registers, local and shared memory stay
+/// allocated.
 class BlockRun {
  public:
   void prepare(GridState& grid, std::vector<InstructionCounters>& counters);
@@ -27,11 +28,13 @@ class BlockRun {
   /// Appends what printf wrote.
   void print(const std::string& text) { printed_ += text; }
   void flush_output();
+  /// Instructions that the block's warps executed.
+  std::uint64_t executed() const;
 
  private:
   bool finished() const;
-  std::uint64_t executed() const;
-  /// Nothing can run: adds findings that say where the warps wait, and throws KernelAborted (stuck.cpp).
+  /// Nothing can run: adds findings that say where the warps wait, and throws KernelAborted
+  /// (stuck.cpp).
   [[noreturn]] void stuck();
   [[noreturn]] void too_long();
 

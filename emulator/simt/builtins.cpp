@@ -33,8 +33,7 @@ struct LaneCall {
   void set_result(std::uint64_t value) const {
     if (call.results.empty()) return;
     const Parameter& parameter = call.results[0];
-    std::memcpy(parameters() + parameter.offset, &value,
-                std::min<std::size_t>(8, parameter.bytes));
+    std::memcpy(parameters() + parameter.offset, &value, std::min<std::size_t>(8, parameter.bytes));
   }
   /// Reads memory as a load of this lane would.
   std::uint64_t load(std::uint64_t address, unsigned bytes) {
@@ -54,7 +53,8 @@ struct LaneCall {
   }
 };
 
-/// Arguments of printf in the buffer that nvcc's code fills: 4 or 8 bytes each, aligned to their size.
+/// Arguments of printf in the buffer that nvcc's code fills: 4 or 8 bytes each, aligned to their
+/// size.
 class BufferArguments : public PrintfArguments {
  public:
   BufferArguments(LaneCall& call, std::uint64_t address) : call_(call), address_(address) {}

@@ -24,10 +24,10 @@ void copy_values(LaneMask lanes, const std::vector<Parameter>& from, const Frame
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t bytes = std::min(from[i].bytes, to[i].bytes);
     each_lane(lanes, [&](unsigned lane) {
-      std::memcpy(to_frame.parameters + lane * to_frame.function->parameter_bytes + to[i].offset,
-                  from_frame.parameters + lane * from_frame.function->parameter_bytes +
-                      from[i].offset,
-                  bytes);
+      std::memcpy(
+          to_frame.parameters + lane * to_frame.function->parameter_bytes + to[i].offset,
+          from_frame.parameters + lane * from_frame.function->parameter_bytes + from[i].offset,
+          bytes);
     });
   }
 }
@@ -52,7 +52,7 @@ void WarpRun::call(std::size_t index, const Instruction& instruction, LaneMask l
   }
   const std::uint64_t* addresses = execution.lanes<std::uint64_t>(call.address);
   const std::uint64_t address = addresses[first_lane(lanes)];
-  const Function* callee = run_->launch().request.module.function_at(address);
+  const Function* callee = Module::function_at(run_->launch().request.kernel, address);
   if (callee == nullptr) {
     abort_kernel(execution, instruction, first_lane(lanes), FindingKind::trap,
                  "an indirect call of an address that is no function's", address);

@@ -32,8 +32,8 @@ std::uint64_t DeviceHeap::allocate(std::size_t bytes) {
     free_[0] = bytes_;
   }
   const std::size_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  const auto piece = std::find_if(free_.begin(), free_.end(),
-                                  [&](const auto& one) { return one.second >= size; });
+  const auto piece =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& one) { return one.second >= size; });
   if (piece == free_.end()) return 0;
   const auto [offset, available] = *piece;
   free_.erase(piece);

@@ -32,10 +32,17 @@ void fill_constants(Frame& frame) {
     }
     switch (bytes_of(constant.type)) {
       case 1:
-      case 2: copy_to_lanes<std::uint16_t>(place, constant.bits); break;
-      case 4: copy_to_lanes<std::uint32_t>(place, constant.bits); break;
-      case 8: copy_to_lanes<std::uint64_t>(place, constant.bits); break;
-      default: throw std::logic_error("fill_constants: expected a constant of at most 8 bytes");
+      case 2:
+        copy_to_lanes<std::uint16_t>(place, constant.bits);
+        break;
+      case 4:
+        copy_to_lanes<std::uint32_t>(place, constant.bits);
+        break;
+      case 8:
+        copy_to_lanes<std::uint64_t>(place, constant.bits);
+        break;
+      default:
+        throw std::logic_error("fill_constants: expected a constant of at most 8 bytes");
     }
   }
 }
@@ -71,14 +78,7 @@ void WarpFrames::prepare(const Launch& launch, Warp& warp) {
   warp_ = &warp;
   block_serial_ = 1;
   levels_.clear();
-  const LaunchRequest& request = launch.request;
-  const Owned& frame = make(*request.kernel.main, 0, 0);
-  const std::size_t stride = frame.function->parameter_bytes;
-  const std::size_t bytes = std::min(request.kernel.parameter_bytes, stride);
-  if (bytes == 0) return;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    std::memcpy(frame.parameters + lane * stride, request.parameters, bytes);
-  }
+  make(*launch.request.kernel.main, 0, 0);
 }
 
 void WarpFrames::start_block() {
@@ -94,8 +94,7 @@ Frame& WarpFrames::enter(const Function& function, std::uint32_t depth, std::uin
   if (depth < levels_.size()) {
     for (const std::unique_ptr<Owned>& frame : levels_[depth]) {
       if (frame->function != &function) continue;
-      if (frame->local_begin != local_begin && frame->lanes != 0) continue;
-      frame->local_begin = local_begin;
+      if (frame->local_begin != local_begin) continue;
       refresh(*frame);
       frame->lanes |= lanes;
       return *frame;

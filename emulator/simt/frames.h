@@ -8,17 +8,18 @@
 
 namespace halfgrad::emulator {
 
-/// The frames of one warp. Frames stay allocated from block to block of a launch, with their constants
-/// and special registers filled in.
+/// The frames of one warp. Frames stay allocated from block to block of a launch, with their
+/// constants and special registers filled in.
 class WarpFrames {
  public:
-  /// Makes the kernel's frame for a launch; its parameters are copied to all lanes.
+  /// Makes the kernel's frame for a launch.
   void prepare(const Launch& launch, Warp& warp);
   /// A block starts: special registers such as %ctaid change.
   void start_block();
 
   Frame& kernel_frame() { return *levels_[0][0]; }
-  /// The frame of `function` at `depth` whose local memory begins at `local_begin`. `lanes` enter it.
+  /// The frame of `function` at `depth` whose local memory begins at `local_begin`. `lanes` enter
+  /// it.
   Frame& enter(const Function& function, std::uint32_t depth, std::uint32_t local_begin,
                LaneMask lanes);
 

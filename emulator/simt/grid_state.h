@@ -15,19 +15,18 @@ namespace halfgrad::emulator {
 struct GridState {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  explicit GridState(Launch& launch)
-      : launch(launch), blocks(launch.request.grid.product()) {}
+  explicit GridState(Launch& launch) : launch(launch), blocks(launch.request.grid.product()) {}
 
   Launch& launch;
   std::uint64_t blocks;
-  std::uint64_t resident_limit = kNone;        ///< blocks that run at the same time
-  bool step = false;                           ///< print each instruction
+  std::uint64_t resident_limit = kNone;  ///< blocks that run at the same time
+  bool step = false;                     ///< print each instruction
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> resident{0};
-  std::atomic<std::uint64_t> aborted{kNone};   ///< lowest block that ended the launch
+  std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
 
-  /// A block ended with an exception. Blocks of a higher number stop, those of a lower one go on, so
-  /// that the exception of the lowest block is thrown, however many threads there are.
+  /// A block ended with an exception. Blocks of a higher number stop, those of a lower one go on,
+  /// so that the exception of the lowest block is thrown, however many threads there are.
   void abort(std::uint64_t block, std::exception_ptr exception);
   /// Throws the exception of the lowest block, if there is one.
   void rethrow() const;

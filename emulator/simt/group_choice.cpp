@@ -66,9 +66,8 @@ std::uint32_t WarpRun::meeting_point(const LaneGroup& group) const {
 }
 
 bool WarpRun::others_ready(const LaneGroup& group) const {
-  return std::any_of(warp_->groups.begin(), warp_->groups.end(), [&](const LaneGroup& other) {
-    return &other != &group && is_ready(other);
-  });
+  return std::any_of(warp_->groups.begin(), warp_->groups.end(),
+                     [&](const LaneGroup& other) { return &other != &group && is_ready(other); });
 }
 
 }  // namespace halfgrad::emulator

@@ -43,14 +43,16 @@ void lay_out_shared_memory(Launch& launch) {
   const std::size_t begin = (kernel.static_shared_bytes + alignment - 1) / alignment * alignment;
   const bool dynamic = launch.request.dynamic_shared_bytes != 0;
   launch.dynamic_shared_begin = begin;
-  launch.shared_bytes = dynamic ? begin + launch.request.dynamic_shared_bytes
-                                : kernel.static_shared_bytes;
+  launch.shared_bytes =
+      dynamic ? begin + launch.request.dynamic_shared_bytes : kernel.static_shared_bytes;
 }
 
-/// Blocks that a GPU holds at the same time (CUDA C++ Programming Guide, "Technical Specifications").
+/// Blocks that a GPU holds at the same time (CUDA C++ Programming Guide, "Technical
+/// Specifications").
 std::uint64_t resident_blocks(const Launch& launch) {
   constexpr std::size_t kThreads = 2048, kBlocks = 32;
-  const std::size_t threads = (launch.request.block.product() + kWarpSize - 1) / kWarpSize * kWarpSize;
+  const std::size_t threads =
+      (launch.request.block.product() + kWarpSize - 1) / kWarpSize * kWarpSize;
   std::size_t blocks = std::min(kBlocks, kThreads / threads);
   if (launch.shared_bytes != 0) {
     blocks = std::min(blocks, launch.machine.shared_bytes_per_block / launch.shared_bytes);

@@ -9,8 +9,8 @@ namespace halfgrad::emulator {
 
 bool steps_through(const Launch& launch) {
   const Settings& settings = launch.machine.settings;
-  return settings.step && launch.request.kernel.main->name.find(settings.step_kernel) !=
-                              std::string::npos;
+  return settings.step &&
+         launch.request.kernel.main->name.find(settings.step_kernel) != std::string::npos;
 }
 
 void print_step(const Execution& execution, const Instruction& instruction) {

@@ -35,10 +35,12 @@ std::string lane_names(LaneMask mask) {
 
 std::string what_it_does(const LaneGroup& group, LaneMask alive) {
   switch (group.state) {
-    case State::waits_at_barrier: return "at barrier " + std::to_string(group.barrier) + " at ";
+    case State::waits_at_barrier:
+      return "at barrier " + std::to_string(group.barrier) + " at ";
     case State::waits_for_lanes:
       return "for " + lane_names(group.needed & alive & ~group.mask) + " at ";
-    case State::ready: return "not, but runs, at ";
+    case State::ready:
+      return "not, but runs, at ";
   }
   return "";
 }
@@ -121,9 +123,8 @@ void BlockRun::too_long() {
   for (Warp& warp : block_.warps) {
     for (LaneGroup& group : warp.groups) {
       if (group.state != State::ready) continue;
-      abort_kernel(execution_of(*this, block_, warp, group),
-                   group.frame->function->code[group.pc], first_lane(group.mask),
-                   FindingKind::deadlock,
+      abort_kernel(execution_of(*this, block_, warp, group), group.frame->function->code[group.pc],
+                   first_lane(group.mask), FindingKind::deadlock,
                    "the warps of a block executed " + std::to_string(executed()) +
                        " instructions, more than max_instructions: they probably wait for memory "
                        "that nobody writes" +

@@ -12,9 +12,9 @@
 
 namespace halfgrad::emulator {
 
-/// The registers and parameter memory of a function that lanes of a warp run. Lanes that call the same
-/// function at the same depth share a frame, wherever they came from: each lane has its own column of
-/// every register, and a place of its own to return to.
+/// The registers and parameter memory of a function that lanes of a warp run. Lanes that call the
+/// same function at the same depth share a frame, wherever they came from: each lane has its own
+/// column of every register, and a place of its own to return to.
 struct Frame {
   struct Return {
     Frame* caller = nullptr;
@@ -54,7 +54,7 @@ struct LaneGroup {
   std::uint8_t barrier = 0;
   bool passed = false;  ///< ran for long while others of the warp were ready: they go first
   std::uint32_t run_length = 0;  ///< units of time while others were ready, see WarpRun
-  LaneMask needed = 0;  ///< lanes that a *.sync waits for
+  LaneMask needed = 0;           ///< lanes that a *.sync waits for
 };
 
 struct Warp {
@@ -62,10 +62,10 @@ struct Warp {
   unsigned index = 0;  ///< in the block
   LaneMask alive = 0;
   std::vector<LaneGroup> groups;
-  std::byte* local = nullptr;      ///< local memory: 32 x local_stride bytes
+  std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
-  void* check_state = nullptr;     ///< LaunchChecks' own
+  void* check_state = nullptr;  ///< LaunchChecks' own
 };
 
 struct Block {
@@ -76,11 +76,12 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<std::byte> shared;  ///< launch->shared_bytes; not 0 at first, but 0xA5
   std::vector<InstructionCounters>* counters = nullptr;  ///< of the host thread that runs the block
-  void* check_state = nullptr;    ///< LaunchChecks' own
+  void* check_state = nullptr;                           ///< LaunchChecks' own
 };
 
 /// Counters of the instruction that runs.
-inline InstructionCounters& counters_of(const Execution& execution, const Instruction& instruction) {
+inline InstructionCounters& counters_of(const Execution& execution,
+                                        const Instruction& instruction) {
   return (*execution.block->counters)[execution.frame->function->first_counter + instruction.index];
 }
 

@@ -8,18 +8,26 @@ namespace halfgrad::emulator {
 
 void WarpRun::control(std::size_t index, const Instruction& instruction, LaneMask lanes) {
   switch (instruction.control) {
-    case Control::branch: return branch(index, instruction, lanes);
-    case Control::branch_indexed: return branch_indexed(index, instruction, lanes);
-    case Control::call: return call(index, instruction, lanes);
-    case Control::ret: return ret(index, lanes);
-    case Control::exit: return exit(index, lanes);
-    case Control::barrier: return barrier(index, instruction, lanes);
-    case Control::warp_sync: return sync(index, instruction, lanes);
+    case Control::branch:
+      return branch(index, instruction, lanes);
+    case Control::branch_indexed:
+      return branch_indexed(index, instruction, lanes);
+    case Control::call:
+      return call(index, instruction, lanes);
+    case Control::ret:
+      return ret(index, lanes);
+    case Control::exit:
+      return exit(index, lanes);
+    case Control::barrier:
+      return barrier(index, instruction, lanes);
+    case Control::warp_sync:
+      return sync(index, instruction, lanes);
     case Control::trap:
       abort_kernel(execution_of(warp_->groups[index], lanes), instruction, first_lane(lanes),
                    FindingKind::trap, "the kernel executes trap");
     case Control::none:
-    case Control::pause: return;  // WarpRun::run_group executes them
+    case Control::pause:
+      return;  // WarpRun::run_group executes them
   }
 }
 
@@ -85,8 +93,8 @@ void WarpRun::exit(std::size_t index, LaneMask lanes) {
 void WarpRun::barrier(std::size_t index, const Instruction& instruction, LaneMask lanes) {
   const BarrierOptions& options = instruction.options<BarrierOptions>();
   split(index, warp_->groups[index].mask & ~lanes, warp_->groups[index].pc + 1);
-  const std::uint32_t* ids = execution_of(warp_->groups[index], lanes)
-                                 .lanes<std::uint32_t>(instruction.source(0));
+  const std::uint32_t* ids =
+      execution_of(warp_->groups[index], lanes).lanes<std::uint32_t>(instruction.source(0));
   for (LaneMask left = lanes; left != 0;) {
     const std::uint32_t id = ids[first_lane(left)];
     LaneMask same = 0;

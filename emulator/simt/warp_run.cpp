@@ -11,17 +11,19 @@ namespace halfgrad::emulator {
 namespace {
 
 /// Units of time of a group while others of its warp could run. A group that spins waits for one of
-/// them, so it must let them pass; a group in a long loop should not: the others wait behind the loop.
+/// them, so it must let them pass; a group in a long loop should not: the others wait behind the
+/// loop.
 constexpr std::uint64_t kGroupTurn = 1 << 14;
-constexpr std::uint64_t kPoll = 256;       ///< units of a load in a spin loop
-constexpr std::uint64_t kAtomicPoll = 64;  ///< units of an atomic whose result is read: maybe a lock
+constexpr std::uint64_t kPoll = 256;  ///< units of a load in a spin loop
+constexpr std::uint64_t kAtomicPoll =
+    64;  ///< units of an atomic whose result is read: maybe a lock
 
 /// Registers a lane's local memory needs beside those of the deepest chain of calls, if the kernel
 /// calls functions whose depth is not known before.
 constexpr std::size_t kStackBytes = 64 * 1024;
 
-/// Bytes of one lane's local memory. The stride is an odd number of cache lines, so that lanes do not
-/// all use the same sets of the cache.
+/// Bytes of one lane's local memory. The stride is an odd number of cache lines, so that lanes do
+/// not all use the same sets of the cache.
 std::size_t local_stride(const Kernel& kernel) {
   const bool calls = std::any_of(kernel.functions.begin(), kernel.functions.end(),
                                  [](const Function* function) { return !function->calls.empty(); });
@@ -75,8 +77,8 @@ std::uint64_t WarpRun::run_groups(std::uint64_t units) {
   return used;
 }
 
-/// The loop that everything else is for: fetch, guard, execute. It ends where the group meets another
-/// one, when its time is over, and at instructions that change groups.
+/// The loop that everything else is for: fetch, guard, execute. It ends where the group meets
+/// another one, when its time is over, and at instructions that change groups.
 template <bool Stepping>
 std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
   LaneGroup& group = warp_->groups[index];

@@ -12,15 +12,15 @@ namespace halfgrad::emulator {
 class BlockRun;
 
 /// Runs one warp (PTX ISA, "Independent Thread Scheduling"). Lanes at one place of one frame form a
-/// group and execute together. The group in the deepest call runs first, then the one with the lowest
-/// pc: nvcc lays code out such that groups meet again at post-dominators this way.
+/// group and execute together. The group in the deepest call runs first, then the one with the
+/// lowest pc: nvcc lays code out such that groups meet again at post-dominators this way.
 class WarpRun {
  public:
   void prepare(BlockRun& block, Warp& warp);
   void start_block();
 
-  /// Runs until `units` of time have passed or no lane can run, and returns the time used; 0 if none
-  /// could. An instruction takes one unit, a poll in a spin loop more.
+  /// Runs until `units` of time have passed or no lane can run, and returns the time used; 0 if
+  /// none could. An instruction takes one unit, a poll in a spin loop more.
   std::uint64_t run(std::uint64_t units);
 
   std::uint64_t executed() const { return executed_; }  ///< instructions, in this block
