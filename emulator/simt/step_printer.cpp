@@ -4,6 +4,7 @@
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/warp.h>
 
 namespace halfgrad::emulator {
 
