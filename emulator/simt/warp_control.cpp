@@ -79,10 +79,6 @@ void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, 
 void WarpRun::exit(std::size_t index, LaneMask lanes) {
   warp_->alive &= ~lanes;
   LaneGroup& group = warp_->groups[index];
-  for (Frame* frame = group.frame; frame != nullptr;) {
-    frame->lanes &= ~lanes;
-    frame = frame->returns[first_lane(lanes)].caller;
-  }
   group.mask &= ~lanes;
   ++group.pc;
   erase_if_empty(index);
@@ -114,18 +110,7 @@ void WarpRun::barrier(std::size_t index, const Instruction& instruction, LaneMas
     } else {
       group.state = LaneGroup::State::waits_at_barrier;
       group.barrier = static_cast<std::uint8_t>(id);
-      // Lanes that wait at this instruction already are of the same group.
-      for (std::size_t other = 0; other < warp_->groups.size(); ++other) {
-        LaneGroup& waiting = warp_->groups[other];
-        const bool same_place = other != index && waiting.frame == group.frame &&
-                                waiting.pc == group.pc && waiting.barrier == id &&
-                                waiting.state == LaneGroup::State::waits_at_barrier;
-        if (!same_place) continue;
-        waiting.mask |= group.mask;
-        group.mask = 0;
-        break;
-      }
-      erase_if_empty(index);
+      join_groups();
     }
     run_->barriers().arrive(execution, instruction, id);
     return;  // a group with another barrier number runs again
