@@ -33,6 +33,10 @@ void WarpRun::join_groups() {
     for (std::size_t b = groups.size() - 1; b > a; --b) {
       if (!can_join(groups[a], groups[b])) continue;
       groups[a].mask |= groups[b].mask;
+      if (groups[a].branch_from != groups[b].branch_from) {
+        groups[a].branch_from = kNowhere;
+        groups[a].branch_to = groups[a].pc;
+      }
       groups[a].passed &= groups[b].passed;
       groups[a].run_length = std::max(groups[a].run_length, groups[b].run_length);
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(b));

@@ -47,7 +47,10 @@ void WarpRun::erase_if_empty(std::size_t index) {
 }
 
 void WarpRun::branch(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  const std::uint32_t pc = warp_->groups[index].pc;
   split(index, lanes, instruction.target);
+  warp_->groups.back().branch_from = pc;
+  warp_->groups.back().branch_to = instruction.target;
   ++warp_->groups[index].pc;  // the lanes whose guard is false; run_group handles a branch of all
 }
 
@@ -70,6 +73,8 @@ void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, 
       if (entries[lane] == entry) same |= LaneMask{1} << lane;
     });
     split(index, same, table[entry]);
+    warp_->groups.back().branch_from = group.pc;
+    warp_->groups.back().branch_to = table[entry];
     left &= ~same;
   }
   ++warp_->groups[index].pc;
@@ -79,6 +84,10 @@ void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, 
 void WarpRun::exit(std::size_t index, LaneMask lanes) {
   warp_->alive &= ~lanes;
   LaneGroup& group = warp_->groups[index];
+  const bool jumped = group.branch_to == group.pc;
+  const bool in_kernel = group.frame->depth == 0 && group.pc != 0;
+  const std::uint32_t last_pc = jumped ? group.branch_from : group.pc - 1;
+  warp_->exited.push_back({lanes, in_kernel ? last_pc : kNowhere});
   group.mask &= ~lanes;
   ++group.pc;
   erase_if_empty(index);
