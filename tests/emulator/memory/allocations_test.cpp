@@ -134,13 +134,13 @@ TEST(Allocations, LookupForgetsWhatWasFreed) {
   Allocations memory;
   const Allocation* a = device_memory(memory, 64);
   const std::uint64_t begin = a->begin;
-  EXPECT_EQ(host_address(memory, begin + 4, 4), a->host + 4);
-  EXPECT_EQ(host_address(memory, begin + 61, 4), nullptr);
+  EXPECT_EQ(host_range(memory, begin + 4, 4).at(begin + 4), a->host + 4);
+  EXPECT_EQ(host_range(memory, begin + 61, 4).host, nullptr);
   memory.free(begin);
-  EXPECT_EQ(host_address(memory, begin + 4, 4), nullptr);
+  EXPECT_EQ(host_range(memory, begin + 4, 4).host, nullptr);
   Allocations other;  // its addresses differ, and nothing of the first one's cache is found there
   device_memory(other, 64);
-  EXPECT_EQ(host_address(other, begin, 4), nullptr);
+  EXPECT_EQ(host_range(other, begin, 4).host, nullptr);
 }
 
 TEST(Allocations, SurviveManyThreads) {
@@ -159,7 +159,7 @@ TEST(Allocations, SurviveManyThreads) {
           own.push_back(a->begin);
         } else {
           const std::size_t i_freed = random() % own.size();
-          const std::byte* host = host_address(memory, own[i_freed], 1);
+          const std::byte* host = host_range(memory, own[i_freed], 1).host;
           ASSERT_NE(host, nullptr);
           EXPECT_EQ(*host, std::byte(seed)) << "another thread has the same bytes";
           memory.free(own[i_freed]);
