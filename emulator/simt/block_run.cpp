@@ -40,6 +40,7 @@ void BlockRun::start(std::uint64_t number) {
   block_.number = number;
   block_.index = index_of(number, launch.request.grid);
   std::memset(block_.shared.data(), kFreshShared, block_.shared.size());
+  block_.barrier_copies.clear();
   for (Warp& warp : block_.warps) {
     const unsigned lanes = std::min(kWarpSize, block_.threads - warp.index * kWarpSize);
     warp.alive = lanes == kWarpSize ? kAllLanes : (LaneMask{1} << lanes) - 1;

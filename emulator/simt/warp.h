@@ -52,6 +52,17 @@ struct ExitedLanes {
   std::uint32_t last_pc = kNowhere;
 };
 
+/// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
+struct BarrierCopy {
+  std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
+  std::uint32_t bytes = 0;      ///< that its transaction count loses
+  std::uint32_t arrivals = 0;   ///< that its pending count loses
+  unsigned warp = 0, lane = 0;  ///< that issued it
+  std::uint32_t shared_offset = 0;
+  std::vector<std::byte> data;   ///< of a bulk copy
+  std::vector<AsyncCopy> parts;  ///< of cp.async
+};
+
 /// Lanes at one place of the program. A warp has one until its lanes diverge.
 struct LaneGroup {
   enum class State : std::uint8_t { ready, waits_for_lanes, waits_at_barrier };
@@ -86,7 +97,8 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<std::byte> shared;  ///< launch->shared_bytes; not 0 at first, but 0xA5
   std::vector<InstructionCounters>* counters = nullptr;  ///< of the host thread that runs the block
-  void* check_state = nullptr;                           ///< LaunchChecks' own
+  std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
+  void* check_state = nullptr;              ///< LaunchChecks' own
 };
 
 /// Counters of the instruction that runs.
