@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct Variable {
   std::string name;
   std::size_t bytes = 0, alignment = 1;
   bool constant = false;
+  bool managed = false;       ///< __managed__: the host may access it
+  bool external = false;      ///< declared here and defined in no module
   std::uint64_t address = 0;  ///< set by Module::place
   std::vector<std::byte> initial;
   /// Addresses of other symbols that the initialiser contains: byte offset, symbol.
@@ -41,7 +44,6 @@ class Module {
   std::map<std::string, Variable, std::less<>>& variables();
   /// Gives variables their addresses: `allocate(bytes, alignment)` returns device addresses, and
   /// `write(address, bytes)` copies initial values there. Call before the first kernel().
-  /// (Declared as templates would hide the module's inside, so these are std::function-like pointers.)
   struct Placement {
     virtual std::uint64_t allocate(const Variable& variable) = 0;
     virtual void write(std::uint64_t address, std::span<const std::byte> bytes) = 0;
@@ -49,11 +51,11 @@ class Module {
   };
   void place(Placement& placement);
 
-  /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds text
-  /// that is not PTX; unknown instructions do not throw before they are executed.
+  /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds
+  /// text that is not PTX; unknown instructions do not throw before they are executed.
   const Kernel* kernel(std::string_view mangled_name);
-  /// The function at an address that `mov` took, or nullptr.
-  const Function* function_at(std::uint64_t address);
+  /// The function of the kernel at an address that `mov` took, for indirect calls, or nullptr.
+  static const Function* function_at(const Kernel& kernel, std::uint64_t address);
 
  private:
   struct State;
