@@ -38,10 +38,11 @@ enum class Severity : std::uint8_t { note, error };
 struct Finding {
   FindingKind kind{};
   Severity severity = Severity::error;
-  std::string message;      ///< one sentence
+  std::string message;      ///< what happened, without a full stop
   std::string kernel;       ///< demangled, or ""
   std::string source_file;  ///< of the CUDA source, or ""
   unsigned source_line = 0;
+  std::string inlined_at;   ///< "main.cu:50": outermost call site of an inlined function, or ""
   std::string instruction;  ///< PTX text
   unsigned ptx_line = 0;
   std::string block, thread;  ///< "(x,y,z)", or ""

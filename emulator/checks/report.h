@@ -8,11 +8,12 @@
 namespace halfgrad::emulator {
 
 /// Adds a finding about `instruction` of one lane to the launch's log: kernel, line, block and thread
-/// are filled in. `address` 0: none.
+/// are filled in. `address` is a generic address, 0: none.
 void report(const Execution& execution, const Instruction& instruction, unsigned lane, FindingKind kind,
-            std::string message, std::uint64_t address = 0, std::string other = "");
+            std::string message, std::uint64_t address = 0, std::string other = "",
+            Severity severity = Severity::error);
 
-/// The same, and throws KernelAborted.
+/// Reports an error in the same way, then throws KernelAborted.
 [[noreturn]] void abort_kernel(const Execution& execution, const Instruction& instruction, unsigned lane,
                                FindingKind kind, std::string message, std::uint64_t address = 0);
 
