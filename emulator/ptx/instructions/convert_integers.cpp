@@ -4,7 +4,7 @@
 
 #include <halfgrad/emulator/ptx/instructions/conversions.h>
 
-#include <limits>
+#include <algorithm>
 
 namespace halfgrad::emulator {
 namespace {
@@ -21,43 +21,70 @@ Type held_type(const Encoder& encoder, unsigned i, Type type) {
 }
 
 /// Keeps the low bits of a register as the type Narrow, and extends them.
-template <class Narrow>
+template <class Narrow, class Result>
 struct Extend {
-  template <class Result>
-  struct To {
-    template <class T>
-    Result operator()(T x) const {
-      return static_cast<Result>(static_cast<Narrow>(x));
-    }
-  };
+  template <class T>
+  Result operator()(T x) const {
+    return static_cast<Result>(static_cast<Narrow>(x));
+  }
 };
 
-/// Any conversion: as the source's type, clamped if .sat, as the result's type.
-template <class Result, class Source, bool Saturate>
-struct Convert {
-  template <class Register>
-  struct To {
-    template <class T>
-    Register operator()(T x) const {
-      const Signed128 value = static_cast<Source>(x);
-      using Limits = std::numeric_limits<Result>;
-      if (Saturate && value < Limits::min()) return static_cast<Register>(Limits::min());
-      if (Saturate && value > Limits::max()) return static_cast<Register>(Limits::max());
-      return static_cast<Register>(static_cast<Result>(value));
+/// Calls f with the C++ types of two registers.
+template <class F>
+Execute with_registers(Type result, Type source, F f) {
+  const auto with_source = [&]<class Result>(Result to) -> Execute {
+    switch (bytes_of(source)) {
+      case 2:
+        return f(to, std::uint16_t{});
+      case 4:
+        return f(to, std::uint32_t{});
+      default:
+        return f(to, std::uint64_t{});
     }
   };
+  switch (bytes_of(result)) {
+    case 2:
+      return with_source(std::uint16_t{});
+    case 4:
+      return with_source(std::uint32_t{});
+    default:
+      return with_source(std::uint64_t{});
+  }
+}
+
+/// An integer type by its facts.
+struct Integer {
+  std::uint8_t bits;
+  bool is_signed;
+
+  explicit Integer(Type type)
+      : bits(static_cast<std::uint8_t>(8 * bytes_of(type))), is_signed(emulator::is_signed(type)) {}
+  Signed128 lowest() const { return is_signed ? -(Signed128{1} << (bits - 1)) : 0; }
+  Signed128 highest() const { return (Signed128{1} << (bits - is_signed)) - 1; }
+  /// The low bits of x as a value of the type.
+  Signed128 value(std::uint64_t x) const {
+    const unsigned unused = 64 - bits;
+    const auto extended = static_cast<std::int64_t>(x << unused) >> unused;
+    return is_signed ? Signed128{extended} : Signed128{x << unused >> unused};
+  }
 };
 
-template <template <class> class F>
-Execute between_registers(Type result, Type source) {
-  return with_integer(result, [&]<class To>(To) -> Execute {
-    return with_integer(source, [&]<class From>(From) -> Execute {
-      if constexpr (sizeof(To) == 1 || sizeof(From) == 1) {
-        return nullptr;  // no register has 8 bits
-      } else {
-        return &lanewise<F<To>, To, From>;
-      }
-    });
+/// .sat, and results narrower than their register but wider than the source.
+struct Form {
+  Integer result, source;
+  bool saturated;
+};
+
+template <class Result, class Source>
+void convert(Execution& execution, const Instruction& instruction) {
+  const Form form = instruction.options<Form>();
+  const Source* source = execution.lanes<Source>(instruction.source(0));
+  Result* result = execution.lanes<Result>(instruction.operands[0]);
+  const Signed128 lowest = form.result.lowest(), highest = form.result.highest();
+  each_lane(execution.mask, [&](unsigned lane) {
+    Signed128 value = form.source.value(source[lane]);
+    if (form.saturated) value = std::clamp(value, lowest, highest);
+    result[lane] = static_cast<Result>(form.result.value(static_cast<std::uint64_t>(value)));
   });
 }
 
@@ -81,18 +108,19 @@ void integer_to_integer(Encoder& encoder, Type result, Type source) {
   const Type from = integer_source(encoder, 1, source);
   const bool narrows = bytes_of(result) <= bytes_of(source);
   const bool plain = narrows || bytes_of(to) == bytes_of(result);
-  if (!encoder.statement.has("sat") && plain) {
-    return execute_with(encoder, with_integer(narrows ? result : source, [&]<class Narrow>(Narrow) {
-                          return between_registers<Extend<Narrow>::template To>(to, from);
-                        }));
+  const auto extend = [&]<class Narrow>(Narrow) {
+    return with_registers(to, from, []<class Result, class Source>(Result, Source) -> Execute {
+      return &lanewise<Extend<Narrow, Result>, Result, Source>;
+    });
+  };
+  const bool saturated = encoder.statement.has("sat");
+  if (!saturated && plain) {
+    return execute_with(encoder, with_integer(narrows ? result : source, extend));
   }
-  execute_with(encoder, with_integer(result, [&]<class Result>(Result) {
-                 return with_integer(source, [&]<class Source>(Source) {
-                   return with_constant(encoder.statement.has("sat"), [&](auto saturated) {
-                     using Conversion = Convert<Result, Source, saturated()>;
-                     return between_registers<Conversion::template To>(to, from);
-                   });
-                 });
+  encoder.instruction.set_options(Form{Integer(result), Integer(source), saturated});
+  execute_with(encoder,
+               with_registers(to, from, []<class Result, class Source>(Result, Source) -> Execute {
+                 return &convert<Result, Source>;
                }));
 }
 
