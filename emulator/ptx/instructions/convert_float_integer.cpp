@@ -23,33 +23,12 @@ Integer clamp_to_integer(double x) {
 
 template <class Reader, class Integer, Rounding R, bool Ftz>
 struct ToInteger {
-  template <class Register>
-  struct To {
-    Register operator()(typename Reader::Bits x) const {
-      constexpr bool nan_is_zero =
-          sizeof(Integer) < 8 && !std::is_same_v<typename Reader::Bits, double>;
-      double value = 0;
-      if constexpr (Ftz && std::is_same_v<Reader, ReadSingle>) {
-        value = flush(x);
-      } else {
-        value = Reader::read(x);
-      }
-      return static_cast<Register>(clamp_to_integer<Integer, nan_is_zero>(integral<R>(value)));
-    }
-  };
-};
-
-template <template <class> class F, class Bits>
-Execute into_register(Type held) {
-  switch (bytes_of(held)) {
-    case 2:
-      return &lanewise<F<std::uint16_t>, std::uint16_t, Bits>;
-    case 4:
-      return &lanewise<F<std::uint32_t>, std::uint32_t, Bits>;
-    default:
-      return &lanewise<F<std::uint64_t>, std::uint64_t, Bits>;
+  Integer operator()(typename Reader::Bits x) const {
+    constexpr bool nan_is_zero = sizeof(Integer) < 8 && !std::is_same_v<Reader, ReadDouble>;
+    const double value = Reader::read(flush_if<Ftz>(x));
+    return clamp_to_integer<Integer, nan_is_zero>(integral<R>(value));
   }
-}
+};
 
 template <class Integer>
 constexpr double sign_of_error(Integer exact, double rounded) {
@@ -76,89 +55,100 @@ double rounded_double(Integer x) {
 }
 
 /// Writes to f16, bf16 or f32. The nearest f32 of an integer is what C++ computes.
-template <class Format, Rounding R, class Integer, bool Saturate>
+template <class Format, Rounding R, class Integer>
 struct ToFormat {
   using Bits = std::conditional_t<Format::mantissa_bits == 23, std::uint32_t, std::uint16_t>;
   template <class Register>
   Bits operator()(Register x) const {
     const Integer value = static_cast<Integer>(x);
-    if constexpr (std::is_same_v<Format, F32> && R == Rounding::nearest && !Saturate) {
+    if constexpr (std::is_same_v<Format, F32> && R == Rounding::nearest) {
       return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     } else {
-      const double odd = odd_double(value);
-      return static_cast<Bits>(narrow<Format, R>(Saturate ? saturate(odd) : odd));
+      return static_cast<Bits>(narrow<Format, R>(odd_double(value)));
     }
   }
 };
 
-template <Rounding R, class Integer, bool Saturate>
+template <Rounding R, class Integer>
 struct ToDouble {
   using Bits = double;
   template <class Register>
   double operator()(Register x) const {
-    const double value = rounded_double<R>(static_cast<Integer>(x));
-    return Saturate ? saturate(value) : value;
+    return rounded_double<R>(static_cast<Integer>(x));
   }
 };
 
-template <class F>
-Execute from_register(Type held) {
-  switch (bytes_of(held)) {
-    case 2:
-      return &lanewise<F, typename F::Bits, std::uint16_t>;
-    case 4:
-      return &lanewise<F, typename F::Bits, std::uint32_t>;
-    default:
-      return &lanewise<F, typename F::Bits, std::uint64_t>;
+/// Calls f with the C++ type of a register that holds integers of the type Integer.
+template <class Integer, class F>
+Execute with_register(Type held, F f) {
+  if (bytes_of(held) == 8) return f(std::uint64_t{});
+  if constexpr (sizeof(Integer) <= 4) {
+    if (bytes_of(held) == 4) return f(std::uint32_t{});
   }
+  if constexpr (sizeof(Integer) <= 2) {
+    if (bytes_of(held) == 2) return f(std::uint16_t{});
+  }
+  return nullptr;
 }
 
-template <Rounding R, class Integer, bool Saturate>
-Execute from_integer(Type result, Type held) {
+template <Rounding R, class Integer, class Register>
+Execute from_integer(Type result) {
   switch (result) {
     case Type::f16:
-      return from_register<ToFormat<F16, R, Integer, Saturate>>(held);
+      return &lanewise<ToFormat<F16, R, Integer>, std::uint16_t, Register>;
     case Type::bf16:
-      return from_register<ToFormat<BF16, R, Integer, Saturate>>(held);
+      return &lanewise<ToFormat<BF16, R, Integer>, std::uint16_t, Register>;
     case Type::f32:
-      return from_register<ToFormat<F32, R, Integer, Saturate>>(held);
+      return &lanewise<ToFormat<F32, R, Integer>, std::uint32_t, Register>;
     case Type::f64:
-      return from_register<ToDouble<R, Integer, Saturate>>(held);
+      return &lanewise<ToDouble<R, Integer>, double, Register>;
     default:
       return nullptr;
   }
+}
+
+template <class Reader, class Integer, Rounding R>
+Execute to_integer(Type held, bool ftz) {
+  return with_register<Integer>(held, [&]<class Register>(Register) -> Execute {
+    using Bits = typename Reader::Bits;
+    if constexpr (std::is_same_v<Reader, ReadSingle>) {
+      if (ftz) return &lanewise<ToInteger<Reader, Integer, R, true>, Register, Bits>;
+    }
+    return &lanewise<ToInteger<Reader, Integer, R, false>, Register, Bits>;
+  });
 }
 
 }  // namespace
 
 void float_to_integer(Encoder& encoder, Type result, Type source) {
   only_modifiers(encoder, {"rni", "rzi", "rmi", "rpi", "ftz", "sat"});
-  if (!rounds_to_integer(encoder.statement)) encoder.unknown("expected .rni, .rzi, .rmi or .rpi");
+  const Statement& statement = encoder.statement;
+  if (!rounds_to_integer(statement)) encoder.unknown("expected .rni, .rzi, .rmi or .rpi");
   const Type held = integer_destination(encoder, 0, result);
   encoder.source(1, source);
-  execute_with(encoder, with_reader(source, [&]<class Reader>(Reader) {
-                 return with_integer(result, [&]<class Integer>(Integer) {
-                   return with_rounding(rounding_of(encoder.statement), [&](auto rounding) {
-                     return with_constant(encoder.statement.has("ftz"), [&](auto ftz) {
-                       using Conversion = ToInteger<Reader, Integer, rounding(), ftz()>;
-                       return into_register<Conversion::template To, typename Reader::Bits>(held);
-                     });
-                   });
-                 });
+  const auto select = [&]<class Reader, class Integer>(Reader, Integer) {
+    return with_rounding(rounding_of(statement), [&](auto rounding) {
+      return to_integer<Reader, Integer, rounding()>(held, statement.has("ftz"));
+    });
+  };
+  execute_with(encoder, with_reader(source, [&]<class Reader>(Reader reader) {
+                 return with_integer(result,
+                                     [&]<class Integer>(Integer x) { return select(reader, x); });
                }));
 }
 
 void integer_to_float(Encoder& encoder, Type result, Type source) {
-  only_modifiers(encoder, {"rn", "rz", "rm", "rp", "sat"});
+  only_modifiers(encoder, {"rn", "rz", "rm", "rp"});
   encoder.destination(0, result);
   const Type held = integer_source(encoder, 1, source);
-  execute_with(encoder, with_integer(source, [&]<class Integer>(Integer) {
-                 return with_rounding(rounding_of(encoder.statement), [&](auto rounding) {
-                   return with_constant(encoder.statement.has("sat"), [&](auto saturated) {
-                     return from_integer<rounding(), Integer, saturated()>(result, held);
-                   });
-                 });
-               }));
+  const auto select = [&]<class Integer>(Integer) {
+    return with_rounding(rounding_of(encoder.statement), [&](auto rounding) {
+      return with_register<Integer>(held, [&]<class Register>(Register) {
+        return from_integer<rounding(), Integer, Register>(result);
+      });
+    });
+  };
+  execute_with(encoder, with_integer(source, select));
 }
 
 }  // namespace halfgrad::emulator
