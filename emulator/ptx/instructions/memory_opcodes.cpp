@@ -22,6 +22,8 @@ std::span<const OpcodeEntry> memory_opcodes() {
       OpcodeEntry{"ld", decode_load},
       OpcodeEntry{"ldu", decode_load},
       OpcodeEntry{"st", decode_store},
+      OpcodeEntry{"atom", decode_atomic},
+      OpcodeEntry{"red", decode_atomic},
       OpcodeEntry{"membar", decode_fence},
       OpcodeEntry{"fence", decode_fence},
       OpcodeEntry{"cp", decode_copy},
