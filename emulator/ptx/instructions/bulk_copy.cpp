@@ -150,7 +150,7 @@ void decode_copy(Encoder& encoder) {
   BulkOptions options{.to = spaces[0], .from = spaces[1]};
   const bool to_shared = options.to == Space::shared;
   if (!to_shared && options.from == Space::global) encoder.unknown("a copy within global memory");
-  expect_operands(encoder, to_shared ? 4 : 3);
+  expect_operands_or_policy(encoder, to_shared ? 4 : 3);
 
   const std::int64_t to_offset = encode_address(encoder, 0, options.to_bytes);
   const std::int64_t from_offset = encode_address(encoder, 1, options.from_bytes);
