@@ -269,7 +269,7 @@ void decode_atomic(Encoder& encoder) {
   const AtomicOperation operation = operation_of(encoder);
   const bool returns_value = encoder.statement.opcode == "atom";
   const bool swaps = operation == AtomicOperation::compare_and_swap;
-  expect_operands(encoder, (returns_value ? 3u : 2u) + (swaps ? 1u : 0u));
+  expect_operands_or_policy(encoder, (returns_value ? 3u : 2u) + (swaps ? 1u : 0u));
 
   Instruction& instruction = encoder.instruction;
   instruction.execute = select(operation, form.type);
