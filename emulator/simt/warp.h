@@ -44,14 +44,6 @@ struct AsyncGroups {
   std::vector<AsyncCopy> open;
 };
 
-inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-
-/// Lanes that exited, and the last instruction of the kernel that they executed before.
-struct ExitedLanes {
-  LaneMask lanes = 0;
-  std::uint32_t last_pc = kNowhere;
-};
-
 /// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
 struct BarrierCopy {
   std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
