@@ -10,7 +10,8 @@ namespace halfgrad::emulator {
 
 enum class Space : std::uint8_t { generic, global, shared, local, parameter, constant };
 enum class AccessKind : std::uint8_t { load, store, atomic };
-/// Memory semantics (PTX ISA, "Memory Consistency Model"). `volatile_` counts as relaxed at system scope.
+/// Memory semantics (PTX ISA, "Memory Consistency Model"). `volatile_` counts as relaxed at system
+/// scope.
 enum class Order : std::uint8_t { weak, volatile_, relaxed, acquire, release, acquire_release };
 enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
 
@@ -29,7 +30,7 @@ struct Access {
   std::uint8_t alignment = 1;  ///< that the hardware demands
   Order order = Order::weak;
   Scope scope = Scope::gpu;
-  bool asynchronous = false;   ///< by cp.async or a bulk copy: unordered until waited for
+  bool asynchronous = false;  ///< by cp.async or a bulk copy: unordered until waited for
 };
 
 /// Where the bytes of each active lane are in the host's memory.
@@ -38,14 +39,17 @@ struct HostPointers {
   bool contiguous = false;  ///< all 32 lanes are active and follow each other from lane[0]
 };
 
-/// Translates the active lanes' addresses. Checks bounds and alignment (throws KernelAborted), counts
-/// sectors and bank conflicts, and tells the launch's checks. `stored` are the bytes that a store will
-/// write, `bytes` for each lane, or nullptr.
+/// Translates the active lanes' addresses. Checks bounds and alignment (throws KernelAborted),
+/// counts sectors and bank conflicts, and tells the launch's checks. `stored` are the bytes that a
+/// store will write, `bytes` for each lane, or nullptr.
 HostPointers resolve(Execution& execution, const Instruction& instruction, const Access& access,
                      const LaneAddresses& addresses, const std::byte* stored = nullptr);
 
 /// Addresses of an instruction whose base is its source `i`: base + immediate, 32 or 64 bits wide.
 LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
                            unsigned base_bytes);
+/// The same with an offset of its own, for instructions with two addresses.
+LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
+                           unsigned base_bytes, std::int64_t offset);
 
 }  // namespace halfgrad::emulator

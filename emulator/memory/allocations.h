@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace halfgrad::emulator {
 
 enum class MemoryKind : std::uint8_t { device, pinned, managed, variable };
 
-/// A live piece of memory that kernels may access.
+/// A live piece of memory that kernels may access. `written` is kept if settings().check_init, for
+/// device memory only: writes of the host to pinned and managed memory are not seen.
 struct Allocation {
   std::uint64_t begin = 0;  ///< the address that programs see
   std::size_t bytes = 0;
@@ -40,16 +42,21 @@ class Allocations {
   /// Ends an allocation; its addresses are not used again soon, so late accesses are found.
   void free(std::uint64_t address);
 
-  /// The allocation that holds [address, address + bytes), or nullptr. The pointer stays valid until
-  /// the allocation ends.
+  /// The allocation that holds [address, address + bytes), or nullptr. The pointer stays valid
+  /// until the allocation ends.
   const Allocation* find(std::uint64_t address, std::size_t bytes) const;
   /// The live or recently freed allocation that is nearest, and how to say so in a message, such as
   /// "4 bytes after the end of an allocation of 1024 bytes made by cudaMalloc", or "".
   std::string describe_neighbour(std::uint64_t address) const;
+  /// Whether the address belonged to an allocation that was freed, and to none since.
+  bool was_freed(std::uint64_t address) const;
   /// Changes whenever an allocation ends: a cached find() is valid while it stays the same.
   std::uint64_t generation() const;
 
+  /// Device memory and variables.
   std::size_t bytes_in_use(int device) const;
+  /// All live allocations, by address: for the check of leaks.
+  std::vector<Allocation> live() const;
 
  private:
   struct State;

@@ -13,8 +13,8 @@ struct Instruction;
 using Execute = void (*)(Execution& execution, const Instruction& instruction);
 
 /// Byte offset of an operand in a frame's register file. An operand is an array of 32 values, one a
-/// lane; a predicate is one 32-bit mask. Constants and special registers have a place in the register
-/// file, too, so an instruction reads all operands alike.
+/// lane; a predicate is one 32-bit mask. Constants and special registers have a place in the
+/// register file, too, so an instruction reads all operands alike.
 using Offset = std::uint32_t;
 inline constexpr Offset kNoOffset = ~Offset{0};
 
@@ -34,8 +34,22 @@ enum class Control : std::uint8_t {
 
 /// Classes that counters tell apart.
 enum class InstructionClass : std::uint8_t {
-  integer, f16, f32, f64, special_function, conversion, move, load, store, atomic, async_copy, matrix,
-  warp, barrier, control, count
+  integer,
+  f16,
+  f32,
+  f64,
+  special_function,
+  conversion,
+  move,
+  load,
+  store,
+  atomic,
+  async_copy,
+  matrix,
+  warp,
+  barrier,
+  control,
+  count
 };
 
 /// A decoded instruction.
@@ -51,9 +65,9 @@ struct Instruction {
   std::array<Offset, 6> operands{};
   std::int64_t immediate = 0;
   std::uint32_t target = 0;
-  std::uint32_t index = 0;              ///< of this instruction in its function: names its statement
+  std::uint32_t index = 0;  ///< of this instruction in its function: names its statement
   alignas(8) std::array<std::uint8_t, 16> bytes{};  ///< see options()
-  std::span<const Offset> list;         ///< operands of vectors and fragments, where six are too few
+  std::span<const Offset> list;  ///< operands of vectors and fragments, where six are too few
 
   Offset source(unsigned i) const { return operands[destinations + i]; }
 

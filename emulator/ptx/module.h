@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,19 @@ struct Variable {
   std::string name;
   std::size_t bytes = 0, alignment = 1;
   bool constant = false;
+  bool managed = false;       ///< __managed__: the host may access it
+  bool external = false;      ///< declared here and defined in no module
   std::uint64_t address = 0;  ///< set by Module::place
   std::vector<std::byte> initial;
-  /// Addresses of other symbols that the initialiser contains: byte offset, symbol.
-  std::vector<std::pair<std::size_t, std::string>> references;
+
+  /// An address of a symbol in the initial value.
+  struct Reference {
+    std::size_t offset = 0, bytes = 8;  ///< 8 bytes, or the one byte of the address at bit `shift`
+    unsigned shift = 0;
+    std::string symbol;
+    std::int64_t addend = 0;
+  };
+  std::vector<Reference> references;
 };
 
 /// One PTX text. Functions are decoded when a kernel is first asked for; this is thread-safe.
@@ -41,7 +51,6 @@ class Module {
   std::map<std::string, Variable, std::less<>>& variables();
   /// Gives variables their addresses: `allocate(bytes, alignment)` returns device addresses, and
   /// `write(address, bytes)` copies initial values there. Call before the first kernel().
-  /// (Declared as templates would hide the module's inside, so these are std::function-like pointers.)
   struct Placement {
     virtual std::uint64_t allocate(const Variable& variable) = 0;
     virtual void write(std::uint64_t address, std::span<const std::byte> bytes) = 0;
@@ -49,11 +58,11 @@ class Module {
   };
   void place(Placement& placement);
 
-  /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds text
-  /// that is not PTX; unknown instructions do not throw before they are executed.
+  /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds
+  /// text that is not PTX; unknown instructions do not throw before they are executed.
   const Kernel* kernel(std::string_view mangled_name);
-  /// The function at an address that `mov` took, or nullptr.
-  const Function* function_at(std::uint64_t address);
+  /// The function of the kernel at an address that `mov` took, for indirect calls, or nullptr.
+  static const Function* function_at(const Kernel& kernel, std::uint64_t address);
 
  private:
   struct State;

@@ -17,10 +17,12 @@ struct Operand {
     special,    ///< `%tid.x` and the like, by `name`
     immediate,  ///< `bits`; `literal` says how they were written
     symbol,     ///< variable, parameter, function or label `name`, plus `offset` bytes
-    address,    ///< `[parts[0] + offset]`; parts[0] is a register, a symbol or an immediate
-    vector,     ///< `{parts...}`
-    pair,       ///< `parts[0]|parts[1]`, as setp and shfl write two destinations
-    sink,       ///< `_`
+    /// `[parts[0] + offset]`; parts[0] is a register, a symbol or an immediate. Coordinates of a
+    /// tensor, `[base, {x, y}]`, are further parts.
+    address,
+    vector,  ///< `{parts...}`; also `(parts...)` of a call
+    pair,    ///< `parts[0]|parts[1]`, as setp and shfl write two destinations
+    sink,    ///< `_`
   };
   enum class Literal : std::uint8_t { integer, f32, f64 };
 
@@ -30,7 +32,7 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
-  std::string_view name;
+  std::string_view name;  ///< of a register: the part `b0` of `%r1.b0`, or empty
   std::vector<Operand> parts;
 };
 
@@ -42,6 +44,7 @@ struct Location {
 };
 
 /// One instruction as text: `@!p add.sat.s32 a, b, c;` has opcode "add", modifiers {"sat", "s32"}.
+/// `shared::cta`, `param::entry` and `param::func` are written as the modifiers shared and param.
 struct Statement {
   std::string_view text;  ///< the whole statement, for messages
   std::string_view opcode;
@@ -53,8 +56,8 @@ struct Statement {
 
   bool has(std::string_view modifier) const;
 
-  /// The last modifier that names a type, or the n-th from the end: `cvt.f32.s16` has type() s16 and
-  /// type(1) f32. Type::none if there are not so many.
+  /// The last modifier that names a type, or the n-th from the end: `cvt.f32.s16` has type() s16
+  /// and type(1) f32. Type::none if there are not so many.
   Type type(unsigned from_end = 0) const;
 };
 

@@ -8,7 +8,11 @@ namespace halfgrad::emulator {
 enum class Type : std::uint8_t {
   none,
   pred,
-  b8, b16, b32, b64, b128,  // clang-format off
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,  // clang-format off
   u8, u16, u32, u64,
   s8, s16, s32, s64,
   f16, bf16, tf32, f32, f64,
@@ -19,13 +23,29 @@ enum class Type : std::uint8_t {
 /// Bytes of one lane's value in memory; 4 for a predicate, 0 for `none`.
 constexpr unsigned bytes_of(Type type) {
   switch (type) {
-    case Type::none: return 0;
-    case Type::b8: case Type::u8: case Type::s8: return 1;
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16:
-    case Type::e4m3x2: case Type::e5m2x2: return 2;
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
-    case Type::b128: return 16;
-    default: return 4;
+    case Type::none:
+      return 0;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8:
+      return 1;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+    case Type::bf16:
+    case Type::e4m3x2:
+    case Type::e5m2x2:
+      return 2;
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64:
+      return 8;
+    case Type::b128:
+      return 16;
+    default:
+      return 4;
   }
 }
 

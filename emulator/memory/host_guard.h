@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace halfgrad::emulator {
+
+class Arena;
+class Allocations;
+
+/// Called when host code dereferences an address of device memory, before the process crashes.
+using HostAccessReport = void (*)(std::uint64_t address, const std::string& message);
+
+/// Sets what is called; by default the message goes to stderr.
+void set_host_access_report(HostAccessReport report);
+
+/// Watches an arena: a host access to its addresses is reported with the allocation's name, then
+/// handed to the SIGSEGV handler that was installed before, which by default ends the process.
+/// Unwatches when destroyed.
+class HostGuard {
+ public:
+  HostGuard(const Arena& arena, const Allocations& allocations);
+  ~HostGuard();
+  HostGuard(const HostGuard&) = delete;
+  HostGuard& operator=(const HostGuard&) = delete;
+
+ private:
+  unsigned slot_;
+};
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <halfgrad/emulator/memory/access.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_word.h>
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+
+/// An mbarrier of the block that runs: reads the word, and writes it back when destroyed.
+class MbarrierAccess {
+ public:
+  /// `place` is where resolve() found the word; throws KernelAborted if it is not in shared memory.
+  MbarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
+                 std::byte* place);
+  ~MbarrierAccess();
+  MbarrierAccess(const MbarrierAccess&) = delete;
+  MbarrierAccess& operator=(const MbarrierAccess&) = delete;
+
+  MbarrierWord word;
+  /// Byte offset in shared memory.
+  std::uint32_t offset() const { return offset_; }
+  /// Completes the phase if only asynchronous copies are missing: lets them land, for `lane`.
+  /// Returns whether any did.
+  bool let_copies_land();
+  /// Counts arrivals; throws KernelAborted if the phase does not wait for so many.
+  void arrive(std::uint32_t count);
+
+ private:
+  Execution& execution_;
+  const Instruction& instruction_;
+  unsigned lane_;
+  std::byte* place_;
+  std::uint32_t offset_;
+};
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <halfgrad/emulator/runtime/streams/clock.h>
+
+namespace halfgrad::emulator {
+
+struct Capture;
+struct GraphNode;
+
+struct Stream {
+  cudaStream_t handle = nullptr;
+  unsigned long long id = 0;  ///< of cudaStreamGetId, and in messages
+  int device = 0;
+  unsigned flags = 0;
+  int priority = 0;
+  enum class Kind : std::uint8_t { created, legacy, per_thread } kind = Kind::created;
+
+  ChainId chain = 0;
+  Position last;                  ///< of the newest operation; index 0: none yet
+  SharedClock after;              ///< what the next operation comes after, beside `last`
+  std::vector<ChainId> branches;  ///< chains of concurrent branches of the graphs launched here
+  /// Queries since the newest operation that said "not ready".
+  std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
+
+  std::shared_ptr<Capture> capture;              ///< nullptr: not captured
+  std::vector<GraphNode*> capture_dependencies;  ///< of the next captured node
+  cudaStreamAttrValue synchronization_policy{}, access_policy{};
+
+  /// Whether it waits for the legacy stream, and the legacy stream for it.
+  bool blocks_with_legacy() const {
+    return kind != Kind::legacy && (flags & cudaStreamNonBlocking) == 0;
+  }
+  std::string name() const {
+    return kind == Kind::legacy ? "the default stream" : "stream " + std::to_string(id);
+  }
+};
+
+/// The completion of one cudaEventRecord.
+struct EventRecord;
+
+struct Event {
+  cudaEvent_t handle = nullptr;
+  int device = 0;
+  unsigned flags = 0;
+  std::shared_ptr<EventRecord> record;  ///< nullptr: never recorded, or recorded in a capture
+  std::weak_ptr<Capture> capture;       ///< of the newest record, if that was captured
+  bool is_captured = false;
+  std::vector<GraphNode*> capture_dependencies;  ///< what a waiting stream then depends on
+  std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
+};
+
+}  // namespace halfgrad::emulator
