@@ -13,21 +13,21 @@ enum class FindingKind : std::uint8_t {
   out_of_bounds,
   misaligned,
   use_after_free,
-  race,           ///< two accesses that nothing orders, at least one a write
-  stream_race,    ///< the same between operations of different streams, or with the host
+  race,         ///< two accesses that nothing orders, at least one a write
+  stream_race,  ///< the same between operations of different streams, or with the host
   uninitialised,
-  barrier,        ///< a barrier that not all threads reach, or different ones
-  warp_sync,      ///< a shuffle from an absent lane, a mask that misses the caller
-  async_copy,     ///< data of an asynchronous copy used before it was waited for
+  barrier,     ///< a barrier that not all threads reach, or different ones
+  warp_sync,   ///< a shuffle from an absent lane, a mask that misses the caller
+  async_copy,  ///< data of an asynchronous copy used before it was waited for
   deadlock,
   trap,
   assertion,
   unknown_instruction,
   unknown_function,
-  host_access,    ///< host code dereferenced a device pointer
-  capture,        ///< a call that is illegal while a stream is captured
+  host_access,  ///< host code dereferenced a device pointer
+  capture,      ///< a call that is illegal while a stream is captured
   leak,
-  unchecked_error,///< an error that nobody looked at
+  unchecked_error,  ///< an error that nobody looked at
   invalid_call,
 };
 const char* finding_name(FindingKind kind);
@@ -55,8 +55,8 @@ struct Finding {
 /// One paragraph: what, kernel, line, block, thread, address, allocation.
 std::string to_string(const Finding& finding);
 
-/// Collects findings; those of the same kind at the same line of the same kernel count as one, which
-/// keeps the one of the lowest block and thread. Thread-safe.
+/// Collects findings; those of the same kind at the same line of the same kernel count as one,
+/// which keeps the one of the lowest block and thread. Thread-safe.
 class FindingLog {
  public:
   void add(Finding finding);

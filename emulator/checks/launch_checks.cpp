@@ -14,7 +14,8 @@ void LaunchChecks::warp_synchronised(Warp&, LaneMask) {}
 void LaunchChecks::barrier_arrive(Block&, unsigned, Arrival) {}
 void LaunchChecks::barrier_complete(Block&, unsigned, std::span<const Arrival>) {}
 void LaunchChecks::fence(Execution&, Order, Scope) {}
-void LaunchChecks::async_copy_issued(Execution&, const Instruction&, unsigned, std::uint32_t, unsigned) {}
+void LaunchChecks::async_copy_issued(Execution&, const Instruction&, unsigned, std::uint32_t,
+                                     unsigned) {}
 void LaunchChecks::async_copy_waited(Execution&, unsigned, std::uint32_t, unsigned) {}
 
 void check_range(FindingLog&, Allocations&, const OperationOrder&, OperationId, std::uint64_t,

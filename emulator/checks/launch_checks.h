@@ -19,9 +19,9 @@ struct Arrival {
   LaneMask lanes;
 };
 
-/// The checks that watch memory accesses: races (by happens-before, so the order in which the emulator
-/// runs threads does not matter) and reads of uninitialised memory. One object serves a launch; blocks
-/// of the launch call it from several host threads.
+/// The checks that watch memory accesses: races (by happens-before, so the order in which the
+/// emulator runs threads does not matter) and reads of uninitialised memory. One object serves a
+/// launch; blocks of the launch call it from several host threads.
 class LaunchChecks {
  public:
   LaunchChecks(Launch& launch, OperationId operation, const OperationOrder* order);
@@ -31,23 +31,27 @@ class LaunchChecks {
   void block_ends(Block& block);
 
   /// An access that resolve() found to be in bounds. Shared addresses are byte offsets; global ones
-  /// are device addresses. Called once for each space of a generic access, with that part of the mask
-  /// in `execution.mask`.
+  /// are device addresses. Called once for each space of a generic access, with that part of the
+  /// mask in `execution.mask`.
   void access(Execution& execution, const Instruction& instruction, const Access& access,
-              const LaneAddresses& addresses, const HostPointers& pointers, const std::byte* stored);
+              const LaneAddresses& addresses, const HostPointers& pointers,
+              const std::byte* stored);
 
   /// Lanes of a warp synchronised: bar.warp.sync, shuffles, votes, matches, reductions.
   void warp_synchronised(Warp& warp, LaneMask lanes);
   /// Lanes arrived at block barrier `id` (a release); bar.sync and bar.arrive.
   void barrier_arrive(Block& block, unsigned id, Arrival arrival);
-  /// The barrier completed: these lanes continue (an acquire of all arrivals since the last completion).
+  /// The barrier completed: these lanes continue (an acquire of all arrivals since the last
+  /// completion).
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
   /// membar, fence.
   void fence(Execution& execution, Order order, Scope scope);
-  /// An asynchronous copy into shared memory was issued by, or its completion waited for by, a lane.
+  /// An asynchronous copy into shared memory was issued by, or its completion waited for by, a
+  /// lane.
   void async_copy_issued(Execution& execution, const Instruction& instruction, unsigned lane,
                          std::uint32_t shared_offset, unsigned bytes);
-  void async_copy_waited(Execution& execution, unsigned lane, std::uint32_t shared_offset, unsigned bytes);
+  void async_copy_waited(Execution& execution, unsigned lane, std::uint32_t shared_offset,
+                         unsigned bytes);
 
  private:
   struct State;

@@ -4,12 +4,13 @@
 
 namespace halfgrad::emulator {
 
-/// A piece of work that a stream or the host does: a launch, a copy, a memset, a library call, or the
-/// host's own accesses between two waits. Numbered from 1 in the order in which programs issue them.
+/// A piece of work that a stream or the host does: a launch, a copy, a memset, a library call, or
+/// the host's own accesses between two waits. Numbered from 1 in the order in which programs issue
+/// them.
 using OperationId = std::uint32_t;
 
-/// Which operations happen before which: by streams, events, waits of the host, and graphs' edges. The
-/// order in which the emulator runs them does not matter.
+/// Which operations happen before which: by streams, events, waits of the host, and graphs' edges.
+/// The order in which the emulator runs them does not matter.
 class OperationOrder {
  public:
   virtual ~OperationOrder() = default;

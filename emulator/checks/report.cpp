@@ -26,7 +26,7 @@ std::string to_text(const Dim3& index) {
 }
 
 /// threadIdx of a thread that is number `linear` of its block.
-Dim3 thread_index(std::uint64_t linear, const Dim3& block) {
+Dim3 index_in(std::uint64_t linear, const Dim3& block) {
   return {static_cast<unsigned>(linear % block.x),
           static_cast<unsigned>(linear / block.x % block.y),
           static_cast<unsigned>(linear / block.x / block.y)};
@@ -72,6 +72,14 @@ const Location* location_of(const Execution& execution, const Instruction& instr
   return instruction.index < statements.size() ? &statements[instruction.index].location : nullptr;
 }
 
+std::string place_text(const Module& module, const Location& location) {
+  if (location.line == 0) return "PTX line " + std::to_string(location.ptx_line);
+  std::string place = module.file_name(location.file) + ":" + std::to_string(location.line);
+  if (location.inlined_line == 0) return place;
+  return place + " (inlined at " + module.file_name(location.inlined_file) + ":" +
+         std::to_string(location.inlined_line) + ")";
+}
+
 /// Everything that a finding says about its instruction and lane.
 Finding finding_at(const Execution& execution, const Instruction& instruction, unsigned lane) {
   Finding finding;
@@ -91,7 +99,7 @@ Finding finding_at(const Execution& execution, const Instruction& instruction, u
   }
   finding.block = to_text(execution.block->index);
   finding.thread =
-      to_text(thread_index(std::uint64_t{execution.warp->index} * kWarpSize + lane, request.block));
+      to_text(index_in(std::uint64_t{execution.warp->index} * kWarpSize + lane, request.block));
   return finding;
 }
 
@@ -119,12 +127,21 @@ void abort_kernel(const Execution& execution, const Instruction& instruction, un
 std::string place_of(const Execution& execution, const Instruction& instruction) {
   const Location* const location = location_of(execution, instruction);
   if (location == nullptr) return "an unknown line";
-  if (location->line == 0) return "PTX line " + std::to_string(location->ptx_line);
-  const Module& module = execution.launch->request.module;
-  std::string place = module.file_name(location->file) + ":" + std::to_string(location->line);
-  if (location->inlined_line == 0) return place;
-  return place + " (inlined at " + module.file_name(location->inlined_file) + ":" +
-         std::to_string(location->inlined_line) + ")";
+  return place_text(execution.launch->request.module, *location);
+}
+
+std::string place_of(const Launch& launch, std::size_t counter) {
+  for (const Function* const function : launch.request.kernel.functions) {
+    const std::size_t index = counter - function->first_counter;
+    if (counter < function->first_counter || index >= function->statements.size()) continue;
+    return place_text(launch.request.module, function->statements[index].location);
+  }
+  return "an unknown line";
+}
+
+std::string thread_text(const Launch& launch, std::uint64_t block, unsigned thread) {
+  return "thread " + to_text(index_in(thread, launch.request.block)) + " of block " +
+         to_text(index_in(block, launch.request.grid));
 }
 
 }  // namespace halfgrad::emulator

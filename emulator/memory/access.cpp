@@ -63,7 +63,9 @@ std::string hexadecimal(std::uint64_t value) {
 
 void tell_checks(const Site& site, const HostPointers& pointers) {
   LaunchChecks* checks = site.execution.launch->checks.get();
-  if (checks == nullptr) return;
+  const bool lands_later = site.access.asynchronous && site.access.kind == AccessKind::store &&
+                           site.access.space == Space::shared;
+  if (checks == nullptr || lands_later) return;
   checks->access(site.execution, site.instruction, site.access, site.addresses, pointers,
                  site.stored);
 }
@@ -328,15 +330,20 @@ HostPointers resolve(Execution& execution, const Instruction& instruction, const
 
 LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
                            unsigned base_bytes) {
+  return addresses_of(execution, instruction, i, base_bytes, instruction.immediate);
+}
+
+LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
+                           unsigned base_bytes, std::int64_t offset) {
   LaneAddresses addresses;
   if (base_bytes == 4) {
     const auto* base = execution.lanes<std::uint32_t>(instruction.source(i));
-    const auto offset = static_cast<std::uint32_t>(instruction.immediate);
-    for (unsigned lane = 0; lane < kWarpSize; ++lane) addresses[lane] = base[lane] + offset;
+    const auto add = static_cast<std::uint32_t>(offset);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) addresses[lane] = base[lane] + add;
   } else {
     const auto* base = execution.lanes<std::uint64_t>(instruction.source(i));
-    const auto offset = static_cast<std::uint64_t>(instruction.immediate);
-    for (unsigned lane = 0; lane < kWarpSize; ++lane) addresses[lane] = base[lane] + offset;
+    const auto add = static_cast<std::uint64_t>(offset);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) addresses[lane] = base[lane] + add;
   }
   return addresses;
 }

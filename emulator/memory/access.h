@@ -48,5 +48,8 @@ HostPointers resolve(Execution& execution, const Instruction& instruction, const
 /// Addresses of an instruction whose base is its source `i`: base + immediate, 32 or 64 bits wide.
 LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
                            unsigned base_bytes);
+/// The same with an offset of its own, for instructions with two addresses.
+LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
+                           unsigned base_bytes, std::int64_t offset);
 
 }  // namespace halfgrad::emulator

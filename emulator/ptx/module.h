@@ -21,8 +21,15 @@ struct Variable {
   bool external = false;      ///< declared here and defined in no module
   std::uint64_t address = 0;  ///< set by Module::place
   std::vector<std::byte> initial;
-  /// Addresses of other symbols that the initialiser contains: byte offset, symbol.
-  std::vector<std::pair<std::size_t, std::string>> references;
+
+  /// An address of a symbol in the initial value.
+  struct Reference {
+    std::size_t offset = 0, bytes = 8;  ///< 8 bytes, or the one byte of the address at bit `shift`
+    unsigned shift = 0;
+    std::string symbol;
+    std::int64_t addend = 0;
+  };
+  std::vector<Reference> references;
 };
 
 /// One PTX text. Functions are decoded when a kernel is first asked for; this is thread-safe.

@@ -7,19 +7,19 @@ namespace halfgrad::emulator {
 
 /// What one instruction of a kernel did in a launch. Ratios such as coalescing follow from these.
 struct InstructionCounters {
-  std::uint64_t executed = 0;          ///< by warps
-  std::uint64_t active_lanes = 0;      ///< sum over executions
-  std::uint64_t sectors = 0;           ///< 32-byte sectors of global memory that accesses touched
-  std::uint64_t sectors_needed = 0;    ///< the fewest sectors that could hold the accessed bytes
-  std::uint64_t bank_conflicts = 0;    ///< extra cycles of shared accesses
+  std::uint64_t executed = 0;        ///< by warps
+  std::uint64_t active_lanes = 0;    ///< sum over executions
+  std::uint64_t sectors = 0;         ///< 32-byte sectors of global memory that accesses touched
+  std::uint64_t sectors_needed = 0;  ///< the fewest sectors that could hold the accessed bytes
+  std::uint64_t bank_conflicts = 0;  ///< extra cycles of shared accesses
   std::uint64_t bytes_loaded = 0, bytes_stored = 0;  ///< global memory
-  std::uint64_t flops = 0;             ///< of matrix instructions
+  std::uint64_t flops = 0;                           ///< of matrix instructions
 
   InstructionCounters& operator+=(const InstructionCounters& other);
 };
 
-/// Counters of a launch: one entry for each instruction of the kernel and the functions it calls, at
-/// Function::first_counter + Instruction::index.
+/// Counters of a launch: one entry for each instruction of the kernel and the functions it calls,
+/// at Function::first_counter + Instruction::index.
 struct LaunchCounters {
   std::vector<InstructionCounters> instructions;
   std::uint64_t warps = 0, blocks = 0;

@@ -32,8 +32,8 @@ struct Execution {
   LaneMask& predicate(Offset offset) const { return *lanes<LaneMask>(offset); }
 };
 
-/// Computes `f(a, b, ...)` for all lanes and keeps the active lanes' results. f must be defined for any
-/// input: inactive lanes compute, too, so that the loop vectorises.
+/// Computes `f(a, b, ...)` for all lanes and keeps the active lanes' results. f must be defined for
+/// any input: inactive lanes compute, too, so that the loop vectorises.
 template <class R, class... A, class F, std::size_t... I>
 void compute_lanes(Execution& execution, const Instruction& instruction, F f,
                    std::index_sequence<I...>) {

@@ -14,6 +14,8 @@
 
 namespace halfgrad::emulator {
 
+class DeviceHeap;
+
 /// What a launch shares with the rest of the process.
 struct Machine {
   Allocations& memory;
@@ -21,6 +23,8 @@ struct Machine {
   const Settings& settings;
   unsigned multiprocessors = 108;
   std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
+  DeviceHeap* heap =
+      nullptr;  ///< of malloc in kernels; nullptr: malloc returns nullptr, as if full
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -39,14 +43,14 @@ struct LaunchRequest {
 struct Launch {
   const Machine& machine;
   const LaunchRequest& request;
-  std::size_t dynamic_shared_begin = 0;  ///< byte offset of dynamic shared memory in a block's
-  std::size_t shared_bytes = 0;          ///< of a block in all
-  std::unique_ptr<LaunchChecks> checks;  ///< nullptr: no check of accesses
-  const Allocation* workspace = nullptr; ///< of cooperative groups' grid barrier, or nullptr
+  std::size_t dynamic_shared_begin = 0;   ///< byte offset of dynamic shared memory in a block's
+  std::size_t shared_bytes = 0;           ///< of a block in all
+  std::unique_ptr<LaunchChecks> checks{};   ///< nullptr: no check of accesses
+  const Allocation* workspace = nullptr;  ///< of cooperative groups' grid barrier, or nullptr
 };
 
-/// Runs the whole grid, blocks spread over host threads, and returns what it counted. Findings go to
-/// the machine's log. Throws KernelAborted where a GPU would abort the kernel.
+/// Runs the whole grid, blocks spread over host threads, and returns what it counted. Findings go
+/// to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
 LaunchCounters run(const Machine& machine, const LaunchRequest& request);
 
 }  // namespace halfgrad::emulator

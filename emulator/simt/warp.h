@@ -12,17 +12,23 @@
 
 namespace halfgrad::emulator {
 
-/// The registers and parameter memory of one call of a function, for the lanes of a warp.
+/// The registers and parameter memory of a function that lanes of a warp run. Lanes that call the
+/// same function at the same depth share a frame, wherever they came from: each lane has its own
+/// column of every register, and a place of its own to return to.
 struct Frame {
+  struct Return {
+    Frame* caller = nullptr;
+    const Call* call = nullptr;
+    std::uint32_t pc = 0;  ///< index of the caller's next instruction
+  };
+
   const Function* function = nullptr;
-  Frame* caller = nullptr;
   std::byte* registers = nullptr;
   std::byte* parameters = nullptr;  ///< 32 x function->parameter_bytes
-  const Call* call = nullptr;
-  std::uint32_t return_to = 0;      ///< index of the caller's next instruction
   LaneMask lanes = 0;               ///< that are inside
-  std::uint32_t depth = 0;
+  std::uint32_t depth = 0;          ///< 0 for the kernel
   std::uint32_t local_begin = 0;    ///< of this frame in a lane's local memory
+  std::array<Return, kWarpSize> returns;
 };
 
 /// A cp.async that was issued and has not landed. Its bytes are read when it is issued.
@@ -38,6 +44,17 @@ struct AsyncGroups {
   std::vector<AsyncCopy> open;
 };
 
+/// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
+struct BarrierCopy {
+  std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
+  std::uint32_t bytes = 0;      ///< that its transaction count loses
+  std::uint32_t arrivals = 0;   ///< that its pending count loses
+  unsigned warp = 0, lane = 0;  ///< that issued it
+  std::uint32_t shared_offset = 0;
+  std::vector<std::byte> data;   ///< of a bulk copy
+  std::vector<AsyncCopy> parts;  ///< of cp.async
+};
+
 /// Lanes at one place of the program. A warp has one until its lanes diverge.
 struct LaneGroup {
   enum class State : std::uint8_t { ready, waits_for_lanes, waits_at_barrier };
@@ -46,7 +63,9 @@ struct LaneGroup {
   Frame* frame = nullptr;
   State state = State::ready;
   std::uint8_t barrier = 0;
-  LaneMask needed = 0;  ///< lanes that a *.sync waits for
+  bool passed = false;  ///< ran for long while others of the warp were ready: they go first
+  std::uint32_t run_length = 0;  ///< units of time while others were ready, see WarpRun
+  LaneMask needed = 0;           ///< lanes that a *.sync waits for
 };
 
 struct Warp {
@@ -54,10 +73,10 @@ struct Warp {
   unsigned index = 0;  ///< in the block
   LaneMask alive = 0;
   std::vector<LaneGroup> groups;
-  std::byte* local = nullptr;      ///< local memory: 32 x local_stride bytes
+  std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
-  void* check_state = nullptr;     ///< LaunchChecks' own
+  void* check_state = nullptr;  ///< LaunchChecks' own
 };
 
 struct Block {
@@ -68,11 +87,13 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<std::byte> shared;  ///< launch->shared_bytes; not 0 at first, but 0xA5
   std::vector<InstructionCounters>* counters = nullptr;  ///< of the host thread that runs the block
-  void* check_state = nullptr;    ///< LaunchChecks' own
+  std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
+  void* check_state = nullptr;              ///< LaunchChecks' own
 };
 
 /// Counters of the instruction that runs.
-inline InstructionCounters& counters_of(const Execution& execution, const Instruction& instruction) {
+inline InstructionCounters& counters_of(const Execution& execution,
+                                        const Instruction& instruction) {
   return (*execution.block->counters)[execution.frame->function->first_counter + instruction.index];
 }
 

@@ -4,12 +4,35 @@
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 
 namespace halfgrad::emulator {
+namespace {
+
+/// cp names three families of asynchronous copies; cp.reduce is unknown.
+void decode_copy(Encoder& encoder) {
+  const Statement& statement = encoder.statement;
+  if (!statement.has("async") || statement.has("reduce")) encoder.unknown("unknown form of cp");
+  if (statement.has("bulk")) return decode_bulk_copy(encoder);
+  if (statement.has("mbarrier")) return decode_barrier_of_copies(encoder);
+  decode_copy_async(encoder);
+}
+
+}  // namespace
 
 std::span<const OpcodeEntry> memory_opcodes() {
   static constexpr std::array kOpcodes{
       OpcodeEntry{"ld", decode_load},
       OpcodeEntry{"ldu", decode_load},
       OpcodeEntry{"st", decode_store},
+      OpcodeEntry{"membar", decode_fence},
+      OpcodeEntry{"fence", decode_fence},
+      OpcodeEntry{"cp", decode_copy},
+      OpcodeEntry{"mbarrier", decode_barrier},
+      OpcodeEntry{"prefetch", decode_cache_hint},
+      OpcodeEntry{"prefetchu", decode_cache_hint},
+      OpcodeEntry{"applypriority", decode_cache_hint},
+      OpcodeEntry{"discard", decode_cache_hint},
+      OpcodeEntry{"createpolicy", decode_create_policy},
+      OpcodeEntry{"mapa", decode_map_address},
+      OpcodeEntry{"getctarank", decode_rank_of_block},
   };
   return kOpcodes;
 }

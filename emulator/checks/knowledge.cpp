@@ -1,0 +1,201 @@
+#include <halfgrad/emulator/checks/knowledge.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+LaneMask bit(unsigned lane) { return LaneMask{1} << lane; }
+
+}  // namespace
+
+WarpKnowledge::WarpKnowledge(std::uint32_t block, unsigned warp, KnowledgePointer known)
+    : block_(block), first_thread_(warp * kWarpSize), shared_(std::move(known)) {}
+
+bool WarpKnowledge::knows(unsigned lane, unsigned thread, Clock clock) const {
+  if (clock <= floor_) return true;
+  const unsigned other = thread - first_thread_;
+  if (other < kWarpSize && (peers_[lane] & bit(other)) != 0 && clock <= peers_clock_[lane]) {
+    return true;
+  }
+  return clock <= of(lane)->own.at(thread);
+}
+
+bool WarpKnowledge::knows(unsigned lane, std::uint32_t block, unsigned thread, Clock clock) const {
+  if (block == block_) return knows(lane, thread, clock);
+  const ThreadClocks* const clocks = find(of(lane)->others, block);
+  return clocks != nullptr && clock <= clocks->at(thread);
+}
+
+bool WarpKnowledge::observed(unsigned lane, std::uint32_t block, unsigned thread,
+                             Clock clock) const {
+  if (patterns_ == nullptr || (patterns_->has_observed & bit(lane)) == 0) return false;
+  for (const auto& trees : patterns_->observed) {
+    const ThreadClocks* const clocks = find(trees[lane], block);
+    if (clocks != nullptr && clock <= clocks->at(thread)) return true;
+  }
+  return false;
+}
+
+void WarpKnowledge::raise_lanes(ThreadClocks& clocks, LaneMask lanes, Clock clock) const {
+  while (lanes != 0) {  // one run of neighbouring lanes after the other
+    const unsigned begin = first_lane(lanes);
+    const unsigned length = static_cast<unsigned>(std::countr_one(lanes >> begin));
+    clocks.raise(first_thread_ + begin, first_thread_ + begin + length, clock);
+    lanes &= begin + length == kWarpSize ? 0 : kAllLanes << (begin + length);
+  }
+}
+
+void WarpKnowledge::update_floor() {
+  floor_ = shared_ ? shared_->own.least() : 0;
+  if (each_ == nullptr) return;
+  floor_ = (*each_)[0]->own.least();
+  for (const auto& known : *each_) floor_ = std::min(floor_, known->own.least());
+}
+
+void WarpKnowledge::set(LaneMask lanes, const KnowledgePointer& known) {
+  each_lane(lanes, [&](unsigned lane) { peers_[lane] = 0; });
+  if (lanes == kAllLanes) {
+    each_.reset();
+    shared_ = known;
+  } else {
+    if (each_ == nullptr) {
+      each_ = std::make_unique<std::array<KnowledgePointer, kWarpSize>>();
+      each_->fill(shared_);
+    }
+    each_lane(lanes, [&](unsigned lane) { (*each_)[lane] = known; });
+  }
+  update_floor();
+}
+
+void WarpKnowledge::synchronise(LaneMask lanes, Clock now) {
+  take_observed(lanes, true);
+  bool equal = true;
+  each_lane(lanes, [&](unsigned lane) {
+    equal &= of(lane) == of(first_lane(lanes)) && (peers_[lane] & ~lanes) == 0;
+  });
+  if (!equal) {
+    Knowledge joined = complete(first_lane(lanes), lanes, now);
+    set(lanes, std::make_shared<Knowledge>(std::move(joined)));
+  }
+  each_lane(lanes, [&](unsigned lane) {
+    peers_[lane] = lanes;
+    peers_clock_[lane] = now;
+  });
+}
+
+WarpKnowledge::Patterns& WarpKnowledge::patterns() {
+  if (patterns_ == nullptr) patterns_ = std::make_unique<Patterns>();
+  return *patterns_;
+}
+
+void WarpKnowledge::fence(LaneMask lanes, bool device, Clock now) {
+  take_observed(lanes, device);
+  Patterns& state = patterns();
+  each_lane(lanes, [&](unsigned lane) {
+    const Fence fence{of(lane), peers_[lane], peers_clock_[lane], now};
+    state.fences[0][lane] = fence;
+    if (device) state.fences[1][lane] = fence;
+  });
+}
+
+void WarpKnowledge::add(unsigned lane, const Tree& tree) {
+  if (tree == nullptr) return;
+  const KnowledgePointer& before = of(lane);
+  Knowledge known{before->own, join(before->others, tree)};
+  const ThreadClocks* const own = find(tree, block_);
+  if (own != nullptr) known.own.join(*own);
+  if (known.others == before->others && known.own == before->own) return;
+  const LaneMask peers = peers_[lane];  // set() forgets them
+  set(bit(lane), std::make_shared<Knowledge>(std::move(known)));
+  peers_[lane] = peers;
+}
+
+void WarpKnowledge::take_observed(LaneMask lanes, bool device) {
+  if (patterns_ == nullptr) return;
+  each_lane(lanes & patterns_->has_observed, [&](unsigned lane) {
+    add(lane, std::exchange(patterns_->observed[0][lane], nullptr));
+    if (!device) return;
+    add(lane, std::exchange(patterns_->observed[1][lane], nullptr));
+    patterns_->has_observed &= ~bit(lane);
+  });
+}
+
+void WarpKnowledge::observe(unsigned lane, const Released& released, bool device) {
+  Patterns& state = patterns();
+  if (released.block_number == block_) {
+    state.observed[0][lane] = join(state.observed[0][lane], released.block);
+  }
+  if (device) state.observed[1][lane] = join(state.observed[1][lane], released.device);
+  state.has_observed |= bit(lane);
+}
+
+void WarpKnowledge::acquire(unsigned lane, const Released& released, bool device) {
+  if (released.block_number == block_) add(lane, released.block);
+  if (device) add(lane, released.device);
+}
+
+Tree WarpKnowledge::release(LaneMask lanes, Clock now) const {
+  Knowledge known = complete(first_lane(lanes), lanes, now);
+  return join(known.others, leaf(block_, std::move(known.own)));
+}
+
+Tree WarpKnowledge::released_by_fence(unsigned lane, bool device) const {
+  if (patterns_ == nullptr) return nullptr;
+  const Fence& fence = patterns_->fences[device][lane];
+  if (fence.known == nullptr) return nullptr;
+  ThreadClocks own = fence.known->own;
+  raise_lanes(own, fence.peers, fence.peers_clock);
+  raise_lanes(own, bit(lane), fence.clock);
+  return join(fence.known->others, leaf(block_, std::move(own)));
+}
+
+Knowledge WarpKnowledge::complete(unsigned lane, LaneMask lanes, Clock now) const {
+  Knowledge known = *of(lane);
+  each_lane(lanes, [&](unsigned other) {
+    if (of(other) != of(lane)) {
+      known.own.join(of(other)->own);
+      known.others = join(known.others, of(other)->others);
+    }
+    if ((peers_[other] & ~lanes) != 0) raise_lanes(known.own, peers_[other], peers_clock_[other]);
+  });
+  raise_lanes(known.own, lanes, now);
+  return known;
+}
+
+BlockKnowledge::BlockKnowledge(std::uint32_t block, unsigned warp_count) : number(block) {
+  const auto nothing = std::make_shared<Knowledge>();
+  warps.reserve(warp_count);
+  for (unsigned warp = 0; warp < warp_count; ++warp) warps.emplace_back(block, warp, nothing);
+}
+
+void BlockKnowledge::arrive(unsigned id, Arrival arrival) {
+  if (arrival.lanes == 0) return;
+  WarpKnowledge& warp = warps[arrival.warp->index];
+  warp.take_observed(arrival.lanes, true);
+  const Knowledge brought = warp.complete(first_lane(arrival.lanes), arrival.lanes, clock++);
+  Knowledge& gathered = gatherings_[id];
+  gathered.own.join(brought.own);
+  gathered.others = join(gathered.others, brought.others);
+}
+
+void BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
+  Knowledge known = std::exchange(gatherings_[id], Knowledge());
+  // Threads that wait did nothing since they arrived. If nobody else is left, all is known up to
+  // now.
+  bool everyone = true;
+  std::vector<LaneMask> waiting(warps.size());
+  for (const Arrival& waiter : waiters) waiting[waiter.warp->index] |= waiter.lanes;
+  for (const Warp& warp : block.warps) everyone &= (warp.alive & ~waiting[warp.index]) == 0;
+  if (everyone) known.own = ThreadClocks(clock++);
+  const auto shared = std::make_shared<const Knowledge>(std::move(known));
+  for (const Arrival& waiter : waiters) {
+    const bool all = (waiter.warp->alive & ~waiting[waiter.warp->index]) == 0;
+    warps[waiter.warp->index].set(all ? kAllLanes : waiter.lanes, shared);
+  }
+}
+
+}  // namespace halfgrad::emulator

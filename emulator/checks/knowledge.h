@@ -1,0 +1,111 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <halfgrad/emulator/checks/clocks.h>
+#include <halfgrad/emulator/checks/launch_checks.h>
+#include <halfgrad/emulator/simt/lanes.h>
+
+namespace halfgrad::emulator {
+
+/// The accesses that a thread is ordered after: of its own block and of others.
+struct Knowledge {
+  ThreadClocks own;
+  Tree others;
+};
+using KnowledgePointer = std::shared_ptr<const Knowledge>;
+
+/// What strong accesses released through a word of memory. A release of block scope reaches threads
+/// of its own block only.
+struct Released {
+  Tree device;  ///< for every block
+  Tree block;   ///< for the threads of block `block_number`
+  std::uint32_t block_number = 0;
+};
+
+/// The knowledge of the lanes of a warp. Lanes share one object until some of them acquire more.
+class WarpKnowledge {
+ public:
+  WarpKnowledge(std::uint32_t block, unsigned warp, KnowledgePointer known);
+
+  /// Whether `lane` is ordered after what `thread` of the own block did at `clock`.
+  bool knows(unsigned lane, unsigned thread, Clock clock) const;
+  /// The same about another block.
+  bool knows(unsigned lane, std::uint32_t block, unsigned thread, Clock clock) const;
+  /// The same for a strong read, which may rely on a release that the lane has observed and that no
+  /// fence has completed yet: volatile reads after an atomic.
+  bool observed(unsigned lane, std::uint32_t block, unsigned thread, Clock clock) const;
+  /// All lanes know all threads of the block up to this time.
+  Clock floor() const { return floor_; }
+
+  /// Lanes synchronise at time `now`: each knows what all of them know and did.
+  void synchronise(LaneMask lanes, Clock now);
+  /// A fence at time `now`.
+  void fence(LaneMask lanes, bool device, Clock now);
+  /// Remembers what a strong read observed until a fence, a barrier or an acquire takes it over.
+  void observe(unsigned lane, const Released& released, bool device);
+  /// Takes over what a read with acquire semantics observed.
+  void acquire(unsigned lane, const Released& released, bool device);
+  /// What a release at time `now` by these lanes tells.
+  Tree release(LaneMask lanes, Clock now) const;
+  /// What a strong write tells that has no release semantics: all before the lane's last fence.
+  Tree released_by_fence(unsigned lane, bool device) const;
+
+  /// What these lanes know together, and what they did until `now`.
+  Knowledge complete(unsigned lane, LaneMask lanes, Clock now) const;
+  /// Takes over what strong reads observed.
+  void take_observed(LaneMask lanes, bool device);
+  void set(LaneMask lanes, const KnowledgePointer& known);
+
+ private:
+  struct Fence {
+    KnowledgePointer known;
+    LaneMask peers = 0;
+    Clock peers_clock = 0, clock = 0;
+  };
+  /// State of fences and of observed releases; [1]: of device scope and wider.
+  struct Patterns {
+    std::array<std::array<Fence, kWarpSize>, 2> fences;
+    std::array<std::array<Tree, kWarpSize>, 2> observed;
+    LaneMask has_observed = 0;
+  };
+
+  const KnowledgePointer& of(unsigned lane) const { return each_ ? (*each_)[lane] : shared_; }
+  void add(unsigned lane, const Tree& tree);
+  Patterns& patterns();
+  void raise_lanes(ThreadClocks& clocks, LaneMask lanes, Clock clock) const;
+  void update_floor();
+
+  std::uint32_t block_;
+  unsigned first_thread_;
+  Clock floor_ = 0;
+  KnowledgePointer shared_;
+  std::unique_ptr<std::array<KnowledgePointer, kWarpSize>> each_;
+  /// The lanes of the last warp-wide synchronisation of each lane, and its time: not in `of(lane)`.
+  std::array<LaneMask, kWarpSize> peers_{};
+  std::array<Clock, kWarpSize> peers_clock_{};
+  std::unique_ptr<Patterns> patterns_;
+};
+
+/// Time and knowledge of the threads of a running block.
+class BlockKnowledge {
+ public:
+  BlockKnowledge(std::uint32_t number, unsigned warps);
+
+  std::uint32_t number;
+  Clock clock = 1;
+  std::vector<WarpKnowledge> warps;
+
+  /// Named barriers: an arrival releases, completion acquires all arrivals.
+  void arrive(unsigned id, Arrival arrival);
+  void complete(Block& block, unsigned id, std::span<const Arrival> waiters);
+
+ private:
+  std::map<unsigned, Knowledge> gatherings_;  ///< what arrivals brought since the last completion
+};
+
+}  // namespace halfgrad::emulator

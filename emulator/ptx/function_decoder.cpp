@@ -1,0 +1,157 @@
+#include <halfgrad/emulator/ptx/function_decoder.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <halfgrad/emulator/ptx/encoder.h>
+#include <halfgrad/emulator/ptx/families.h>
+#include <halfgrad/emulator/ptx/register_allocation.h>
+#include <halfgrad/emulator/ptx/unknown_instruction.h>
+
+namespace halfgrad::emulator {
+
+FunctionDecoder::FunctionDecoder(const ModuleIndex& index, const FunctionEntry& entry,
+                                 Function& function, KernelSymbols& symbols)
+    : index_(index),
+      entry_(entry),
+      function_(function),
+      symbols_(symbols),
+      builder_(function, symbols),
+      lexer_(index.text, entry.begin, entry.line),
+      parser_(lexer_, builder_.scopes) {
+  function_.name = entry.name;
+  function_.address = entry.address;
+}
+
+void FunctionDecoder::run() {
+  head();
+  body();
+  finish();
+}
+
+void FunctionDecoder::body() {
+  lexer_.expect("{");
+  function_.parameter_bytes = std::max(function_.parameter_bytes, parameter_end_);
+  while (true) {
+    if (lexer_.at_end()) lexer_.fail("the end of a function");
+    if (lexer_.accept("{")) {
+      builder_.scopes.open();
+      parameter_ends_.push_back(parameter_end_);
+    } else if (lexer_.is("}")) {
+      if (builder_.scopes.is_outermost()) return;
+      lexer_.take();
+      builder_.scopes.close();
+      parameter_end_ = parameter_ends_.back();
+      parameter_ends_.pop_back();
+    } else if (lexer_.is("@")) {
+      decode(parser_.expect_guarded_statement());
+    } else if (!lexer_.is_word()) {
+      if (!lexer_.accept(";")) lexer_.fail("an instruction");
+    } else if (lexer_.ahead().text[0] == '.') {
+      local_directive();
+    } else {
+      const Token word = lexer_.take();
+      if (lexer_.accept(":")) {
+        labelled(word);
+      } else {
+        decode(parser_.expect_statement(word));
+      }
+    }
+  }
+}
+
+/// A label of an instruction, or of a table of labels or prototypes.
+void FunctionDecoder::labelled(const Token& name) {
+  bool added = true;
+  if (lexer_.accept(".branchtargets")) {
+    std::vector<std::string_view> labels;
+    do {
+      labels.push_back(lexer_.expect_word("a label"));
+    } while (lexer_.accept(","));
+    lexer_.expect(";");
+    added = builder_.scopes.add_table(name.text, std::move(labels));
+  } else if (lexer_.is(".callprototype") || lexer_.is(".calltargets")) {
+    lexer_.skip_past(";");
+  } else {
+    const auto next = static_cast<std::uint32_t>(function_.code.size());
+    added = builder_.scopes.add_label(name.text, next);
+  }
+  if (!added) {
+    fail_at_line(name.line, "label " + std::string(name.text.substr(0, 60)) + " stands twice");
+  }
+}
+
+void FunctionDecoder::decode(Statement statement) {
+  const std::uint32_t ptx_line = statement.location.ptx_line;
+  statement.location = location_;
+  statement.location.ptx_line = ptx_line;
+  if (statement.guarded && builder_.slots[statement.guard].bytes != 0) {
+    fail_at_line(ptx_line, "expected a predicate after '@'");
+  }
+  const auto guard = [&](Instruction instruction) {
+    instruction.guard = statement.guarded ? statement.guard : kNoOffset;
+    instruction.guard_negated = statement.guard_negated;
+    return instruction;
+  };
+  Instruction instruction = decode_instruction(statement);
+  if (!builder_.samples.empty()) {
+    const auto samples = std::exchange(builder_.samples, {});
+    // The accesses of the statement come after those of the instructions that sample clocks.
+    const std::size_t used_begin =
+        builder_.accesses.empty() ? 0 : builder_.accesses.back().used_end;
+    const std::vector<Offset> used(builder_.used.begin() + used_begin, builder_.used.end());
+    const std::size_t defined_begin =
+        builder_.accesses.empty() ? 0 : builder_.accesses.back().defined_end;
+    const std::vector<Offset> defined(builder_.defined.begin() + defined_begin,
+                                      builder_.defined.end());
+    builder_.forget_statement();
+    for (const auto& [clock, slot] : samples) {
+      Instruction sample;
+      sample.destinations = 1;
+      sample.operands[0] = slot;
+      sample_clock(clock, sample);
+      builder_.define(slot);
+      builder_.add(guard(sample), statement);
+    }
+    builder_.used.insert(builder_.used.end(), used.begin(), used.end());
+    builder_.defined.insert(builder_.defined.end(), defined.begin(), defined.end());
+  }
+  builder_.add(guard(instruction), std::move(statement));
+}
+
+Instruction FunctionDecoder::decode_instruction(const Statement& statement) {
+  const std::size_t jumps = jumps_.size(), calls = function_.calls.size();
+  Encoder encoder(builder_, statement);
+  try {
+    const Decode decode = decode_function(statement.opcode);
+    if (decode == nullptr) encoder.unknown("unknown opcode " + std::string(statement.opcode));
+    decode(encoder);
+    control_flow(encoder);
+    return encoder.instruction;
+  } catch (const UnknownInstruction& error) {
+    builder_.forget_statement();
+    jumps_.resize(jumps);
+    function_.calls.resize(calls);
+    function_.unknown[static_cast<std::uint32_t>(function_.code.size())] = error.what();
+    return unknown_instruction();
+  }
+}
+
+/// A function without a last `ret` returns at its end.
+void FunctionDecoder::finish() {
+  Statement end;
+  end.text = lexer_.ahead().text;
+  end.opcode = "ret";
+  end.location = location_;
+  end.location.ptx_line = lexer_.ahead().line;
+  Instruction ret;
+  ret.control = function_.is_kernel ? Control::exit : Control::ret;
+  ret.kind = InstructionClass::control;
+  builder_.add(ret, std::move(end));
+  resolve_jumps();
+  function_.local_bytes = align_up(function_.local_bytes, local_alignment_);
+  function_.parameter_bytes = align_up(function_.parameter_bytes, 16);
+  place_registers(builder_);
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+
+/// Lets the copies of a lane land in shared memory, oldest group first, until `keep` committed
+/// groups are under way.
+void land_groups(Execution& execution, unsigned lane, std::size_t keep);
+
+/// Copies `bytes` bytes to their place in shared memory, for a lane that waited for them.
+void land(Execution& execution, unsigned lane, std::uint32_t shared_offset, const std::byte* data,
+          unsigned bytes);
+
+}  // namespace halfgrad::emulator

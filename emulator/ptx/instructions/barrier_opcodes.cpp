@@ -1,0 +1,67 @@
+// PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier; bar.warp.sync;
+// barrier.cluster".
+#include <halfgrad/emulator/ptx/instructions/barrier_opcodes.h>
+
+#include <halfgrad/emulator/simt/barriers.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// bar.warp.sync mask: waits only.
+void decode_warp_barrier(Encoder& encoder) {
+  encoder.source(0, Type::u32);
+  encoder.instruction.kind = InstructionClass::barrier;
+  encoder.instruction.control = Control::warp_sync;
+  encoder.instruction.mask_operand = 0;
+}
+
+/// A block is a cluster of its own here, so a barrier of the cluster is one of the block. Only a
+/// wait that follows its arrive at once can be split from it without a state of its own.
+[[noreturn]] void decode_cluster_barrier(Encoder& encoder) {
+  encoder.unknown("barriers of clusters are not supported");
+}
+
+BarrierAction action_of(Encoder& encoder) {
+  const Statement& statement = encoder.statement;
+  if (statement.has("arrive")) return BarrierAction::arrive;
+  if (statement.has("sync")) return BarrierAction::sync;
+  if (statement.has("popc")) return BarrierAction::popc;
+  if (statement.has("and")) return BarrierAction::all;
+  if (statement.has("or")) return BarrierAction::any;
+  encoder.unknown("expected .sync, .arrive or .red");
+}
+
+}  // namespace
+
+/// bar.sync a{, b};  bar.arrive a, b;  bar.red.popc.u32 d, a{, b}, {!}p;  bar.red.and.pred p, ...
+void decode_barrier(Encoder& encoder) {
+  const Statement& statement = encoder.statement;
+  if (statement.has("warp")) return decode_warp_barrier(encoder);
+  if (statement.has("cluster")) decode_cluster_barrier(encoder);
+  BarrierOptions options;
+  options.action = action_of(encoder);
+  options.aligned = statement.opcode == "bar" || statement.has("aligned");
+  const bool reduces = options.action >= BarrierAction::popc;
+  unsigned next = 0;
+  if (reduces) {
+    encoder.destination(next++, options.action == BarrierAction::popc ? Type::u32 : Type::pred);
+  }
+  encoder.source(next++, Type::u32);
+  options.counted = encoder.operands() == next + (reduces ? 2u : 1u);
+  if (options.counted) encoder.source(next++, Type::u32);
+  if (options.action == BarrierAction::arrive && !options.counted) {
+    encoder.unknown("arrive needs a count of threads");
+  }
+  if (reduces) {
+    Operand predicate = statement.operands.at(next++);
+    options.negated = predicate.negated;
+    predicate.negated = false;
+    encoder.source(predicate, Type::pred);
+  }
+  if (next != encoder.operands()) encoder.unknown("expected another number of operands");
+  encoder.instruction.kind = InstructionClass::barrier;
+  encoder.instruction.control = Control::barrier;
+  encoder.instruction.set_options(options);
+}
+
+}  // namespace halfgrad::emulator

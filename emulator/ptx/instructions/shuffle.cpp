@@ -1,0 +1,112 @@
+// PTX ISA, "Data Movement and Conversion Instructions: shfl.sync".
+#include <halfgrad/emulator/ptx/instructions/warp.h>
+
+#include <string>
+
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+enum class ShuffleMode { up, down, butterfly, index };
+
+/// Lane whose value `lane` reads, and whether it lies in the lane's segment.
+struct ShuffleSource {
+  unsigned lane;
+  bool inside;
+};
+
+/// Operand b is a distance or an index. Operand c holds the clamp in bits 0 to 4, and in bits 8 to
+/// 12 the segment mask: the bits of a lane's number that name its segment.
+template <ShuffleMode Mode>
+ShuffleSource shuffle_source(unsigned lane, std::uint32_t b, std::uint32_t c) {
+  const unsigned value = b & 31, clamp = c & 31, segment = c >> 8 & 31;
+  const unsigned lowest = lane & segment;
+  const unsigned bound = lowest | (clamp & ~segment);
+  switch (Mode) {
+    case ShuffleMode::up:  // signed: lane 0 minus 1 lies below every bound
+      return {lane - value, static_cast<int>(lane - value) >= static_cast<int>(bound)};
+    case ShuffleMode::down:
+      return {lane + value, lane + value <= bound};
+    case ShuffleMode::butterfly:
+      return {lane ^ value, (lane ^ value) <= bound};
+    case ShuffleMode::index:
+      break;
+  }
+  const unsigned from = lowest | (value & ~segment);
+  return {from, from <= bound};
+}
+
+/// A GPU gives an undefined value for an absent lane. Only a value that the shuffle takes counts: a
+/// lane outside its segment keeps its own.
+void report_absent(const Execution& execution, const Instruction& instruction,
+                   const unsigned (&from)[kWarpSize]) {
+  if (!execution.launch->machine.settings.check_sync) return;
+  each_lane(execution.mask, [&](unsigned lane) {
+    if ((execution.mask >> from[lane] & 1) != 0) return;
+    const bool exited = (execution.warp->alive >> from[lane] & 1) == 0;
+    report(execution, instruction, lane, FindingKind::warp_sync,
+           "lane " + std::to_string(lane) + " reads the value of lane " +
+               std::to_string(from[lane]) +
+               (exited ? ", which does not exist or has exited" : ", which does not take part"));
+  });
+}
+
+template <ShuffleMode Mode>
+void execute_shuffle(Execution& execution, const Instruction& instruction) {
+  if (instruction.control == Control::warp_sync) check_members(execution, instruction);
+  const auto* a = execution.lanes<std::uint32_t>(instruction.source(0));
+  const auto* b = execution.lanes<std::uint32_t>(instruction.source(1));
+  const auto* c = execution.lanes<std::uint32_t>(instruction.source(2));
+  const LaneMask mask = execution.mask;
+  unsigned from[kWarpSize];
+  LaneMask inside = 0, present = 0;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const ShuffleSource source = shuffle_source<Mode>(lane, b[lane], c[lane]);
+    from[lane] = source.inside ? source.lane & 31 : lane;
+    inside |= LaneMask{source.inside} << lane;
+    present |= (mask >> from[lane] & 1) << lane;
+  }
+  if ((mask & ~present) != 0) report_absent(execution, instruction, from);
+
+  std::uint32_t values[kWarpSize];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) values[lane] = a[from[lane]];
+  write_lanes(execution.lanes<std::uint32_t>(instruction.operands[0]), values, mask);
+  if (instruction.destinations == 2) {
+    write_predicate(execution.predicate(instruction.operands[1]), inside, mask);
+  }
+}
+
+Execute execute_of_mode(const Encoder& encoder) {
+  const Statement& statement = encoder.statement;
+  if (statement.has("up")) return execute_shuffle<ShuffleMode::up>;
+  if (statement.has("down")) return execute_shuffle<ShuffleMode::down>;
+  if (statement.has("bfly")) return execute_shuffle<ShuffleMode::butterfly>;
+  if (statement.has("idx")) return execute_shuffle<ShuffleMode::index>;
+  encoder.unknown("expected up, down, bfly or idx");
+}
+
+}  // namespace
+
+void decode_shuffle(Encoder& encoder) {
+  const Statement& statement = encoder.statement;
+  const bool sync = statement.has("sync");
+  if (statement.type() != Type::b32) encoder.unknown("expected .b32");
+  if (encoder.operands() != (sync ? 5u : 4u)) encoder.unknown("expected d|p, a, b, c, membermask");
+  const Operand& result = statement.operands[0];
+  if (result.kind == Operand::Kind::pair) {
+    encoder.destination(result.parts[0], Type::b32);
+    encoder.destination(result.parts[1], Type::pred);
+  } else {
+    encoder.destination(result, Type::b32);
+  }
+  for (unsigned i = 1; i < 4; ++i) encoder.source(i, Type::b32);
+  // Without .sync (before sm_70) the lanes that execute together take part.
+  if (sync) member_mask(encoder, 4);
+  encoder.instruction.kind = InstructionClass::warp;
+  encoder.instruction.execute = execute_of_mode(encoder);
+}
+
+}  // namespace halfgrad::emulator

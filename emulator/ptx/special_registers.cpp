@@ -1,0 +1,118 @@
+#include <halfgrad/emulator/ptx/special_registers.h>
+
+#include <chrono>
+#include <unordered_map>
+
+#include <halfgrad/emulator/simt/execution.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// Nanoseconds. A GPU's clocks tick at about that rate, too, so loops that wait for a number of
+/// cycles end after a time like that on a GPU.
+std::uint64_t now() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+template <class T, unsigned shift>
+void sample(Execution& execution, const Instruction& instruction) {
+  const T value = static_cast<T>(now() >> shift);
+  T* result = execution.lanes<T>(instruction.operands[0]);
+  each_lane(execution.mask, [&](unsigned lane) { result[lane] = value; });
+}
+
+}  // namespace
+
+std::optional<Special> special_named(std::string_view name) {
+  using enum Special;
+  // A cluster has one block, so its registers are those of the grid.
+  static const std::unordered_map<std::string_view, Special> kNames = {
+      {"%tid.x", tid_x},
+      {"%tid.y", tid_y},
+      {"%tid.z", tid_z},
+      {"%ntid.x", ntid_x},
+      {"%ntid.y", ntid_y},
+      {"%ntid.z", ntid_z},
+      {"%ctaid.x", ctaid_x},
+      {"%ctaid.y", ctaid_y},
+      {"%ctaid.z", ctaid_z},
+      {"%nctaid.x", nctaid_x},
+      {"%nctaid.y", nctaid_y},
+      {"%nctaid.z", nctaid_z},
+      {"%laneid", laneid},
+      {"%warpid", warpid},
+      {"%nwarpid", nwarpid},
+      {"%smid", smid},
+      {"%nsmid", nsmid},
+      {"%gridid", gridid},
+      {"%lanemask_eq", lanemask_eq},
+      {"%lanemask_le", lanemask_le},
+      {"%lanemask_lt", lanemask_lt},
+      {"%lanemask_ge", lanemask_ge},
+      {"%lanemask_gt", lanemask_gt},
+      {"%envreg1", envreg1},
+      {"%envreg2", envreg2},
+      {"%dynamic_smem_size", dynamic_smem_size},
+      {"%total_smem_size", total_smem_size},
+      {"%aggr_smem_size", total_smem_size},
+      {"%reserved_smem_offset_begin", reserved_smem_begin},
+      {"%reserved_smem_offset_end", reserved_smem_end},
+      {"%reserved_smem_offset_cap", reserved_smem_cap},
+      {"%reserved_smem_offset_0", reserved_smem_begin},
+      {"%reserved_smem_offset_1", reserved_smem_offset_1},
+      {"%cluster_ctaid.x", cluster_ctaid},
+      {"%cluster_ctaid.y", cluster_ctaid},
+      {"%cluster_ctaid.z", cluster_ctaid},
+      {"%cluster_nctaid.x", cluster_nctaid},
+      {"%cluster_nctaid.y", cluster_nctaid},
+      {"%cluster_nctaid.z", cluster_nctaid},
+      {"%cluster_ctarank", cluster_ctarank},
+      {"%cluster_nctarank", cluster_nctarank},
+      {"%clusterid.x", ctaid_x},
+      {"%clusterid.y", ctaid_y},
+      {"%clusterid.z", ctaid_z},
+      {"%nclusterid.x", nctaid_x},
+      {"%nclusterid.y", nctaid_y},
+      {"%nclusterid.z", nctaid_z},
+      {"%is_explicit_cluster", is_explicit_cluster},
+  };
+  const auto found = kNames.find(name);
+  if (found == kNames.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Clock> clock_named(std::string_view name) {
+  if (name == "%clock") return Clock::clock;
+  if (name == "%clock_hi") return Clock::clock_hi;
+  if (name == "%clock64") return Clock::clock64;
+  if (name == "%globaltimer") return Clock::globaltimer;
+  if (name == "%globaltimer_lo") return Clock::globaltimer_lo;
+  if (name == "%globaltimer_hi") return Clock::globaltimer_hi;
+  return std::nullopt;
+}
+
+unsigned bytes_of(Clock clock) {
+  return clock == Clock::clock64 || clock == Clock::globaltimer ? 8 : 4;
+}
+
+void sample_clock(Clock clock, Instruction& instruction) {
+  instruction.kind = InstructionClass::move;
+  switch (clock) {
+    case Clock::clock64:
+    case Clock::globaltimer:
+      instruction.execute = sample<std::uint64_t, 0>;
+      break;
+    case Clock::clock:
+    case Clock::globaltimer_lo:
+      instruction.execute = sample<std::uint32_t, 0>;
+      break;
+    case Clock::clock_hi:
+    case Clock::globaltimer_hi:
+      instruction.execute = sample<std::uint32_t, 32>;
+      break;
+  }
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,167 @@
+#include <halfgrad/emulator/simt/barriers.h>
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/launch.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+bool waits_at(const LaneGroup& group, unsigned id) {
+  return group.state == LaneGroup::State::waits_at_barrier && group.barrier == id;
+}
+
+const Instruction& instruction_of(const LaneGroup& group) {
+  return group.frame->function->code[group.pc];
+}
+
+Execution execution_of(Block& block, Warp& warp, const LaneGroup& group) {
+  return {group.mask, group.frame->registers, group.frame, &warp, &block, block.launch};
+}
+
+/// Reports lanes of one warp that wait at one aligned barrier by different instructions.
+void check_alignment(Block& block, Warp& warp, unsigned id) {
+  const LaneGroup* first = nullptr;
+  for (const LaneGroup& group : warp.groups) {
+    if (!waits_at(group, id)) continue;
+    if (first == nullptr) {
+      first = &group;
+      continue;
+    }
+    if (!instruction_of(group).options<BarrierOptions>().aligned) continue;
+    const Execution execution = execution_of(block, warp, group);
+    report(execution, instruction_of(group), first_lane(group.mask), FindingKind::barrier,
+           "lanes of one warp execute different barrier instructions: bar.sync and __syncthreads() "
+           "expect all lanes of a warp at the same one; the other lanes are at " +
+               place_of(execution_of(block, warp, *first), instruction_of(*first)));
+    return;
+  }
+}
+
+void write_reduction(const Execution& execution, const Instruction& instruction,
+                     const BlockBarriers::Phase& phase) {
+  const BarrierAction action = instruction.options<BarrierOptions>().action;
+  if (action == BarrierAction::sync || action == BarrierAction::arrive) return;
+  if (action == BarrierAction::popc) {
+    std::uint32_t* result = execution.lanes<std::uint32_t>(instruction.operands[0]);
+    each_lane(execution.mask, [&](unsigned lane) { result[lane] = phase.popc; });
+    return;
+  }
+  LaneMask& result = execution.predicate(instruction.operands[0]);
+  const bool value = action == BarrierAction::all ? phase.all : phase.any;
+  result = value ? result | execution.mask : result & ~execution.mask;
+}
+
+}  // namespace
+
+void BlockBarriers::start_block(Block& block) {
+  block_ = &block;
+  open_ = 0;
+  completions_ = 0;
+  for (Phase& phase : phases_) {
+    phase.open = false;
+    std::fill(phase.partial.begin(), phase.partial.end(), 0);
+    phase.partial.resize(block.warps.size());
+  }
+}
+
+void BlockBarriers::arrive(Execution& execution, const Instruction& instruction, unsigned id) {
+  const BarrierOptions& options = instruction.options<BarrierOptions>();
+  const Warp& warp = *execution.warp;
+  Phase& phase = phases_[id];
+  const unsigned lane = first_lane(execution.mask);
+  const std::uint32_t count =
+      options.counted ? execution.lanes<std::uint32_t>(instruction.source(1))[lane] : 0;
+  if (!phase.open) {
+    phase.open = true;
+    phase.expected = count;
+    phase.credit = phase.popc = 0;
+    phase.all = true;
+    phase.any = false;
+    open_ |= 1u << id;
+  }
+  const auto threads = static_cast<std::uint32_t>(kWarpSize * block_->warps.size());
+  const auto normal = [&](std::uint32_t n) { return n == threads ? 0 : n; };
+  if (normal(count) != normal(phase.expected)) {
+    report(execution, instruction, lane, FindingKind::barrier,
+           "barrier " + std::to_string(id) + " is waited for with different counts of threads: " +
+               std::to_string(count) + ", and " + std::to_string(phase.expected) +
+               " by the first to arrive (0: all threads of the block)");
+  }
+  if (options.action >= BarrierAction::popc) {
+    const Offset predicate = instruction.source(options.counted ? 2 : 1);
+    LaneMask values = execution.predicate(predicate);
+    if (options.negated) values = ~values;
+    values &= execution.mask;
+    phase.popc += static_cast<std::uint32_t>(std::popcount(values));
+    phase.all &= values == execution.mask;
+    phase.any |= values != 0;
+  }
+  if (block_->launch->checks != nullptr) {
+    block_->launch->checks->barrier_arrive(*block_, id, {execution.warp, execution.mask});
+  }
+  phase.partial[warp.index] |= execution.mask;
+  if (!options.aligned) phase.credit += static_cast<std::uint32_t>(std::popcount(execution.mask));
+  credit_whole_warp(phase, warp, options.aligned);
+  complete_if_due(id);
+}
+
+void BlockBarriers::credit_whole_warp(Phase& phase, const Warp& warp, bool aligned) {
+  LaneMask& partial = phase.partial[warp.index];
+  if (partial == 0 || (warp.alive & ~partial) != 0) return;
+  phase.credit += kWarpSize;
+  if (!aligned) phase.credit -= static_cast<std::uint32_t>(std::popcount(partial));
+  partial = 0;
+}
+
+bool BlockBarriers::is_due(const Phase& phase) const {
+  if (phase.expected != 0) return phase.credit >= phase.expected;
+  std::uint32_t expected = 0;
+  for (const Warp& warp : block_->warps) expected += warp.alive != 0 ? kWarpSize : 0;
+  return phase.credit >= expected;
+}
+
+void BlockBarriers::complete_if_due(unsigned id) {
+  if (is_due(phases_[id])) complete(id);
+}
+
+void BlockBarriers::complete(unsigned id) {
+  Phase& phase = phases_[id];
+  std::array<Arrival, 1024> waiters;
+  std::size_t count = 0;
+  for (Warp& warp : block_->warps) {
+    if (block_->launch->machine.settings.check_sync) check_alignment(*block_, warp, id);
+    for (LaneGroup& group : warp.groups) {
+      if (!waits_at(group, id)) continue;
+      write_reduction(execution_of(*block_, warp, group), instruction_of(group), phase);
+      group.state = LaneGroup::State::ready;
+      ++group.pc;
+      waiters[count++] = {&warp, group.mask};
+    }
+  }
+  if (block_->launch->checks != nullptr) {
+    block_->launch->checks->barrier_complete(*block_, id, std::span(waiters.data(), count));
+  }
+  phase.open = false;
+  open_ &= ~(1u << id);
+  std::fill(phase.partial.begin(), phase.partial.end(), 0);
+  ++completions_;
+}
+
+void BlockBarriers::lanes_exited(Warp& warp) {
+  for (std::uint32_t open = open_; open != 0; open &= open - 1) {
+    const unsigned id = static_cast<unsigned>(std::countr_zero(open));
+    Phase& phase = phases_[id];
+    bool aligned = false;
+    for (const LaneGroup& group : warp.groups) {
+      if (waits_at(group, id)) aligned = instruction_of(group).options<BarrierOptions>().aligned;
+    }
+    credit_whole_warp(phase, warp, aligned);
+    complete_if_due(id);
+  }
+}
+
+}  // namespace halfgrad::emulator

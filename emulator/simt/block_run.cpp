@@ -1,0 +1,95 @@
+#include <halfgrad/emulator/simt/block_run.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace halfgrad::emulator {
+namespace {
+
+constexpr std::uint64_t kWarpTurn = 4096;  ///< units of time of a warp before the next one's turn
+constexpr std::uint64_t kShortest = 8192;  ///< units before a block can count as polling
+constexpr int kFreshShared = 0xA5;         ///< what shared memory holds is nothing to rely on
+
+Dim3 index_of(std::uint64_t number, const Dim3& grid) {
+  return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
+          static_cast<unsigned>(number / grid.x / grid.y)};
+}
+
+}  // namespace
+
+void BlockRun::prepare(GridState& grid, std::vector<InstructionCounters>& counters) {
+  grid_ = &grid;
+  Launch& launch = grid.launch;
+  block_.launch = &launch;
+  block_.counters = &counters;
+  block_.threads = static_cast<unsigned>(launch.request.block.product());
+  block_.shared.resize(launch.shared_bytes);
+  const std::size_t warps = (block_.threads + kWarpSize - 1) / kWarpSize;
+  block_.warps.resize(warps);
+  warps_.resize(warps);
+  for (unsigned i = 0; i < warps; ++i) {
+    block_.warps[i].block = &block_;
+    block_.warps[i].index = i;
+    warps_[i].prepare(*this, block_.warps[i]);
+  }
+}
+
+void BlockRun::start(std::uint64_t number) {
+  Launch& launch = grid_->launch;
+  block_.number = number;
+  block_.index = index_of(number, launch.request.grid);
+  std::memset(block_.shared.data(), kFreshShared, block_.shared.size());
+  block_.barrier_copies.clear();
+  for (Warp& warp : block_.warps) {
+    const unsigned lanes = std::min(kWarpSize, block_.threads - warp.index * kWarpSize);
+    warp.alive = lanes == kWarpSize ? kAllLanes : (LaneMask{1} << lanes) - 1;
+  }
+  for (WarpRun& warp : warps_) warp.start_block();
+  barriers_.start_block(block_);
+  if (launch.checks != nullptr) launch.checks->block_starts(block_);
+}
+
+bool BlockRun::finished() const {
+  return std::all_of(block_.warps.begin(), block_.warps.end(),
+                     [](const Warp& warp) { return warp.groups.empty(); });
+}
+
+std::uint64_t BlockRun::executed() const {
+  std::uint64_t sum = 0;
+  for (const WarpRun& warp : warps_) sum += warp.executed();
+  return sum;
+}
+
+BlockRun::Outcome BlockRun::run(std::uint64_t units) {
+  const auto polled = [&] {
+    std::uint64_t sum = 0;
+    for (const WarpRun& warp : warps_) sum += warp.polled();
+    return sum;
+  };
+  const std::uint64_t polled_before = polled();
+  std::uint64_t used = 0;
+  for (;;) {
+    if (grid_->aborted.load(std::memory_order_relaxed) < block_.number) return Outcome::stopped;
+    const std::uint64_t completions = barriers_.completions();
+    std::uint64_t round = 0;
+    for (WarpRun& warp : warps_) round += warp.run(kWarpTurn);
+    if (finished()) {
+      if (grid_->launch.checks != nullptr) grid_->launch.checks->block_ends(block_);
+      return Outcome::finished;
+    }
+    if (round == 0 && barriers_.completions() == completions) stuck();
+    used += round;
+    if (used < kShortest) continue;
+    if (executed() > grid_->launch.machine.settings.max_instructions) too_long();
+    if (2 * (polled() - polled_before) >= used) return Outcome::spins;
+    if (used >= units) return Outcome::out_of_time;
+  }
+}
+
+void BlockRun::flush_output() {
+  if (printed_.empty()) return;
+  grid_->print(block_.number, std::move(printed_));
+  printed_.clear();
+}
+
+}  // namespace halfgrad::emulator

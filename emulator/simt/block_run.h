@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <halfgrad/emulator/simt/barriers.h>
+#include <halfgrad/emulator/simt/grid_state.h>
+#include <halfgrad/emulator/simt/warp_run.h>
+
+namespace halfgrad::emulator {
+
+/// Runs one block after another on one host thread. Registers, local and shared memory stay
+/// allocated.
+class BlockRun {
+ public:
+  void prepare(GridState& grid, std::vector<InstructionCounters>& counters);
+  void start(std::uint64_t number);
+
+  enum class Outcome : std::uint8_t { finished, spins, out_of_time, stopped };
+  /// Runs for about `units` of time, less if the block only polls memory. Throws KernelAborted.
+  Outcome run(std::uint64_t units);
+
+  Block& block() { return block_; }
+  Launch& launch() const { return grid_->launch; }
+  GridState& grid() const { return *grid_; }
+  BlockBarriers& barriers() { return barriers_; }
+  /// Appends what printf wrote.
+  void print(const std::string& text) { printed_ += text; }
+  void flush_output();
+  /// Instructions that the block's warps executed.
+  std::uint64_t executed() const;
+
+ private:
+  bool finished() const;
+  /// Nothing can run: adds findings that say where the warps wait, and throws KernelAborted
+  /// (stuck.cpp).
+  [[noreturn]] void stuck();
+  [[noreturn]] void too_long();
+
+  GridState* grid_ = nullptr;
+  Block block_;
+  std::vector<WarpRun> warps_;
+  BlockBarriers barriers_;
+  std::string printed_;
+};
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,138 @@
+#include <halfgrad/emulator/simt/builtins.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/memory/access.h>
+#include <halfgrad/emulator/simt/device_heap.h>
+#include <halfgrad/emulator/simt/printf_format.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// A call of a builtin by one lane.
+struct LaneCall {
+  BlockRun& run;
+  Execution execution;  ///< of this lane only
+  const Instruction& instruction;
+  const Call& call;
+  unsigned lane;
+
+  std::byte* parameters() const {
+    return execution.frame->parameters + lane * execution.frame->function->parameter_bytes;
+  }
+  std::uint64_t argument(std::size_t i) const {
+    std::uint64_t value = 0;
+    if (i >= call.arguments.size()) return 0;
+    const Parameter& parameter = call.arguments[i];
+    std::memcpy(&value, parameters() + parameter.offset, std::min<std::size_t>(8, parameter.bytes));
+    return value;
+  }
+  void set_result(std::uint64_t value) const {
+    if (call.results.empty()) return;
+    const Parameter& parameter = call.results[0];
+    std::memcpy(parameters() + parameter.offset, &value, std::min<std::size_t>(8, parameter.bytes));
+  }
+  /// Reads memory as a load of this lane would.
+  std::uint64_t load(std::uint64_t address, unsigned bytes) {
+    Access access;
+    access.bytes = access.alignment = static_cast<std::uint8_t>(bytes);
+    LaneAddresses addresses{};
+    addresses[lane] = address;
+    const HostPointers pointers = resolve(execution, instruction, access, addresses);
+    std::uint64_t value = 0;
+    std::memcpy(&value, pointers.lane[lane], bytes);
+    return value;
+  }
+  std::string string(std::uint64_t address) {
+    std::string text;
+    while (const auto next = static_cast<char>(load(address++, 1))) text += next;
+    return text;
+  }
+};
+
+/// Arguments of printf in the buffer that nvcc's code fills: 4 or 8 bytes each, aligned to their
+/// size.
+class BufferArguments : public PrintfArguments {
+ public:
+  BufferArguments(LaneCall& call, std::uint64_t address) : call_(call), address_(address) {}
+
+  std::uint64_t next(unsigned bytes) override {
+    address_ = (address_ + bytes - 1) / bytes * bytes;
+    const std::uint64_t value = call_.load(address_, bytes);
+    address_ += bytes;
+    return value;
+  }
+  std::string string(std::uint64_t address) override {
+    return address == 0 ? "(null)" : call_.string(address);
+  }
+
+ private:
+  LaneCall& call_;
+  std::uint64_t address_;
+};
+
+void call_printf(LaneCall& call) {
+  BufferArguments arguments(call, call.argument(1));
+  const PrintfResult result = format_printf(call.string(call.argument(0)), arguments);
+  call.run.print(result.text);
+  call.set_result(static_cast<std::uint64_t>(result.arguments));
+}
+
+[[noreturn]] void call_assertfail(LaneCall& call) {
+  const std::string message = call.string(call.argument(0));
+  const std::string file = call.string(call.argument(1));
+  const std::string function = call.string(call.argument(3));
+  const std::string line = std::to_string(static_cast<std::uint32_t>(call.argument(2)));
+  const Dim3& block = call.execution.block->index;
+  const Dim3& size = call.run.launch().request.block;
+  const unsigned thread = call.execution.warp->index * kWarpSize + call.lane;
+  const auto triple = [](unsigned x, unsigned y, unsigned z) {
+    return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
+  };
+  // The text is the one that CUDA prints.
+  const std::string text =
+      file + ":" + line + ": " + function + ": block: " + triple(block.x, block.y, block.z) +
+      ", thread: " + triple(thread % size.x, thread / size.x % size.y, thread / size.x / size.y) +
+      " Assertion `" + message + "` failed.";
+  std::fprintf(stderr, "%s\n", text.c_str());
+  abort_kernel(call.execution, call.instruction, call.lane, FindingKind::assertion, text);
+}
+
+void call_malloc(LaneCall& call) {
+  DeviceHeap* heap = call.run.launch().machine.heap;
+  call.set_result(heap == nullptr ? 0 : heap->allocate(call.argument(0)));
+}
+
+void call_free(LaneCall& call) {
+  const std::uint64_t address = call.argument(0);
+  DeviceHeap* heap = call.run.launch().machine.heap;
+  if (address == 0 || (heap != nullptr && heap->free(address))) return;
+  abort_kernel(call.execution, call.instruction, call.lane, FindingKind::invalid_call,
+               "free: expected an address that malloc returned in a kernel and that is not free",
+               address);
+}
+
+}  // namespace
+
+void call_builtin(BlockRun& run, const Execution& execution, const Instruction& instruction,
+                  const Call& call) {
+  void (*function)(LaneCall&) = nullptr;
+  if (call.name == "vprintf") function = call_printf;
+  if (call.name == "__assertfail") function = call_assertfail;
+  if (call.name == "malloc") function = call_malloc;
+  if (call.name == "free") function = call_free;
+  if (function == nullptr) {
+    abort_kernel(execution, instruction, first_lane(execution.mask), FindingKind::unknown_function,
+                 "a call of " + call.name + ", which neither the module nor the emulator has");
+  }
+  each_lane(execution.mask, [&](unsigned lane) {
+    LaneCall one{run, execution, instruction, call, lane};
+    one.execution.mask = LaneMask{1} << lane;
+    function(one);
+  });
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <halfgrad/emulator/simt/launch.h>
+
+namespace halfgrad::emulator {
+
+/// What the host threads that run one grid share.
+struct GridState {
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  explicit GridState(Launch& launch) : launch(launch), blocks(launch.request.grid.product()) {}
+
+  Launch& launch;
+  std::uint64_t blocks;
+  std::uint64_t resident_limit = kNone;  ///< blocks that run at the same time
+  bool step = false;                     ///< print each instruction
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> resident{0};
+  std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
+
+  /// A block ended with an exception. Blocks of a higher number stop, those of a lower one go on,
+  /// so that the exception of the lowest block is thrown, however many threads there are.
+  void abort(std::uint64_t block, std::exception_ptr exception);
+  /// Throws the exception of the lowest block, if there is one.
+  void rethrow() const;
+  /// Keeps what the block printed; printf's output appears in the order of the blocks.
+  void print(std::uint64_t block, std::string text);
+  void flush_output();
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr exception_;
+  std::map<std::uint64_t, std::string> printed_;
+};
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,88 @@
+#include <halfgrad/emulator/simt/launch.h>
+
+#include <chrono>
+#include <cstring>
+
+#include <halfgrad/emulator/simt/grid_run.h>
+#include <halfgrad/emulator/simt/grid_state.h>
+#include <halfgrad/emulator/simt/step_printer.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// Memory of cooperative groups' grid barrier (cooperative_groups/details/info.h): the size of the
+/// workspace, then a barrier of 32 bits that is 0 at first.
+class GridWorkspace {
+ public:
+  explicit GridWorkspace(Launch& launch) : memory_(launch.machine.memory) {
+    if (!launch.request.cooperative) return;
+    constexpr std::uint32_t kBytes = 64;
+    allocation_ = memory_.allocate(MemoryKind::device, 0, kBytes, 256, "a cooperative launch");
+    if (allocation_ == nullptr) {
+      throw std::runtime_error("cooperative launch: no device memory is left for its barrier");
+    }
+    std::memset(allocation_->host, 0, kBytes);
+    std::memcpy(allocation_->host, &kBytes, sizeof kBytes);
+    if (allocation_->written != nullptr) std::memset(allocation_->written, 1, kBytes);
+    launch.workspace = allocation_;
+  }
+  ~GridWorkspace() {
+    if (allocation_ != nullptr) memory_.free(allocation_->begin);
+  }
+  GridWorkspace(const GridWorkspace&) = delete;
+  GridWorkspace& operator=(const GridWorkspace&) = delete;
+
+ private:
+  Allocations& memory_;
+  const Allocation* allocation_ = nullptr;
+};
+
+void lay_out_shared_memory(Launch& launch) {
+  const Kernel& kernel = launch.request.kernel;
+  const std::size_t alignment = std::max<std::size_t>(kernel.dynamic_shared_alignment, 1);
+  const std::size_t begin = (kernel.static_shared_bytes + alignment - 1) / alignment * alignment;
+  const bool dynamic = launch.request.dynamic_shared_bytes != 0;
+  launch.dynamic_shared_begin = begin;
+  launch.shared_bytes =
+      dynamic ? begin + launch.request.dynamic_shared_bytes : kernel.static_shared_bytes;
+}
+
+/// Blocks that a GPU holds at the same time (CUDA C++ Programming Guide, "Technical
+/// Specifications").
+std::uint64_t resident_blocks(const Launch& launch) {
+  constexpr std::size_t kThreads = 2048, kBlocks = 32;
+  const std::size_t threads =
+      (launch.request.block.product() + kWarpSize - 1) / kWarpSize * kWarpSize;
+  std::size_t blocks = std::min(kBlocks, kThreads / threads);
+  if (launch.shared_bytes != 0) {
+    blocks = std::min(blocks, launch.machine.shared_bytes_per_block / launch.shared_bytes);
+  }
+  return std::max<std::size_t>(blocks, 1) * launch.machine.multiprocessors;
+}
+
+bool checks_accesses(const Settings& settings) {
+  return settings.check_race || settings.check_init || settings.check_sync;
+}
+
+}  // namespace
+
+LaunchCounters run(const Machine& machine, const LaunchRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  Launch launch{machine, request};
+  lay_out_shared_memory(launch);
+  const GridWorkspace workspace(launch);
+  if (checks_accesses(machine.settings)) {
+    launch.checks = std::make_unique<LaunchChecks>(launch, request.operation, request.order);
+  }
+  GridState grid(launch);
+  grid.resident_limit = request.cooperative ? GridState::kNone : resident_blocks(launch);
+  grid.step = steps_through(launch);
+  LaunchCounters counters = run_grid(grid);
+  counters.blocks = grid.blocks;
+  counters.warps = grid.blocks * ((request.block.product() + kWarpSize - 1) / kWarpSize);
+  counters.host_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return counters;
+}
+
+}  // namespace halfgrad::emulator

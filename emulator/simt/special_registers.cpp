@@ -1,0 +1,155 @@
+#include <halfgrad/emulator/simt/special_registers.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// Shared memory that the system reserves at the start of a block's, from sm_90 on.
+constexpr std::uint32_t kReservedShared = 0;
+
+bool changes_with_block(Special special) {
+  switch (special) {
+    case Special::ctaid_x:
+    case Special::ctaid_y:
+    case Special::ctaid_z:
+    case Special::smid:  // clang-format off
+    case Special::cluster_ctaid: return true;  // clang-format on
+    default:
+      return false;
+  }
+}
+
+std::uint32_t lane_value(Special special, unsigned lane, unsigned thread, const Dim3& block) {
+  const LaneMask own = LaneMask{1} << lane;
+  switch (special) {
+    case Special::tid_x:
+      return thread % block.x;
+    case Special::tid_y:
+      return thread / block.x % block.y;
+    case Special::tid_z:
+      return thread / block.x / block.y;
+    case Special::laneid:
+      return lane;
+    case Special::lanemask_eq:
+      return own;
+    case Special::lanemask_lt:
+      return own - 1;
+    case Special::lanemask_le:
+      return own | (own - 1);
+    case Special::lanemask_gt:
+      return ~(own | (own - 1));
+    case Special::lanemask_ge:
+      return ~(own - 1);
+    default:
+      return 0;
+  }
+}
+
+bool differs_by_lane(Special special) {
+  switch (special) {
+    case Special::tid_x:
+    case Special::tid_y:
+    case Special::tid_z:
+    case Special::laneid:  // clang-format off
+    case Special::lanemask_eq: case Special::lanemask_lt: case Special::lanemask_le:
+    case Special::lanemask_gt: case Special::lanemask_ge: return true;  // clang-format on
+    default:
+      return false;
+  }
+}
+
+/// A register that has one value for all lanes of a warp.
+std::uint64_t warp_value(const Launch& launch, const Warp& warp, const Frame& frame,
+                         Special special) {
+  const LaunchRequest& request = launch.request;
+  const Block& block = *warp.block;
+  const std::uint64_t workspace = launch.workspace == nullptr ? 0 : launch.workspace->begin;
+  switch (special) {
+    case Special::ntid_x:
+      return request.block.x;
+    case Special::ntid_y:
+      return request.block.y;
+    case Special::ntid_z:
+      return request.block.z;
+    case Special::ctaid_x:
+      return block.index.x;
+    case Special::ctaid_y:
+      return block.index.y;
+    case Special::ctaid_z:
+      return block.index.z;
+    case Special::nctaid_x:
+      return request.grid.x;
+    case Special::nctaid_y:
+      return request.grid.y;
+    case Special::nctaid_z:
+      return request.grid.z;
+    case Special::warpid:
+      return warp.index;
+    case Special::nwarpid:
+      return (block.threads + kWarpSize - 1) / kWarpSize;
+    case Special::smid:
+      return block.number % launch.machine.multiprocessors;
+    case Special::nsmid:
+      return launch.machine.multiprocessors;
+    case Special::gridid:
+      return request.operation;
+    case Special::envreg1:
+      return workspace >> 32;
+    case Special::envreg2:
+      return workspace & 0xffffffffu;
+    case Special::dynamic_smem_size:
+      return request.dynamic_shared_bytes;
+    case Special::total_smem_size:
+      return launch.shared_bytes;
+    case Special::dynamic_smem_begin:
+      return launch.dynamic_shared_begin;
+    case Special::local_begin:
+      return frame.local_begin;
+    case Special::reserved_smem_begin:
+    case Special::reserved_smem_end:
+    case Special::reserved_smem_cap:
+    case Special::reserved_smem_offset_1:
+      return kReservedShared;
+    // A block is a cluster of its own: cluster launches are refused before they get here.
+    case Special::cluster_ctaid:
+      return 0;
+    case Special::cluster_nctaid:
+    case Special::cluster_nctarank:
+      return 1;
+    case Special::cluster_ctarank:
+    case Special::is_explicit_cluster:
+    default:
+      return 0;
+  }
+}
+
+void fill(const Launch& launch, const Warp& warp, Frame& frame, bool block_specials) {
+  for (const Function::SpecialUse& use : frame.function->specials) {
+    if (changes_with_block(use.special) != block_specials) continue;
+    const bool by_lane = differs_by_lane(use.special);
+    const std::uint64_t same = by_lane ? 0 : warp_value(launch, warp, frame, use.special);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      const unsigned thread = warp.index * kWarpSize + lane;
+      const std::uint64_t value =
+          use.addend +
+          (by_lane ? lane_value(use.special, lane, thread, launch.request.block) : same);
+      std::byte* place = frame.registers + use.offset;
+      if (use.wide) {
+        reinterpret_cast<std::uint64_t*>(place)[lane] = value;
+      } else {
+        reinterpret_cast<std::uint32_t*>(place)[lane] = static_cast<std::uint32_t>(value);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fill_launch_specials(const Launch& launch, const Warp& warp, Frame& frame) {
+  fill(launch, warp, frame, false);
+}
+
+void fill_block_specials(const Launch& launch, const Warp& warp, Frame& frame) {
+  fill(launch, warp, frame, true);
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,135 @@
+#include <string>
+
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/block_run.h>
+#include <halfgrad/emulator/simt/warp_run.h>
+
+namespace halfgrad::emulator {
+
+void WarpRun::control(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  switch (instruction.control) {
+    case Control::branch:
+      return branch(index, instruction, lanes);
+    case Control::branch_indexed:
+      return branch_indexed(index, instruction, lanes);
+    case Control::call:
+      return call(index, instruction, lanes);
+    case Control::ret:
+      return ret(index, lanes);
+    case Control::exit:
+      return exit(index, lanes);
+    case Control::barrier:
+      return barrier(index, instruction, lanes);
+    case Control::warp_sync:
+      return sync(index, instruction, lanes);
+    case Control::trap:
+      abort_kernel(execution_of(warp_->groups[index], lanes), instruction, first_lane(lanes),
+                   FindingKind::trap, "the kernel executes trap");
+    case Control::none:
+    case Control::pause:
+      return;  // WarpRun::run_group executes them
+  }
+}
+
+void WarpRun::split(std::size_t index, LaneMask lanes, std::uint32_t pc) {
+  if (lanes == 0) return;
+  LaneGroup part = warp_->groups[index];
+  part.mask = lanes;
+  part.pc = pc;
+  part.state = LaneGroup::State::ready;
+  warp_->groups[index].mask &= ~lanes;
+  warp_->groups.push_back(part);
+}
+
+void WarpRun::erase_if_empty(std::size_t index) {
+  std::vector<LaneGroup>& groups = warp_->groups;
+  if (groups[index].mask == 0) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void WarpRun::branch(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  split(index, lanes, instruction.target);
+  ++warp_->groups[index].pc;  // the lanes whose guard is false; run_group handles a branch of all
+}
+
+void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  const LaneGroup group = warp_->groups[index];
+  const Execution execution = execution_of(group, lanes);
+  const auto& table = group.frame->function->branch_tables[instruction.target];
+  const std::uint32_t* entries = execution.lanes<std::uint32_t>(instruction.operands[0]);
+  each_lane(lanes, [&](unsigned lane) {
+    if (entries[lane] >= table.size()) {
+      abort_kernel(execution, instruction, lane, FindingKind::trap,
+                   "brx.idx: expected an index below " + std::to_string(table.size()) + ", got " +
+                       std::to_string(entries[lane]));
+    }
+  });
+  for (LaneMask left = lanes; left != 0;) {
+    const std::uint32_t entry = entries[first_lane(left)];
+    LaneMask same = 0;
+    each_lane(left, [&](unsigned lane) {
+      if (entries[lane] == entry) same |= LaneMask{1} << lane;
+    });
+    split(index, same, table[entry]);
+    left &= ~same;
+  }
+  ++warp_->groups[index].pc;
+  erase_if_empty(index);
+}
+
+void WarpRun::exit(std::size_t index, LaneMask lanes) {
+  warp_->alive &= ~lanes;
+  LaneGroup& group = warp_->groups[index];
+  for (Frame* frame = group.frame; frame != nullptr;) {
+    frame->lanes &= ~lanes;
+    frame = frame->returns[first_lane(lanes)].caller;
+  }
+  group.mask &= ~lanes;
+  ++group.pc;
+  erase_if_empty(index);
+  complete_syncs();
+  run_->barriers().lanes_exited(*warp_);
+}
+
+void WarpRun::barrier(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  const BarrierOptions& options = instruction.options<BarrierOptions>();
+  split(index, warp_->groups[index].mask & ~lanes, warp_->groups[index].pc + 1);
+  const std::uint32_t* ids =
+      execution_of(warp_->groups[index], lanes).lanes<std::uint32_t>(instruction.source(0));
+  for (LaneMask left = lanes; left != 0;) {
+    const std::uint32_t id = ids[first_lane(left)];
+    LaneMask same = 0;
+    each_lane(left, [&](unsigned lane) {
+      if (ids[lane] == id) same |= LaneMask{1} << lane;
+    });
+    left &= ~same;
+    if (left != 0) split(index, left, warp_->groups[index].pc);  // they arrive at another barrier
+    LaneGroup& group = warp_->groups[index];
+    Execution execution = execution_of(group, same);
+    if (id >= kBarriers) {
+      abort_kernel(execution, instruction, first_lane(same), FindingKind::barrier,
+                   "bar: expected a barrier from 0 to 15, got " + std::to_string(id));
+    }
+    if (options.action == BarrierAction::arrive) {
+      ++group.pc;
+    } else {
+      group.state = LaneGroup::State::waits_at_barrier;
+      group.barrier = static_cast<std::uint8_t>(id);
+      // Lanes that wait at this instruction already are of the same group.
+      for (std::size_t other = 0; other < warp_->groups.size(); ++other) {
+        LaneGroup& waiting = warp_->groups[other];
+        const bool same_place = other != index && waiting.frame == group.frame &&
+                                waiting.pc == group.pc && waiting.barrier == id &&
+                                waiting.state == LaneGroup::State::waits_at_barrier;
+        if (!same_place) continue;
+        waiting.mask |= group.mask;
+        group.mask = 0;
+        break;
+      }
+      erase_if_empty(index);
+    }
+    run_->barriers().arrive(execution, instruction, id);
+    return;  // a group with another barrier number runs again
+  }
+}
+
+}  // namespace halfgrad::emulator

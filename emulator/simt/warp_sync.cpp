@@ -1,0 +1,104 @@
+#include <string>
+
+#include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/block_run.h>
+#include <halfgrad/emulator/simt/warp_run.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+bool waits_for_lanes(const LaneGroup& group) {
+  return group.state == LaneGroup::State::waits_for_lanes;
+}
+
+const Instruction& instruction_of(const LaneGroup& group) {
+  return group.frame->function->code[group.pc];
+}
+
+/// bar.warp.sync computes nothing, so lanes may meet at different ones.
+bool is_warp_barrier(const LaneGroup& group) { return instruction_of(group).execute == nullptr; }
+
+bool meets(const LaneGroup& a, const LaneGroup& b) {
+  if (!waits_for_lanes(b) || a.needed != b.needed) return false;
+  if (a.frame == b.frame && a.pc == b.pc) return true;
+  return is_warp_barrier(a) && is_warp_barrier(b);
+}
+
+const LaneMask* members_of(const Execution& execution, const Instruction& instruction) {
+  return execution.lanes<LaneMask>(instruction.operands[instruction.mask_operand]);
+}
+
+/// Lanes of `lanes` that give the same member mask as the first of them.
+LaneMask lanes_with_one_mask(const LaneMask* members, LaneMask lanes) {
+  const LaneMask needed = members[first_lane(lanes)];
+  LaneMask same = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    if (members[lane] == needed) same |= LaneMask{1} << lane;
+  });
+  return same;
+}
+
+void check_callers(const Execution& execution, const Instruction& instruction, LaneMask needed) {
+  const LaneMask missing = execution.mask & ~needed;
+  if (missing == 0 || !execution.launch->machine.settings.check_sync) return;
+  report(execution, instruction, first_lane(missing), FindingKind::warp_sync,
+         "a lane executes a .sync instruction whose member mask does not name it");
+}
+
+void execute(Execution& execution, const Instruction& instruction) {
+  if (instruction.execute != nullptr) instruction.execute(execution, instruction);
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->warp_synchronised(*execution.warp, execution.mask);
+}
+
+}  // namespace
+
+/// Executes if all lanes that the mask names are in the group: the case that matters for speed.
+bool WarpRun::sync_at_once(Execution& execution, const Instruction& instruction) {
+  const LaneMask* members = members_of(execution, instruction);
+  const LaneMask needed = members[first_lane(execution.mask)];
+  if ((needed & warp_->alive & ~execution.mask) != 0) return false;
+  if (lanes_with_one_mask(members, execution.mask) != execution.mask) return false;
+  if ((execution.mask & ~needed) != 0) check_callers(execution, instruction, needed);
+  execute(execution, instruction);
+  return true;
+}
+
+/// Lanes wait, a group for each mask, until those that they name have come.
+void WarpRun::sync(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  const std::uint32_t pc = warp_->groups[index].pc;
+  split(index, warp_->groups[index].mask & ~lanes, pc + 1);
+  const LaneMask* members = members_of(execution_of(warp_->groups[index], lanes), instruction);
+  for (LaneMask left = lanes; left != 0;) {
+    const LaneMask same = lanes_with_one_mask(members, left);
+    left &= ~same;
+    if (left != 0) split(index, same, pc);
+    LaneGroup& group = left != 0 ? warp_->groups.back() : warp_->groups[index];
+    group.state = LaneGroup::State::waits_for_lanes;
+    group.needed = members[first_lane(same)];
+    check_callers(execution_of(group, same), instruction, group.needed);
+  }
+  complete_syncs();
+}
+
+/// Lets lanes go on whose partners have all come.
+void WarpRun::complete_syncs() {
+  std::vector<LaneGroup>& groups = warp_->groups;
+  for (std::size_t first = 0; first < groups.size(); ++first) {
+    if (!waits_for_lanes(groups[first])) continue;
+    const LaneGroup model = groups[first];
+    LaneMask present = 0;
+    for (const LaneGroup& group : groups) present |= meets(model, group) ? group.mask : 0;
+    if ((model.needed & warp_->alive & ~present) != 0) continue;
+    const Instruction& instruction = instruction_of(model);
+    Execution execution = execution_of(model, present);
+    for (LaneGroup& group : groups) {
+      if (!meets(model, group)) continue;
+      group.state = LaneGroup::State::ready;
+      ++group.pc;
+    }
+    execute(execution, instruction);
+  }
+}
+
+}  // namespace halfgrad::emulator
