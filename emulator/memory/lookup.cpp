@@ -5,41 +5,32 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct Range {
-  std::uint64_t begin = 0;
-  std::size_t bytes = 0;
-  std::byte* host = nullptr;
-
-  bool holds(std::uint64_t address, std::size_t size) const {
-    return address - begin <= bytes && size <= bytes - (address - begin);
-  }
-};
-
 /// Allocations that a thread used last.
 struct RecentRanges {
   std::uint64_t generation = 0;
-  std::array<Range, 8> ranges;
+  std::array<HostRange, 8> ranges;
   unsigned next = 0;
 };
 thread_local RecentRanges recent;
 
 }  // namespace
 
-std::byte* host_address(const Allocations& memory, std::uint64_t address, std::size_t bytes) {
+HostRange host_range(const Allocations& memory, std::uint64_t address, std::size_t bytes) {
   RecentRanges& cache = recent;
   const std::uint64_t generation = memory.generation();
   if (cache.generation == generation) {
-    for (const Range& range : cache.ranges) {
-      if (range.holds(address, bytes)) return range.host + (address - range.begin);
+    for (const HostRange& range : cache.ranges) {
+      if (range.holds(address, bytes)) return range;
     }
   } else {
     cache = {.generation = generation, .ranges = {}, .next = 0};
   }
   const Allocation* found = memory.find(address, bytes);
-  if (found == nullptr) return nullptr;
-  cache.ranges[cache.next] = {found->begin, found->bytes, found->host};
+  if (found == nullptr) return {};
+  HostRange& range = cache.ranges[cache.next];
   cache.next = (cache.next + 1) % static_cast<unsigned>(cache.ranges.size());
-  return found->host + (address - found->begin);
+  range = {found->begin, found->bytes, found->host};
+  return range;
 }
 
 }  // namespace halfgrad::emulator

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/simt/control_flow.h>
 #include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
@@ -132,11 +133,15 @@ void BlockBarriers::complete(unsigned id) {
   Phase& phase = phases_[id];
   std::array<Arrival, 1024> waiters;
   std::size_t count = 0;
+  const bool some_exited = block_->launch->machine.settings.check_sync && phase.expected == 0 &&
+                           std::any_of(block_->warps.begin(), block_->warps.end(),
+                                       [](const Warp& warp) { return !warp.exited.empty(); });
   for (Warp& warp : block_->warps) {
     if (block_->launch->machine.settings.check_sync) check_alignment(*block_, warp, id);
     for (LaneGroup& group : warp.groups) {
       if (!waits_at(group, id)) continue;
       write_reduction(execution_of(*block_, warp, group), instruction_of(group), phase);
+      if (some_exited) check_passed_by(warp, group, id);
       group.state = LaneGroup::State::ready;
       ++group.pc;
       waiters[count++] = {&warp, group.mask};
@@ -149,6 +154,38 @@ void BlockBarriers::complete(unsigned id) {
   open_ &= ~(1u << id);
   std::fill(phase.partial.begin(), phase.partial.end(), 0);
   ++completions_;
+}
+
+void BlockBarriers::check_passed_by(Warp& warp, const LaneGroup& group, unsigned id) {
+  if (group.frame->depth != 0) return;
+  for (const Warp& other : block_->warps) {
+    for (const ExitedLanes& exited : other.exited) {
+      if (!passed_by(*group.frame->function, group.pc, exited.last_pc)) continue;
+      const Execution execution = execution_of(*block_, warp, group);
+      const Instruction& last = group.frame->function->code[exited.last_pc];
+      report(execution, instruction_of(group), first_lane(group.mask), FindingKind::barrier,
+             "threads wait at barrier " + std::to_string(id) +
+                 ", which others passed by before they exited; the last place of lane " +
+                 std::to_string(first_lane(exited.lanes)) + " of warp " +
+                 std::to_string(other.index) + " is " + place_of(execution, last));
+      return;
+    }
+  }
+}
+
+/// A thread passed the barrier by if its last instruction can follow the barrier, and the barrier
+/// cannot follow it. A thread that returns early leaves from a branch before the barrier.
+bool BlockBarriers::passed_by(const Function& function, std::uint32_t barrier,
+                              std::uint32_t last_pc) {
+  if (last_pc == kNowhere) return false;
+  for (const Passing& known : known_) {
+    const bool same = known.function == &function && known.barrier == barrier;
+    if (same && known.last_pc == last_pc) return known.passed;
+  }
+  const bool passed =
+      can_follow(function, barrier, last_pc) && !can_follow(function, last_pc, barrier);
+  known_.push_back({&function, barrier, last_pc, passed});
+  return passed;
 }
 
 void BlockBarriers::lanes_exited(Warp& warp) {

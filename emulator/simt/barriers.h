@@ -36,6 +36,7 @@ class BlockBarriers {
     std::vector<LaneMask> partial;  ///< lanes of warps that did not arrive as a whole yet, by warp
   };
 
+  void prepare() { known_.clear(); }  ///< for another kernel
   void start_block(Block& block);
 
   /// Lanes of one group arrive. The group of those that wait must be in its warp's list already,
@@ -53,11 +54,20 @@ class BlockBarriers {
   void complete_if_due(unsigned id);
   bool is_due(const Phase& phase) const;
   void complete(unsigned id);
+  /// Reports threads that left the kernel from behind a barrier which others wait at.
+  void check_passed_by(Warp& warp, const LaneGroup& group, unsigned id);
+  bool passed_by(const Function& function, std::uint32_t barrier, std::uint32_t last_pc);
 
   Block* block_ = nullptr;
   std::array<Phase, kBarriers> phases_;
   std::uint32_t open_ = 0;  ///< a bit for each open barrier
   std::uint64_t completions_ = 0;
+  struct Passing {
+    const Function* function;
+    std::uint32_t barrier, last_pc;
+    bool passed;
+  };
+  std::vector<Passing> known_;  ///< answers of passed_by()
 };
 
 }  // namespace halfgrad::emulator

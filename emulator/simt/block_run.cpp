@@ -21,6 +21,7 @@ void BlockRun::prepare(GridState& grid, std::vector<InstructionCounters>& counte
   grid_ = &grid;
   Launch& launch = grid.launch;
   block_.launch = &launch;
+  barriers_.prepare();
   block_.counters = &counters;
   block_.threads = static_cast<unsigned>(launch.request.block.product());
   block_.shared.resize(launch.shared_bytes);

@@ -17,19 +17,28 @@ bool runs_before(const LaneGroup& a, const LaneGroup& b) {
   return key(a) < key(b);
 }
 
+/// Whether two groups can go on as one.
+bool can_join(const LaneGroup& a, const LaneGroup& b) {
+  if (a.pc != b.pc || a.frame != b.frame || a.state != b.state) return false;
+  if (a.state == LaneGroup::State::waits_at_barrier) return a.barrier == b.barrier;
+  return a.state == LaneGroup::State::ready || a.needed == b.needed;
+}
+
 }  // namespace
 
-/// Joins ready groups that stand at one place.
-void WarpRun::merge_ready() {
+/// Joins groups that stand at one place.
+void WarpRun::join_groups() {
   std::vector<LaneGroup>& groups = warp_->groups;
   for (std::size_t a = 0; a < groups.size(); ++a) {
-    if (!is_ready(groups[a])) continue;
     for (std::size_t b = groups.size() - 1; b > a; --b) {
-      const LaneGroup& other = groups[b];
-      if (!is_ready(other) || other.pc != groups[a].pc || other.frame != groups[a].frame) continue;
-      groups[a].mask |= other.mask;
-      groups[a].passed &= other.passed;
-      groups[a].run_length = std::max(groups[a].run_length, other.run_length);
+      if (!can_join(groups[a], groups[b])) continue;
+      groups[a].mask |= groups[b].mask;
+      if (groups[a].branch_from != groups[b].branch_from) {
+        groups[a].branch_from = kNowhere;
+        groups[a].branch_to = groups[a].pc;
+      }
+      groups[a].passed &= groups[b].passed;
+      groups[a].run_length = std::max(groups[a].run_length, groups[b].run_length);
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(b));
     }
   }
@@ -42,7 +51,7 @@ int WarpRun::pick() {
     groups[0].passed = false;
     return is_ready(groups[0]) ? 0 : -1;
   }
-  merge_ready();
+  join_groups();
   const LaneGroup* best = nullptr;
   for (const LaneGroup& group : groups) {
     if (is_ready(group) && (best == nullptr || runs_before(group, *best))) best = &group;

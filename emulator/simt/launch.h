@@ -43,10 +43,10 @@ struct LaunchRequest {
 struct Launch {
   const Machine& machine;
   const LaunchRequest& request;
-  std::size_t dynamic_shared_begin = 0;   ///< byte offset of dynamic shared memory in a block's
-  std::size_t shared_bytes = 0;           ///< of a block in all
-  std::unique_ptr<LaunchChecks> checks{};   ///< nullptr: no check of accesses
-  const Allocation* workspace = nullptr;  ///< of cooperative groups' grid barrier, or nullptr
+  std::size_t dynamic_shared_begin = 0;    ///< byte offset of dynamic shared memory in a block's
+  std::size_t shared_bytes = 0;            ///< of a block in all
+  std::unique_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
+  const Allocation* workspace = nullptr;   ///< of cooperative groups' grid barrier, or nullptr
 };
 
 /// Runs the whole grid, blocks spread over host threads, and returns what it counted. Findings go

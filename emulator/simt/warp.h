@@ -44,6 +44,14 @@ struct AsyncGroups {
   std::vector<AsyncCopy> open;
 };
 
+inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+/// Lanes that exited, and the last instruction of the kernel that they executed before.
+struct ExitedLanes {
+  LaneMask lanes = 0;
+  std::uint32_t last_pc = kNowhere;
+};
+
 /// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
 struct BarrierCopy {
   std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
@@ -64,6 +72,7 @@ struct LaneGroup {
   State state = State::ready;
   std::uint8_t barrier = 0;
   bool passed = false;  ///< ran for long while others of the warp were ready: they go first
+  std::uint32_t branch_from = 0, branch_to = 0;  ///< last branch taken; from kNowhere: unknown
   std::uint32_t run_length = 0;  ///< units of time while others were ready, see WarpRun
   LaneMask needed = 0;           ///< lanes that a *.sync waits for
 };
@@ -73,6 +82,7 @@ struct Warp {
   unsigned index = 0;  ///< in the block
   LaneMask alive = 0;
   std::vector<LaneGroup> groups;
+  std::vector<ExitedLanes> exited;
   std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;

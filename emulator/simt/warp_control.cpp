@@ -47,7 +47,10 @@ void WarpRun::erase_if_empty(std::size_t index) {
 }
 
 void WarpRun::branch(std::size_t index, const Instruction& instruction, LaneMask lanes) {
+  const std::uint32_t pc = warp_->groups[index].pc;
   split(index, lanes, instruction.target);
+  warp_->groups.back().branch_from = pc;
+  warp_->groups.back().branch_to = instruction.target;
   ++warp_->groups[index].pc;  // the lanes whose guard is false; run_group handles a branch of all
 }
 
@@ -70,6 +73,8 @@ void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, 
       if (entries[lane] == entry) same |= LaneMask{1} << lane;
     });
     split(index, same, table[entry]);
+    warp_->groups.back().branch_from = group.pc;
+    warp_->groups.back().branch_to = table[entry];
     left &= ~same;
   }
   ++warp_->groups[index].pc;
@@ -79,10 +84,10 @@ void WarpRun::branch_indexed(std::size_t index, const Instruction& instruction, 
 void WarpRun::exit(std::size_t index, LaneMask lanes) {
   warp_->alive &= ~lanes;
   LaneGroup& group = warp_->groups[index];
-  for (Frame* frame = group.frame; frame != nullptr;) {
-    frame->lanes &= ~lanes;
-    frame = frame->returns[first_lane(lanes)].caller;
-  }
+  const bool jumped = group.branch_to == group.pc;
+  const bool in_kernel = group.frame->depth == 0 && group.pc != 0;
+  const std::uint32_t last_pc = jumped ? group.branch_from : group.pc - 1;
+  warp_->exited.push_back({lanes, in_kernel ? last_pc : kNowhere});
   group.mask &= ~lanes;
   ++group.pc;
   erase_if_empty(index);
@@ -114,18 +119,7 @@ void WarpRun::barrier(std::size_t index, const Instruction& instruction, LaneMas
     } else {
       group.state = LaneGroup::State::waits_at_barrier;
       group.barrier = static_cast<std::uint8_t>(id);
-      // Lanes that wait at this instruction already are of the same group.
-      for (std::size_t other = 0; other < warp_->groups.size(); ++other) {
-        LaneGroup& waiting = warp_->groups[other];
-        const bool same_place = other != index && waiting.frame == group.frame &&
-                                waiting.pc == group.pc && waiting.barrier == id &&
-                                waiting.state == LaneGroup::State::waits_at_barrier;
-        if (!same_place) continue;
-        waiting.mask |= group.mask;
-        group.mask = 0;
-        break;
-      }
-      erase_if_empty(index);
+      join_groups();
     }
     run_->barriers().arrive(execution, instruction, id);
     return;  // a group with another barrier number runs again

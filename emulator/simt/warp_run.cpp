@@ -57,6 +57,7 @@ void WarpRun::start_block() {
   Frame& frame = frames_.kernel_frame();
   frame.lanes = warp_->alive;
   warp_->groups.clear();
+  warp_->exited.clear();
   LaneGroup& group = warp_->groups.emplace_back();
   group.mask = warp_->alive;
   group.frame = &frame;
@@ -132,7 +133,8 @@ std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
       if (instruction.control != Control::pause) print_step(execution, instruction);
     }
     if (instruction.control == Control::branch && mask == all) {
-      pc = instruction.target;
+      group.branch_from = pc;
+      group.branch_to = pc = instruction.target;
       continue;
     }
     if (instruction.control == Control::warp_sync && sync_at_once(execution, instruction)) {

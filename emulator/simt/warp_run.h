@@ -34,7 +34,7 @@ class WarpRun {
 
   // group_choice.cpp
   int pick();
-  void merge_ready();
+  void join_groups();
   std::uint32_t meeting_point(const LaneGroup& group) const;
   bool others_ready(const LaneGroup& group) const;
 

@@ -1,6 +1,3 @@
-#include <string>
-
-#include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/simt/block_run.h>
 #include <halfgrad/emulator/simt/warp_run.h>
 
@@ -16,7 +13,9 @@ const Instruction& instruction_of(const LaneGroup& group) {
 }
 
 /// bar.warp.sync computes nothing, so lanes may meet at different ones.
-bool is_warp_barrier(const LaneGroup& group) { return instruction_of(group).execute == nullptr; }
+bool is_warp_barrier(const LaneGroup& group) {
+  return instruction_of(group).kind == InstructionClass::barrier;
+}
 
 bool meets(const LaneGroup& a, const LaneGroup& b) {
   if (!waits_for_lanes(b) || a.needed != b.needed) return false;
@@ -38,17 +37,9 @@ LaneMask lanes_with_one_mask(const LaneMask* members, LaneMask lanes) {
   return same;
 }
 
-void check_callers(const Execution& execution, const Instruction& instruction, LaneMask needed) {
-  const LaneMask missing = execution.mask & ~needed;
-  if (missing == 0 || !execution.launch->machine.settings.check_sync) return;
-  report(execution, instruction, first_lane(missing), FindingKind::warp_sync,
-         "a lane executes a .sync instruction whose member mask does not name it");
-}
-
-void execute(Execution& execution, const Instruction& instruction) {
-  if (instruction.execute != nullptr) instruction.execute(execution, instruction);
-  LaunchChecks* checks = execution.launch->checks.get();
-  if (checks != nullptr) checks->warp_synchronised(*execution.warp, execution.mask);
+void synchronised(Warp& warp, const Block& block, LaneMask lanes) {
+  LaunchChecks* checks = block.launch->checks.get();
+  if (checks != nullptr) checks->warp_synchronised(warp, lanes);
 }
 
 }  // namespace
@@ -59,8 +50,8 @@ bool WarpRun::sync_at_once(Execution& execution, const Instruction& instruction)
   const LaneMask needed = members[first_lane(execution.mask)];
   if ((needed & warp_->alive & ~execution.mask) != 0) return false;
   if (lanes_with_one_mask(members, execution.mask) != execution.mask) return false;
-  if ((execution.mask & ~needed) != 0) check_callers(execution, instruction, needed);
-  execute(execution, instruction);
+  instruction.execute(execution, instruction);
+  synchronised(*warp_, *execution.block, execution.mask);
   return true;
 }
 
@@ -76,13 +67,13 @@ void WarpRun::sync(std::size_t index, const Instruction& instruction, LaneMask l
     LaneGroup& group = left != 0 ? warp_->groups.back() : warp_->groups[index];
     group.state = LaneGroup::State::waits_for_lanes;
     group.needed = members[first_lane(same)];
-    check_callers(execution_of(group, same), instruction, group.needed);
   }
   complete_syncs();
 }
 
 /// Lets lanes go on whose partners have all come.
 void WarpRun::complete_syncs() {
+  join_groups();
   std::vector<LaneGroup>& groups = warp_->groups;
   for (std::size_t first = 0; first < groups.size(); ++first) {
     if (!waits_for_lanes(groups[first])) continue;
@@ -90,14 +81,18 @@ void WarpRun::complete_syncs() {
     LaneMask present = 0;
     for (const LaneGroup& group : groups) present |= meets(model, group) ? group.mask : 0;
     if ((model.needed & warp_->alive & ~present) != 0) continue;
-    const Instruction& instruction = instruction_of(model);
-    Execution execution = execution_of(model, present);
     for (LaneGroup& group : groups) {
       if (!meets(model, group)) continue;
+      const Instruction& instruction = instruction_of(group);
+      Execution execution = execution_of(group, group.mask);
+      instruction.execute(execution, instruction);
+    }
+    for (LaneGroup& group : groups) {
+      if (!waits_for_lanes(group) || (group.mask & present) == 0) continue;
       group.state = LaneGroup::State::ready;
       ++group.pc;
     }
-    execute(execution, instruction);
+    synchronised(*warp_, run_->block(), present);
   }
 }
 

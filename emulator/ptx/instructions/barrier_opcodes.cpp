@@ -2,24 +2,11 @@
 // barrier.cluster".
 #include <halfgrad/emulator/ptx/instructions/barrier_opcodes.h>
 
+#include <halfgrad/emulator/ptx/instructions/warp.h>
 #include <halfgrad/emulator/simt/barriers.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-/// bar.warp.sync mask: waits only.
-void decode_warp_barrier(Encoder& encoder) {
-  encoder.source(0, Type::u32);
-  encoder.instruction.kind = InstructionClass::barrier;
-  encoder.instruction.control = Control::warp_sync;
-  encoder.instruction.mask_operand = 0;
-}
-
-/// A block is a cluster of its own here, so a barrier of the cluster is one of the block. Only a
-/// wait that follows its arrive at once can be split from it without a state of its own.
-[[noreturn]] void decode_cluster_barrier(Encoder& encoder) {
-  encoder.unknown("barriers of clusters are not supported");
-}
 
 BarrierAction action_of(Encoder& encoder) {
   const Statement& statement = encoder.statement;
@@ -37,7 +24,7 @@ BarrierAction action_of(Encoder& encoder) {
 void decode_barrier(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (statement.has("warp")) return decode_warp_barrier(encoder);
-  if (statement.has("cluster")) decode_cluster_barrier(encoder);
+  if (statement.has("cluster")) encoder.unknown("barriers of clusters are not supported");
   BarrierOptions options;
   options.action = action_of(encoder);
   options.aligned = statement.opcode == "bar" || statement.has("aligned");

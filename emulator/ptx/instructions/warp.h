@@ -13,8 +13,6 @@ void decode_match(Encoder& encoder);
 void decode_warp_reduction(Encoder& encoder);
 void decode_active_mask(Encoder& encoder);
 void decode_elect(Encoder& encoder);
-/// bar.warp.sync: the page of `bar` calls this for the modifier `warp`.
-void decode_warp_barrier(Encoder& encoder);
 
 /// Appends statement operand i as the member mask of a `*.sync` instruction. The scheduler then
 /// waits for the lanes that the mask names, and executes for exactly these.
@@ -22,8 +20,6 @@ void member_mask(Encoder& encoder, unsigned i);
 /// The same for `.aligned` instructions without a mask operand: all lanes of the warp take part.
 void all_lanes_are_members(Encoder& encoder);
 
-/// Reports a lane that its own member mask misses, and masks that differ between the lanes.
-void check_members(const Execution& execution, const Instruction& instruction);
 /// Reports lanes that miss from an instruction that needs the whole warp.
 void check_whole_warp(const Execution& execution, const Instruction& instruction);
 

@@ -1,0 +1,92 @@
+// Global and constant memory: addresses of allocations.
+#include <halfgrad/emulator/memory/access_site.h>
+#include <halfgrad/emulator/memory/coalescing.h>
+#include <halfgrad/emulator/memory/lookup.h>
+#include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+[[noreturn]] void abort_outside(const AccessSite& site, unsigned lane) {
+  const std::uint64_t address = site.addresses[lane];
+  const Allocations& memory = site.execution.launch->machine.memory;
+  const bool freed = memory.was_freed(address);
+  const std::string neighbour = memory.describe_neighbour(address);
+  site.abort(lane, freed ? FindingKind::use_after_free : FindingKind::out_of_bounds,
+             "global address " + hexadecimal(address) +
+                 (neighbour.empty() ? ", where no allocation is near" : ", " + neighbour));
+}
+
+void count(const AccessSite& site, const Sectors& sectors) {
+  InstructionCounters& counters = counters_of(site.execution, site.instruction);
+  counters.sectors += sectors.touched;
+  counters.sectors_needed += sectors.needed;
+  if (site.access.kind != AccessKind::store) counters.bytes_loaded += sectors.bytes;
+  if (site.access.kind != AccessKind::load) counters.bytes_stored += sectors.bytes;
+}
+
+/// Translates the lanes' addresses by one allocation. Returns the lanes that are inside it.
+LaneMask translate(const AccessSite& site, const HostRange& range, HostPointers& pointers) {
+  const std::uint64_t last = range.bytes - site.access.bytes;
+  const auto host = reinterpret_cast<std::uintptr_t>(range.host);
+  LaneMask inside = 0;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const std::uint64_t offset = site.addresses[lane] - range.begin;
+    pointers.lane[lane] = reinterpret_cast<std::byte*>(host + offset);
+    inside |= LaneMask{offset <= last} << lane;
+  }
+  return inside;
+}
+
+/// Most warps access one allocation, which the first lane's address finds.
+HostPointers scattered(const AccessSite& site) {
+  const LaneMask mask = site.execution.mask;
+  const Allocations& memory = site.execution.launch->machine.memory;
+  std::uint64_t bits = 0;
+  each_lane(mask, [&](unsigned lane) { bits |= site.addresses[lane]; });
+  if (!site.aligned(bits)) {
+    each_lane(mask, [&](unsigned lane) {
+      const std::uint64_t address = site.addresses[lane];
+      if (site.aligned(address)) return;
+      site.abort_misaligned(lane, "global address " + hexadecimal(address));
+    });
+  }
+  HostPointers pointers;
+  for (LaneMask left = mask; left != 0;) {
+    const unsigned lane = first_lane(left);
+    const HostRange range = host_range(memory, site.addresses[lane], site.access.bytes);
+    if (range.host == nullptr) abort_outside(site, lane);
+    HostPointers some;
+    const LaneMask inside = translate(site, range, some) & left;
+    if (inside == mask) return some;
+    each_lane(inside, [&](unsigned i) { pointers.lane[i] = some.lane[i]; });
+    left &= ~inside;
+  }
+  return pointers;
+}
+
+}  // namespace
+
+HostPointers resolve_global(const AccessSite& site) {
+  const unsigned all = kWarpSize * site.access.bytes;
+  const std::uint64_t first = site.addresses[0];
+  if (site.contiguous()) {
+    const HostRange range = host_range(site.execution.launch->machine.memory, first, all);
+    if (range.host != nullptr) {
+      count(site, sectors_of_range(first, all));
+      const HostPointers pointers = pointers_from(range.at(first), site.access.bytes);
+      site.tell_checks(pointers);
+      return pointers;
+    }
+  }
+  const HostPointers pointers = scattered(site);
+  count(site, sectors_of(site.execution.mask, site.addresses, site.access.bytes));
+  site.tell_checks(pointers);
+  return pointers;
+}
+
+/// Constant memory has a cache of its own: no sectors, and nothing writes it during a launch.
+HostPointers resolve_constant(const AccessSite& site) { return scattered(site); }
+
+}  // namespace halfgrad::emulator
