@@ -13,7 +13,7 @@ namespace halfgrad::emulator {
 /// Runs the body of a function of the CUDA runtime: remembers its error, and turns exceptions into
 /// one.
 template <class Body>
-cudaError_t api_call(const char* function, Body body) {
+cudaError_t stream_call(const char* function, Body body) {
   cudaError_t error = cudaErrorUnknown;
   try {
     error = body();
@@ -35,7 +35,7 @@ cudaError_t may_call(const char* function);
 
 template <class Body>
 cudaError_t locked_call(const char* function, Body body) {
-  return api_call(function, [&] {
+  return stream_call(function, [&] {
     if (const cudaError_t error = may_call(function)) return error;
     const std::lock_guard lock(stream_state().mutex);
     return body(stream_state());

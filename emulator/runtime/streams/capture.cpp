@@ -23,6 +23,7 @@ void leave(const std::shared_ptr<Capture>& capture) {
     stream->capture_dependencies.clear();
   }
   capture->streams.clear();
+  capture->graph->is_captured = false;
   std::erase(active_captures(), capture);
 }
 
@@ -61,6 +62,7 @@ cudaError_t begin_capture(Stream& stream, cudaStreamCaptureMode mode, Graph* gra
     return cudaErrorStreamCaptureUnsupported;
   }
   if (stream.capture != nullptr) return cudaErrorIllegalState;
+  if (graph != nullptr && graph->is_captured) return cudaErrorInvalidValue;
   auto capture = std::make_shared<Capture>();
   capture->id = ++last_id;
   capture->mode = mode;
@@ -69,6 +71,7 @@ cudaError_t begin_capture(Stream& stream, cudaStreamCaptureMode mode, Graph* gra
   capture->streams = {&stream};
   capture->owns_graph = graph == nullptr;
   capture->graph = graph != nullptr ? graph : &graph_table().make_graph();
+  capture->graph->is_captured = true;
   active_captures().push_back(capture);
   stream.capture = std::move(capture);
   stream.capture_dependencies = std::move(dependencies);

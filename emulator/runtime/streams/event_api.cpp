@@ -84,7 +84,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* out, uns
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaEventDestroy(cudaEvent_t handle) {
-  return api_call("cudaEventDestroy", [&] {
+  return stream_call("cudaEventDestroy", [&] {
     StreamState& state = stream_state();
     const std::lock_guard lock(state.mutex);
     if (find_event(handle, "cudaEventDestroy") == nullptr) return cudaErrorInvalidResourceHandle;
@@ -103,7 +103,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cu
 
 HALFGRAD_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
   constexpr const char* kFunction = "cudaEventQuery";
-  return api_call(kFunction, [&] {
+  return stream_call(kFunction, [&] {
     if (const cudaError_t error = may_call(kFunction)) return error;
     StreamState& state = stream_state();
     std::shared_ptr<EventRecord> record;
@@ -121,7 +121,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
 
 HALFGRAD_EMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   constexpr const char* kFunction = "cudaEventSynchronize";
-  return api_call(kFunction, [&] {
+  return stream_call(kFunction, [&] {
     if (const cudaError_t error = may_call(kFunction)) return error;
     StreamState& state = stream_state();
     std::shared_ptr<EventRecord> record;
@@ -162,12 +162,12 @@ HALFGRAD_EMULATOR_API cudaError_t cudaEventElapsedTime(float* milliseconds, cuda
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t*, cudaEvent_t) {
-  return api_call("cudaIpcGetEventHandle", [] {
+  return stream_call("cudaIpcGetEventHandle", [] {
     return not_implemented("cudaIpcGetEventHandle", "events that several processes share");
   });
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaIpcOpenEventHandle(cudaEvent_t*, cudaIpcEventHandle_t) {
-  return api_call("cudaIpcOpenEventHandle", [] {
+  return stream_call("cudaIpcOpenEventHandle", [] {
     return not_implemented("cudaIpcOpenEventHandle", "events that several processes share");
   });
 }

@@ -53,8 +53,7 @@ Graph& GraphTable::clone(const Graph& graph) {
     node_copy.original = node->handle;
     node_copy.work = node->work;
     node_copy.event = node->event;
-    node_copy.allocation = node->allocation;
-    node_copy.freed = node->freed;
+    node_copy.memory = node->memory;
     node_copy.enabled = node->enabled;
     if (node->child != nullptr) {
       node_copy.child = &clone(*node->child);

@@ -16,6 +16,9 @@ namespace halfgrad::emulator {
 struct Graph;
 struct GraphNode;
 
+/// Memory that an allocation node of a graph owns. Its address is the same in every launch.
+struct GraphMemory;
+
 struct GraphEdge {
   GraphNode* from = nullptr;
   cudaGraphEdgeData data{};
@@ -29,18 +32,18 @@ struct GraphNode {
   std::vector<GraphEdge> dependencies;
   std::vector<GraphNode*> dependents;
 
-  std::shared_ptr<const Work> work;  ///< of kernel, memcpy, memset, host, memory nodes
-  cudaEvent_t event = nullptr;       ///< of event nodes
-  Graph* child = nullptr;            ///< of a child graph node, which owns it
-  cudaMemAllocNodeParams allocation{};
-  void* freed = nullptr;  ///< of a memory free node
-  bool enabled = true;    ///< in an executable graph
+  std::shared_ptr<const Work> work;     ///< of kernel, memcpy, memset, host, memory nodes
+  cudaEvent_t event = nullptr;          ///< of event nodes
+  Graph* child = nullptr;               ///< of a child graph node, which owns it
+  std::shared_ptr<GraphMemory> memory;  ///< of memory allocation and free nodes
+  bool enabled = true;                  ///< in an executable graph
 };
 
 struct Graph {
   cudaGraph_t handle = nullptr;
   cudaGraph_t original = nullptr;
   GraphNode* parent = nullptr;    ///< the child graph node that owns this graph
+  bool is_captured = false;       ///< a capture adds nodes to it now
   bool is_executable = false;     ///< a copy that cudaGraphInstantiate made
   std::vector<GraphNode*> nodes;  ///< in order of creation
 };

@@ -67,7 +67,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, 
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
-  return api_call("cudaStreamDestroy", [&] {
+  return stream_call("cudaStreamDestroy", [&] {
     StreamState& state = stream_state();
     const std::lock_guard lock(state.mutex);
     if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
@@ -153,12 +153,12 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cuda
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return api_call("cudaStreamSynchronize", [&] { return wait_for_stream(handle); });
+  return stream_call("cudaStreamSynchronize", [&] { return wait_for_stream(handle); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaStreamQuery(cudaStream_t handle) {
   constexpr const char* kFunction = "cudaStreamQuery";
-  return api_call(kFunction, [&] {
+  return stream_call(kFunction, [&] {
     if (const cudaError_t error = may_call(kFunction)) return error;
     StreamState& state = stream_state();
     Clock target;
@@ -204,7 +204,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaE
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function,
                                                      void* data) {
-  return api_call("cudaLaunchHostFunc", [&] {
+  return stream_call("cudaLaunchHostFunc", [&] {
     if (function == nullptr) return cudaErrorInvalidValue;
     Work work;
     if (const cudaError_t error = host_work(function, data, work)) return error;
@@ -216,7 +216,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamAddCallback(cudaStream_t handle,
                                                         cudaStreamCallback_t callback, void* data,
                                                         unsigned flags) {
   constexpr const char* kFunction = "cudaStreamAddCallback";
-  return api_call(kFunction, [&] {
+  return stream_call(kFunction, [&] {
     if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
     {
       const std::lock_guard lock(stream_state().mutex);
