@@ -66,7 +66,7 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .order = &operation_order()};
     add_launch(function, request, run(here, request));
   } catch (const KernelAborted& aborted) {
-    set_sticky_error(error_of(aborted.kind), device);
+    set_sticky_error(error_after(aborted.kind), device);
   } catch (...) {
     set_sticky_error(error_of_current_exception(function.readable.c_str()), device);
   }

@@ -35,9 +35,9 @@ HALFGRAD_EMULATOR_SHARED cudaError_t set_error(cudaError_t error);
 /// The sticky error of a device, by default the current one, or cudaSuccess.
 HALFGRAD_EMULATOR_SHARED cudaError_t sticky_error();
 cudaError_t sticky_error(int device);
-void set_sticky_error(cudaError_t error, int device);
+void set_sticky_error(cudaError_t error, int device = current_device());
 /// The error that programs see after a kernel was aborted for a finding of this kind.
-cudaError_t error_of(FindingKind kind);
+cudaError_t error_after(FindingKind kind);
 
 /// Adds a finding that no kernel made: a wrong argument, an illegal call. A call that only returns an
 /// error to its caller deserves a note.
