@@ -6,6 +6,11 @@
 
 namespace halfgrad::emulator {
 
+/// Thrown where a call fails inside; what was wrong is already in the log of findings.
+struct CallFailed {
+  cudaError_t error;
+};
+
 /// The error code for the exception that is being handled; prints what no code can say.
 cudaError_t error_of_current_exception(const char* function) noexcept;
 
@@ -32,8 +37,8 @@ cudaError_t api_call(const char* function, Body body) noexcept {
   });
 }
 
-/// Where a function of the C API was called, for messages: "program+0x1234 (main)". `address` is the
-/// function's return address.
+/// Where a function of the C API was called, for messages: "program+0x1234 (main)". `address` is
+/// the function's return address.
 std::string call_site(const void* address);
 
 /// "0x7f0012345600".
