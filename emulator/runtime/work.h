@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <cuda_runtime_api.h>
 
@@ -11,6 +15,17 @@ namespace halfgrad::emulator {
 
 enum class WorkKind : unsigned char { kernel, copy, memset, library, host_function, allocation };
 
+/// What cudaGraphKernelNodeGetParams and its like tell about a node. A kernel's `kernelParams` points to
+/// `argument_pointers`, which point into `arguments`: copies that live as long as the work.
+struct WorkParameters {
+  std::variant<std::monostate, cudaKernelNodeParams, cudaMemcpy3DParms, cudaMemsetParams,
+               cudaHostNodeParams>
+      values;
+  std::vector<std::byte> arguments;
+  std::vector<void*> argument_pointers;
+  bool cooperative = false;
+};
+
 /// A piece of work for a stream, or a node of a graph.
 struct Work {
   WorkKind kind = WorkKind::kernel;
@@ -18,6 +33,7 @@ struct Work {
   std::string detail;  ///< grid and block, bytes: for traces
   int device = 0;
   std::function<void(OperationId)> run;
+  std::shared_ptr<const WorkParameters> parameters;  ///< filled by the builders; nullptr: not known
 };
 
 /// Gives the work to a stream: it runs at once or later (--streams lazy), or becomes a node if the
@@ -31,6 +47,11 @@ cudaError_t wait_for_device(int device);
 /// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is not.
 /// Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
 cudaError_t refuse_in_capture(const char* function);
+/// The same for a call that waits for a whole device: no stream of it may be captured, in any mode.
+cudaError_t refuse_while_device_captures(const char* function, int device);
+
+/// Runs everything that any stream has been given: at the end of the process.
+void finish_all_work();
 
 /// The operation that the host does now: what it reads and writes between two waits.
 OperationId host_operation();

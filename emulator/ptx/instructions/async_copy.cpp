@@ -158,6 +158,13 @@ void land(Execution& execution, unsigned lane, std::uint32_t shared_offset, cons
   if (checks != nullptr) checks->async_copy_waited(execution, lane, shared_offset, bytes);
 }
 
+void land_for_barrier(Execution& execution, std::uint32_t shared_offset, const std::byte* data,
+                      unsigned bytes) {
+  std::memcpy(execution.block->shared.data() + shared_offset, data, bytes);
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->async_copy_landed(execution, shared_offset, bytes);
+}
+
 namespace {
 
 /// Copies that the lane gave to an mbarrier land, too, when the lane waits for all its copies.

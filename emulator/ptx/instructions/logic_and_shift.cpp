@@ -95,6 +95,39 @@ void run_lookup(Execution& execution, const Instruction& instruction) {
                                         std::index_sequence_for<Bits, Bits, Bits>{});
 }
 
+/// lop3.and and lop3.or: p = (d != 0) combined with q.
+template <class Combine>
+void run_lookup_predicate(Execution& execution, const Instruction& instruction) {
+  const LookupLogic formula{static_cast<std::uint32_t>(instruction.immediate)};
+  const std::uint32_t* x[3];
+  for (unsigned i = 0; i < 3; ++i) x[i] = execution.lanes<std::uint32_t>(instruction.source(i));
+  auto* result = execution.lanes<std::uint32_t>(instruction.operands[0]);
+  LaneMask nonzero = 0;
+  each_lane(execution.mask, [&](unsigned lane) {
+    const std::uint32_t d = formula(x[0][lane], x[1][lane], x[2][lane]);
+    nonzero |= LaneMask{d != 0} << lane;
+    result[lane] = d;
+  });
+  const LaneMask other = source_predicate(execution, instruction, 3);
+  set_predicate(execution, instruction.operands[1], Combine{}(nonzero, other));
+}
+
+void lookup_predicate(Encoder& encoder) {
+  expect_operands(encoder, 6);
+  const Operand& targets = encoder.statement.operands[0];
+  const Operand& table = encoder.statement.operands[4];
+  if (targets.kind != Operand::Kind::pair || table.kind != Operand::Kind::immediate) {
+    encoder.unknown("expected d|p and a constant table");
+  }
+  encoder.instruction.immediate = static_cast<std::int64_t>(table.bits & 0xff);
+  encoder.destination(targets.parts[0], Type::b32);
+  encoder.destination(targets.parts[1], Type::pred);
+  for (unsigned i = 1; i <= 3; ++i) encoder.source(i, Type::b32);
+  predicate_sources(encoder, 5, 1);
+  execute_with(encoder, encoder.statement.has("and") ? &run_lookup_predicate<And>
+                                                     : &run_lookup_predicate<Or>);
+}
+
 // Shifts by the width or more give 0, or copies of the sign.
 
 struct ShiftLeft {
@@ -177,7 +210,9 @@ void logic(Encoder& encoder) {
 }
 
 void lookup_logic(Encoder& encoder) {
-  only_modifiers(encoder, {});
+  only_modifiers(encoder, {"and", "or"});
+  if (!encoder.statement.has("b32")) encoder.unknown("expected .b32");
+  if (encoder.statement.modifiers.size() == 2) return lookup_predicate(encoder);
   expect_operands(encoder, 5);
   const Operand& table = encoder.statement.operands[4];
   if (table.kind != Operand::Kind::immediate) encoder.unknown("expected a constant table");

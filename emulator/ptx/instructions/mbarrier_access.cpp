@@ -42,11 +42,11 @@ bool MbarrierAccess::let_copies_land() {
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
     if (!copy.data.empty()) {
-      land(execution_, lane_, copy.shared_offset, copy.data.data(),
-           static_cast<unsigned>(copy.data.size()));
+      land_for_barrier(execution_, copy.shared_offset, copy.data.data(),
+                       static_cast<unsigned>(copy.data.size()));
     }
     for (const AsyncCopy& part : copy.parts) {
-      land(execution_, lane_, part.shared_offset, part.data.data(), part.bytes);
+      land_for_barrier(execution_, part.shared_offset, part.data.data(), part.bytes);
     }
   }
   std::erase_if(copies, [&](const BarrierCopy& copy) { return copy.barrier == offset_; });

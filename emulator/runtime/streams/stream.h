@@ -26,7 +26,8 @@ struct Stream {
   Position last;                  ///< of the newest operation; index 0: none yet
   SharedClock after;              ///< what the next operation comes after, beside `last`
   std::vector<ChainId> branches;  ///< chains of concurrent branches of the graphs launched here
-  unsigned polls = 0;             ///< queries in a row that said "not ready"
+  /// Queries since the newest operation that said "not ready".
+  std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
 
   std::shared_ptr<Capture> capture;              ///< nullptr: not captured
   std::vector<GraphNode*> capture_dependencies;  ///< of the next captured node
@@ -52,7 +53,7 @@ struct Event {
   std::weak_ptr<Capture> capture;       ///< of the newest record, if that was captured
   bool is_captured = false;
   std::vector<GraphNode*> capture_dependencies;  ///< what a waiting stream then depends on
-  unsigned polls = 0;
+  std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
 };
 
 }  // namespace halfgrad::emulator

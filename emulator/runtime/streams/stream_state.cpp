@@ -126,7 +126,7 @@ void StreamState::begin_operation(Stream& stream) {
 
 Position StreamState::add_operation(Stream& stream, Task task, const std::string& description) {
   task.before = joined(stream.after, task.before == nullptr ? Clock{} : *task.before);
-  stream.polls = 0;
+  *stream.polls = 0;
   const std::string text = description.empty() ? "" : description + " on " + stream.name();
   return stream.last = add_operation(stream.chain, std::move(task), text);
 }

@@ -1,38 +1,84 @@
 #include <halfgrad/emulator/runtime/work.h>
 
+#include <string_view>
 #include <utility>
 
 #include <halfgrad/emulator/runtime/process.h>
-#include <halfgrad/emulator/runtime/streams/stream_state.h>
+#include <halfgrad/emulator/runtime/streams/api.h>
+#include <halfgrad/emulator/runtime/streams/capture.h>
 
 namespace halfgrad::emulator {
+namespace {
+
+cudaGraphNodeType captured_type(const Work& work) {
+  if (work.kind != WorkKind::allocation) return node_type(work.kind);
+  const bool frees = work.name.find("Free") != std::string::npos;
+  return frees ? cudaGraphNodeTypeMemFree : cudaGraphNodeTypeMemAlloc;
+}
+
+/// A host function runs in a thread of its own, and what it tells other host threads comes after
+/// the work before it: the host counts as having waited for that work.
+std::function<void(OperationId)> tell_host(SharedClock before,
+                                           std::function<void(OperationId)> run) {
+  return [before = std::move(before), run = std::move(run)](OperationId operation) {
+    StreamState& state = stream_state();
+    {
+      const std::lock_guard lock(state.mutex);
+      state.order_host(*before);
+    }
+    run(operation);
+  };
+}
+
+}  // namespace
+
+Task task_of(std::shared_ptr<const Work> work, const SharedClock& before) {
+  Task task;
+  task.is_host_function = work->kind == WorkKind::host_function;
+  task.run = [work = std::move(work)](OperationId operation) { work->run(operation); };
+  if (task.is_host_function) task.run = tell_host(before, std::move(task.run));
+  return task;
+}
 
 cudaError_t enqueue(cudaStream_t handle, Work work) {
-  if (Scheduler::in_host_function()) return cudaErrorNotPermitted;
-  if (const cudaError_t error = sticky_error()) return error;
+  if (const cudaError_t error = may_call(work.name.c_str())) return error;
   StreamState& state = stream_state();
   {
     const std::lock_guard lock(state.mutex);
-    Stream* const stream = state.find(handle);
+    Stream* const stream = find_stream(handle, work.name.c_str());
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (work.kind == WorkKind::kernel && work.device != stream->device) {
+      report_call(FindingKind::invalid_call, work.name.c_str(),
+                  "the current device is " + std::to_string(work.device) + ", " + stream->name() +
+                      " belongs to device " + std::to_string(stream->device));
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (const cudaError_t error = may_give_work(*stream, work.name.c_str())) return error;
+    if (stream->capture != nullptr) {
+      capture_node(*stream, captured_type(work)).work =
+          std::make_shared<const Work>(std::move(work));
+      return cudaSuccess;
+    }
     state.begin_operation(*stream);
-    Task task;
-    task.run = std::move(work.run);
-    task.is_host_function = work.kind == WorkKind::host_function;
-    state.add_operation(*stream, std::move(task), work.name);
+    const std::string name = work.name;
+    SharedClock before = reached(stream->after, stream->last);
+    state.add_operation(
+        *stream, task_of(std::make_shared<const Work>(std::move(work)), std::move(before)), name);
   }
   state.scheduler.run_eagerly();
   return cudaSuccess;
 }
 
 cudaError_t wait_for_stream(cudaStream_t handle) {
-  if (Scheduler::in_host_function()) return cudaErrorNotPermitted;
+  constexpr const char* kFunction = "a wait for a stream";
+  if (const cudaError_t error = may_call(kFunction)) return error;
   StreamState& state = stream_state();
   Clock target;
   {
     const std::lock_guard lock(state.mutex);
-    Stream* const stream = state.find(handle);
+    Stream* const stream = find_stream(handle, kFunction);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t error = may_wait(*stream, kFunction)) return error;
     target = state.given_to(*stream);
   }
   state.wait(target);
@@ -40,7 +86,7 @@ cudaError_t wait_for_stream(cudaStream_t handle) {
 }
 
 cudaError_t wait_for_device(int device) {
-  if (Scheduler::in_host_function()) return cudaErrorNotPermitted;
+  if (const cudaError_t error = may_call("a wait for the device")) return error;
   StreamState& state = stream_state();
   Clock target;
   {
@@ -51,7 +97,7 @@ cudaError_t wait_for_device(int device) {
   return sticky_error();
 }
 
-cudaError_t refuse_in_capture(const char*) { return cudaSuccess; }
+void finish_all_work() { stream_state().scheduler.run_all(); }
 
 OperationId host_operation() {
   StreamState& state = stream_state();
@@ -60,5 +106,36 @@ OperationId host_operation() {
 }
 
 const OperationOrder& operation_order() { return stream_state().log; }
+
+cudaError_t may_call(const char* function) {
+  if (Scheduler::in_host_function()) {
+    report_call(FindingKind::invalid_call, function,
+                "a host function or stream callback may not call the CUDA runtime");
+    return cudaErrorNotPermitted;
+  }
+  return sticky_error();
+}
+
+Stream* find_stream(cudaStream_t handle, const char* function) {
+  StreamState& state = stream_state();
+  Stream* const stream = state.find(handle);
+  if (stream == nullptr) {
+    report_call(FindingKind::invalid_call, function,
+                state.streams.was_destroyed(handle) ? "the stream was destroyed"
+                                                    : "the handle is not a stream's");
+  }
+  return stream;
+}
+
+Event* find_event(cudaEvent_t handle, const char* function) {
+  StreamState& state = stream_state();
+  Event* const event = state.events.find(handle);
+  if (event == nullptr) {
+    report_call(FindingKind::invalid_call, function,
+                state.events.was_destroyed(handle) ? "the event was destroyed"
+                                                   : "the handle is not an event's");
+  }
+  return event;
+}
 
 }  // namespace halfgrad::emulator

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include <halfgrad/emulator/runtime/process.h>
+#include <halfgrad/emulator/runtime/streams/stream_state.h>
+
+namespace halfgrad::emulator {
+
+/// Runs the body of a function of the CUDA runtime: remembers its error, and turns exceptions into
+/// one.
+template <class Body>
+cudaError_t stream_call(const char* function, Body body) {
+  cudaError_t error = cudaErrorUnknown;
+  try {
+    error = body();
+  } catch (const std::bad_alloc&) {
+    error = cudaErrorMemoryAllocation;
+  } catch (const std::exception& failure) {
+    report_call(FindingKind::invalid_call, function, failure.what());
+  }
+  // Not ready is an answer, which cudaGetLastError need not repeat.
+  return error == cudaSuccess || error == cudaErrorNotReady ? error : set_error(error);
+}
+
+/// The same with the state locked, after checks that every such function makes.
+template <class Body>
+cudaError_t locked_call(const char* function, Body body);
+
+/// The error of a call that is made in a host function, or after the context failed.
+cudaError_t may_call(const char* function);
+
+template <class Body>
+cudaError_t locked_call(const char* function, Body body) {
+  return stream_call(function, [&] {
+    if (const cudaError_t error = may_call(function)) return error;
+    const std::lock_guard lock(stream_state().mutex);
+    return body(stream_state());
+  });
+}
+
+/// The object of a handle, or nullptr after a finding that names the function.
+Stream* find_stream(cudaStream_t handle, const char* function);
+Event* find_event(cudaEvent_t handle, const char* function);
+
+/// The task that runs the work; `before` is all that comes before it.
+Task task_of(std::shared_ptr<const Work> work, const SharedClock& before);
+
+/// A feature that the emulator lacks: says so and returns cudaErrorNotSupported.
+cudaError_t not_implemented(const char* function, const char* feature);
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <halfgrad/emulator/runtime/streams/handle_table.h>
+#include <halfgrad/emulator/runtime/streams/stream_state.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+
+struct Graph;
+struct GraphNode;
+
+/// Memory that an allocation node of a graph owns. Its address is the same in every launch.
+struct GraphMemory;
+
+struct GraphEdge {
+  GraphNode* from = nullptr;
+  cudaGraphEdgeData data{};
+};
+
+struct GraphNode {
+  cudaGraphNode_t handle = nullptr;
+  cudaGraphNode_t original = nullptr;  ///< the node that this one is a clone of
+  Graph* graph = nullptr;
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  std::vector<GraphEdge> dependencies;
+  std::vector<GraphNode*> dependents;
+
+  std::shared_ptr<const Work> work;     ///< of kernel, memcpy, memset, host, memory nodes
+  cudaEvent_t event = nullptr;          ///< of event nodes
+  Graph* child = nullptr;               ///< of a child graph node, which owns it
+  std::shared_ptr<GraphMemory> memory;  ///< of memory allocation and free nodes
+  bool enabled = true;                  ///< in an executable graph
+};
+
+struct Graph {
+  cudaGraph_t handle = nullptr;
+  cudaGraph_t original = nullptr;
+  GraphNode* parent = nullptr;    ///< the child graph node that owns this graph
+  bool is_captured = false;       ///< a capture adds nodes to it now
+  bool is_executable = false;     ///< a copy that cudaGraphInstantiate made
+  std::vector<GraphNode*> nodes;  ///< in order of creation
+};
+
+/// All graphs of the process. Its members are called with StreamState::mutex held.
+class GraphTable {
+ public:
+  Graph& make_graph();
+  /// Destroys its nodes and child graphs, too.
+  void destroy(Graph& graph);
+  Graph& clone(const Graph& graph);
+
+  GraphNode& add_node(Graph& graph, cudaGraphNodeType type);
+  void destroy(GraphNode& node);
+
+  Graph* find(cudaGraph_t handle) const { return graphs_.find(handle); }
+  GraphNode* find(cudaGraphNode_t handle) const { return nodes_.find(handle); }
+
+ private:
+  HandleTable<cudaGraph_t, Graph> graphs_{0x5e2000000000};
+  HandleTable<cudaGraphNode_t, GraphNode> nodes_{0x5e3000000000};
+};
+GraphTable& graph_table();
+
+bool has_edge(const GraphNode& from, const GraphNode& to);
+/// Adds an edge unless the same one exists.
+void add_edge(GraphNode& from, GraphNode& to, cudaGraphEdgeData data = {});
+void remove_edge(GraphNode& from, GraphNode& to);
+/// The node of a clone that stands for `original`, or nullptr. Looks into child graphs.
+GraphNode* find_in_clone(const Graph& clone, cudaGraphNode_t original);
+
+/// Nodes in an order in which every node follows its dependencies; earlier nodes first where edges
+/// leave a choice. Shorter than graph.nodes if the graph has a cycle.
+std::vector<GraphNode*> topological_order(const Graph& graph);
+
+/// The node type that captured work becomes.
+cudaGraphNodeType node_type(WorkKind kind);
+
+}  // namespace halfgrad::emulator
