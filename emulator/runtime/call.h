@@ -6,6 +6,11 @@
 
 namespace halfgrad::emulator {
 
+/// Thrown where a call fails inside; what was wrong is already in the log of findings.
+struct CallFailed {
+  cudaError_t error;
+};
+
 /// The error code for the exception that is being handled; prints what no code can say.
 cudaError_t error_of_current_exception(const char* function) noexcept;
 

@@ -5,13 +5,18 @@
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
+#include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
 
 Process& process() {
   // It is never destroyed: destructors of the program's static objects free device memory.
-  static Process* const one = new Process{settings(), {}, {}};
+  static Process* const one = [] {
+    auto* made = new Process{settings(), {}, {}};
+    made->findings.listen(print_finding);
+    return made;
+  }();
   return *one;
 }
 

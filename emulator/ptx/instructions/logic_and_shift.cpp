@@ -63,7 +63,7 @@ void choose(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (type == Type::pred) {
     execute_with(encoder, &on_predicates<F, Sources>);
-    expect_operands(encoder, Sources + 1);
+    require_operands(encoder, Sources + 1);
     encoder.destination(0, type);
     predicate_sources(encoder, 1, Sources);
   } else {
@@ -113,7 +113,7 @@ void run_lookup_predicate(Execution& execution, const Instruction& instruction) 
 }
 
 void lookup_predicate(Encoder& encoder) {
-  expect_operands(encoder, 6);
+  require_operands(encoder, 6);
   const Operand& targets = encoder.statement.operands[0];
   const Operand& table = encoder.statement.operands[4];
   if (targets.kind != Operand::Kind::pair || table.kind != Operand::Kind::immediate) {
@@ -213,7 +213,7 @@ void lookup_logic(Encoder& encoder) {
   only_modifiers(encoder, {"and", "or"});
   if (!encoder.statement.has("b32")) encoder.unknown("expected .b32");
   if (encoder.statement.modifiers.size() == 2) return lookup_predicate(encoder);
-  expect_operands(encoder, 5);
+  require_operands(encoder, 5);
   const Operand& table = encoder.statement.operands[4];
   if (table.kind != Operand::Kind::immediate) encoder.unknown("expected a constant table");
   encoder.instruction.immediate = static_cast<std::int64_t>(table.bits & 0xff);
@@ -226,7 +226,7 @@ void shift(Encoder& encoder) {
   only_modifiers(encoder, {});
   const Type type = encoder.statement.type();
   execute_with(encoder, encoder.statement.opcode == "shl" ? shift_left(type) : shift_right(type));
-  expect_operands(encoder, 3);
+  require_operands(encoder, 3);
   encoder.operands_of(type, {type, Type::u32});
 }
 
