@@ -119,7 +119,7 @@ void wait_all(Execution& execution, const Instruction& instruction) {
 void encode_source_size(Encoder& encoder, AsyncCopyOptions& options) {
   const bool policy = encoder.statement.has("L2::cache_hint");
   if (encoder.operands() == (policy ? 4u : 3u)) return;
-  expect_operands(encoder, 4);
+  expect_operands_or_policy(encoder, 4);
   const Operand& size = encoder.statement.operands[3];
   const bool predicate = size.kind == Operand::Kind::reg && encoder.register_bytes(size) == 0;
   if (predicate && size.negated) encoder.unknown("a negated predicate");
