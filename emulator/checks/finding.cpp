@@ -83,6 +83,7 @@ void FindingLog::add(Finding finding) {
   const auto known = std::find_if(findings_.begin(), findings_.end(),
                                   [&](const Finding& other) { return same_place(finding, other); });
   if (known == findings_.end()) {
+    if (listener_ != nullptr) listener_(finding);
     findings_.push_back(std::move(finding));
     return;
   }

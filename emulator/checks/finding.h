@@ -62,10 +62,13 @@ class FindingLog {
   void add(Finding finding);
   std::vector<Finding> all() const;
   bool has_errors() const;
+  /// Calls this for each finding that is the first at its place.
+  void listen(void (*listener)(const Finding&)) { listener_ = listener; }
 
  private:
   mutable std::mutex mutex_;
   std::vector<Finding> findings_;
+  void (*listener_)(const Finding&) = nullptr;
 };
 
 /// Thrown where a GPU would abort the kernel; the finding is already in the log.

@@ -52,6 +52,9 @@ class WarpKnowledge {
   void acquire(unsigned lane, const Released& released, bool device);
   /// What a release at time `now` by these lanes tells.
   Tree release(LaneMask lanes, Clock now) const;
+  bool has_fence(unsigned lane) const {
+    return patterns_ != nullptr && patterns_->fences[0][lane].known != nullptr;
+  }
   /// What a strong write tells that has no release semantics: all before the lane's last fence.
   Tree released_by_fence(unsigned lane, bool device) const;
 

@@ -1,24 +1,291 @@
 #include <halfgrad/emulator/checks/launch_checks.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include <halfgrad/emulator/checks/initialisation.h>
+#include <halfgrad/emulator/checks/race_detector.h>
+
 namespace halfgrad::emulator {
+namespace {
 
-struct LaunchChecks::State {};
+/// What the checks know about a running block.
+struct BlockState {
+  BlockKnowledge knowledge{0, 0};
+  std::uint64_t serial = 0;                        ///< of this run of a block
+  std::vector<std::unique_ptr<ShadowPage>> pages;  ///< of shared memory
+  std::vector<std::byte> written;                  ///< of shared memory
 
-LaunchChecks::LaunchChecks(Launch&, OperationId, const OperationOrder*) {}
+  /// The page of shared memory that holds byte number << 12, ready for the block.
+  ShadowPage& shared_page(std::uint64_t number) {
+    auto& page = pages[number];
+    if (page == nullptr) page = std::make_unique<ShadowPage>();
+    if (!page->is_current(serial)) page->begin(serial, 0, nullptr);
+    page->need_cells();
+    return *page;
+  }
+
+  /// Calls f(page, cell) for the cells of a range whose ends are multiples of 4.
+  template <class F>
+  void each_cell(std::uint32_t offset, unsigned bytes, F f) {
+    const std::uint32_t end = offset + bytes;
+    while (offset < end) {
+      ShadowPage& page = shared_page(offset >> ShadowPage::kBytesLog);
+      const unsigned log = page.cell_log();
+      f(page, page.cells()[(offset & (ShadowPage::kBytes - 1)) >> log]);
+      offset += 1u << log;
+    }
+  }
+};
+
+BlockState& state_of(Block& block) { return *static_cast<BlockState*>(block.check_state); }
+
+/// The shadow page of a global address. Remembers some pages for each host thread.
+ShadowPage& global_page(GlobalShadow& shadow, std::uint64_t number) {
+  struct Recent {
+    GlobalShadow* shadow = nullptr;
+    std::uint64_t number = 0;
+    ShadowPage* page = nullptr;
+  };
+  thread_local std::array<Recent, 256> recent;
+  Recent& entry = recent[number % recent.size()];
+  if (entry.shadow != &shadow || entry.number != number || entry.page == nullptr) {
+    entry = {&shadow, number, &shadow.page(number)};
+  }
+  return *entry.page;
+}
+
+/// Lanes among `rest` with the address of the first of them.
+LaneMask lanes_at(const LaneAddresses& addresses, LaneMask rest) {
+  const std::uint64_t address = addresses[first_lane(rest)];
+  LaneMask equal = 0;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    equal |= static_cast<LaneMask>(addresses[lane] == address) << lane;
+  }
+  return equal & rest;
+}
+
+bool ascending(const LaneAddresses& addresses, LaneMask mask) {
+  if (mask != kAllLanes) return (mask & (mask - 1)) == 0;
+  bool rises = true;
+  for (unsigned lane = 1; lane < kWarpSize; ++lane) {
+    rises &= addresses[lane] > addresses[lane - 1];
+  }
+  return rises;
+}
+
+unsigned cell_log_for(std::uint64_t address, unsigned bytes) {
+  const unsigned log = static_cast<unsigned>(std::countr_zero(address | bytes | 4u));
+  return std::min(log, 2u);
+}
+
+}  // namespace
+
+struct LaunchChecks::State {
+  State(Launch& launch, OperationId operation, const OperationOrder* order)
+      : races(launch, operation, order),
+        shadow(GlobalShadow::of(launch.machine.memory)),
+        check_race(launch.machine.settings.check_race),
+        check_init(launch.machine.settings.check_init) {}
+
+  RaceDetector races;
+  GlobalShadow& shadow;
+  const bool check_race, check_init;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<BlockState>> blocks;
+  std::vector<BlockState*> unused;
+
+  /// `page_of(number)` finds a page; `prepare(page)` makes it ready once it is locked.
+  template <class PageOf, class Prepare>
+  void visit_lanes(const Touch& touch, const LaneAddresses& addresses, PageOf page_of,
+                   Prepare prepare);
+  void visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address, LaneMask lanes);
+};
+
+/// Visits the cells of one lane, or of several at the same address. The page is locked or private.
+void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address,
+                                     LaneMask lanes) {
+  const unsigned log = page.cell_log(), lane = first_lane(lanes);
+  const unsigned begin = static_cast<unsigned>(address & (ShadowPage::kBytes - 1)) >> log;
+  const unsigned end = begin + std::max(touch.access.bytes >> log, 1);
+  const bool simple = !touch.strong && (lanes & (lanes - 1)) == 0;
+  for (unsigned i = begin; i < end; ++i) {
+    Cell& cell = page.cells()[i];
+    const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
+                         RaceDetector::is_settled(page, cell.read, touch, lane);
+    if (!settled) {
+      races.visit(page, cell, touch, lanes);
+    } else if (touch.write) {
+      cell = {races.slot_of(page, touch, lane), Slot()};
+    } else {
+      cell.read = races.slot_of(page, touch, lane);
+    }
+  }
+}
+
+template <class PageOf, class Prepare>
+void LaunchChecks::State::visit_lanes(const Touch& touch, const LaneAddresses& addresses,
+                                      PageOf page_of, Prepare prepare) {
+  const LaneMask mask = touch.execution.mask;
+  const bool distinct = touch.pointers->contiguous || ascending(addresses, mask);
+  LaneMask rest = mask;
+  while (rest != 0) {
+    const std::uint64_t number =
+        (addresses[first_lane(rest)] & ~kWindowMask) >> ShadowPage::kBytesLog;
+    ShadowPage& page = page_of(number);
+    const PageLock lock(page);
+    prepare(page);
+    // All following lanes of this page, under one lock.
+    while (rest != 0) {
+      const std::uint64_t address = addresses[first_lane(rest)] & ~kWindowMask;
+      if (address >> ShadowPage::kBytesLog != number) break;
+      const LaneMask lanes = distinct ? rest & -rest : lanes_at(addresses, rest);
+      const unsigned log = cell_log_for(address, touch.access.bytes);
+      if (log < page.cell_log()) page.refine(log);
+      if (touch.write && !touch.strong && (lanes & (lanes - 1)) != 0) {
+        races.check_same_address(touch, lanes);
+      }
+      visit_lane(page, touch, address, lanes);
+      rest &= ~lanes;
+    }
+  }
+}
+
+LaunchChecks::LaunchChecks(Launch& launch, OperationId operation, const OperationOrder* order)
+    : state_(std::make_unique<State>(launch, operation, order)) {}
 LaunchChecks::~LaunchChecks() = default;
-void LaunchChecks::block_starts(Block&) {}
-void LaunchChecks::block_ends(Block&) {}
-void LaunchChecks::access(Execution&, const Instruction&, const Access&, const LaneAddresses&,
-                          const HostPointers&, const std::byte*) {}
-void LaunchChecks::warp_synchronised(Warp&, LaneMask) {}
-void LaunchChecks::barrier_arrive(Block&, unsigned, Arrival) {}
-void LaunchChecks::barrier_complete(Block&, unsigned, std::span<const Arrival>) {}
-void LaunchChecks::fence(Execution&, Order, Scope) {}
-void LaunchChecks::async_copy_issued(Execution&, const Instruction&, unsigned, std::uint32_t,
-                                     unsigned) {}
-void LaunchChecks::async_copy_waited(Execution&, unsigned, std::uint32_t, unsigned) {}
 
-void check_range(FindingLog&, Allocations&, const OperationOrder&, OperationId, std::uint64_t,
-                 std::size_t, AccessKind) {}
+void LaunchChecks::block_starts(Block& block) {
+  BlockState* state = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->unused.empty()) {
+      state_->blocks.push_back(std::make_unique<BlockState>());
+      state_->unused.push_back(state_->blocks.back().get());
+    }
+    state = std::exchange(state_->unused.back(), nullptr);
+    state_->unused.pop_back();
+  }
+  const std::size_t bytes = block.shared.size();
+  state->knowledge = BlockKnowledge(static_cast<std::uint32_t>(block.number) & 0xffffffu,
+                                    static_cast<unsigned>(block.warps.size()));
+  state->serial = next_serial();
+  state->written.assign(bytes, std::byte{0});
+  state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
+  block.check_state = state;
+}
+
+void LaunchChecks::block_ends(Block& block) {
+  const std::lock_guard lock(state_->mutex);
+  state_->unused.push_back(&state_of(block));
+  block.check_state = nullptr;
+}
+
+namespace {
+
+Touch touch_of(Execution& execution, const Instruction& instruction, const Access& access,
+               BlockState& block) {
+  Touch touch{execution, instruction, access, block.knowledge,
+              block.knowledge.warps[execution.warp->index]};
+  touch.counter =
+      static_cast<std::uint32_t>(execution.frame->function->first_counter) + instruction.index;
+  touch.write = access.kind != AccessKind::load;
+  touch.strong = access.order != Order::weak || access.kind == AccessKind::atomic;
+  touch.device = touch.strong && access.scope != Scope::cta;
+  return touch;
+}
+
+}  // namespace
+
+void LaunchChecks::access(Execution& execution, const Instruction& instruction,
+                          const Access& access, const LaneAddresses& addresses,
+                          const HostPointers& pointers, const std::byte* stored) {
+  const bool shared = access.space == Space::shared;
+  if (!shared && access.space != Space::global) return;
+  BlockState& block = state_of(*execution.block);
+  Touch touch = touch_of(execution, instruction, access, block);
+  if (access.order == Order::volatile_) touch.device = true;
+  touch.pointers = &pointers;
+  touch.stored = stored;
+  touch.shared = shared;
+  if (state_->check_init && shared) {
+    InitialisationCheck::shared(state_->races, touch, block.written, addresses);
+  } else if (state_->check_init) {
+    InitialisationCheck::global(state_->races, touch, addresses);
+  }
+  if (!state_->check_race) return;
+  if (shared) {
+    state_->visit_lanes(
+        touch, addresses,
+        [&](std::uint64_t number) -> ShadowPage& { return block.shared_page(number); },
+        [](ShadowPage&) {});
+  } else {
+    state_->visit_lanes(
+        touch, addresses,
+        [&](std::uint64_t number) -> ShadowPage& { return global_page(state_->shadow, number); },
+        [&](ShadowPage& page) {
+          state_->races.begin(page);
+          page.need_cells();
+        });
+  }
+  const bool releases = access.order == Order::release || access.order == Order::acquire_release;
+  if (releases) ++block.knowledge.clock;
+}
+
+void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*warp.block).knowledge;
+  block.warps[warp.index].synchronise(lanes, block.clock++);
+}
+
+void LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
+  if (state_->check_race) state_of(block).knowledge.arrive(id, arrival);
+}
+
+void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
+  if (state_->check_race) state_of(block).knowledge.complete(block, id, waiters);
+}
+
+void LaunchChecks::fence(Execution& execution, Order, Scope scope) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*execution.block).knowledge;
+  block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, block.clock++);
+}
+
+void LaunchChecks::async_copy_issued(Execution& execution, const Instruction& instruction,
+                                     unsigned lane, std::uint32_t shared_offset, unsigned bytes) {
+  BlockState& block = state_of(*execution.block);
+  std::fill_n(block.written.begin() + shared_offset, bytes, std::byte{1});
+  if (!state_->check_race) return;
+  const Access access{.space = Space::shared, .kind = AccessKind::store, .asynchronous = true};
+  Touch touch = touch_of(execution, instruction, access, block);
+  touch.shared = true;
+  block.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
+    state_->races.copy_issued(page, cell, touch, lane);
+  });
+}
+
+void LaunchChecks::async_copy_waited(Execution& execution, unsigned lane,
+                                     std::uint32_t shared_offset, unsigned bytes) {
+  if (!state_->check_race) return;
+  BlockState& block = state_of(*execution.block);
+  const unsigned thread = execution.warp->index * kWarpSize + lane;
+  block.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
+    if (!page.is_live(cell.write) || !cell.write.asynchronous) return;
+    cell.write.asynchronous = false;
+    cell.write.thread = thread & 0x3ffu;
+    cell.write.clock = block.knowledge.clock;
+  });
+}
+
+void LaunchChecks::async_copy_landed(Execution& execution, std::uint32_t shared_offset,
+                                     unsigned bytes) {
+  if (!state_->check_race) return;
+  state_of(*execution.block).each_cell(shared_offset, bytes, [](ShadowPage& page, Cell& cell) {
+    if (page.is_live(cell.write) && cell.write.asynchronous) cell.write = Slot();
+  });
+}
 
 }  // namespace halfgrad::emulator

@@ -53,6 +53,10 @@ class LaunchChecks {
   void async_copy_waited(Execution& execution, unsigned lane, std::uint32_t shared_offset,
                          unsigned bytes);
 
+  /// An asynchronous copy that an mbarrier counts has landed: its phase orders those who wait for
+  /// it.
+  void async_copy_landed(Execution& execution, std::uint32_t shared_offset, unsigned bytes);
+
  private:
   struct State;
   std::unique_ptr<State> state_;
@@ -61,5 +65,8 @@ class LaunchChecks {
 /// A range that a copy, memset, library call or the host accesses as one operation.
 void check_range(FindingLog& findings, Allocations& memory, const OperationOrder& order,
                  OperationId operation, std::uint64_t address, std::size_t bytes, AccessKind kind);
+
+/// Drops the history of a range that is freed.
+void forget_range(const Allocations& memory, std::uint64_t address, std::size_t bytes);
 
 }  // namespace halfgrad::emulator

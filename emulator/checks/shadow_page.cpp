@@ -41,7 +41,7 @@ void ShadowPage::refine(unsigned log) {
 }
 
 void ShadowPage::begin(std::uint64_t serial, OperationId id, const OperationOrder* order) {
-  if (operations_.size() > 200) forget_past(order);
+  if (operations_.size() > most_operations_) forget_past(order);
   bool all_past = true;
   for (std::size_t i = 0; i < operations_.size(); ++i) {
     const auto& ids = operations_[i].ids;
@@ -70,8 +70,9 @@ void ShadowPage::forget_past(const OperationOrder* order) {
     if (cells_[i].read.clock != 0) used[cells_[i].read.operation] = true;
   }
   used[whole.write.operation] = used[whole.read.operation] = order != nullptr;
-  const auto kept = std::count(used.begin(), used.end(), true);
-  if (kept > 150 || order == nullptr) {
+  const auto kept = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
+  most_operations_ = std::max<std::size_t>(24, 2 * kept);
+  if (kept > 100 || order == nullptr) {
     std::fill_n(cells_.get(), count, Cell());
     whole = Cell();
     operations_.clear();

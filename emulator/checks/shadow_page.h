@@ -98,6 +98,7 @@ class ShadowPage {
   std::uint8_t current_ = 0;
   std::uint64_t serial_ = 0;
   std::unique_ptr<Cell[]> cells_;
+  std::size_t most_operations_ = 24;  ///< before the unused ones are dropped
   std::vector<PageOperations> operations_;
   std::array<Standing, 256> standing_{};
   std::vector<std::unique_ptr<ContendedWord>> contended_;

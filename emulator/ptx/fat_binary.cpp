@@ -1,13 +1,20 @@
 #include <halfgrad/emulator/ptx/fat_binary.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
+
+#include <lz4.h>
+#include <zstd.h>
 
 namespace halfgrad::emulator {
 namespace {
 
 constexpr std::uint32_t kMagic = 0xba55ed50;
+/// nvcc of CUDA 12.7 and older compresses by LZ4, as `--compress-mode=speed` does later; the
+/// default of newer ones is Zstandard.
 constexpr std::uint64_t kLz4Flag = 0x2000, kZstdFlag = 0x8000, kOtherCompressionFlag = 0x1000;
+constexpr std::uint64_t kMostTextBytes = std::uint64_t{1} << 30;
 
 /// Layout in the file; NVIDIA does not document it.
 struct FileHeader {
@@ -77,6 +84,28 @@ std::vector<FatBinaryEntry> entries_in(std::span<const std::byte> bytes) {
   return result;
 }
 
+std::string unpacked(const FatBinaryEntry& entry) {
+  using enum FatBinaryEntry::Compression;
+  const char* from = reinterpret_cast<const char*>(entry.bytes.data());
+  if (entry.compression == none) return std::string(from, entry.bytes.size());
+  if (entry.compression == unknown || entry.text_bytes > kMostTextBytes) {
+    throw std::runtime_error("fat binary: unknown compression; build with nvcc --no-compress");
+  }
+  std::string text(entry.text_bytes, '\0');
+  std::size_t written = 0;
+  if (entry.compression == zstd) {
+    written = ZSTD_decompress(text.data(), text.size(), from, entry.bytes.size());
+  } else {
+    written = static_cast<std::size_t>(LZ4_decompress_safe(
+        from, text.data(), static_cast<int>(entry.bytes.size()), static_cast<int>(text.size())));
+  }
+  if (written != text.size()) {
+    throw std::runtime_error("fat binary: expected " + std::to_string(text.size()) +
+                             " bytes of PTX after decompression");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<FatBinaryEntry> entries(const void* fat_binary) {
@@ -110,11 +139,9 @@ std::vector<FatBinaryEntry> entries_in_file(std::string_view content) {
 }
 
 std::string ptx(const FatBinaryEntry& entry) {
-  if (entry.compression != FatBinaryEntry::Compression::none) {
-    throw std::runtime_error("fat binary: the PTX is compressed; build with nvcc --no-compress");
-  }
-  const std::string text(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
-  return text.substr(0, text.find('\0'));
+  std::string text = unpacked(entry);
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text;
 }
 
 std::string best_ptx(std::span<const FatBinaryEntry> entries, unsigned most) {

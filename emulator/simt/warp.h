@@ -44,6 +44,14 @@ struct AsyncGroups {
   std::vector<AsyncCopy> open;
 };
 
+inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+/// Lanes that exited, and the last instruction of the kernel that they executed before.
+struct ExitedLanes {
+  LaneMask lanes = 0;
+  std::uint32_t last_pc = kNowhere;
+};
+
 /// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
 struct BarrierCopy {
   std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
@@ -53,14 +61,6 @@ struct BarrierCopy {
   std::uint32_t shared_offset = 0;
   std::vector<std::byte> data;   ///< of a bulk copy
   std::vector<AsyncCopy> parts;  ///< of cp.async
-};
-
-inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-
-/// Lanes that exited, and the last instruction of the kernel that they executed before.
-struct ExitedLanes {
-  LaneMask lanes = 0;
-  std::uint32_t last_pc = kNowhere;
 };
 
 /// Lanes at one place of the program. A warp has one until its lanes diverge.

@@ -1,3 +1,7 @@
+#include <cstdio>
+#include <string>
+
+#include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/simt/block_run.h>
 #include <halfgrad/emulator/simt/warp_run.h>
 
@@ -37,6 +41,20 @@ LaneMask lanes_with_one_mask(const LaneMask* members, LaneMask lanes) {
   return same;
 }
 
+std::string hexadecimal(LaneMask mask) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08x", mask);
+  return text;
+}
+
+void check_caller(const Execution& execution, const Instruction& instruction, LaneMask needed) {
+  const LaneMask missing = execution.mask & ~needed;
+  if (missing == 0 || !execution.launch->machine.settings.check_sync) return;
+  report(execution, instruction, first_lane(missing), FindingKind::warp_sync,
+         "the member mask " + hexadecimal(needed) + " does not contain lane " +
+             std::to_string(first_lane(missing)) + ", which executes the instruction");
+}
+
 void synchronised(Warp& warp, const Block& block, LaneMask lanes) {
   LaunchChecks* checks = block.launch->checks.get();
   if (checks != nullptr) checks->warp_synchronised(warp, lanes);
@@ -50,6 +68,7 @@ bool WarpRun::sync_at_once(Execution& execution, const Instruction& instruction)
   const LaneMask needed = members[first_lane(execution.mask)];
   if ((needed & warp_->alive & ~execution.mask) != 0) return false;
   if (lanes_with_one_mask(members, execution.mask) != execution.mask) return false;
+  if ((execution.mask & ~needed) != 0) check_caller(execution, instruction, needed);
   instruction.execute(execution, instruction);
   synchronised(*warp_, *execution.block, execution.mask);
   return true;
@@ -85,6 +104,7 @@ void WarpRun::complete_syncs() {
       if (!meets(model, group)) continue;
       const Instruction& instruction = instruction_of(group);
       Execution execution = execution_of(group, group.mask);
+      check_caller(execution, instruction, model.needed);
       instruction.execute(execution, instruction);
     }
     for (LaneGroup& group : groups) {

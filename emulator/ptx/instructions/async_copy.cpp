@@ -119,7 +119,7 @@ void wait_all(Execution& execution, const Instruction& instruction) {
 void encode_source_size(Encoder& encoder, AsyncCopyOptions& options) {
   const bool policy = encoder.statement.has("L2::cache_hint");
   if (encoder.operands() == (policy ? 4u : 3u)) return;
-  expect_operands(encoder, 4);
+  expect_operands_or_policy(encoder, 4);
   const Operand& size = encoder.statement.operands[3];
   const bool predicate = size.kind == Operand::Kind::reg && encoder.register_bytes(size) == 0;
   if (predicate && size.negated) encoder.unknown("a negated predicate");
@@ -156,6 +156,13 @@ void land(Execution& execution, unsigned lane, std::uint32_t shared_offset, cons
   std::memcpy(execution.block->shared.data() + shared_offset, data, bytes);
   LaunchChecks* checks = execution.launch->checks.get();
   if (checks != nullptr) checks->async_copy_waited(execution, lane, shared_offset, bytes);
+}
+
+void land_for_barrier(Execution& execution, std::uint32_t shared_offset, const std::byte* data,
+                      unsigned bytes) {
+  std::memcpy(execution.block->shared.data() + shared_offset, data, bytes);
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks != nullptr) checks->async_copy_landed(execution, shared_offset, bytes);
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <halfgrad/emulator/checks/report.h>
-#include <halfgrad/emulator/ptx/instructions/barrier_access.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_access.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 #include <halfgrad/emulator/simt/launch.h>
@@ -114,7 +114,7 @@ void copy_to_shared(Execution& execution, const Instruction& instruction) {
     copy.data = read_source(execution, instruction, lane, from[lane], copy.bytes);
     each_piece(execution, instruction, lane, options.to, AccessKind::store, to[lane], copy.bytes,
                copy.data.data(), [](std::byte*, std::uint32_t, std::uint32_t) {});
-    BarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
+    MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     copy.barrier = barrier.offset();
     if (checks != nullptr) {
       checks->async_copy_issued(execution, instruction, lane, copy.shared_offset, copy.bytes);
@@ -150,7 +150,7 @@ void decode_copy(Encoder& encoder) {
   BulkOptions options{.to = spaces[0], .from = spaces[1]};
   const bool to_shared = options.to == Space::shared;
   if (!to_shared && options.from == Space::global) encoder.unknown("a copy within global memory");
-  expect_operands(encoder, to_shared ? 4 : 3);
+  expect_operands_or_policy(encoder, to_shared ? 4 : 3);
 
   const std::int64_t to_offset = encode_address(encoder, 0, options.to_bytes);
   const std::int64_t from_offset = encode_address(encoder, 1, options.from_bytes);

@@ -123,7 +123,7 @@ bool is_symbol(const Operand& address) {
 
 void decode_load(Encoder& encoder) {
   const MemoryForm form = memory_form(encoder);
-  expect_operands(encoder, 2);
+  expect_operands_or_policy(encoder, 2);
   const auto& operands = encoder.statement.operands;
   const std::span<const Operand> elements = elements_of(operands[0]);
   const unsigned bytes = element_register_bytes(encoder, elements, form);

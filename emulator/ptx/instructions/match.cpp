@@ -17,7 +17,6 @@ LaneMask equal_lanes(const T* values, T value, LaneMask mask) {
 /// Each lane gets the mask of lanes with its value.
 template <class T>
 void execute_match_any(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
   const T* values = execution.lanes<T>(instruction.source(0));
   std::uint32_t result[kWarpSize] = {};
   for (LaneMask left = execution.mask; left != 0;) {
@@ -31,7 +30,6 @@ void execute_match_any(Execution& execution, const Instruction& instruction) {
 /// The mask of all lanes and true if all values are equal, else 0 and false.
 template <class T>
 void execute_match_all(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
   const T* values = execution.lanes<T>(instruction.source(0));
   const LaneMask mask = execution.mask;
   const bool same = equal_lanes(values, values[first_lane(mask)], mask) == mask;

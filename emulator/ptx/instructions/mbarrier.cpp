@@ -6,7 +6,7 @@
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
-#include <halfgrad/emulator/ptx/instructions/barrier_access.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_access.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 
@@ -30,7 +30,7 @@ template <class F>
 void each_barrier(Execution& execution, const Instruction& instruction, Order order, F f) {
   const HostPointers places = locate(execution, instruction, AccessKind::atomic, order);
   each_lane(execution.mask, [&](unsigned lane) {
-    BarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
+    MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     f(lane, barrier);
   });
 }
@@ -39,12 +39,12 @@ void initialise(Execution& execution, const Instruction& instruction) {
   const HostPointers places = locate(execution, instruction, AccessKind::store, Order::weak);
   const auto* count = execution.lanes<std::uint32_t>(instruction.source(1));
   each_lane(execution.mask, [&](unsigned lane) {
-    if (count[lane] == 0 || count[lane] > BarrierWord::kLargestCount) {
+    if (count[lane] == 0 || count[lane] > MbarrierWord::kLargestCount) {
       abort_kernel(
           execution, instruction, lane, FindingKind::barrier,
           "expected 1 to 1048575 arrivals at an mbarrier, got " + std::to_string(count[lane]));
     }
-    BarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
+    MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     barrier.word = {.pending = count[lane], .expected = count[lane]};
   });
 }
@@ -52,7 +52,7 @@ void initialise(Execution& execution, const Instruction& instruction) {
 void invalidate(Execution& execution, const Instruction& instruction) {
   const HostPointers places = locate(execution, instruction, AccessKind::store, Order::weak);
   each_lane(execution.mask, [&](unsigned lane) {
-    BarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
+    MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
     barrier.word = {};
   });
 }
@@ -65,7 +65,7 @@ struct ArriveOptions : MemoryOptions {
 void arrive(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<ArriveOptions>();
   const auto* number = execution.lanes<std::uint32_t>(instruction.source(1));
-  each_barrier(execution, instruction, options.order, [&](unsigned lane, BarrierAccess& barrier) {
+  each_barrier(execution, instruction, options.order, [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     const std::uint64_t state = barrier.word.bits();
     const std::uint32_t arrivals = options.expects ? 1 : number[lane];
@@ -81,7 +81,7 @@ void arrive(Execution& execution, const Instruction& instruction) {
 template <int Sign>
 void change_transactions(Execution& execution, const Instruction& instruction) {
   const auto* bytes = execution.lanes<std::uint32_t>(instruction.source(1));
-  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, BarrierAccess& barrier) {
+  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     barrier.word.transactions += Sign * static_cast<std::int32_t>(bytes[lane]);
     if (Sign < 0) barrier.word.complete_if_ready();
@@ -93,7 +93,7 @@ void change_transactions(Execution& execution, const Instruction& instruction) {
 void land_for_waiters(Execution& execution, const Instruction& instruction) {
   if (execution.block->barrier_copies.empty()) return;
   LaneMask landed = 0;
-  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, BarrierAccess& barrier) {
+  each_barrier(execution, instruction, Order::relaxed, [&](unsigned lane, MbarrierAccess& barrier) {
     if (barrier.let_copies_land()) landed |= LaneMask{1} << lane;
   });
   if (landed == 0) return;
@@ -108,13 +108,13 @@ void wait(Execution& execution, const Instruction& instruction) {
   land_for_waiters(execution, instruction);
   LaneMask complete = 0;
   const Order order = instruction.options<MemoryOptions>().order;
-  each_barrier(execution, instruction, order, [&](unsigned lane, BarrierAccess& barrier) {
+  each_barrier(execution, instruction, order, [&](unsigned lane, MbarrierAccess& barrier) {
     bool phase;
     if constexpr (ByParity) {
       phase = (execution.lanes<std::uint32_t>(instruction.source(1))[lane] & 1) != 0;
     } else {
       const auto state = execution.lanes<std::uint64_t>(instruction.source(1))[lane];
-      phase = BarrierWord::from_bits(state).phase;
+      phase = MbarrierWord::from_bits(state).phase;
     }
     complete |= LaneMask{barrier.word.phase != phase} << lane;
   });
@@ -126,14 +126,14 @@ void pending_count(Execution& execution, const Instruction& instruction) {
   auto* count = execution.lanes<std::uint32_t>(instruction.operands[0]);
   const auto* state = execution.lanes<std::uint64_t>(instruction.source(0));
   each_lane(execution.mask,
-            [&](unsigned lane) { count[lane] = BarrierWord::from_bits(state[lane]).pending; });
+            [&](unsigned lane) { count[lane] = MbarrierWord::from_bits(state[lane]).pending; });
 }
 
 /// The mbarrier counts one arrival when all earlier cp.async of the lane have landed. `immediate`
 /// is the address' offset; without .noinc the phase waits for one arrival more.
 template <bool Increments>
 void arrive_after_copies(Execution& execution, const Instruction& instruction) {
-  each_barrier(execution, instruction, Order::release, [&](unsigned lane, BarrierAccess& barrier) {
+  each_barrier(execution, instruction, Order::release, [&](unsigned lane, MbarrierAccess& barrier) {
     barrier.let_copies_land();
     if (Increments) ++barrier.word.pending;
     AsyncGroups& groups = execution.warp->async[lane];
@@ -214,7 +214,7 @@ void decode_with_number(Encoder& encoder, Execute execute, unsigned operands) {
 
 }  // namespace
 
-void decode_barrier(Encoder& encoder) {
+void decode_mbarrier(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   encoder.instruction.kind = InstructionClass::barrier;
   const bool arrives = statement.has("arrive") || statement.has("arrive_drop");
@@ -229,7 +229,7 @@ void decode_barrier(Encoder& encoder) {
   encoder.instruction.execute = pending_count;
 }
 
-void decode_barrier_of_copies(Encoder& encoder) {
+void decode_mbarrier_of_copies(Encoder& encoder) {
   const bool increments = !encoder.statement.has("noinc");
   decode_with_number(encoder, increments ? arrive_after_copies<true> : arrive_after_copies<false>,
                      1);

@@ -79,7 +79,7 @@ Type bits_of(unsigned bytes) {
   }
 }
 
-void expect_operands(const Encoder& encoder, unsigned count) {
+void expect_operands_or_policy(const Encoder& encoder, unsigned count) {
   const unsigned given = encoder.operands();
   const bool policy = encoder.statement.has("L2::cache_hint");
   if (given == count + (policy ? 1u : 0u)) return;

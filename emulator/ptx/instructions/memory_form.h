@@ -49,7 +49,7 @@ inline Access access_of(const MemoryOptions& options, AccessKind kind, unsigned 
 Type bits_of(unsigned bytes);
 
 /// Throws unless the statement has `count` operands, or one more for a cache policy.
-void expect_operands(const Encoder& encoder, unsigned count);
+void expect_operands_or_policy(const Encoder& encoder, unsigned count);
 
 /// The elements of a vector operand `{a, b}`, or the operand itself.
 std::span<const Operand> elements_of(const Operand& operand);

@@ -11,7 +11,7 @@ void decode_copy(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (!statement.has("async") || statement.has("reduce")) encoder.unknown("unknown form of cp");
   if (statement.has("bulk")) return decode_bulk_copy(encoder);
-  if (statement.has("mbarrier")) return decode_barrier_of_copies(encoder);
+  if (statement.has("mbarrier")) return decode_mbarrier_of_copies(encoder);
   decode_copy_async(encoder);
 }
 
@@ -22,10 +22,12 @@ std::span<const OpcodeEntry> memory_opcodes() {
       OpcodeEntry{"ld", decode_load},
       OpcodeEntry{"ldu", decode_load},
       OpcodeEntry{"st", decode_store},
+      OpcodeEntry{"atom", decode_atomic},
+      OpcodeEntry{"red", decode_atomic},
       OpcodeEntry{"membar", decode_fence},
       OpcodeEntry{"fence", decode_fence},
       OpcodeEntry{"cp", decode_copy},
-      OpcodeEntry{"mbarrier", decode_barrier},
+      OpcodeEntry{"mbarrier", decode_mbarrier},
       OpcodeEntry{"prefetch", decode_cache_hint},
       OpcodeEntry{"prefetchu", decode_cache_hint},
       OpcodeEntry{"applypriority", decode_cache_hint},

@@ -56,7 +56,6 @@ void report_absent(const Execution& execution, const Instruction& instruction,
 
 template <ShuffleMode Mode>
 void execute_shuffle(Execution& execution, const Instruction& instruction) {
-  if (instruction.control == Control::warp_sync) check_members(execution, instruction);
   const auto* a = execution.lanes<std::uint32_t>(instruction.source(0));
   const auto* b = execution.lanes<std::uint32_t>(instruction.source(1));
   const auto* c = execution.lanes<std::uint32_t>(instruction.source(2));

@@ -95,7 +95,7 @@ Type source_type(const Encoder& encoder, const Operand& element, Type type, unsi
 
 void decode_store(Encoder& encoder) {
   const MemoryForm form = memory_form(encoder);
-  expect_operands(encoder, 2);
+  expect_operands_or_policy(encoder, 2);
   const auto& operands = encoder.statement.operands;
   const std::span<const Operand> elements = elements_of(operands[1]);
   const unsigned bytes = element_register_bytes(encoder, elements, form);

@@ -21,20 +21,14 @@ struct VoteUniform {
   bool operator()(LaneMask yes, LaneMask members) const { return yes == 0 || yes == members; }
 };
 
-void check_sync_members(const Execution& execution, const Instruction& instruction) {
-  if (instruction.control == Control::warp_sync) check_members(execution, instruction);
-}
-
 template <class Vote>
 void execute_vote(Execution& execution, const Instruction& instruction) {
-  check_sync_members(execution, instruction);
   const bool result = Vote{}(true_lanes(execution, instruction), execution.mask);
   write_predicate(execution.predicate(instruction.operands[0]), result ? kAllLanes : 0,
                   execution.mask);
 }
 
 void execute_ballot(Execution& execution, const Instruction& instruction) {
-  check_sync_members(execution, instruction);
   broadcast(execution.lanes<std::uint32_t>(instruction.operands[0]),
             true_lanes(execution, instruction), execution.mask);
 }

@@ -22,8 +22,6 @@ void member_mask(Encoder& encoder, unsigned i);
 /// The same for `.aligned` instructions without a mask operand: all lanes of the warp take part.
 void all_lanes_are_members(Encoder& encoder);
 
-/// Reports a lane that its own member mask misses, and masks that differ between the lanes.
-void check_members(const Execution& execution, const Instruction& instruction);
 /// Reports lanes that miss from an instruction that needs the whole warp.
 void check_whole_warp(const Execution& execution, const Instruction& instruction);
 

@@ -19,26 +19,6 @@ std::string hexadecimal(LaneMask mask) {
   return text;
 }
 
-bool checks_synchronisation(const Execution& execution) {
-  return execution.launch->machine.settings.check_sync;
-}
-
-void report_members(const Execution& execution, const Instruction& instruction,
-                    const LaneMask* members) {
-  const LaneMask first = members[first_lane(execution.mask)];
-  each_lane(execution.mask, [&](unsigned lane) {
-    if ((members[lane] >> lane & 1) == 0) {
-      report(execution, instruction, lane, FindingKind::warp_sync,
-             "the member mask " + hexadecimal(members[lane]) + " does not contain lane " +
-                 std::to_string(lane) + ", which executes the instruction");
-    } else if (members[lane] != first) {
-      report(execution, instruction, lane, FindingKind::warp_sync,
-             "lanes of one instruction have different member masks: " + hexadecimal(first) +
-                 " and " + hexadecimal(members[lane]));
-    }
-  });
-}
-
 void execute_active_mask(Execution& execution, const Instruction& instruction) {
   broadcast(execution.lanes<std::uint32_t>(instruction.operands[0]), execution.mask,
             execution.mask);
@@ -46,15 +26,10 @@ void execute_active_mask(Execution& execution, const Instruction& instruction) {
 
 /// Elects the lowest lane: PTX demands only that the choice is the same each time.
 void execute_elect(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
   const unsigned leader = first_lane(execution.mask);
   broadcast(execution.lanes<std::uint32_t>(instruction.operands[0]), leader, execution.mask);
   write_predicate(execution.predicate(instruction.operands[1]), LaneMask{1} << leader,
                   execution.mask);
-}
-
-void execute_warp_barrier(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
 }
 
 }  // namespace
@@ -79,20 +54,8 @@ void all_lanes_are_members(Encoder& encoder) {
       static_cast<std::uint8_t>(instruction.destinations + instruction.sources - 1);
 }
 
-void check_members(const Execution& execution, const Instruction& instruction) {
-  const auto* members = execution.lanes<LaneMask>(instruction.operands[instruction.mask_operand]);
-  const LaneMask first = members[first_lane(execution.mask)];
-  LaneMask difference = 0;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    const LaneMask active = 0 - (execution.mask >> lane & 1);
-    difference |= (members[lane] ^ first) & active;
-  }
-  if ((difference | (execution.mask & ~first)) == 0) return;
-  if (checks_synchronisation(execution)) report_members(execution, instruction, members);
-}
-
 void check_whole_warp(const Execution& execution, const Instruction& instruction) {
-  if (execution.mask == kAllLanes || !checks_synchronisation(execution)) return;
+  if (execution.mask == kAllLanes || !execution.launch->machine.settings.check_sync) return;
   report(execution, instruction, first_lane(execution.mask), FindingKind::warp_sync,
          "the instruction needs all 32 lanes of the warp, but only the lanes of " +
              hexadecimal(execution.mask) + " execute it");
@@ -117,13 +80,13 @@ void decode_elect(Encoder& encoder) {
   encoder.instruction.execute = execute_elect;
 }
 
+/// The scheduler does what there is to do.
 void decode_warp_barrier(Encoder& encoder) {
   if (!encoder.statement.has("sync") || encoder.operands() != 1) {
     encoder.unknown("expected bar.warp.sync membermask");
   }
   member_mask(encoder, 0);
   encoder.instruction.kind = InstructionClass::barrier;
-  encoder.instruction.execute = execute_warp_barrier;
 }
 
 }  // namespace halfgrad::emulator

@@ -35,7 +35,6 @@ struct Maximum {
 
 template <class T, class F>
 void execute_reduction(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
   const T* values = execution.lanes<T>(instruction.source(0));
   T result = values[first_lane(execution.mask)];
   each_lane(execution.mask & (execution.mask - 1),
@@ -51,7 +50,6 @@ struct FloatReduction {
 /// NaN only counts with .NaN, where one of them makes the result the canonical NaN; without it the
 /// result is NaN only if every value is. -0 is less than +0.
 void execute_float_reduction(Execution& execution, const Instruction& instruction) {
-  check_members(execution, instruction);
   const auto options = instruction.options<FloatReduction>();
   const float* values = execution.lanes<float>(instruction.source(0));
   const float canonical_nan = std::bit_cast<float>(0x7fffffffu);

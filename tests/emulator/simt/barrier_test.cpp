@@ -13,7 +13,8 @@ std::string reversal(const std::string& barrier) {
     shl.b32 %r4, %r1, 2;
     add.u32 %r5, %r3, %r4;
     st.shared.u32 [%r5], %r1;
-  )") + barrier + R"(
+  )") + barrier +
+                R"(
     sub.u32 %r6, 508, %r4;
     add.u32 %r7, %r3, %r6;
     ld.shared.u32 %r2, [%r7];

@@ -72,9 +72,7 @@ class SmallGpu {
     return run(machine, request);
   }
 
-  std::uint32_t& word(std::size_t i) {
-    return reinterpret_cast<std::uint32_t*>(buffer_->host)[i];
-  }
+  std::uint32_t& word(std::size_t i) { return reinterpret_cast<std::uint32_t*>(buffer_->host)[i]; }
   std::uint64_t address() const { return buffer_->begin; }
   /// Findings of a kind.
   std::vector<Finding> found(FindingKind kind) const {

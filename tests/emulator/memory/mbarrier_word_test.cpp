@@ -1,15 +1,15 @@
-#include <halfgrad/emulator/ptx/instructions/barrier_word.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_word.h>
 
 #include <gtest/gtest.h>
 
 namespace halfgrad::emulator {
 namespace {
 
-TEST(BarrierWord, SurvivesTheWayThroughItsBits) {
+TEST(MbarrierWord, SurvivesTheWayThroughItsBits) {
   for (const std::int32_t transactions : {0, 1, -1, (1 << 20) - 1, -(1 << 20) + 1}) {
     for (const bool phase : {false, true}) {
-      const BarrierWord word{BarrierWord::kLargestCount, 7, transactions, phase};
-      const BarrierWord read = BarrierWord::from_bits(word.bits());
+      const MbarrierWord word{MbarrierWord::kLargestCount, 7, transactions, phase};
+      const MbarrierWord read = MbarrierWord::from_bits(word.bits());
       EXPECT_EQ(read.pending, word.pending);
       EXPECT_EQ(read.expected, 7u);
       EXPECT_EQ(read.transactions, transactions);
@@ -18,8 +18,8 @@ TEST(BarrierWord, SurvivesTheWayThroughItsBits) {
   }
 }
 
-TEST(BarrierWord, APhaseNeedsAllArrivalsAndAllBytes) {
-  BarrierWord word{.pending = 1, .expected = 2, .transactions = 0, .phase = false};
+TEST(MbarrierWord, APhaseNeedsAllArrivalsAndAllBytes) {
+  MbarrierWord word{.pending = 1, .expected = 2, .transactions = 0, .phase = false};
   word.complete_if_ready();
   EXPECT_FALSE(word.phase);
   word.pending = 0;

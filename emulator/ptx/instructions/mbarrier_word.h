@@ -10,7 +10,7 @@ namespace halfgrad::emulator {
 ///     pending == 0 and transactions == 0
 ///
 /// Bits 0..19 hold `pending`, 20..39 `expected`, 40..62 `transactions`, 63 `phase`.
-struct BarrierWord {
+struct MbarrierWord {
   std::uint32_t pending = 0;      ///< arrivals that the current phase waits for
   std::uint32_t expected = 0;     ///< arrivals of the next phase
   std::int32_t transactions = 0;  ///< bytes that the current phase waits for; may go below 0
@@ -18,7 +18,7 @@ struct BarrierWord {
 
   static constexpr std::uint32_t kLargestCount = (1u << 20) - 1;
 
-  static constexpr BarrierWord from_bits(std::uint64_t bits) {
+  static constexpr MbarrierWord from_bits(std::uint64_t bits) {
     const auto transactions = static_cast<std::int64_t>(bits << 1) >> 41;
     return {static_cast<std::uint32_t>(bits & kLargestCount),
             static_cast<std::uint32_t>(bits >> 20 & kLargestCount),

@@ -1,22 +1,22 @@
 #pragma once
 
 #include <halfgrad/emulator/memory/access.h>
-#include <halfgrad/emulator/ptx/instructions/barrier_word.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_word.h>
 #include <halfgrad/emulator/simt/warp.h>
 
 namespace halfgrad::emulator {
 
 /// An mbarrier of the block that runs: reads the word, and writes it back when destroyed.
-class BarrierAccess {
+class MbarrierAccess {
  public:
   /// `place` is where resolve() found the word; throws KernelAborted if it is not in shared memory.
-  BarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
-                std::byte* place);
-  ~BarrierAccess();
-  BarrierAccess(const BarrierAccess&) = delete;
-  BarrierAccess& operator=(const BarrierAccess&) = delete;
+  MbarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
+                 std::byte* place);
+  ~MbarrierAccess();
+  MbarrierAccess(const MbarrierAccess&) = delete;
+  MbarrierAccess& operator=(const MbarrierAccess&) = delete;
 
-  BarrierWord word;
+  MbarrierWord word;
   /// Byte offset in shared memory.
   std::uint32_t offset() const { return offset_; }
   /// Completes the phase if only asynchronous copies are missing: lets them land, for `lane`.

@@ -1,4 +1,4 @@
-#include <halfgrad/emulator/ptx/instructions/barrier_access.h>
+#include <halfgrad/emulator/ptx/instructions/mbarrier_access.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,8 +9,8 @@
 
 namespace halfgrad::emulator {
 
-BarrierAccess::BarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
-                             std::byte* place)
+MbarrierAccess::MbarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
+                               std::byte* place)
     : execution_(execution), instruction_(instruction), lane_(lane), place_(place) {
   const std::vector<std::byte>& shared = execution.block->shared;
   if (place < shared.data() || place >= shared.data() + shared.size()) {
@@ -20,15 +20,15 @@ BarrierAccess::BarrierAccess(Execution& execution, const Instruction& instructio
   offset_ = static_cast<std::uint32_t>(place - shared.data());
   std::uint64_t bits;
   std::memcpy(&bits, place_, sizeof bits);
-  word = BarrierWord::from_bits(bits);
+  word = MbarrierWord::from_bits(bits);
 }
 
-BarrierAccess::~BarrierAccess() {
+MbarrierAccess::~MbarrierAccess() {
   const std::uint64_t bits = word.bits();
   std::memcpy(place_, &bits, sizeof bits);
 }
 
-bool BarrierAccess::let_copies_land() {
+bool MbarrierAccess::let_copies_land() {
   std::vector<BarrierCopy>& copies = execution_.block->barrier_copies;
   std::int64_t bytes = 0, arrivals = 0;
   bool any = false;
@@ -42,11 +42,11 @@ bool BarrierAccess::let_copies_land() {
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
     if (!copy.data.empty()) {
-      land(execution_, lane_, copy.shared_offset, copy.data.data(),
-           static_cast<unsigned>(copy.data.size()));
+      land_for_barrier(execution_, copy.shared_offset, copy.data.data(),
+                       static_cast<unsigned>(copy.data.size()));
     }
     for (const AsyncCopy& part : copy.parts) {
-      land(execution_, lane_, part.shared_offset, part.data.data(), part.bytes);
+      land_for_barrier(execution_, part.shared_offset, part.data.data(), part.bytes);
     }
   }
   std::erase_if(copies, [&](const BarrierCopy& copy) { return copy.barrier == offset_; });
@@ -56,7 +56,7 @@ bool BarrierAccess::let_copies_land() {
   return true;
 }
 
-void BarrierAccess::arrive(std::uint32_t count) {
+void MbarrierAccess::arrive(std::uint32_t count) {
   if (count > word.pending) {
     abort_kernel(execution_, instruction_, lane_, FindingKind::barrier,
                  std::to_string(count) + " arrivals at an mbarrier that waits for " +

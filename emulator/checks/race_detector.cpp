@@ -1,0 +1,217 @@
+#include <halfgrad/emulator/checks/race_detector.h>
+
+#include <cstring>
+#include <utility>
+
+#include <halfgrad/emulator/checks/report.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+const char* name_of(bool write, bool strong) {
+  if (strong) return write ? "an atomic or volatile write" : "a volatile or relaxed load";
+  return write ? "a store" : "a load";
+}
+
+bool same_value(const Touch& touch, unsigned lane) {
+  if (touch.stored == nullptr || touch.pointers == nullptr) return false;
+  return std::memcmp(touch.stored + std::size_t{lane} * touch.access.bytes,
+                     touch.pointers->lane[lane], touch.access.bytes) == 0;
+}
+
+std::uint64_t address_of(const Touch& touch, unsigned lane) {
+  if (touch.pointers == nullptr) return 0;
+  const std::byte* const place = touch.pointers->lane[lane];
+  if (touch.shared) {
+    return kSharedWindow | static_cast<std::uint64_t>(place - touch.execution.block->shared.data());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Slot RaceDetector::slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) const {
+  Slot slot;
+  slot.clock = touch.block.clock;
+  slot.block = touch.block.number & 0xffffffu;
+  slot.operation = page.current();
+  slot.thread = touch.thread(lane) & 0x3ffu;
+  slot.instruction = touch.counter < 0xffff ? touch.counter & 0xffffu : 0xffffu;
+  slot.strong = touch.strong;
+  slot.device = touch.device;
+  return slot;
+}
+
+void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
+                          const std::string& message, const std::string& other, Severity severity) {
+  {
+    const std::lock_guard lock(mutex_);
+    const int key = static_cast<int>(kind) * 2 + static_cast<int>(severity);
+    if (++reported_[{touch.counter, key}] > 256) return;
+  }
+  halfgrad::emulator::report(touch.execution, touch.instruction, lane, kind, message,
+                             address_of(touch, lane), other, severity);
+}
+
+void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier& earlier) {
+  const bool equal = touch.write && earlier.write && !touch.strong && same_value(touch, lane);
+  const std::string other =
+      std::string(name_of(earlier.write, earlier.strong)) + " by " +
+      thread_text(launch_, earlier.block, earlier.thread) + " at " +
+      (earlier.instruction == 0xffff ? "an unknown line" : place_of(launch_, earlier.instruction));
+  std::string message = std::string(name_of(touch.write, touch.strong)) + " of " +
+                        (touch.shared ? "shared" : "global") + " memory is not ordered with " +
+                        name_of(earlier.write, earlier.strong) + " of another thread";
+  if (equal) message += ", but stores the value that is already there";
+  report(touch, lane, FindingKind::race, message, other, equal ? Severity::note : Severity::error);
+}
+
+void RaceDetector::check_same_address(const Touch& touch, LaneMask lanes) {
+  const unsigned first = first_lane(lanes), bytes = touch.access.bytes;
+  if (touch.stored == nullptr) return;
+  LaneMask different = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    const bool equal = std::memcmp(touch.stored + std::size_t{lane} * bytes,
+                                   touch.stored + std::size_t{first} * bytes, bytes) == 0;
+    if (!equal) different |= LaneMask{1} << lane;
+  });
+  const unsigned lane = first_lane(different != 0 ? different : lanes & (lanes - 1));
+  report(touch, lane, FindingKind::race,
+         different != 0 ? "lanes of a warp store different values to one address by one instruction"
+                        : "lanes of a warp store the same value to one address by one instruction",
+         thread_text(launch_, touch.block.number, touch.thread(first)),
+         different != 0 ? Severity::error : Severity::note);
+}
+
+void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& touch,
+                                   LaneMask lanes) {
+  const auto check = [&](const Slot& slot, bool wrote) {
+    const bool strong = slot.listed && wrote ? page.contended(slot).all_strong_and_device
+                                             : slot.strong && slot.device && !slot.listed;
+    if ((!wrote && !touch.write) || (strong && touch.strong && touch.device)) return;
+    for (const OperationId other : page.operations(slot).ids) {
+      if (other == operation_ || other == 0) continue;
+      report(touch, first_lane(lanes), FindingKind::stream_race,
+             std::string(name_of(touch.write, touch.strong)) + " is not ordered with " +
+                 (wrote ? "a write" : "a read") + " by an operation of another stream",
+             order_->describe(other));
+    }
+  };
+  if (cell.write.clock != 0 && page.standing(cell.write) != Standing::current) {
+    if (page.is_live(cell.write)) check(cell.write, true);
+    cell.write = Slot();
+  }
+  if (cell.read.clock == 0 || page.standing(cell.read) == Standing::current) return;
+  if (page.is_live(cell.read)) check(cell.read, false);
+  if (page.standing(cell.read) == Standing::past) cell.read = Slot();
+  if (page.standing(cell.read) == Standing::unordered && touch.write) cell.read = Slot();
+}
+
+bool RaceDetector::ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const {
+  const std::uint32_t block = touch.block.number & 0xffffffu;
+  if (earlier.block == block) {
+    if (earlier.thread == touch.thread(lane)) return true;
+    if (touch.warp.knows(lane, earlier.thread, earlier.clock)) return true;
+  } else if (touch.warp.knows(lane, earlier.block, earlier.thread, earlier.clock)) {
+    return true;
+  }
+  return touch.strong && touch.warp.observed(lane, earlier.block, earlier.thread, earlier.clock);
+}
+
+bool RaceDetector::conflicts(const Touch& touch, LaneMask, const Earlier& earlier) const {
+  if (!touch.write && !earlier.write) return false;
+  const bool same_block = earlier.block == (touch.block.number & 0xffffffu);
+  return !(touch.strong && earlier.strong && (same_block || (touch.device && earlier.device)));
+}
+
+/// Reports the first pair of a lane now and a lane of `warp` then that nothing orders.
+void RaceDetector::check_lanes(const Touch& touch, LaneMask lanes, Earlier earlier,
+                               std::uint32_t warp, LaneMask earlier_lanes) {
+  if (!conflicts(touch, lanes, earlier)) return;
+  if (earlier.block == touch.block.number && earlier.clock <= touch.warp.floor()) return;
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+    for (LaneMask others = earlier_lanes; others != 0; others &= others - 1) {
+      earlier.thread = warp * kWarpSize + first_lane(others);
+      if (!ordered(touch, first_lane(rest), earlier)) {
+        return report_race(touch, first_lane(rest), earlier);
+      }
+    }
+  }
+}
+
+void RaceDetector::check_write(ShadowPage&, const Slot& write, const Touch& touch, LaneMask lanes) {
+  if (write.clock == 0) return;
+  if (write.asynchronous) {
+    report(touch, first_lane(lanes), FindingKind::async_copy,
+           std::string(name_of(touch.write, touch.strong)) +
+               " of bytes that an asynchronous copy writes, before the copy was waited for",
+           "a copy issued by " + thread_text(launch_, write.block, write.thread) + " at " +
+               (write.instruction == 0xffff ? "an unknown line"
+                                            : place_of(launch_, write.instruction)));
+    return;
+  }
+  const Earlier earlier{write.block, write.thread,      write.instruction, write.clock,
+                        true,        write.strong != 0, write.device != 0};
+  check_lanes(touch, lanes, earlier, write.thread / kWarpSize,
+              LaneMask{1} << write.thread % kWarpSize);
+}
+
+Reader RaceDetector::reader_of(const Slot& slot) const {
+  Reader reader;
+  reader.block = slot.block;
+  reader.warp = static_cast<std::uint16_t>(slot.thread / kWarpSize);
+  reader.lanes = LaneMask{1} << slot.thread % kWarpSize;
+  reader.instruction = slot.instruction;
+  reader.clock = slot.clock;
+  reader.strong = slot.strong;
+  reader.device = slot.device;
+  return reader;
+}
+
+void RaceDetector::check_readers(const Slot& read, const Touch& touch, LaneMask lanes) {
+  if (read.clock == 0) return;
+  const auto check = [&](const Reader& reader) {
+    check_lanes(
+        touch, lanes,
+        {reader.block, 0, reader.instruction, reader.clock, false, reader.strong, reader.device},
+        reader.warp, reader.lanes);
+  };
+  if (!read.listed) return check(reader_of(read));
+  const Reader& head = readers_[read.clock];
+  const bool known =
+      head.one_block && head.block == touch.block.number && head.latest <= touch.warp.floor();
+  if (known) return;
+  for (std::uint32_t list = read.clock; list != 0; list = readers_[list].next) {
+    check(readers_[list]);
+  }
+}
+
+void RaceDetector::visit(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes) {
+  meet_operations(page, cell, touch, lanes);
+  if (cell.write.listed) return visit_contended(page, cell, touch, lanes);
+  check_write(page, cell.write, touch, lanes);
+  if (cell.write.asynchronous) cell.write = Slot();
+  if (!touch.write) {
+    note_reader(page, cell.read, touch, lanes);
+    return;
+  }
+  check_readers(cell.read, touch, lanes);
+  if (touch.strong) {
+    write_strongly(page, cell, touch, lanes);
+  } else {
+    cell = {slot_of(page, touch, kWarpSize - 1 - static_cast<unsigned>(std::countl_zero(lanes))),
+            Slot()};
+  }
+}
+
+void RaceDetector::copy_issued(ShadowPage& page, Cell& cell, const Touch& touch, unsigned lane) {
+  const LaneMask lanes = LaneMask{1} << lane;
+  meet_operations(page, cell, touch, lanes);
+  if (!cell.write.listed) check_write(page, cell.write, touch, lanes);
+  check_readers(cell.read, touch, lanes);
+  if (cell.write.listed) page.drop_contended(cell.write);
+  cell = {slot_of(page, touch, lane), Slot()};
+  cell.write.asynchronous = true;
+}
+
+}  // namespace halfgrad::emulator

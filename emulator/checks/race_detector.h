@@ -1,0 +1,105 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <halfgrad/emulator/checks/knowledge.h>
+#include <halfgrad/emulator/checks/reader_lists.h>
+#include <halfgrad/emulator/checks/shadow.h>
+#include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/simt/warp.h>
+
+namespace halfgrad::emulator {
+
+/// One access of a warp as the rules of races see it.
+struct Touch {
+  Execution& execution;
+  const Instruction& instruction;
+  const Access& access;
+  BlockKnowledge& block;
+  WarpKnowledge& warp;
+  const HostPointers* pointers = nullptr;  ///< to the bytes before a store
+  const std::byte* stored = nullptr;       ///< the bytes of a store
+  std::uint32_t counter = 0;               ///< index of the instruction's counters
+  bool shared = false;
+  bool write = false, strong = false, device = false;
+
+  unsigned thread(unsigned lane) const { return execution.warp->index * kWarpSize + lane; }
+};
+
+/// Finds accesses that nothing orders (PTX ISA, "Memory Consistency Model": two overlapping
+/// accesses, at least one a write, race unless one happens before the other or both are morally
+/// strong). Volatile accesses count as relaxed at system scope.
+class RaceDetector {
+ public:
+  RaceDetector(Launch& launch, OperationId operation, const OperationOrder* order)
+      : launch_(launch), operation_(operation), order_(order), serial_(next_serial()) {}
+
+  /// Records accesses of `lanes` to one word and reports what they race with.
+  void visit(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
+  /// Whether nothing is to be said about what the slot holds: no access, one of the same thread, or
+  /// one that all lanes of the warp are ordered after.
+  static bool is_settled(const ShadowPage& page, const Slot& slot, const Touch& touch,
+                         unsigned lane) {
+    if (slot.clock == 0) return true;
+    if (slot.strong || slot.asynchronous || slot.listed) return false;
+    if (page.standing(slot) == Standing::past) return true;
+    return slot.operation == page.current() && slot.block == touch.block.number &&
+           (slot.clock <= touch.warp.floor() || slot.thread == touch.thread(lane));
+  }
+  Slot slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) const;
+  /// Lanes that store to the same address by one instruction.
+  void check_same_address(const Touch& touch, LaneMask lanes);
+
+  void copy_issued(ShadowPage& page, Cell& cell, const Touch& touch, unsigned lane);
+
+  void begin(ShadowPage& page) const {
+    if (!page.is_current(serial_)) page.begin(serial_, operation_, order_);
+  }
+  Launch& launch() const { return launch_; }
+
+  /// Adds a finding at most 256 times for an instruction.
+  void report(const Touch& touch, unsigned lane, FindingKind kind, const std::string& message,
+              const std::string& other, Severity severity = Severity::error);
+
+ private:
+  /// An earlier access, however it is stored.
+  struct Earlier {
+    std::uint32_t block, thread, instruction;
+    Clock clock;
+    bool write, strong, device;
+  };
+
+  void meet_operations(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
+  bool ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const;
+  bool conflicts(const Touch& touch, LaneMask lanes, const Earlier& earlier) const;
+  void check_write(ShadowPage& page, const Slot& write, const Touch& touch, LaneMask lanes);
+  void check_readers(const Slot& read, const Touch& touch, LaneMask lanes);
+  void check_lanes(const Touch& touch, LaneMask lanes, Earlier earlier, std::uint32_t warp,
+                   LaneMask earlier_lanes);
+  void note_reader(ShadowPage& page, Slot& read, const Touch& touch, LaneMask lanes);
+  std::uint32_t add_reader(std::uint32_t list, const Touch& touch, LaneMask lanes);
+  std::uint32_t compact(std::uint32_t list);
+  Reader reader_of(const Slot& slot) const;
+  void write_strongly(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
+  bool replaces(ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes) const;
+  ContendedWord& contend(ShadowPage& page, Cell& cell);
+  void visit_contended(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
+  static void add_access(ContendedWord& word, const Touch& touch, LaneMask lanes, bool write);
+  static void synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes);
+  void report_race(const Touch& touch, unsigned lane, const Earlier& earlier);
+
+  Launch& launch_;
+  OperationId operation_;
+  const OperationOrder* order_;
+  std::uint64_t serial_;
+  ReaderLists readers_;
+  std::mutex mutex_;
+  std::map<std::pair<std::uint32_t, int>, std::uint32_t> reported_;
+};
+
+/// What strong writes of these lanes release, or nullptr.
+Tree released_by(const Touch& touch, LaneMask lanes);
+
+}  // namespace halfgrad::emulator

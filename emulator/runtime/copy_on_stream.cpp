@@ -1,0 +1,69 @@
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/emulator/runtime/copies.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+}
+
+/// Whether the host returns from the call only after the copy.
+bool host_waits(const void* to, const void* from, bool synchronous) {
+  const MemoryPlace target = place_of(to), source = place_of(from);
+  if (target == MemoryPlace::pageable) return true;
+  if (!synchronous) return false;
+  return source != MemoryPlace::device || target != MemoryPlace::device;
+}
+
+cudaError_t give(const char* function, Work work, cudaStream_t stream, bool waits) {
+  if (!work.run) return cudaSuccess;
+  work.name = function;
+  const bool captured = is_capturing(stream);
+  if (const cudaError_t error = enqueue(stream, std::move(work))) return error;
+  return waits && !captured ? wait_for_stream(stream) : cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t copy_on_stream(const char* function, void* to, const void* from, std::size_t bytes,
+                           cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+  if (synchronous) {
+    if (const cudaError_t error = refuse_in_capture(function)) return error;
+  }
+  Work work;
+  if (const cudaError_t error = copy_work(to, from, bytes, kind, work)) return error;
+  const bool waits = bytes != 0 && host_waits(to, from, synchronous);
+  if (bytes != 0 && !waits && place_of(from) == MemoryPlace::pageable && !is_capturing(stream)) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    auto staged = std::make_shared<const std::vector<std::byte>>(begin, begin + bytes);
+    work.run = [to, bytes, staged](OperationId operation) { copy_row(to, staged->data(), bytes, operation); };
+  }
+  return give(function, std::move(work), stream, waits);
+}
+
+cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parameters, cudaStream_t stream,
+                           bool synchronous) {
+  if (synchronous) {
+    if (const cudaError_t error = refuse_in_capture(function)) return error;
+  }
+  Work work;
+  if (const cudaError_t error = copy_work(parameters, work)) return error;
+  const void* source = parameters.srcPtr.ptr;
+  // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
+  const bool waits = host_waits(parameters.dstPtr.ptr, source, synchronous) || place_of(source) == MemoryPlace::pageable;
+  return give(function, std::move(work), stream, waits);
+}
+
+cudaError_t fill_on_stream(const char* function, const cudaMemsetParams& parameters, cudaStream_t stream) {
+  Work work;
+  if (const cudaError_t error = memset_work(parameters, work)) return error;
+  return give(function, std::move(work), stream, false);
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,88 @@
+// What happens when the program ends: work is finished, leaks and unseen errors are reported.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include <unistd.h>
+
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/ending.h>
+#include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+constexpr int kUnknownFunctionExit = 8;
+
+void report_leaks() {
+  for (const Allocation& allocation : process().memory.live()) {
+    if (allocation.kind == MemoryKind::variable || allocation.made_by.empty()) continue;
+    if (allocation.made_by.rfind("cudaHostRegister", 0) == 0) continue;
+    report_call(FindingKind::leak, allocation.made_by.c_str(),
+                std::to_string(allocation.bytes) + " bytes were never freed");
+  }
+}
+
+void finish_work() {
+  for (int device = 0; device < process().settings.devices; ++device) {
+    if (!device_is_lost(device)) wait_for_device(device);
+  }
+}
+
+void write_reports() {
+  // Placeholder of the report writer.
+}
+
+void end_process(bool orderly) noexcept {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    try {
+      if (orderly) {
+        finish_work();
+        check_unseen_errors();
+        if (process().settings.check_leak) report_leaks();
+      }
+      write_reports();
+    } catch (...) {
+      error_of_current_exception("end of the process");
+    }
+  });
+}
+
+void end_at_exit() { end_process(true); }
+
+void end_at_abort(int signal) {
+  end_process(false);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// This library is initialised before the program and the libraries that use it, so its handler runs
+/// after all their destructors.
+__attribute__((constructor)) void register_ending() {
+  std::atexit(end_at_exit);
+  std::signal(SIGABRT, end_at_abort);
+}
+
+}  // namespace
+
+void print_finding(const Finding& finding) {
+  std::string text = to_string(finding);
+  for (std::size_t at = text.find('\n'); at != std::string::npos && at + 1 < text.size(); at = text.find('\n', at + 1)) {
+    text.insert(at + 1, "==halfgrad-emulate== ");
+  }
+  std::fprintf(stderr, "==halfgrad-emulate== %s", text.c_str());
+}
+
+void end_at_unknown_function(const char* function) {
+  std::fflush(stdout);
+  report_call(FindingKind::unknown_function, function, "is not implemented by the emulator");
+  std::fprintf(stderr, "halfgrad-emulate: %s is not implemented by the emulator\n", function);
+  end_process(false);
+  std::fflush(nullptr);
+  _exit(kUnknownFunctionExit);
+}
+
+}  // namespace halfgrad::emulator

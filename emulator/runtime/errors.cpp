@@ -1,0 +1,109 @@
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/error_state.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+/// What failed without a result that the program could look at: a launch by <<<>>>.
+thread_local std::string unseen_launch;
+
+constexpr int kMaxDevices = 64;
+std::array<std::atomic<cudaError_t>, kMaxDevices> sticky_errors{};
+/// Whether a call returned the sticky error of a device.
+std::array<std::atomic<bool>, kMaxDevices> sticky_error_seen{};
+
+}  // namespace
+
+cudaError_t set_error(cudaError_t error) {
+  if (error != cudaErrorNotReady) last_error = error;  // "not ready" is an answer, not an error
+  return error;
+}
+
+cudaError_t sticky_error(int device) {
+  const auto i = static_cast<std::size_t>(device);
+  const cudaError_t error = sticky_errors[i];
+  if (error != cudaSuccess) sticky_error_seen[i] = true;
+  return error;
+}
+
+cudaError_t sticky_error() { return sticky_error(current_device()); }
+
+bool device_is_lost(int device) {
+  return sticky_errors[static_cast<std::size_t>(device)] != cudaSuccess;
+}
+
+void set_sticky_error(cudaError_t error, int device) {
+  if (error != cudaSuccess && process().settings.continue_after_abort) {
+    set_error(error);
+    return;
+  }
+  sticky_errors[static_cast<std::size_t>(device)] = error;
+  sticky_error_seen[static_cast<std::size_t>(device)] = false;
+}
+
+cudaError_t error_after(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds:
+    case FindingKind::use_after_free: return cudaErrorIllegalAddress;
+    case FindingKind::misaligned: return cudaErrorMisalignedAddress;
+    case FindingKind::assertion: return cudaErrorAssert;
+    case FindingKind::deadlock: return cudaErrorLaunchTimeout;
+    case FindingKind::unknown_instruction: return cudaErrorIllegalInstruction;
+    default: return cudaErrorLaunchFailure;
+  }
+}
+
+cudaError_t error_of_current_exception(const char* function) noexcept {
+  try {
+    throw;
+  } catch (const CallFailed& failed) {
+    return failed.error;
+  } catch (const KernelAborted& aborted) {
+    return error_after(aborted.kind);
+  } catch (const std::bad_alloc&) {
+    return cudaErrorMemoryAllocation;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "==halfgrad-emulate== %s: %s\n", function, error.what());
+  } catch (...) {
+    std::fprintf(stderr, "==halfgrad-emulate== %s: unknown exception\n", function);
+  }
+  return cudaErrorUnknown;
+}
+
+void note_unseen_launch(std::string message) { unseen_launch = std::move(message); }
+
+void check_unseen_errors() {
+  if (!unseen_launch.empty()) {
+    report_call(FindingKind::unchecked_error, "kernel launch",
+                std::exchange(unseen_launch, {}) + ", and no cudaGetLastError followed");
+  }
+  for (int device = 0; device < process().settings.devices && device < kMaxDevices; ++device) {
+    const auto i = static_cast<std::size_t>(device);
+    if (sticky_errors[i] == cudaSuccess || sticky_error_seen[i]) continue;
+    report_call(FindingKind::unchecked_error, ("device " + std::to_string(device)).c_str(),
+                "a kernel was aborted (" + std::string(cudaGetErrorName(sticky_errors[i])) +
+                    "), and no later call of the program could return the error");
+  }
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaGetLastError() {
+  unseen_launch.clear();
+  if (const cudaError_t error = sticky_error(); error != cudaSuccess) return error;
+  return std::exchange(last_error, cudaSuccess);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaPeekAtLastError() {
+  unseen_launch.clear();
+  if (const cudaError_t error = sticky_error(); error != cudaSuccess) return error;
+  return last_error;
+}
+
+}  // namespace halfgrad::emulator

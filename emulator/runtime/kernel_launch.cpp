@@ -1,0 +1,137 @@
+#include <utility>
+#include <vector>
+
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/modules.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+/// What <<<grid, block, shared, stream>>> pushes for the kernel's stub, which pops it.
+struct CallConfiguration {
+  dim3 grid, block;
+  std::size_t shared;
+  cudaStream_t stream;
+};
+thread_local std::vector<CallConfiguration> pushed_configurations;
+/// Whether the next launch of this thread comes from <<<>>>, whose stub drops the result.
+thread_local bool result_is_dropped = false;
+
+cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                   std::size_t shared, cudaStream_t stream, bool cooperative) {
+  const bool dropped = std::exchange(result_is_dropped, false);
+  const cudaError_t error = api_call(function, [&] {
+    cudaKernelNodeParams parameters{};
+    parameters.func = const_cast<void*>(kernel);
+    parameters.gridDim = grid;
+    parameters.blockDim = block;
+    parameters.sharedMemBytes = static_cast<unsigned>(shared);
+    parameters.kernelParams = arguments;
+    Work work;
+    if (const cudaError_t refused = kernel_work(parameters, cooperative, work)) return refused;
+    return enqueue(stream, std::move(work));
+  });
+  if (error != cudaSuccess && dropped) {
+    const KernelFunction* named = module_table().find_kernel(kernel);
+    note_unseen_launch((named == nullptr ? "an unknown kernel" : named->readable) + " was not launched: " +
+                       cudaGetErrorName(error));
+  }
+  return error;
+}
+
+cudaStream_t per_thread(cudaStream_t stream) { return stream == nullptr ? cudaStreamPerThread : stream; }
+
+/// The attributes of a launch that change what it does here; false if one is not supported.
+bool read_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+      const auto& cluster = attribute.val.clusterDim;
+      if (cluster.x * cluster.y * cluster.z != 1) {
+        report_call(FindingKind::unknown_function, "cudaLaunchKernelExC",
+                    "clusters of more than one block are not implemented by the emulator");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+HALFGRAD_EMULATOR_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                                           void* stream) {
+  pushed_configurations.push_back({grid, block, shared, static_cast<cudaStream_t>(stream)});
+  return 0;
+}
+
+HALFGRAD_EMULATOR_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block,
+                                                             std::size_t* shared, void* stream) {
+  if (pushed_configurations.empty()) return set_error(cudaErrorMissingConfiguration);
+  const CallConfiguration top = pushed_configurations.back();
+  pushed_configurations.pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared = top.shared;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  result_is_dropped = true;
+  return cudaSuccess;
+}
+
+HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
+                                                     void** arguments, std::size_t shared,
+                                                     cudaStream_t stream) {
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream, false);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
+                                                          void** arguments, std::size_t shared,
+                                                          cudaStream_t stream) {
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream), false);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** arguments, std::size_t shared,
+                                                   cudaStream_t stream) {
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream, false);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
+                                                        void** arguments, std::size_t shared,
+                                                        cudaStream_t stream) {
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream), false);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
+                                                              void** arguments, std::size_t shared,
+                                                              cudaStream_t stream) {
+  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, stream, true);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid,
+                                                                   dim3 block, void** arguments,
+                                                                   std::size_t shared, cudaStream_t stream) {
+  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, per_thread(stream), true);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                                      void** arguments) {
+  bool cooperative = false;
+  if (config == nullptr) return set_error(cudaErrorInvalidValue);
+  if (!read_attributes(*config, cooperative)) return set_error(cudaErrorNotSupported);
+  return launch("cudaLaunchKernelExC", kernel, config->gridDim, config->blockDim, arguments,
+                config->dynamicSmemBytes, config->stream, cooperative);
+}
+
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,
+                                                           const void* kernel, void** arguments) {
+  if (config == nullptr) return set_error(cudaErrorInvalidValue);
+  cudaLaunchConfig_t own = *config;
+  own.stream = per_thread(own.stream);
+  return cudaLaunchKernelExC(&own, kernel, arguments);
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,107 @@
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/kernel_limits.h>
+#include <halfgrad/emulator/runtime/launches.h>
+#include <halfgrad/emulator/runtime/modules.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+using Parameters = std::vector<std::byte>;
+
+/// Arguments of a launch in the layout of the kernel's parameters.
+Parameters pack(const Kernel& kernel, void* const* arguments) {
+  Parameters packed(kernel.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.main->parameters.size(); ++i) {
+    const Parameter& parameter = kernel.main->parameters[i];
+    std::memcpy(packed.data() + parameter.offset, arguments[i], parameter.bytes);
+  }
+  return packed;
+}
+
+/// The same where the caller gives one packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER).
+Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
+  const auto* buffer_tag = reinterpret_cast<void*>(1);
+  const auto* size_tag = reinterpret_cast<void*>(2);
+  const void* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; *extra != nullptr; extra += 2) {
+    if (*extra == buffer_tag) buffer = extra[1];
+    if (*extra == size_tag) bytes = *static_cast<const std::size_t*>(extra[1]);
+  }
+  if (buffer == nullptr || bytes < kernel.parameter_bytes) throw CallFailed{cudaErrorInvalidValue};
+  Parameters packed(kernel.parameter_bytes);
+  std::memcpy(packed.data(), buffer, packed.size());
+  return packed;
+}
+
+Dim3 sizes(dim3 size) { return {size.x, size.y, size.z}; }
+
+std::string launch_text(const cudaKernelNodeParams& launch) {
+  const auto sizes_text = [](dim3 size) {
+    return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," + std::to_string(size.z) + ")";
+  };
+  return "<<<" + sizes_text(launch.gridDim) + "," + sizes_text(launch.blockDim) + "," +
+         std::to_string(launch.sharedMemBytes) + ">>>";
+}
+
+void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& launch, bool cooperative,
+                const Parameters& parameters, int device, OperationId operation) {
+  if (device_is_lost(device)) return;
+  try {
+    const Machine here = machine(device);
+    const LaunchRequest request{.module = function.image->on(device),
+                                .kernel = function.kernel(device),
+                                .grid = sizes(launch.gridDim),
+                                .block = sizes(launch.blockDim),
+                                .dynamic_shared_bytes = launch.sharedMemBytes,
+                                .parameters = parameters.data(),
+                                .cooperative = cooperative,
+                                .operation = operation,
+                                .order = &operation_order()};
+    add_launch(function, request, run(here, request));
+  } catch (const KernelAborted& aborted) {
+    set_sticky_error(error_after(aborted.kind), device);
+  } catch (...) {
+    set_sticky_error(error_of_current_exception(function.readable.c_str()), device);
+  }
+}
+
+}  // namespace
+
+cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative, Work& work) {
+  const KernelFunction* function = module_table().find_kernel(parameters.func);
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  const int device = current_device();
+  const Kernel& kernel = function->kernel(device);
+  std::string why;
+  if (const cudaError_t error = check_limits(*function, kernel, device, parameters.gridDim, parameters.blockDim,
+                                             parameters.sharedMemBytes, cooperative, why);
+      error != cudaSuccess) {
+    report_call(FindingKind::invalid_call, ("launch of " + function->readable).c_str(), why, Severity::note);
+    return error;
+  }
+  const bool has_parameters = !kernel.main->parameters.empty();
+  if (has_parameters && parameters.kernelParams == nullptr && parameters.extra == nullptr) {
+    return cudaErrorInvalidValue;
+  }
+  auto packed = std::make_shared<const Parameters>(
+      !has_parameters                      ? Parameters{}
+      : parameters.kernelParams != nullptr ? pack(kernel, parameters.kernelParams)
+                                           : pack_buffer(kernel, parameters.extra));
+  work.kind = WorkKind::kernel;
+  work.name = "kernel " + function->readable;
+  work.detail = launch_text(parameters);
+  work.device = device;
+  work.run = [function, parameters, cooperative, packed, device](OperationId operation) {
+    run_kernel(*function, parameters, cooperative, *packed, device, operation);
+  };
+  return cudaSuccess;
+}
+
+}  // namespace halfgrad::emulator

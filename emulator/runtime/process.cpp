@@ -1,0 +1,52 @@
+#include <halfgrad/emulator/runtime/process.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/device.h>
+#include <halfgrad/emulator/runtime/ending.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+
+Process& process() {
+  // It is never destroyed: destructors of the program's static objects free device memory.
+  static Process* const one = [] {
+    auto* made = new Process{settings(), {}, {}};
+    made->findings.listen(print_finding);
+    return made;
+  }();
+  return *one;
+}
+
+Machine machine(int device) {
+  const Gpu& gpu = gpu_of(device);
+  Process& here = process();
+  return {here.memory, here.findings, here.settings, gpu.multiprocessors, gpu.shared_bytes_per_block_optin};
+}
+
+void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {
+  Finding finding;
+  finding.kind = kind;
+  finding.severity = severity;
+  finding.message = std::string(function) + ": " + std::move(message);
+  process().findings.add(std::move(finding));
+}
+
+std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind, OperationId operation,
+                     const char* function) {
+  Process& here = process();
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const Allocation* found = here.memory.find(address, bytes);
+  if (found == nullptr) {
+    report_call(FindingKind::out_of_bounds, function,
+                (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) + " bytes at " +
+                    hexadecimal(address) + ": " + here.memory.describe_neighbour(address));
+    return nullptr;
+  }
+  check_range(here.findings, here.memory, operation_order(), operation, address, bytes, kind);
+  return found->host + (address - found->begin);
+}
+
+}  // namespace halfgrad::emulator
