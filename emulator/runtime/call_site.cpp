@@ -29,7 +29,8 @@ std::string call_site(const void* address) {
     return hexadecimal(reinterpret_cast<std::uint64_t>(address));
   }
   // The call ends one byte before the return address: addr2line then names the line of the call.
-  const auto offset = reinterpret_cast<std::uint64_t>(address) - 1 - reinterpret_cast<std::uint64_t>(info.dli_fbase);
+  const auto offset = reinterpret_cast<std::uint64_t>(address) - 1 -
+                      reinterpret_cast<std::uint64_t>(info.dli_fbase);
   std::string text = file_of_path(info.dli_fname) + "+" + hexadecimal(offset);
   if (info.dli_sname != nullptr) {
     int status = 0;

@@ -52,12 +52,18 @@ void set_sticky_error(cudaError_t error, int device) {
 cudaError_t error_after(FindingKind kind) {
   switch (kind) {
     case FindingKind::out_of_bounds:
-    case FindingKind::use_after_free: return cudaErrorIllegalAddress;
-    case FindingKind::misaligned: return cudaErrorMisalignedAddress;
-    case FindingKind::assertion: return cudaErrorAssert;
-    case FindingKind::deadlock: return cudaErrorLaunchTimeout;
-    case FindingKind::unknown_instruction: return cudaErrorIllegalInstruction;
-    default: return cudaErrorLaunchFailure;
+    case FindingKind::use_after_free:
+      return cudaErrorIllegalAddress;
+    case FindingKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case FindingKind::assertion:
+      return cudaErrorAssert;
+    case FindingKind::deadlock:
+      return cudaErrorLaunchTimeout;
+    case FindingKind::unknown_instruction:
+      return cudaErrorIllegalInstruction;
+    default:
+      return cudaErrorLaunchFailure;
   }
 }
 
