@@ -8,6 +8,19 @@
 namespace halfgrad::emulator {
 namespace {
 
+/// The lanes only meet, see WarpRun::sync.
+void meet(Execution&, const Instruction&) {}
+
+/// bar.warp.sync membermask;
+void decode_warp_barrier(Encoder& encoder) {
+  if (!encoder.statement.has("sync") || encoder.operands() != 1) {
+    encoder.unknown("expected bar.warp.sync membermask");
+  }
+  member_mask(encoder, 0);
+  encoder.instruction.kind = InstructionClass::barrier;
+  encoder.instruction.execute = meet;
+}
+
 BarrierAction action_of(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (statement.has("arrive")) return BarrierAction::arrive;
