@@ -193,6 +193,21 @@ TEST(Function, LinesOfInlinedFunctions) {
   EXPECT_EQ(statements[2].location.inlined_line, 11u) << "the outermost call";
 }
 
+TEST(Function, AClockIsSampledBeforeTheInstructionThatReadsIt) {
+  const Decoded decoded(kernel_text(R"(
+    .reg .pred p; .reg .b64 t;
+    @!p mov.u64 t, %clock64;
+    bra next;
+    next: ret;)"));
+  const auto& code = decoded.main().code;
+  ASSERT_EQ(code.size(), 5u) << "sample, mov, bra, ret and the end";
+  EXPECT_EQ(code[0].operands[0], code[1].source(0));
+  EXPECT_EQ(code[0].guard, code[1].guard);
+  EXPECT_TRUE(code[0].guard_negated);
+  EXPECT_EQ(code[2].target, 3u);
+  EXPECT_EQ(decoded.main().statements[0].text, decoded.main().statements[1].text);
+}
+
 TEST(Function, AnUnknownInstructionWaitsToBeReached) {
   const Decoded decoded(kernel_text(R"(
     .reg .b32 %r<2>;
