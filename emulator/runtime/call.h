@@ -37,12 +37,12 @@ cudaError_t api_call(const char* function, Body body) noexcept {
   });
 }
 
-/// Where a function of the C API was called, for messages: "program+0x1234 (main)". `address` is the
-/// function's return address.
+/// Where a function of the C API was called, for messages: "program+0x1234 (main)". `address` is
+/// the function's return address.
 std::string call_site(const void* address);
 
 /// "0x7f0012345600".
-std::string hexadecimal(std::uint64_t value);
+std::string address_text(std::uint64_t value);
 
 }  // namespace halfgrad::emulator
 

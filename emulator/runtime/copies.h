@@ -8,8 +8,8 @@
 
 namespace halfgrad::emulator {
 
-/// Where a pointer of the program points. A pointer into freed memory counts as the device's, so that
-/// its use is found.
+/// Where a pointer of the program points. A pointer into freed memory counts as the device's, so
+/// that its use is found.
 enum class MemoryPlace : std::uint8_t { pageable, pinned, managed, device };
 MemoryPlace place_of(const void* pointer);
 inline bool is_host(MemoryPlace place) { return place == MemoryPlace::pageable; }
@@ -26,9 +26,9 @@ void copy_row(void* to, const void* from, std::size_t bytes, OperationId operati
 void fill_row(void* to, std::uint32_t value, unsigned element_bytes, std::size_t elements,
               OperationId operation);
 
-/// Gives a copy to a stream and waits for it as the CUDA runtime does: always if `synchronous`, else
-/// if it writes pageable host memory ("API synchronization behavior" of the CUDA runtime's manual).
-/// Work that reads pageable memory reads it now.
+/// Gives a copy to a stream and waits for it as the CUDA runtime does: always if `synchronous`,
+/// else if it writes pageable host memory ("API synchronization behavior" of the CUDA runtime's
+/// manual). Work that reads pageable memory reads it now.
 cudaError_t copy_on_stream(const char* function, void* to, const void* from, std::size_t bytes,
                            cudaMemcpyKind kind, cudaStream_t stream, bool synchronous);
 cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parameters,

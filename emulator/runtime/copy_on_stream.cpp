@@ -10,7 +10,8 @@ namespace {
 
 bool is_capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(stream, &status) == cudaSuccess && status != cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
 }
 
 /// Whether the host returns from the call only after the copy.
@@ -42,13 +43,15 @@ cudaError_t copy_on_stream(const char* function, void* to, const void* from, std
   if (bytes != 0 && !waits && place_of(from) == MemoryPlace::pageable && !is_capturing(stream)) {
     const auto* begin = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<const std::vector<std::byte>>(begin, begin + bytes);
-    work.run = [to, bytes, staged](OperationId operation) { copy_row(to, staged->data(), bytes, operation); };
+    work.run = [to, bytes, staged](OperationId operation) {
+      copy_row(to, staged->data(), bytes, operation);
+    };
   }
   return give(function, std::move(work), stream, waits);
 }
 
-cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parameters, cudaStream_t stream,
-                           bool synchronous) {
+cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parameters,
+                           cudaStream_t stream, bool synchronous) {
   if (synchronous) {
     if (const cudaError_t error = refuse_in_capture(function)) return error;
   }
@@ -56,11 +59,13 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
   if (const cudaError_t error = copy_work(parameters, work)) return error;
   const void* source = parameters.srcPtr.ptr;
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
-  const bool waits = host_waits(parameters.dstPtr.ptr, source, synchronous) || place_of(source) == MemoryPlace::pageable;
+  const bool waits = host_waits(parameters.dstPtr.ptr, source, synchronous) ||
+                     place_of(source) == MemoryPlace::pageable;
   return give(function, std::move(work), stream, waits);
 }
 
-cudaError_t fill_on_stream(const char* function, const cudaMemsetParams& parameters, cudaStream_t stream) {
+cudaError_t fill_on_stream(const char* function, const cudaMemsetParams& parameters,
+                           cudaStream_t stream) {
   Work work;
   if (const cudaError_t error = memset_work(parameters, work)) return error;
   return give(function, std::move(work), stream, false);

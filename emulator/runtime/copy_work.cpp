@@ -2,9 +2,9 @@
 #include <memory>
 #include <vector>
 
+#include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/error_state.h>
-#include <halfgrad/emulator/runtime/call.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -15,7 +15,8 @@ bool is_known(const void* pointer) {
 
 /// The emulator's view of one row, or the pointer itself for pageable host memory.
 std::byte* view(const void* pointer, std::size_t bytes, AccessKind kind, OperationId operation) {
-  if (is_host(place_of(pointer)) && !is_known(pointer)) return static_cast<std::byte*>(const_cast<void*>(pointer));
+  if (is_host(place_of(pointer)) && !is_known(pointer))
+    return static_cast<std::byte*>(const_cast<void*>(pointer));
   return host_view(pointer, bytes, kind, operation, "copy");
 }
 
@@ -34,7 +35,8 @@ void set_written(const void* pointer, std::size_t bytes, const std::byte* flags)
 const std::byte* written_flags(const void* pointer, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const Allocation* found = process().memory.find(address, bytes);
-  return found == nullptr || found->written == nullptr ? nullptr : found->written + (address - found->begin);
+  return found == nullptr || found->written == nullptr ? nullptr
+                                                       : found->written + (address - found->begin);
 }
 
 }  // namespace
@@ -46,9 +48,12 @@ MemoryPlace place_of(const void* pointer) {
     return process().memory.was_freed(address) ? MemoryPlace::device : MemoryPlace::pageable;
   }
   switch (found->kind) {
-    case MemoryKind::pinned: return MemoryPlace::pinned;
-    case MemoryKind::managed: return MemoryPlace::managed;
-    default: return MemoryPlace::device;
+    case MemoryKind::pinned:
+      return MemoryPlace::pinned;
+    case MemoryKind::managed:
+      return MemoryPlace::managed;
+    default:
+      return MemoryPlace::device;
   }
 }
 
@@ -61,7 +66,8 @@ cudaError_t check_direction(const void* to, const void* from, cudaMemcpyKind kin
   const MemoryPlace target = place_of(to), source = place_of(from);
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
   const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
   if (kind == cudaMemcpyDefault) return cudaSuccess;
   // Pinned and managed memory may stand on either side.
   if (to_device && target == MemoryPlace::pageable) return cudaErrorInvalidValue;
@@ -79,10 +85,12 @@ void copy_row(void* to, const void* from, std::size_t bytes, OperationId operati
   set_written(to, bytes, written_flags(from, bytes));
 }
 
-void fill_row(void* to, std::uint32_t value, unsigned element_bytes, std::size_t elements, OperationId operation) {
+void fill_row(void* to, std::uint32_t value, unsigned element_bytes, std::size_t elements,
+              OperationId operation) {
   std::byte* target = view(to, elements * element_bytes, AccessKind::store, operation);
   if (target == nullptr) return;
-  for (std::size_t i = 0; i < elements; ++i) std::memcpy(target + i * element_bytes, &value, element_bytes);
+  for (std::size_t i = 0; i < elements; ++i)
+    std::memcpy(target + i * element_bytes, &value, element_bytes);
   set_written(to, elements * element_bytes, nullptr);
 }
 

@@ -90,9 +90,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaSetDevice(int device) {
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
-  return api_call_without_device("cudaInitDevice", [&] {
-    return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
-  });
+  return api_call_without_device(
+      "cudaInitDevice", [&] { return is_device(device) ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaDeviceSynchronize() {
@@ -180,9 +179,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceCanAccessPeer(int* can, int device, 
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return api_call("cudaDeviceEnablePeerAccess", [&] {
-    return flags != 0 ? cudaErrorInvalidValue : change_peer(peer, true);
-  });
+  return api_call("cudaDeviceEnablePeerAccess",
+                  [&] { return flags != 0 ? cudaErrorInvalidValue : change_peer(peer, true); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {

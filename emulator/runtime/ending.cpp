@@ -9,6 +9,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/memory_pools.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
@@ -20,6 +21,8 @@ void report_leaks() {
   for (const Allocation& allocation : process().memory.live()) {
     if (allocation.kind == MemoryKind::variable || allocation.made_by.empty()) continue;
     if (allocation.made_by.rfind("cudaHostRegister", 0) == 0) continue;
+    if (allocation.made_by.rfind("variable ", 0) == 0) continue;
+    if (allocation.made_by.rfind(kGraphMemory, 0) == 0) continue;
     report_call(FindingKind::leak, allocation.made_by.c_str(),
                 std::to_string(allocation.bytes) + " bytes were never freed");
   }
@@ -59,8 +62,8 @@ void end_at_abort(int signal) {
   std::raise(signal);
 }
 
-/// This library is initialised before the program and the libraries that use it, so its handler runs
-/// after all their destructors.
+/// This library is initialised before the program and the libraries that use it, so its handler
+/// runs after all their destructors.
 __attribute__((constructor)) void register_ending() {
   std::atexit(end_at_exit);
   std::signal(SIGABRT, end_at_abort);
@@ -70,7 +73,8 @@ __attribute__((constructor)) void register_ending() {
 
 void print_finding(const Finding& finding) {
   std::string text = to_string(finding);
-  for (std::size_t at = text.find('\n'); at != std::string::npos && at + 1 < text.size(); at = text.find('\n', at + 1)) {
+  for (std::size_t at = text.find('\n'); at != std::string::npos && at + 1 < text.size();
+       at = text.find('\n', at + 1)) {
     text.insert(at + 1, "==halfgrad-emulate== ");
   }
   std::fprintf(stderr, "==halfgrad-emulate== %s", text.c_str());

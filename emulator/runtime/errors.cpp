@@ -23,7 +23,8 @@ std::array<std::atomic<bool>, kMaxDevices> sticky_error_seen{};
 }  // namespace
 
 cudaError_t set_error(cudaError_t error) {
-  if (error != cudaErrorNotReady) last_error = error;  // "not ready" is an answer, not an error
+  // "Not ready" is an answer. A lost device returns its own error until it is reset.
+  if (error != cudaErrorNotReady && !device_is_lost(current_device())) last_error = error;
   return error;
 }
 
@@ -49,15 +50,21 @@ void set_sticky_error(cudaError_t error, int device) {
   sticky_error_seen[static_cast<std::size_t>(device)] = false;
 }
 
-cudaError_t error_of(FindingKind kind) {
+cudaError_t error_after(FindingKind kind) {
   switch (kind) {
     case FindingKind::out_of_bounds:
-    case FindingKind::use_after_free: return cudaErrorIllegalAddress;
-    case FindingKind::misaligned: return cudaErrorMisalignedAddress;
-    case FindingKind::assertion: return cudaErrorAssert;
-    case FindingKind::deadlock: return cudaErrorLaunchTimeout;
-    case FindingKind::unknown_instruction: return cudaErrorIllegalInstruction;
-    default: return cudaErrorLaunchFailure;
+    case FindingKind::use_after_free:
+      return cudaErrorIllegalAddress;
+    case FindingKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case FindingKind::assertion:
+      return cudaErrorAssert;
+    case FindingKind::deadlock:
+      return cudaErrorLaunchTimeout;
+    case FindingKind::unknown_instruction:
+      return cudaErrorIllegalInstruction;
+    default:
+      return cudaErrorLaunchFailure;
   }
 }
 
@@ -67,7 +74,7 @@ cudaError_t error_of_current_exception(const char* function) noexcept {
   } catch (const CallFailed& failed) {
     return failed.error;
   } catch (const KernelAborted& aborted) {
-    return error_of(aborted.kind);
+    return error_after(aborted.kind);
   } catch (const std::bad_alloc&) {
     return cudaErrorMemoryAllocation;
   } catch (const std::exception& error) {

@@ -19,8 +19,8 @@ thread_local std::vector<CallConfiguration> pushed_configurations;
 /// Whether the next launch of this thread comes from <<<>>>, whose stub drops the result.
 thread_local bool result_is_dropped = false;
 
-cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block, void** arguments,
-                   std::size_t shared, cudaStream_t stream, bool cooperative) {
+cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block,
+                   void** arguments, std::size_t shared, cudaStream_t stream, bool cooperative) {
   const bool dropped = std::exchange(result_is_dropped, false);
   const cudaError_t error = api_call(function, [&] {
     cudaKernelNodeParams parameters{};
@@ -35,19 +35,22 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
   });
   if (error != cudaSuccess && dropped) {
     const KernelFunction* named = module_table().find_kernel(kernel);
-    note_unseen_launch((named == nullptr ? "an unknown kernel" : named->readable) + " was not launched: " +
-                       cudaGetErrorName(error));
+    note_unseen_launch((named == nullptr ? "an unknown kernel" : named->readable) +
+                       " was not launched: " + cudaGetErrorName(error));
   }
   return error;
 }
 
-cudaStream_t per_thread(cudaStream_t stream) { return stream == nullptr ? cudaStreamPerThread : stream; }
+cudaStream_t per_thread(cudaStream_t stream) {
+  return stream == nullptr ? cudaStreamPerThread : stream;
+}
 
 /// The attributes of a launch that change what it does here; false if one is not supported.
 bool read_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
-    if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      cooperative = attribute.val.cooperative != 0;
     if (attribute.id == cudaLaunchAttributeClusterDimension) {
       const auto& cluster = attribute.val.clusterDim;
       if (cluster.x * cluster.y * cluster.z != 1) {
@@ -62,8 +65,8 @@ bool read_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
 
 }  // namespace
 
-HALFGRAD_EMULATOR_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
-                                                           void* stream) {
+HALFGRAD_EMULATOR_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block,
+                                                           std::size_t shared, void* stream) {
   pushed_configurations.push_back({grid, block, shared, static_cast<cudaStream_t>(stream)});
   return 0;
 }
@@ -87,10 +90,11 @@ HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 g
   return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, stream, false);
 }
 
-HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block,
-                                                          void** arguments, std::size_t shared,
-                                                          cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream), false);
+HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid,
+                                                          dim3 block, void** arguments,
+                                                          std::size_t shared, cudaStream_t stream) {
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream),
+                false);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
@@ -102,23 +106,28 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, std::size_t shared,
                                                         cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream), false);
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream),
+                false);
 }
 
-HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
-                                                              void** arguments, std::size_t shared,
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid,
+                                                              dim3 block, void** arguments,
+                                                              std::size_t shared,
                                                               cudaStream_t stream) {
-  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, stream, true);
+  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, stream,
+                true);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid,
                                                                    dim3 block, void** arguments,
-                                                                   std::size_t shared, cudaStream_t stream) {
-  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared, per_thread(stream), true);
+                                                                   std::size_t shared,
+                                                                   cudaStream_t stream) {
+  return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared,
+                per_thread(stream), true);
 }
 
-HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
-                                                      void** arguments) {
+HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
+                                                      const void* kernel, void** arguments) {
   bool cooperative = false;
   if (config == nullptr) return set_error(cudaErrorInvalidValue);
   if (!read_attributes(*config, cooperative)) return set_error(cudaErrorNotSupported);

@@ -44,14 +44,15 @@ Dim3 sizes(dim3 size) { return {size.x, size.y, size.z}; }
 
 std::string launch_text(const cudaKernelNodeParams& launch) {
   const auto sizes_text = [](dim3 size) {
-    return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," + std::to_string(size.z) + ")";
+    return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
+           std::to_string(size.z) + ")";
   };
   return "<<<" + sizes_text(launch.gridDim) + "," + sizes_text(launch.blockDim) + "," +
          std::to_string(launch.sharedMemBytes) + ">>>";
 }
 
-void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& launch, bool cooperative,
-                const Parameters& parameters, int device, OperationId operation) {
+void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& launch,
+                bool cooperative, const Parameters& parameters, int device, OperationId operation) {
   if (device_is_lost(device)) return;
   try {
     const Machine here = machine(device);
@@ -66,7 +67,7 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .order = &operation_order()};
     add_launch(function, request, run(here, request));
   } catch (const KernelAborted& aborted) {
-    set_sticky_error(error_of(aborted.kind), device);
+    set_sticky_error(error_after(aborted.kind), device);
   } catch (...) {
     set_sticky_error(error_of_current_exception(function.readable.c_str()), device);
   }
@@ -80,20 +81,22 @@ cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative
   const int device = current_device();
   const Kernel& kernel = function->kernel(device);
   std::string why;
-  if (const cudaError_t error = check_limits(*function, kernel, device, parameters.gridDim, parameters.blockDim,
-                                             parameters.sharedMemBytes, cooperative, why);
+  if (const cudaError_t error =
+          check_limits(*function, kernel, device, parameters.gridDim, parameters.blockDim,
+                       parameters.sharedMemBytes, cooperative, why);
       error != cudaSuccess) {
-    report_call(FindingKind::invalid_call, ("launch of " + function->readable).c_str(), why, Severity::note);
+    report_call(FindingKind::invalid_call, ("launch of " + function->readable).c_str(), why,
+                Severity::note);
     return error;
   }
   const bool has_parameters = !kernel.main->parameters.empty();
   if (has_parameters && parameters.kernelParams == nullptr && parameters.extra == nullptr) {
     return cudaErrorInvalidValue;
   }
-  auto packed = std::make_shared<const Parameters>(
-      !has_parameters                      ? Parameters{}
-      : parameters.kernelParams != nullptr ? pack(kernel, parameters.kernelParams)
-                                           : pack_buffer(kernel, parameters.extra));
+  auto packed = std::make_shared<const Parameters>(!has_parameters ? Parameters{}
+                                                   : parameters.kernelParams != nullptr
+                                                       ? pack(kernel, parameters.kernelParams)
+                                                       : pack_buffer(kernel, parameters.extra));
   work.kind = WorkKind::kernel;
   work.name = "kernel " + function->readable;
   work.detail = launch_text(parameters);

@@ -6,6 +6,7 @@
 namespace halfgrad::emulator {
 
 /// Adds the counters of a finished launch to the report.
-void add_launch(const KernelFunction& function, const LaunchRequest& request, LaunchCounters counters);
+void add_launch(const KernelFunction& function, const LaunchRequest& request,
+                LaunchCounters counters);
 
 }  // namespace halfgrad::emulator

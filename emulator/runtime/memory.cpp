@@ -6,13 +6,16 @@
 
 namespace halfgrad::emulator {
 
-constexpr std::size_t kDeviceAlignment = 256;  ///< of cudaMalloc (programming guide, "Device Memory Accesses")
+constexpr std::size_t kDeviceAlignment =
+    256;  ///< of cudaMalloc (programming guide, "Device Memory Accesses")
 
-cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes, std::string made_by) {
+cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes,
+                            std::string made_by) {
   if (result == nullptr) return cudaErrorInvalidValue;
   *result = nullptr;
   if (bytes == 0) return cudaSuccess;
-  const Allocation* made = process().memory.allocate(kind, current_device(), bytes, kDeviceAlignment, std::move(made_by));
+  const Allocation* made = process().memory.allocate(kind, current_device(), bytes,
+                                                     kDeviceAlignment, std::move(made_by));
   if (made == nullptr) return cudaErrorMemoryAllocation;
   *result = reinterpret_cast<void*>(made->begin);
   return cudaSuccess;
@@ -27,14 +30,16 @@ cudaError_t free_memory(const char* function, void* pointer, bool host) {
   if (found == nullptr) {
     wrong = memory.was_freed(address) ? "it was freed before" : "it is no address of an allocation";
   } else if (found->begin != address) {
-    wrong = "it points into the middle of an allocation of " + std::to_string(found->bytes) + " bytes by " + found->made_by;
+    wrong = "it points into the middle of an allocation of " + std::to_string(found->bytes) +
+            " bytes by " + found->made_by;
   } else if (host != (found->kind == MemoryKind::pinned)) {
     wrong = "it was allocated by " + found->made_by;
   } else if (found->kind == MemoryKind::variable) {
     wrong = "it is a " + found->made_by;
   }
   if (!wrong.empty()) {
-    report_call(FindingKind::invalid_call, function, "cannot free " + hexadecimal(address) + ": " + wrong);
+    report_call(FindingKind::invalid_call, function,
+                "cannot free " + address_text(address) + ": " + wrong);
     return cudaErrorInvalidValue;
   }
   memory.free(address);
@@ -45,7 +50,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMalloc(void** pointer, std::size_t bytes) 
   const void* caller = HALFGRAD_EMULATOR_CALLER;
   return api_call("cudaMalloc", [&] {
     if (const cudaError_t error = refuse_in_capture("cudaMalloc")) return error;
-    return allocate_memory(MemoryKind::device, pointer, bytes, "cudaMalloc at " + call_site(caller));
+    return allocate_memory(MemoryKind::device, pointer, bytes,
+                           "cudaMalloc at " + call_site(caller));
   });
 }
 
@@ -59,11 +65,14 @@ HALFGRAD_EMULATOR_API cudaError_t cudaFree(void* pointer) {
   });
 }
 
-HALFGRAD_EMULATOR_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+HALFGRAD_EMULATOR_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes,
+                                                    unsigned flags) {
   const void* caller = HALFGRAD_EMULATOR_CALLER;
   return api_call("cudaMallocManaged", [&] {
-    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) return cudaErrorInvalidValue;
-    return allocate_memory(MemoryKind::managed, pointer, bytes, "cudaMallocManaged at " + call_site(caller));
+    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+      return cudaErrorInvalidValue;
+    return allocate_memory(MemoryKind::managed, pointer, bytes,
+                           "cudaMallocManaged at " + call_site(caller));
   });
 }
 

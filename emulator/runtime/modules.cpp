@@ -9,8 +9,8 @@
 #include <cxxabi.h>
 
 #include <halfgrad/emulator/runtime/device.h>
-#include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/fat_binary_text.h>
+#include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -30,9 +30,9 @@ class VariablePlacement final : public Module::Placement {
       }
     }
     const MemoryKind kind = variable.managed ? MemoryKind::managed : MemoryKind::variable;
-    const Allocation* allocation =
-        process().memory.allocate(kind, device_, std::max<std::size_t>(variable.bytes, 1),
-                                  std::max<std::size_t>(variable.alignment, 1), "variable " + variable.name);
+    const Allocation* allocation = process().memory.allocate(
+        kind, device_, std::max<std::size_t>(variable.bytes, 1),
+        std::max<std::size_t>(variable.alignment, 1), "variable " + variable.name);
     if (allocation == nullptr) throw CallFailed{cudaErrorMemoryAllocation};
     if (variable.managed) managed_.emplace(variable.name, allocation->begin);
     placed_.push_back(allocation->begin);
@@ -106,7 +106,8 @@ const Kernel& KernelFunction::kernel(int device) const {
     throw CallFailed{cudaErrorInvalidPtx};
   }
   if (found == nullptr) {
-    report_call(FindingKind::invalid_call, readable.c_str(), "its module has no PTX of this kernel");
+    report_call(FindingKind::invalid_call, readable.c_str(),
+                "its module has no PTX of this kernel");
     throw CallFailed{cudaErrorInvalidDeviceFunction};
   }
   return *found;
@@ -161,14 +162,17 @@ void ModuleTable::place_managed(ModuleImage* image) {
     const auto found = variables.find(managed.name);
     if (found == variables.end()) continue;
     *managed.pointer = reinterpret_cast<void*>(found->second.address);
-    variables_.insert_or_assign(*managed.pointer, DeviceVariable{image, managed.name, found->second.bytes});
-    variables_.insert_or_assign(managed.pointer, DeviceVariable{image, managed.name, found->second.bytes});
+    variables_.insert_or_assign(*managed.pointer,
+                                DeviceVariable{image, managed.name, found->second.bytes});
+    variables_.insert_or_assign(managed.pointer,
+                                DeviceVariable{image, managed.name, found->second.bytes});
   }
 }
 
 KernelFunction* ModuleTable::find_kernel(const void* function) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = kernels_.find(function); found != kernels_.end()) return found->second.get();
+  if (const auto found = kernels_.find(function); found != kernels_.end())
+    return found->second.get();
   const auto handle = handles_.find(function);
   return handle == handles_.end() ? nullptr : handle->second;
 }

@@ -16,14 +16,14 @@
 
 namespace halfgrad::emulator {
 
-/// Device code of one fat binary. Its text is parsed when a device first needs it; each device has its
-/// own variables, but all share the managed ones.
+/// Device code of one fat binary. Its text is parsed when a device first needs it; each device has
+/// its own variables, but all share the managed ones.
 class ModuleImage {
  public:
   explicit ModuleImage(const void* fat_binary) : fat_binary_(fat_binary) {}
 
-  /// The module on a device, its variables placed. Throws CallFailed where the fat binary has no PTX
-  /// that the device can run.
+  /// The module on a device, its variables placed. Throws CallFailed where the fat binary has no
+  /// PTX that the device can run.
   Module& on(int device);
   /// Ends the variables' allocations.
   void unload();

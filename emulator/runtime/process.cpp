@@ -23,7 +23,8 @@ Process& process() {
 Machine machine(int device) {
   const Gpu& gpu = gpu_of(device);
   Process& here = process();
-  return {here.memory, here.findings, here.settings, gpu.multiprocessors, gpu.shared_bytes_per_block_optin};
+  return {here.memory, here.findings, here.settings, gpu.multiprocessors,
+          gpu.shared_bytes_per_block_optin};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {
@@ -41,8 +42,9 @@ std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind, Op
   const Allocation* found = here.memory.find(address, bytes);
   if (found == nullptr) {
     report_call(FindingKind::out_of_bounds, function,
-                (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) + " bytes at " +
-                    hexadecimal(address) + ": " + here.memory.describe_neighbour(address));
+                (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) +
+                    " bytes at " + address_text(address) + ": " +
+                    here.memory.describe_neighbour(address));
     return nullptr;
   }
   check_range(here.findings, here.memory, operation_order(), operation, address, bytes, kind);

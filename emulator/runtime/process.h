@@ -9,9 +9,9 @@
 
 /// Marks a function of the stand-in libraries that programs call.
 #define HALFGRAD_EMULATOR_API extern "C" __attribute__((visibility("default")))
-/// Marks a C++ function of libcudart's stand-in that the other stand-in libraries (cuBLASLt) call. The
-/// rest of the emulator is hidden in it, so each library may link its own copy of pure functions, but
-/// state lives here alone.
+/// Marks a C++ function of libcudart's stand-in that the other stand-in libraries (cuBLASLt) call.
+/// The rest of the emulator is hidden in it, so each library may link its own copy of pure
+/// functions, but state lives here alone.
 #define HALFGRAD_EMULATOR_SHARED __attribute__((visibility("default")))
 
 namespace halfgrad::emulator {
@@ -29,28 +29,29 @@ HALFGRAD_EMULATOR_SHARED int current_device();
 /// The machine that runs kernels of a device.
 Machine machine(int device);
 
-/// Remembers an error for cudaGetLastError and returns it. An aborted kernel's error is sticky: every
-/// later call returns it, unless Settings::continue_after_abort.
+/// Remembers an error for cudaGetLastError and returns it. An aborted kernel's error is sticky:
+/// every later call returns it, unless Settings::continue_after_abort.
 HALFGRAD_EMULATOR_SHARED cudaError_t set_error(cudaError_t error);
 /// The sticky error of a device, by default the current one, or cudaSuccess.
 HALFGRAD_EMULATOR_SHARED cudaError_t sticky_error();
 cudaError_t sticky_error(int device);
-void set_sticky_error(cudaError_t error, int device);
+void set_sticky_error(cudaError_t error, int device = current_device());
 /// The error that programs see after a kernel was aborted for a finding of this kind.
-cudaError_t error_of(FindingKind kind);
+cudaError_t error_after(FindingKind kind);
 
-/// Adds a finding that no kernel made: a wrong argument, an illegal call. A call that only returns an
-/// error to its caller deserves a note.
-HALFGRAD_EMULATOR_SHARED void report_call(FindingKind kind, const char* function, std::string message,
-                                          Severity severity = Severity::error);
+/// Adds a finding that no kernel made: a wrong argument, an illegal call. A call that only returns
+/// an error to its caller deserves a note.
+HALFGRAD_EMULATOR_SHARED void report_call(FindingKind kind, const char* function,
+                                          std::string message, Severity severity = Severity::error);
 
-/// Device pointer to the emulator's view of `bytes` bytes of it, for library calls and copies. Reports
-/// a range that is not in one live allocation and returns nullptr.
-HALFGRAD_EMULATOR_SHARED std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind,
-                                              OperationId operation, const char* function);
+/// Device pointer to the emulator's view of `bytes` bytes of it, for library calls and copies.
+/// Reports a range that is not in one live allocation and returns nullptr.
+HALFGRAD_EMULATOR_SHARED std::byte* host_view(const void* pointer, std::size_t bytes,
+                                              AccessKind kind, OperationId operation,
+                                              const char* function);
 
-/// Ends the process because the program called a function that the emulator lacks. Writes the report
-/// first; the exit code is 8.
+/// Ends the process because the program called a function that the emulator lacks. Writes the
+/// report first; the exit code is 8.
 [[noreturn]] HALFGRAD_EMULATOR_SHARED void end_at_unknown_function(const char* function);
 
 }  // namespace halfgrad::emulator

@@ -16,13 +16,15 @@ const Variable* find_symbol(const void* symbol) {
 
 }  // namespace
 
-cudaError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset, void** address) {
+cudaError_t symbol_range(const void* symbol, std::size_t bytes, std::size_t offset,
+                         void** address) {
   const Variable* variable = find_symbol(symbol);
   if (variable == nullptr) return cudaErrorInvalidSymbol;
   if (offset > variable->bytes || bytes > variable->bytes - offset) {
     report_call(FindingKind::out_of_bounds, "copy",
-                "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes) + " of variable " +
-                    variable->name + ", which has " + std::to_string(variable->bytes));
+                "bytes " + std::to_string(offset) + " to " + std::to_string(offset + bytes) +
+                    " of variable " + variable->name + ", which has " +
+                    std::to_string(variable->bytes));
     return cudaErrorInvalidValue;
   }
   *address = reinterpret_cast<void*>(variable->address + offset);

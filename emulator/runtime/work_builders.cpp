@@ -15,7 +15,9 @@ struct Box {
   std::byte* begin = nullptr;
   std::size_t pitch = 0, rows_of_slice = 0;
 
-  std::byte* row(std::size_t y, std::size_t z) const { return begin + (z * rows_of_slice + y) * pitch; }
+  std::byte* row(std::size_t y, std::size_t z) const {
+    return begin + (z * rows_of_slice + y) * pitch;
+  }
 };
 
 Box box_of(const cudaPitchedPtr& memory, const cudaPos& position) {
@@ -38,8 +40,8 @@ void report_range(const char* side, const void* pointer, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const bool freed = process().memory.was_freed(address);
   report_call(freed ? FindingKind::use_after_free : FindingKind::out_of_bounds, "copy",
-              std::string(side) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) + ": " +
-                  process().memory.describe_neighbour(address));
+              std::string(side) + " of " + std::to_string(bytes) + " bytes at " +
+                  address_text(address) + ": " + process().memory.describe_neighbour(address));
 }
 
 std::string bytes_text(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
@@ -54,7 +56,8 @@ std::function<void(OperationId)> unless_lost(int device, Run run) {
 
 }  // namespace
 
-cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Work& work) {
+cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                      Work& work) {
   work.kind = WorkKind::copy;
   work.name = "cudaMemcpy";
   work.detail = bytes_text(bytes);
@@ -65,7 +68,8 @@ cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyK
   if (!fits(from, bytes)) report_range("source", from, bytes);
   if (!fits(to, bytes)) report_range("destination", to, bytes);
   if (!fits(from, bytes) || !fits(to, bytes)) return cudaErrorInvalidValue;
-  work.run = unless_lost(work.device, [=](OperationId operation) { copy_row(to, from, bytes, operation); });
+  work.run = unless_lost(work.device,
+                         [=](OperationId operation) { copy_row(to, from, bytes, operation); });
   return cudaSuccess;
 }
 
@@ -76,20 +80,25 @@ cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work) {
   work.name = "cudaMemcpy3D";
   work.detail = bytes_text(bytes);
   work.device = current_device();
-  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr) return cudaErrorNotSupported;
+  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr)
+    return cudaErrorNotSupported;
   if (bytes == 0) return cudaSuccess;
-  if (parameters.srcPtr.ptr == nullptr || parameters.dstPtr.ptr == nullptr) return cudaErrorInvalidValue;
+  if (parameters.srcPtr.ptr == nullptr || parameters.dstPtr.ptr == nullptr)
+    return cudaErrorInvalidValue;
   const Box source = box_of(parameters.srcPtr, parameters.srcPos);
   const Box target = box_of(parameters.dstPtr, parameters.dstPos);
   const bool many_rows = extent.height * extent.depth > 1;
-  if (many_rows && (source.pitch < extent.width || target.pitch < extent.width)) return cudaErrorInvalidPitchValue;
-  if (const cudaError_t error = check_direction(target.begin, source.begin, parameters.kind)) return error;
+  if (many_rows && (source.pitch < extent.width || target.pitch < extent.width))
+    return cudaErrorInvalidPitchValue;
+  if (const cudaError_t error = check_direction(target.begin, source.begin, parameters.kind))
+    return error;
   if (!rows_fit(source, extent)) report_range("source", source.begin, bytes);
   if (!rows_fit(target, extent)) report_range("destination", target.begin, bytes);
   if (!rows_fit(source, extent) || !rows_fit(target, extent)) return cudaErrorInvalidValue;
   work.run = unless_lost(work.device, [=](OperationId operation) {
     for (std::size_t z = 0; z < extent.depth; ++z) {
-      for (std::size_t y = 0; y < extent.height; ++y) copy_row(target.row(y, z), source.row(y, z), extent.width, operation);
+      for (std::size_t y = 0; y < extent.height; ++y)
+        copy_row(target.row(y, z), source.row(y, z), extent.width, operation);
     }
   });
   return cudaSuccess;
@@ -119,7 +128,8 @@ cudaError_t memset_work(const cudaMemsetParams& parameters, Work& work) {
   const std::uint32_t value = parameters.value;
   const std::size_t elements = parameters.width;
   work.run = unless_lost(work.device, [=](OperationId operation) {
-    for (std::size_t y = 0; y < extent.height; ++y) fill_row(target.row(y, 0), value, element, elements, operation);
+    for (std::size_t y = 0; y < extent.height; ++y)
+      fill_row(target.row(y, 0), value, element, elements, operation);
   });
   return cudaSuccess;
 }

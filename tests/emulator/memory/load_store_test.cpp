@@ -157,6 +157,16 @@ TEST(StateSpaces, SharedAddressesWrapAt32Bits) {
   for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(gpu.word(i), 2 * i);
 }
 
+TEST(StateSpaces, SharedAddressesIgnoreTheUpperHalfOf64Bits) {
+  SmallGpu gpu;
+  gpu.launch(kernel(std::string(kShared) +
+                    "mov.u64 %rd2, tile;\ncvta.shared.u64 %rd3, %rd2;\nst.shared.u32 [%rd3+8], 5;\n"
+                    "ld.shared.u32 %r2, [%rd2+8];\n" +
+                    kStoreResult),
+             {}, {1});
+  EXPECT_EQ(gpu.word(0), 5u);
+}
+
 TEST(StateSpaces, OneWarpMayMixThemInGenericAddresses) {
   SmallGpu gpu;
   gpu.word(512) = 1000;

@@ -1,0 +1,117 @@
+// Questions about pointers, hints for managed memory, and what needs hardware that is not emulated.
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/device.h>
+#include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/work.h>
+
+namespace halfgrad::emulator {
+namespace {
+
+cudaError_t managed_range(const void* pointer, std::size_t bytes) {
+  const Allocation* found = process().memory.find(reinterpret_cast<std::uint64_t>(pointer), bytes);
+  return found != nullptr && found->kind == MemoryKind::managed ? cudaSuccess
+                                                                : cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+HALFGRAD_EMULATOR_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                                           const void* pointer) {
+  return api_call("cudaPointerGetAttributes", [&] {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    *attributes = {};
+    attributes->device = -2;  // as the runtime says for memory that it does not know
+    attributes->hostPointer = const_cast<void*>(pointer);
+    attributes->type = cudaMemoryTypeUnregistered;
+    const Allocation* found = process().memory.find(reinterpret_cast<std::uint64_t>(pointer), 1);
+    if (found == nullptr) return cudaSuccess;
+    attributes->device = found->device;
+    attributes->devicePointer = const_cast<void*>(pointer);
+    switch (found->kind) {
+      case MemoryKind::pinned:
+        attributes->type = cudaMemoryTypeHost;
+        break;
+      case MemoryKind::managed:
+        attributes->type = cudaMemoryTypeManaged;
+        break;
+      default:
+        attributes->type = cudaMemoryTypeDevice;
+        attributes->hostPointer = nullptr;
+    }
+    return cudaSuccess;
+  });
+}
+
+#if CUDART_VERSION >= 13000
+HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
+                                                       cudaMemLocation, unsigned, cudaStream_t) {
+  return api_call("cudaMemPrefetchAsync", [&] { return managed_range(pointer, bytes); });
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
+                                                cudaMemoryAdvise, cudaMemLocation) {
+  return api_call("cudaMemAdvise", [&] { return managed_range(pointer, bytes); });
+}
+#else
+HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int,
+                                                       cudaStream_t) {
+  return api_call("cudaMemPrefetchAsync", [&] { return managed_range(pointer, bytes); });
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
+                                                cudaMemoryAdvise, int) {
+  return api_call("cudaMemAdvise", [&] { return managed_range(pointer, bytes); });
+}
+#endif
+
+HALFGRAD_EMULATOR_API cudaError_t cudaProfilerStart() { return cudaSuccess; }
+HALFGRAD_EMULATOR_API cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+HALFGRAD_EMULATOR_API cudaError_t cudaDeviceReset() {
+  return api_call_without_device("cudaDeviceReset", [] {
+    const int device = current_device();
+    if (!is_device(device)) return cudaErrorNoDevice;
+    wait_for_device(device);
+    check_unseen_errors();
+    set_sticky_error(cudaSuccess, device);
+    Allocations& memory = process().memory;
+    for (const Allocation& allocation : memory.live()) {
+      const bool ends =
+          allocation.kind == MemoryKind::device || allocation.kind == MemoryKind::managed;
+      if (ends && allocation.device == device && allocation.made_by.rfind("variable ", 0) != 0)
+        memory.free(allocation.begin);
+    }
+    return cudaSuccess;
+  });
+}
+
+// The emulator has no driver below it.
+HALFGRAD_EMULATOR_API cudaError_t
+cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned, unsigned long long,
+                                 cudaDriverEntryPointQueryResult* result) {
+  return api_call_without_device("cudaGetDriverEntryPointByVersion", [&] {
+    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    report_call(FindingKind::unknown_function, "cudaGetDriverEntryPointByVersion",
+                std::string("the driver's function ") + symbol + " is not emulated",
+                Severity::note);
+    *function = nullptr;
+    if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+  });
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function,
+                                                          unsigned long long flags,
+                                                          cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(symbol, function, CUDART_VERSION, flags, result);
+}
+
+// One process has the emulated devices for itself: other processes cannot share their memory.
+HALFGRAD_EMULATOR_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t*, void*) {
+  return set_error(cudaErrorNotSupported);
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaIpcOpenMemHandle(void**, cudaIpcMemHandle_t, unsigned) {
+  return set_error(cudaErrorNotSupported);
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaIpcCloseMemHandle(void*) {
+  return set_error(cudaErrorNotSupported);
+}
+
+}  // namespace halfgrad::emulator
