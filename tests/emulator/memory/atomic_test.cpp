@@ -187,7 +187,7 @@ TEST(Atomics, CompareAndSwapOfEverySize) {
   EXPECT_EQ(gpu.word(28), 9u);
 }
 
-// ---- Several blocks on several host threads
+// ---- Several blocks on several host threads: more blocks than one thread runs alone
 
 TEST(AtomicsOfBlocks, NoUpdateIsLost) {
   SmallGpu gpu;
@@ -197,9 +197,9 @@ TEST(AtomicsOfBlocks, NoUpdateIsLost) {
              "again:\natom.global.add.u32 %r6, [%rd1], 1;\nred.global.add.f32 [%rd1+4], %r4;\n"
              "red.global.add.noftz.f16x2 [%rd1+8], %r5;\nred.global.max.u32 [%rd1+12], %r6;\n"
              "atom.add.u64 %rd3, [%rd1+16], 0x100000001;\n"
-             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 500;\n@%p1 bra again;\nret;"),
-      {8}, {128});
-  constexpr U32 kUpdates = 8 * 128 * 500;
+             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 100;\n@%p1 bra again;\nret;"),
+      {400}, {32});
+  constexpr U32 kUpdates = 400 * 32 * 100;
   EXPECT_EQ(gpu.word(0), kUpdates);
   EXPECT_EQ(std::bit_cast<float>(gpu.word(1)), static_cast<float>(kUpdates));
   EXPECT_EQ(gpu.word(2) & 0xffff, 0x6800u);  // 2048: adding 1 changes nothing from there
@@ -220,8 +220,8 @@ TEST(AtomicsOfBlocks, ASpinLockExcludes) {
              "membar.gl;\nst.release.gpu.global.u32 [%rd1], 0;\n"
              "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 100;\n@%p3 bra again;\n"
              "done:\nret;"),
-      {8}, {64});
-  EXPECT_EQ(gpu.word(16), 800u);
+      {300}, {64});
+  EXPECT_EQ(gpu.word(16), 30000u);
 }
 
 TEST(Atomics, UnknownFormsHaveNoResult) {
