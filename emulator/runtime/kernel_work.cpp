@@ -80,7 +80,7 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .cooperative = cooperative,
                                 .operation = operation,
                                 .order = &operation_order()};
-    add_launch(function, request, run(here, request));
+    launch_log().add(request, run(here, request));
   } catch (const KernelAborted& aborted) {
     set_sticky_error(error_after(aborted.kind), device);
   } catch (...) {
