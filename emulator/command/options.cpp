@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -34,9 +35,10 @@ constexpr std::array<Check, 5> kChecks = {{{"memory", &Settings::check_memory},
                                            {"sync", &Settings::check_sync},
                                            {"leak", &Settings::check_leak}}};
 
-void choose_checks(Settings& settings, const std::vector<std::string>& names) {
+void choose_checks(Settings& settings, const std::string& list) {
   for (const auto& [known, member] : kChecks) settings.*member = false;
-  for (const std::string& name : names) {
+  std::stringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
     bool found = name == "none";
     for (const auto& [known, member] : kChecks) {
       if (name != known) continue;
@@ -60,11 +62,9 @@ std::size_t bytes_option(const std::string& text) {
 
 void add_options(CLI::App& app, CommandOptions& options) {
   Settings& settings = options.settings;
-  app.add_option_function<std::vector<std::string>>(
-         "--check", [&](const auto& names) { choose_checks(settings, names); },
+  app.add_option_function<std::string>(
+         "--check", [&](const std::string& list) { choose_checks(settings, list); },
          "Checks: memory, race, init, sync, leak (all by default), or none")
-      ->delimiter(',')
-      ->expected(1)
       ->type_name("LIST");
   app.add_option_function<std::string>(
          "--streams", [&](const std::string& mode) { settings.lazy_streams = mode == "lazy"; },
