@@ -183,11 +183,14 @@ TEST(HalfInstructions, RoundOnce) {
   using Real = long double;
   const auto add = [](Real a, Real b, Real) { return a + b; };
   const auto multiply = [](Real a, Real b, Real) { return a * b; };
-  // The last bit of an inexact sum moves towards its error, so that it is no tie.
+  // An inexact sum that ends in an even bit moves towards its error, so that it is no tie.
   const auto fused = [](Real a, Real b, Real c) {
     const Real product = a * b, sum = product + c, of_c = sum - product;
     const Real error = (product - (sum - of_c)) + (c - of_c);
-    return error > 0 || error < 0 ? std::nextafter(sum, error > 0 ? INFINITY : -INFINITY) : sum;
+    std::uint64_t significand = 0;
+    std::memcpy(&significand, &sum, sizeof significand);
+    const bool inexact = (error > 0 || error < 0) && significand % 2 == 0;
+    return inexact ? std::nextafter(sum, error > 0 ? INFINITY : -INFINITY) : sum;
   };
   expect_halves(f16, "add.f16 %th0, %h0, %h1;", add);
   expect_halves(f16, "mul.rn.f16 %th0, %h0, %h1;", multiply);

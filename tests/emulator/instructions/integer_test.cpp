@@ -272,6 +272,28 @@ TEST(IntegerInstructions, DotProducts) {
   });
 }
 
+TEST(IntegerInstructions, VideoOnWordsAndOnParts) {
+  expect_words("vabsdiff4.u32.u32.u32.add %tw0, %w0, %w1, %w2;",
+               [](uint32_t a, uint32_t b, uint32_t c) {
+                 for (int i = 0; i < 32; i += 8)
+                   c += static_cast<uint32_t>(
+                       std::abs(static_cast<int>(a >> i & 255) - static_cast<int>(b >> i & 255)));
+                 return c;
+               });
+  expect_words("vadd2.s32.s32.s32.sat %tw0, %w0, %w1, %w2;", [](uint32_t a, uint32_t b, uint32_t) {
+    const auto half = [](uint32_t x, uint32_t y) {
+      return static_cast<uint16_t>(
+          clamped<int16_t>(static_cast<int16_t>(x) + static_cast<int16_t>(y)));
+    };
+    return static_cast<uint32_t>(half(a >> 16, b >> 16)) << 16 | half(a, b);
+  });
+  expect_words("vsub.s32.u32.u32.sat %tw0, %w0, %w1;",
+               [](uint32_t a, uint32_t b, uint32_t) { return clamped<int32_t>(int64_t{a} - b); });
+  expect_words("vmax.s32.s32.s32.add %tw0, %w0, %w1, %w2;", [](int32_t a, int32_t b, uint32_t c) {
+    return static_cast<uint32_t>(std::max(a, b)) + c;
+  });
+}
+
 TEST(IntegerInstructions, ConversionsBetweenIntegers) {
   expect_longs("cvt.s64.s32 %result, %w0;",
                [](int32_t a, uint64_t, uint64_t) { return int64_t{a}; });
