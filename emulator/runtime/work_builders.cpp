@@ -41,7 +41,7 @@ void report_range(const char* side, const void* pointer, std::size_t bytes) {
   const bool freed = process().memory.was_freed(address);
   report_call(freed ? FindingKind::use_after_free : FindingKind::out_of_bounds, "copy",
               std::string(side) + " of " + std::to_string(bytes) + " bytes at " +
-                  hexadecimal(address) + ": " + process().memory.describe_neighbour(address));
+                  address_text(address) + ": " + process().memory.describe_neighbour(address));
 }
 
 std::string bytes_text(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }

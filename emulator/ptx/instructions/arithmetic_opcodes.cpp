@@ -10,7 +10,9 @@ namespace {
 void arithmetic(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (encoder.statement.has("cc")) return extended_precision(encoder);
+  if (type == Type::f64 && encoder.statement.has("approx")) return special_functions(encoder);
   if (is_float(type)) return float_arithmetic(encoder);
+  if (is_packed_integer(type)) return packed_integers(encoder);
   return is_half(type) ? half_arithmetic(encoder) : integer_arithmetic(encoder);
 }
 
@@ -25,6 +27,7 @@ void product(Encoder& encoder) {
 void minimum_maximum(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (is_float(type)) return float_minimum_maximum(encoder);
+  if (is_packed_integer(type)) return packed_integers(encoder);
   return is_half(type) ? half_minimum_maximum(encoder) : integer_arithmetic(encoder);
 }
 
@@ -71,6 +74,24 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"shl", &shift},
       {"shr", &shift},
       {"shf", &funnel_shift},
+      {"bfe", &bit_fields},
+      {"bfi", &bit_fields},
+      {"bmsk", &bit_fields},
+      {"szext", &bit_fields},
+      {"fns", &bit_fields},
+      {"popc", &bit_counts},
+      {"clz", &bit_counts},
+      {"bfind", &bit_counts},
+      {"brev", &bit_counts},
+      {"prmt", &byte_permutation},
+      {"dp4a", &dot_product},
+      {"dp2a", &dot_product},
+      {"rsqrt", &special_functions},
+      {"sin", &special_functions},
+      {"cos", &special_functions},
+      {"lg2", &special_functions},
+      {"ex2", &special_functions},
+      {"tanh", &special_functions},
   };
   return kEntries;
 }
