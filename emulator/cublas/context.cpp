@@ -8,8 +8,7 @@ namespace halfgrad::emulator {
 
 cublasStatus_t refuse_call(const char* function, cublasStatus_t status, const std::string& reason) {
   report_call(FindingKind::invalid_call, function,
-              std::string(function) + " returns " + cublasGetStatusName(status) + ": " + reason,
-              Severity::note);
+              std::string(cublasGetStatusName(status)) + ": " + reason, Severity::note);
   return status;
 }
 
