@@ -263,6 +263,32 @@ TEST_F(Lt, AppliesReluWithBiasAndStoresItsMask) {
   }
 }
 
+TEST_F(Lt, AppliesGeluAndItsGradient) {
+  Device<float> x(x_), y(y_), z(Floats(24)), aux(Floats(24));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_AUX);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(aux.data));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{8});
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  const Floats inputs = aux.host(), values = z.host();
+  Floats small(24);
+  for (int i = 0; i < 24; ++i) small[i] = 0.25f * static_cast<float>(i) - 3;
+  Device<float> points(small);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DGELU);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(points.data));
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  const Floats slopes = z.host();
+  const auto gelu = [](double v) {
+    return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+  };
+  for (int i = 0; i < 24; ++i) {
+    const float in = product(i % 8, i / 8);
+    EXPECT_EQ(inputs[i], in);
+    EXPECT_NEAR(values[i], gelu(in), 1e-5);
+    const double slope = (gelu(small[i] + 1e-5) - gelu(small[i] - 1e-5)) / 2e-5;
+    EXPECT_NEAR(slopes[i], in * slope, 1e-4 * (1 + std::fabs(in)));
+  }
+}
+
 TEST_F(Lt, SumsGradientsOfTheBias) {
   Device<float> x(x_), y(y_), z(Floats(24)), sums(Floats(3));
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADB);
