@@ -55,6 +55,7 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"mad24", &integer_products},
       {"abs", &sign},
       {"neg", &sign},
+      {"copysign", &copy_sign},
       {"min", &minimum_maximum},
       {"max", &minimum_maximum},
       {"addc", &extended_precision},
