@@ -57,8 +57,7 @@ std::uint32_t alignment_of(const void* pointer) {
 /// Returns the status and adds a note of the reason.
 cublasStatus_t refuse(const char* function, const Verdict& verdict) {
   report_call(FindingKind::invalid_call, function,
-              std::string(function) + " returns " + cublasLtGetStatusName(verdict.status) + ": " +
-                  verdict.reason,
+              std::string(cublasLtGetStatusName(verdict.status)) + ": " + verdict.reason,
               Severity::note);
   return verdict.status;
 }

@@ -39,11 +39,12 @@ struct Work {
 
 /// Gives the work to a stream: it runs at once or later (--streams lazy), or becomes a node if the
 /// stream is being captured. `stream` may be 0, cudaStreamLegacy or cudaStreamPerThread.
-cudaError_t enqueue(cudaStream_t stream, Work work);
+/// cuBLAS's stand-ins call this and wait_for_stream, so libcudart's shows them.
+__attribute__((visibility("default"))) cudaError_t enqueue(cudaStream_t stream, Work work);
 
 /// Runs everything that the stream, or the whole device, has been given, and orders the host after
 /// it.
-cudaError_t wait_for_stream(cudaStream_t stream);
+__attribute__((visibility("default"))) cudaError_t wait_for_stream(cudaStream_t stream);
 cudaError_t wait_for_device(int device);
 
 /// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is
