@@ -47,7 +47,7 @@ class Encoder {
   /// Appends statement operand i as the next source: a register of the size of `type`, an immediate
   /// (converted to `type`, copied to all lanes), a special register, or the address of a symbol.
   void source(unsigned i, Type type);
-  /// The same for an operand that is part of another one (an element of a vector, half of a pair).
+  /// Overloads for an operand that is part of another one (an element of a vector, half of a pair).
   void destination(const Operand& operand, Type type);
   void source(const Operand& operand, Type type);
   /// One destination and n sources of one type: the form of most arithmetic.

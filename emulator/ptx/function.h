@@ -32,7 +32,7 @@ enum class Special : std::uint8_t {
   dynamic_smem_begin,                           ///< byte offset of `extern __shared__` arrays; not a register of PTX
   reserved_smem_begin, reserved_smem_end, reserved_smem_cap, reserved_smem_offset_1,
   cluster_ctaid, cluster_nctaid, cluster_ctarank, cluster_nctarank, is_explicit_cluster,  // clang-format on
-  local_begin,          ///< of the frame in its lane's local memory; not a register of PTX
+  local_begin,          ///< offset of the frame in its lane's local memory; not a register of PTX
   zero,
 };
 
@@ -51,7 +51,7 @@ struct Parameter {
 /// results, where `callee` is known.
 struct Call {
   const struct Function* callee = nullptr;  ///< nullptr: `name` is a builtin, or `address` holds it
-  std::string name;            ///< of the callee, such as vprintf or malloc; empty: indirect
+  std::string name;            ///< the callee, such as vprintf or malloc; empty: indirect
   Offset address = kNoOffset;  ///< register with a function's address, of an indirect call
   std::vector<Parameter> arguments, results;
 };
@@ -72,15 +72,14 @@ struct Function {
 
   std::string name;  ///< mangled
   bool is_kernel = false;
-  std::uint64_t address = 0;  ///< that `mov` takes
+  std::uint64_t address = 0;  ///< the value that `mov` takes
   std::vector<Instruction> code;
-  std::vector<Statement> statements;  ///< of each instruction, in the same order
+  std::vector<Statement> statements;  ///< each instruction's, in the same order
   std::size_t register_bytes = 0;
   std::vector<Constant> constants;  ///< copied to all lanes when a frame is made
   std::vector<SpecialUse> specials;
-  std::size_t local_bytes = 0;  ///< of one lane's local memory
-  std::size_t launch_parameter_bytes =
-      0;  ///< of a kernel: Kernel::parameter_bytes; of a function: 0
+  std::size_t local_bytes = 0;             ///< one lane's local memory
+  std::size_t launch_parameter_bytes = 0;  ///< a kernel's: Kernel::parameter_bytes; a function's: 0
   /// Bytes of one lane's parameter memory: a function's own parameters and results, and those of
   /// calls.
   std::size_t parameter_bytes = 0;
@@ -89,9 +88,9 @@ struct Function {
   std::vector<Parameter> parameters, results;
   std::vector<Call> calls;
   std::vector<std::vector<std::uint32_t>> branch_tables;
-  std::deque<std::vector<Offset>> lists;         ///< what Instruction::list views
+  std::deque<std::vector<Offset>> lists;         ///< storage that Instruction::list views
   std::map<std::uint32_t, std::string> unknown;  ///< why instruction i is unknown
-  std::size_t register_count = 0;                ///< of PTX's virtual registers
+  std::size_t register_count = 0;                ///< PTX's virtual registers
   std::size_t first_counter = 0;  ///< index of the first instruction in a kernel's counters
 };
 
@@ -99,15 +98,15 @@ struct Function {
 struct Kernel {
   const Function* main = nullptr;
   std::vector<const Function*> functions;  ///< main first
-  std::size_t parameter_bytes = 0;         ///< of the packed parameter buffer of a launch
+  std::size_t parameter_bytes = 0;         ///< the packed parameter buffer of a launch
   std::size_t static_shared_bytes = 0;
   std::size_t dynamic_shared_alignment = 16;
-  std::size_t local_bytes = 0;  ///< of the deepest chain of calls
+  std::size_t local_bytes = 0;  ///< the deepest chain of calls
   bool recursive = false;
   unsigned max_threads = 1024;                 ///< .maxntid, if given
   unsigned min_blocks = 0;                     ///< .minnctapersm
   std::array<unsigned, 3> required_threads{};  ///< .reqntid, 0 if not given
-  std::size_t instruction_count = 0;           ///< of all functions: the length of the counters
+  std::size_t instruction_count = 0;  ///< sum over all functions: the length of the counters
 };
 
 }  // namespace halfgrad::emulator

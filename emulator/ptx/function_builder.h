@@ -33,10 +33,10 @@ struct SymbolTable {
 /// instructions.
 struct FunctionBuilder {
   struct Slot {
-    std::uint8_t bytes = 0;  ///< of a lane; 0: a predicate
+    std::uint8_t bytes = 0;  ///< a lane's; 0: a predicate
     bool fixed = false;      ///< a constant or special register, which keeps its place
   };
-  /// Which slots an instruction reads and writes, in `used` and `defined`.
+  /// Slots that an instruction reads and writes, in `used` and `defined`.
   struct Accesses {
     std::size_t used_end = 0, defined_end = 0;
   };
@@ -69,8 +69,8 @@ struct FunctionBuilder {
   Scopes scopes;
   std::vector<Slot> slots;
   std::vector<Offset> used, defined;
-  std::vector<Accesses> accesses;                 ///< of each instruction
-  std::vector<std::pair<Clock, Offset>> samples;  ///< that the current statement needs
+  std::vector<Accesses> accesses;                 ///< each instruction's
+  std::vector<std::pair<Clock, Offset>> samples;  ///< clocks that the current statement reads
 
  private:
   void append(Instruction instruction, Statement statement);

@@ -13,12 +13,12 @@
 
 namespace halfgrad::emulator {
 
-/// What functions of a kernel share while they are decoded.
+/// Symbols that functions of a kernel share while they are decoded.
 struct KernelSymbols : SymbolTable {
   /// The function of that name, which is decoded later, or nullptr if the module does not define
   /// it.
   virtual const Function* function(std::string_view name) = 0;
-  /// Makes room in shared memory and returns its offset.
+  /// Reserves shared memory and returns its offset.
   virtual std::uint64_t add_shared(std::size_t bytes, std::size_t alignment) = 0;
   virtual void add_dynamic_shared(std::size_t alignment) = 0;
 };
@@ -80,7 +80,7 @@ class FunctionDecoder {
   StatementParser parser_;
   KernelDirectives directives_;
   Location location_;
-  std::vector<std::size_t> parameter_ends_;  ///< of the open scopes
+  std::vector<std::size_t> parameter_ends_;  ///< one for each open scope
   std::size_t parameter_end_ = 0, local_alignment_ = 16;
   std::vector<Jump> jumps_;
   /// Call sites of inlined functions that were inlined themselves: file, line, column to the

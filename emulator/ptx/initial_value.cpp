@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostInitialBytes = std::size_t{1} << 30;
 
-/// PTX ISA, "Initializers": numbers, addresses of symbols, and nested lists of them.
+/// PTX ISA, "Initializers": values, addresses of symbols, and nested lists of them.
 class InitialValue {
  public:
   InitialValue(Lexer& lexer, const Declaration& declaration, Variable& variable)

@@ -18,12 +18,12 @@ using Execute = void (*)(Execution& execution, const Instruction& instruction);
 using Offset = std::uint32_t;
 inline constexpr Offset kNoOffset = ~Offset{0};
 
-/// What the scheduler does with an instruction, beside calling `execute`.
+/// The scheduler's part in an instruction, beside calling `execute`.
 enum class Control : std::uint8_t {
   none,
   branch,          ///< to `target`
   branch_indexed,  ///< to table `target`, entry operands[0] (brx.idx)
-  call,            ///< of call `target` of the function
+  call,            ///< call `target` of the function
   ret,
   exit,
   barrier,    ///< bar and barrier: waits for other warps of the block
@@ -65,7 +65,7 @@ struct Instruction {
   std::array<Offset, 6> operands{};
   std::int64_t immediate = 0;
   std::uint32_t target = 0;
-  std::uint32_t index = 0;  ///< of this instruction in its function: names its statement
+  std::uint32_t index = 0;  ///< this instruction's place in its function: names its statement
   alignas(8) std::array<std::uint8_t, 16> bytes{};  ///< see options()
   std::span<const Offset> list;  ///< operands of vectors and fragments, where six are too few
 

@@ -37,7 +37,7 @@ class KernelDecoder : private KernelSymbols {
 
   const ModuleIndex& index_;
   DecodedKernel& decoded_;
-  std::vector<const FunctionEntry*> entries_;  ///< of decoded_.functions
+  std::vector<const FunctionEntry*> entries_;  ///< decoded_.functions' entries
   std::map<std::string_view, Function*> by_name_;
   std::map<std::string_view, std::uint64_t> shared_;
 };

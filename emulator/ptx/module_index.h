@@ -10,7 +10,7 @@
 
 namespace halfgrad::emulator {
 
-/// Where a module declares a function, and at which address `mov` finds it.
+/// The place where a module declares a function, and the address at which `mov` finds it.
 struct FunctionEntry {
   std::string name;
   bool is_kernel = false;
@@ -26,13 +26,13 @@ struct SharedEntry {
   bool dynamic = false;  ///< `extern __shared__`
 };
 
-/// What a module contains, found without reading the bodies of functions.
+/// The contents of a module, found without reading the bodies of functions.
 struct ModuleIndex {
   std::string text;
   unsigned target = 0;
   std::map<std::uint32_t, std::string> files;
   std::map<std::string, FunctionEntry, std::less<>> functions;
-  std::map<std::string, std::string, std::less<>> aliases;  ///< of functions
+  std::map<std::string, std::string, std::less<>> aliases;  ///< second names of functions
   std::map<std::string, Variable, std::less<>> variables;
   std::map<std::string, SharedEntry, std::less<>> shared;
 

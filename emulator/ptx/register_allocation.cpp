@@ -114,7 +114,8 @@ class Liveness {
     }
   }
 
-  /// Which slots the block reads before it writes them, and which it writes in all active lanes.
+  /// Finds the slots that the block reads before it writes them, and those that it writes in all
+  /// active lanes.
   void summarise(std::size_t block) {
     const Slots read = set(read_first_, block), written = set(written_, block);
     for (std::size_t i = blocks_[block].begin; i < blocks_[block].end; ++i) {

@@ -32,14 +32,14 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
-  std::string_view name;  ///< of a register: the part `b0` of `%r1.b0`, or empty
+  std::string_view name;  ///< a register's: the part `b0` of `%r1.b0`, or empty
   std::vector<Operand> parts;
 };
 
-/// Where a statement stands: in the PTX text, and in the CUDA source if compiled with -lineinfo.
+/// The place of a statement: in the PTX text, and in the CUDA source if compiled with -lineinfo.
 struct Location {
   std::uint32_t ptx_line = 0;
-  std::uint32_t file = 0, line = 0;                  ///< of .loc; line 0: unknown
+  std::uint32_t file = 0, line = 0;                  ///< from .loc; line 0: unknown
   std::uint32_t inlined_file = 0, inlined_line = 0;  ///< outermost call site of an inlined function
 };
 
