@@ -1,7 +1,7 @@
 // ptx-survey FILE...: decodes every kernel of PTX texts, or of programs and libraries that embed
 // PTX, and lists the instructions that the emulator does not know.
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -30,15 +30,8 @@ struct Survey {
   double index_seconds = 0, decode_seconds = 0;
 };
 
-class Clock {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
+/// Seconds of processor time that this process has used.
+double processor_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 /// Gives every variable some address; nothing is run.
 struct AnyPlace : Module::Placement {
@@ -73,17 +66,17 @@ void add(Survey& survey, const Function& function) {
 void add(Survey& survey, std::string text) {
   ++survey.texts;
   survey.bytes += text.size();
-  const Clock index_clock;
+  const double begin = processor_seconds();
   Module module(std::move(text));
-  survey.index_seconds += index_clock.seconds();
+  survey.index_seconds += processor_seconds() - begin;
   AnyPlace place;
   module.place(place);
   for (const std::string& name : module.kernel_names()) {
     ++survey.kernels;
-    const Clock clock;
+    const double begin_decoding = processor_seconds();
     try {
       const Kernel* kernel = module.kernel(name);
-      survey.decode_seconds += clock.seconds();
+      survey.decode_seconds += processor_seconds() - begin_decoding;
       for (const Function* function : kernel->functions) add(survey, *function);
     } catch (const std::exception& error) {
       ++survey.failures;

@@ -67,10 +67,11 @@ std::string to_json(const Settings& settings) {
 }
 
 const Settings& settings() {
-  static const Settings from_environment = [] {
+  // Never destroyed: the report is written after all destructors.
+  static const Settings& from_environment = *new Settings([] {
     const char* json = std::getenv("HALFGRAD_EMULATE");
     return json == nullptr ? Settings{} : parse_settings(json);
-  }();
+  }());
   return from_environment;
 }
 

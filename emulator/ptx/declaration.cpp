@@ -39,9 +39,9 @@ bool expect_attribute(Lexer& lexer) {
   return managed;
 }
 
-/// The words before the name. Returns the elements of a vector type, or 1.
-std::size_t expect_specifiers(Lexer& lexer, Declaration& declaration) {
-  std::size_t vector = 1, alignment = 0;
+/// The words before the name.
+void expect_specifiers(Lexer& lexer, Declaration& declaration) {
+  std::size_t alignment = 0;
   bool pointer = false;
   while (lexer.is_word() && lexer.ahead().text[0] == '.') {
     const std::string_view word = lexer.ahead().text;
@@ -49,7 +49,7 @@ std::size_t expect_specifiers(Lexer& lexer, Declaration& declaration) {
     if (type != Type::none && declaration.element == Type::none) {
       declaration.element = type;
     } else if (word == ".v2" || word == ".v4" || word == ".v8") {
-      vector = static_cast<std::size_t>(word[2] - '0');
+      declaration.vector = static_cast<std::size_t>(word[2] - '0');
     } else if (word == ".ptr") {
       pointer = true;
     } else if (word == ".attribute") {
@@ -67,16 +67,24 @@ std::size_t expect_specifiers(Lexer& lexer, Declaration& declaration) {
     lexer.take();
   }
   if (declaration.element == Type::none) lexer.fail("a type");
-  const std::size_t natural = bytes_of(declaration.element) * vector;
+  const std::size_t natural = bytes_of(declaration.element) * declaration.vector;
   declaration.alignment = alignment != 0 ? alignment : natural;
-  return vector;
 }
 
 }  // namespace
 
 Declaration expect_declaration(Lexer& lexer) {
+  Declaration specifiers;
+  expect_specifiers(lexer, specifiers);
+  return expect_declaration_like(lexer, specifiers);
+}
+
+Declaration expect_declaration_like(Lexer& lexer, const Declaration& previous) {
   Declaration declaration;
-  const std::size_t vector = expect_specifiers(lexer, declaration);
+  declaration.element = previous.element;
+  declaration.vector = previous.vector;
+  declaration.alignment = previous.alignment;
+  declaration.managed = previous.managed;
   declaration.name = lexer.expect_word("a name");
   declaration.bytes = bytes_of(declaration.element);
   const auto add_dimension = [&](std::size_t count) {
@@ -93,7 +101,7 @@ Declaration expect_declaration(Lexer& lexer) {
     }
     lexer.expect("]");
   }
-  if (vector != 1) add_dimension(vector);
+  if (declaration.vector != 1) add_dimension(declaration.vector);
   if (declaration.unsized) declaration.bytes = 0;
   return declaration;
 }

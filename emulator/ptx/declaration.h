@@ -14,6 +14,7 @@ namespace halfgrad::emulator {
 struct Declaration {
   std::string_view name;
   Type element = Type::none;
+  std::size_t vector = 1;               ///< 4 for `.v4`
   std::vector<std::size_t> dimensions;  ///< elements of a vector type are the last dimension
   std::size_t bytes = 0;                ///< 0 if unsized
   std::size_t alignment = 1;
@@ -23,6 +24,20 @@ struct Declaration {
 
 /// Reads a declaration, up to what follows its name and dimensions.
 Declaration expect_declaration(Lexer& lexer);
+/// Reads the name and dimensions after a comma: `.u32 a, b[2]` declares both with one type.
+Declaration expect_declaration_like(Lexer& lexer, const Declaration& previous);
+
+/// Reads declarations up to the semicolon, and calls f with each after its name and dimensions.
+template <class F>
+void expect_declarations(Lexer& lexer, F f) {
+  Declaration declaration = expect_declaration(lexer);
+  f(declaration);
+  while (lexer.accept(",")) {
+    declaration = expect_declaration_like(lexer, declaration);
+    f(declaration);
+  }
+  lexer.expect(";");
+}
 
 /// The smallest multiple of `alignment` that is at least `value`.
 constexpr std::size_t align_up(std::size_t value, std::size_t alignment) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <halfgrad/emulator/ptx/encoder.h>
 #include <halfgrad/emulator/simt/lanes.h>
@@ -96,19 +97,40 @@ SymbolAddress FunctionBuilder::address_of(std::string_view name) const {
 }
 
 void FunctionBuilder::forget_statement() {
-  used.resize(accesses.empty() ? 0 : accesses.back().used_end);
-  defined.resize(accesses.empty() ? 0 : accesses.back().defined_end);
+  statement_used_.clear();
+  statement_defined_.clear();
   samples.clear();
 }
 
 void FunctionBuilder::add(Instruction instruction, Statement statement) {
-  const std::size_t used_begin = accesses.empty() ? 0 : accesses.back().used_end;
-  const std::size_t defined_begin = accesses.empty() ? 0 : accesses.back().defined_end;
+  const auto wanted_clocks = std::exchange(samples, {});
+  auto statement_used = std::exchange(statement_used_, {});
+  auto statement_defined = std::exchange(statement_defined_, {});
+  for (const auto& [clock, slot] : wanted_clocks) {
+    Instruction sample;
+    sample.guard = instruction.guard;
+    sample.guard_negated = instruction.guard_negated;
+    sample.destinations = 1;
+    sample.operands[0] = slot;
+    sample_clock(clock, sample);
+    define(slot);
+    append(sample, statement);
+  }
+  statement_used_ = std::move(statement_used);
+  statement_defined_ = std::move(statement_defined);
+  append(instruction, std::move(statement));
+}
+
+void FunctionBuilder::append(Instruction instruction, Statement statement) {
   if (instruction.guard != kNoOffset) use(instruction.guard);
-  check_slots_are_operands(instruction, std::span(used).subspan(used_begin), statement);
-  check_slots_are_operands(instruction, std::span(defined).subspan(defined_begin), statement);
-  instruction.index = static_cast<std::uint32_t>(function.code.size());
+  check_slots_are_operands(instruction, statement_used_, statement);
+  check_slots_are_operands(instruction, statement_defined_, statement);
+  used.insert(used.end(), statement_used_.begin(), statement_used_.end());
+  defined.insert(defined.end(), statement_defined_.begin(), statement_defined_.end());
+  statement_used_.clear();
+  statement_defined_.clear();
   accesses.push_back({used.size(), defined.size()});
+  instruction.index = static_cast<std::uint32_t>(function.code.size());
   function.code.push_back(instruction);
   function.statements.push_back(std::move(statement));
 }

@@ -56,11 +56,12 @@ struct FunctionBuilder {
   /// The address of a symbol as an operand names it. Throws UnknownInstruction.
   SymbolAddress address_of(std::string_view name) const;
 
-  void use(Offset slot) { used.push_back(slot); }
-  void define(Offset slot) { defined.push_back(slot); }
+  /// Notes that the current statement reads or writes a slot.
+  void use(Offset slot) { statement_used_.push_back(slot); }
+  void define(Offset slot) { statement_defined_.push_back(slot); }
   /// Forgets what the current statement asked for, as it became an unknown instruction.
   void forget_statement();
-  /// Appends the instruction and its statement, and completes its accesses.
+  /// Appends the instruction and its statement, after the instructions that sample clocks for it.
   void add(Instruction instruction, Statement statement);
 
   Function& function;
@@ -72,6 +73,9 @@ struct FunctionBuilder {
   std::vector<std::pair<Clock, Offset>> samples;  ///< that the current statement needs
 
  private:
+  void append(Instruction instruction, Statement statement);
+
+  std::vector<Offset> statement_used_, statement_defined_;
   std::map<std::pair<unsigned, std::uint64_t>, Offset> constants_;
   std::map<std::tuple<Special, unsigned, std::uint64_t>, Offset> specials_;
   std::map<unsigned, Offset> scratch_;

@@ -1,7 +1,6 @@
 #include <halfgrad/emulator/ptx/function_decoder.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <halfgrad/emulator/ptx/encoder.h>
 #include <halfgrad/emulator/ptx/families.h>
@@ -88,35 +87,10 @@ void FunctionDecoder::decode(Statement statement) {
   if (statement.guarded && builder_.slots[statement.guard].bytes != 0) {
     fail_at_line(ptx_line, "expected a predicate after '@'");
   }
-  const auto guard = [&](Instruction instruction) {
-    instruction.guard = statement.guarded ? statement.guard : kNoOffset;
-    instruction.guard_negated = statement.guard_negated;
-    return instruction;
-  };
   Instruction instruction = decode_instruction(statement);
-  if (!builder_.samples.empty()) {
-    const auto samples = std::exchange(builder_.samples, {});
-    // The accesses of the statement come after those of the instructions that sample clocks.
-    const std::size_t used_begin =
-        builder_.accesses.empty() ? 0 : builder_.accesses.back().used_end;
-    const std::vector<Offset> used(builder_.used.begin() + used_begin, builder_.used.end());
-    const std::size_t defined_begin =
-        builder_.accesses.empty() ? 0 : builder_.accesses.back().defined_end;
-    const std::vector<Offset> defined(builder_.defined.begin() + defined_begin,
-                                      builder_.defined.end());
-    builder_.forget_statement();
-    for (const auto& [clock, slot] : samples) {
-      Instruction sample;
-      sample.destinations = 1;
-      sample.operands[0] = slot;
-      sample_clock(clock, sample);
-      builder_.define(slot);
-      builder_.add(guard(sample), statement);
-    }
-    builder_.used.insert(builder_.used.end(), used.begin(), used.end());
-    builder_.defined.insert(builder_.defined.end(), defined.begin(), defined.end());
-  }
-  builder_.add(guard(instruction), std::move(statement));
+  if (statement.guarded) instruction.guard = statement.guard;
+  instruction.guard_negated = statement.guard_negated;
+  builder_.add(instruction, std::move(statement));
 }
 
 Instruction FunctionDecoder::decode_instruction(const Statement& statement) {

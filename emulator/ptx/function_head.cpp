@@ -124,8 +124,7 @@ void FunctionDecoder::register_directive() {
 }
 
 void FunctionDecoder::variable_directive(std::string_view space) {
-  do {
-    const Declaration declaration = expect_declaration(lexer_);
+  expect_declarations(lexer_, [&](const Declaration& declaration) {
     LocalSymbol symbol;
     if (space == ".param") {
       symbol = add_parameter(declaration);
@@ -146,8 +145,7 @@ void FunctionDecoder::variable_directive(std::string_view space) {
       symbol.address = symbols_.add_shared(declaration.bytes, declaration.alignment);
     }
     builder_.scopes.add_symbol(declaration.name, std::move(symbol));
-  } while (lexer_.accept(","));
-  lexer_.expect(";");
+  });
 }
 
 /// `.loc 1 20 5`, and of an inlined function `, function_name $L__info_string0, inlined_at 1 40 9`.

@@ -29,7 +29,10 @@ std::optional<Number> float_bits_in(std::string_view token) {
 }
 
 std::optional<Number> decimal_fraction_in(std::string_view token) {
-  if (token.find_first_not_of("0123456789.eE+-") != std::string_view::npos) return std::nullopt;
+  if (token.find_first_not_of("0123456789.eE+-") != std::string_view::npos ||
+      token.find_first_of(".eE") == std::string_view::npos) {
+    return std::nullopt;
+  }
   const std::string text(token);
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

@@ -118,8 +118,7 @@ class Indexer {
   }
 
   void variables(bool constant) {
-    do {
-      Declaration declaration = expect_declaration(lexer_);
+    expect_declarations(lexer_, [&](Declaration& declaration) {
       Variable variable;
       variable.name = std::string(declaration.name);
       variable.constant = constant;
@@ -132,19 +131,16 @@ class Indexer {
       if (known == index_.variables.end() || known->second.external) {
         index_.variables[variable.name] = std::move(variable);
       }
-    } while (lexer_.accept(","));
-    lexer_.expect(";");
+    });
     external_ = false;
   }
 
   void shared() {
-    do {
-      const Declaration declaration = expect_declaration(lexer_);
+    expect_declarations(lexer_, [&](const Declaration& declaration) {
       index_.shared[std::string(declaration.name)] = {
           declaration.bytes, declaration.alignment,
           declaration.unsized || (external_ && declaration.bytes == 0)};
-    } while (lexer_.accept(","));
-    lexer_.expect(";");
+    });
     external_ = false;
   }
 

@@ -42,7 +42,7 @@ cudaError_t api_call(const char* function, Body body) noexcept {
 std::string call_site(const void* address);
 
 /// "0x7f0012345600".
-std::string hexadecimal(std::uint64_t value);
+std::string address_text(std::uint64_t value);
 
 }  // namespace halfgrad::emulator
 

@@ -17,7 +17,7 @@ std::string file_of_path(const char* path) {
 
 }  // namespace
 
-std::string hexadecimal(std::uint64_t value) {
+std::string address_text(std::uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
@@ -26,12 +26,12 @@ std::string hexadecimal(std::uint64_t value) {
 std::string call_site(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fbase == nullptr) {
-    return hexadecimal(reinterpret_cast<std::uint64_t>(address));
+    return address_text(reinterpret_cast<std::uint64_t>(address));
   }
   // The call ends one byte before the return address: addr2line then names the line of the call.
   const auto offset = reinterpret_cast<std::uint64_t>(address) - 1 -
                       reinterpret_cast<std::uint64_t>(info.dli_fbase);
-  std::string text = file_of_path(info.dli_fname) + "+" + hexadecimal(offset);
+  std::string text = file_of_path(info.dli_fname) + "+" + address_text(offset);
   if (info.dli_sname != nullptr) {
     int status = 0;
     char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include <halfgrad/emulator/report/gpu_model.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/work.h>
@@ -27,9 +28,23 @@ DeviceOptions default_options() {
   return options;
 }
 
+/// Shared memory of one block with opt-in is 1 KB less than a multiprocessor's (programming guide,
+/// "Technical Specifications per Compute Capability").
 Gpu chosen_gpu() {
-  Gpu gpu;
   const Settings& chosen = settings();
+  const GpuModel model = gpu_model(chosen.gpu);
+  Gpu gpu;
+  gpu.name = model.name;
+  gpu.major = static_cast<int>(model.compute_capability / 10);
+  gpu.minor = static_cast<int>(model.compute_capability % 10);
+  gpu.multiprocessors = model.multiprocessors;
+  gpu.shared_bytes_per_multiprocessor = model.shared_bytes;
+  gpu.shared_bytes_per_block_optin = model.shared_bytes - gpu.reserved_shared_bytes;
+  gpu.registers_per_multiprocessor = model.registers;
+  gpu.threads_per_multiprocessor = model.threads;
+  gpu.blocks_per_multiprocessor = model.blocks;
+  gpu.clock_khz = static_cast<int>(model.clock_hz / 1e3);
+  gpu.l2_bytes = static_cast<int>(model.l2_bytes);
   if (chosen.multiprocessors != 0) gpu.multiprocessors = chosen.multiprocessors;
   return gpu;
 }

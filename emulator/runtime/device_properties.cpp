@@ -85,7 +85,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* proper
     const Gpu& gpu = gpu_of(device);
     cudaDeviceProp p{};
     std::snprintf(p.name, sizeof p.name, "%s (halfgrad emulator)", gpu.name.c_str());
-    std::snprintf(p.uuid.bytes, sizeof p.uuid.bytes, "halfgrad-gpu-%02d", device % 100);
+    std::memcpy(p.uuid.bytes, "halfgrad-gpu", 12);
+    p.uuid.bytes[15] = static_cast<char>(device);
     p.totalGlobalMem = process().settings.memory;
     p.sharedMemPerBlock = gpu.shared_bytes_per_block;
     p.sharedMemPerBlockOptin = gpu.shared_bytes_per_block_optin;

@@ -9,6 +9,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/memory_pools.h>
 #include <halfgrad/emulator/runtime/work.h>
 
@@ -35,7 +36,7 @@ void finish_work() {
 }
 
 void write_reports() {
-  // Placeholder of the report writer.
+  write_report(process().findings.all(), launch_log(), process().settings);
 }
 
 void end_process(bool orderly) noexcept {

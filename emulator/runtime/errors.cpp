@@ -23,7 +23,8 @@ std::array<std::atomic<bool>, kMaxDevices> sticky_error_seen{};
 }  // namespace
 
 cudaError_t set_error(cudaError_t error) {
-  if (error != cudaErrorNotReady) last_error = error;  // "not ready" is an answer, not an error
+  // "Not ready" is an answer. A lost device returns its own error until it is reset.
+  if (error != cudaErrorNotReady && !device_is_lost(current_device())) last_error = error;
   return error;
 }
 

@@ -40,6 +40,21 @@ Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
   return packed;
 }
 
+/// What the runtime tells of the launch later: pointers lead to the packed copies.
+std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel, cudaKernelNodeParams launch,
+                                                      bool cooperative, const Parameters& packed) {
+  auto kept = std::make_shared<WorkParameters>();
+  kept->arguments = packed;
+  for (const Parameter& parameter : kernel.main->parameters) {
+    kept->argument_pointers.push_back(kept->arguments.data() + parameter.offset);
+  }
+  launch.kernelParams = kept->argument_pointers.data();
+  launch.extra = nullptr;
+  kept->values = launch;
+  kept->cooperative = cooperative;
+  return kept;
+}
+
 Dim3 sizes(dim3 size) { return {size.x, size.y, size.z}; }
 
 std::string launch_text(const cudaKernelNodeParams& launch) {
@@ -65,7 +80,7 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .cooperative = cooperative,
                                 .operation = operation,
                                 .order = &operation_order()};
-    add_launch(function, request, run(here, request));
+    launch_log().add(request, run(here, request));
   } catch (const KernelAborted& aborted) {
     set_sticky_error(error_after(aborted.kind), device);
   } catch (...) {
@@ -101,6 +116,7 @@ cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative
   work.name = "kernel " + function->readable;
   work.detail = launch_text(parameters);
   work.device = device;
+  work.parameters = kept_parameters(kernel, parameters, cooperative, *packed);
   work.run = [function, parameters, cooperative, packed, device](OperationId operation) {
     run_kernel(*function, parameters, cooperative, *packed, device, operation);
   };

@@ -2,6 +2,9 @@
 
 namespace halfgrad::emulator {
 
-void add_launch(const KernelFunction&, const LaunchRequest&, LaunchCounters) {}
+LaunchLog& launch_log() {
+  static LaunchLog* const log = new LaunchLog;
+  return *log;
+}
 
 }  // namespace halfgrad::emulator

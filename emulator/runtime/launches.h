@@ -1,12 +1,10 @@
 #pragma once
 
-#include <halfgrad/emulator/runtime/modules.h>
-#include <halfgrad/emulator/simt/launch.h>
+#include <halfgrad/emulator/report/process_report.h>
 
 namespace halfgrad::emulator {
 
-/// Adds the counters of a finished launch to the report.
-void add_launch(const KernelFunction& function, const LaunchRequest& request,
-                LaunchCounters counters);
+/// Launches of this process, for the report at its end.
+LaunchLog& launch_log();
 
 }  // namespace halfgrad::emulator

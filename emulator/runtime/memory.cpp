@@ -39,7 +39,7 @@ cudaError_t free_memory(const char* function, void* pointer, bool host) {
   }
   if (!wrong.empty()) {
     report_call(FindingKind::invalid_call, function,
-                "cannot free " + hexadecimal(address) + ": " + wrong);
+                "cannot free " + address_text(address) + ": " + wrong);
     return cudaErrorInvalidValue;
   }
   memory.free(address);

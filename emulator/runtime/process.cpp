@@ -43,7 +43,7 @@ std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind, Op
   if (found == nullptr) {
     report_call(FindingKind::out_of_bounds, function,
                 (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) +
-                    " bytes at " + hexadecimal(address) + ": " +
+                    " bytes at " + address_text(address) + ": " +
                     here.memory.describe_neighbour(address));
     return nullptr;
   }

@@ -15,8 +15,9 @@ namespace halfgrad::emulator {
 
 enum class WorkKind : unsigned char { kernel, copy, memset, library, host_function, allocation };
 
-/// What cudaGraphKernelNodeGetParams and its like tell about a node. A kernel's `kernelParams` points to
-/// `argument_pointers`, which point into `arguments`: copies that live as long as the work.
+/// What cudaGraphKernelNodeGetParams and its like tell about a node. A kernel's `kernelParams`
+/// points to `argument_pointers`, which point into `arguments`: copies that live as long as the
+/// work.
 struct WorkParameters {
   std::variant<std::monostate, cudaKernelNodeParams, cudaMemcpy3DParms, cudaMemsetParams,
                cudaHostNodeParams>
@@ -38,14 +39,16 @@ struct Work {
 
 /// Gives the work to a stream: it runs at once or later (--streams lazy), or becomes a node if the
 /// stream is being captured. `stream` may be 0, cudaStreamLegacy or cudaStreamPerThread.
-cudaError_t enqueue(cudaStream_t stream, Work work);
+/// cuBLAS's stand-ins call this and wait_for_stream, so libcudart's shows them.
+__attribute__((visibility("default"))) cudaError_t enqueue(cudaStream_t stream, Work work);
 
-/// Runs everything that the stream, or the whole device, has been given, and orders the host after it.
-cudaError_t wait_for_stream(cudaStream_t stream);
+/// Runs everything that the stream, or the whole device, has been given, and orders the host after
+/// it.
+__attribute__((visibility("default"))) cudaError_t wait_for_stream(cudaStream_t stream);
 cudaError_t wait_for_device(int device);
 
-/// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is not.
-/// Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
+/// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is
+/// not. Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
 cudaError_t refuse_in_capture(const char* function);
 /// The same for a call that waits for a whole device: no stream of it may be captured, in any mode.
 cudaError_t refuse_while_device_captures(const char* function, int device);
@@ -62,7 +65,8 @@ const OperationOrder& operation_order();
 /// Packs the arguments now, so the caller may change them afterwards.
 cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative, Work& work);
 cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work);
-cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Work& work);
+cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                      Work& work);
 cudaError_t memset_work(const cudaMemsetParams& parameters, Work& work);
 cudaError_t host_work(cudaHostFn_t function, void* data, Work& work);
 

@@ -41,7 +41,15 @@ void report_range(const char* side, const void* pointer, std::size_t bytes) {
   const bool freed = process().memory.was_freed(address);
   report_call(freed ? FindingKind::use_after_free : FindingKind::out_of_bounds, "copy",
               std::string(side) + " of " + std::to_string(bytes) + " bytes at " +
-                  hexadecimal(address) + ": " + process().memory.describe_neighbour(address));
+                  address_text(address) + ": " + process().memory.describe_neighbour(address));
+}
+
+/// What the runtime tells of the work later.
+template <class Values>
+std::shared_ptr<const WorkParameters> kept(const Values& values) {
+  auto parameters = std::make_shared<WorkParameters>();
+  parameters->values = values;
+  return parameters;
 }
 
 std::string bytes_text(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
@@ -60,6 +68,12 @@ cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyK
                       Work& work) {
   work.kind = WorkKind::copy;
   work.name = "cudaMemcpy";
+  cudaMemcpy3DParms row{};
+  row.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  row.dstPtr = {to, bytes, bytes, 1};
+  row.extent = {bytes, 1, 1};
+  row.kind = kind;
+  work.parameters = kept(row);
   work.detail = bytes_text(bytes);
   work.device = current_device();
   if (bytes == 0) return cudaSuccess;
@@ -78,6 +92,7 @@ cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work) {
   const std::size_t bytes = extent.width * extent.height * extent.depth;
   work.kind = WorkKind::copy;
   work.name = "cudaMemcpy3D";
+  work.parameters = kept(parameters);
   work.detail = bytes_text(bytes);
   work.device = current_device();
   if (parameters.srcArray != nullptr || parameters.dstArray != nullptr)
@@ -109,6 +124,7 @@ cudaError_t memset_work(const cudaMemsetParams& parameters, Work& work) {
   const std::size_t bytes = parameters.width * element * parameters.height;
   work.kind = WorkKind::memset;
   work.name = "cudaMemset";
+  work.parameters = kept(parameters);
   work.detail = bytes_text(bytes);
   work.device = current_device();
   if (element != 1 && element != 2 && element != 4) return cudaErrorInvalidValue;
@@ -138,6 +154,7 @@ cudaError_t host_work(cudaHostFn_t function, void* data, Work& work) {
   if (function == nullptr) return cudaErrorInvalidValue;
   work.kind = WorkKind::host_function;
   work.name = "host function";
+  work.parameters = kept(cudaHostNodeParams{function, data});
   work.device = current_device();
   work.run = unless_lost(work.device, [=](OperationId) { function(data); });
   return cudaSuccess;

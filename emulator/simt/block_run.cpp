@@ -1,14 +1,13 @@
 #include <halfgrad/emulator/simt/block_run.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace halfgrad::emulator {
 namespace {
 
 constexpr std::uint64_t kWarpTurn = 4096;  ///< units of time of a warp before the next one's turn
 constexpr std::uint64_t kShortest = 8192;  ///< units before a block can count as polling
-constexpr int kFreshShared = 0xA5;         ///< what shared memory holds is nothing to rely on
+constexpr std::byte kFreshShared{0xA5};    ///< what shared memory holds is nothing to rely on
 
 Dim3 index_of(std::uint64_t number, const Dim3& grid) {
   return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
@@ -39,7 +38,7 @@ void BlockRun::start(std::uint64_t number) {
   Launch& launch = grid_->launch;
   block_.number = number;
   block_.index = index_of(number, launch.request.grid);
-  std::memset(block_.shared.data(), kFreshShared, block_.shared.size());
+  std::fill(block_.shared.begin(), block_.shared.end(), kFreshShared);
   block_.barrier_copies.clear();
   for (Warp& warp : block_.warps) {
     const unsigned lanes = std::min(kWarpSize, block_.threads - warp.index * kWarpSize);

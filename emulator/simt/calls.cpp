@@ -78,7 +78,7 @@ void WarpRun::enter(std::size_t index, const Instruction& instruction, const Cal
                      " nested calls need more than " + std::to_string(warp_->local_stride) +
                      " bytes of local memory");
   }
-  Frame& frame = frames_.enter(callee, caller.depth + 1, local_begin, group.mask);
+  Frame& frame = frames_.enter(callee, caller.depth + 1, local_begin);
   copy_values(group.mask, call.arguments, caller, callee.parameters, frame);
   each_lane(group.mask, [&](unsigned lane) {
     frame.returns[lane] = {&caller, &call, group.pc + 1};
@@ -99,7 +99,6 @@ void WarpRun::ret(std::size_t index, LaneMask lanes) {
       if (same_place(frame.returns[lane], place)) same |= LaneMask{1} << lane;
     });
     lanes &= ~same;
-    frame.lanes &= ~same;
     copy_values(same, frame.function->results, frame, place.call->results, *place.caller);
     if (lanes != 0) split(index, same, place.pc);
     LaneGroup& group = lanes != 0 ? warp_->groups.back() : warp_->groups[index];

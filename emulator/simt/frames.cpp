@@ -83,26 +83,19 @@ void WarpFrames::prepare(const Launch& launch, Warp& warp) {
 
 void WarpFrames::start_block() {
   ++block_serial_;
-  for (auto& level : levels_) {
-    for (const std::unique_ptr<Owned>& frame : level) frame->lanes = 0;
-  }
   refresh(*levels_[0][0]);
 }
 
-Frame& WarpFrames::enter(const Function& function, std::uint32_t depth, std::uint32_t local_begin,
-                         LaneMask lanes) {
+Frame& WarpFrames::enter(const Function& function, std::uint32_t depth, std::uint32_t local_begin) {
   if (depth < levels_.size()) {
     for (const std::unique_ptr<Owned>& frame : levels_[depth]) {
       if (frame->function != &function) continue;
       if (frame->local_begin != local_begin) continue;
       refresh(*frame);
-      frame->lanes |= lanes;
       return *frame;
     }
   }
-  Frame& frame = make(function, depth, local_begin);
-  frame.lanes = lanes;
-  return frame;
+  return make(function, depth, local_begin);
 }
 
 }  // namespace halfgrad::emulator

@@ -20,8 +20,7 @@ class WarpFrames {
   Frame& kernel_frame() { return *levels_[0][0]; }
   /// The frame of `function` at `depth` whose local memory begins at `local_begin`. `lanes` enter
   /// it.
-  Frame& enter(const Function& function, std::uint32_t depth, std::uint32_t local_begin,
-               LaneMask lanes);
+  Frame& enter(const Function& function, std::uint32_t depth, std::uint32_t local_begin);
 
  private:
   struct Owned : Frame {

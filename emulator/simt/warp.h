@@ -25,7 +25,6 @@ struct Frame {
   const Function* function = nullptr;
   std::byte* registers = nullptr;
   std::byte* parameters = nullptr;  ///< 32 x function->parameter_bytes
-  LaneMask lanes = 0;               ///< that are inside
   std::uint32_t depth = 0;          ///< 0 for the kernel
   std::uint32_t local_begin = 0;    ///< of this frame in a lane's local memory
   std::array<Return, kWarpSize> returns;

@@ -5,6 +5,14 @@
 #include <halfgrad/emulator/simt/warp_run.h>
 
 namespace halfgrad::emulator {
+namespace {
+
+/// "trap" or "brkpt".
+std::string opcode_of(const LaneGroup& group, const Instruction& instruction) {
+  return std::string(group.frame->function->statements[instruction.index].opcode);
+}
+
+}  // namespace
 
 void WarpRun::control(std::size_t index, const Instruction& instruction, LaneMask lanes) {
   switch (instruction.control) {
@@ -22,9 +30,11 @@ void WarpRun::control(std::size_t index, const Instruction& instruction, LaneMas
       return barrier(index, instruction, lanes);
     case Control::warp_sync:
       return sync(index, instruction, lanes);
-    case Control::trap:
-      abort_kernel(execution_of(warp_->groups[index], lanes), instruction, first_lane(lanes),
-                   FindingKind::trap, "the kernel executes trap");
+    case Control::trap: {
+      const LaneGroup& group = warp_->groups[index];
+      abort_kernel(execution_of(group, lanes), instruction, first_lane(lanes), FindingKind::trap,
+                   "the kernel executes " + opcode_of(group, instruction));
+    }
     case Control::none:
     case Control::pause:
       return;  // WarpRun::run_group executes them

@@ -55,7 +55,6 @@ void WarpRun::start_block() {
     groups.open.clear();
   }
   Frame& frame = frames_.kernel_frame();
-  frame.lanes = warp_->alive;
   warp_->groups.clear();
   warp_->exited.clear();
   LaneGroup& group = warp_->groups.emplace_back();

@@ -69,7 +69,7 @@ bool WarpRun::sync_at_once(Execution& execution, const Instruction& instruction)
   if ((needed & warp_->alive & ~execution.mask) != 0) return false;
   if (lanes_with_one_mask(members, execution.mask) != execution.mask) return false;
   if ((execution.mask & ~needed) != 0) check_caller(execution, instruction, needed);
-  instruction.execute(execution, instruction);
+  if (instruction.execute != nullptr) instruction.execute(execution, instruction);
   synchronised(*warp_, *execution.block, execution.mask);
   return true;
 }
@@ -105,7 +105,7 @@ void WarpRun::complete_syncs() {
       const Instruction& instruction = instruction_of(group);
       Execution execution = execution_of(group, group.mask);
       check_caller(execution, instruction, model.needed);
-      instruction.execute(execution, instruction);
+      if (instruction.execute != nullptr) instruction.execute(execution, instruction);
     }
     for (LaneGroup& group : groups) {
       if (!waits_for_lanes(group) || (group.mask & present) == 0) continue;

@@ -10,7 +10,9 @@ namespace {
 void arithmetic(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (encoder.statement.has("cc")) return extended_precision(encoder);
+  if (type == Type::f64 && encoder.statement.has("approx")) return special_functions(encoder);
   if (is_float(type)) return float_arithmetic(encoder);
+  if (is_packed_integer(type)) return packed_integers(encoder);
   return is_half(type) ? half_arithmetic(encoder) : integer_arithmetic(encoder);
 }
 
@@ -25,6 +27,7 @@ void product(Encoder& encoder) {
 void minimum_maximum(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (is_float(type)) return float_minimum_maximum(encoder);
+  if (is_packed_integer(type)) return packed_integers(encoder);
   return is_half(type) ? half_minimum_maximum(encoder) : integer_arithmetic(encoder);
 }
 
@@ -52,6 +55,7 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"mad24", &integer_products},
       {"abs", &sign},
       {"neg", &sign},
+      {"copysign", &copy_sign},
       {"min", &minimum_maximum},
       {"max", &minimum_maximum},
       {"addc", &extended_precision},
@@ -71,6 +75,39 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"shl", &shift},
       {"shr", &shift},
       {"shf", &funnel_shift},
+      {"bfe", &bit_fields},
+      {"bfi", &bit_fields},
+      {"bmsk", &bit_fields},
+      {"szext", &bit_fields},
+      {"fns", &bit_fields},
+      {"popc", &bit_counts},
+      {"clz", &bit_counts},
+      {"bfind", &bit_counts},
+      {"brev", &bit_counts},
+      {"prmt", &byte_permutation},
+      {"dp4a", &dot_product},
+      {"dp2a", &dot_product},
+      {"vadd", &video},
+      {"vadd2", &video},
+      {"vadd4", &video},
+      {"vsub", &video},
+      {"vsub2", &video},
+      {"vsub4", &video},
+      {"vabsdiff", &video},
+      {"vabsdiff2", &video},
+      {"vabsdiff4", &video},
+      {"vmin", &video},
+      {"vmin2", &video},
+      {"vmin4", &video},
+      {"vmax", &video},
+      {"vmax2", &video},
+      {"vmax4", &video},
+      {"rsqrt", &special_functions},
+      {"sin", &special_functions},
+      {"cos", &special_functions},
+      {"lg2", &special_functions},
+      {"ex2", &special_functions},
+      {"tanh", &special_functions},
   };
   return kEntries;
 }

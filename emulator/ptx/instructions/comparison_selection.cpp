@@ -104,7 +104,7 @@ Form form_of(const Encoder& encoder) {
 
 void compared_operands(Encoder& encoder, const Form& form) {
   const bool combined = form.combine != Combine::none;
-  expect_operands(encoder, combined ? 4 : 3);
+  require_operands(encoder, combined ? 4 : 3);
   encoder.instruction.set_options(form);
   encoder.source(1, encoder.statement.type());
   encoder.source(2, encoder.statement.type());
@@ -160,7 +160,7 @@ void select_lanes(Execution& execution, const Instruction& instruction) {
 
 void selp(Encoder& encoder) {
   const Type type = encoder.statement.type();
-  expect_operands(encoder, 4);
+  require_operands(encoder, 4);
   encoder.destination(0, type);
   encoder.source(1, type);
   encoder.source(2, type);

@@ -22,7 +22,7 @@ void conversion(Encoder& encoder) {
   const Type result = statement.type(1), source = statement.type();
   if (result == Type::tf32) return to_tf32(encoder);
   if (is_pair(result)) return to_pair(encoder, result, source);
-  expect_operands(encoder, 2);
+  require_operands(encoder, 2);
   if (is_integer(result)) {
     return is_integer(source) ? integer_to_integer(encoder, result, source)
                               : float_to_integer(encoder, result, source);

@@ -160,7 +160,7 @@ void packing_conversion(Encoder& encoder) {
   only_modifiers(encoder, {"pack", "sat", "u4", "s4", "u2", "s2"});
   encoder.instruction.kind = InstructionClass::conversion;
   const PackForm form = pack_form(encoder);
-  expect_operands(encoder, form.inserts ? 4 : 3);
+  require_operands(encoder, form.inserts ? 4 : 3);
   encoder.instruction.set_options(form);
   encoder.destination(0, Type::b32);
   encoder.source(1, Type::s32);

@@ -106,7 +106,7 @@ void extended_precision(Encoder& encoder) {
                   .writes_carry = statement.has("cc"),
                   .sources = static_cast<std::uint8_t>(statement.opcode[0] == 'm' ? 3 : 2)};
   execute_with(encoder, select(statement));
-  expect_operands(encoder, form.sources + 1u);
+  require_operands(encoder, form.sources + 1u);
   Instruction& instruction = encoder.instruction;
   encoder.destination(0, statement.type());
   if (form.writes_carry) instruction.operands[instruction.destinations++] = encoder.carry();

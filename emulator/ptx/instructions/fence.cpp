@@ -1,9 +1,7 @@
 // membar, fence (PTX ISA, "Parallel Synchronization and Communication Instructions": membar,
 // fence).
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <string>
+#include <string_view>
 
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
@@ -19,6 +17,10 @@ void fence(Execution& execution, const Instruction& instruction) {
   if (checks != nullptr) checks->fence(execution, options.order, options.scope);
 }
 
+/// fence.proxy orders accesses of one thread by different paths, such as bulk copies. It orders no
+/// threads, and the emulator's copies read and write in the order of the program anyway.
+void order_paths(Execution&, const Instruction&) {}
+
 /// Scopes of membar have names of their own.
 Scope membar_scope(const Encoder& encoder) {
   if (encoder.statement.has("gl") || encoder.statement.has("gpu")) return Scope::gpu;
@@ -28,21 +30,16 @@ Scope membar_scope(const Encoder& encoder) {
 }  // namespace
 
 void decode_fence(Encoder& encoder) {
-  // fence.proxy orders the accesses of one thread by different paths, such as bulk copies;
-  // fence.mbarrier_init makes the initialisation of barriers visible to a cluster.
-  static constexpr std::array<std::string_view, 13> kOthers{"sc",
-                                                            "gl",
-                                                            "proxy",
-                                                            "async",
-                                                            "alias",
-                                                            "mbarrier_init",
-                                                            "tensormap",
-                                                            "tensormap::generic",
-                                                            "async::generic",
-                                                            "async::global",
-                                                            "async::shared::cta",
-                                                            "async::shared::cluster",
-                                                            "sync_restrict"};
+  // Modifiers of fence.proxy name paths; fence.mbarrier_init is a release to a cluster.
+  static constexpr std::string_view kOthers[] = {"sc",
+                                                 "gl",
+                                                 "proxy",
+                                                 "async",
+                                                 "alias",
+                                                 "mbarrier_init",
+                                                 "async::global",
+                                                 "async::shared::cta",
+                                                 "async::shared::cluster"};
   const MemoryForm form = memory_form(encoder, kOthers);
   if (form.type != Type::none) encoder.unknown("unknown form of a fence");
   const bool membar = encoder.statement.opcode == "membar";
@@ -51,7 +48,8 @@ void decode_fence(Encoder& encoder) {
   options.order = acquires ? form.order : Order::acquire_release;
   options.scope = membar ? membar_scope(encoder) : form.scope;
   encoder.instruction.set_options(options);
-  encoder.instruction.execute = fence;
+  const bool between_paths = encoder.statement.has("proxy") && form.order == Order::weak;
+  encoder.instruction.execute = between_paths ? order_paths : fence;
   encoder.instruction.kind = InstructionClass::barrier;
 }
 

@@ -1,4 +1,4 @@
-// PTX ISA, "Floating-Point Instructions": min max abs neg of f32 and f64.
+// PTX ISA, "Floating-Point Instructions": min max abs neg copysign of f32 and f64.
 
 #include <halfgrad/emulator/ptx/instructions/float_minimum_maximum.h>
 
@@ -49,6 +49,15 @@ struct Absolute {
   Bits operator()(Bits a) const { return a & ~(Bits{1} << (kBits<Bits> - 1)); }
 };
 
+/// copysign: the magnitude of b with the sign of a.
+template <class Bits>
+struct CopySign {
+  Bits operator()(Bits a, Bits b) const {
+    constexpr Bits kSign = Bits{1} << (kBits<Bits> - 1);
+    return (b & ~kSign) | (a & kSign);
+  }
+};
+
 template <template <class> class F>
 struct FlushedSign {
   float operator()(float a) const {
@@ -82,6 +91,16 @@ void float_minimum_maximum(Encoder& encoder) {
   }
   encoder.instruction.kind = class_of(type);
   uniform_operands(encoder, type, sources);
+}
+
+void copy_sign(Encoder& encoder) {
+  only_modifiers(encoder, {});
+  const Type type = encoder.statement.type();
+  encoder.instruction.kind = class_of(type);
+  execute_with(encoder, type == Type::f32   ? uniform<CopySign<std::uint32_t>, std::uint32_t, 2>()
+                        : type == Type::f64 ? uniform<CopySign<std::uint64_t>, std::uint64_t, 2>()
+                                            : nullptr);
+  uniform_operands(encoder, type, 2);
 }
 
 void float_sign(Encoder& encoder) {

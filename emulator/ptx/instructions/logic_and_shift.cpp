@@ -63,7 +63,7 @@ void choose(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (type == Type::pred) {
     execute_with(encoder, &on_predicates<F, Sources>);
-    expect_operands(encoder, Sources + 1);
+    require_operands(encoder, Sources + 1);
     encoder.destination(0, type);
     predicate_sources(encoder, 1, Sources);
   } else {
@@ -93,6 +93,39 @@ void run_lookup(Execution& execution, const Instruction& instruction) {
   using Bits = std::uint32_t;
   compute_lanes<Bits, Bits, Bits, Bits>(execution, instruction, formula,
                                         std::index_sequence_for<Bits, Bits, Bits>{});
+}
+
+/// lop3.and and lop3.or: p = (d != 0) combined with q.
+template <class Combine>
+void run_lookup_predicate(Execution& execution, const Instruction& instruction) {
+  const LookupLogic formula{static_cast<std::uint32_t>(instruction.immediate)};
+  const std::uint32_t* x[3];
+  for (unsigned i = 0; i < 3; ++i) x[i] = execution.lanes<std::uint32_t>(instruction.source(i));
+  auto* result = execution.lanes<std::uint32_t>(instruction.operands[0]);
+  LaneMask nonzero = 0;
+  each_lane(execution.mask, [&](unsigned lane) {
+    const std::uint32_t d = formula(x[0][lane], x[1][lane], x[2][lane]);
+    nonzero |= LaneMask{d != 0} << lane;
+    result[lane] = d;
+  });
+  const LaneMask other = source_predicate(execution, instruction, 3);
+  set_predicate(execution, instruction.operands[1], Combine{}(nonzero, other));
+}
+
+void lookup_predicate(Encoder& encoder) {
+  require_operands(encoder, 6);
+  const Operand& targets = encoder.statement.operands[0];
+  const Operand& table = encoder.statement.operands[4];
+  if (targets.kind != Operand::Kind::pair || table.kind != Operand::Kind::immediate) {
+    encoder.unknown("expected d|p and a constant table");
+  }
+  encoder.instruction.immediate = static_cast<std::int64_t>(table.bits & 0xff);
+  encoder.destination(targets.parts[0], Type::b32);
+  encoder.destination(targets.parts[1], Type::pred);
+  for (unsigned i = 1; i <= 3; ++i) encoder.source(i, Type::b32);
+  predicate_sources(encoder, 5, 1);
+  execute_with(encoder, encoder.statement.has("and") ? &run_lookup_predicate<And>
+                                                     : &run_lookup_predicate<Or>);
 }
 
 // Shifts by the width or more give 0, or copies of the sign.
@@ -177,8 +210,10 @@ void logic(Encoder& encoder) {
 }
 
 void lookup_logic(Encoder& encoder) {
-  only_modifiers(encoder, {});
-  expect_operands(encoder, 5);
+  only_modifiers(encoder, {"and", "or"});
+  if (!encoder.statement.has("b32")) encoder.unknown("expected .b32");
+  if (encoder.statement.modifiers.size() == 2) return lookup_predicate(encoder);
+  require_operands(encoder, 5);
   const Operand& table = encoder.statement.operands[4];
   if (table.kind != Operand::Kind::immediate) encoder.unknown("expected a constant table");
   encoder.instruction.immediate = static_cast<std::int64_t>(table.bits & 0xff);
@@ -191,7 +226,7 @@ void shift(Encoder& encoder) {
   only_modifiers(encoder, {});
   const Type type = encoder.statement.type();
   execute_with(encoder, encoder.statement.opcode == "shl" ? shift_left(type) : shift_right(type));
-  expect_operands(encoder, 3);
+  require_operands(encoder, 3);
   encoder.operands_of(type, {type, Type::u32});
 }
 

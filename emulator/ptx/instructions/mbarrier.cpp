@@ -154,10 +154,9 @@ void arrive_after_copies(Execution& execution, const Instruction& instruction) {
 
 // ---- Decoding
 
-constexpr std::array<std::string_view, 17> kWords{
-    "async",      "mbarrier",      "arrive",     "noinc",       "init",        "inval",
-    "noComplete", "arrive_drop",   "expect_tx",  "complete_tx", "test_wait",   "try_wait",
-    "parity",     "pending_count", "phase_type", "trap",        "release_type"};
+constexpr std::array<std::string_view, 14> kWords{
+    "async",       "mbarrier",  "arrive",      "noinc",     "init",     "inval",  "noComplete",
+    "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait", "parity", "pending_count"};
 
 MemoryOptions options_of(const Encoder& encoder, Order order) {
   const MemoryForm form = memory_form(encoder, kWords);

@@ -115,7 +115,7 @@ void test_address(Execution& execution, const Instruction& instruction) {
 
 void move(Encoder& encoder) {
   only_modifiers(encoder, {});
-  expect_operands(encoder, 2);
+  require_operands(encoder, 2);
   encoder.instruction.kind = InstructionClass::move;
   const Type type = encoder.statement.type();
   const Operand &to = encoder.statement.operands[0], &from = encoder.statement.operands[1];
@@ -135,7 +135,7 @@ void move(Encoder& encoder) {
 
 void address_conversion(Encoder& encoder) {
   only_modifiers(encoder, {"to", "global", "shared", "local", "param", "const"});
-  expect_operands(encoder, 2);
+  require_operands(encoder, 2);
   const Type type = encoder.statement.type();
   if (bytes_of(type) != 8) encoder.unknown("expected addresses of 64 bits");
   uniform_operands(encoder, type, 1);
@@ -148,7 +148,7 @@ void address_conversion(Encoder& encoder) {
 
 void address_test(Encoder& encoder) {
   only_modifiers(encoder, {"global", "shared", "local", "param"});
-  expect_operands(encoder, 2);
+  require_operands(encoder, 2);
   encoder.destination(0, Type::pred);
   encoder.source(1, Type::b64);
   encoder.instruction.immediate = static_cast<std::int64_t>(window_of(encoder.statement));

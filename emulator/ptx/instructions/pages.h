@@ -12,6 +12,7 @@ void extended_precision(Encoder& encoder);
 void float_arithmetic(Encoder& encoder);
 void float_minimum_maximum(Encoder& encoder);
 void float_sign(Encoder& encoder);
+void copy_sign(Encoder& encoder);
 void half_arithmetic(Encoder& encoder);
 void half_minimum_maximum(Encoder& encoder);
 void half_sign(Encoder& encoder);

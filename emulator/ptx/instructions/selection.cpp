@@ -14,7 +14,7 @@ void only_modifiers(const Encoder& encoder, std::initializer_list<std::string_vi
   }
 }
 
-void expect_operands(const Encoder& encoder, unsigned n) {
+void require_operands(const Encoder& encoder, unsigned n) {
   if (encoder.operands() != n) encoder.unknown("expected " + std::to_string(n) + " operands");
 }
 
@@ -24,7 +24,7 @@ void execute_with(Encoder& encoder, Execute execute) {
 }
 
 void uniform_operands(Encoder& encoder, Type type, unsigned sources) {
-  expect_operands(encoder, sources + 1);
+  require_operands(encoder, sources + 1);
   encoder.destination(0, type);
   for (unsigned i = 1; i <= sources; ++i) encoder.source(i, type);
 }

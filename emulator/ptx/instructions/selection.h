@@ -30,7 +30,7 @@ constexpr InstructionClass class_of(Type type) {
 /// Makes the statement unknown if it has a modifier that is neither a type nor `known`.
 void only_modifiers(const Encoder& encoder, std::initializer_list<std::string_view> known);
 /// Makes the statement unknown if it has not n operands.
-void expect_operands(const Encoder& encoder, unsigned n);
+void require_operands(const Encoder& encoder, unsigned n);
 /// Sets `execute`, and makes the statement unknown if it is nullptr: no formula for the type.
 void execute_with(Encoder& encoder, Execute execute);
 /// One destination and n sources of the type.

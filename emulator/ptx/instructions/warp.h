@@ -13,8 +13,6 @@ void decode_match(Encoder& encoder);
 void decode_warp_reduction(Encoder& encoder);
 void decode_active_mask(Encoder& encoder);
 void decode_elect(Encoder& encoder);
-/// bar.warp.sync: the page of `bar` calls this for the modifier `warp`.
-void decode_warp_barrier(Encoder& encoder);
 
 /// Appends statement operand i as the member mask of a `*.sync` instruction. The scheduler then
 /// waits for the lanes that the mask names, and executes for exactly these.

@@ -1,5 +1,5 @@
-// PTX ISA, "Parallel Synchronization and Communication Instructions": bar.warp.sync, activemask,
-// elect.sync, and the member masks of all `*.sync` instructions.
+// PTX ISA, "Parallel Synchronization and Communication Instructions": activemask, elect.sync, and
+// the member masks of all `*.sync` instructions.
 #include <halfgrad/emulator/ptx/instructions/warp.h>
 
 #include <string>
@@ -78,15 +78,6 @@ void decode_elect(Encoder& encoder) {
   encoder.destination(statement.operands[0].parts[1], Type::pred);
   member_mask(encoder, 1);
   encoder.instruction.execute = execute_elect;
-}
-
-/// The scheduler does what there is to do.
-void decode_warp_barrier(Encoder& encoder) {
-  if (!encoder.statement.has("sync") || encoder.operands() != 1) {
-    encoder.unknown("expected bar.warp.sync membermask");
-  }
-  member_mask(encoder, 0);
-  encoder.instruction.kind = InstructionClass::barrier;
 }
 
 }  // namespace halfgrad::emulator

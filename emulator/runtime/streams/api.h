@@ -1,10 +1,9 @@
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <mutex>
-#include <new>
 
+#include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/streams/stream_state.h>
 
@@ -17,22 +16,17 @@ cudaError_t stream_call(const char* function, Body body) {
   cudaError_t error = cudaErrorUnknown;
   try {
     error = body();
-  } catch (const std::bad_alloc&) {
-    error = cudaErrorMemoryAllocation;
-  } catch (const std::exception& failure) {
-    report_call(FindingKind::invalid_call, function, failure.what());
+  } catch (...) {
+    error = error_of_current_exception(function);
   }
   // Not ready is an answer, which cudaGetLastError need not repeat.
   return error == cudaSuccess || error == cudaErrorNotReady ? error : set_error(error);
 }
 
-/// The same with the state locked, after checks that every such function makes.
-template <class Body>
-cudaError_t locked_call(const char* function, Body body);
-
 /// The error of a call that is made in a host function, or after the context failed.
 cudaError_t may_call(const char* function);
 
+/// The same with the state locked, after the checks of may_call().
 template <class Body>
 cudaError_t locked_call(const char* function, Body body) {
   return stream_call(function, [&] {

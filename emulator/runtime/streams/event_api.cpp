@@ -37,7 +37,8 @@ cudaError_t record(const char* function, cudaEvent_t event_handle, cudaStream_t 
     if (stream->device != event->device) {
       report_call(FindingKind::invalid_call, function,
                   "the event belongs to device " + std::to_string(event->device) + ", " +
-                      stream->name() + " to device " + std::to_string(stream->device));
+                      stream->name() + " to device " + std::to_string(stream->device),
+                  Severity::note);
       return cudaErrorInvalidResourceHandle;
     }
     if (const cudaError_t refused = may_give_work(*stream, function)) return refused;
@@ -145,13 +146,14 @@ HALFGRAD_EMULATOR_API cudaError_t cudaEventElapsedTime(float* milliseconds, cuda
     if (start->is_captured || end->is_captured) return cudaErrorCapturedEvent;
     if (((start->flags | end->flags) & cudaEventDisableTiming) != 0) {
       report_call(FindingKind::invalid_call, kFunction,
-                  "an event was made with cudaEventDisableTiming");
+                  "an event was made with cudaEventDisableTiming", Severity::note);
       return cudaErrorInvalidResourceHandle;
     }
     if (start->record == nullptr || end->record == nullptr || start->device != end->device) {
       report_call(FindingKind::invalid_call, kFunction,
                   start->device != end->device ? "the events belong to different devices"
-                                               : "an event was never recorded");
+                                               : "an event was never recorded",
+                  Severity::note);
       return cudaErrorInvalidResourceHandle;
     }
     const std::int64_t from = start->record->nanoseconds, to = end->record->nanoseconds;

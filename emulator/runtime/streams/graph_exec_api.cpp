@@ -18,7 +18,7 @@ cudaError_t make_exec(const char* function, cudaGraphExec_t* out, cudaGraph_t ha
     }
     GraphExec* const exec = instantiate(graph, flags);
     if (exec == nullptr) {
-      report_call(FindingKind::invalid_call, function, "the graph has a cycle");
+      report_call(FindingKind::invalid_call, function, "the graph has a cycle", Severity::note);
       return cudaErrorInvalidValue;
     }
     *out = exec->handle;

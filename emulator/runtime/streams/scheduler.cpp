@@ -172,15 +172,10 @@ void Scheduler::run_first(Lock& lock, Chain& chain) {
     chain.queue.pop_front();
     chain.running = task.operation;
     device_is_busy_ = device_is_busy_ || !task.is_host_function;
-    const bool runs = task.run != nullptr && (!options_.may_run || options_.may_run());
     lock.unlock();
     const OperationId outer = std::exchange(running_here, task.operation);
     const bool outer_host = std::exchange(host_function_here, task.is_host_function);
-    try {
-      if (runs) task.run(task.operation);
-    } catch (...) {
-      if (options_.on_failure) options_.on_failure(std::current_exception());
-    }
+    if (task.run) task.run(task.operation);
     running_here = outer;
     host_function_here = outer_host;
     const bool was_host_function = task.is_host_function;

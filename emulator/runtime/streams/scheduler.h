@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,7 +22,7 @@ namespace halfgrad::emulator {
 struct Task {
   OperationId operation = 0;
   SharedClock before;
-  std::function<void(OperationId)> run;  ///< may be empty
+  std::function<void(OperationId)> run;  ///< may be empty; does not throw
   bool is_host_function = false;  ///< runs beside other work, since it may wait for host threads
 };
 
@@ -37,10 +36,6 @@ class Scheduler {
   struct Options {
     bool lazy = false;
     std::uint64_t seed = 0;
-    /// Called with what a task threw.
-    std::function<void(std::exception_ptr)> on_failure;
-    /// Whether tasks still run; after a fatal error they complete without running.
-    std::function<bool()> may_run;
   };
   explicit Scheduler(Options options);
   ~Scheduler();

@@ -35,7 +35,7 @@ cudaError_t set_child(const char* function, GraphNode& node, const NodeContents&
 
 cudaError_t set_contents(const char* function, GraphNode& node, NodeContents contents) {
   if (node.type != contents.type) {
-    report_call(FindingKind::invalid_call, function, "the node has another type");
+    report_call(FindingKind::invalid_call, function, "the node has another type", Severity::note);
     return cudaErrorInvalidValue;
   }
   if (contents.event != nullptr || contents.type == cudaGraphNodeTypeWaitEvent ||

@@ -1,51 +1,11 @@
 #include <halfgrad/emulator/runtime/streams/stream_state.h>
 
-#include <exception>
 #include <utility>
 
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-/// The error that a GPU reports for an aborted kernel.
-cudaError_t error_of(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::out_of_bounds:
-    case FindingKind::use_after_free:
-      return cudaErrorIllegalAddress;
-    case FindingKind::misaligned:
-      return cudaErrorMisalignedAddress;
-    case FindingKind::assertion:
-      return cudaErrorAssert;
-    case FindingKind::deadlock:
-      return cudaErrorLaunchTimeout;
-    case FindingKind::unknown_instruction:
-      return cudaErrorNotSupported;
-    default:
-      return cudaErrorLaunchFailure;
-  }
-}
-
-void remember_failure(std::exception_ptr failure) {
-  try {
-    std::rethrow_exception(std::move(failure));
-  } catch (const KernelAborted& aborted) {
-    set_sticky_error(error_of(aborted.kind));
-  } catch (const std::exception& error) {
-    report_call(FindingKind::unknown_function, "a stream", error.what());
-    set_sticky_error(cudaErrorUnknown);
-  }
-}
-
-Scheduler::Options options_of(const Settings& settings) {
-  return {.lazy = settings.lazy_streams,
-          .seed = settings.seed,
-          .on_failure = remember_failure,
-          .may_run = [keeps_on = settings.continue_after_abort] {
-            return keeps_on || sticky_error() == cudaSuccess;
-          }};
-}
 
 std::unique_ptr<StreamState>& state_pointer() {
   // Never destroyed: host threads and destructors of static objects may call the runtime at exit.
@@ -61,7 +21,9 @@ void reset_stream_state(const Settings& settings) {
 }
 
 StreamState::StreamState(const Settings& settings)
-    : scheduler(options_of(settings)), settings_(settings), host_(std::make_shared<const Clock>()) {
+    : scheduler({.lazy = settings.lazy_streams, .seed = settings.seed}),
+      settings_(settings),
+      host_(std::make_shared<const Clock>()) {
   host_chain_ = scheduler.make_chain();
   scheduler.close_chain(host_chain_);  // the host's operations are complete when they are numbered
 }

@@ -3,7 +3,8 @@
 #include <string_view>
 #include <utility>
 
-#include <halfgrad/emulator/runtime/process.h>
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/streams/api.h>
 #include <halfgrad/emulator/runtime/streams/capture.h>
 
@@ -14,6 +15,19 @@ cudaGraphNodeType captured_type(const Work& work) {
   if (work.kind != WorkKind::allocation) return node_type(work.kind);
   const bool frees = work.name.find("Free") != std::string::npos;
   return frees ? cudaGraphNodeTypeMemFree : cudaGraphNodeTypeMemAlloc;
+}
+
+/// Work of a device that an aborted kernel has spoilt does not run; callbacks do, with the error.
+void run(const Work& work, OperationId operation) {
+  if (!work.run) return;
+  if (work.kind != WorkKind::host_function && device_is_lost(work.device)) return;
+  try {
+    work.run(operation);
+  } catch (const KernelAborted& aborted) {
+    set_sticky_error(error_after(aborted.kind), work.device);
+  } catch (...) {
+    set_sticky_error(error_of_current_exception(work.name.c_str()), work.device);
+  }
 }
 
 /// A host function runs in a thread of its own, and what it tells other host threads comes after
@@ -35,7 +49,7 @@ std::function<void(OperationId)> tell_host(SharedClock before,
 Task task_of(std::shared_ptr<const Work> work, const SharedClock& before) {
   Task task;
   task.is_host_function = work->kind == WorkKind::host_function;
-  task.run = [work = std::move(work)](OperationId operation) { work->run(operation); };
+  task.run = [work = std::move(work)](OperationId operation) { run(*work, operation); };
   if (task.is_host_function) task.run = tell_host(before, std::move(task.run));
   return task;
 }
@@ -50,7 +64,8 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
     if (work.kind == WorkKind::kernel && work.device != stream->device) {
       report_call(FindingKind::invalid_call, work.name.c_str(),
                   "the current device is " + std::to_string(work.device) + ", " + stream->name() +
-                      " belongs to device " + std::to_string(stream->device));
+                      " belongs to device " + std::to_string(stream->device),
+                  Severity::note);
       return cudaErrorInvalidResourceHandle;
     }
     if (const cudaError_t error = may_give_work(*stream, work.name.c_str())) return error;

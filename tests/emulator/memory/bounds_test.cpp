@@ -24,8 +24,7 @@ void expect_abort(const std::string& body, FindingKind kind, const std::string& 
   EXPECT_EQ(finding.thread, thread) << body;
 }
 
-constexpr const char* kOwnAddress =
-    "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\n";
+constexpr const char* kOwnAddress = "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\n";
 constexpr const char* kTile = ".shared .align 16 .b8 tile[128];\nmov.u32 %r4, tile;\n";
 
 TEST(Bounds, GlobalAccessesNameTheAllocation) {
@@ -69,13 +68,14 @@ TEST(Bounds, UseAfterFreeIsNamed) {
 }
 
 TEST(Bounds, SharedMemoryHasWhatTheBlockHas) {
-  expect_abort(std::string(kTile) + "mul.lo.u32 %r5, %r1, 8;\nadd.u32 %r5, %r5, %r4;\n"
-                                    "st.shared.u32 [%r5], %r1;\nret;",
+  expect_abort(std::string(kTile) +
+                   "mul.lo.u32 %r5, %r1, 8;\nadd.u32 %r5, %r5, %r4;\n"
+                   "st.shared.u32 [%r5], %r1;\nret;",
                FindingKind::out_of_bounds,
                "store of 4 bytes at byte 128 of shared memory, of which the block has 128 bytes",
                "(16,0,0)");
-  expect_abort(std::string(kTile) + "ld.shared.u32 %r5, [%r4+-4];\nret;", FindingKind::out_of_bounds,
-               "byte 4294967292 of shared memory");
+  expect_abort(std::string(kTile) + "ld.shared.u32 %r5, [%r4+-4];\nret;",
+               FindingKind::out_of_bounds, "byte 4294967292 of shared memory");
   expect_abort(std::string(kTile) + "ld.shared.u64 %rd5, [%r4+4];\nret;", FindingKind::misaligned,
                "byte 4 of shared memory, which must be a multiple of 8");
 }
@@ -83,9 +83,10 @@ TEST(Bounds, SharedMemoryHasWhatTheBlockHas) {
 TEST(Bounds, LocalMemoryHasWhatTheFunctionDeclares) {
   expect_abort(".local .align 8 .b8 own[16];\nst.local.u32 [own+16], %r1;\nret;",
                FindingKind::out_of_bounds, "local memory, of which the thread has 16 bytes");
-  expect_abort(".local .align 8 .b8 own[16];\nmov.u64 %rd2, own;\ncvta.local.u64 %rd2, %rd2;\n"
-               "st.u32 [%rd2+2], %r1;\nret;",
-               FindingKind::misaligned, "byte 2 of local memory");
+  expect_abort(
+      ".local .align 8 .b8 own[16];\nmov.u64 %rd2, own;\ncvta.local.u64 %rd2, %rd2;\n"
+      "st.u32 [%rd2+2], %r1;\nret;",
+      FindingKind::misaligned, "byte 2 of local memory");
 }
 
 TEST(Bounds, ParametersOfAKernelAreConstant) {
@@ -107,7 +108,8 @@ InstructionCounters counted(const std::string& body, const std::string& text) {
 }
 
 TEST(MemoryCounters, CountSectorsAndBytes) {
-  const auto row = counted(std::string(kOwnAddress) + "ld.global.u32 %r2, [%rd2];\nret;", "ld.global");
+  const auto row =
+      counted(std::string(kOwnAddress) + "ld.global.u32 %r2, [%rd2];\nret;", "ld.global");
   EXPECT_EQ(row.sectors, 4u);
   EXPECT_EQ(row.sectors_needed, 4u);
   EXPECT_EQ(row.bytes_loaded, 128u);

@@ -8,8 +8,8 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// %rd2 is the address of the thread's element of `bytes` bytes, %rd3 that of its 64-bit result, which
-/// begins at word 256.
+/// %rd2 is the address of the thread's element of `bytes` bytes, %rd3 that of its 64-bit result,
+/// which begins at word 256.
 std::string element(unsigned bytes) {
   return "mul.wide.u32 %rd4, %r1, " + std::to_string(bytes) +
          ";\nadd.s64 %rd2, %rd1, %rd4;\n"
@@ -20,7 +20,8 @@ std::uint64_t result(SmallGpu& gpu, unsigned thread) {
   return gpu.word(256 + 2 * thread) | std::uint64_t{gpu.word(257 + 2 * thread)} << 32;
 }
 
-/// Loads elements of a type into 64-bit registers and gives thread's value, after bytes 0x70, 0x71, ...
+/// Loads elements of a type into 64-bit registers and gives thread's value, after bytes 0x70, 0x71,
+/// ...
 std::uint64_t loaded(const std::string& type, unsigned bytes, unsigned thread) {
   SmallGpu gpu;
   auto* data = reinterpret_cast<unsigned char*>(&gpu.word(0));
@@ -56,7 +57,8 @@ TEST(LoadStore, OrderedFormsLoadTheSameValue) {
                            "ld.weak.global.u64", "ld.mmio.relaxed.sys.global.u64", "ld.u64"}) {
     SmallGpu gpu;
     gpu.word(3) = 77;
-    gpu.launch(kernel(element(8) + form + " %rd5, [%rd2];\nst.release.gpu.global.u64 [%rd3], %rd5;\n"
+    gpu.launch(kernel(element(8) + form +
+                      " %rd5, [%rd2];\nst.release.gpu.global.u64 [%rd3], %rd5;\n"
                       "ret;"),
                {}, {32});
     EXPECT_EQ(result(gpu, 1), std::uint64_t{77} << 32) << form;
@@ -97,19 +99,20 @@ TEST(LoadStore, ElementsOfAVectorMayBeLeftOut) {
   SmallGpu gpu;
   for (unsigned i = 0; i < 256; ++i) gpu.word(i) = i;
   gpu.launch(kernel(element(16) + "ld.global.v4.u32 {_, %r3, _, %r5}, [%rd2];\n"
-                    "st.global.v2.u32 [%rd3], {%r3, %r5};\nret;"),
+                                  "st.global.v2.u32 [%rd3], {%r3, %r5};\nret;"),
              {}, {32});
   EXPECT_EQ(result(gpu, 7), 29u | std::uint64_t{31} << 32);
 }
 
 TEST(LoadStore, StoresCutRegistersAndTakeImmediates) {
   SmallGpu gpu;
-  gpu.launch(kernel("ld.param.u64 %rd2, [k_param_0];\n"
-                    "st.global.u8 [%rd2], %rd1;\nst.global.u8 [%rd2+1], 511;\n"
-                    "st.global.u16 [%rd2+2], 65535;\nst.global.u32 [%rd2+4], -2;\n"
-                    "st.global.f32 [%rd2+8], 0f3F800000;\nst.global.f64 [%rd2+16], 0d4000000000000000;\n"
-                    "st.global.v2.u32 [%rd2+24], {1, %r1};\nst.global.b64 [%rd2+32], 5000000000;\nret;"),
-             {}, {1});
+  gpu.launch(
+      kernel("ld.param.u64 %rd2, [k_param_0];\n"
+             "st.global.u8 [%rd2], %rd1;\nst.global.u8 [%rd2+1], 511;\n"
+             "st.global.u16 [%rd2+2], 65535;\nst.global.u32 [%rd2+4], -2;\n"
+             "st.global.f32 [%rd2+8], 0f3F800000;\nst.global.f64 [%rd2+16], 0d4000000000000000;\n"
+             "st.global.v2.u32 [%rd2+24], {1, %r1};\nst.global.b64 [%rd2+32], 5000000000;\nret;"),
+      {}, {1});
   EXPECT_EQ(gpu.word(0), (gpu.address() & 0xff) | 0xffffff00u);
   EXPECT_EQ(gpu.word(1), 0xfffffffeu);
   EXPECT_EQ(gpu.word(2), 0x3f800000u);
@@ -125,8 +128,8 @@ TEST(LoadStore, InactiveLanesKeepTheirRegisters) {
   SmallGpu gpu;
   for (unsigned i = 0; i < 64; ++i) gpu.word(i) = 100 + i;
   gpu.launch(kernel(element(4) + "mov.u64 %rd5, 1;\nand.b32 %r3, %r1, 1;\n"
-                    "setp.eq.u32 %p1, %r3, 0;\n@%p1 ld.global.u32 %rd5, [%rd2];\n"
-                    "st.global.u64 [%rd3], %rd5;\nret;"),
+                                 "setp.eq.u32 %p1, %r3, 0;\n@%p1 ld.global.u32 %rd5, [%rd2];\n"
+                                 "st.global.u64 [%rd3], %rd5;\nret;"),
              {}, {64});
   for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(result(gpu, i), i % 2 == 0 ? 100 + i : 1) << i;
 }
@@ -152,6 +155,16 @@ TEST(StateSpaces, SharedAddressesWrapAt32Bits) {
                     kStoreResult),
              {}, {32});
   for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(gpu.word(i), 2 * i);
+}
+
+TEST(StateSpaces, SharedAddressesIgnoreTheUpperHalfOf64Bits) {
+  SmallGpu gpu;
+  gpu.launch(kernel(std::string(kShared) +
+                    "mov.u64 %rd2, tile;\ncvta.shared.u64 %rd3, %rd2;\nst.shared.u32 [%rd3+8], 5;\n"
+                    "ld.shared.u32 %r2, [%rd2+8];\n" +
+                    kStoreResult),
+             {}, {1});
+  EXPECT_EQ(gpu.word(0), 5u);
 }
 
 TEST(StateSpaces, OneWarpMayMixThemInGenericAddresses) {
@@ -191,15 +204,16 @@ TEST(StateSpaces, CalledFunctionsHaveParametersAndLocalMemoryOfTheirOwn) {
       "ld.u32 %r3, [%rd1];\nld.local.u32 %r2, [own];\nadd.u32 %r2, %r2, %r3;\n"
       "st.param.b32 [result], %r2;\nret;\n}\n";
   SmallGpu gpu;
-  gpu.launch(kernel(".local .align 8 .b8 mine[16];\nmov.u64 %rd2, mine;\ncvta.local.u64 %rd3, %rd2;\n"
-                    "add.u32 %r3, %r1, 500;\nst.local.u32 [%rd2], %r3;\n"
-                    "{\n.param .b32 param0;\nst.param.b32 [param0], %r1;\n"
-                    ".param .b64 param1;\nst.param.b64 [param1], %rd3;\n"
-                    ".param .b32 retval0;\ncall.uni (retval0), twice, (param0, param1);\n"
-                    "ld.param.b32 %r2, [retval0];\n}\n" +
-                        std::string(kStoreResult),
-                    twice),
-             {}, {32});
+  gpu.launch(
+      kernel(".local .align 8 .b8 mine[16];\nmov.u64 %rd2, mine;\ncvta.local.u64 %rd3, %rd2;\n"
+             "add.u32 %r3, %r1, 500;\nst.local.u32 [%rd2], %r3;\n"
+             "{\n.param .b32 param0;\nst.param.b32 [param0], %r1;\n"
+             ".param .b64 param1;\nst.param.b64 [param1], %rd3;\n"
+             ".param .b32 retval0;\ncall.uni (retval0), twice, (param0, param1);\n"
+             "ld.param.b32 %r2, [retval0];\n}\n" +
+                 std::string(kStoreResult),
+             twice),
+      {}, {32});
   for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(gpu.word(i), 2 * i + 500) << i;
 }
 

@@ -1,6 +1,7 @@
 // Allocation, copies, memsets, symbols and managed memory.
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -12,6 +13,7 @@ __managed__ int shared_number = 3;
 
 __global__ void use_variables(float* out) {
   out[threadIdx.x] = table[threadIdx.x] * static_cast<float>(counter + shared_number);
+  __syncthreads();
   if (threadIdx.x == 0) shared_number = 11;
 }
 __global__ void add_one(int* values, int n) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,17 @@ inline std::string kernel(const std::string& body, const std::string& before = "
 inline const char* const kStoreResult =
     "mul.wide.u32 %rd14, %r1, 4;\nadd.s64 %rd15, %rd1, %rd14;\nst.global.u32 [%rd15], %r2;\nret;\n";
 
+/// Packs a kernel's arguments: Arguments{}(n)(pointer).
+struct Arguments {
+  template <class T>
+  Arguments& operator()(T value) {
+    bytes.resize((bytes.size() + alignof(T) - 1) / alignof(T) * alignof(T) + sizeof(T));
+    std::memcpy(bytes.data() + bytes.size() - sizeof(T), &value, sizeof value);
+    return *this;
+  }
+  std::vector<std::byte> bytes;
+};
+
 /// A machine with one buffer of words, which runs one kernel at a time.
 class SmallGpu {
  public:
@@ -40,34 +53,25 @@ class SmallGpu {
     if (buffer_->written != nullptr) std::memset(buffer_->written, 1, words * 4);
   }
 
-  LaunchCounters launch(const std::string& text, Dim3 grid, Dim3 block, bool cooperative = false,
-                        std::size_t dynamic_shared = 0) {
-    struct Placement : Module::Placement {
-      explicit Placement(Allocations& memory) : memory(memory) {}
-      std::uint64_t allocate(const Variable& variable) override {
-        return memory
-            .allocate(MemoryKind::variable, 0, std::max<std::size_t>(variable.bytes, 1),
-                      variable.alignment, variable.name)
-            ->begin;
-      }
-      void write(std::uint64_t address, std::span<const std::byte> bytes) override {
-        const Allocation* allocation = memory.find(address, bytes.size());
-        std::memcpy(allocation->host + (address - allocation->begin), bytes.data(), bytes.size());
-      }
-      Allocations& memory;
-    };
+  /// Runs the kernel `k` of kernel(), whose argument is the buffer.
+  LaunchCounters launch(const std::string& text, Dim3 grid, Dim3 block, bool cooperative = false) {
+    return launch_kernel(text, "k", grid, block, Arguments{}(buffer_->begin), cooperative);
+  }
+
+  LaunchCounters launch_kernel(const std::string& text, const char* name, Dim3 grid, Dim3 block,
+                               const Arguments& arguments, bool cooperative = false) {
     module = std::make_unique<Module>(text);
     Placement placement(memory);
     module->place(placement);
-    const Kernel* found = module->kernel("k");
+    const Kernel* found = module->kernel(name);
     Machine machine{memory, findings, settings};
     machine.multiprocessors = multiprocessors;
     machine.heap = &heap;
-    std::vector<std::byte> parameters(found->parameter_bytes);
-    std::memcpy(parameters.data(), &buffer_->begin, sizeof buffer_->begin);
+    if (arguments.bytes.size() != found->parameter_bytes) {
+      throw std::invalid_argument("expected other arguments");
+    }
     LaunchRequest request{*module, *found, grid, block};
-    request.dynamic_shared_bytes = dynamic_shared;
-    request.parameters = parameters.data();
+    request.parameters = arguments.bytes.data();
     request.cooperative = cooperative;
     return run(machine, request);
   }
@@ -91,6 +95,21 @@ class SmallGpu {
   unsigned multiprocessors = 108;
 
  private:
+  /// Gives variables of a module their memory.
+  struct Placement : Module::Placement {
+    explicit Placement(Allocations& memory) : memory(memory) {}
+    std::uint64_t allocate(const Variable& variable) override {
+      const std::size_t bytes = std::max<std::size_t>(variable.bytes, 1);
+      return memory.allocate(MemoryKind::variable, 0, bytes, variable.alignment, variable.name)
+          ->begin;
+    }
+    void write(std::uint64_t address, std::span<const std::byte> bytes) override {
+      const Allocation* allocation = memory.find(address, bytes.size());
+      std::memcpy(allocation->host + (address - allocation->begin), bytes.data(), bytes.size());
+    }
+    Allocations& memory;
+  };
+
   const Allocation* buffer_ = nullptr;
 };
 

@@ -4,7 +4,8 @@
 #include <map>
 #include <mutex>
 
-#include <halfgrad/emulator/runtime/process.h>
+#include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/streams/stream_state.h>
 
 // The parts of the runtime that streams use, without memory and kernels: work logs its name.
@@ -95,9 +96,12 @@ Process& process() {
 int current_device() { return selected_device; }
 cudaError_t set_error(cudaError_t error) { return remembered = error; }
 cudaError_t sticky_error() { return sticky; }
-void set_sticky_error(cudaError_t error) { sticky = error; }
+void set_sticky_error(cudaError_t error, int) { sticky = error; }
+bool device_is_lost(int) { return sticky != cudaSuccess; }
+cudaError_t error_after(FindingKind) { return cudaErrorIllegalAddress; }
+cudaError_t error_of_current_exception(const char*) noexcept { return cudaErrorUnknown; }
 
-void report_call(FindingKind kind, const char* function, std::string message) {
+void report_call(FindingKind kind, const char* function, std::string message, Severity) {
   Finding finding;
   finding.kind = kind;
   finding.message = std::string(function) + ": " + message;

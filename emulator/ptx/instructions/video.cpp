@@ -1,0 +1,132 @@
+// PTX ISA, "Video Instructions": vadd vsub vabsdiff vmin vmax on words, and on 2 halves or 4 bytes
+// of words. Operands with selectors (%r1.b0), merges by mask, vmad, vshl, vshr and vset are
+// unknown.
+
+#include <halfgrad/emulator/ptx/instructions/pages.h>
+#include <halfgrad/emulator/ptx/instructions/selection.h>
+
+#include <algorithm>
+
+namespace halfgrad::emulator {
+namespace {
+
+enum class Operation : std::uint8_t { add, subtract, absolute_difference, minimum, maximum };
+/// What becomes of the parts: the result, or a sum, minimum or maximum with operand c.
+enum class Second : std::uint8_t { none, add, minimum, maximum };
+
+struct Form {
+  Operation operation;
+  Second second;
+  std::uint8_t bits;  ///< of a part: 8, 16 or 32
+  bool signed_result, signed_a, signed_b, saturated;
+};
+
+std::int64_t part(std::uint32_t x, unsigned first, unsigned bits, bool is_signed) {
+  const std::uint32_t top = x << (32 - bits - first);
+  if (is_signed) return static_cast<std::int32_t>(top) >> (32 - bits);
+  return top >> (32 - bits);
+}
+
+std::int64_t compute(Operation operation, std::int64_t a, std::int64_t b) {
+  switch (operation) {
+    case Operation::add:
+      return a + b;
+    case Operation::subtract:
+      return a - b;
+    case Operation::absolute_difference:
+      return a < b ? b - a : a - b;
+    case Operation::minimum:
+      return std::min(a, b);
+    default:
+      return std::max(a, b);
+  }
+}
+
+std::int64_t saturated(std::int64_t x, unsigned bits, bool is_signed) {
+  const std::int64_t lowest = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
+  return std::clamp(x, lowest, (std::int64_t{1} << (bits - is_signed)) - 1);
+}
+
+std::uint32_t combine(const Form& form, std::uint32_t result, std::uint32_t c) {
+  const bool is_signed = form.signed_result;
+  const std::int64_t x = part(result, 0, 32, is_signed), y = part(c, 0, 32, is_signed);
+  switch (form.second) {
+    case Second::add:
+      return result + c;
+    case Second::minimum:
+      return static_cast<std::uint32_t>(std::min(x, y));
+    case Second::maximum:
+      return static_cast<std::uint32_t>(std::max(x, y));
+    default:
+      return result;
+  }
+}
+
+std::uint32_t evaluate(const Form& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const bool sums = form.bits < 32 && form.second == Second::add;
+  std::uint32_t result = sums ? c : 0;
+  for (unsigned first = 0; first < 32; first += form.bits) {
+    std::int64_t x = compute(form.operation, part(a, first, form.bits, form.signed_a),
+                             part(b, first, form.bits, form.signed_b));
+    if (form.saturated) x = saturated(x, form.bits, form.signed_result);
+    const auto kept = static_cast<std::uint32_t>(x);
+    const std::uint32_t field = form.bits == 32 ? ~0u : (1u << form.bits) - 1;
+    result = sums ? result + kept : result | (kept & field) << first;
+  }
+  return form.bits == 32 ? combine(form, result, c) : result;
+}
+
+void run(Execution& execution, const Instruction& instruction) {
+  const Form form = instruction.options<Form>();
+  using Word = std::uint32_t;
+  compute_lanes<Word, Word, Word, Word>(
+      execution, instruction, [form](Word a, Word b, Word c) { return evaluate(form, a, b, c); },
+      std::index_sequence<0, 1, 2>{});
+}
+
+Operation operation_named(const Encoder& encoder, std::string_view name) {
+  if (name == "vadd") return Operation::add;
+  if (name == "vsub") return Operation::subtract;
+  if (name == "vabsdiff") return Operation::absolute_difference;
+  if (name == "vmin") return Operation::minimum;
+  if (name == "vmax") return Operation::maximum;
+  encoder.unknown("no such video instruction");
+}
+
+Second second_named(const Statement& statement) {
+  if (statement.has("add")) return Second::add;
+  if (statement.has("min")) return Second::minimum;
+  return statement.has("max") ? Second::maximum : Second::none;
+}
+
+}  // namespace
+
+void video(Encoder& encoder) {
+  only_modifiers(encoder, {"sat", "add", "min", "max"});
+  const Statement& statement = encoder.statement;
+  std::string_view name = statement.opcode;
+  const char last = name.back();
+  const bool simd = last == '2' || last == '4';
+  if (simd) name.remove_suffix(1);
+  if (type_count(statement) != 3) encoder.unknown("expected three types");
+  const Second second = second_named(statement);
+  if (simd && second != Second::none && second != Second::add) encoder.unknown("expected .add");
+  encoder.instruction.set_options(Form{.operation = operation_named(encoder, name),
+                                       .second = second,
+                                       .bits = static_cast<std::uint8_t>(last == '2'   ? 16
+                                                                         : last == '4' ? 8
+                                                                                       : 32),
+                                       .signed_result = is_signed(statement.type(2)),
+                                       .signed_a = is_signed(statement.type(1)),
+                                       .signed_b = is_signed(statement.type()),
+                                       .saturated = statement.has("sat")});
+  const bool has_c = simd || second != Second::none;
+  require_operands(encoder, has_c ? 4 : 3);
+  encoder.destination(0, Type::b32);
+  encoder.source(1, Type::b32);
+  encoder.source(2, Type::b32);
+  encoder.source(has_c ? 3 : 2, Type::b32);
+  execute_with(encoder, &run);
+}
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/emulator/checks/finding.h>
+#include <halfgrad/emulator/settings.h>
+#include <halfgrad/emulator/simt/launch.h>
+
+namespace halfgrad::emulator {
+
+/// Executions of warps by class of instruction.
+using ClassCounts = std::array<std::uint64_t, static_cast<std::size_t>(InstructionClass::count)>;
+const char* class_name(InstructionClass instruction_class);
+
+/// One launch as reports show it.
+struct LaunchRecord {
+  std::size_t kernel = 0;  ///< index in LaunchLog::kernels()
+  Dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  double begin_seconds = 0;  ///< since the log was made, on the host
+  double host_seconds = 0;   ///< that the emulator took
+  std::uint64_t warps = 0;
+  InstructionCounters total;
+  ClassCounts classes{};
+};
+
+/// All launches of one kernel together.
+struct KernelRecord {
+  std::string name;              ///< demangled
+  unsigned registers = 0;        ///< of a thread, estimated: ptxas decides on the real one
+  std::size_t shared_bytes = 0;  ///< static
+  std::uint64_t launches = 0;
+  /// By file and line of the CUDA source; ("", line of the PTX) without -lineinfo.
+  std::map<std::pair<std::string, unsigned>, InstructionCounters> lines;
+};
+
+/// Launches of a process, in order. Thread-safe.
+class LaunchLog {
+ public:
+  LaunchLog();
+  /// Adds a launch that ended.
+  void add(const LaunchRequest& request, const LaunchCounters& counters);
+
+  std::vector<KernelRecord> kernels() const;
+  std::vector<LaunchRecord> launches() const;
+
+ private:
+  std::size_t kernel_index(const LaunchRequest& request);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::size_t> index_;  ///< by mangled name
+  std::vector<KernelRecord> kernels_;
+  std::vector<LaunchRecord> launches_;
+  double begin_ = 0;
+};
+
+/// The report that halfgrad-emulate reads: a JSON object with findings, kernels and launches.
+std::string report_json(const std::vector<Finding>& findings, const LaunchLog& launches,
+                        const Settings& settings);
+
+/// Writes report_json to settings.report_json at the end of the process; nothing if that is empty.
+/// Throws std::runtime_error if the file cannot be written.
+void write_report(const std::vector<Finding>& findings, const LaunchLog& launches,
+                  const Settings& settings);
+
+}  // namespace halfgrad::emulator

@@ -1,0 +1,353 @@
+// A program that uses cuBLAS and cuBLASLt, linked with the stand-ins, against products on the host.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+using Floats = std::vector<float>;
+
+template <class T>
+struct Device {
+  explicit Device(const std::vector<T>& values) : count(values.size()) {
+    EXPECT_EQ(cudaMalloc(&data, count * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(data, values.data(), count * sizeof(T), cudaMemcpyHostToDevice),
+              cudaSuccess);
+  }
+  ~Device() { cudaFree(data); }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  std::vector<T> host() const {
+    std::vector<T> values(count);
+    EXPECT_EQ(cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return values;
+  }
+  T* data = nullptr;
+  std::size_t count;
+};
+
+Floats random_floats(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  Floats values(count);
+  for (float& value : values) value = static_cast<float>(random() % 17) - 8;
+  return values;
+}
+
+/// op(A)(i, j) of a column-major matrix.
+float element(const Floats& a, int ld, bool transposed, int i, int j) {
+  return transposed ? a[static_cast<std::size_t>(i) * ld + j]
+                    : a[static_cast<std::size_t>(j) * ld + i];
+}
+
+class Blas : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS); }
+  void TearDown() override { EXPECT_EQ(cublasDestroy(handle), CUBLAS_STATUS_SUCCESS); }
+  cublasHandle_t handle = nullptr;
+};
+
+TEST_F(Blas, MultipliesInAllOrientations) {
+  const int m = 13, n = 9, k = 21, ld = 30;
+  const Floats a = random_floats(ld * ld, 1), b = random_floats(ld * ld, 2),
+               c = random_floats(ld * ld, 3);
+  for (const bool ta : {false, true}) {
+    for (const bool tb : {false, true}) {
+      Device<float> x(a), y(b), z(c);
+      const float alpha = 2, beta = -1;
+      ASSERT_EQ(cublasSgemm(handle, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            m, n, k, &alpha, x.data, ld, y.data, ld, &beta, z.data, ld),
+                CUBLAS_STATUS_SUCCESS);
+      const Floats result = z.host();
+      for (int j = 0; j < ld; ++j) {
+        for (int i = 0; i < ld; ++i) {
+          const auto at = static_cast<std::size_t>(j) * ld + i;
+          float expected = c[at];
+          if (i < m && j < n) {
+            float sum = 0;
+            for (int l = 0; l < k; ++l) sum += element(a, ld, ta, i, l) * element(b, ld, tb, l, j);
+            expected = 2 * sum - c[at];
+          }
+          ASSERT_EQ(result[at], expected) << i << ", " << j << " " << ta << tb;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Blas, ComputesLevelOne) {
+  const Floats x{3, -4, 0, 12}, y{1, 2, 3, 4};
+  Device<float> a(x), b(y);
+  float result = 0;
+  int index = 0;
+  EXPECT_EQ(cublasSnrm2(handle, 4, a.data, 1, &result), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(result, 13);
+  cublasSasum(handle, 4, a.data, 1, &result);
+  EXPECT_EQ(result, 19);
+  cublasSdot(handle, 2, a.data, 2, b.data, -1, &result);  // 3 * 2 + 0 * 1
+  EXPECT_EQ(result, 6);
+  cublasIsamax(handle, 4, a.data, 1, &index);
+  EXPECT_EQ(index, 4);
+  cublasIsamin(handle, 4, a.data, 1, &index);
+  EXPECT_EQ(index, 3);
+  const float alpha = 2;
+  cublasSaxpy(handle, 4, &alpha, a.data, 1, b.data, 1);
+  EXPECT_EQ(b.host(), (Floats{7, -6, 3, 28}));
+  cublasSscal(handle, 2, &alpha, b.data, 2);
+  EXPECT_EQ(b.host(), (Floats{14, -6, 6, 28}));
+  cublasSswap(handle, 4, a.data, 1, b.data, 1);
+  EXPECT_EQ(b.host(), x);
+  const float c = 0, s = 1;
+  cublasSrot(handle, 4, a.data, 1, b.data, 1, &c, &s);
+  EXPECT_EQ(a.host(), x);
+}
+
+TEST_F(Blas, WritesResultsToTheDevice) {
+  Device<float> x(Floats{1, 2, 3}), result(Floats{0});
+  cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
+  EXPECT_EQ(cublasSdot(handle, 3, x.data, 1, x.data, 1, result.data), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(result.host()[0], 14);
+}
+
+TEST_F(Blas, SolvesTriangularSystems) {
+  const int n = 5, m = 3;
+  for (int form = 0; form < 16; ++form) {
+    const bool left = form & 1, lower = form & 2, transposed = form & 4, unit = form & 8;
+    const int size = left ? n : m;
+    std::vector<double> a(static_cast<std::size_t>(size) * size, NAN), x(n * m), b(n * m);
+    for (int j = 0; j < size; ++j) {
+      for (int i = 0; i < size; ++i) {
+        if (lower ? i >= j : i <= j) a[j * size + i] = i == j ? 4 : 1 + i - 0.5 * j;
+      }
+    }
+    for (int i = 0; i < n * m; ++i) x[i] = i % 7 - 3;
+    const auto t = [&](int i, int j) {
+      if (transposed) std::swap(i, j);
+      if (lower ? i < j : i > j) return 0.0;
+      return i == j && unit ? 1.0 : a[j * size + i];
+    };
+    for (int j = 0; j < m; ++j) {  // B = op(A) X or X op(A), n x m
+      for (int i = 0; i < n; ++i) {
+        for (int l = 0; l < size; ++l) {
+          b[j * n + i] += left ? t(i, l) * x[j * n + l] : x[l * n + i] * t(l, j);
+        }
+      }
+    }
+    Device<double> da(a), db(b);
+    const double alpha = 1;
+    ASSERT_EQ(cublasDtrsm(handle, left ? CUBLAS_SIDE_LEFT : CUBLAS_SIDE_RIGHT,
+                          lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER,
+                          transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                          unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT, n, m, &alpha, da.data,
+                          size, db.data, n),
+              CUBLAS_STATUS_SUCCESS);
+    const std::vector<double> solved = db.host();
+    for (int i = 0; i < n * m; ++i) ASSERT_NEAR(solved[i], x[i], 1e-9) << "form " << form;
+  }
+}
+
+TEST_F(Blas, MultipliesBatches) {
+  const int n = 4, count = 3;
+  const Floats a = random_floats(n * n * count, 4), b = random_floats(n * n * count, 5);
+  Device<float> x(a), y(b), z(Floats(n * n * count)), w(Floats(n * n * count));
+  const float one = 1, zero = 0;
+  ASSERT_EQ(cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, x.data, n,
+                                      n * n, y.data, n, n * n, &zero, z.data, n, n * n, count),
+            CUBLAS_STATUS_SUCCESS);
+  const auto pointers = [&](float* data) {
+    std::vector<float*> all;
+    for (int i = 0; i < count; ++i) all.push_back(data + i * n * n);
+    return all;
+  };
+  Device<float*> px(pointers(x.data)), py(pointers(y.data)), pw(pointers(w.data));
+  ASSERT_EQ(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, px.data, n, py.data,
+                               n, &zero, pw.data, n, count),
+            CUBLAS_STATUS_SUCCESS);
+  const Floats result = z.host();
+  EXPECT_EQ(result, w.host());
+  float expected = 0;  // element (1, 2) of the last product
+  for (int l = 0; l < n; ++l) expected += a[2 * n * n + l * n + 1] * b[2 * n * n + 2 * n + l];
+  EXPECT_EQ(result[2 * n * n + 2 * n + 1], expected);
+}
+
+TEST_F(Blas, RefusesWrongArguments) {
+  const float one = 1;
+  Device<float> x(Floats(16));
+  EXPECT_EQ(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, x.data, 3, x.data, 4, &one,
+                        x.data, 4),
+            CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(cublasSgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, x.data, 4, x.data, 4,
+                        &one, x.data, 4),
+            CUBLAS_STATUS_NOT_INITIALIZED);
+}
+
+TEST_F(Blas, MultipliesLargeMatricesFast) {
+  const int n = 512;
+  Device<float> x(Floats(n * n, 1)), y(Floats(n * n, 2)), z(Floats(n * n));
+  const float one = 1, zero = 0;
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, x.data, n, y.data, n,
+                        &zero, z.data, n),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(z.host()[n + 1], 2 * n);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  RecordProperty("gflops", std::to_string(2e-9 * n * n * n / seconds.count()));
+}
+
+/// D = relu(A B + bias) by cuBLASLt, with and without an algorithm from the heuristic.
+class Lt : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(cublasLtCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    ASSERT_EQ(cublasLtMatmulDescCreate(&matmul, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+              CUBLAS_STATUS_SUCCESS);
+    cublasLtMatrixLayoutCreate(&a, CUDA_R_32F, 8, 4, 8);
+    cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, 4, 3, 4);
+    cublasLtMatrixLayoutCreate(&d, CUDA_R_32F, 8, 3, 8);
+    cublasLtMatmulPreferenceCreate(&preference);
+  }
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, T value) {
+    ASSERT_EQ(cublasLtMatmulDescSetAttribute(matmul, attribute, &value, sizeof value),
+              CUBLAS_STATUS_SUCCESS);
+  }
+  cublasStatus_t run(const void* x, const void* y, void* z,
+                     const cublasLtMatmulAlgo_t* algorithm = nullptr) {
+    const float one = 1, zero = 0;
+    return cublasLtMatmul(handle, matmul, &one, x, a, y, b, &zero, z, d, z, d, algorithm, nullptr,
+                          0, nullptr);
+  }
+  cublasLtHandle_t handle = nullptr;
+  cublasLtMatmulDesc_t matmul = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, d = nullptr;
+  cublasLtMatmulPreference_t preference = nullptr;
+  const Floats x_ = random_floats(32, 6), y_ = random_floats(12, 7), bias_ = random_floats(8, 8);
+
+  float product(int i, int j) const {
+    float sum = 0;
+    for (int l = 0; l < 4; ++l) sum += x_[l * 8 + i] * y_[j * 4 + l];
+    return sum;
+  }
+};
+
+TEST_F(Lt, AppliesReluWithBiasAndStoresItsMask) {
+  Device<float> x(x_), y(y_), z(Floats(24)), bias(bias_);
+  Device<unsigned char> aux(std::vector<unsigned char>(3 * 128 / 8));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_RELU_AUX_BIAS);
+  set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(bias.data));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(aux.data));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{128});
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  ASSERT_EQ(
+      cublasLtMatmulAlgoGetHeuristic(handle, matmul, a, b, d, d, preference, 1, &found, &count),
+      CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(count, 1);
+  ASSERT_EQ(run(x.data, y.data, z.data, &found.algo), CUBLAS_STATUS_SUCCESS);
+  const Floats result = z.host();
+  unsigned char mask[3];  // 8 rows: a byte of each column
+  for (int j = 0; j < 3; ++j) {
+    ASSERT_EQ(cudaMemcpy(mask + j, aux.data + 16 * j, 1, cudaMemcpyDeviceToHost), cudaSuccess);
+    for (int i = 0; i < 8; ++i) {
+      const float expected = product(i, j) + bias_[i];
+      EXPECT_EQ(result[j * 8 + i], expected > 0 ? expected : 0);
+      EXPECT_EQ(mask[j] >> i & 1, expected > 0 ? 1 : 0);
+    }
+  }
+}
+
+TEST_F(Lt, AppliesGeluAndItsGradient) {
+  Device<float> x(x_), y(y_), z(Floats(24)), aux(Floats(24));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_GELU_AUX);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(aux.data));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, std::int64_t{8});
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  const Floats inputs = aux.host(), values = z.host();
+  Floats small(24);
+  for (int i = 0; i < 24; ++i) small[i] = 0.25f * static_cast<float>(i) - 3;
+  Device<float> points(small);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DGELU);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, static_cast<void*>(points.data));
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  const Floats slopes = z.host();
+  const auto gelu = [](double v) {
+    return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+  };
+  for (int i = 0; i < 24; ++i) {
+    const float in = product(i % 8, i / 8);
+    EXPECT_EQ(inputs[i], in);
+    EXPECT_NEAR(values[i], gelu(in), 1e-5);
+    const double slope = (gelu(small[i] + 1e-5) - gelu(small[i] - 1e-5)) / 2e-5;
+    EXPECT_NEAR(slopes[i], in * slope, 1e-4 * (1 + std::fabs(in)));
+  }
+}
+
+TEST_F(Lt, SumsGradientsOfTheBias) {
+  Device<float> x(x_), y(y_), z(Floats(24)), sums(Floats(3));
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADB);
+  set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(sums.data));
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  for (int j = 0; j < 3; ++j) {
+    EXPECT_EQ(sums.host()[j], y_[4 * j] + y_[4 * j + 1] + y_[4 * j + 2] + y_[4 * j + 3]);
+  }
+}
+
+TEST_F(Lt, ReadsMatricesInRowOrder) {
+  const std::int32_t row = CUBLASLT_ORDER_ROW;
+  const std::int64_t leading = 4;
+  cublasLtMatrixLayoutSetAttribute(a, CUBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row);
+  cublasLtMatrixLayoutSetAttribute(a, CUBLASLT_MATRIX_LAYOUT_LD, &leading, sizeof leading);
+  Floats by_row(32);
+  for (int i = 0; i < 8; ++i) {
+    for (int l = 0; l < 4; ++l) by_row[i * 4 + l] = x_[l * 8 + i];
+  }
+  Device<float> x(by_row), y(y_), z(Floats(24));
+  ASSERT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(z.host()[2 * 8 + 5], product(5, 2));
+}
+
+TEST_F(Lt, IsStrict) {
+  Device<float> x(x_), y(y_), z(Floats(24));
+  const std::int64_t leading = 7;
+  cublasLtMatrixLayoutSetAttribute(a, CUBLASLT_MATRIX_LAYOUT_LD, &leading, sizeof leading);
+  EXPECT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_INVALID_VALUE);
+  const std::int64_t good = 8;
+  cublasLtMatrixLayoutSetAttribute(a, CUBLASLT_MATRIX_LAYOUT_LD, &good, sizeof good);
+  set(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, std::int32_t{CUBLAS_COMPUTE_64F});
+  EXPECT_EQ(run(x.data, y.data, z.data), CUBLAS_STATUS_NOT_SUPPORTED);
+  set(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, std::int32_t{CUBLAS_COMPUTE_32F});
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  cublasLtMatmulAlgoGetHeuristic(handle, matmul, a, b, d, d, preference, 1, &found, &count);
+  EXPECT_EQ(run(x.data + 1, y.data, z.data, &found.algo), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(run(x.data, y.data, z.data, &found.algo), CUBLAS_STATUS_SUCCESS);
+}
+
+TEST_F(Lt, GetsWhatWasSet) {
+  set(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_T});
+  std::int32_t value = 0;
+  std::size_t written = 0;
+  EXPECT_EQ(cublasLtMatmulDescGetAttribute(matmul, CUBLASLT_MATMUL_DESC_TRANSB, &value,
+                                           sizeof value, &written),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(value, CUBLAS_OP_T);
+  EXPECT_EQ(written, sizeof value);
+  EXPECT_EQ(cublasLtMatmulDescSetAttribute(matmul, CUBLASLT_MATMUL_DESC_TRANSB, &value, 1),
+            CUBLAS_STATUS_INVALID_VALUE);
+}
+
+TEST(UnknownFunction, EndsWithItsName) {
+  EXPECT_EXIT(
+      cublasCgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 0, 0, 0, nullptr, nullptr, 0, nullptr, 0,
+                  nullptr, nullptr, 0),
+      [](int code) { return code != 0; }, "cublasCgemm");
+}
+
+}  // namespace
