@@ -1,0 +1,16 @@
+// A block reads what its neighbour block writes in the same launch.
+#include "../planted.h"
+
+__global__ void produce(int* x) { x[blockIdx.x * 32 + threadIdx.x] = threadIdx.x; }
+__global__ void consume(int* x, int* y) {
+  const int i = blockIdx.x * 32 + threadIdx.x;
+  x[i] = i;
+  y[i] = x[(i + 32) % 128];  // expect: race
+}
+
+int main() {
+  Buffer<int> x(128), y(128);
+  produce<<<4, 32>>>(x);
+  consume<<<4, 32>>>(x, y);
+  return finish();
+}

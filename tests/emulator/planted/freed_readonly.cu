@@ -1,0 +1,16 @@
+// A read-only load touches freed memory.
+#include "../planted.h"
+
+__global__ void touch(int* x, int* out) {
+  out[threadIdx.x] = __ldg(x + threadIdx.x);  // expect: use-after-free
+}
+
+int main() {
+  int* x = nullptr;
+  Buffer<int> out(32);
+  CHECK(cudaMalloc(&x, 128));
+  CHECK(cudaMemset(x, 0, 128));
+  CHECK(cudaFree(x));
+  touch<<<1, 32>>>(x, out);
+  return finish();
+}

@@ -1,0 +1,13 @@
+// A matrix is transposed in place, and threads overwrite what others still read.
+#include "../planted.h"
+
+__global__ void transpose(int* x, int* y) {
+  const int r = threadIdx.y, c = threadIdx.x;
+  x[r * 16 + c] = x[c * 16 + r];  // expect: race
+}
+
+int main() {
+  Buffer<int> x(256), y(256);
+  transpose<<<1, dim3(16, 16)>>>(x, y);
+  return finish();
+}

@@ -1,0 +1,15 @@
+// An index into a local array is too large.
+#include "../planted.h"
+
+__global__ void local(int* x, int k) {
+  int values[8];
+  for (int i = 0; i < 8; ++i) values[i] = x[i];
+  values[threadIdx.x % 8] = 1;
+  x[threadIdx.x] = values[k * 100000];  // expect: out-of-bounds
+}
+
+int main() {
+  Buffer<int> x(64);
+  local<<<1, 32>>>(x, 50);
+  return finish();
+}

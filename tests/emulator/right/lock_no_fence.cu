@@ -1,0 +1,19 @@
+// A spin lock has a fence after it is taken and before it is left.
+#include "../planted.h"
+
+__global__ void add(int* lock, int* sum) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    __threadfence();
+    *sum += 1;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+
+int main() {
+  Buffer<int> lock(1), sum(1);
+  add<<<8, 32>>>(lock, sum);
+  return finish();
+}

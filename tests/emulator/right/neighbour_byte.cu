@@ -1,0 +1,16 @@
+// Each thread stores its own byte beside its neighbour.
+#include "../planted.h"
+
+__global__ void bytes(unsigned char* out) {
+  __shared__ alignas(4) unsigned char tile[130];
+  if (threadIdx.x % 2 == 0) tile[threadIdx.x] = 1;
+  if (threadIdx.x % 2 == 1) tile[threadIdx.x] = 2;
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+
+int main() {
+  Buffer<unsigned char> out(128);
+  bytes<<<1, 128>>>(out);
+  return finish();
+}
