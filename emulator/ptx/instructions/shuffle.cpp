@@ -39,18 +39,32 @@ ShuffleSource shuffle_source(unsigned lane, std::uint32_t b, std::uint32_t c) {
   return {from, from <= bound};
 }
 
+template <ShuffleMode Mode>
+void execute_shuffle(Execution& execution, const Instruction& instruction);
+
+/// Whether a shuffle down leaves a right value in the first lane, as a reduction of few lanes does:
+/// __shfl_down_sync(0xff, sum, 4) reads lanes 8 to 11, but only for lanes whose sums nobody uses.
+bool is_reduction(const Execution& execution, const Instruction& instruction,
+                  const unsigned (&from)[kWarpSize]) {
+  return instruction.execute == execute_shuffle<ShuffleMode::down> &&
+         (execution.mask >> from[first_lane(execution.mask)] & 1) != 0;
+}
+
 /// A GPU gives an undefined value for an absent lane. Only a value that the shuffle takes counts: a
 /// lane outside its segment keeps its own.
 void report_absent(const Execution& execution, const Instruction& instruction,
                    const unsigned (&from)[kWarpSize]) {
   if (!execution.launch->machine.settings.check_sync) return;
+  const Severity severity =
+      is_reduction(execution, instruction, from) ? Severity::note : Severity::error;
   each_lane(execution.mask, [&](unsigned lane) {
     if ((execution.mask >> from[lane] & 1) != 0) return;
     const bool exited = (execution.warp->alive >> from[lane] & 1) == 0;
     report(execution, instruction, lane, FindingKind::warp_sync,
            "lane " + std::to_string(lane) + " reads the value of lane " +
                std::to_string(from[lane]) +
-               (exited ? ", which does not exist or has exited" : ", which does not take part"));
+               (exited ? ", which does not exist or has exited" : ", which does not take part"),
+           0, "", severity);
   });
 }
 
