@@ -36,13 +36,14 @@ struct Single {
   }
 };
 
-template <class F>
+template <class F, bool Ftz>
 struct HalfOf {
   template <class Format>
   struct On {
     std::uint16_t operator()(std::uint16_t x) const {
-      const double result = F::compute(widen<Format>(x));
-      return static_cast<std::uint16_t>(narrow<Format, Rounding::nearest>(result));
+      const double value = F::compute(widen<Format>(Ftz ? flush_half<Format>(x) : x));
+      const auto result = static_cast<std::uint16_t>(narrow<Format, Rounding::nearest>(value));
+      return Ftz ? flush_half<Format>(result) : result;
     }
   };
 };
@@ -60,8 +61,10 @@ Execute of_single(const Statement& statement) {
 
 template <class F>
 Execute with_halves(const Statement& statement) {
-  return statement.type() == Type::f32 ? of_single<F>(statement)
-                                       : for_half<HalfOf<F>::template On, 1>(statement.type());
+  if (statement.type() == Type::f32) return of_single<F>(statement);
+  return with_constant(statement.has("ftz"), [&](auto ftz) {
+    return for_half<HalfOf<F, ftz()>::template On, 1>(statement.type());
+  });
 }
 
 Execute select(const Statement& statement) {

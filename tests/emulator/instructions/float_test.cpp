@@ -248,6 +248,8 @@ TEST(HalfInstructions, PackedPairsAndModifiers) {
   EXPECT_EQ(run("fma.rn.relu.f16x2 %tw0, %w0, %w1, %w2;", 0x3c00bc00, 0x3c003c00), 0x3c000000u);
   EXPECT_EQ(run("add.sat.f16x2 %tw0, %w0, %w1;", 0x7e004000, 0), 0x00003c00u);
   EXPECT_EQ(run("max.NaN.bf16x2 %tw0, %w0, %w1;", 0x7fc03f80, 0x3f804000), 0x7fff4000u);
+  EXPECT_EQ(run("ex2.approx.ftz.bf16x2 %tw0, %w0;", 0x4000c300, 0), 0x40800000u);
+  EXPECT_EQ(run("tanh.approx.f16x2 %tw0, %w0;", 0x7c000000, 0), 0x3c000000u);
   EXPECT_EQ(run("neg.bf16x2 %tw0, %w0;", 0x3f80bf80, 0), 0xbf803f80u);
   EXPECT_EQ(run("cvt.rn.f16x2.f32 %tw0, %f0, %f1;", 0x3f800000, 0x40000000), 0x3c004000u);
   EXPECT_EQ(run("cvt.rn.satfinite.e4m3x2.f32 %th0, %f0, %f1; cvt.u32.u16 %tw0, %th0;", 0x44000000,
