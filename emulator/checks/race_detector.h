@@ -22,7 +22,7 @@ struct Touch {
   const HostPointers* pointers = nullptr;  ///< to the bytes before a store
   const std::byte* stored = nullptr;       ///< the bytes of a store
   const LaneAddresses* addresses = nullptr;
-  std::uint32_t counter = 0;               ///< index of the instruction's counters
+  std::uint32_t counter = 0;  ///< index of the instruction's counters
   bool shared = false;
   bool write = false, strong = false, device = false;
 
