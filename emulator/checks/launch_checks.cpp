@@ -209,6 +209,7 @@ void LaunchChecks::access(Execution& execution, const Instruction& instruction,
   if (access.order == Order::volatile_) touch.device = true;
   touch.pointers = &pointers;
   touch.stored = stored;
+  touch.addresses = &addresses;
   touch.shared = shared;
   if (state_->check_init && shared) {
     InitialisationCheck::shared(state_->races, touch, block.written, addresses);

@@ -20,12 +20,9 @@ bool same_value(const Touch& touch, unsigned lane) {
 }
 
 std::uint64_t address_of(const Touch& touch, unsigned lane) {
-  if (touch.pointers == nullptr) return 0;
-  const std::byte* const place = touch.pointers->lane[lane];
-  if (touch.shared) {
-    return kSharedWindow | static_cast<std::uint64_t>(place - touch.execution.block->shared.data());
-  }
-  return 0;
+  if (touch.addresses == nullptr) return 0;
+  const std::uint64_t address = (*touch.addresses)[lane];
+  return touch.shared ? kSharedWindow | (address & ~kWindowMask) : address;
 }
 
 }  // namespace

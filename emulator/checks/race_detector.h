@@ -21,7 +21,8 @@ struct Touch {
   WarpKnowledge& warp;
   const HostPointers* pointers = nullptr;  ///< to the bytes before a store
   const std::byte* stored = nullptr;       ///< the bytes of a store
-  std::uint32_t counter = 0;               ///< index of the instruction's counters
+  const LaneAddresses* addresses = nullptr;
+  std::uint32_t counter = 0;  ///< index of the instruction's counters
   bool shared = false;
   bool write = false, strong = false, device = false;
 
