@@ -10,6 +10,11 @@
 namespace halfgrad::emulator {
 namespace {
 
+/// A random number below `end`.
+std::uint32_t below(std::mt19937& random, std::uint32_t end) {
+  return static_cast<std::uint32_t>(random() % end);
+}
+
 TEST(ThreadClocksTest, RaiseKeepsLargerTimes) {
   ThreadClocks clocks(5);
   clocks.raise(32, 64, 9);
@@ -29,7 +34,8 @@ TEST(ThreadClocksTest, JoinOfRandomClocksIsTheMaximum) {
     ThreadClocks a, b;
     std::array<Clock, 64> wanted{};
     for (int i = 0; i < 12; ++i) {
-      const unsigned begin = random() % 60, end = begin + 1 + random() % 4, clock = random() % 50;
+      const unsigned begin = below(random, 60), end = begin + 1 + below(random, 4);
+      const Clock clock = below(random, 50);
       (i % 2 == 0 ? a : b).raise(begin, end, clock);
       for (unsigned t = begin; t < end; ++t) wanted[t] = std::max(wanted[t], clock);
     }
@@ -44,8 +50,8 @@ TEST(BlockTreeTest, JoinOfRandomTreesHasTheLaterTimes) {
     Tree a, b;
     std::map<std::uint32_t, Clock> wanted;
     for (int i = 0; i < 60; ++i) {
-      const std::uint32_t block = random() % 3 == 0 ? random() & 0xffffff : random() % 40;
-      const Clock clock = 1 + random() % 100;
+      const std::uint32_t block = below(random, below(random, 3) == 0 ? 0x1000000 : 40);
+      const Clock clock = 1 + below(random, 100);
       Tree& tree = i % 2 == 0 ? a : b;
       tree = join(tree, leaf(block, ThreadClocks(clock)));
       wanted[block] = std::max(wanted[block], clock);
