@@ -1,8 +1,8 @@
 // What happens when the program ends: work is finished, leaks and unseen errors are reported.
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
 #include <unistd.h>
 
@@ -35,24 +35,21 @@ void finish_work() {
   }
 }
 
-void write_reports() {
-  write_report(process().findings.all(), launch_log(), process().settings);
-}
+void write_reports() { write_report(process().findings.all(), launch_log(), process().settings); }
 
 void end_process(bool orderly) noexcept {
-  static std::once_flag once;
-  std::call_once(once, [&] {
-    try {
-      if (orderly) {
-        finish_work();
-        check_unseen_errors();
-        if (process().settings.check_leak) report_leaks();
-      }
-      write_reports();
-    } catch (...) {
-      error_of_current_exception("end of the process");
+  static std::atomic<bool> ends{false};
+  if (ends.exchange(true)) return;  // an abort while the process ends must not wait for itself
+  try {
+    if (orderly) {
+      finish_work();
+      check_unseen_errors();
+      if (process().settings.check_leak) report_leaks();
     }
-  });
+    write_reports();
+  } catch (...) {
+    error_of_current_exception("end of the process");
+  }
 }
 
 void end_at_exit() { end_process(true); }

@@ -1,7 +1,11 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <map>
+#include <mutex>
 #include <new>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,8 +16,21 @@ namespace halfgrad::emulator {
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
-/// What failed without a result that the program could look at: a launch by <<<>>>.
-thread_local std::string unseen_launch;
+/// Per thread, what failed without a result that the program could look at: a launch by <<<>>>. It
+/// is never destroyed, since the end of the process reads it.
+struct UnseenLaunches {
+  std::mutex mutex;
+  std::map<std::thread::id, std::string> messages;
+};
+UnseenLaunches& unseen_launches() {
+  static auto* const launches = new UnseenLaunches;
+  return *launches;
+}
+
+void forget_unseen_launch() {
+  const std::lock_guard lock(unseen_launches().mutex);
+  unseen_launches().messages.erase(std::this_thread::get_id());
+}
 
 constexpr int kMaxDevices = 64;
 std::array<std::atomic<cudaError_t>, kMaxDevices> sticky_errors{};
@@ -85,12 +102,19 @@ cudaError_t error_of_current_exception(const char* function) noexcept {
   return cudaErrorUnknown;
 }
 
-void note_unseen_launch(std::string message) { unseen_launch = std::move(message); }
+void note_unseen_launch(std::string message) {
+  const std::lock_guard lock(unseen_launches().mutex);
+  unseen_launches().messages[std::this_thread::get_id()] = std::move(message);
+}
 
 void check_unseen_errors() {
-  if (!unseen_launch.empty()) {
-    report_call(FindingKind::unchecked_error, "kernel launch",
-                std::exchange(unseen_launch, {}) + ", and no cudaGetLastError followed");
+  {
+    const std::lock_guard lock(unseen_launches().mutex);
+    for (const auto& [thread, message] : unseen_launches().messages) {
+      report_call(FindingKind::unchecked_error, "kernel launch",
+                  message + ", and no cudaGetLastError followed");
+    }
+    unseen_launches().messages.clear();
   }
   for (int device = 0; device < process().settings.devices && device < kMaxDevices; ++device) {
     const auto i = static_cast<std::size_t>(device);
@@ -102,13 +126,13 @@ void check_unseen_errors() {
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGetLastError() {
-  unseen_launch.clear();
+  forget_unseen_launch();
   if (const cudaError_t error = sticky_error(); error != cudaSuccess) return error;
   return std::exchange(last_error, cudaSuccess);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaPeekAtLastError() {
-  unseen_launch.clear();
+  forget_unseen_launch();
   if (const cudaError_t error = sticky_error(); error != cudaSuccess) return error;
   return last_error;
 }
