@@ -74,7 +74,7 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   if (scaled.requires_grad()) {
     const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
     scaled.register_hook([id](const Tensor&) {
-      detail::BackwardScale::set_scale(id);
+      detail::BackwardScale::meet(id);
       return Tensor();
     });
   }

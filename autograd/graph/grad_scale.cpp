@@ -54,7 +54,7 @@ ScaleId BackwardScale::of_root(const Tensor& grad) const {
   return outer_ == nullptr ? kNeverScaled : kUnknownScale;
 }
 
-void BackwardScale::set_scale(ScaleId id) {
+void BackwardScale::meet(ScaleId id) {
   ScaleId& now = innermost->now;
   now = now == kNeverScaled || now == id ? id : kUnknownScale;
 }

@@ -58,7 +58,7 @@ class BackwardScale {
 
   /// Called by a hook: from here on the gradient of the innermost pass is multiplied by scale `id`.
   /// After two scales the result is unknown: the user may have divided by one of them.
-  static void set_scale(ScaleId id);
+  static void meet(ScaleId id);
 
  private:
   BackwardScale* outer_;
