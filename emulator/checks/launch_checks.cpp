@@ -118,6 +118,7 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
     const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
                          RaceDetector::is_settled(page, cell.read, touch, lane);
     if (!settled) {
+      if (races.note_settled_load(page, cell, touch, lanes)) continue;
       races.visit(page, cell, touch, lanes);
     } else if (touch.write) {
       cell = {races.slot_of(page, touch, lane), Slot()};

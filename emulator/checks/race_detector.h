@@ -61,6 +61,20 @@ class RaceDetector {
     slot.device = touch.device;
     return slot;
   }
+  /// A weak load by several lanes of a word whose last write all lanes of the warp are ordered
+  /// after: only the read is left to note. Returns whether it was.
+  bool note_settled_load(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes) {
+    if (touch.write || touch.strong) return false;
+    const Slot& write = cell.write;
+    const bool weak = !write.strong && !write.asynchronous && !write.listed;
+    const bool settled =
+        write.clock == 0 ||
+        (weak && (page.standing(write) == Standing::past ||
+                  (write.operation == page.current() && write.block == touch.block.number &&
+                   write.clock <= touch.warp.floor())));
+    if (settled) note_reader(page, cell.read, touch, lanes);
+    return settled;
+  }
   /// Drops readers of shared memory that the whole block is ordered after.
   static void drop_known(Cell& cell, const Touch& touch) {
     if (cell.read.listed && touch.shared && touch.block_readers.is_forgotten(cell.read.clock)) {

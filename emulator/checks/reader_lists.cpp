@@ -8,11 +8,11 @@
 namespace halfgrad::emulator {
 namespace {
 
-std::size_t hash(const Reader& reader) {
+std::uint64_t hash(const Reader& reader) {
   std::uint64_t bits = (std::uint64_t{reader.next} << 32 | reader.clock) * 0x9e3779b97f4a7c15u;
   bits ^= (std::uint64_t{reader.block} << 32 | reader.warp << 20 | reader.instruction) *
           0xc2b2ae3d27d4eb4fu;
-  return (bits ^ reader.lanes * 0x165667b19e3779f9u) >> 40;
+  return (bits ^ reader.lanes * 0x165667b19e3779f9u) >> 16;
 }
 
 }  // namespace
@@ -20,7 +20,8 @@ std::size_t hash(const Reader& reader) {
 /// The lists that were made last, by contents: of a launch, for each host thread.
 struct ReaderLists::Recent {
   std::uint64_t owner = 0;
-  std::array<std::uint32_t, 4096> numbers{};
+  /// A list's number below the upper half of its hash: most misses are told without the list.
+  std::array<std::uint64_t, 2048> entries{};
 };
 
 ReaderLists::ReaderLists(Owner owner) : serial_(next_serial()) {
@@ -41,7 +42,7 @@ void ReaderLists::start_block() {
   if (first_ < 1u << 30) return;
   first_ = 0;
   count_.store(1, std::memory_order_relaxed);
-  own_recent_->numbers.fill(0);
+  own_recent_->entries.fill(0);
 }
 
 ReaderLists::Recent& ReaderLists::recent() {
@@ -49,7 +50,7 @@ ReaderLists::Recent& ReaderLists::recent() {
   thread_local Recent of_launch;
   if (of_launch.owner != serial_) {
     of_launch.owner = serial_;
-    of_launch.numbers.fill(0);
+    of_launch.entries.fill(0);
   }
   return of_launch;
 }
@@ -64,9 +65,12 @@ Reader& ReaderLists::place(std::uint32_t index) {
 }
 
 std::uint32_t ReaderLists::add(Reader reader) {
-  std::array<std::uint32_t, 4096>& numbers = recent().numbers;
-  std::uint32_t& known = numbers[hash(reader) % numbers.size()];
-  if (known != 0 && !is_forgotten(known) && (*this)[known].same_as(reader)) return known;
+  const std::uint64_t bits = hash(reader), tag = bits >> 16 << 32;
+  auto& entries = recent().entries;
+  std::uint64_t& entry = entries[bits % entries.size()];
+  const auto known = static_cast<std::uint32_t>(entry);
+  const bool possible = known != 0 && (entry ^ tag) >> 32 == 0 && !is_forgotten(known);
+  if (possible && (*this)[known].same_as(reader)) return known;
   reader.latest = reader.clock;
   if (reader.next != 0) {
     const Reader& next = (*this)[reader.next];
@@ -76,7 +80,9 @@ std::uint32_t ReaderLists::add(Reader reader) {
   }
   const std::uint32_t index = count_.fetch_add(1, std::memory_order_relaxed);
   place(index) = reader;
-  return known = first_ + index;
+  const std::uint32_t number = first_ + index;
+  entry = tag | number;
+  return number;
 }
 
 }  // namespace halfgrad::emulator
