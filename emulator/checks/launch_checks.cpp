@@ -191,12 +191,8 @@ namespace {
 
 Touch touch_of(Execution& execution, const Instruction& instruction, const Access& access,
                BlockState& block) {
-  Touch touch{execution,
-              instruction,
-              access,
-              block.knowledge,
-              block.knowledge.warps[execution.warp->index],
-              block.readers};
+  WarpKnowledge& warp = block.knowledge.warps[execution.warp->index];
+  Touch touch{execution, instruction, access, block.knowledge, warp, block.readers};
   touch.counter =
       static_cast<std::uint32_t>(execution.frame->function->first_counter) + instruction.index;
   touch.write = access.kind != AccessKind::load;
