@@ -86,8 +86,11 @@ void InitialisationCheck::shared(RaceDetector& reports, const Touch& touch,
 void InitialisationCheck::global(RaceDetector& reports, const Touch& touch,
                                  const LaneAddresses& addresses) {
   const Allocations& memory = touch.execution.launch->machine.memory;
+  const Allocation* allocation = nullptr;  // of the lane before: mostly the next one's too
   const auto marks = [&](unsigned lane) -> std::byte* {
-    const Allocation* const allocation = allocation_at(memory, addresses[lane]);
+    const bool same =
+        allocation != nullptr && addresses[lane] - allocation->begin < allocation->bytes;
+    if (!same) allocation = allocation_at(memory, addresses[lane]);
     if (allocation == nullptr || allocation->written == nullptr) return nullptr;
     return allocation->written + (addresses[lane] - allocation->begin);
   };

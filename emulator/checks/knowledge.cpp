@@ -182,7 +182,7 @@ void BlockKnowledge::arrive(unsigned id, Arrival arrival) {
   gathered.others = join(gathered.others, brought.others);
 }
 
-void BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
+bool BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
   Knowledge known = std::exchange(gatherings_[id], Knowledge());
   // Threads that wait did nothing since they arrived. If nobody else is left, all is known up to
   // now.
@@ -196,6 +196,7 @@ void BlockKnowledge::complete(Block& block, unsigned id, std::span<const Arrival
     const bool all = (waiter.warp->alive & ~waiting[waiter.warp->index]) == 0;
     warps[waiter.warp->index].set(all ? kAllLanes : waiter.lanes, shared);
   }
+  return everyone;
 }
 
 }  // namespace halfgrad::emulator

@@ -105,7 +105,9 @@ class BlockKnowledge {
 
   /// Named barriers: an arrival releases, completion acquires all arrivals.
   void arrive(unsigned id, Arrival arrival);
-  void complete(Block& block, unsigned id, std::span<const Arrival> waiters);
+  /// Returns whether all threads of the block that still run are ordered after all that the block
+  /// did.
+  bool complete(Block& block, unsigned id, std::span<const Arrival> waiters);
 
  private:
   std::map<unsigned, Knowledge> gatherings_;  ///< what arrivals brought since the last completion

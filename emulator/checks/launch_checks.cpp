@@ -17,6 +17,7 @@ struct BlockState {
   std::uint64_t serial = 0;                        ///< of this run of a block
   std::vector<std::unique_ptr<ShadowPage>> pages;  ///< of shared memory
   std::vector<std::byte> written;                  ///< of shared memory
+  ReaderLists readers{ReaderLists::Owner::block};  ///< of shared memory
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
   ShadowPage& shared_page(std::uint64_t number) {
@@ -113,9 +114,11 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
   const bool simple = !touch.strong && (lanes & (lanes - 1)) == 0;
   for (unsigned i = begin; i < end; ++i) {
     Cell& cell = page.cells()[i];
+    RaceDetector::drop_known(cell, touch);
     const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
                          RaceDetector::is_settled(page, cell.read, touch, lane);
     if (!settled) {
+      if (races.note_settled_load(page, cell, touch, lanes)) continue;
       races.visit(page, cell, touch, lanes);
     } else if (touch.write) {
       cell = {races.slot_of(page, touch, lane), Slot()};
@@ -172,6 +175,7 @@ void LaunchChecks::block_starts(Block& block) {
   state->knowledge = BlockKnowledge(static_cast<std::uint32_t>(block.number) & 0xffffffu,
                                     static_cast<unsigned>(block.warps.size()));
   state->serial = next_serial();
+  state->readers.start_block();
   state->written.assign(bytes, std::byte{0});
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
   block.check_state = state;
@@ -187,8 +191,8 @@ namespace {
 
 Touch touch_of(Execution& execution, const Instruction& instruction, const Access& access,
                BlockState& block) {
-  Touch touch{execution, instruction, access, block.knowledge,
-              block.knowledge.warps[execution.warp->index]};
+  WarpKnowledge& warp = block.knowledge.warps[execution.warp->index];
+  Touch touch{execution, instruction, access, block.knowledge, warp, block.readers};
   touch.counter =
       static_cast<std::uint32_t>(execution.frame->function->first_counter) + instruction.index;
   touch.write = access.kind != AccessKind::load;
@@ -246,7 +250,9 @@ void LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
 }
 
 void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
-  if (state_->check_race) state_of(block).knowledge.complete(block, id, waiters);
+  if (!state_->check_race) return;
+  BlockState& state = state_of(block);
+  if (state.knowledge.complete(block, id, waiters)) state.readers.forget();
 }
 
 void LaunchChecks::fence(Execution& execution, Order, Scope scope) {

@@ -43,13 +43,13 @@ void RaceDetector::write_strongly(ShadowPage& page, Cell& cell, const Touch& tou
     cell = {slot_of(page, touch, first_lane(lanes)), Slot()};
     return;
   }
-  ContendedWord& word = contend(page, cell);
+  ContendedWord& word = contend(page, cell, touch);
   add_access(word, touch, lanes, true);
   synchronise(word, touch, lanes);
 }
 
 /// Moves what the cell holds to a contended word.
-ContendedWord& RaceDetector::contend(ShadowPage& page, Cell& cell) {
+ContendedWord& RaceDetector::contend(ShadowPage& page, Cell& cell, const Touch& touch) {
   const std::uint32_t number = page.add_contended();
   Slot slot;
   slot.clock = number;
@@ -64,7 +64,8 @@ ContendedWord& RaceDetector::contend(ShadowPage& page, Cell& cell) {
   if (page.is_live(cell.write)) add(reader_of(cell.write), true);
   if (page.is_live(cell.read) && !cell.read.listed) add(reader_of(cell.read), false);
   if (page.is_live(cell.read) && cell.read.listed) {
-    for (std::uint32_t i = cell.read.clock; i != 0; i = readers_[i].next) add(readers_[i], false);
+    const ReaderLists& readers = lists(touch);
+    for (std::uint32_t i = cell.read.clock; i != 0; i = readers[i].next) add(readers[i], false);
   }
   cell = {slot, Slot()};
   return word;

@@ -27,18 +27,6 @@ std::uint64_t address_of(const Touch& touch, unsigned lane) {
 
 }  // namespace
 
-Slot RaceDetector::slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) const {
-  Slot slot;
-  slot.clock = touch.block.clock;
-  slot.block = touch.block.number & 0xffffffu;
-  slot.operation = page.current();
-  slot.thread = touch.thread(lane) & 0x3ffu;
-  slot.instruction = touch.counter < 0xffff ? touch.counter & 0xffffu : 0xffffu;
-  slot.strong = touch.strong;
-  slot.device = touch.device;
-  return slot;
-}
-
 void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
                           const std::string& message, const std::string& other, Severity severity) {
   {
@@ -174,12 +162,13 @@ void RaceDetector::check_readers(const Slot& read, const Touch& touch, LaneMask 
         reader.warp, reader.lanes);
   };
   if (!read.listed) return check(reader_of(read));
-  const Reader& head = readers_[read.clock];
+  const ReaderLists& readers = lists(touch);
+  const Reader& head = readers[read.clock];
   const bool known =
       head.one_block && head.block == touch.block.number && head.latest <= touch.warp.floor();
   if (known) return;
-  for (std::uint32_t list = read.clock; list != 0; list = readers_[list].next) {
-    check(readers_[list]);
+  for (std::uint32_t list = read.clock; list != 0; list = readers[list].next) {
+    check(readers[list]);
   }
 }
 
@@ -203,6 +192,7 @@ void RaceDetector::visit(ShadowPage& page, Cell& cell, const Touch& touch, LaneM
 
 void RaceDetector::copy_issued(ShadowPage& page, Cell& cell, const Touch& touch, unsigned lane) {
   const LaneMask lanes = LaneMask{1} << lane;
+  drop_known(cell, touch);
   meet_operations(page, cell, touch, lanes);
   if (!cell.write.listed) check_write(page, cell.write, touch, lanes);
   check_readers(cell.read, touch, lanes);

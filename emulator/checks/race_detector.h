@@ -19,6 +19,7 @@ struct Touch {
   const Access& access;
   BlockKnowledge& block;
   WarpKnowledge& warp;
+  ReaderLists& block_readers;              ///< of shared memory
   const HostPointers* pointers = nullptr;  ///< to the bytes before a store
   const std::byte* stored = nullptr;       ///< the bytes of a store
   const LaneAddresses* addresses = nullptr;
@@ -49,7 +50,37 @@ class RaceDetector {
     return slot.operation == page.current() && slot.block == touch.block.number &&
            (slot.clock <= touch.warp.floor() || slot.thread == touch.thread(lane));
   }
-  Slot slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) const;
+  static Slot slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) {
+    Slot slot;
+    slot.clock = touch.block.clock;
+    slot.block = touch.block.number & 0xffffffu;
+    slot.operation = page.current();
+    slot.thread = touch.thread(lane) & 0x3ffu;
+    slot.instruction = touch.counter < 0xffff ? touch.counter & 0xffffu : 0xffffu;
+    slot.strong = touch.strong;
+    slot.device = touch.device;
+    return slot;
+  }
+  /// A weak load by several lanes of a word whose last write all lanes of the warp are ordered
+  /// after: only the read is left to note. Returns whether it was.
+  bool note_settled_load(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes) {
+    if (touch.write || touch.strong) return false;
+    const Slot& write = cell.write;
+    const bool weak = !write.strong && !write.asynchronous && !write.listed;
+    const bool settled =
+        write.clock == 0 ||
+        (weak && (page.standing(write) == Standing::past ||
+                  (write.operation == page.current() && write.block == touch.block.number &&
+                   write.clock <= touch.warp.floor())));
+    if (settled) note_reader(page, cell.read, touch, lanes);
+    return settled;
+  }
+  /// Drops readers of shared memory that the whole block is ordered after.
+  static void drop_known(Cell& cell, const Touch& touch) {
+    if (cell.read.listed && touch.shared && touch.block_readers.is_forgotten(cell.read.clock)) {
+      cell.read = Slot();
+    }
+  }
   /// Lanes that store to the same address by one instruction.
   void check_same_address(const Touch& touch, LaneMask lanes);
 
@@ -72,6 +103,7 @@ class RaceDetector {
     bool write, strong, device;
   };
 
+  ReaderLists& lists(const Touch& touch) { return touch.shared ? touch.block_readers : readers_; }
   void meet_operations(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
   bool ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const;
   bool conflicts(const Touch& touch, LaneMask lanes, const Earlier& earlier) const;
@@ -81,11 +113,11 @@ class RaceDetector {
                    LaneMask earlier_lanes);
   void note_reader(ShadowPage& page, Slot& read, const Touch& touch, LaneMask lanes);
   std::uint32_t add_reader(std::uint32_t list, const Touch& touch, LaneMask lanes);
-  std::uint32_t compact(std::uint32_t list);
+  static std::uint32_t compact(ReaderLists& lists, std::uint32_t list);
   Reader reader_of(const Slot& slot) const;
   void write_strongly(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
   bool replaces(ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes) const;
-  ContendedWord& contend(ShadowPage& page, Cell& cell);
+  ContendedWord& contend(ShadowPage& page, Cell& cell, const Touch& touch);
   void visit_contended(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
   static void add_access(ContendedWord& word, const Touch& touch, LaneMask lanes, bool write);
   static void synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes);
@@ -95,7 +127,7 @@ class RaceDetector {
   OperationId operation_;
   const OperationOrder* order_;
   std::uint64_t serial_;
-  ReaderLists readers_;
+  ReaderLists readers_{ReaderLists::Owner::launch};
   std::mutex mutex_;
   std::map<std::pair<std::uint32_t, int>, std::uint32_t> reported_;
 };

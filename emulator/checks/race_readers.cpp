@@ -25,28 +25,29 @@ std::uint32_t RaceDetector::add_reader(std::uint32_t list, const Touch& touch, L
   reader.clock = touch.block.clock;
   reader.strong = touch.strong;
   reader.device = touch.device;
+  ReaderLists& readers = lists(touch);
   unsigned steps = 0;
-  for (std::uint32_t i = list; i != 0 && steps < 8; i = readers_[i].next, ++steps) {
-    const Reader& older = readers_[i];
+  for (std::uint32_t i = list; i != 0 && steps < 8; i = readers[i].next, ++steps) {
+    const Reader& older = readers[i];
     if (older.clock == reader.clock && covers(older, reader)) return list;
   }
   if (list != 0) {
-    const Reader& head = readers_[list];
+    const Reader& head = readers[list];
     const bool same_warp = head.block == reader.block && head.warp == reader.warp &&
                            head.strong == reader.strong && head.device == reader.device;
     if (same_warp && head.clock == reader.clock) reader.lanes |= head.lanes;
     if (covers(reader, head)) list = head.next;
   }
   reader.next = list;
-  const std::uint32_t added = readers_.add(reader);
-  const unsigned length = readers_[added].length;
-  return length >= 32 && std::has_single_bit(length) ? compact(added) : added;
+  const std::uint32_t added = readers.add(reader);
+  const unsigned length = readers[added].length;
+  return length >= 32 && std::has_single_bit(length) ? compact(readers, added) : added;
 }
 
-std::uint32_t RaceDetector::compact(std::uint32_t list) {
+std::uint32_t RaceDetector::compact(ReaderLists& lists, std::uint32_t list) {
   std::vector<Reader> kept;
-  for (; list != 0; list = readers_[list].next) {
-    const Reader& reader = readers_[list];
+  for (; list != 0; list = lists[list].next) {
+    const Reader& reader = lists[list];
     bool superfluous = false;
     for (const Reader& later : kept) superfluous |= covers(later, reader);
     if (!superfluous) kept.push_back(reader);
@@ -56,13 +57,14 @@ std::uint32_t RaceDetector::compact(std::uint32_t list) {
     kept.back().next = compacted;
     kept.back().length = 1;
     kept.back().one_block = true;
-    compacted = readers_.add(kept.back());
+    compacted = lists.add(kept.back());
     kept.pop_back();
   }
   return compacted;
 }
 
 void RaceDetector::note_reader(ShadowPage& page, Slot& read, const Touch& touch, LaneMask lanes) {
+  ReaderLists& readers = this->lists(touch);
   const unsigned lane = first_lane(lanes);
   const std::uint32_t block = touch.block.number & 0xffffffu;
   const Standing standing = read.clock == 0 ? Standing::past : page.standing(read);
@@ -73,7 +75,7 @@ void RaceDetector::note_reader(ShadowPage& page, Slot& read, const Touch& touch,
     replace = !weaker &&
               ordered(touch, lane, {read.block, read.thread, 0, read.clock, false, false, false});
   } else if (!fresh && !touch.strong) {
-    const Reader& head = readers_[read.clock];
+    const Reader& head = readers[read.clock];
     replace = head.one_block && head.block == block && head.latest <= touch.warp.floor();
   }
   const std::uint32_t operation = standing == Standing::unordered
@@ -83,9 +85,9 @@ void RaceDetector::note_reader(ShadowPage& page, Slot& read, const Touch& touch,
   const bool single = (lanes & (lanes - 1)) == 0;
   if (replace && single) {
     read = slot_of(page, touch, lane);
-  } else if (!readers_.is_full()) {
+  } else if (!readers.is_full()) {
     std::uint32_t list = 0;
-    if (!replace) list = read.listed ? read.clock : readers_.add(reader_of(read));
+    if (!replace) list = read.listed ? read.clock : readers.add(reader_of(read));
     read = Slot();
     read.clock = add_reader(list, touch, lanes);
     read.listed = 1;

@@ -29,25 +29,43 @@ struct Reader {
   }
 };
 
-/// Lists of readers of a launch. Words that the same warps read in the same order share a list, so
-/// that a tile which every warp of a block reads costs one list. Thread-safe.
+/// Lists of readers of a launch or of a block. Words that the same warps read in the same order
+/// share a list, so that a tile which every warp of a block reads costs one list.
 class ReaderLists {
  public:
-  ReaderLists();
+  /// A block's lists are not thread-safe, a launch's are.
+  enum class Owner : std::uint8_t { launch, block };
+  explicit ReaderLists(Owner owner);
   ~ReaderLists();
   /// The number of the list that begins with `reader`; `next`, `length`, `latest` and `one_block`
   /// are derived from `next`.
   std::uint32_t add(Reader reader);
   const Reader& operator[](std::uint32_t number) const {
-    return chunks_[number / kChunk].load(std::memory_order_acquire)[number % kChunk];
+    const std::uint32_t index = number - first_;
+    return chunks_[index / kChunk].load(std::memory_order_acquire)[index % kChunk];
   }
-  /// Whether memory for lists is left.
-  bool is_full() const { return count_.load(std::memory_order_relaxed) >= kChunk * kChunks - 64; }
+  /// Whether no memory for lists is left.
+  bool is_full() const {
+    return count_.load(std::memory_order_relaxed) >= kChunk * kChunks - 64 || first_ > 3u << 30;
+  }
+
+  /// Forgets the lists of a block: all that its threads do later is ordered after these reads.
+  /// Their memory is used again, so that a loop over tiles stays in the cache.
+  void forget();
+  bool is_forgotten(std::uint32_t number) const { return number < first_; }
+  /// Starts with a block whose shadow names no list.
+  void start_block();
 
  private:
+  struct Recent;
   static constexpr std::uint32_t kChunk = 1u << 14, kChunks = 1u << 12;
+  Recent& recent();
+  Reader& place(std::uint32_t index);
+
   std::uint64_t serial_;
-  std::atomic<std::uint32_t> count_{1};
+  std::unique_ptr<Recent> own_recent_;   ///< of a block
+  std::uint32_t first_ = 0;              ///< number of the list at index 0
+  std::atomic<std::uint32_t> count_{1};  ///< number 0 means "no list"
   std::mutex mutex_;
   std::unique_ptr<std::atomic<Reader*>[]> chunks_ =
       std::make_unique<std::atomic<Reader*>[]>(kChunks);

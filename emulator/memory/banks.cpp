@@ -30,6 +30,19 @@ unsigned cycles(LaneMask mask, const LaneAddresses& addresses, unsigned bytes) {
   return most;
 }
 
+/// Whether all words lie within 32: no two of them share a bank. True for broadcasts and for rows.
+bool within_banks(LaneMask mask, const LaneAddresses& addresses, unsigned bytes) {
+  const auto some = static_cast<std::uint32_t>(addresses[first_lane(mask)]);
+  std::uint32_t least = some, most = some;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const bool active = (mask >> lane & 1) != 0;
+    const std::uint32_t address = active ? static_cast<std::uint32_t>(addresses[lane]) : some;
+    least = std::min(least, address);
+    most = std::max(most, address);
+  }
+  return (most + bytes - 1) / kBankBytes - least / kBankBytes < kBanks;
+}
+
 }  // namespace
 
 unsigned bank_conflicts(LaneMask mask, const LaneAddresses& addresses, unsigned bytes) {
@@ -38,7 +51,8 @@ unsigned bank_conflicts(LaneMask mask, const LaneAddresses& addresses, unsigned 
   unsigned extra = 0;
   for (unsigned from = 0; from < kWarpSize; from += lanes) {
     const LaneMask part = mask & one_part << from;
-    if (part != 0) extra += cycles(part, addresses, bytes) - 1;
+    if (part == 0 || within_banks(part, addresses, bytes)) continue;
+    extra += cycles(part, addresses, bytes) - 1;
   }
   return extra;
 }

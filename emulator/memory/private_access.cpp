@@ -26,6 +26,15 @@ HostPointers resolve_parameter(const AccessSite& site, std::size_t in_launch) {
   const std::size_t in_frame = frame.function->parameter_bytes, size = in_launch + in_frame;
   auto* launch = const_cast<std::byte*>(site.execution.launch->request.parameters);
   HostPointers pointers;
+  // All lanes load a kernel's parameter at one offset, mostly.
+  const std::uint64_t first = site.addresses[first_lane(site.execution.mask)];
+  std::uint64_t difference = 0;
+  for (const std::uint64_t address : site.addresses) difference |= address ^ first;
+  const bool inside = first < in_launch && site.access.bytes <= in_launch - first;
+  if (difference == 0 && inside && site.access.kind == AccessKind::load) {
+    pointers.lane.fill(launch + first);
+    return pointers;
+  }
   each_lane(site.execution.mask, [&](unsigned lane) {
     const std::uint64_t offset = site.addresses[lane];
     const bool of_launch = offset < in_launch;

@@ -116,8 +116,8 @@ TEST(FatBinary, AFileWithSeveral) {
   first.add(1, 80, kPlain, "a");
   second.add(1, 80, kPlain, "b");
   const std::string magic("\x50\xed\x55\xba", 4);
-  const auto found =
-      entries_in_file("ELF" + magic + first.finish() + magic + "xx" + second.finish() + magic);
+  const std::string file = "ELF" + magic + first.finish() + magic + "xx" + second.finish() + magic;
+  const auto found = entries_in_file(file);  // entries point into the file
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(ptx(found[0]), "a");
   EXPECT_EQ(ptx(found[1]), "b");
