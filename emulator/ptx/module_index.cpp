@@ -1,6 +1,8 @@
 #include <halfgrad/emulator/ptx/module_index.h>
 
+#include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include <halfgrad/emulator/ptx/literal.h>
 
@@ -47,6 +49,8 @@ class Indexer {
       alias();
     } else if (name == ".extern") {
       external_ = true;
+    } else if (name == ".weak") {
+      weak_ = true;
     } else if (name == ".entry" || name == ".func") {
       function(word);
     } else if (name == ".global" || name == ".const") {
@@ -55,7 +59,7 @@ class Indexer {
       shared();
     } else if (name == ".tex") {
       lexer_.skip_past(";");
-    } else if (name != ".visible" && name != ".weak" && name != ".common") {
+    } else if (name != ".visible" && name != ".common") {
       fail_at_line(word.line,
                    "expected a directive, got '" + std::string(name.substr(0, 60)) + "'");
     }
@@ -71,7 +75,7 @@ class Indexer {
         if (c < '0' || c > '9') break;
         number = number * 10 + static_cast<unsigned>(c - '0');
       }
-      index_.target = number;
+      index_.target = std::max(index_.target, number);  // linked texts have several
     } while (lexer_.accept(","));
   }
 
@@ -95,6 +99,7 @@ class Indexer {
 
   void function(const Token& directive) {
     external_ = false;
+    const bool weak = std::exchange(weak_, false);
     if (directive.text == ".func" && lexer_.accept("(")) lexer_.skip_past(")");
     const std::string name(lexer_.expect_word("the name of a function"));
     FunctionEntry& entry = index_.functions[name];
@@ -110,6 +115,7 @@ class Indexer {
       }
     }
     if (lexer_.accept(";")) return;
+    if (entry.defined && weak) return lexer_.skip_braces();
     if (entry.defined) fail_at_line(directive.line, "function " + name + " has two bodies");
     entry.defined = true;
     entry.begin = directive.begin;
@@ -132,7 +138,7 @@ class Indexer {
         index_.variables[variable.name] = std::move(variable);
       }
     });
-    external_ = false;
+    external_ = weak_ = false;
   }
 
   void shared() {
@@ -141,12 +147,13 @@ class Indexer {
           declaration.bytes, declaration.alignment,
           declaration.unsized || (external_ && declaration.bytes == 0)};
     });
-    external_ = false;
+    external_ = weak_ = false;
   }
 
   ModuleIndex& index_;
   Lexer lexer_;
   bool external_ = false;
+  bool weak_ = false;  ///< other texts linked to this one may define the symbol too
 };
 
 }  // namespace

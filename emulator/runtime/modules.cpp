@@ -73,7 +73,7 @@ Module& ModuleImage::on(int device) {
   if (modules_[i] == nullptr) {
     if (text_.empty()) {
       const Gpu& gpu = gpu_of(device);
-      text_ = ptx_for(fat_binary_, static_cast<unsigned>(gpu.major * 10 + gpu.minor));
+      text_ = linked_ptx_for(fat_binaries_, static_cast<unsigned>(gpu.major * 10 + gpu.minor));
     }
     std::unique_ptr<Module> module;
     try {
@@ -118,9 +118,9 @@ ModuleTable& module_table() {
   return *table;
 }
 
-ModuleImage* ModuleTable::add_image(const void* fat_binary) {
+ModuleImage* ModuleTable::add_image(std::vector<const void*> fat_binaries) {
   const std::lock_guard lock(mutex_);
-  return images_.emplace_back(std::make_unique<ModuleImage>(fat_binary)).get();
+  return images_.emplace_back(std::make_unique<ModuleImage>(std::move(fat_binaries))).get();
 }
 
 void ModuleTable::remove_image(ModuleImage* image) {

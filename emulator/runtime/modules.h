@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -20,7 +21,9 @@ namespace halfgrad::emulator {
 /// its own variables, but all share the managed ones.
 class ModuleImage {
  public:
-  explicit ModuleImage(const void* fat_binary) : fat_binary_(fat_binary) {}
+  /// Several fat binaries are one module, whose sources were compiled with -rdc=true.
+  explicit ModuleImage(std::vector<const void*> fat_binaries)
+      : fat_binaries_(std::move(fat_binaries)) {}
 
   /// The module on a device, its variables placed. Throws CallFailed where the fat binary has no
   /// PTX that the device can run.
@@ -29,7 +32,7 @@ class ModuleImage {
   void unload();
 
  private:
-  const void* fat_binary_;
+  std::vector<const void*> fat_binaries_;
   std::mutex mutex_;
   std::string text_;
   std::vector<std::unique_ptr<Module>> modules_;
@@ -61,7 +64,7 @@ struct DeviceVariable {
 /// All modules, kernels and variables that the program has registered. Thread-safe.
 class ModuleTable {
  public:
-  ModuleImage* add_image(const void* fat_binary);
+  ModuleImage* add_image(std::vector<const void*> fat_binaries);
   void remove_image(ModuleImage* image);
   KernelFunction* add_kernel(const void* host, ModuleImage* image, std::string name);
   void add_variable(const void* host, DeviceVariable variable);
