@@ -40,7 +40,8 @@ Settings parse_settings(const std::string& json) {
   try {
     values = nlohmann::json::parse(json);
   } catch (const nlohmann::json::exception& error) {
-    throw std::invalid_argument(std::string("HALFGRAD_EMULATE: expected a JSON object, got ") + json);
+    throw std::invalid_argument(std::string("HALFGRAD_EMULATE: expected a JSON object, got ") +
+                                json);
   }
   Settings result;
   each_setting(result, [&](const char* name, auto& member) {
@@ -49,8 +50,8 @@ Settings parse_settings(const std::string& json) {
     try {
       found->get_to(member);
     } catch (const nlohmann::json::exception&) {
-      throw std::invalid_argument(std::string("HALFGRAD_EMULATE: expected another type of ") + name +
-                                  ", got " + found->dump());
+      throw std::invalid_argument(std::string("HALFGRAD_EMULATE: expected another type of ") +
+                                  name + ", got " + found->dump());
     }
     values.erase(found);
   });

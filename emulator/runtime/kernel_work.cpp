@@ -41,8 +41,9 @@ Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
 }
 
 /// What the runtime tells of the launch later: pointers lead to the packed copies.
-std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel, cudaKernelNodeParams launch,
-                                                      bool cooperative, const Parameters& packed) {
+std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel,
+                                                      cudaKernelNodeParams launch, bool cooperative,
+                                                      const Parameters& packed) {
   auto kept = std::make_shared<WorkParameters>();
   kept->arguments = packed;
   for (const Parameter& parameter : kernel.main->parameters) {

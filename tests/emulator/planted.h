@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                             \
-  do {                                                                          \
-    const cudaError_t status = (call);                                          \
-    if (status != cudaSuccess) {                                                \
-      std::printf("%s: %s\n", #call, cudaGetErrorString(status));               \
-      std::exit(1);                                                             \
-    }                                                                           \
+#define CHECK(call)                                               \
+  do {                                                            \
+    const cudaError_t status = (call);                            \
+    if (status != cudaSuccess) {                                  \
+      std::printf("%s: %s\n", #call, cudaGetErrorString(status)); \
+      std::exit(1);                                               \
+    }                                                             \
   } while (0)
 
 // Zeroed device memory that frees itself.

@@ -1,5 +1,5 @@
-// Errors of calls and of aborted kernels. Every defect here is wanted: the program exits with 0 if the
-// runtime returns what NVIDIA's documentation says.
+// Errors of calls and of aborted kernels. Every defect here is wanted: the program exits with 0 if
+// the runtime returns what NVIDIA's documentation says.
 #include <cuda_runtime.h>
 
 #include <cassert>
@@ -33,7 +33,8 @@ int* allocate() {
 int main() {
   EXPECT(std::strcmp(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress") == 0);
   EXPECT(std::strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
-  EXPECT(std::strcmp(cudaGetErrorString(static_cast<cudaError_t>(12345)), "unrecognized error code") == 0);
+  EXPECT(std::strcmp(cudaGetErrorString(static_cast<cudaError_t>(12345)),
+                     "unrecognized error code") == 0);
   EXPECT(cudaSetDevice(99) == cudaErrorInvalidDevice);
   EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
   EXPECT_SUCCESS(cudaGetLastError());
@@ -41,7 +42,8 @@ int main() {
 
   int* memory = allocate();
   char host[64];
-  EXPECT(cudaMemcpy(host, memory, 64, static_cast<cudaMemcpyKind>(9)) == cudaErrorInvalidMemcpyDirection);
+  EXPECT(cudaMemcpy(host, memory, 64, static_cast<cudaMemcpyKind>(9)) ==
+         cudaErrorInvalidMemcpyDirection);
   EXPECT(cudaMemcpy(host, memory, 64, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
   EXPECT(cudaMemset(memory, 0, 257) == cudaErrorInvalidValue);
   EXPECT(cudaMemcpy(memory + 60, host, 64, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);

@@ -11,7 +11,8 @@ struct Numbers {
 
 __global__ void sum(float* out, Numbers numbers, int scale) {
   out[blockIdx.x * blockDim.x + threadIdx.x] =
-      static_cast<float>(numbers.a + numbers.b + numbers.c[4]) * static_cast<float>(scale) + threadIdx.x;
+      static_cast<float>(numbers.a + numbers.b + numbers.c[4]) * static_cast<float>(scale) +
+      threadIdx.x;
 }
 
 extern __shared__ int dynamic_memory[];
@@ -50,10 +51,12 @@ void dynamic_shared_memory_has_limits() {
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
   reverse<<<1, 32, 48 * 1024 - 16>>>(out);
   EXPECT_SUCCESS(cudaGetLastError());
-  EXPECT_SUCCESS(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024));
+  EXPECT_SUCCESS(
+      cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024));
   reverse<<<1, 32, 64 * 1024>>>(out);
   EXPECT_SUCCESS(cudaGetLastError());
-  EXPECT(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) == cudaErrorInvalidValue);
+  EXPECT(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) ==
+         cudaErrorInvalidValue);
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
   EXPECT_SUCCESS(cudaDeviceSynchronize());
   EXPECT_SUCCESS(cudaFree(out));

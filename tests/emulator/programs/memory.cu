@@ -60,14 +60,17 @@ void rows_are_copied_with_their_pitch() {
   EXPECT(pitch >= width * sizeof(int) && pitch % 256 == 0);
   int host[height][width], back[height][width] = {};
   for (int i = 0; i < width * height; ++i) host[i / width][i % width] = i;
-  EXPECT_SUCCESS(cudaMemcpy2D(device, pitch, host, sizeof host[0], sizeof host[0], height, cudaMemcpyHostToDevice));
+  EXPECT_SUCCESS(cudaMemcpy2D(device, pitch, host, sizeof host[0], sizeof host[0], height,
+                              cudaMemcpyHostToDevice));
   EXPECT_SUCCESS(cudaMemset2D(device, pitch, 0xff, sizeof(int), height));
-  EXPECT_SUCCESS(cudaMemcpy2D(back, sizeof back[0], device, pitch, sizeof back[0], height, cudaMemcpyDeviceToHost));
+  EXPECT_SUCCESS(cudaMemcpy2D(back, sizeof back[0], device, pitch, sizeof back[0], height,
+                              cudaMemcpyDeviceToHost));
   for (int y = 0; y < height; ++y) {
     EXPECT(back[y][0] == -1);
     for (int x = 1; x < width; ++x) EXPECT(back[y][x] == host[y][x]);
   }
-  EXPECT(cudaMemcpy2D(back, 2, device, pitch, 4, 1, cudaMemcpyDeviceToHost) == cudaErrorInvalidPitchValue);
+  EXPECT(cudaMemcpy2D(back, 2, device, pitch, 4, 1, cudaMemcpyDeviceToHost) ==
+         cudaErrorInvalidPitchValue);
   EXPECT(cudaGetLastError() == cudaErrorInvalidPitchValue);
   EXPECT_SUCCESS(cudaFree(device));
 

@@ -1,9 +1,7 @@
 // Blocks count with an atomic of device scope.
 #include "../planted.h"
 
-__global__ void count(int* out) {
-  atomicAdd(out, 1);
-}
+__global__ void count(int* out) { atomicAdd(out, 1); }
 
 int main() {
   Buffer<int> out(1);

@@ -1,9 +1,7 @@
 // A double is stored to multiples of 8.
 #include "../planted.h"
 
-__global__ void store(char* x) {
-  *reinterpret_cast<double*>(x + 16 * threadIdx.x) = 1;
-}
+__global__ void store(char* x) { *reinterpret_cast<double*>(x + 16 * threadIdx.x) = 1; }
 
 int main() {
   Buffer<char> x(1024);

@@ -1,9 +1,7 @@
 // Memory is freed after the kernel that uses it.
 #include "../planted.h"
 
-__global__ void fill(int* x) {
-  x[threadIdx.x] = 1;
-}
+__global__ void fill(int* x) { x[threadIdx.x] = 1; }
 
 int main() {
   int* x = nullptr;

@@ -4,9 +4,7 @@
 struct Rows {
   int* data;
 };
-__global__ void read(Rows rows, int* out) {
-  out[threadIdx.x] = rows.data[threadIdx.x];
-}
+__global__ void read(Rows rows, int* out) { out[threadIdx.x] = rows.data[threadIdx.x]; }
 
 int main() {
   int* first = nullptr;

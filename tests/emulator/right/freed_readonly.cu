@@ -1,9 +1,7 @@
 // A read-only load touches live memory.
 #include "../planted.h"
 
-__global__ void touch(int* x, int* out) {
-  out[threadIdx.x] = __ldg(x + threadIdx.x);
-}
+__global__ void touch(int* x, int* out) { out[threadIdx.x] = __ldg(x + threadIdx.x); }
 
 int main() {
   int* x = nullptr;

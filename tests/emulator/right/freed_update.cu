@@ -1,9 +1,7 @@
 // An update touches live memory.
 #include "../planted.h"
 
-__global__ void touch(int* x, int* out) {
-  x[threadIdx.x] += 1;
-}
+__global__ void touch(int* x, int* out) { x[threadIdx.x] += 1; }
 
 int main() {
   int* x = nullptr;

@@ -2,9 +2,7 @@
 #include "../planted.h"
 
 __global__ void fill(int* x) { x[threadIdx.x] = threadIdx.x; }
-__global__ void read(const int* x, int* y) {
-  y[threadIdx.x] = x[threadIdx.x];
-}
+__global__ void read(const int* x, int* y) { y[threadIdx.x] = x[threadIdx.x]; }
 
 int main() {
   Buffer<int> x(64), y(64);

@@ -59,14 +59,30 @@ extern "C" __global__ void collatz(int* out) {
     ++steps;
   }
   switch (i % 8) {
-    case 0: steps += 1; break;
-    case 1: steps *= 3; break;
-    case 2: steps -= 7; break;
-    case 3: steps ^= 5; break;
-    case 4: steps /= 3; break;
-    case 5: steps <<= 2; break;
-    case 6: steps = -steps; break;
-    default: steps |= 64; break;
+    case 0:
+      steps += 1;
+      break;
+    case 1:
+      steps *= 3;
+      break;
+    case 2:
+      steps -= 7;
+      break;
+    case 3:
+      steps ^= 5;
+      break;
+    case 4:
+      steps /= 3;
+      break;
+    case 5:
+      steps <<= 2;
+      break;
+    case 6:
+      steps = -steps;
+      break;
+    default:
+      steps |= 64;
+      break;
   }
   out[i] = steps;
 }
