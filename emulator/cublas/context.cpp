@@ -12,7 +12,8 @@ cublasStatus_t refuse_call(const char* function, cublasStatus_t status, const st
   return status;
 }
 
-cublasStatus_t BlasCall::run(std::function<void(const LibraryCall&)> work) const {
+cublasStatus_t BlasCall::run(std::function<void(const LibraryCall&)> work,
+                             std::optional<WorkCost> cost) const {
   if (context_ == nullptr) {
     return refuse_call(function_, CUBLAS_STATUS_NOT_INITIALIZED, "the handle is not valid");
   }
@@ -21,7 +22,7 @@ cublasStatus_t BlasCall::run(std::function<void(const LibraryCall&)> work) const
     return refuse_call(function_, CUBLAS_STATUS_EXECUTION_FAILED,
                        "the handle belongs to another device than the current one");
   }
-  return enqueue_call(context_->stream, function_, "", std::move(work));
+  return enqueue_call(context_->stream, function_, "", cost, std::move(work));
 }
 
 cublasStatus_t BlasCall::reduce(void* result, cudaDataType type,

@@ -62,7 +62,8 @@ class BlasCall {
   }
 
   /// Gives the work to the handle's stream, or returns why the arguments are not valid.
-  cublasStatus_t run(std::function<void(const LibraryCall&)> work) const;
+  cublasStatus_t run(std::function<void(const LibraryCall&)> work,
+                     std::optional<WorkCost> cost = std::nullopt) const;
   /// The same for a call with one result, a scalar at a host or device pointer by the pointer mode.
   /// The host waits for a result.
   cublasStatus_t reduce(void* result, cudaDataType type,

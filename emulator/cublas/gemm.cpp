@@ -86,6 +86,18 @@ void run_batch(const LibraryCall& call, const Gemm& product, double alpha, const
   }
 }
 
+/// Every operand once, and C twice unless beta is known to be 0.
+WorkCost cost_of(const Gemm& product, const Factor& beta) {
+  const auto size = [](cudaDataType type) { return std::uint64_t{bytes_of_element(type)}; };
+  const auto m = static_cast<std::uint64_t>(product.m), n = static_cast<std::uint64_t>(product.n);
+  const auto k = static_cast<std::uint64_t>(product.k);
+  const auto batches = static_cast<std::uint64_t>(product.batch);
+  const bool reads_c = beta.device != nullptr || beta.value != 0;
+  const std::uint64_t bytes = m * k * size(product.type_a) + k * n * size(product.type_b) +
+                              m * n * size(product.type_c) * (reads_c ? 2 : 1);
+  return {.bytes = batches * bytes, .flops = 2 * batches * m * n * k};
+}
+
 }  // namespace
 
 cudaDataType Gemm::scale_type() const {
@@ -152,9 +164,11 @@ cublasStatus_t gemm(cublasHandle_t handle, const char* function, Gemm product, c
   const bool has_factors = alpha != nullptr && beta != nullptr;
   const Factor alpha_at = has_factors ? call.factor_at(alpha, product.scale_type()) : Factor{};
   const Factor beta_at = has_factors ? call.factor_at(beta, product.scale_type()) : Factor{};
-  return call.run([=](const LibraryCall& library) {
-    run_batch(library, product, alpha_at.at(library), a, b, beta_at.at(library), c);
-  });
+  return call.run(
+      [=](const LibraryCall& library) {
+        run_batch(library, product, alpha_at.at(library), a, b, beta_at.at(library), c);
+      },
+      cost_of(product, beta_at));
 }
 
 }  // namespace halfgrad::emulator

@@ -60,11 +60,13 @@ std::byte* LibraryCall::view(const void* pointer, std::size_t bytes, AccessKind 
 }
 
 cublasStatus_t enqueue_call(cudaStream_t stream, const char* function, std::string detail,
+                            std::optional<WorkCost> cost,
                             std::function<void(const LibraryCall&)> run) {
   Work work;
   work.kind = WorkKind::library;
   work.name = function;
   work.detail = std::move(detail);
+  work.cost = cost;
   work.device = current_device();
   work.run = [function, run = std::move(run)](OperationId operation) {
     try {

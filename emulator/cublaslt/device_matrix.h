@@ -26,6 +26,7 @@ struct StrayAccess {};
 
 /// Gives a call to the stream; what `run` reads and writes is checked like a kernel's accesses.
 cublasStatus_t enqueue_call(cudaStream_t stream, const char* function, std::string detail,
+                            std::optional<WorkCost> cost,
                             std::function<void(const LibraryCall&)> run);
 
 /// A matrix in device memory: element (i, j) lies i * row_stride + j * column_stride elements after

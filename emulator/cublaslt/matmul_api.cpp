@@ -123,6 +123,29 @@ Verdict check_algorithm(const Algorithm& algorithm, const MatmulProblem& problem
   return {};
 }
 
+/// Every operand once: C unless beta is known to be 0, and the epilogue's vectors and aux matrix.
+WorkCost cost_of(const MatmulProblem& problem, const MatmulOperands& operands) {
+  const std::uint64_t m = problem.d.rows, n = problem.d.columns;
+  const std::uint64_t k =
+      problem.matmul.transpose_a != CUBLAS_OP_N ? problem.a.rows : problem.a.columns;
+  const auto size = [](std::int32_t type) {
+    return std::uint64_t{bytes_of_element(static_cast<cudaDataType>(type))};
+  };
+  const Factor& beta = operands.beta;
+  const bool reads_c = operands.beta_vector != nullptr || beta.device != nullptr || beta.value != 0;
+  std::uint64_t bytes = m * k * size(problem.a.type) + k * n * size(problem.b.type) +
+                        m * n * (size(problem.d.type) + (reads_c ? size(problem.c.type) : 0));
+  const EpilogueParts parts = epilogue_parts(problem.matmul.epilogue);
+  const std::uint64_t vector = parts.sums_of_b ? n : m;
+  if (parts.bias || parts.bias_gradient || parts.sums_of_a || parts.sums_of_b) {
+    bytes += vector * size(problem.bias_type());
+  }
+  if (parts.aux)
+    bytes += parts.relu || parts.relu_gradient ? m * n / 8 : m * n * size(problem.aux_type());
+  const auto batches = static_cast<std::uint64_t>(problem.d.batch_count);
+  return {.bytes = batches * bytes, .flops = 2 * batches * m * n * k};
+}
+
 /// alpha and beta by the pointer mode.
 MatmulOperands operands_of(const MatmulProblem& problem, const void* alpha, const void* beta) {
   const auto type = static_cast<cudaDataType>(problem.matmul.scale);
@@ -241,10 +264,12 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmul(
   const Verdict verdict =
       check_call(*own, problem, operands, algorithm, workspace, workspace_bytes);
   if (verdict.status != CUBLAS_STATUS_SUCCESS) return refuse("cublasLtMatmul", verdict);
-  return enqueue_call(stream, "cublasLtMatmul", describe(problem), [=](const LibraryCall& call) {
-    if (workspace_bytes > 0) {  // an algorithm may overwrite all of it
-      std::memset(call.view(workspace, workspace_bytes, AccessKind::store), 0x5a, workspace_bytes);
-    }
-    run_matmul(call, problem, operands);
-  });
+  return enqueue_call(stream, "cublasLtMatmul", describe(problem), cost_of(problem, operands),
+                      [=](const LibraryCall& call) {
+                        if (workspace_bytes > 0) {  // an algorithm may overwrite all of it
+                          std::memset(call.view(workspace, workspace_bytes, AccessKind::store),
+                                      0x5a, workspace_bytes);
+                        }
+                        run_matmul(call, problem, operands);
+                      });
 }

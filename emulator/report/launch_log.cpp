@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <cxxabi.h>
 
@@ -76,6 +77,11 @@ void LaunchLog::add(const LaunchRequest& request, const LaunchCounters& counters
   launches_.push_back(launch);
 }
 
+void LaunchLog::add(CallRecord call) {
+  const std::scoped_lock lock(mutex_);
+  calls_.push_back(std::move(call));
+}
+
 std::vector<KernelRecord> LaunchLog::kernels() const {
   const std::scoped_lock lock(mutex_);
   return kernels_;
@@ -84,6 +90,11 @@ std::vector<KernelRecord> LaunchLog::kernels() const {
 std::vector<LaunchRecord> LaunchLog::launches() const {
   const std::scoped_lock lock(mutex_);
   return launches_;
+}
+
+std::vector<CallRecord> LaunchLog::calls() const {
+  const std::scoped_lock lock(mutex_);
+  return calls_;
 }
 
 }  // namespace halfgrad::emulator

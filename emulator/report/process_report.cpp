@@ -74,6 +74,15 @@ Json of(const LaunchRecord& launch) {
           {"classes", std::move(classes)}};
 }
 
+Json of(const CallRecord& call) {
+  Json json = {{"kind", call.kind}, {"name", call.name}, {"detail", call.detail}};
+  if (call.cost) {
+    json["bytes"] = call.cost->bytes;
+    json["flops"] = call.cost->flops;
+  }
+  return json;
+}
+
 template <class T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -97,7 +106,8 @@ std::string report_json(const std::vector<Finding>& findings, const LaunchLog& l
                        {"gpu", settings.gpu},
                        {"findings", list_of(findings)},
                        {"kernels", list_of(launches.kernels())},
-                       {"launches", list_of(launches.launches())}};
+                       {"launches", list_of(launches.launches())},
+                       {"calls", list_of(launches.calls())}};
   return report.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,15 +40,31 @@ struct KernelRecord {
   std::map<std::pair<std::string, unsigned>, InstructionCounters> lines;
 };
 
-/// Launches of a process, in order. Thread-safe.
+/// What work other than a kernel moves and computes: bytes of a copy's source or of a memset, or
+/// bytes that a library call has to read and write once, and its arithmetic.
+struct WorkCost {
+  std::uint64_t bytes = 0, flops = 0;
+};
+
+/// A copy, a memset or a library call that ran.
+struct CallRecord {
+  const char* kind = "";         ///< "copy", "memset" or "library"
+  std::string name;              ///< "cudaMemcpyAsync"
+  std::string detail;            ///< direction of a copy, sizes of matrices
+  std::optional<WorkCost> cost;  ///< unknown for some of cuBLAS
+};
+
+/// Launches and calls of a process, in order. Thread-safe.
 class LaunchLog {
  public:
   LaunchLog();
   /// Adds a launch that ended.
   void add(const LaunchRequest& request, const LaunchCounters& counters);
+  void add(CallRecord call);
 
   std::vector<KernelRecord> kernels() const;
   std::vector<LaunchRecord> launches() const;
+  std::vector<CallRecord> calls() const;
 
  private:
   std::size_t kernel_index(const LaunchRequest& request);
@@ -56,10 +73,12 @@ class LaunchLog {
   std::map<std::string, std::size_t> index_;  ///< by mangled name
   std::vector<KernelRecord> kernels_;
   std::vector<LaunchRecord> launches_;
+  std::vector<CallRecord> calls_;
   double begin_ = 0;
 };
 
-/// The report that halfgrad-emulate reads: a JSON object with findings, kernels and launches.
+/// The report that halfgrad-emulate reads: a JSON object with findings, kernels, launches and
+/// calls.
 std::string report_json(const std::vector<Finding>& findings, const LaunchLog& launches,
                         const Settings& settings);
 

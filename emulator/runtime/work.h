@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <cuda_runtime_api.h>
 
 #include <halfgrad/emulator/checks/operation_order.h>
+#include <halfgrad/emulator/report/process_report.h>
 
 namespace halfgrad::emulator {
 
@@ -31,8 +33,9 @@ struct WorkParameters {
 struct Work {
   WorkKind kind = WorkKind::kernel;
   std::string name;    ///< "kernel map_packs", "cudaMemcpyAsync", "cublasLtMatmul"
-  std::string detail;  ///< grid and block, bytes: for traces
+  std::string detail;  ///< grid and block, bytes, sizes of matrices: for reports
   int device = 0;
+  std::optional<WorkCost> cost;
   std::function<void(OperationId)> run;
   std::shared_ptr<const WorkParameters> parameters;  ///< filled by the builders; nullptr: not known
 };

@@ -52,7 +52,13 @@ std::shared_ptr<const WorkParameters> kept(const Values& values) {
   return parameters;
 }
 
-std::string bytes_text(std::size_t bytes) { return std::to_string(bytes) + " bytes"; }
+const char* place_text(const void* pointer) {
+  return place_of(pointer) == MemoryPlace::device ? "device" : "host";
+}
+
+std::string direction_text(const void* to, const void* from) {
+  return std::string(place_text(from)) + " to " + place_text(to);
+}
 
 /// Marks work that a lost device no longer does.
 template <class Run>
@@ -74,7 +80,8 @@ cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyK
   row.extent = {bytes, 1, 1};
   row.kind = kind;
   work.parameters = kept(row);
-  work.detail = bytes_text(bytes);
+  work.detail = direction_text(to, from);
+  work.cost = WorkCost{.bytes = bytes};
   work.device = current_device();
   if (bytes == 0) return cudaSuccess;
   if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
@@ -93,7 +100,8 @@ cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work) {
   work.kind = WorkKind::copy;
   work.name = "cudaMemcpy3D";
   work.parameters = kept(parameters);
-  work.detail = bytes_text(bytes);
+  work.detail = direction_text(parameters.dstPtr.ptr, parameters.srcPtr.ptr);
+  work.cost = WorkCost{.bytes = bytes};
   work.device = current_device();
   if (parameters.srcArray != nullptr || parameters.dstArray != nullptr)
     return cudaErrorNotSupported;
@@ -125,7 +133,7 @@ cudaError_t memset_work(const cudaMemsetParams& parameters, Work& work) {
   work.kind = WorkKind::memset;
   work.name = "cudaMemset";
   work.parameters = kept(parameters);
-  work.detail = bytes_text(bytes);
+  work.cost = WorkCost{.bytes = bytes};
   work.device = current_device();
   if (element != 1 && element != 2 && element != 4) return cudaErrorInvalidValue;
   if (bytes == 0) return cudaSuccess;

@@ -5,6 +5,7 @@
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/streams/api.h>
 #include <halfgrad/emulator/runtime/streams/capture.h>
 
@@ -17,12 +18,29 @@ cudaGraphNodeType captured_type(const Work& work) {
   return frees ? cudaGraphNodeTypeMemFree : cudaGraphNodeTypeMemAlloc;
 }
 
+/// Kinds of work for the report's list of calls; nullptr for others. Kernels add themselves.
+const char* logged_kind(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::copy:
+      return "copy";
+    case WorkKind::memset:
+      return "memset";
+    case WorkKind::library:
+      return "library";
+    default:
+      return nullptr;
+  }
+}
+
 /// Work of a device that an aborted kernel has spoilt does not run; callbacks do, with the error.
 void run(const Work& work, OperationId operation) {
   if (!work.run) return;
   if (work.kind != WorkKind::host_function && device_is_lost(work.device)) return;
   try {
     work.run(operation);
+    if (const char* kind = logged_kind(work.kind)) {
+      launch_log().add(CallRecord{kind, work.name, work.detail, work.cost});
+    }
   } catch (const KernelAborted& aborted) {
     set_sticky_error(error_after(aborted.kind), work.device);
   } catch (...) {

@@ -6,6 +6,7 @@
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/streams/stream_state.h>
 
 // The parts of the runtime that streams use, without memory and kernels: work logs its name.
@@ -45,6 +46,11 @@ void restart(bool lazy, std::uint64_t seed, int devices) {
   found.clear();
   sticky = remembered = cudaSuccess;
   selected_device = 0;
+}
+
+LaunchLog& launch_log() {
+  static LaunchLog log;
+  return log;
 }
 
 void select_device(int device) { selected_device = device; }
