@@ -11,20 +11,20 @@ namespace halfgrad::emulator {
 struct Settings {
   bool check_memory = true, check_race = true, check_init = true, check_sync = true,
        check_leak = true;
-  bool lazy_streams = false;  ///< run work as late as something waits for it
+  bool lazy_streams = false;  ///< runs work only when something waits for it
   std::uint64_t seed = 0;
   int devices = 1;
   std::size_t memory = std::size_t{8} << 30;  ///< bytes of each device
   std::string gpu = "a100";                   ///< a file in emulator/gpus, without .json
-  unsigned threads = 0;                       ///< host threads that run blocks; 0: one a core
-  std::uint64_t max_instructions =
-      4'000'000'000;                  ///< of a block's warps, before it counts as stuck
-  bool continue_after_abort = false;  ///< an aborted kernel does not spoil later calls
-  bool step = false;                  ///< print every instruction with its registers
-  std::string step_kernel;            ///< only of kernels whose name contains this
-  unsigned multiprocessors = 0;       ///< overrides the GPU's; 0: as the GPU
-  std::string refuse;                 ///< cuBLASLt features to lack: "epilogue", ...
-  bool relu_keeps_nan = false;        ///< cuBLASLt's relu epilogue
+  unsigned threads = 0;  ///< host threads that run blocks; 0: one for each core
+  /// Limit on the instructions of all warps of one block. A block above it counts as stuck.
+  std::uint64_t max_instructions = 4'000'000'000;
+  bool continue_after_abort = false;  ///< calls after an aborted kernel still succeed
+  bool step = false;                  ///< prints every instruction with its registers
+  std::string step_kernel;            ///< makes `step` print only kernels whose name contains this
+  unsigned multiprocessors = 0;       ///< replaces the GPU's count; 0: keeps it
+  std::string refuse;                 ///< cuBLASLt features to refuse: "epilogue", ...
+  bool relu_keeps_nan = false;        ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
   std::string report_json;            ///< path to write findings and counters to, or ""
   std::string trace;                  ///< path of a Perfetto trace, or ""
 };

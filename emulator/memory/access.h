@@ -26,29 +26,30 @@ inline constexpr std::uint64_t kWindowMask = 15ull << 60;
 struct Access {
   Space space = Space::generic;
   AccessKind kind = AccessKind::load;
-  std::uint8_t bytes = 0;      ///< of one lane, all elements of a vector
-  std::uint8_t alignment = 1;  ///< that the hardware demands
+  std::uint8_t bytes = 0;      ///< bytes of one lane: all elements of a vector
+  std::uint8_t alignment = 1;  ///< alignment in bytes that the hardware requires
   Order order = Order::weak;
   Scope scope = Scope::gpu;
-  bool asynchronous = false;  ///< by cp.async or a bulk copy: unordered until waited for
+  /// Access by cp.async or a bulk copy, which is unordered until the program waits for it.
+  bool asynchronous = false;
 };
 
-/// Where the bytes of each active lane are in the host's memory.
+/// Host addresses of the bytes that each active lane accesses.
 struct HostPointers {
   std::array<std::byte*, kWarpSize> lane;
-  bool contiguous = false;  ///< all 32 lanes are active and follow each other from lane[0]
+  bool contiguous = false;  ///< all 32 lanes are active, with adjacent bytes from lane[0]
 };
 
 /// Translates the active lanes' addresses. Checks bounds and alignment (throws KernelAborted),
-/// counts sectors and bank conflicts, and tells the launch's checks. `stored` are the bytes that a
-/// store will write, `bytes` for each lane, or nullptr.
+/// counts sectors and bank conflicts, and calls the launch's checks. `stored` points to the bytes
+/// that a store will write (`access.bytes` for each lane), or is nullptr.
 HostPointers resolve(Execution& execution, const Instruction& instruction, const Access& access,
                      const LaneAddresses& addresses, const std::byte* stored = nullptr);
 
 /// Addresses of an instruction whose base is its source `i`: base + immediate, 32 or 64 bits wide.
 LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
                            unsigned base_bytes);
-/// The same with an offset of its own, for instructions with two addresses.
+/// Addresses base + `offset`, for instructions with two addresses and so two offsets.
 LaneAddresses addresses_of(const Execution& execution, const Instruction& instruction, unsigned i,
                            unsigned base_bytes, std::int64_t offset);
 

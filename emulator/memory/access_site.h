@@ -19,7 +19,7 @@ struct AccessSite {
   /// Whether all 32 lanes are active, aligned, and each one's bytes follow those of the lane
   /// before.
   bool contiguous() const;
-  /// Tells the launch's checks, if there are any.
+  /// Passes the access to the launch's checks, if there are any.
   void tell_checks(const HostPointers& pointers) const;
   /// Ends the kernel: "load of 4 bytes at <where>".
   [[noreturn]] void abort(unsigned lane, FindingKind kind, const std::string& where) const;

@@ -17,8 +17,8 @@ struct Allocation {
   std::size_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
   int device = 0;
-  std::byte* host = nullptr;     ///< where the emulator reads and writes it
-  std::byte* written = nullptr;  ///< a byte for each byte: not 0 once it was written
+  std::byte* host = nullptr;     ///< address at which the emulator reads and writes it
+  std::byte* written = nullptr;  ///< one flag for each byte: not 0 once it was written
   std::uint64_t serial = 0;      ///< number of the allocation, from 1
   std::string made_by;           ///< function and call site that allocated it, for messages
 
@@ -45,7 +45,7 @@ class Allocations {
   /// The allocation that holds [address, address + bytes), or nullptr. The pointer stays valid
   /// until the allocation ends.
   const Allocation* find(std::uint64_t address, std::size_t bytes) const;
-  /// The live or recently freed allocation that is nearest, and how to say so in a message, such as
+  /// Text for a message about the nearest live or recently freed allocation, such as
   /// "4 bytes after the end of an allocation of 1024 bytes made by cudaMalloc", or "".
   std::string describe_neighbour(std::uint64_t address) const;
   /// Whether the address belonged to an allocation that was freed, and to none since.
@@ -53,7 +53,7 @@ class Allocations {
   /// Changes whenever an allocation ends: a cached find() is valid while it stays the same.
   std::uint64_t generation() const;
 
-  /// Device memory and variables.
+  /// Bytes of device memory and of variables that are in use.
   std::size_t bytes_in_use(int device) const;
   /// All live allocations, by address: for the check of leaks.
   std::vector<Allocation> live() const;

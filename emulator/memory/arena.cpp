@@ -12,7 +12,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{16} << 20;  // of the view, mapped at a time
+constexpr std::size_t kPiece = std::size_t{16} << 20;  // bytes of the view that one mmap call maps
 constexpr std::size_t kLeast = std::size_t{1} << 30;
 constexpr std::size_t kQuarantinedRanges = 65536;
 

@@ -40,7 +40,7 @@ void print_report(std::uint64_t address) {
   }
 }
 
-/// The handler that was installed before ours takes the signal as if ours were not there.
+/// Passes the signal to the handler that was installed before the emulator's.
 void pass_on(int signal, siginfo_t* info, void* context) {
   if ((earlier_action.sa_flags & SA_SIGINFO) != 0) {
     earlier_action.sa_sigaction(signal, info, context);

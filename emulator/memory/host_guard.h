@@ -11,7 +11,7 @@ class Allocations;
 /// Called when host code dereferences an address of device memory, before the process crashes.
 using HostAccessReport = void (*)(std::uint64_t address, const std::string& message);
 
-/// Sets what is called; by default the message goes to stderr.
+/// Sets the function to call; by default the message goes to stderr.
 void set_host_access_report(HostAccessReport report);
 
 /// Watches an arena: a host access to its addresses is reported with the allocation's name, then

@@ -66,7 +66,8 @@ class Encoder {
   Offset constant(Type type, std::uint64_t bits);
   /// Bytes of the register that the operand names (2, 4, 8, 16), 0 if it is not a register.
   unsigned register_bytes(const Operand& operand) const;
-  /// The carry flag of add.cc and its like, a hidden predicate; append it to the operands.
+  /// The carry flag of add.cc and similar instructions, a hidden predicate; append it to the
+  /// operands.
   Offset carry();
 
   [[noreturn]] void unknown(const std::string& why) const;

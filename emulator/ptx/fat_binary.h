@@ -21,13 +21,13 @@ struct FatBinaryEntry {
 };
 
 /// Entries of a fat binary, as nvcc embeds it and __cudaRegisterFatBinary receives it. Throws
-/// std::runtime_error if it is none.
+/// std::runtime_error if the bytes are not one.
 std::vector<FatBinaryEntry> entries(const void* fat_binary);
 
 /// Entries of all fat binaries in a file: a program, a library, an object file or a .fatbin.
 std::vector<FatBinaryEntry> entries_in_file(std::string_view content);
 
-/// The PTX text of an entry, decompressed. Throws std::runtime_error if it cannot be had.
+/// The PTX text of an entry, decompressed. Throws std::runtime_error if decompression fails.
 std::string ptx(const FatBinaryEntry& entry);
 
 /// The PTX text for the highest architecture that is not above `most`. Throws std::runtime_error,

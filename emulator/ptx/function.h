@@ -94,7 +94,7 @@ struct Function {
   std::size_t first_counter = 0;  ///< index of the first instruction in a kernel's counters
 };
 
-/// A kernel with all that it calls.
+/// A kernel with all functions that it calls.
 struct Kernel {
   const Function* main = nullptr;
   std::vector<const Function*> functions;  ///< main first

@@ -59,7 +59,8 @@ struct FunctionBuilder {
   /// Notes that the current statement reads or writes a slot.
   void use(Offset slot) { statement_used_.push_back(slot); }
   void define(Offset slot) { statement_defined_.push_back(slot); }
-  /// Forgets what the current statement asked for, as it became an unknown instruction.
+  /// Discards the slots and clock samples of the current statement, which became an unknown
+  /// instruction.
   void forget_statement();
   /// Appends the instruction and its statement, after the instructions that sample clocks for it.
   void add(Instruction instruction, Statement statement);

@@ -57,7 +57,7 @@ struct Statement {
   bool has(std::string_view modifier) const;
 
   /// The last modifier that names a type, or the n-th from the end: `cvt.f32.s16` has type() s16
-  /// and type(1) f32. Type::none if there are not so many.
+  /// and type(1) f32. Type::none if there are fewer.
   Type type(unsigned from_end = 0) const;
 };
 

@@ -46,7 +46,7 @@ class BlockBarriers {
   void lanes_exited(Warp& warp);
 
   const Phase& phase(unsigned id) const { return phases_[id]; }
-  /// How many barriers completed.
+  /// Count of completed barriers.
   std::uint64_t completions() const { return completions_; }
 
  private:

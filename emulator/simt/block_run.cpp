@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kWarpTurn = 4096;  ///< units of time of a warp before the next one's turn
 constexpr std::uint64_t kShortest = 8192;  ///< units before a block can count as polling
-constexpr std::byte kFreshShared{0xA5};    ///< what shared memory holds is nothing to rely on
+constexpr std::byte kFreshShared{0xA5};    ///< initial shared memory; undefined on a GPU
 
 Dim3 index_of(std::uint64_t number, const Dim3& grid) {
   return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),

@@ -15,7 +15,7 @@ namespace {
 /// A call of a builtin by one lane.
 struct LaneCall {
   BlockRun& run;
-  Execution execution;  ///< of this lane only
+  Execution execution;  ///< context of the call; its mask holds this lane only
   const Instruction& instruction;
   const Call& call;
   unsigned lane;

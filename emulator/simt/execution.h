@@ -14,7 +14,7 @@ struct Warp;
 struct Block;
 struct Launch;
 
-/// What an instruction sees: the lanes that execute it and their registers.
+/// Context of an executing instruction: the lanes that execute it and their registers.
 struct Execution {
   LaneMask mask = 0;
   std::byte* registers = nullptr;  ///< register file of the frame

@@ -11,7 +11,7 @@
 
 namespace halfgrad::emulator {
 
-/// What the host threads that run one grid share.
+/// State shared by the host threads that run one grid.
 struct GridState {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
@@ -20,13 +20,14 @@ struct GridState {
   Launch& launch;
   std::uint64_t blocks;
   std::uint64_t resident_limit = kNone;  ///< blocks that run at the same time
-  bool step = false;                     ///< print each instruction
+  bool step = false;                     ///< prints each instruction
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
 
-  /// A block ended with an exception. Blocks of a higher number stop, those of a lower one go on,
-  /// so that the exception of the lowest block is thrown, however many threads there are.
+  /// Records the exception that ended a block. Blocks with a higher number stop, and blocks with a
+  /// lower number go on: the lowest failing block decides, so the number of threads does not
+  /// matter.
   void abort(std::uint64_t block, std::exception_ptr exception);
   /// Throws the exception of the lowest block, if there is one.
   void rethrow() const;

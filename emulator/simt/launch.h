@@ -16,15 +16,15 @@ namespace halfgrad::emulator {
 
 class DeviceHeap;
 
-/// What a launch shares with the rest of the process.
+/// State that a launch shares with the rest of the process.
 struct Machine {
   Allocations& memory;
   FindingLog& findings;
   const Settings& settings;
   unsigned multiprocessors = 108;
   std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
-  DeviceHeap* heap =
-      nullptr;  ///< of malloc in kernels; nullptr: malloc returns nullptr, as if full
+  /// Heap of malloc in kernels. Without one, malloc returns nullptr, as if the heap were full.
+  DeviceHeap* heap = nullptr;
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -33,7 +33,7 @@ struct LaunchRequest {
   const Kernel& kernel;
   Dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
-  const std::byte* parameters = nullptr;  ///< packed, kernel.parameter_bytes
+  const std::byte* parameters = nullptr;  ///< packed parameters, kernel.parameter_bytes bytes
   bool cooperative = false;
   OperationId operation = 0;
   const OperationOrder* order = nullptr;
@@ -43,14 +43,14 @@ struct LaunchRequest {
 struct Launch {
   const Machine& machine;
   const LaunchRequest& request;
-  std::size_t dynamic_shared_begin = 0;    ///< byte offset of dynamic shared memory in a block's
-  std::size_t shared_bytes = 0;            ///< of a block in all
+  std::size_t dynamic_shared_begin = 0;    ///< byte offset in a block's shared memory
+  std::size_t shared_bytes = 0;            ///< static and dynamic shared memory of a block
   std::unique_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
-  const Allocation* workspace = nullptr;   ///< of cooperative groups' grid barrier, or nullptr
+  const Allocation* workspace = nullptr;   ///< grid barrier of cooperative groups, or nullptr
 };
 
-/// Runs the whole grid, blocks spread over host threads, and returns what it counted. Findings go
-/// to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
+/// Runs the whole grid, with its blocks spread over host threads, and returns the counters.
+/// Findings go to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
 LaunchCounters run(const Machine& machine, const LaunchRequest& request);
 
 }  // namespace halfgrad::emulator

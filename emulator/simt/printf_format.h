@@ -5,7 +5,7 @@
 
 namespace halfgrad::emulator {
 
-/// Where format_printf gets its arguments.
+/// Source of the arguments of format_printf.
 struct PrintfArguments {
   virtual ~PrintfArguments() = default;
   /// The next argument, of 4 or 8 bytes.
@@ -16,7 +16,7 @@ struct PrintfArguments {
 
 struct PrintfResult {
   std::string text;
-  int arguments = 0;  ///< that were printed: what printf returns in a kernel
+  int arguments = 0;  ///< count of printed arguments: the result of printf in a kernel
 };
 
 /// Formats as printf in a kernel does (CUDA C++ Programming Guide, "Formatted Output").

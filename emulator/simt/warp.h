@@ -13,8 +13,8 @@
 namespace halfgrad::emulator {
 
 /// The registers and parameter memory of a function that lanes of a warp run. Lanes that call the
-/// same function at the same depth share a frame, wherever they came from: each lane has its own
-/// column of every register, and a place of its own to return to.
+/// same function at the same depth share a frame, even if different places called it: each lane has
+/// its own column of every register and its own return address.
 struct Frame {
   struct Return {
     Frame* caller = nullptr;
@@ -26,7 +26,7 @@ struct Frame {
   std::byte* registers = nullptr;
   std::byte* parameters = nullptr;  ///< 32 x function->parameter_bytes
   std::uint32_t depth = 0;          ///< 0 for the kernel
-  std::uint32_t local_begin = 0;    ///< of this frame in a lane's local memory
+  std::uint32_t local_begin = 0;    ///< byte offset of this frame in a lane's local memory
   std::array<Return, kWarpSize> returns;
 };
 
@@ -54,12 +54,12 @@ struct ExitedLanes {
 /// Asynchronous copies whose completion an mbarrier waits for. They land when its phase completes.
 struct BarrierCopy {
   std::uint32_t barrier = 0;    ///< byte offset of the mbarrier in shared memory
-  std::uint32_t bytes = 0;      ///< that its transaction count loses
-  std::uint32_t arrivals = 0;   ///< that its pending count loses
-  unsigned warp = 0, lane = 0;  ///< that issued it
+  std::uint32_t bytes = 0;      ///< amount to subtract from the mbarrier's transaction count
+  std::uint32_t arrivals = 0;   ///< amount to subtract from the mbarrier's pending count
+  unsigned warp = 0, lane = 0;  ///< the warp and lane that issued the copies
   std::uint32_t shared_offset = 0;
-  std::vector<std::byte> data;   ///< of a bulk copy
-  std::vector<AsyncCopy> parts;  ///< of cp.async
+  std::vector<std::byte> data;   ///< bytes of a bulk copy
+  std::vector<AsyncCopy> parts;  ///< copies issued by cp.async
 };
 
 /// Lanes at one place of the program. A warp has one until its lanes diverge.
@@ -78,26 +78,26 @@ struct LaneGroup {
 
 struct Warp {
   Block* block = nullptr;
-  unsigned index = 0;  ///< in the block
+  unsigned index = 0;  ///< index in the block
   LaneMask alive = 0;
   std::vector<LaneGroup> groups;
   std::vector<ExitedLanes> exited;
   std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
-  void* check_state = nullptr;  ///< LaunchChecks' own
+  void* check_state = nullptr;  ///< private data of LaunchChecks
 };
 
 struct Block {
   Launch* launch = nullptr;
   Dim3 index;
-  std::uint64_t number = 0;  ///< x fastest, from 0
+  std::uint64_t number = 0;  ///< linear index in the grid, from 0; x varies fastest
   unsigned threads = 0;
   std::vector<Warp> warps;
-  std::vector<std::byte> shared;  ///< launch->shared_bytes; not 0 at first, but 0xA5
-  std::vector<InstructionCounters>* counters = nullptr;  ///< of the host thread that runs the block
+  std::vector<std::byte> shared;  ///< launch->shared_bytes bytes, each 0xA5 at first
+  std::vector<InstructionCounters>* counters = nullptr;  ///< owned by the running host thread
   std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
-  void* check_state = nullptr;              ///< LaunchChecks' own
+  void* check_state = nullptr;              ///< private data of LaunchChecks
 };
 
 /// Counters of the instruction that runs.

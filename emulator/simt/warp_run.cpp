@@ -77,8 +77,8 @@ std::uint64_t WarpRun::run_groups(std::uint64_t units) {
   return used;
 }
 
-/// The loop that everything else is for: fetch, guard, execute. It ends where the group meets
-/// another one, when its time is over, and at instructions that change groups.
+/// The interpreter's main loop: fetch, guard, execute. It ends where the group meets another one,
+/// when its time is over, and at instructions that change groups.
 template <bool Stepping>
 std::uint64_t WarpRun::run_group(std::size_t index, std::uint64_t units) {
   LaneGroup& group = warp_->groups[index];

@@ -11,7 +11,7 @@ namespace halfgrad::emulator {
 class WorkerPool {
  public:
   struct Task {
-    virtual void help() = 0;  ///< is called by each helper
+    virtual void help() = 0;  ///< runs once on each helper thread
     virtual ~Task() = default;
   };
 
@@ -32,7 +32,7 @@ class WorkerPool {
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
   Task* task_ = nullptr;
-  std::uint64_t serial_ = 0;  ///< of the task
+  std::uint64_t serial_ = 0;  ///< number of the newest task
   unsigned wanted_ = 0, running_ = 0;
   bool ending_ = false;
 };

@@ -1,4 +1,4 @@
-// What the small programs in planted/ and right/ share.
+// Helpers shared by the small programs in planted/ and right/.
 #pragma once
 
 #include <cstdio>

@@ -18,7 +18,7 @@ namespace {
 enum class SourceSize : std::uint8_t { whole, given, ignored_if };
 
 struct AsyncCopyOptions {
-  std::uint8_t to_bytes = 4, from_bytes = 8;  ///< of the addresses' bases
+  std::uint8_t to_bytes = 4, from_bytes = 8;  ///< bytes of the base addresses
   std::uint8_t bytes = 0;
   SourceSize size = SourceSize::whole;
   std::int32_t from_offset = 0;

@@ -41,7 +41,7 @@ inline float flush_subnormal(float x) {
   return subnormal ? std::copysign(0.0f, x) : x;
 }
 
-/// What an operation writes over `old`. `flush`: subnormal values of f32 count as 0.
+/// Returns the value that replaces `old`. If `flush`, subnormal values of f32 count as 0.
 template <AtomicOperation Op, std::integral T>
 T combine(T old, T operand, bool) {
   using U = std::make_unsigned_t<T>;
@@ -67,7 +67,8 @@ T combine(T old, T operand, bool) {
   }
 }
 
-/// Of two numbers the smaller or larger one; of a number and a NaN the number. -0 is below +0.
+/// Returns the minimum or maximum, as `Op` says. A NaN is ignored if the other value is not NaN.
+/// -0 is less than +0.
 template <AtomicOperation Op, std::floating_point T>
 T smaller_or_larger(T a, T b) {
   if (a == b) return std::signbit(a) == (Op == AtomicOperation::min) ? a : b;

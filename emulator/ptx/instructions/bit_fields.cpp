@@ -122,8 +122,8 @@ struct FindNthSet {
 
 enum class Permutation : std::uint8_t { index, f4e, b4e, rc8, ecl, ecr, rc16 };
 
-/// Which of the eight bytes of b:a goes to byte `i` of the result, and 8 if only its sign goes
-/// there.
+/// Returns the index, 0 to 7, of the byte of b:a that byte `i` of the result copies. Adding 8 to
+/// the index selects eight copies of that byte's sign bit instead.
 template <Permutation P>
 constexpr Word selected(Word control, Word i) {
   const Word n = control & 3;

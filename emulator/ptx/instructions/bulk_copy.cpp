@@ -17,13 +17,13 @@ namespace {
 
 struct BulkOptions {
   Space to = Space::shared, from = Space::global;
-  std::uint8_t to_bytes = 8, from_bytes = 8, barrier_bytes = 8;  ///< of the addresses' bases
+  std::uint8_t to_bytes = 8, from_bytes = 8, barrier_bytes = 8;  ///< bytes of the base addresses
   std::int16_t barrier_offset = 0;
   std::int32_t from_offset = 0;
 };
 
-constexpr unsigned kUnit = 16;    // sizes and addresses are multiples of it
-constexpr unsigned kPiece = 128;  // bytes that are checked at a time
+constexpr unsigned kUnit = 16;    // bytes: sizes and addresses are multiples of it
+constexpr unsigned kPiece = 128;  // bytes that one check covers
 
 /// Calls f(place, offset, bytes) for pieces of [address, address + bytes) of one lane.
 template <class F>

@@ -62,7 +62,8 @@ void set_values(Execution& execution, const Instruction& instruction) {
   });
 }
 
-/// What `set` writes where the comparison holds: 1.0 of a float type, all ones of an integer.
+/// Returns the bits that `set` writes if the comparison is true: 1.0 for a float type, all ones for
+/// an integer type.
 std::int64_t true_value(Type type, bool packed) {
   switch (type) {
     case Type::f32:

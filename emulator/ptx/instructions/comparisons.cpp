@@ -51,7 +51,7 @@ LaneMask mask_of(F condition) {
   return mask;
 }
 
-/// How the 32 values of a type are read.
+/// Reader of the 32 values of a type.
 template <class T>
 struct Plain {
   using Element = T;

@@ -24,10 +24,10 @@ void to_pair(Encoder& encoder, Type result, Type source);
 /// Appends a source of an integer type from a register that may be larger, and returns the untyped
 /// type of the register's size.
 Type integer_source(Encoder& encoder, unsigned i, Type type);
-/// The same for a destination.
+/// Appends a destination of an integer type, by the same rules as integer_source().
 Type integer_destination(Encoder& encoder, unsigned i, Type type);
 
-// How values of a float type are read, all exactly as double.
+// Readers of each float type. They convert the value to double, which is exact.
 template <class Format>
 struct ReadHalf {
   using Bits = std::uint16_t;

@@ -123,7 +123,8 @@ inline double add_to_odd(double a, double b) {
   return std::bit_cast<double>(inexact ? (bits - (too_large ? 1 : 0)) | 1 : bits);
 }
 
-/// The same for a rounding mode: rounding down, x - x is -0.
+/// The sum rounded to odd, for a rounding mode R. The mode decides only the sign of x - x, which is
+/// -0 when rounding down and +0 otherwise.
 template <Rounding R>
 double add_to_odd(double a, double b) {
   return R == Rounding::down ? -add_to_odd(-a, -b) : add_to_odd(a, b);

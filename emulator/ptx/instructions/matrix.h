@@ -40,7 +40,7 @@ enum class MatrixRole : std::uint8_t { a, b, accumulator };
 /// Whether wmma loads and stores such a matrix.
 bool wmma_fits(MatrixShape shape, MatrixRole role, Element type);
 
-/// Which element of a matrix each lane holds where.
+/// Assignment of a matrix's elements to the lanes of a warp and their registers.
 struct FragmentLayout {
   unsigned rows = 0, columns = 0;
   unsigned registers = 0, per_register = 0;

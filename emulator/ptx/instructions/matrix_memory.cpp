@@ -1,7 +1,7 @@
 // PTX ISA, "Warp Level Matrix Instructions: wmma.load, wmma.store" and "Matrix Storage".
 //
-// The warp reads or writes the lines of a matrix (its rows, or its columns) as pieces of 16 bytes,
-// one a lane, which is how a GPU's loads of shared memory do it.
+// The warp reads or writes the rows of a row-major matrix, or the columns of a column-major one, in
+// pieces of at most 16 bytes, one for each lane, as a GPU does. "Line" means such a row or column.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -16,12 +16,13 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// Sources of the instruction: the address and, unless lines follow each other, the leading
-/// dimension.
+/// Sources of the instruction: the address and, unless lines follow each other without a gap, the
+/// leading dimension.
 struct MatrixAccess {
   const FragmentLayout* layout;
-  std::uint8_t bytes;              ///< of an element; 4 for words of s4, u4 and b1
-  std::uint8_t elements_per_word;  ///< 1, and 8 or 32 for these: units of the leading dimension
+  std::uint8_t bytes;  ///< bytes of an element; 4 for words of s4, u4 and b1
+  /// 8 for s4 and u4, 32 for b1, else 1. The leading dimension counts elements, not words.
+  std::uint8_t elements_per_word;
   bool by_row, has_stride;
   Space space;
   std::uint8_t address_bytes;

@@ -96,7 +96,7 @@ void unpack_integers(const Execution& execution, const Offset* registers,
   }
 }
 
-/// The other way: registers of D from a row-major matrix.
+/// Writes the registers of D from a row-major matrix.
 template <class Word, unsigned Bits, class T, class F>
 void pack(const Execution& execution, const Offset* registers, const FragmentLayout& layout,
           const T* matrix, F bits) {
@@ -191,7 +191,8 @@ std::int32_t add_integers(std::int32_t c, std::int32_t sum, bool saturate) {
       std::clamp<std::int64_t>(std::int64_t{c} + sum, Limits::min(), Limits::max()));
 }
 
-/// Terms of integer products: of numbers, and of words of 32 bits each.
+/// Terms that an integer product adds up: the product of two integers, or for b1 matrices the count
+/// of bits set in `a & b` or `a ^ b`, where a and b are words of 32 elements.
 struct Times {
   std::int32_t operator()(std::int32_t a, std::int32_t b) const { return a * b; }
 };

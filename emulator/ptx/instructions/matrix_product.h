@@ -6,7 +6,7 @@
 
 namespace halfgrad::emulator {
 
-/// What a product does; instructions of one form share it.
+/// Shape, types and layouts of a matrix product. Instructions of one form share it.
 struct Product {
   MatrixShape shape;
   Element a, b, c, d;
@@ -16,7 +16,7 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
-/// The instruction's list holds the registers of D, A, B and C, so many of each.
+/// Counts of the registers of D, A, B and C, in the order of the instruction's list.
 struct ProductOptions {
   const Product* product;
   std::uint8_t d, a, b, c;

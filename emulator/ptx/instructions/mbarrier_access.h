@@ -19,10 +19,10 @@ class MbarrierAccess {
   MbarrierWord word;
   /// Byte offset in shared memory.
   std::uint32_t offset() const { return offset_; }
-  /// Completes the phase if only asynchronous copies are missing: lets them land, for `lane`.
-  /// Returns whether any did.
+  /// Lets the asynchronous copies land if nothing else is missing from the phase, which completes
+  /// it. Returns whether any copy landed.
   bool let_copies_land();
-  /// Counts arrivals; throws KernelAborted if the phase does not wait for so many.
+  /// Counts arrivals; throws KernelAborted if the phase expects fewer.
   void arrive(std::uint32_t count);
 
  private:

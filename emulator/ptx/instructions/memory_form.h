@@ -13,8 +13,8 @@ namespace halfgrad::emulator {
 /// 16 bytes of a register or of memory.
 using Bits128 = std::array<std::uint64_t, 2>;
 
-/// What the modifiers of ld, st, atom, red and their like say. Cache operators, eviction priorities
-/// and prefetch sizes are hints: they are read and have no effect.
+/// Modifiers of ld, st, atom, red and similar instructions. Cache operators, eviction priorities
+/// and prefetch sizes are hints: they are accepted and have no effect.
 struct MemoryForm {
   Space space = Space::generic;
   Order order = Order::weak;
@@ -32,7 +32,7 @@ struct MemoryOptions {
   Space space = Space::generic;
   Order order = Order::weak;
   Scope scope = Scope::gpu;
-  std::uint8_t base_bytes = 8;  ///< of the address' base
+  std::uint8_t base_bytes = 8;  ///< bytes of the base address: 4 or 8
 };
 
 /// An access of `bytes` bytes a lane, aligned to them, as the options say.
@@ -45,7 +45,7 @@ inline Access access_of(const MemoryOptions& options, AccessKind kind, unsigned 
           .scope = options.scope};
 }
 
-/// The untyped type of so many bytes: what a register of that size may hold.
+/// The untyped type of `bytes` bytes, such as .b32 for 4.
 Type bits_of(unsigned bytes);
 
 /// Throws unless the statement has `count` operands, or one more for a cache policy.
@@ -60,7 +60,7 @@ std::span<const Operand> elements_of(const Operand& operand);
 unsigned element_register_bytes(const Encoder& encoder, std::span<const Operand> elements,
                                 const MemoryForm& form);
 
-/// Calls f.operator()<R>() with the unsigned type R of a register of so many bytes.
+/// Calls f.operator()<R>() with the unsigned type R of a register of `bytes` bytes.
 template <class F>
 auto with_register(unsigned bytes, F f) {
   switch (bytes) {

@@ -11,13 +11,13 @@ namespace halfgrad::emulator {
 namespace {
 
 enum class Operation : std::uint8_t { add, subtract, absolute_difference, minimum, maximum };
-/// What becomes of the parts: the result, or a sum, minimum or maximum with operand c.
+/// Second operation of the instruction, which combines the first one's result with operand c.
 enum class Second : std::uint8_t { none, add, minimum, maximum };
 
 struct Form {
   Operation operation;
   Second second;
-  std::uint8_t bits;  ///< of a part: 8, 16 or 32
+  std::uint8_t bits;  ///< bits of a part: 8, 16 or 32
   bool signed_result, signed_a, signed_b, saturated;
 };
 

@@ -17,7 +17,8 @@ void decode_elect(Encoder& encoder);
 /// Appends statement operand i as the member mask of a `*.sync` instruction. The scheduler then
 /// waits for the lanes that the mask names, and executes for exactly these.
 void member_mask(Encoder& encoder, unsigned i);
-/// The same for `.aligned` instructions without a mask operand: all lanes of the warp take part.
+/// Appends all lanes of the warp as the member mask, for `.aligned` instructions without a mask
+/// operand.
 void all_lanes_are_members(Encoder& encoder);
 
 /// Reports lanes that miss from an instruction that needs the whole warp.

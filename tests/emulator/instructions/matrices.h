@@ -13,7 +13,7 @@ struct ElementType {
   std::string name;
   unsigned bits;
   bool is_float;
-  unsigned exponent_bits = 0;  ///< of floats
+  unsigned exponent_bits = 0;  ///< exponent bits of a float type
 
   std::uint64_t encode(std::int64_t value) const {
     if (!is_float) return static_cast<std::uint64_t>(value) & (~std::uint64_t{0} >> (64 - bits));

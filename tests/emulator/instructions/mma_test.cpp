@@ -86,10 +86,10 @@ std::string text_of(const MmaForm& form) {
   return form.a.name == "b1" ? text + form.name : text;
 }
 
-/// One operand: its fragment lies in memory, the words of a lane together.
+/// One operand's fragment in memory, where the words of a lane are contiguous.
 struct FragmentMemory {
   unsigned elements, words, begin;
-  char file;  ///< of the registers' names
+  char file;  ///< first letter of the registers' names
 };
 
 class MmaRun {

@@ -13,7 +13,7 @@ struct WmmaForm {
   unsigned m, n, k;
   ElementType a, b, c, d;
   unsigned a_registers, b_registers, c_registers, d_registers;
-  std::string middle, end;  ///< of the modifiers of wmma.mma
+  std::string middle, end;  ///< modifiers of wmma.mma before .sync and after the types
 };
 
 std::vector<WmmaForm> wmma_forms() {

@@ -14,7 +14,7 @@ const std::string kBegin =
     "add.u32 %r5, %r5, %r4;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd2, %rd1, %rd2;\n";
 constexpr std::uint32_t kFresh = 0xa5a5a5a5;
 
-/// What each of 32 threads has in %r2 after `body`; words 0..255 of the buffer hold 1000 + i.
+/// Values of %r2 in 32 threads after they run `body`. Word i of the buffer holds 1000 + i.
 std::vector<std::uint32_t> results(const std::string& body) {
   SmallGpu gpu;
   for (unsigned i = 0; i < 512; ++i) gpu.word(i) = 1000 + i;

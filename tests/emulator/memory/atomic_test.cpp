@@ -151,7 +151,7 @@ TEST(Atomics, VectorsUpdateEachElement) {
   for (unsigned i = 0; i < 4; ++i) {
     const float first = 1.0f + static_cast<float>(i);
     EXPECT_EQ(std::bit_cast<float>(gpu.word(i)), first + 1.0f);
-    EXPECT_EQ(std::bit_cast<float>(gpu.word(8 + i)), first + 0.5f);  // what the second thread saw
+    EXPECT_EQ(std::bit_cast<float>(gpu.word(8 + i)), first + 0.5f);  // second thread's old value
   }
   EXPECT_EQ(gpu.word(4), 0x3c000000u);
   EXPECT_EQ(gpu.word(5), 0x00004000u);

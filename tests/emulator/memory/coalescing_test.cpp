@@ -66,8 +66,8 @@ TEST(Banks, KnownPatterns) {
   EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 0), 4), 0u);     // broadcast
   EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 1), 1), 0u);     // bytes of 8 words
   EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 8), 4), 1u);     // two ways
-  EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 128), 4), 31u);  // a column of 32 floats
-  EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 132), 4), 0u);   // of 33 floats
+  EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 128), 4), 31u);  // a column of rows of 32 floats
+  EXPECT_EQ(bank_conflicts(kAllLanes, strided(0, 132), 4), 0u);   // a column of rows of 33 floats
   EXPECT_EQ(bank_conflicts(0xffff, strided(0, 128), 4), 15u);
 }
 

@@ -1,4 +1,4 @@
-// What programs ask about a device.
+// Queries that programs make about a device.
 #include <cuda_runtime.h>
 
 #include <cstring>

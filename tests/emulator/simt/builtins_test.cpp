@@ -24,7 +24,7 @@ class ListedArguments : public PrintfArguments {
   }
   std::string string(std::uint64_t address) override { return strings_.at(address); }
 
-  std::string sizes;  ///< that were asked for
+  std::string sizes;  ///< bytes of each requested argument, one digit each
 
  private:
   std::deque<std::uint64_t> values_;

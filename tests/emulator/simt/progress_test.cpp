@@ -50,8 +50,8 @@ TEST(Progress, AWarpWaitsForAnotherByAFlag) {
   EXPECT_TRUE(gpu.findings.all().empty());
 }
 
-/// Each block adds its number to the sum of the block before it, whose word it waits for. Blocks
-/// take numbers in reverse if `reversed`: the first waits for the last.
+/// Block i waits for the sum that block i - 1 stores, adds i to it and stores the new sum. If
+/// `reversed`, i counts from the last block of the grid, so the first block waits for all others.
 std::string look_back(bool reversed) {
   return kernel(std::string(R"(
     mov.u32 %r3, %ctaid.x;

@@ -34,19 +34,19 @@ class Program {
   using Node = std::size_t;
   Node add_node(std::vector<Node> before);
   Node begin(std::size_t stream);
-  std::vector<bool> reachable_from(Node node) const;  ///< against the edges
+  std::vector<bool> reachable_from(Node node) const;  ///< walks edges backwards
 
   std::mt19937_64 random_;
-  std::vector<std::vector<Node>> before_;  ///< of each node
+  std::vector<std::vector<Node>> before_;  ///< predecessors of each node
   std::vector<cudaStream_t> streams_;      ///< 0 is the legacy stream
   std::vector<bool> is_blocking_;
-  std::vector<Node> tails_;  ///< of each stream
+  std::vector<Node> tails_;  ///< last node of each stream
   std::vector<cudaEvent_t> events_;
   std::vector<Node> recorded_;
   Node host_ = 0;
   std::vector<std::string> names_;
-  std::vector<Node> nodes_;                          ///< of the names
-  mutable std::map<Node, std::vector<bool>> known_;  ///< answers of reachable_from()
+  std::vector<Node> nodes_;                          ///< node of each name
+  mutable std::map<Node, std::vector<bool>> known_;  ///< cached results of reachable_from()
 };
 
 }  // namespace halfgrad::emulator

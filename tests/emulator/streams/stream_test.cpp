@@ -225,7 +225,7 @@ TEST(HostFunctions, AHostThatLooksAtMemoryOnlySeesThemRun) {
       nullptr, [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; }, &done);
   while (!done) std::this_thread::yield();
   EXPECT_EQ(log(), Names({"a", "host function"}));
-  // What the function told the host comes after the work before the function.
+  // The host saw the flag that the function set, so the work before the function is ordered too.
   EXPECT_TRUE(operation_order().ordered(operation_of("a"), host_operation()));
 }
 
