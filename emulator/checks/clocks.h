@@ -42,7 +42,7 @@ class ThreadClocks {
 struct BlockTree;
 using Tree = std::shared_ptr<const BlockTree>;
 struct BlockTree {
-  std::uint32_t block = 0;   ///< of a leaf; of an inner node the bits above `branch`
+  std::uint32_t block = 0;   ///< leaf: number of the block; inner node: bits above `branch`
   std::uint32_t branch = 0;  ///< the bit that decides between left and right; 0 in a leaf
   ThreadClocks clocks;
   Tree left, right;

@@ -38,16 +38,16 @@ enum class Severity : std::uint8_t { note, error };
 struct Finding {
   FindingKind kind{};
   Severity severity = Severity::error;
-  std::string message;      ///< what happened, without a full stop
+  std::string message;      ///< description without a full stop
   std::string kernel;       ///< demangled, or ""
-  std::string source_file;  ///< of the CUDA source, or ""
+  std::string source_file;  ///< CUDA source, or ""
   unsigned source_line = 0;
   std::string inlined_at;   ///< "main.cu:50": outermost call site of an inlined function, or ""
   std::string instruction;  ///< PTX text
   unsigned ptx_line = 0;
   std::string block, thread;  ///< "(x,y,z)", or ""
   std::uint64_t address = 0;
-  std::string allocation;   ///< which one, and where it was made
+  std::string allocation;   ///< accessed allocation, and the call that made it
   std::string other;        ///< the second access of a race
   std::uint64_t count = 1;  ///< how often it was seen at this line
 };

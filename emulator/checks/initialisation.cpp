@@ -30,7 +30,8 @@ void report_unwritten(RaceDetector& reports, const Touch& touch, unsigned lane, 
                  "", note ? Severity::note : Severity::error);
 }
 
-/// Checks or marks the bytes of one lane, whose marks begin at `written`.
+/// Checks the bytes that a lane loads and records those that it stores. Their flags begin at
+/// `written`.
 void check_lane(RaceDetector& reports, const Touch& touch, unsigned lane, std::byte* written) {
   const unsigned bytes = touch.access.bytes;
   if (touch.access.kind != AccessKind::store && std::memchr(written, 0, bytes) != nullptr) {
@@ -41,7 +42,8 @@ void check_lane(RaceDetector& reports, const Touch& touch, unsigned lane, std::b
   if (touch.write) std::memset(written, static_cast<int>(kWritten), bytes);
 }
 
-/// All lanes at once if they follow each other. Returns whether nothing is left to do.
+/// Handles all lanes at once, whose bytes are contiguous. Returns false if a load reads unwritten
+/// bytes: check_lane() then reports them.
 bool check_contiguous(const Touch& touch, std::byte* written) {
   const std::size_t bytes = std::size_t{kWarpSize} * touch.access.bytes;
   if (touch.access.kind == AccessKind::store) {

@@ -19,8 +19,8 @@ struct Knowledge {
 };
 using KnowledgePointer = std::shared_ptr<const Knowledge>;
 
-/// What strong accesses released through a word of memory. A release of block scope reaches threads
-/// of its own block only.
+/// Knowledge that strong accesses released through a word of memory. A release of block scope
+/// reaches threads of its own block only.
 struct Released {
   Tree device;  ///< for every block
   Tree block;   ///< for the threads of block `block_number`
@@ -36,8 +36,9 @@ class WarpKnowledge {
   bool knows(unsigned lane, unsigned thread, Clock clock) const;
   /// The same about another block.
   bool knows(unsigned lane, std::uint32_t block, unsigned thread, Clock clock) const;
-  /// The same for a strong read, which may rely on a release that the lane has observed and that no
-  /// fence has completed yet: volatile reads after an atomic.
+  /// Whether a strong read of `lane` is ordered after that access. Such a read may rely on a
+  /// release that the lane has observed and that no fence has completed yet: volatile reads after
+  /// an atomic.
   bool observed(unsigned lane, std::uint32_t block, unsigned thread, Clock clock) const;
   /// All lanes know all threads of the block up to this time.
   Clock floor() const { return floor_; }
@@ -50,15 +51,16 @@ class WarpKnowledge {
   void observe(unsigned lane, const Released& released, bool device);
   /// Takes over what a read with acquire semantics observed.
   void acquire(unsigned lane, const Released& released, bool device);
-  /// What a release at time `now` by these lanes tells.
+  /// Returns the accesses that a release by these lanes at time `now` makes known.
   Tree release(LaneMask lanes, Clock now) const;
   bool has_fence(unsigned lane) const {
     return patterns_ != nullptr && patterns_->fences[0][lane].known != nullptr;
   }
-  /// What a strong write tells that has no release semantics: all before the lane's last fence.
+  /// Returns the accesses that a strong write without release semantics makes known: all before the
+  /// lane's last fence.
   Tree released_by_fence(unsigned lane, bool device) const;
 
-  /// What these lanes know together, and what they did until `now`.
+  /// Returns the joined knowledge of these lanes, with their own accesses until `now`.
   Knowledge complete(unsigned lane, LaneMask lanes, Clock now) const;
   /// Takes over what strong reads observed.
   void take_observed(LaneMask lanes, bool device);
@@ -110,7 +112,8 @@ class BlockKnowledge {
   bool complete(Block& block, unsigned id, std::span<const Arrival> waiters);
 
  private:
-  std::map<unsigned, Knowledge> gatherings_;  ///< what arrivals brought since the last completion
+  /// Knowledge that arrivals brought since the last completion, for each barrier.
+  std::map<unsigned, Knowledge> gatherings_;
 };
 
 }  // namespace halfgrad::emulator

@@ -11,13 +11,13 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// What the checks know about a running block.
+/// State that the checks keep for a running block.
 struct BlockState {
   BlockKnowledge knowledge{0, 0};
-  std::uint64_t serial = 0;                        ///< of this run of a block
-  std::vector<std::unique_ptr<ShadowPage>> pages;  ///< of shared memory
-  std::vector<std::byte> written;                  ///< of shared memory
-  ReaderLists readers{ReaderLists::Owner::block};  ///< of shared memory
+  std::uint64_t serial = 0;                        ///< unique to this run of a block
+  std::vector<std::unique_ptr<ShadowPage>> pages;  ///< shadow of shared memory
+  std::vector<std::byte> written;                  ///< one flag for each byte of shared memory
+  ReaderLists readers{ReaderLists::Owner::block};  ///< readers of shared memory
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
   ShadowPage& shared_page(std::uint64_t number) {

@@ -9,7 +9,7 @@ namespace halfgrad::emulator {
 /// them.
 using OperationId = std::uint32_t;
 
-/// Which operations happen before which: by streams, events, waits of the host, and graphs' edges.
+/// Order of operations by streams, events, waits of the host, and graphs' edges.
 /// The order in which the emulator runs them does not matter.
 class OperationOrder {
  public:

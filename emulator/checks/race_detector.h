@@ -132,7 +132,7 @@ class RaceDetector {
   std::map<std::pair<std::uint32_t, int>, std::uint32_t> reported_;
 };
 
-/// What strong writes of these lanes release, or nullptr.
+/// Returns the accesses that a strong write by these lanes releases, or nullptr.
 Tree released_by(const Touch& touch, LaneMask lanes);
 
 }  // namespace halfgrad::emulator

@@ -63,7 +63,7 @@ void RangeOperation::visit(ShadowPage& page, Cell& cell, std::uint64_t address) 
   }
 }
 
-/// Marks written bytes, or notes that a copy reads some that are not.
+/// Records the bytes of a store as written. Adds a note if another access reads unwritten bytes.
 void check_written(FindingLog& findings, const Allocation& allocation, const OperationOrder& order,
                    OperationId id, std::uint64_t address, std::size_t bytes, AccessKind kind) {
   if (allocation.written == nullptr) return;

@@ -46,7 +46,7 @@ const char* kind_name(MemoryKind kind) {
   return "memory";
 }
 
-/// Which memory a generic address is in, and how far.
+/// Describes the memory that contains a generic address, and the offset in it.
 std::string memory_at(const Execution& execution, std::uint64_t address) {
   const std::string offset = std::to_string(address & ~kWindowMask);
   switch (address & kWindowMask) {

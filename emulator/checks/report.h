@@ -21,9 +21,9 @@ void report(const Execution& execution, const Instruction& instruction, unsigned
 /// "layer_norm.cu:41", or "PTX line 120" without -lineinfo, of an instruction.
 std::string place_of(const Execution& execution, const Instruction& instruction);
 
-/// The same for the instruction whose counters of the launch have index `counter`.
+/// Place of the instruction whose counters of the launch have index `counter`.
 std::string place_of(const Launch& launch, std::size_t counter);
-/// "thread (3,0,0) of block (1,0,0)", from linear numbers.
+/// "thread (3,0,0) of block (1,0,0)", from linear indices.
 std::string thread_text(const Launch& launch, std::uint64_t block, unsigned thread);
 
 }  // namespace halfgrad::emulator

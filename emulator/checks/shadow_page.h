@@ -19,7 +19,7 @@ struct Slot {
   std::uint32_t thread : 10 = 0;
   std::uint32_t instruction : 16 = 0;  ///< index of its counters; 0xffff: unknown
   std::uint32_t strong : 1 = 0;
-  std::uint32_t device : 1 = 0;        ///< of device scope or wider
+  std::uint32_t device : 1 = 0;        ///< scope is the device or wider
   std::uint32_t asynchronous : 1 = 0;  ///< a cp.async that was not waited for
   std::uint32_t listed : 1 = 0;
 };

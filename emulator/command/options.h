@@ -8,12 +8,12 @@
 
 namespace halfgrad::emulator {
 
-/// What the command line asks for.
+/// Settings, output files and program that the command line names.
 struct CommandOptions {
   Settings settings;
   std::string html, json, junit, trace;  ///< files to write, or ""
   std::string step_kernel;               ///< "": no --step; "*": of all kernels
-  std::vector<std::string> program;      ///< with its arguments
+  std::vector<std::string> program;      ///< name and arguments
 };
 
 /// Options of the command line, or the exit code after --help or a mistake.

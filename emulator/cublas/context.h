@@ -9,7 +9,7 @@
 
 namespace halfgrad::emulator {
 
-/// What a cublasHandle_t points to.
+/// State behind a cublasHandle_t.
 struct BlasContext {
   std::uint32_t magic;
   int device;
@@ -64,8 +64,8 @@ class BlasCall {
   /// Gives the work to the handle's stream, or returns why the arguments are not valid.
   cublasStatus_t run(std::function<void(const LibraryCall&)> work,
                      std::optional<WorkCost> cost = std::nullopt) const;
-  /// The same for a call with one result, a scalar at a host or device pointer by the pointer mode.
-  /// The host waits for a result.
+  /// Runs a call with one scalar result. The pointer mode says whether `result` is a host or a
+  /// device pointer. The host waits for a host result.
   cublasStatus_t reduce(void* result, cudaDataType type,
                         std::function<double(const LibraryCall&)> work) const;
 

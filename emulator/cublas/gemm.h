@@ -19,11 +19,11 @@ struct Gemm {
   cudaDataType scale_type() const;
 };
 
-/// Runs it, or refuses it as cuBLAS's documentation says.
+/// Runs the product, or returns the error that cuBLAS's documentation demands.
 cublasStatus_t gemm(cublasHandle_t handle, const char* function, Gemm product, const void* alpha,
                     const void* a, const void* b, const void* beta, void* c);
 
-/// The product of `product`, for one matrix of a batch.
+/// Computes the product of one matrix of a batch.
 void run_gemm(const LibraryCall& call, const Gemm& product, double alpha, const void* a,
               const void* b, double beta, void* c);
 

@@ -7,8 +7,8 @@
 
 namespace halfgrad::emulator {
 
-// What the opaque structs of cublasLt.h hold here. `magic` tells them from memory that was never
-// initialised.
+// Contents of the opaque structs of cublasLt.h. `magic` tells an initialised struct from
+// uninitialised memory.
 
 struct Layout {
   std::uint32_t magic;
@@ -44,7 +44,7 @@ struct TransformDescription {
   std::int32_t scale, pointer_mode, transpose_a, transpose_b;
 };
 
-/// An algorithm remembers for what it was chosen, since using it for anything else is undefined.
+/// An algorithm, with the problem that it was chosen for: its use for any other is undefined.
 struct Algorithm {
   std::uint32_t magic;
   std::uint32_t alignment[4];
@@ -55,7 +55,8 @@ struct Algorithm {
 inline constexpr std::uint32_t kLayoutMagic = 0x4c41594f, kMatmulMagic = 0x44455343,
                                kPreferenceMagic = 0x50524546, kTransformMagic = 0x5452414e,
                                kAlgorithmMagic = 0x414c474f;
-inline constexpr std::int32_t kTypeOfD = -1;  ///< of bias_type and aux_type: the type of D
+/// Default of bias_type and aux_type: the type of D.
+inline constexpr std::int32_t kTypeOfD = -1;
 
 static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 static_assert(sizeof(MatmulDescription) <= sizeof(cublasLtMatmulDescOpaque_t));

@@ -7,7 +7,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// The lines of a matrix whose elements follow each other, or single elements where none do.
+/// Layout of the columns of a matrix if each is contiguous, else of its rows, which may be strided.
 struct Lines {
   std::int64_t count, length, distance, step;
   bool are_columns;
@@ -20,8 +20,8 @@ Lines lines_of(const DeviceMatrix& matrix) {
   return {matrix.rows, matrix.columns, matrix.row_stride, matrix.column_stride, false};
 }
 
-/// Checks each line, so that the gaps between them may belong to somebody else, and calls
-/// f(line, bytes of its first element).
+/// Checks each row or column on its own, since the gaps between them may belong to another
+/// allocation, and calls f(index, bytes of its first element).
 template <class F>
 void each_line(const LibraryCall& call, const DeviceMatrix& matrix, AccessKind kind, F f) {
   if (matrix.rows <= 0 || matrix.columns <= 0) return;

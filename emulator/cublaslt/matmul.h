@@ -7,8 +7,7 @@
 
 namespace halfgrad::emulator {
 
-/// What cublasLtMatmul and its heuristic are asked: D = alpha op(A) op(B) + beta C, with an
-/// epilogue.
+/// Problem that cublasLtMatmul solves: D = alpha op(A) op(B) + beta C, with an epilogue.
 struct MatmulProblem {
   MatmulDescription matmul;
   Layout a, b, c, d;
@@ -27,15 +26,15 @@ struct EpilogueParts {
 EpilogueParts epilogue_parts(std::uint32_t epilogue);
 
 /// Success, or why a GPU's cuBLASLt would refuse the problem.
-struct Verdict {
+struct CheckResult {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   std::string reason;
 };
-Verdict check_problem(const MatmulProblem& problem);
+CheckResult check_problem(const MatmulProblem& problem);
 
 /// Sizes, types and leading dimensions, for messages and traces.
 std::string describe(const MatmulProblem& problem);
-/// A number for everything that the choice of an algorithm depends on.
+/// Hash of everything that the choice of an algorithm depends on.
 std::uint64_t hash_of(const MatmulProblem& problem);
 
 /// Pointers of a call.

@@ -55,11 +55,11 @@ std::uint32_t alignment_of(const void* pointer) {
 }
 
 /// Returns the status and adds a note of the reason.
-cublasStatus_t refuse(const char* function, const Verdict& verdict) {
+cublasStatus_t refuse(const char* function, const CheckResult& check_result) {
   report_call(FindingKind::invalid_call, function,
-              std::string(cublasLtGetStatusName(verdict.status)) + ": " + verdict.reason,
+              std::string(cublasLtGetStatusName(check_result.status)) + ": " + check_result.reason,
               Severity::note);
-  return verdict.status;
+  return check_result.status;
 }
 cublasStatus_t refuse_value(const char* function, std::string reason) {
   return refuse(function, {CUBLAS_STATUS_INVALID_VALUE, std::move(reason)});
@@ -89,10 +89,10 @@ std::uint64_t workspace_of(const MatmulProblem& problem, std::uint64_t allowed) 
 }
 
 /// Whether the call keeps the promises under which its algorithm was chosen.
-Verdict check_algorithm(const Algorithm& algorithm, const MatmulProblem& problem,
-                        const MatmulOperands& operands, const LtHandle& handle,
-                        std::size_t workspace) {
-  const auto wrong = [](const char* why) { return Verdict{CUBLAS_STATUS_INVALID_VALUE, why}; };
+CheckResult check_algorithm(const Algorithm& algorithm, const MatmulProblem& problem,
+                            const MatmulOperands& operands, const LtHandle& handle,
+                            std::size_t workspace) {
+  const auto wrong = [](const char* why) { return CheckResult{CUBLAS_STATUS_INVALID_VALUE, why}; };
   if (algorithm.magic != kAlgorithmMagic) return wrong("the algorithm was never initialised");
   if (algorithm.problem != hash_of(problem)) return wrong("the algorithm is for another problem");
   if (algorithm.device != static_cast<std::uint32_t>(handle.device)) {
@@ -172,14 +172,15 @@ MatmulOperands operands_of(const MatmulProblem& problem, const void* alpha, cons
   return operands;
 }
 
-Verdict check_call(const LtHandle& handle, const MatmulProblem& problem,
-                   const MatmulOperands& operands, const cublasLtMatmulAlgo_t* chosen,
-                   const void* workspace, std::size_t workspace_bytes) {
-  if (Verdict verdict = check_problem(problem); verdict.status != CUBLAS_STATUS_SUCCESS) {
-    return verdict;
+CheckResult check_call(const LtHandle& handle, const MatmulProblem& problem,
+                       const MatmulOperands& operands, const cublasLtMatmulAlgo_t* chosen,
+                       const void* workspace, std::size_t workspace_bytes) {
+  if (CheckResult check_result = check_problem(problem);
+      check_result.status != CUBLAS_STATUS_SUCCESS) {
+    return check_result;
   }
   const auto wrong = [&](const char* why) {
-    return Verdict{CUBLAS_STATUS_INVALID_VALUE, std::string(why) + ": " + describe(problem)};
+    return CheckResult{CUBLAS_STATUS_INVALID_VALUE, std::string(why) + ": " + describe(problem)};
   };
   if (handle.device != current_device()) return wrong("the handle is for another device");
   if (reinterpret_cast<std::uintptr_t>(workspace) % 16 != 0) {
@@ -193,9 +194,9 @@ Verdict check_call(const LtHandle& handle, const MatmulProblem& problem,
   if (chosen == nullptr) return {};
   Algorithm algorithm;
   std::memcpy(&algorithm, chosen, sizeof algorithm);
-  Verdict verdict = check_algorithm(algorithm, problem, operands, handle, workspace_bytes);
-  if (!verdict.reason.empty()) verdict.reason += ": " + describe(problem);
-  return verdict;
+  CheckResult check_result = check_algorithm(algorithm, problem, operands, handle, workspace_bytes);
+  if (!check_result.reason.empty()) check_result.reason += ": " + describe(problem);
+  return check_result;
 }
 
 }  // namespace
@@ -218,8 +219,8 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     return refuse_value(kFunction, "a descriptor is null or was never initialised");
   }
   *found = 0;
-  const Verdict verdict = check_problem(problem);
-  if (verdict.status != CUBLAS_STATUS_SUCCESS) return refuse(kFunction, verdict);
+  const CheckResult check_result = check_problem(problem);
+  if (check_result.status != CUBLAS_STATUS_SUCCESS) return refuse(kFunction, check_result);
 
   Algorithm algorithm{};
   algorithm.magic = kAlgorithmMagic;
@@ -261,9 +262,9 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmul(
   }
   MatmulOperands operands = operands_of(problem, alpha, beta);
   operands.a = a, operands.b = b, operands.c = c, operands.d = d;
-  const Verdict verdict =
+  const CheckResult check_result =
       check_call(*own, problem, operands, algorithm, workspace, workspace_bytes);
-  if (verdict.status != CUBLAS_STATUS_SUCCESS) return refuse("cublasLtMatmul", verdict);
+  if (check_result.status != CUBLAS_STATUS_SUCCESS) return refuse("cublasLtMatmul", check_result);
   return enqueue_call(stream, "cublasLtMatmul", describe(problem), cost_of(problem, operands),
                       [=](const LibraryCall& call) {
                         if (workspace_bytes > 0) {  // an algorithm may overwrite all of it

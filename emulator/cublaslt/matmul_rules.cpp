@@ -1,4 +1,4 @@
-// What NVIDIA's documentation of cublasLtMatmul() and of its descriptors' attributes allows.
+// Rules of NVIDIA's documentation for cublasLtMatmul() and for its descriptors' attributes.
 #include <algorithm>
 
 #include <cuda_runtime_api.h>
@@ -9,13 +9,17 @@
 namespace halfgrad::emulator {
 namespace {
 
-Verdict invalid(std::string reason) { return {CUBLAS_STATUS_INVALID_VALUE, std::move(reason)}; }
-Verdict unsupported(std::string reason) { return {CUBLAS_STATUS_NOT_SUPPORTED, std::move(reason)}; }
-bool is_good(const Verdict& verdict) { return verdict.status == CUBLAS_STATUS_SUCCESS; }
+CheckResult invalid(std::string reason) { return {CUBLAS_STATUS_INVALID_VALUE, std::move(reason)}; }
+CheckResult unsupported(std::string reason) {
+  return {CUBLAS_STATUS_NOT_SUPPORTED, std::move(reason)};
+}
+bool is_good(const CheckResult& check_result) {
+  return check_result.status == CUBLAS_STATUS_SUCCESS;
+}
 
 bool is_half(std::int32_t type) { return type == CUDA_R_16F || type == CUDA_R_16BF; }
 
-Verdict check_layouts(const MatmulProblem& problem) {
+CheckResult check_layouts(const MatmulProblem& problem) {
   for (const Layout* layout : {&problem.a, &problem.b, &problem.c, &problem.d}) {
     if (layout->magic != kLayoutMagic) return invalid("a layout was never initialised");
     if (layout->order != CUBLASLT_ORDER_COL && layout->order != CUBLASLT_ORDER_ROW) {
@@ -36,7 +40,7 @@ Verdict check_layouts(const MatmulProblem& problem) {
   return {};
 }
 
-Verdict check_shapes(const MatmulProblem& problem) {
+CheckResult check_shapes(const MatmulProblem& problem) {
   const bool a = problem.matmul.transpose_a != CUBLAS_OP_N;
   const bool b = problem.matmul.transpose_b != CUBLAS_OP_N;
   const std::uint64_t m = a ? problem.a.columns : problem.a.rows;
@@ -81,7 +85,7 @@ bool types_are_in_table(const MatmulProblem& problem) {
   }
 }
 
-Verdict check_integer_rules(const MatmulProblem& problem) {
+CheckResult check_integer_rules(const MatmulProblem& problem) {
   if (problem.matmul.transpose_a == CUBLAS_OP_N || problem.matmul.transpose_b != CUBLAS_OP_N) {
     return unsupported("products of int8 need A transposed and B not");
   }
@@ -95,7 +99,7 @@ Verdict check_integer_rules(const MatmulProblem& problem) {
   return {};
 }
 
-Verdict check_fp8_rules(const MatmulProblem& problem) {
+CheckResult check_fp8_rules(const MatmulProblem& problem) {
   int major = 0, minor = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, current_device());
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, current_device());
@@ -130,21 +134,21 @@ Verdict check_fp8_rules(const MatmulProblem& problem) {
   return {};
 }
 
-Verdict check_types(const MatmulProblem& problem) {
+CheckResult check_types(const MatmulProblem& problem) {
   if (is_fp8(problem.a.type) || is_fp8(problem.b.type) || is_fp8(problem.d.type)) {
     return check_fp8_rules(problem);
   }
   if (!types_are_in_table(problem)) return unsupported("the types are not in the table of types");
   const bool integers = problem.matmul.compute == CUBLAS_COMPUTE_32I ||
                         problem.matmul.compute == CUBLAS_COMPUTE_32I_PEDANTIC;
-  return integers ? check_integer_rules(problem) : Verdict{};
+  return integers ? check_integer_rules(problem) : CheckResult{};
 }
 
 bool is_aligned(const void* pointer, std::uintptr_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
-Verdict check_aux(const MatmulProblem& problem, const EpilogueParts& parts) {
+CheckResult check_aux(const MatmulProblem& problem, const EpilogueParts& parts) {
   const MatmulDescription& matmul = problem.matmul;
   if (matmul.aux == nullptr) return invalid("the epilogue has no aux pointer");
   if (!is_aligned(matmul.aux, 16)) return invalid("the aux pointer is not aligned to 16 bytes");
@@ -160,7 +164,7 @@ Verdict check_aux(const MatmulProblem& problem, const EpilogueParts& parts) {
   return {};
 }
 
-Verdict check_epilogue(const MatmulProblem& problem) {
+CheckResult check_epilogue(const MatmulProblem& problem) {
   const MatmulDescription& matmul = problem.matmul;
   constexpr std::uint32_t kKnown[] = {
       CUBLASLT_EPILOGUE_DEFAULT,  CUBLASLT_EPILOGUE_RELU,        CUBLASLT_EPILOGUE_RELU_AUX,
@@ -183,7 +187,7 @@ Verdict check_epilogue(const MatmulProblem& problem) {
   if (parts.bias_gradient && problem.d.batch_count > 1) {
     return unsupported("a batch has no gradient of the bias");
   }
-  return parts.aux ? check_aux(problem, parts) : Verdict{};
+  return parts.aux ? check_aux(problem, parts) : CheckResult{};
 }
 
 /// --refuse: features that this process's cuBLASLt lacks, as some releases do.
@@ -191,7 +195,7 @@ bool is_refused(const char* feature) {
   const std::string list = "," + process().settings.refuse + ",";
   return list.find("," + std::string(feature) + ",") != std::string::npos;
 }
-Verdict check_refusals(const MatmulProblem& problem) {
+CheckResult check_refusals(const MatmulProblem& problem) {
   const EpilogueParts parts = epilogue_parts(problem.matmul.epilogue);
   const bool any = problem.matmul.epilogue != CUBLASLT_EPILOGUE_DEFAULT;
   const std::pair<const char*, bool> features[] = {
@@ -229,17 +233,17 @@ EpilogueParts epilogue_parts(std::uint32_t epilogue) {
   return parts;
 }
 
-Verdict check_problem(const MatmulProblem& problem) {
+CheckResult check_problem(const MatmulProblem& problem) {
   if (problem.matmul.magic != kMatmulMagic) return invalid("the descriptor was never initialised");
   if (problem.matmul.pointer_mode < 0 || problem.matmul.pointer_mode > 4) {
     return invalid("the pointer mode does not exist");
   }
   for (const auto check :
        {check_layouts, check_shapes, check_types, check_epilogue, check_refusals}) {
-    Verdict verdict = check(problem);
-    if (!is_good(verdict)) {
-      verdict.reason += ": " + describe(problem);
-      return verdict;
+    CheckResult check_result = check(problem);
+    if (!is_good(check_result)) {
+      check_result.reason += ": " + describe(problem);
+      return check_result;
     }
   }
   return {};

@@ -24,7 +24,7 @@ struct LaunchRecord {
   Dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   double begin_seconds = 0;  ///< since the log was made, on the host
-  double host_seconds = 0;   ///< that the emulator took
+  double host_seconds = 0;   ///< time that the emulator took
   std::uint64_t warps = 0;
   InstructionCounters total;
   ClassCounts classes{};
@@ -33,7 +33,7 @@ struct LaunchRecord {
 /// All launches of one kernel together.
 struct KernelRecord {
   std::string name;              ///< demangled
-  unsigned registers = 0;        ///< of a thread, estimated: ptxas decides on the real one
+  unsigned registers = 0;        ///< estimate for one thread: only ptxas knows the real count
   std::size_t shared_bytes = 0;  ///< static
   std::uint64_t launches = 0;
   /// By file and line of the CUDA source; ("", line of the PTX) without -lineinfo.

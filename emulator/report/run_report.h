@@ -5,7 +5,7 @@
 
 namespace halfgrad::emulator {
 
-/// What halfgrad-emulate makes of the JSON that the program's process wrote (process_report.h).
+/// Reports that halfgrad-emulate makes from the JSON of the program's process (process_report.h).
 /// Each function takes that text with predictions and returns the text of a file.
 
 /// Adds the predicted times and occupancies of every launch on the report's GPU.

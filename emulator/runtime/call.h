@@ -26,8 +26,8 @@ cudaError_t api_call_without_device(const char* function, Body body) noexcept {
   }
 }
 
-/// The same for functions that need a working device: after an aborted kernel they all return its
-/// error.
+/// Runs the body of a function of the C API that needs a working device. After an aborted kernel,
+/// every such call returns its error.
 template <class Body>
 cudaError_t api_call(const char* function, Body body) noexcept {
   return api_call_without_device(function, [&] {
@@ -37,7 +37,7 @@ cudaError_t api_call(const char* function, Body body) noexcept {
   });
 }
 
-/// Where a function of the C API was called, for messages: "program+0x1234 (main)". `address` is
+/// Caller of a function of the C API, for messages: "program+0x1234 (main)". `address` is
 /// the function's return address.
 std::string call_site(const void* address);
 

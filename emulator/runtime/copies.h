@@ -8,8 +8,8 @@
 
 namespace halfgrad::emulator {
 
-/// Where a pointer of the program points. A pointer into freed memory counts as the device's, so
-/// that its use is found.
+/// Kind of memory that a pointer of the program leads to. A pointer into freed memory counts as
+/// device memory, so that its use is reported.
 enum class MemoryPlace : std::uint8_t { pageable, pinned, managed, device };
 MemoryPlace place_of(const void* pointer);
 inline bool is_host(MemoryPlace place) { return place == MemoryPlace::pageable; }
@@ -20,7 +20,7 @@ bool fits(const void* pointer, std::size_t bytes);
 /// Whether the direction that the program names agrees with its pointers.
 cudaError_t check_direction(const void* to, const void* from, cudaMemcpyKind kind);
 
-/// Copies one contiguous row, and which of its bytes were ever written.
+/// Copies one contiguous row, with the record of which bytes were ever written.
 void copy_row(void* to, const void* from, std::size_t bytes, OperationId operation);
 /// Writes `elements` copies of the low bytes of `value`.
 void fill_row(void* to, std::uint32_t value, unsigned element_bytes, std::size_t elements,

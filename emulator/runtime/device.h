@@ -17,7 +17,7 @@ struct Gpu {
   std::size_t shared_bytes_per_block = 48 * 1024;
   std::size_t shared_bytes_per_block_optin = 163 * 1024;
   std::size_t shared_bytes_per_multiprocessor = 164 * 1024;
-  std::size_t reserved_shared_bytes = 1024;  ///< that each block costs beside its own
+  std::size_t reserved_shared_bytes = 1024;  ///< CUDA's own share in each block
   unsigned registers_per_multiprocessor = 65536;
   unsigned registers_per_block = 65536;
   unsigned threads_per_multiprocessor = 2048;

@@ -1,4 +1,4 @@
-// What happens when the program ends: work is finished, leaks and unseen errors are reported.
+// End of the program: finishes all work, then reports leaks and unseen errors.
 #include <atomic>
 #include <csignal>
 #include <cstdio>

@@ -4,7 +4,7 @@
 
 namespace halfgrad::emulator {
 
-/// Prints a finding to stderr, each line with the emulator's mark.
+/// Prints a finding to stderr, each line with the emulator's prefix.
 void print_finding(const Finding& finding);
 
 }  // namespace halfgrad::emulator

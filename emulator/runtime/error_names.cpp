@@ -9,7 +9,7 @@ struct ErrorText {
   const char* text;
 };
 
-// The numbers, not the enumerators: CUDA 12's headers lack some of CUDA 13's.
+// Error codes are integers here, since CUDA 12's headers lack some enumerators of CUDA 13.
 constexpr ErrorText kErrorTexts[] = {
 #define ERROR_TEXT(name, code, text) {code, #name, text},
 #include <halfgrad/emulator/runtime/error_texts.inc>

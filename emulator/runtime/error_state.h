@@ -7,11 +7,13 @@ namespace halfgrad::emulator {
 /// Remembers that a launch by <<<>>> was refused: only cudaGetLastError tells the program.
 void note_unseen_launch(std::string message);
 
-/// Reports errors that the program had no look at: a refused launch that no cudaGetLastError
-/// followed, an aborted kernel that no call followed. At the end of the process and at resets.
+/// Reports errors that the program did not check: a refused launch that no cudaGetLastError
+/// followed, an aborted kernel that no call followed. Called at the end of the process and at
+/// resets.
 void check_unseen_errors();
 
-/// Whether an aborted kernel has spoilt the device; does not count as a look at the error.
+/// Whether an aborted kernel has made the device unusable. Asking does not count as a check of the
+/// error.
 bool device_is_lost(int device);
 
 }  // namespace halfgrad::emulator

@@ -1,4 +1,4 @@
-// Pinned host memory: cudaHostAlloc, cudaHostRegister and what asks about it.
+// Pinned host memory: cudaHostAlloc, cudaHostRegister and queries about it.
 #include <map>
 #include <mutex>
 
@@ -10,8 +10,8 @@ namespace halfgrad::emulator {
 namespace {
 
 std::mutex flags_mutex;
-std::map<std::uint64_t, unsigned> registered;  ///< flags by address, of cudaHostRegister
-std::map<std::uint64_t, unsigned> allocated;   ///< of cudaHostAlloc
+std::map<std::uint64_t, unsigned> registered;  ///< flags of cudaHostRegister, by address
+std::map<std::uint64_t, unsigned> allocated;   ///< flags of cudaHostAlloc, by address
 
 cudaError_t allocate_host(const char* function, const void* caller, void** pointer,
                           std::size_t bytes, unsigned flags) {

@@ -9,7 +9,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// What <<<grid, block, shared, stream>>> pushes for the kernel's stub, which pops it.
+/// Launch configuration that <<<grid, block, shared, stream>>> pushes and the kernel's stub pops.
 struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared;

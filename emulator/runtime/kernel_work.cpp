@@ -24,7 +24,7 @@ Parameters pack(const Kernel& kernel, void* const* arguments) {
   return packed;
 }
 
-/// The same where the caller gives one packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER).
+/// Arguments of a launch whose caller gives one packed buffer (CU_LAUNCH_PARAM_BUFFER_POINTER).
 Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
   const auto* buffer_tag = reinterpret_cast<void*>(1);
   const auto* size_tag = reinterpret_cast<void*>(2);
@@ -40,7 +40,7 @@ Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
   return packed;
 }
 
-/// What the runtime tells of the launch later: pointers lead to the packed copies.
+/// Keeps the parameters for later queries of the launch: pointers lead to the packed copies.
 std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel,
                                                       cudaKernelNodeParams launch, bool cooperative,
                                                       const Parameters& packed) {

@@ -6,8 +6,8 @@
 
 namespace halfgrad::emulator {
 
-constexpr std::size_t kDeviceAlignment =
-    256;  ///< of cudaMalloc (programming guide, "Device Memory Accesses")
+/// Alignment of cudaMalloc (programming guide, "Device Memory Accesses").
+constexpr std::size_t kDeviceAlignment = 256;
 
 cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes,
                             std::string made_by) {

@@ -9,7 +9,7 @@ namespace halfgrad::emulator {
 /// Allocates on the current device; 0 bytes give a null pointer. `made_by` is for messages.
 cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes, std::string made_by);
 
-/// Frees device or managed memory, or pinned memory if `host`. A pointer that is not the begin of
+/// Frees device or managed memory, or pinned memory if `host`. A pointer that is not the start of
 /// such an allocation is a finding.
 cudaError_t free_memory(const char* function, void* pointer, bool host);
 

@@ -1,4 +1,5 @@
-// Questions about pointers, hints for managed memory, and what needs hardware that is not emulated.
+// Queries about pointers, hints for managed memory, and functions for hardware that is not
+// emulated.
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/error_state.h>

@@ -7,11 +7,11 @@
 #include <halfgrad/emulator/settings.h>
 #include <halfgrad/emulator/simt/launch.h>
 
-/// Marks a function of the stand-in libraries that programs call.
+/// Exports a function of the stand-in libraries that programs call.
 #define HALFGRAD_EMULATOR_API extern "C" __attribute__((visibility("default")))
-/// Marks a C++ function of libcudart's stand-in that the other stand-in libraries (cuBLASLt) call.
-/// The rest of the emulator is hidden in it, so each library may link its own copy of pure
-/// functions, but state lives here alone.
+/// Exports a C++ function of libcudart's stand-in to the other stand-in libraries (cuBLASLt). The
+/// rest of the emulator is hidden: each library may link its own copy of pure functions, but only
+/// libcudart's stand-in holds state.
 #define HALFGRAD_EMULATOR_SHARED __attribute__((visibility("default")))
 
 namespace halfgrad::emulator {
@@ -44,8 +44,8 @@ cudaError_t error_after(FindingKind kind);
 HALFGRAD_EMULATOR_SHARED void report_call(FindingKind kind, const char* function,
                                           std::string message, Severity severity = Severity::error);
 
-/// Device pointer to the emulator's view of `bytes` bytes of it, for library calls and copies.
-/// Reports a range that is not in one live allocation and returns nullptr.
+/// Returns the host address of `bytes` bytes at a device pointer, for library calls and copies.
+/// Reports a range that is not in one live allocation, and then returns nullptr.
 HALFGRAD_EMULATOR_SHARED std::byte* host_view(const void* pointer, std::size_t bytes,
                                               AccessKind kind, OperationId operation,
                                               const char* function);

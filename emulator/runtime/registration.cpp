@@ -10,7 +10,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// What nvcc passes to __cudaRegisterFatBinary (fatbinary_section.h).
+/// Argument that nvcc passes to __cudaRegisterFatBinary (fatbinary_section.h).
 struct FatBinaryWrapper {
   int magic;
   int version;

@@ -17,9 +17,9 @@ namespace halfgrad::emulator {
 
 enum class WorkKind : unsigned char { kernel, copy, memset, library, host_function, allocation };
 
-/// What cudaGraphKernelNodeGetParams and its like tell about a node. A kernel's `kernelParams`
-/// points to `argument_pointers`, which point into `arguments`: copies that live as long as the
-/// work.
+/// Parameters that cudaGraphKernelNodeGetParams and similar calls return for a node. A kernel's
+/// `kernelParams` points to `argument_pointers`, which point into `arguments`: copies that live as
+/// long as the work.
 struct WorkParameters {
   std::variant<std::monostate, cudaKernelNodeParams, cudaMemcpy3DParms, cudaMemsetParams,
                cudaHostNodeParams>
@@ -53,7 +53,8 @@ cudaError_t wait_for_device(int device);
 /// Whether a call that may synchronise or allocate is legal now: in a global-mode capture it is
 /// not. Returns cudaErrorStreamCaptureUnsupported and adds a finding otherwise.
 cudaError_t refuse_in_capture(const char* function);
-/// The same for a call that waits for a whole device: no stream of it may be captured, in any mode.
+/// Whether a call that waits for a whole device is legal now: no stream of the device may be
+/// captured, in any mode. Otherwise fails as refuse_in_capture() does.
 cudaError_t refuse_while_device_captures(const char* function, int device);
 
 /// Runs everything that any stream has been given: at the end of the process.

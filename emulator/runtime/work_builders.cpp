@@ -44,7 +44,7 @@ void report_range(const char* side, const void* pointer, std::size_t bytes) {
                   address_text(address) + ": " + process().memory.describe_neighbour(address));
 }
 
-/// What the runtime tells of the work later.
+/// Keeps the parameters for later queries of the work.
 template <class Values>
 std::shared_ptr<const WorkParameters> kept(const Values& values) {
   auto parameters = std::make_shared<WorkParameters>();
@@ -60,7 +60,7 @@ std::string direction_text(const void* to, const void* from) {
   return std::string(place_text(from)) + " to " + place_text(to);
 }
 
-/// Marks work that a lost device no longer does.
+/// Wraps work so that it does nothing on a lost device.
 template <class Run>
 std::function<void(OperationId)> unless_lost(int device, Run run) {
   return [device, run = std::move(run)](OperationId operation) {

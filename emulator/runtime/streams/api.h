@@ -9,8 +9,8 @@
 
 namespace halfgrad::emulator {
 
-/// Runs the body of a function of the CUDA runtime: remembers its error, and turns exceptions into
-/// one.
+/// Runs the body of a function of the CUDA runtime. Exceptions become error codes, and an error is
+/// remembered for cudaGetLastError.
 template <class Body>
 cudaError_t stream_call(const char* function, Body body) {
   cudaError_t error = cudaErrorUnknown;
@@ -19,14 +19,14 @@ cudaError_t stream_call(const char* function, Body body) {
   } catch (...) {
     error = error_of_current_exception(function);
   }
-  // Not ready is an answer, which cudaGetLastError need not repeat.
+  // cudaErrorNotReady is an answer to a query, so cudaGetLastError does not repeat it.
   return error == cudaSuccess || error == cudaErrorNotReady ? error : set_error(error);
 }
 
 /// The error of a call that is made in a host function, or after the context failed.
 cudaError_t may_call(const char* function);
 
-/// The same with the state locked, after the checks of may_call().
+/// Runs the body after the checks of may_call(), with the state of all streams locked.
 template <class Body>
 cudaError_t locked_call(const char* function, Body body) {
   return stream_call(function, [&] {
@@ -43,7 +43,7 @@ Event* find_event(cudaEvent_t handle, const char* function);
 /// The task that runs the work; `before` is all that comes before it.
 Task task_of(std::shared_ptr<const Work> work, const SharedClock& before);
 
-/// A feature that the emulator lacks: says so and returns cudaErrorNotSupported.
+/// Reports a feature that the emulator lacks and returns cudaErrorNotSupported.
 cudaError_t not_implemented(const char* function, const char* feature);
 
 }  // namespace halfgrad::emulator

@@ -22,9 +22,10 @@ struct Capture {
   Stream* origin = nullptr;
   std::vector<Stream*> streams;  ///< origin first
   Graph* graph = nullptr;
-  bool owns_graph = true;            ///< false: cudaStreamBeginCaptureToGraph
-  std::vector<GraphNode*> nodes;     ///< that the capture added
-  std::vector<GraphNode*> detached;  ///< whose join cudaStreamUpdateCaptureDependencies took over
+  bool owns_graph = true;         ///< false: cudaStreamBeginCaptureToGraph
+  std::vector<GraphNode*> nodes;  ///< added by the capture
+  /// Nodes that cudaStreamUpdateCaptureDependencies replaced: the program joins them itself.
+  std::vector<GraphNode*> detached;
 };
 
 // All functions here are called with StreamState::mutex held.
@@ -41,7 +42,7 @@ void forget_stream(Stream& stream);
 /// Whether the stream may get work now: a captured one if its capture is valid, the legacy stream
 /// if no stream that waits for it is captured.
 cudaError_t may_give_work(Stream& stream, const char* function);
-/// The same for a call that waits for or asks about the stream: captured ones never may.
+/// Whether a call may wait for or ask about the stream: not while the stream is captured.
 cudaError_t may_wait(Stream& stream, const char* function);
 /// Whether the calling thread may make a call that might synchronise implicitly.
 cudaError_t refuse_unsafe_call(const char* function);

@@ -32,10 +32,10 @@ struct GraphNode {
   std::vector<GraphEdge> dependencies;
   std::vector<GraphNode*> dependents;
 
-  std::shared_ptr<const Work> work;     ///< of kernel, memcpy, memset, host, memory nodes
-  cudaEvent_t event = nullptr;          ///< of event nodes
-  Graph* child = nullptr;               ///< of a child graph node, which owns it
-  std::shared_ptr<GraphMemory> memory;  ///< of memory allocation and free nodes
+  std::shared_ptr<const Work> work;     ///< kernel, memcpy, memset, host and memory nodes only
+  cudaEvent_t event = nullptr;          ///< event nodes only
+  Graph* child = nullptr;               ///< child graph nodes only, which own it
+  std::shared_ptr<GraphMemory> memory;  ///< memory allocation and free nodes only
   bool enabled = true;                  ///< in an executable graph
 };
 

@@ -22,13 +22,13 @@ bool has_cycle(const Graph& graph) {
   return false;
 }
 
-/// Where a step of this launch stands, and all that comes before it outside its chain.
+/// Position of a step of this launch, and the clock of all that comes before it outside its chain.
 struct Place {
   Position position;
   SharedClock before;
 };
 
-/// One launch: places of the steps so far.
+/// One launch of a graph, with the places of the steps so far.
 class Launcher {
  public:
   Launcher(StreamState& state, Stream& stream, SharedClock start)

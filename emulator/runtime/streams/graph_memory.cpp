@@ -9,7 +9,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-constexpr int kUnwritten = 0xA5;  // what fresh device memory holds
+constexpr int kUnwritten = 0xA5;  // byte of fresh device memory
 
 std::mutex mutex;
 std::map<std::uint64_t, std::weak_ptr<GraphMemory>>& memories() {

@@ -11,7 +11,8 @@
 namespace halfgrad::emulator {
 
 /// Memory of an allocation node (CUDA programming guide, "Graph Memory Nodes"). It exists from the
-/// creation of the node. An executed free node marks it as not written, so later reads are found.
+/// creation of the node. An executed free node makes it unwritten again, so later reads are
+/// reported.
 struct GraphMemory {
   GraphMemory() = default;
   ~GraphMemory();

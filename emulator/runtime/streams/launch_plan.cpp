@@ -8,8 +8,8 @@ namespace {
 
 using Steps = std::vector<std::uint32_t>;
 
-/// Adds the nodes of a graph whose roots follow `entry`. Returns the steps that what follows the
-/// graph depends on.
+/// Adds the nodes of a graph whose roots follow `entry`. Returns the graph's last steps,
+/// which every node after the graph depends on.
 Steps add_steps(LaunchPlan& plan, const Graph& graph, const Steps& entry) {
   std::unordered_map<const GraphNode*, Steps> exits;
   Steps result;

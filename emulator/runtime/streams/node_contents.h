@@ -10,7 +10,7 @@
 
 namespace halfgrad::emulator {
 
-/// What a node does: the common form of the parameters of all node types.
+/// Contents of a node: the common form of the parameters of all node types.
 struct NodeContents {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   std::shared_ptr<const Work> work;

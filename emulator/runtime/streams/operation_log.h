@@ -28,7 +28,7 @@ class OperationLog final : public OperationOrder {
   bool ordered(OperationId earlier, OperationId later) const override;
   const char* describe(OperationId operation) const override;
 
-  /// Whether so many operations were added since the last forget() that another one pays.
+  /// Whether enough operations were added since the last forget() that another call is worthwhile.
   bool is_long() const;
   /// Forgets the operations that the clock covers.
   void forget(const Clock& everything_live_is_after);

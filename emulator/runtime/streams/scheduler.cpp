@@ -74,7 +74,7 @@ void Scheduler::run_until(const Clock& target) {
     if (Chain* chain = pick(&needs, others_too)) {
       run_first(lock, *chain);
     } else {
-      changed_.wait(lock);  // another thread runs what the target needs
+      changed_.wait(lock);  // until another thread has run a task
     }
   }
 }

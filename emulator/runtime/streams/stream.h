@@ -16,21 +16,21 @@ struct GraphNode;
 
 struct Stream {
   cudaStream_t handle = nullptr;
-  unsigned long long id = 0;  ///< of cudaStreamGetId, and in messages
+  unsigned long long id = 0;  ///< returned by cudaStreamGetId, used in messages
   int device = 0;
   unsigned flags = 0;
   int priority = 0;
   enum class Kind : std::uint8_t { created, legacy, per_thread } kind = Kind::created;
 
   ChainId chain = 0;
-  Position last;                  ///< of the newest operation; index 0: none yet
-  SharedClock after;              ///< what the next operation comes after, beside `last`
+  Position last;                  ///< newest operation; index 0: none yet
+  SharedClock after;              ///< other operations that the next one comes after
   std::vector<ChainId> branches;  ///< chains of concurrent branches of the graphs launched here
   /// Queries since the newest operation that said "not ready".
   std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
 
   std::shared_ptr<Capture> capture;              ///< nullptr: not captured
-  std::vector<GraphNode*> capture_dependencies;  ///< of the next captured node
+  std::vector<GraphNode*> capture_dependencies;  ///< dependencies of the next node
   cudaStreamAttrValue synchronization_policy{}, access_policy{};
 
   /// Whether it waits for the legacy stream, and the legacy stream for it.
@@ -50,9 +50,9 @@ struct Event {
   int device = 0;
   unsigned flags = 0;
   std::shared_ptr<EventRecord> record;  ///< nullptr: never recorded, or recorded in a capture
-  std::weak_ptr<Capture> capture;       ///< of the newest record, if that was captured
+  std::weak_ptr<Capture> capture;       ///< capture that holds the newest record, if any
   bool is_captured = false;
-  std::vector<GraphNode*> capture_dependencies;  ///< what a waiting stream then depends on
+  std::vector<GraphNode*> capture_dependencies;  ///< nodes that a waiting stream then follows
   std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
 };
 

@@ -72,7 +72,7 @@ class StreamState {
   ChainId host_chain_ = 0;
   std::uint32_t host_operations_ = 0;
   OperationId current_host_operation_ = 0;  ///< 0: the next access begins another one
-  SharedClock host_;   ///< what the host has waited for, and its own operations
+  SharedClock host_;                        ///< the host's operations and those it has waited for
   Clock forgettable_;  ///< host_ when forgettable_since_ was the newest operation
   OperationId forgettable_since_ = 0;
   std::map<int, Clock> destroyed_;  ///< last operations of destroyed streams, by device

@@ -32,7 +32,8 @@ const char* logged_kind(WorkKind kind) {
   }
 }
 
-/// Work of a device that an aborted kernel has spoilt does not run; callbacks do, with the error.
+/// Runs the work, except on a device that an aborted kernel made unusable: only callbacks run
+/// there.
 void run(const Work& work, OperationId operation) {
   if (!work.run) return;
   if (work.kind != WorkKind::host_function && device_is_lost(work.device)) return;
