@@ -41,6 +41,10 @@ struct ContendedAccess {
 struct ContendedWord {
   std::vector<ContendedAccess> accesses;
   bool all_strong_and_device = true;
+  /// The thread whose atomic was the last strong write, if it was of device scope. All strong
+  /// writes before it precede what the thread does to this word next (PTX ISA, "Coherence").
+  bool has_last = false;
+  std::uint32_t last_block = 0, last_thread = 0;
   Released released;
 };
 

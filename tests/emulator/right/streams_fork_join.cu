@@ -21,8 +21,8 @@ int main() {
     add<<<1, 64, 0, streams[1 + k]>>>(others[k], a);
     CHECK(cudaEventRecord(joins[k], streams[1 + k]));
   }
+  for (auto& e : joins) CHECK(cudaStreamWaitEvent(streams[0], e, 0));
   for (int k = 0; k < 2; ++k) {
-    CHECK(cudaStreamWaitEvent(streams[0], joins[k], 0));
     add<<<1, 64, 0, streams[0]>>>(a, others[k]);
   }
   CHECK(cudaGetLastError());
