@@ -75,6 +75,8 @@ class ShadowPage {
   void need_cells();
   /// Drops all history.
   void forget();
+  /// Drops the history of bytes [begin, end) of the page.
+  void forget(unsigned begin, unsigned end);
   /// Index of the running operation together with those at `index`.
   std::uint8_t with_current(std::uint8_t index);
 
