@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <halfgrad/emulator/checks/race_detector.h>
@@ -11,6 +12,21 @@ constexpr std::size_t kMostAccesses = 4096;
 
 bool releases(Order order) { return order == Order::release || order == Order::acquire_release; }
 bool acquires(Order order) { return order == Order::acquire || order == Order::acquire_release; }
+
+/// Notes whose atomic was the last: lanes of an instruction write in their order.
+void note_last(ContendedWord& word, const Touch& touch, LaneMask lanes) {
+  if (!touch.write) return;
+  word.has_last = touch.strong && touch.device && touch.access.kind == AccessKind::atomic;
+  word.last_block = touch.block.number & 0xffffffu;
+  word.last_thread = touch.thread(kWarpSize - 1 - static_cast<unsigned>(std::countl_zero(lanes)));
+}
+
+/// Whether only the thread of the last atomic accesses the word, weakly.
+bool is_last(const ContendedWord& word, const Touch& touch, LaneMask lanes) {
+  return word.has_last && !touch.strong && (lanes & (lanes - 1)) == 0 &&
+         word.last_block == (touch.block.number & 0xffffffu) &&
+         word.last_thread == touch.thread(first_lane(lanes));
+}
 
 }  // namespace
 
@@ -45,6 +61,7 @@ void RaceDetector::write_strongly(ShadowPage& page, Cell& cell, const Touch& tou
   }
   ContendedWord& word = contend(page, cell, touch);
   add_access(word, touch, lanes, true);
+  note_last(word, touch, lanes);
   synchronise(word, touch, lanes);
 }
 
@@ -125,7 +142,9 @@ void RaceDetector::visit_contended(ShadowPage& page, Cell& cell, const Touch& to
                                    LaneMask lanes) {
   ContendedWord& word = page.contended(cell.write);
   if (!(touch.strong && touch.device && word.all_strong_and_device)) {
+    const bool last = is_last(word, touch, lanes);
     for (const ContendedAccess& access : word.accesses) {
+      if (last && access.write && access.strong && access.device) continue;
       check_lanes(touch, lanes,
                   {access.block, 0, access.instruction, access.clock, access.write, access.strong,
                    access.device},
@@ -138,6 +157,7 @@ void RaceDetector::visit_contended(ShadowPage& page, Cell& cell, const Touch& to
     return;
   }
   add_access(word, touch, lanes, touch.write);
+  note_last(word, touch, lanes);
   if (touch.strong) synchronise(word, touch, lanes);
 }
 

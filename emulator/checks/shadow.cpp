@@ -1,5 +1,7 @@
 #include <halfgrad/emulator/checks/shadow.h>
 
+#include <algorithm>
+
 namespace halfgrad::emulator {
 
 GlobalShadow& GlobalShadow::of(const Allocations& memory) {
@@ -26,6 +28,17 @@ void GlobalShadow::forget(std::uint64_t begin, std::uint64_t end) {
     if (found == pages_.end()) continue;
     const PageLock page_lock(*found->second);
     found->second->forget();
+  }
+}
+
+void GlobalShadow::forget_bytes(std::uint64_t begin, std::uint64_t end) {
+  while (begin < end) {
+    const std::uint64_t first = begin >> ShadowPage::kBytesLog << ShadowPage::kBytesLog;
+    const std::uint64_t last = std::min(end, first + ShadowPage::kBytes);
+    ShadowPage& here = page(begin >> ShadowPage::kBytesLog);
+    const PageLock lock(here);
+    here.forget(static_cast<unsigned>(begin - first), static_cast<unsigned>(last - first));
+    begin = last;
   }
 }
 

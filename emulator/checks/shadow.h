@@ -20,6 +20,8 @@ class GlobalShadow {
   ShadowPage& page(std::uint64_t number);
   /// Drops the history of whole pages in [begin, end): call when memory is freed.
   void forget(std::uint64_t begin, std::uint64_t end);
+  /// Drops the history of exactly these bytes: call when a piece of the device's heap is given out.
+  void forget_bytes(std::uint64_t begin, std::uint64_t end);
 
  private:
   std::mutex mutex_;

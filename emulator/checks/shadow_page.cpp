@@ -21,6 +21,14 @@ void ShadowPage::forget() {
   free_contended_.clear();
 }
 
+void ShadowPage::forget(unsigned begin, unsigned end) {
+  need_cells();
+  for (unsigned i = begin >> cell_log_; i < (end + (1u << cell_log_) - 1) >> cell_log_; ++i) {
+    if (cells_[i].write.listed && is_live(cells_[i].write)) drop_contended(cells_[i].write);
+    cells_[i] = Cell();
+  }
+}
+
 void ShadowPage::refine(unsigned log) {
   if (log >= cell_log_) return;
   if (cells_ != nullptr) {

@@ -41,6 +41,10 @@ struct ContendedAccess {
 struct ContendedWord {
   std::vector<ContendedAccess> accesses;
   bool all_strong_and_device = true;
+  /// The thread whose atomic was the last strong write, if it was of device scope. All strong
+  /// writes before it precede what the thread does to this word next (PTX ISA, "Coherence").
+  bool has_last = false;
+  std::uint32_t last_block = 0, last_thread = 0;
   Released released;
 };
 
@@ -71,6 +75,8 @@ class ShadowPage {
   void need_cells();
   /// Drops all history.
   void forget();
+  /// Drops the history of bytes [begin, end) of the page.
+  void forget(unsigned begin, unsigned end);
   /// Index of the running operation together with those at `index`.
   std::uint8_t with_current(std::uint8_t index);
 

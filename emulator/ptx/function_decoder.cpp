@@ -4,6 +4,7 @@
 
 #include <halfgrad/emulator/ptx/encoder.h>
 #include <halfgrad/emulator/ptx/families.h>
+#include <halfgrad/emulator/ptx/guessed_loads.h>
 #include <halfgrad/emulator/ptx/register_allocation.h>
 #include <halfgrad/emulator/ptx/unknown_instruction.h>
 
@@ -123,6 +124,7 @@ void FunctionDecoder::finish() {
   ret.kind = InstructionClass::control;
   builder_.add(ret, std::move(end));
   resolve_jumps();
+  relax_guessed_loads(function_);
   function_.local_bytes = align_up(function_.local_bytes, local_alignment_);
   function_.parameter_bytes = align_up(function_.parameter_bytes, 16);
   place_registers(builder_);

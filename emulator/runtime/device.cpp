@@ -7,7 +7,9 @@
 #include <halfgrad/emulator/report/gpu_model.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
+#include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/work.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -132,6 +134,10 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_
     const auto i = static_cast<std::size_t>(limit);
     DeviceOptions& options = device_options(current_device());
     if (i >= options.limits.size()) return cudaErrorUnsupportedLimit;
+    const bool heap = limit == cudaLimitMallocHeapSize;
+    // The heap keeps its size once a kernel has used it (programming guide, "Heap Memory
+    // Allocation").
+    if (heap && !device_heap(current_device()).resize(value)) return cudaErrorInvalidValue;
     options.limits[i] = value;
     return cudaSuccess;
   });

@@ -12,6 +12,7 @@
 #include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/memory_pools.h>
 #include <halfgrad/emulator/runtime/work.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -23,6 +24,7 @@ void report_leaks() {
     if (allocation.kind == MemoryKind::variable || allocation.made_by.empty()) continue;
     if (allocation.made_by.rfind("cudaHostRegister", 0) == 0) continue;
     if (allocation.made_by.rfind("variable ", 0) == 0) continue;
+    if (allocation.made_by.rfind(DeviceHeap::kName, 0) == 0) continue;
     if (allocation.made_by.rfind(kGraphMemory, 0) == 0) continue;
     report_call(FindingKind::leak, allocation.made_by.c_str(),
                 std::to_string(allocation.bytes) + " bytes were never freed");

@@ -1,12 +1,15 @@
 #include <halfgrad/emulator/runtime/process.h>
 
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/work.h>
+#include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 
@@ -20,11 +23,22 @@ Process& process() {
   return *one;
 }
 
+DeviceHeap& device_heap(int device) {
+  static std::mutex mutex;
+  static auto* const heaps = new std::map<int, DeviceHeap>;  // never destroyed, as the process
+  const std::lock_guard lock(mutex);
+  return heaps->try_emplace(device, process().memory, device).first->second;
+}
+
 Machine machine(int device) {
   const Gpu& gpu = gpu_of(device);
   Process& here = process();
-  return {here.memory, here.findings, here.settings, gpu.multiprocessors,
-          gpu.shared_bytes_per_block_optin};
+  return {here.memory,
+          here.findings,
+          here.settings,
+          gpu.multiprocessors,
+          gpu.shared_bytes_per_block_optin,
+          &device_heap(device)};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

@@ -26,6 +26,8 @@ HALFGRAD_EMULATOR_SHARED Process& process();
 
 /// The device that the calling thread selected with cudaSetDevice.
 HALFGRAD_EMULATOR_SHARED int current_device();
+/// The heap of malloc in kernels of a device.
+DeviceHeap& device_heap(int device);
 /// The machine that runs kernels of a device.
 Machine machine(int device);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/checks/shadow.h>
 #include <halfgrad/emulator/memory/access.h>
 #include <halfgrad/emulator/simt/device_heap.h>
 #include <halfgrad/emulator/simt/printf_format.h>
@@ -102,8 +103,14 @@ void call_printf(LaneCall& call) {
 }
 
 void call_malloc(LaneCall& call) {
-  DeviceHeap* heap = call.run.launch().machine.heap;
-  call.set_result(heap == nullptr ? 0 : heap->allocate(call.argument(0)));
+  const Machine& machine = call.run.launch().machine;
+  const std::uint64_t bytes = call.argument(0);
+  const std::uint64_t address = machine.heap == nullptr ? 0 : machine.heap->allocate(bytes);
+  // What other threads did with the piece before they freed it is ordered before.
+  if (address != 0 && machine.settings.check_race) {
+    GlobalShadow::of(machine.memory).forget_bytes(address, address + bytes);
+  }
+  call.set_result(address);
 }
 
 void call_free(LaneCall& call) {

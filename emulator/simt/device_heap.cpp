@@ -27,7 +27,7 @@ std::uint64_t DeviceHeap::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes == 0 || bytes > bytes_) return 0;
   if (allocation_ == nullptr) {
-    allocation_ = memory_.allocate(MemoryKind::device, device_, bytes_, 256, "malloc in kernels");
+    allocation_ = memory_.allocate(MemoryKind::device, device_, bytes_, 256, kName);
     if (allocation_ == nullptr) return 0;
     free_[0] = bytes_;
   }

@@ -24,6 +24,9 @@ class DeviceHeap {
   bool resize(std::size_t bytes);
   std::size_t bytes() const;
 
+  /// How the heap's allocation is named.
+  static constexpr const char* kName = "malloc in kernels";
+
   /// Returns 0 if no piece of that size is free. Addresses are multiples of 16.
   std::uint64_t allocate(std::size_t bytes);
   /// Returns false if no live piece begins at the address.
