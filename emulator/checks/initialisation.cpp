@@ -88,7 +88,7 @@ void InitialisationCheck::shared(RaceDetector& reports, const Touch& touch,
 void InitialisationCheck::global(RaceDetector& reports, const Touch& touch,
                                  const LaneAddresses& addresses) {
   const Allocations& memory = touch.execution.launch->machine.memory;
-  const Allocation* allocation = nullptr;  // of the lane before: mostly the next one's too
+  const Allocation* allocation = nullptr;  // the last lane's, mostly this lane's too
   const auto marks = [&](unsigned lane) -> std::byte* {
     const bool same =
         allocation != nullptr && addresses[lane] - allocation->begin < allocation->bytes;

@@ -19,7 +19,7 @@ struct Touch {
   const Access& access;
   BlockKnowledge& block;
   WarpKnowledge& warp;
-  ReaderLists& block_readers;              ///< of shared memory
+  ReaderLists& block_readers;              ///< readers of shared memory
   const HostPointers* pointers = nullptr;  ///< to the bytes before a store
   const std::byte* stored = nullptr;       ///< the bytes of a store
   const LaneAddresses* addresses = nullptr;

@@ -63,7 +63,7 @@ class ReaderLists {
   Reader& place(std::uint32_t index);
 
   std::uint64_t serial_;
-  std::unique_ptr<Recent> own_recent_;   ///< of a block
+  std::unique_ptr<Recent> own_recent_;   ///< used if a block owns the lists
   std::uint32_t first_ = 0;              ///< number of the list at index 0
   std::atomic<std::uint32_t> count_{1};  ///< number 0 means "no list"
   std::mutex mutex_;

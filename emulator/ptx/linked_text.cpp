@@ -83,7 +83,7 @@ class SymbolReader {
   bool shared_ = false;
 };
 
-/// Copies a text with other symbols and file numbers.
+/// Copies a text with other symbols and other indices of files.
 class TextCopy {
  public:
   TextCopy(std::string_view from, const Renames& renames, std::uint32_t first_file)

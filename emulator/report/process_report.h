@@ -40,8 +40,8 @@ struct KernelRecord {
   std::map<std::pair<std::string, unsigned>, InstructionCounters> lines;
 };
 
-/// What work other than a kernel moves and computes: bytes of a copy's source or of a memset, or
-/// bytes that a library call has to read and write once, and its arithmetic.
+/// Cost of work other than a kernel: bytes of a copy's source or of a memset, or the bytes that a
+/// library call has to read and write once, and its arithmetic.
 struct WorkCost {
   std::uint64_t bytes = 0, flops = 0;
 };

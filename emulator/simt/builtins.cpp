@@ -106,7 +106,7 @@ void call_malloc(LaneCall& call) {
   const Machine& machine = call.run.launch().machine;
   const std::uint64_t bytes = call.argument(0);
   const std::uint64_t address = machine.heap == nullptr ? 0 : machine.heap->allocate(bytes);
-  // What other threads did with the piece before they freed it is ordered before.
+  // Accesses of other threads before they freed the piece come before this call.
   if (address != 0 && machine.settings.check_race) {
     GlobalShadow::of(machine.memory).forget_bytes(address, address + bytes);
   }

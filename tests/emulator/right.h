@@ -1,16 +1,16 @@
-// What the right programs share: they compare their results themselves.
+// Comparisons of results with expected values, for the programs in right/.
 #pragma once
 
 #include <vector>
 
 #include "planted.h"
 
-#define EXPECT(condition)                                                \
-  do {                                                                   \
-    if (!(condition)) {                                                  \
-      std::printf("%s:%d: not %s\n", __FILE__, __LINE__, #condition);    \
-      std::exit(1);                                                      \
-    }                                                                    \
+#define EXPECT(condition)                                             \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      std::printf("%s:%d: not %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                   \
+    }                                                                 \
   } while (0)
 
 template <class T>

@@ -14,8 +14,10 @@ __global__ void ring(int* slots, int* full, int* out, int rounds) {
     if (threadIdx.x == 0)
       while (flag.load(cuda::memory_order_acquire) != wanted) __nanosleep(10);
     __syncthreads();
-    if (blockIdx.x == 0) slot[threadIdx.x] = round * 32 + threadIdx.x;
-    else out[round * 32 + threadIdx.x] = slot[31 - threadIdx.x];
+    if (blockIdx.x == 0)
+      slot[threadIdx.x] = round * 32 + threadIdx.x;
+    else
+      out[round * 32 + threadIdx.x] = slot[31 - threadIdx.x];
     __syncthreads();
     if (threadIdx.x == 0) flag.store(wanted + 1, cuda::memory_order_release);
   }

@@ -27,8 +27,10 @@ __device__ Operation operations[] = {sum, product};
 
 __global__ void make(Shape** shapes) {
   const int i = threadIdx.x;
-  if (i % 2 == 0) shapes[i] = new Square(float(i));
-  else shapes[i] = new Box(float(i), 2.0f);
+  if (i % 2 == 0)
+    shapes[i] = new Square(float(i));
+  else
+    shapes[i] = new Box(float(i), 2.0f);
 }
 __global__ void use(Shape** shapes, float* result) {
   const int i = threadIdx.x;

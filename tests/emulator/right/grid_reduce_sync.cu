@@ -12,7 +12,8 @@ __global__ void reduce(const float* x, float* partial, float* result, int n) {
   partial[grid.thread_rank()] = sum;
   grid.sync();
   for (int step = grid.size() / 2; step > 0; step /= 2) {
-    if (grid.thread_rank() < step) partial[grid.thread_rank()] += partial[grid.thread_rank() + step];
+    if (grid.thread_rank() < step)
+      partial[grid.thread_rank()] += partial[grid.thread_rank() + step];
     grid.sync();
   }
   if (grid.thread_rank() == 0) *result = partial[0];

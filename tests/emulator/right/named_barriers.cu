@@ -1,7 +1,9 @@
 // Producer warps arrive at named barriers, consumer warps wait at them: full and empty buffers.
 #include "../right.h"
 
-__device__ void arrive(int barrier) { asm volatile("bar.arrive %0, 64;" ::"r"(barrier) : "memory"); }
+__device__ void arrive(int barrier) {
+  asm volatile("bar.arrive %0, 64;" ::"r"(barrier) : "memory");
+}
 __device__ void wait(int barrier) { asm volatile("bar.sync %0, 64;" ::"r"(barrier) : "memory"); }
 
 __global__ void relay(const int* x, int* y, int tiles) {

@@ -3,7 +3,8 @@
 
 __device__ void copy(void* shared, const void* global, int bytes) {
   const unsigned address = unsigned(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(bytes));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global),
+               "r"(bytes));
 }
 
 __global__ void sum(const float* x, float* y, int n, int tiles) {

@@ -5,7 +5,8 @@ __global__ void step(const int* levels, int* next, bool* changed, int n, int lev
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   next[i] = levels[i];
-  if (levels[i] < 0 && ((i > 0 && levels[i - 1] == level) || (i + 1 < n && levels[i + 1] == level))) {
+  if (levels[i] < 0 &&
+      ((i > 0 && levels[i - 1] == level) || (i + 1 < n && levels[i + 1] == level))) {
     next[i] = level + 1;
     *changed = true;
   }

@@ -147,5 +147,5 @@ int main(int argc, char** argv) {
     histogram(c);
     segments(c);
   }
-  return verdict();
+  return exit_code();
 }

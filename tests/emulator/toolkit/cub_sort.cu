@@ -74,5 +74,5 @@ int main(int argc, char** argv) {
     radix_float(n);
     merge(n);
   }
-  return verdict();
+  return exit_code();
 }

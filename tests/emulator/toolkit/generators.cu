@@ -63,5 +63,5 @@ int main() {
   // Philox4x32-10 of counter 0 and key 0, from the known answers of Random123.
   const unsigned expected[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
   for (int i = 0; i < 4; ++i) verify(host[i] == expected[i], "Philox of 0", i);
-  return verdict();
+  return exit_code();
 }

@@ -145,5 +145,5 @@ int main() {
     verify(floats[i] == float(i * i) + 2.0f * float(i) + 2, "complex", i);
   SUCCEED(cudaFree(in));
   SUCCEED(cudaFree(out));
-  return verdict();
+  return exit_code();
 }

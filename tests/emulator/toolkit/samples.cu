@@ -272,5 +272,5 @@ int main() {
   peers();
   SUCCEED(cudaProfilerStop());
   SUCCEED(cudaDeviceReset());
-  return verdict();
+  return exit_code();
 }

@@ -139,5 +139,5 @@ int main() {
   compare<both<__nv_bfloat16>>("bfloat16", 0);
   compare<conversions>("conversions", 1);
   compare_functions();
-  return verdict();
+  return exit_code();
 }

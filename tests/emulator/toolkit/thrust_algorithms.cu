@@ -136,5 +136,5 @@ int main(int argc, char** argv) {
     sets(n);
     partitions(n);
   }
-  return verdict();
+  return exit_code();
 }

@@ -36,7 +36,7 @@ inline std::vector<size_t> sizes(int argc, char** argv) {
   return all;
 }
 
-inline int verdict() {
+inline int exit_code() {
   std::printf(failures == 0 ? "right\n" : "%d wrong\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -24,5 +24,5 @@ int main() {
     verify(host[i] == 2 * i + 5, "function of the other source", i);
     verify(host[32 + i] == 3 * i + 9 + 7 + 32, "variables of the other source", i);
   }
-  return verdict();
+  return exit_code();
 }
