@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace halfgrad::emulator {
+namespace {
+
+/// Operations that a page keeps when it drops the unused ones. Twice as many have an index in 8
+/// bits, with room for those of the running operation.
+constexpr std::size_t kMostKept = 100;
+
+}  // namespace
 
 void ShadowPage::need_cells() {
   if (cells_ != nullptr) return;
@@ -79,13 +86,13 @@ void ShadowPage::forget_past(const OperationOrder* order) {
   }
   used[whole.write.operation] = used[whole.read.operation] = order != nullptr;
   const auto kept = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
-  most_operations_ = std::max<std::size_t>(24, 2 * kept);
-  if (kept > 100 || order == nullptr) {
+  if (kept > kMostKept || order == nullptr) {
     std::fill_n(cells_.get(), count, Cell());
     whole = Cell();
     operations_.clear();
     return;
   }
+  most_operations_ = std::max(kFewOperations, 2 * kept);
   std::array<std::uint8_t, 256> renumbered{};
   std::vector<PageOperations> operations;
   for (std::size_t i = 0; i < operations_.size(); ++i) {

@@ -97,6 +97,8 @@ class ShadowPage {
   std::atomic_flag locked = ATOMIC_FLAG_INIT;
 
  private:
+  static constexpr std::size_t kFewOperations = 24;
+
   std::uint8_t index_of(std::uint64_t serial, std::vector<OperationId> ids);
   void forget_past(const OperationOrder* order);
 
@@ -104,7 +106,7 @@ class ShadowPage {
   std::uint8_t current_ = 0;
   std::uint64_t serial_ = 0;
   std::unique_ptr<Cell[]> cells_;
-  std::size_t most_operations_ = 24;  ///< before the unused ones are dropped
+  std::size_t most_operations_ = kFewOperations;  ///< before the unused ones are dropped
   std::vector<PageOperations> operations_;
   std::array<Standing, 256> standing_{};
   std::vector<std::unique_ptr<ContendedWord>> contended_;
