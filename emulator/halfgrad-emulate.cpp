@@ -61,6 +61,14 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+void explain_missing_report(const std::string& program) {
+  std::fprintf(stderr,
+               "halfgrad-emulate: %s left no report, so nothing was checked. It must end normally, "
+               "and link the shared\nCUDA runtime: nvcc -cudart shared -gencode "
+               "arch=compute_80,code=compute_80 ...\n",
+               program.c_str());
+}
+
 int run(CommandOptions options) {
   const ReportFile report;
   options.settings.report_json = report.path();
@@ -69,13 +77,9 @@ int run(CommandOptions options) {
   const int code = run_program(options.program, {{"LD_LIBRARY_PATH", libraries},
                                                  {"HALFGRAD_EMULATE", to_json(options.settings)}});
   if (code == 127 && report.text().empty()) return code;
+  const bool quiet = options.settings.quiet;
   if (report.text().empty()) {
-    std::fprintf(
-        stderr,
-        "halfgrad-emulate: %s left no report, so nothing was checked. It must end normally, "
-        "and link the shared\nCUDA runtime: nvcc -cudart shared -gencode "
-        "arch=compute_80,code=compute_80 ...\n",
-        options.program[0].c_str());
+    if (!quiet) explain_missing_report(options.program[0]);
     return code != 0 ? code : kNothingChecked;
   }
   const std::string json = with_predictions(report.text());
@@ -84,7 +88,7 @@ int run(CommandOptions options) {
   write_file(options.html, html_report(json, joined(options.program)));
   write_file(options.junit, junit_report(json));
   write_file(options.trace, trace_report(json));
-  std::fprintf(stderr, "halfgrad-emulate: %s\n", summary.text.c_str());
+  if (!quiet) std::fprintf(stderr, "halfgrad-emulate: %s\n", summary.text.c_str());
   return code != 0 ? code : summary.errors != 0 ? kErrorsFound : 0;
 }
 

@@ -29,6 +29,7 @@ void each_setting(S& s, F f) {
   f("multiprocessors", s.multiprocessors);
   f("refuse", s.refuse);
   f("relu_keeps_nan", s.relu_keeps_nan);
+  f("quiet", s.quiet);
   f("report_json", s.report_json);
   f("trace", s.trace);
 }

@@ -25,6 +25,7 @@ struct Settings {
   unsigned multiprocessors = 0;       ///< replaces the GPU's count; 0: keeps it
   std::string refuse;                 ///< cuBLASLt features to refuse: "epilogue", ...
   bool relu_keeps_nan = false;        ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
+  bool quiet = false;                 ///< prints no findings; the report has them
   std::string report_json;            ///< path to write findings and counters to, or ""
   std::string trace;                  ///< path of a Perfetto trace, or ""
 };

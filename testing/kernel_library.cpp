@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 
 #include <halfgrad/core/stream.h>
-#include <halfgrad/testing/kernel_abi.h>
+#include <halfgrad/testing/kernel_symbol.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 static_assert(halfgrad_float64 == static_cast<int>(DType::f64) &&
               halfgrad_bfloat16 == static_cast<int>(DType::bf16) &&
               halfgrad_bool == static_cast<int>(DType::boolean));
-
-halfgrad_tensor to_abi(const Array& array) {
-  return {array.data(), static_cast<std::int32_t>(array.dtype()), array.ndim(),
-          array.sizes().data(), array.strides().data()};
-}
 
 std::string dtypes_of(const std::vector<Array>& arrays) {
   std::string text;
@@ -30,25 +25,42 @@ std::string dtypes_of(const std::vector<Array>& arrays) {
 
 }  // namespace
 
-Kernel load_kernel(const std::string& library, const std::string& symbol) {
+namespace detail {
+
+KernelSymbol load_symbol(const std::string& library, const std::string& symbol) {
   // dlopen searches for a name without a slash in the system's folders, not in the current one.
   const bool is_here = std::filesystem::is_regular_file(library);
   const std::string path = is_here ? std::filesystem::absolute(library).string() : library;
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const found = handle == nullptr ? nullptr : dlsym(handle, symbol.c_str());
   if (found == nullptr) throw std::runtime_error(std::string("load_kernel: ") + dlerror());
-  const auto kernel = reinterpret_cast<halfgrad_kernel>(found);
-  return [kernel, symbol](const std::vector<Array>& inputs, const Array& output) {
+  return {handle, reinterpret_cast<halfgrad_kernel>(found), symbol};
+}
+
+halfgrad_tensor to_abi(const Array& array) {
+  return {array.data(), static_cast<std::int32_t>(array.dtype()), array.ndim(),
+          array.sizes().data(), array.strides().data()};
+}
+
+void expect_success(int code, const std::string& symbol, const std::vector<Array>& inputs,
+                    const Array& output) {
+  if (code == 0) return;
+  throw std::runtime_error(symbol + " returned " + std::to_string(code) + " for " +
+                           dtypes_of(inputs) + " -> " + std::string(name(output.dtype())));
+}
+
+}  // namespace detail
+
+Kernel load_kernel(const std::string& library, const std::string& symbol) {
+  const detail::KernelSymbol kernel = detail::load_symbol(library, symbol);
+  return [kernel](const std::vector<Array>& inputs, const Array& output) {
     std::vector<halfgrad_tensor> tensors;
-    for (const Array& input : inputs) tensors.push_back(to_abi(input));
-    const halfgrad_tensor result = to_abi(output);
+    for (const Array& input : inputs) tensors.push_back(detail::to_abi(input));
+    const halfgrad_tensor result = detail::to_abi(output);
     void* const stream = current_stream(output.device()).native();
     const int code =
-        kernel(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);
-    if (code != 0) {
-      throw std::runtime_error(symbol + " returned " + std::to_string(code) + " for " +
-                               dtypes_of(inputs) + " -> " + std::string(name(output.dtype())));
-    }
+        kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);
+    detail::expect_success(code, kernel.name, inputs, output);
   };
 }
 

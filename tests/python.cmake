@@ -31,3 +31,16 @@ add_test(NAME voice COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::
 add_test(NAME scripts COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
                               "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
                               -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/scripts.cmake")
+# The example of a pytest suite for CUDA kernels, which runs under the emulator.
+if(TARGET example_cuda_kernels AND HALFGRAD_TOOLS)
+  set(example "${PROJECT_SOURCE_DIR}/examples/cuda_kernels/test_kernels.py")
+  add_test(NAME pytest_cuda_kernels
+           COMMAND sh -c "\"$0\" -c 'import pytest' || exit 77; exec \"$0\" -m pytest -q -p no:cacheprovider \"$1\""
+                   "$<TARGET_FILE:Python3::Interpreter>" "${example}")
+  set_tests_properties(
+    pytest_cuda_kernels
+    PROPERTIES SKIP_RETURN_CODE 77
+               ENVIRONMENT "HALFGRAD_CHECK=$<TARGET_FILE:halfgrad-check>;HALFGRAD_INCLUDE=${PROJECT_BINARY_DIR}/include;NVCC=${CUDAToolkit_NVCC_EXECUTABLE};PYTHONDONTWRITEBYTECODE=1")
+else()
+  message(STATUS "No nvcc, emulator or tools: the example of pytest for CUDA kernels is not tested")
+endif()

@@ -17,6 +17,7 @@
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_report.h>
 
+#include "halfgrad-check/emulated.h"
 #include "halfgrad-check/values.h"
 
 namespace {
@@ -36,6 +37,8 @@ const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguou
 
 struct Arguments {
   std::string shared_library, symbol, op, json, junit, smallest;
+  bool emulate = false;
+  std::string reports;  ///< this process runs in the emulator: folder for check_emulated()
   std::vector<std::string> values, layouts;
   std::string dtype = "float32", output, accumulate;  // empty: the op's default
   std::vector<std::int64_t> dims;
@@ -51,6 +54,12 @@ void write(const std::string& path, const std::string& text) {
   }
 }
 
+void write(const Arguments& given, const hg::check::Documents& documents) {
+  if (given.json != "-") programs::print_wrapped(documents.text, 16);
+  if (!given.json.empty()) write(given.json, documents.json);
+  if (!given.junit.empty()) write(given.junit, documents.junit);
+}
+
 hg::testing::KernelReport report(const Arguments& given,
                                  const hg::testing::KernelCheckOptions& options) {
   const bool stored = !given.values.empty();
@@ -58,8 +67,10 @@ hg::testing::KernelReport report(const Arguments& given,
     throw std::invalid_argument("expected --library or --values, got neither");
   }
   hg::testing::Kernel kernel;
-  if (!given.shared_library.empty())
-    kernel = hg::testing::load_kernel(given.shared_library, given.symbol);
+  if (!given.shared_library.empty()) {
+    const auto load = given.emulate ? hg::testing::load_cuda_kernel : hg::testing::load_kernel;
+    kernel = load(given.shared_library, given.symbol);
+  }
   return stored ? hg::check::judge_files(given.op, given.values, kernel, options)
                 : hg::testing::check_kernel(kernel, given.op, options);
 }
@@ -75,11 +86,18 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   if (!given.output.empty()) options.output = kDTypes.at(given.output);
   if (!given.accumulate.empty()) options.accumulate = kDTypes.at(given.accumulate);
   const auto result = report(given, options);
-  if (given.json != "-") programs::print_wrapped(hg::testing::to_text(result), 16);
-  if (!given.json.empty()) write(given.json, hg::testing::to_json(result));
-  if (!given.junit.empty()) write(given.junit, hg::testing::to_junit({result}));
+  const hg::check::Documents documents{hg::testing::to_text(result), hg::testing::to_json(result),
+                                       hg::testing::to_junit({result}),
+                                       result.passed()    ? 0
+                                       : result.checked() ? 1
+                                                          : 2};
   if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
-  return result.passed() ? 0 : result.checked() ? 1 : 2;
+  if (given.reports.empty()) {
+    write(given, documents);
+  } else {
+    hg::check::write_documents(given.reports, documents);
+  }
+  return documents.exit_code;
 }
 
 std::vector<std::string> names_of(const std::map<std::string, Layout>& layouts) {
@@ -116,7 +134,13 @@ void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelChec
       ->needs(library);
   app.add_flag("--in-place", options.in_place, "Also write the output into the first input")
       ->needs(library);
-  app.add_option("--device", given.device, "cpu, cuda or cuda:N");
+  auto* device = app.add_option("--device", given.device, "cpu, cuda or cuda:N");
+  app.add_flag("--emulate", given.emulate,
+               "Run a CUDA kernel without a GPU, under halfgrad-emulate, and report races, stray "
+               "accesses and uncoalesced lines too")
+      ->needs(library)
+      ->excludes(device);
+  app.add_option("--reports", given.reports)->group("");  // hidden: from check_emulated()
   app.add_option("--output", given.output, "Dtype of the result")
       ->transform(programs::dtype_name());
   app.add_option("--accumulate", given.accumulate, "Dtype of intermediate results")
@@ -156,7 +180,10 @@ int main(int argc, char** argv) {
         ->check(writable);
     app.add_option("--junit", given.junit, "Write a JUnit document to this file")->check(writable);
     app.parse_or_exit(argc, argv);
-    return check(given, options);
+    if (!given.emulate || !given.reports.empty()) return check(given, options);
+    const hg::check::Documents documents = hg::check::check_emulated(argc, argv);
+    if (!documents.json.empty()) write(given, documents);
+    return documents.exit_code;
   };
   return programs::run("halfgrad-check", body, kNotChecked);
 }

@@ -82,6 +82,7 @@ void add_options(CLI::App& app, CommandOptions& options) {
   app.add_flag_callback(
       "--continue", [&] { settings.continue_after_abort = true; },
       "Later calls work although a kernel was aborted");
+  app.add_flag("--quiet", settings.quiet, "Print no findings and no summary; reports have them");
   app.add_flag("--step{*}", options.step_kernel,
                "Print every instruction with its registers; --step=KERNEL: of kernels whose name "
                "contains KERNEL");

@@ -17,7 +17,7 @@ Process& process() {
   // It is never destroyed: destructors of the program's static objects free device memory.
   static Process* const one = [] {
     auto* made = new Process{settings(), {}, {}};
-    made->findings.listen(print_finding);
+    if (!made->settings.quiet) made->findings.listen(print_finding);
     return made;
   }();
   return *one;

@@ -87,14 +87,22 @@ double largest_error(const std::vector<float>& x, const std::vector<float>& sums
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool fixed = argc == 2 && std::strcmp(argv[1], "--fixed") == 0;
-  if (argc > 1 && !fixed) {
-    std::printf(
-        "first_kernel [--fixed]: sums the rows of a 200 x 48 matrix on a GPU, or under\n"
-        "halfgrad-emulate, by a kernel with three mistakes; --fixed: by one without.\n");
-    return std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
+  bool fixed = false;
+  int rows = 200;
+  const int columns = 48;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--fixed") == 0) {
+      fixed = true;
+    } else if (std::strcmp(argv[i], "--rows") == 0 && i + 1 < argc && std::atoi(argv[i + 1]) > 0) {
+      rows = std::atoi(argv[++i]);
+    } else {
+      std::printf(
+          "first_kernel [--rows N] [--fixed]: sums the rows of a matrix with 48 columns on a GPU,\n"
+          "or under halfgrad-emulate, by a kernel with three mistakes; --fixed: by one without.\n"
+          "--rows: 200 by default; for a multiple of 128 one mistake has no effect.\n");
+      return std::strcmp(argv[i], "--help") == 0 ? 0 : 2;
+    }
   }
-  const int rows = 200, columns = 48;
   std::vector<float> x(rows * columns), sums(rows);
   for (int i = 0; i < rows * columns; ++i) x[i] = static_cast<float>(i % 7 - i / columns % 5);
 

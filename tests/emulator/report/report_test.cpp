@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -66,6 +69,57 @@ TEST(Report, HtmlEscapesAndIsSelfContained) {
   EXPECT_NE(html.find("predicted"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
+}
+
+/// The page of process_report() after a change.
+template <class F>
+std::string page_after(const F& change) {
+  auto report = nlohmann::json::parse(process_report());
+  change(report);
+  return html_report(with_predictions(report.dump()), "./a");
+}
+
+TEST(Report, HtmlShowsTheSourceOfFindingsAndLines) {
+  const auto file = std::filesystem::temp_directory_path() / "halfgrad_report_test.cu";
+  std::ofstream(file) << "1\n2\n3\n4\n5\n6\n  y[i] = x[i] < 1;\n";
+  const std::string html = page_after([&](nlohmann::json& report) {
+    report["kernels"][0]["lines"][0]["file"] = file.string();
+    report["findings"][0]["file"] = file.string();
+    report["findings"][0]["line"] = 7;
+    report["findings"][0]["text"] = "error: race: a store\n  at " + file.string() + ":7\n";
+  });
+  std::filesystem::remove(file);
+  EXPECT_NE(html.find("<pre class=\"source\">7  y[i] = x[i] &lt; 1;</pre>"), std::string::npos);
+  EXPECT_NE(html.find("<code>y[i] = x[i] &lt; 1;</code>"), std::string::npos);
+  EXPECT_NE(html.find("at halfgrad_report_test.cu:7"), std::string::npos);
+  EXPECT_EQ(html.find(file.parent_path().string() + "/"), std::string::npos);
+}
+
+TEST(Report, HtmlShowsErrorsFirstThenLinesThenPredictions) {
+  const std::string html = page_after([](nlohmann::json& report) {
+    std::swap(report["findings"][0], report["findings"][1]);  // the note before the error
+  });
+  const std::size_t error = html.find("class=\"finding error\""),
+                    note = html.find("class=\"finding note\""), line = html.find("Source lines"),
+                    predicted = html.find("<th class=\"predicted\">");
+  EXPECT_LT(error, note);
+  EXPECT_LT(note, line);
+  EXPECT_LT(line, predicted);
+  EXPECT_NE(predicted, std::string::npos);
+}
+
+TEST(Report, HtmlMarksUncoalescedLines) {
+  EXPECT_NE(page_after([](nlohmann::json&) {}).find("<td class=\"bad\">64,000</td><td>8,000</td>"),
+            std::string::npos);
+}
+
+TEST(Report, HtmlSaysIfNoLaunchWasCounted) {
+  const std::string html = page_after([](nlohmann::json& report) {
+    report["kernels"] = nlohmann::json::array();
+    report["launches"] = nlohmann::json::array();
+  });
+  EXPECT_NE(html.find("No launch ran to its end"), std::string::npos);
+  EXPECT_EQ(html.find("<table>"), std::string::npos);
 }
 
 TEST(Report, JunitFailsForErrorsOnly) {

@@ -1,0 +1,24 @@
+# Checks the session of docs/emulator.md: runs -DPROGRAM=first_kernel by -DEMULATE=halfgrad-emulate. Writes its
+# page to -DPAGE, which is removed.
+cmake_minimum_required(VERSION 3.24)
+
+function(expect code)
+  execute_process(COMMAND "${EMULATE}" --report "${PAGE}" "${PROGRAM}" ${options}
+                  RESULT_VARIABLE got OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  file(READ "${PAGE}" page)
+  foreach(pattern IN LISTS ARGN)
+    if(NOT got EQUAL code OR NOT "${text}${page}" MATCHES "${pattern}")
+      message(FATAL_ERROR "first_kernel ${options}: expected ${code} and '${pattern}', got ${got} and\n${text}${page}")
+    endif()
+  endforeach()
+endfunction()
+
+set(options "")
+expect(1 "error: race: [^\n]*\n[^\n]*first_kernel.cu:33: ld.shared"
+         "error: out-of-bounds: load of 4 bytes [^\n]*38400 bytes" "first_kernel.cu:28: ld.global" "No launch ran to its end")
+set(options --rows 256)
+expect(1 "4 errors, 0 notes in 1 launch" "<td class=\"bad\">12,288</td><td>1,536</td>"
+         "<pre class=\"source\">36  sums.row. = sum - largest.0.;</pre>")
+set(options --fixed)
+expect(0 "0 errors, 0 notes in 1 launch" "<p>None.</p>" "<td>1,200</td><td>1,200</td>")
+file(REMOVE "${PAGE}")
