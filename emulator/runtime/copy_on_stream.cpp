@@ -57,9 +57,9 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
     if (const cudaError_t error = refuse_in_capture(function)) return error;
   }
   Work work;
-  if (const cudaError_t error = copy_work(parameters, work)) return error;
   cudaMemcpy3DParms plain{};
   if (const cudaError_t error = without_arrays(function, parameters, plain)) return error;
+  if (const cudaError_t error = copy_work(parameters, work)) return error;
   const void* source = plain.srcPtr.ptr;
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
   const bool waits = host_waits(plain.dstPtr.ptr, source, synchronous) ||
