@@ -7,7 +7,7 @@ namespace halfgrad::emulator {
 namespace {
 
 constexpr std::int64_t kOutside = -1;  ///< index of a texel that has the border's color
-constexpr int kFractionBits = 8;       ///< of a weight of the linear filter
+constexpr int kFractionBits = 8;       ///< bits of a filter weight behind the point
 
 /// Texels along one axis: one, or two neighbours with their weights.
 struct AxisTaps {

@@ -13,8 +13,8 @@ namespace halfgrad::emulator {
 /// A texture or surface object. It is kept after its end, because kernels that were launched before
 /// may still run.
 struct TextureObject {
-  Texture texture;  ///< of a texture object
-  Image surface;    ///< of a surface object
+  Texture texture;  ///< sampling of a texture object
+  Image surface;    ///< image of a surface object
   bool is_surface = false;
   OperationId ended = 0;  ///< operations after this one may not use it; 0: none ended it
 };

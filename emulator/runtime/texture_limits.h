@@ -20,7 +20,7 @@ struct TextureLimits {
   static constexpr int layered = 32768;  ///< width and height of layers, also of cubemaps' faces
   static constexpr int layers = 2048;
   static constexpr int cube_layers = 2046;  ///< six for each layer of a layered cubemap
-  static constexpr int alignment = 512;     ///< of textures and surfaces in linear memory
+  static constexpr int alignment = 512;     ///< bytes, for linear memory
   static constexpr int pitch_alignment = 32;
 };
 

@@ -23,7 +23,7 @@ struct TextureOptions {
   bool float_result = true;
   bool gathers = false;
   bool tells_residency = false;    ///< `|p`: whether the texel is resident, which it always is
-  std::uint8_t component = 0;      ///< of tld4
+  std::uint8_t component = 0;      ///< channel that tld4 gathers
   std::uint8_t gradient_size = 0;  ///< elements of a gradient
 };
 

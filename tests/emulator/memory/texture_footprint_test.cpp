@@ -107,8 +107,8 @@ TEST(TextureFootprint, FollowsTheGuideInEveryModeAndFilter) {
         }
         EXPECT_NEAR(sum_of(footprint_of(texture, place)),
                     reference(texture, place.coordinates, 0, {}), 1e-9)
-            << "choice " << choice << " at " << place.coordinates[0] << ", "
-            << place.coordinates[1] << ", " << place.coordinates[2];
+            << "choice " << choice << " at " << place.coordinates[0] << ", " << place.coordinates[1]
+            << ", " << place.coordinates[2];
       }
     }
   }
@@ -135,9 +135,9 @@ TEST(TextureFootprint, CubemapsSelectTheFaceOfTheLongestAxis) {
     std::array<float, 3> direction;
     unsigned face;
     float s, t;
-  } cases[] = {{{2, 1, -1}, 0, 0.75f, 0.25f},   {{-2, 1, -1}, 1, 0.25f, 0.25f},
-               {{1, 2, -1}, 2, 0.75f, 0.25f},   {{1, -2, -1}, 3, 0.75f, 0.75f},
-               {{1, -1, 2}, 4, 0.75f, 0.75f},   {{1, -1, -2}, 5, 0.25f, 0.75f}};
+  } cases[] = {{{2, 1, -1}, 0, 0.75f, 0.25f}, {{-2, 1, -1}, 1, 0.25f, 0.25f},
+               {{1, 2, -1}, 2, 0.75f, 0.25f}, {{1, -2, -1}, 3, 0.75f, 0.75f},
+               {{1, -1, 2}, 4, 0.75f, 0.75f}, {{1, -1, -2}, 5, 0.25f, 0.75f}};
   for (const auto& one : cases) {
     const CubeFace face = cube_face_of(one.direction);
     EXPECT_EQ(face.face, one.face);
@@ -158,7 +158,9 @@ TEST(TextureFootprint, MipmapLevelsAreBiasedClampedAndBlended) {
   }
   texture.level_bias = 0.25f;
   texture.greatest_level = 1.75f;
-  const auto levels = [&](float level) { return footprint_of(texture, {{0.5f, 0.5f, 0}, 0, level}); };
+  const auto levels = [&](float level) {
+    return footprint_of(texture, {{0.5f, 0.5f, 0}, 0, level});
+  };
   EXPECT_EQ(levels(0).taps[0].level, 0);
   EXPECT_EQ(levels(0.25f).taps[0].level, 1);
   EXPECT_EQ(levels(9).taps[0].level, 2);
@@ -209,8 +211,8 @@ TEST(TexelValues, IntegersAreExtendedOrNormalized) {
 }
 
 TEST(TexelValues, HalvesAreWidened) {
-  const Channels halves =
-      channels_of_values<std::uint16_t>(TexelKind::floating, false, {0x3c00, 0xc000, 0x0001, 0x7c00});
+  const Channels halves = channels_of_values<std::uint16_t>(TexelKind::floating, false,
+                                                            {0x3c00, 0xc000, 0x0001, 0x7c00});
   EXPECT_EQ(as_float(halves[0]), 1);
   EXPECT_EQ(as_float(halves[1]), -2);
   EXPECT_EQ(as_float(halves[2]), std::ldexp(1.0f, -24));

@@ -79,9 +79,10 @@ TEST(Texture, NotANumberAndInfinityAreCoordinates) {
 
 TEST(Texture, ResidencyPredicateIsTrue) {
   SmallGpu gpu;
-  run_with(gpu, gpu.textures.add(texture_of(image_of(gpu, 5, 3))),
-           "mov.f32 %f5, 1.0;\nsetp.ne.u32 %p1, 0, 0;\n"
-           "tex.2d.v4.f32.f32 {%f2, _, _, _}|%p1, [%rd2, {%f5, %f5}];\nselp.f32 %f1, 1.0, 2.0, %p1;");
+  run_with(
+      gpu, gpu.textures.add(texture_of(image_of(gpu, 5, 3))),
+      "mov.f32 %f5, 1.0;\nsetp.ne.u32 %p1, 0, 0;\n"
+      "tex.2d.v4.f32.f32 {%f2, _, _, _}|%p1, [%rd2, {%f5, %f5}];\nselp.f32 %f1, 1.0, 2.0, %p1;");
   EXPECT_EQ(std::bit_cast<float>(gpu.word(0)), 1);
 }
 
@@ -187,11 +188,11 @@ TEST(Texture, UnwrittenTexelsAreFound) {
 }
 
 TEST(Texture, UnknownFormsEndWithTheirText) {
-  for (const char* form : {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f5, %f5}], {1, 1};",
-                           "tex.2d.v2.f16x2.f32 {%r2, %r3}, [%rd2, {%f5, %f5}];",
-                           "tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f5, %f5}];",
-                           "txq.channel_order.b32 %r2, [%rd2];",
-                           "suld.p.2d.b32.trap {%r2}, [%rd2, {%r1, %r1}];"}) {
+  for (const char* form :
+       {"tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f5, %f5}], {1, 1};",
+        "tex.2d.v2.f16x2.f32 {%r2, %r3}, [%rd2, {%f5, %f5}];",
+        "tex.base.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f5, %f5}];",
+        "txq.channel_order.b32 %r2, [%rd2];", "suld.p.2d.b32.trap {%r2}, [%rd2, {%r1, %r1}];"}) {
     SmallGpu gpu;
     EXPECT_THROW(run_with(gpu, 1, form), KernelAborted) << form;
     EXPECT_EQ(gpu.found(FindingKind::unknown_instruction).size(), 1u) << form;

@@ -55,7 +55,12 @@ void shapes_and_elements(const char* name) {
                           {6, 5, 5, 6, cudaArrayCubemap}};
   for (const Shape& s : shapes) {
     const Picture from = Picture::random<T>(name, s.width, s.height, s.slices);
-    const Picture zeros{name, s.width, s.height, s.slices, from.format, false,
+    const Picture zeros{name,
+                        s.width,
+                        s.height,
+                        s.slices,
+                        from.format,
+                        false,
                         std::vector<unsigned char>(from.bytes.size())};
     const Array array(zeros, s.flags | cudaArraySurfaceLoadStore);
     const cudaResourceDesc resource = array.resource();
@@ -107,7 +112,8 @@ void boundaries() {
   for (int i = 0; i < 256; ++i) {
     const int x = i % 16 - 4, y = i / 16 - 4;
     const bool inside = x >= 0 && x < width && y >= 0 && y < height;
-    const double expected = picture.texel(std::clamp(x, 0, width - 1), std::clamp(y, 0, height - 1), 0)[0];
+    const double expected =
+        picture.texel(std::clamp(x, 0, width - 1), std::clamp(y, 0, height - 1), 0)[0];
     verify(at_edge[i] == expected, "clamp", i);
     verify(zero[i] == (inside ? expected : 0), "zero", i);
   }
@@ -158,11 +164,16 @@ void graph_of_array_work() {
 void copies_of_parts() {
   const int width = 10, height = 6;
   const Picture picture = Picture::random<short>("copies", width, height, 0);
-  const Picture zeros{"zeros", width, height, 0, picture.format, false,
+  const Picture zeros{"zeros",
+                      width,
+                      height,
+                      0,
+                      picture.format,
+                      false,
                       std::vector<unsigned char>(picture.bytes.size())};
   const Array from(picture, 0), to(zeros, 0);
-  SUCCEED(cudaMemcpy2DArrayToArray(to.array, 4, 1, from.array, 2, 2, 12, 3,
-                                   cudaMemcpyDeviceToDevice));
+  SUCCEED(
+      cudaMemcpy2DArrayToArray(to.array, 4, 1, from.array, 2, 2, 12, 3, cudaMemcpyDeviceToDevice));
   std::vector<short> got(width * height);
   SUCCEED(cudaMemcpy2DFromArray(got.data(), width * 2, to.array, 0, 0, width * 2, height,
                                 cudaMemcpyDeviceToHost));
@@ -178,13 +189,14 @@ void copies_of_parts() {
   SUCCEED(cudaStreamCreate(&stream));
   SUCCEED(cudaMemcpy2DFromArrayAsync(pinned, 10, from.array, 6, 1, 10, 3, cudaMemcpyDeviceToHost,
                                      stream));
-  SUCCEED(cudaMemcpy2DToArrayAsync(to.array, 0, 3, pinned, 10, 10, 3, cudaMemcpyHostToDevice,
-                                   stream));
+  SUCCEED(
+      cudaMemcpy2DToArrayAsync(to.array, 0, 3, pinned, 10, 10, 3, cudaMemcpyHostToDevice, stream));
   SUCCEED(cudaStreamSynchronize(stream));
   SUCCEED(cudaMemcpy2DFromArray(got.data(), width * 2, to.array, 0, 0, width * 2, height,
                                 cudaMemcpyDeviceToHost));
   for (int i = 0; i < 15; ++i)
-    verify(got[(3 + i / 5) * width + i % 5] == picture.texel(3 + i % 5, 1 + i / 5, 0)[0], "parts", i);
+    verify(got[(3 + i / 5) * width + i % 5] == picture.texel(3 + i % 5, 1 + i / 5, 0)[0], "parts",
+           i);
   SUCCEED(cudaStreamDestroy(stream));
   SUCCEED(cudaFreeHost(pinned));
 }

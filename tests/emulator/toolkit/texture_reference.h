@@ -76,7 +76,9 @@ struct Picture {
 
   size_t texels() const { return size_t(width) * std::max(height, 1) * std::max(depth, 1); }
   int dimensions() const { return depth != 0 ? 3 : height != 0 ? 2 : 1; }
-  int channels() const { return (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0); }
+  int channels() const {
+    return (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
+  }
   bool reads_floats() const { return normalized_floats || format.f == cudaChannelFormatKindFloat; }
   Picture slice(int z) const {
     Picture one = *this;
@@ -95,7 +97,7 @@ struct Picture {
     } else {
       if (!normalized_floats) return double(value);
       return std::max(double(value) / double(T(~T(0)) < 0 ? (1ll << (8 * sizeof(T) - 1)) - 1
-                                                           : (1ll << (8 * sizeof(T))) - 1),
+                                                          : (1ll << (8 * sizeof(T))) - 1),
                       -1.0);
     }
   }
@@ -127,7 +129,8 @@ struct Picture {
   void copy_to(cudaArray_t array) const {
     cudaMemcpy3DParms copy{};
     const size_t element = bytes.size() / texels();
-    copy.srcPtr = make_cudaPitchedPtr((void*)bytes.data(), width * element, width, std::max(height, 1));
+    copy.srcPtr =
+        make_cudaPitchedPtr((void*)bytes.data(), width * element, width, std::max(height, 1));
     copy.dstArray = array;
     copy.extent = make_cudaExtent(width, std::max(height, 1), std::max(depth, 1));
     copy.kind = cudaMemcpyHostToDevice;
@@ -196,8 +199,10 @@ inline int fold(int i, int size, cudaTextureAddressMode mode) {
   if (mode == cudaAddressModeBorder) return i < 0 || i >= size ? -1 : i;
   if (mode == cudaAddressModeClamp) return std::min(std::max(i, 0), size - 1);
   while (i < 0 || i >= size) {
-    if (mode == cudaAddressModeWrap) i += i < 0 ? size : -size;
-    else i = i < 0 ? -1 - i : 2 * size - 1 - i;
+    if (mode == cudaAddressModeWrap)
+      i += i < 0 ? size : -size;
+    else
+      i = i < 0 ? -1 - i : 2 * size - 1 - i;
   }
   return i;
 }
@@ -216,7 +221,8 @@ inline Value along(const Picture& picture, const Sampling& sampling, const float
     index[axis] = 0;
     return along(picture, sampling, at, axis + 1, index);
   }
-  const bool repeats = sampling.mode == cudaAddressModeWrap || sampling.mode == cudaAddressModeMirror;
+  const bool repeats =
+      sampling.mode == cudaAddressModeWrap || sampling.mode == cudaAddressModeMirror;
   const auto mode = repeats && !sampling.normalized ? cudaAddressModeClamp : sampling.mode;
   const double whole = std::floor(at[axis]);
   const bool flips = mode == cudaAddressModeMirror && std::fmod(whole, 2) != 0;
@@ -257,7 +263,8 @@ inline std::vector<float4> points_around(const Picture& picture, bool normalized
 inline bool near(const float4& got, const Value& expected, double tolerance = 1e-5) {
   const float values[] = {got.x, got.y, got.z, got.w};
   for (int c = 0; c < 4; ++c) {
-    if (!(std::fabs(values[c] - expected[c]) <= tolerance * std::max(1.0, std::fabs(expected[c])))) {
+    if (!(std::fabs(values[c] - expected[c]) <=
+          tolerance * std::max(1.0, std::fabs(expected[c])))) {
       return false;
     }
   }
@@ -265,5 +272,6 @@ inline bool near(const float4& got, const Value& expected, double tolerance = 1e
 }
 
 inline bool same(const int4& got, const Value& expected) {
-  return got.x == expected[0] && got.y == expected[1] && got.z == expected[2] && got.w == expected[3];
+  return got.x == expected[0] && got.y == expected[1] && got.z == expected[2] &&
+         got.w == expected[3];
 }

@@ -1,6 +1,6 @@
 // Textures in the style of NVIDIA's samples: every address mode and filter, formats of 1, 2 and 4
-// channels, 1-D to 3-D, layers, cubemaps, mipmaps, linear and pitched memory. The host computes each
-// fetch by the formulas of the programming guide, "Texture Fetching".
+// channels, 1-D to 3-D, layers, cubemaps, mipmaps, linear and pitched memory. The host computes
+// each fetch by the formulas of the programming guide, "Texture Fetching".
 #include "texture_reference.h"
 
 template <class T>
@@ -84,8 +84,8 @@ void modes_and_filters(const Picture& picture, unsigned seed) {
 }
 
 void layers() {
-  for (const Picture& picture :
-       {Picture::random<float4>("layered 1-D", 11, 0, 5), Picture::random<float4>("layered 2-D", 9, 6, 4)}) {
+  for (const Picture& picture : {Picture::random<float4>("layered 1-D", 11, 0, 5),
+                                 Picture::random<float4>("layered 2-D", 9, 6, 4)}) {
     const Array array(picture, cudaArrayLayered);
     const Sampling sampling{cudaAddressModeClamp, true, true};
     const Texture texture(array.resource(), sampling, picture);
@@ -196,7 +196,8 @@ void linear_and_pitched_memory() {
   Buffer<float> memory(values), out(110);
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
-  resource.res.linear = {memory.data, cudaCreateChannelDesc<float>(), values.size() * sizeof(float)};
+  resource.res.linear = {memory.data, cudaCreateChannelDesc<float>(),
+                         values.size() * sizeof(float)};
   const Picture none = Picture::random<float>("linear", 100, 0, 0);
   {
     const Texture texture(resource, {cudaAddressModeClamp, false, false}, none);
