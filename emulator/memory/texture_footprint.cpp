@@ -50,9 +50,17 @@ std::int64_t inside(AddressMode mode, std::int64_t index, std::uint32_t size) {
   return std::clamp<std::int64_t>(index, 0, count - 1);
 }
 
-AxisTaps nearest(AddressMode mode, double position, std::uint32_t size) {
+/// The rounding error that n * (i / n) may have in f32, in texels.
+double rounding_of(bool normalized, float coordinate, std::uint32_t size) {
+  const double texels = std::fabs(double{coordinate}) * size;
+  return normalized && texels < 1e9 ? std::ldexp(texels, -22) : 0;
+}
+
+/// A position that rounding has left just below a whole number counts as this number: programs that
+/// ask for i / n mean texel i.
+AxisTaps nearest(AddressMode mode, double position, double rounding, std::uint32_t size) {
   AxisTaps taps;
-  taps.index[0] = inside(mode, static_cast<std::int64_t>(std::floor(position)), size);
+  taps.index[0] = inside(mode, static_cast<std::int64_t>(std::floor(position + rounding)), size);
   return taps;
 }
 
@@ -99,9 +107,12 @@ void add_level(const Texture& texture, const TexturePlace& place, std::uint8_t l
     const AddressMode mode = mode_of(texture, axis);
     const std::uint32_t size = size_of(image, axis);
     const double position = position_of(mode, normalized, in.coordinates[axis], size);
-    axes[axis] = filters ? neighbours(mode, position, size) : nearest(mode, position, size);
+    const double rounding = rounding_of(normalized, in.coordinates[axis], size);
+    axes[axis] =
+        filters ? neighbours(mode, position, size) : nearest(mode, position, rounding, size);
   }
-  for (unsigned corner = 0; corner < 8; ++corner) {
+  const unsigned corners = filters ? 1u << dimensions : 1;
+  for (unsigned corner = 0; corner < corners; ++corner) {
     const std::array<unsigned, 3> side{corner & 1, corner >> 1 & 1, corner >> 2};
     Tap tap;
     tap.level = level;

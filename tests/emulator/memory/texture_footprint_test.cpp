@@ -114,6 +114,19 @@ TEST(TextureFootprint, FollowsTheGuideInEveryModeAndFilter) {
   }
 }
 
+TEST(TextureFootprint, QuotientsNameTheirTexels) {
+  for (std::uint32_t size = 1; size < 400; ++size) {
+    Texture texture = texture_of(ImageShape::one, size, 1, 1);
+    texture.normalized_coordinates = true;
+    texture.address_modes[0] = AddressMode::wrap;
+    for (std::uint32_t i = 0; i < 3 * size; ++i) {
+      const float coordinate = static_cast<float>(i) / static_cast<float>(size);
+      EXPECT_EQ(footprint_of(texture, {{coordinate, 0, 0}}).taps[0].x, i % size)
+          << i << " / " << size;
+    }
+  }
+}
+
 TEST(TextureFootprint, TexelsOfWeightZeroAreLeftOut) {
   Texture texture = texture_of(ImageShape::two, 4, 4, 1);
   texture.linear_filter = true;

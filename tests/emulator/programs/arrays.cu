@@ -82,6 +82,52 @@ void copies_stay_in_the_array() {
   EXPECT_SUCCESS(cudaFreeArray(other));
 }
 
+void arrays_are_copied_by_peers_and_nodes() {
+  const auto format = floats();
+  cudaArray_t one = nullptr, other = nullptr, last = nullptr;
+  for (cudaArray_t* array : {&one, &other, &last})
+    EXPECT_SUCCESS(cudaMalloc3DArray(array, &format, make_cudaExtent(5, 3, 2), 0));
+  std::vector<float> values(30), back(30);
+  for (int i = 0; i < 30; ++i) values[i] = float(i);
+  cudaMemcpy3DPeerParms peer{};
+  peer.srcPtr = make_cudaPitchedPtr(values.data(), 20, 20, 3);
+  peer.dstArray = one;
+  peer.extent = make_cudaExtent(5, 3, 2);
+  EXPECT_SUCCESS(cudaMemcpy3DPeer(&peer));
+  peer.srcPtr = {};
+  peer.srcArray = one;
+  peer.dstArray = other;
+  EXPECT_SUCCESS(cudaMemcpy3DPeerAsync(&peer, nullptr));
+
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaGraphNode_t first = nullptr, second = nullptr;
+  EXPECT_SUCCESS(cudaGraphCreate(&graph, 0));
+  cudaMemcpy3DParms copy{};
+  copy.srcArray = other;
+  copy.dstArray = last;
+  copy.extent = make_cudaExtent(5, 3, 2);
+  copy.kind = cudaMemcpyDeviceToDevice;
+  EXPECT_SUCCESS(cudaGraphAddMemcpyNode(&first, graph, nullptr, 0, &copy));
+  cudaMemcpy3DParms told{};
+  EXPECT_SUCCESS(cudaGraphMemcpyNodeGetParams(first, &told));
+  EXPECT(told.srcArray == other && told.extent.width == 5);
+  copy = {};
+  copy.srcArray = last;
+  copy.srcPos = make_cudaPos(0, 0, 1);
+  copy.dstPtr = make_cudaPitchedPtr(back.data(), 20, 20, 3);
+  copy.extent = make_cudaExtent(5, 3, 1);
+  copy.kind = cudaMemcpyDeviceToHost;
+  EXPECT_SUCCESS(cudaGraphAddMemcpyNode(&second, graph, &first, 1, &copy));
+  EXPECT_SUCCESS(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_SUCCESS(cudaGraphLaunch(exec, nullptr));
+  EXPECT_SUCCESS(cudaDeviceSynchronize());
+  for (int i = 0; i < 15; ++i) EXPECT(back[i] == float(15 + i));
+  EXPECT_SUCCESS(cudaGraphExecDestroy(exec));
+  EXPECT_SUCCESS(cudaGraphDestroy(graph));
+  for (cudaArray_t array : {one, other, last}) EXPECT_SUCCESS(cudaFreeArray(array));
+}
+
 void wrong_textures_are_refused() {
   const auto integers = cudaCreateChannelDesc<int>();
   cudaArray_t array = nullptr;
@@ -159,6 +205,7 @@ int main() {
   arrays_tell_what_they_are();
   wrong_arrays_are_refused();
   copies_stay_in_the_array();
+  arrays_are_copied_by_peers_and_nodes();
   wrong_textures_are_refused();
   mipmapped_arrays_have_levels();
   limits_are_told();
