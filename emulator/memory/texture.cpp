@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include <halfgrad/emulator/ptx/instructions/float_formats.h>
@@ -40,13 +41,22 @@ float normalized(const std::byte* bytes, const TexelFormat& format) {
   return std::max(value / largest, -1.0f);
 }
 
-std::uint32_t channel(const Texture& texture, const std::byte* bytes) {
+/// IEC 61966-2-1, from sRGB to linear.
+float linear_of(float srgb) {
+  return srgb <= 0.04045f ? srgb / 12.92f : std::pow((srgb + 0.055f) / 1.055f, 2.4f);
+}
+
+std::uint32_t channel(const Texture& texture, const std::byte* bytes, unsigned index) {
   const TexelFormat& format = texture.image().format;
   if (format.kind == TexelKind::floating) {
     if (format.channel_bytes == 4) return read<std::uint32_t>(bytes);
     return std::bit_cast<std::uint32_t>(widen<F16>(read<std::uint16_t>(bytes)));
   }
-  if (texture.returns_floats()) return std::bit_cast<std::uint32_t>(normalized(bytes, format));
+  if (texture.returns_floats()) {
+    const float value = normalized(bytes, format);
+    const bool converts = texture.srgb && index < 3;
+    return std::bit_cast<std::uint32_t>(converts ? linear_of(value) : value);
+  }
   if (format.kind == TexelKind::unsigned_integer) {
     return unsigned_channel(bytes, format.channel_bytes);
   }
@@ -73,7 +83,7 @@ Channels channels_of(const Texture& texture, const std::byte* bytes) {
   const TexelFormat& format = texture.image().format;
   Channels result{0, 0, 0, texture.returns_floats() ? std::bit_cast<std::uint32_t>(1.0f) : 1u};
   for (unsigned i = 0; i < format.channels; ++i) {
-    result[i] = channel(texture, bytes + std::size_t{i} * format.channel_bytes);
+    result[i] = channel(texture, bytes + std::size_t{i} * format.channel_bytes, i);
   }
   return result;
 }

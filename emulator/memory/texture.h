@@ -20,6 +20,7 @@ struct Texture {
   bool linear_filter = false, linear_mipmaps = false;
   bool normalized_coordinates = false;
   bool normalized_floats = false;  ///< reads integers of 8 and 16 bits as [0, 1] or [-1, 1]
+  bool srgb = false;               ///< converts the first three channels from sRGB to linear
   bool allows_gather = false;
   std::array<float, 4> border{};
   float level_bias = 0, least_level = 0, greatest_level = 0;

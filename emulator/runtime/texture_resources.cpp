@@ -103,7 +103,11 @@ cudaError_t refuse_unknown(const char* function, const cudaTextureDesc& descript
     return wrong(function, std::string(what) + " is not implemented by the emulator",
                  cudaErrorNotSupported);
   };
-  if (description.sRGB != 0) return refuse("sRGB conversion");
+  const TexelFormat& format = texture.image().format;
+  const bool bytes = format.kind == TexelKind::unsigned_integer && format.channel_bytes == 1;
+  if (description.sRGB != 0 && !(bytes && texture.normalized_floats)) {
+    return refuse("sRGB conversion of other formats than normalized unsigned bytes");
+  }
   if (description.seamlessCubemap != 0 && is_cube(texture.image().shape)) {
     return refuse("seamless filtering of cubemaps");
   }
@@ -154,6 +158,7 @@ cudaError_t describe_sampling(const char* function, const cudaTextureDesc& descr
   texture.border[3] = description.borderColor[3];
   texture.normalized_coordinates = description.normalizedCoords != 0;
   texture.normalized_floats = description.readMode == cudaReadModeNormalizedFloat;
+  texture.srgb = description.sRGB != 0;
   texture.linear_mipmaps = description.mipmapFilterMode == cudaFilterModeLinear;
   texture.level_bias = description.mipmapLevelBias;
   texture.least_level = description.minMipmapLevelClamp;

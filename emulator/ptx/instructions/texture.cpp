@@ -1,4 +1,5 @@
-// tex, tld4 (PTX ISA, "Texture Instructions").
+// tex, tld4 (PTX ISA, "Texture Instructions"): what they do. texture_decoding.cpp reads their
+// forms.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,27 +8,12 @@
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/memory/access.h>
 #include <halfgrad/emulator/memory/texture_footprint.h>
-#include <halfgrad/emulator/ptx/instructions/memory_form.h>
+#include <halfgrad/emulator/ptx/instructions/texture_fetch.h>
 #include <halfgrad/emulator/ptx/instructions/texture_operands.h>
 #include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-enum class Detail : std::uint8_t { none, level, gradients };
-
-struct TextureOptions {
-  ImageShape geometry = ImageShape::two;
-  Detail detail = Detail::none;
-  bool integer_coordinates = false;
-  bool float_result = true;
-  bool gathers = false;
-  bool tells_residency = false;    ///< `|p`: whether the texel is resident, which it always is
-  std::uint8_t component = 0;      ///< channel that tld4 gathers
-  std::uint8_t gradient_size = 0;  ///< elements of a gradient
-};
-
-constexpr unsigned kResults = 4;
 
 /// Coordinates of one lane, from the instruction's list: results, layer, coordinates, then the
 /// level or two gradients.
@@ -37,7 +23,7 @@ class LaneOperands {
       : execution_(execution), instruction_(instruction), lane_(lane) {}
 
   std::uint32_t bits(unsigned i) const {
-    return execution_.lanes<std::uint32_t>(instruction_.list[kResults + i])[lane_];
+    return execution_.lanes<std::uint32_t>(instruction_.list[kTextureResults + i])[lane_];
   }
   template <class T>
   std::array<T, 3> values(unsigned first, unsigned count) const {
@@ -51,13 +37,6 @@ class LaneOperands {
   const Instruction& instruction_;
   unsigned lane_;
 };
-
-/// Coordinates without the layer: a vector of three for cubemaps.
-unsigned coordinates_of(ImageShape geometry) {
-  return is_cube(geometry) ? 3 : dimensions_of(geometry);
-}
-
-bool has_layer(ImageShape geometry) { return is_layered(geometry) && geometry != ImageShape::cube; }
 
 Footprint footprint_of_lane(const Texture& texture, const TextureOptions& options,
                             const LaneOperands& operands) {
@@ -191,117 +170,19 @@ void fetch_texture(Execution& execution, const Instruction& instruction, const T
   } else {
     filter(execution, instruction, texture, footprints, results);
   }
-  for (unsigned c = 0; c < kResults; ++c) {
+  for (unsigned c = 0; c < kTextureResults; ++c) {
     auto* registers = execution.lanes<std::uint32_t>(instruction.list[c]);
     each_lane(execution.mask, [&](unsigned lane) { registers[lane] = results[lane][c]; });
   }
   if (options.tells_residency) execution.predicate(instruction.operands[0]) |= execution.mask;
 }
 
-void fetch(Execution& execution, const Instruction& instruction) {
+}  // namespace
+
+void fetch_textures(Execution& execution, const Instruction& instruction) {
   each_object(execution, instruction, false, [&](Execution& part, const TextureObject& object) {
     fetch_texture(part, instruction, object.texture);
   });
-}
-
-/// Appends `{d0, d1, d2, d3}` or `{...}|p` and returns the offsets of the four results.
-std::vector<Offset> results_of(Encoder& encoder, TextureOptions& options) {
-  const Operand* vector = &encoder.statement.operands[0];
-  if (vector->kind == Operand::Kind::pair) {
-    options.tells_residency = true;
-    encoder.destination(vector->parts[1], Type::pred);
-    vector = &vector->parts[0];
-  }
-  if (vector->kind != Operand::Kind::vector || vector->parts.size() != kResults) {
-    encoder.unknown("expected four results");
-  }
-  std::vector<Offset> list;
-  for (const Operand& one : vector->parts) {
-    list.push_back(encoder.destination_offset(one, Type::b32));
-  }
-  return list;
-}
-
-void append(Encoder& encoder, std::vector<Offset>& list, std::span<const Operand> operands,
-            unsigned count, Type type) {
-  if (operands.size() < count) encoder.unknown("expected " + std::to_string(count) + " elements");
-  for (const Operand& one : operands.first(count)) {
-    list.push_back(encoder.source_offset(one, type));
-  }
-}
-
-std::span<const Operand> parts_of(const Operand& operand) {
-  if (operand.kind == Operand::Kind::vector) return operand.parts;
-  return {&operand, 1};
-}
-
-void read_types(const Encoder& encoder, TextureOptions& options) {
-  const Statement& statement = encoder.statement;
-  const Type result = statement.type(1), coordinates = statement.type(0);
-  const bool known =
-      statement.has("v4") && (result == Type::f32 || result == Type::s32 || result == Type::u32);
-  if (!known) encoder.unknown("expected .v4 and a result of 32 bits");
-  if (coordinates != Type::f32 && coordinates != Type::s32) {
-    encoder.unknown("expected coordinates of type f32 or s32");
-  }
-  options.float_result = result == Type::f32;
-  options.integer_coordinates = coordinates == Type::s32;
-}
-
-void read_component(const Encoder& encoder, TextureOptions& options) {
-  constexpr std::string_view kComponents[] = {"r", "g", "b", "a"};
-  for (std::uint8_t i = 0; i < 4; ++i) {
-    if (encoder.statement.has(kComponents[i])) options.component = i;
-  }
-  if (options.integer_coordinates || encoder.operands() != 2 ||
-      dimensions_of(options.geometry) != 2) {
-    encoder.unknown("unknown form of tld4");
-  }
-}
-
-constexpr std::string_view kModifiers[] = {"1d",    "2d",   "3d", "a1d", "a2d", "cube", "acube",
-                                           "level", "grad", "r",  "g",   "b",   "a"};
-
-}  // namespace
-
-void decode_texture(Encoder& encoder) {
-  const Statement& statement = encoder.statement;
-  TextureOptions options;
-  memory_form(encoder, kModifiers);  // throws for others
-  if (encoder.operands() < 2) encoder.unknown("expected a result and an address");
-  options.geometry = geometry_of(encoder);
-  options.gathers = statement.opcode == "tld4";
-  read_types(encoder, options);
-  if (options.gathers) read_component(encoder, options);
-  if (statement.has("level")) options.detail = Detail::level;
-  if (statement.has("grad")) options.detail = Detail::gradients;
-  std::vector<Offset> list = results_of(encoder, options);
-
-  const bool layer = has_layer(options.geometry);
-  const unsigned count = coordinates_of(options.geometry) + (layer ? 1u : 0u);
-  const Type type = options.integer_coordinates ? Type::b32 : Type::f32;
-  std::span<const Operand> coordinates =
-      handle_and_coordinates(encoder, statement.operands[1], count);
-  if (layer) append(encoder, list, coordinates, 1, Type::b32);
-  append(encoder, list, coordinates.subspan(layer ? 1 : 0), coordinates_of(options.geometry), type);
-
-  const unsigned extra = options.detail == Detail::none    ? 0
-                         : options.detail == Detail::level ? 1
-                                                           : 2;
-  if (encoder.operands() != 2 + extra) encoder.unknown("offsets and depth comparisons");
-  const bool levels = options.detail == Detail::level;
-  options.gradient_size = static_cast<std::uint8_t>(coordinates_of(options.geometry));
-  if (options.detail == Detail::gradients && is_cube(options.geometry)) {
-    encoder.unknown("gradients of a cubemap");
-  }
-  for (unsigned i = 0; i < extra; ++i) {
-    append(encoder, list, parts_of(statement.operands[2 + i]),
-           levels ? 1u : unsigned{options.gradient_size}, type);
-  }
-  encoder.list(list);
-  encoder.instruction.set_options(options);
-  encoder.instruction.execute = fetch;
-  encoder.instruction.kind = InstructionClass::load;
 }
 
 }  // namespace halfgrad::emulator

@@ -223,6 +223,19 @@ TEST(TexelValues, IntegersAreExtendedOrNormalized) {
   EXPECT_EQ(channels_of_values<std::int32_t>(Kind::signed_integer, true, {-7})[0], 0xfffffff9u);
 }
 
+TEST(TexelValues, SrgbIsConvertedButForAlpha) {
+  Texture texture = texture_of(ImageShape::two, 1, 1, 1);
+  texture.levels[0].format = {TexelKind::unsigned_integer, 4, 1};
+  texture.normalized_floats = texture.srgb = true;
+  const std::array<std::byte, 4> texel{std::byte{10}, std::byte{188}, std::byte{255},
+                                       std::byte{188}};
+  const Channels channels = channels_of(texture, texel.data());
+  EXPECT_NEAR(as_float(channels[0]), 0.003035, 1e-6);
+  EXPECT_NEAR(as_float(channels[1]), 0.502886, 1e-5);
+  EXPECT_EQ(as_float(channels[2]), 1);
+  EXPECT_EQ(as_float(channels[3]), 188.0f / 255);
+}
+
 TEST(TexelValues, HalvesAreWidened) {
   const Channels halves = channels_of_values<std::uint16_t>(TexelKind::floating, false,
                                                             {0x3c00, 0xc000, 0x0001, 0x7c00});
