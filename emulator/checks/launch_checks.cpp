@@ -115,6 +115,7 @@ void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::
   for (unsigned i = begin; i < end; ++i) {
     Cell& cell = page.cells()[i];
     RaceDetector::drop_known(cell, touch);
+    if (touch.access.path != AccessPath::memory) races.check_cached(page, cell, touch, lanes);
     const bool settled = simple && RaceDetector::is_settled(page, cell.write, touch, lane) &&
                          RaceDetector::is_settled(page, cell.read, touch, lane);
     if (!settled) {

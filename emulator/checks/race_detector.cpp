@@ -92,6 +92,23 @@ void RaceDetector::meet_operations(ShadowPage& page, Cell& cell, const Touch& to
   if (page.standing(cell.read) == Standing::unordered && touch.write) cell.read = Slot();
 }
 
+/// CUDA programming guide, "Read/Write Coherency" of textures and surfaces: a fetch returns
+/// undefined data for an address that the same launch has written, whatever orders the two. For a
+/// surface load this is a note: it may mean to read what its own thread has stored.
+void RaceDetector::check_cached(const ShadowPage& page, const Cell& cell, const Touch& touch,
+                                LaneMask lanes) {
+  if (touch.write || cell.write.clock == 0) return;
+  if (page.standing(cell.write) != Standing::current) return;
+  const bool texture = touch.access.path == AccessPath::texture;
+  report(touch, first_lane(lanes), FindingKind::race,
+         std::string(texture ? "a texture fetch" : "a surface load") +
+             " of memory that this launch has written: its cache does not see stores of the launch",
+         cell.write.listed
+             ? "a store of this launch"
+             : "a store by " + thread_text(launch_, cell.write.block, cell.write.thread),
+         texture ? Severity::error : Severity::note);
+}
+
 bool RaceDetector::ordered(const Touch& touch, unsigned lane, const Earlier& earlier) const {
   const std::uint32_t block = touch.block.number & 0xffffffu;
   if (earlier.block == block) {

@@ -84,6 +84,9 @@ class RaceDetector {
   /// Lanes that store to the same address by one instruction.
   void check_same_address(const Touch& touch, LaneMask lanes);
 
+  /// A load through a texture or surface of memory that the same launch has written.
+  void check_cached(const ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes);
+
   void copy_issued(ShadowPage& page, Cell& cell, const Touch& touch, unsigned lane);
 
   void begin(ShadowPage& page) const {

@@ -22,6 +22,10 @@ inline constexpr std::uint64_t kLocalWindow = 2ull << 60;
 inline constexpr std::uint64_t kParameterWindow = 6ull << 60;
 inline constexpr std::uint64_t kWindowMask = 15ull << 60;
 
+/// The way that an access takes. Textures and surfaces have caches that stores of the same launch
+/// do not update.
+enum class AccessPath : std::uint8_t { memory, texture, surface };
+
 /// One access of a warp: every active lane accesses `bytes` bytes.
 struct Access {
   Space space = Space::generic;
@@ -32,6 +36,7 @@ struct Access {
   Scope scope = Scope::gpu;
   /// Access by cp.async or a bulk copy, which is unordered until the program waits for it.
   bool asynchronous = false;
+  AccessPath path = AccessPath::memory;
 };
 
 /// Host addresses of the bytes that each active lane accesses.

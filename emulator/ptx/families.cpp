@@ -9,8 +9,9 @@ namespace {
 
 std::unordered_map<std::string_view, Decode> all_opcodes() {
   std::unordered_map<std::string_view, Decode> table;
-  for (const auto& list : {arithmetic_opcodes(), conversion_opcodes(), warp_opcodes(),
-                           matrix_opcodes(), memory_opcodes(), control_opcodes()}) {
+  for (const auto& list :
+       {arithmetic_opcodes(), conversion_opcodes(), warp_opcodes(), matrix_opcodes(),
+        memory_opcodes(), texture_opcodes(), control_opcodes()}) {
     for (const auto& [opcode, decode] : list) {
       if (!table.emplace(opcode, decode).second) {
         throw std::logic_error("opcode " + std::string(opcode) + " stands in two lists");

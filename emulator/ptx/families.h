@@ -19,6 +19,7 @@ std::span<const OpcodeEntry> conversion_opcodes();  ///< cvt cvta mov isspacep .
 std::span<const OpcodeEntry> warp_opcodes();        ///< shfl vote match redux activemask elect
 std::span<const OpcodeEntry> matrix_opcodes();      ///< ldmatrix stmatrix mma wmma movmatrix
 std::span<const OpcodeEntry> memory_opcodes();   ///< ld st atom red cp mbarrier fence prefetch ...
+std::span<const OpcodeEntry> texture_opcodes();  ///< tex tld4 txq suld sust suq
 std::span<const OpcodeEntry> control_opcodes();  ///< bra call ret exit bar barrier trap nanosleep
 
 /// The decode function of an opcode, or nullptr if no page implements it.

@@ -87,10 +87,10 @@ Operand StatementParser::expect_operand(unsigned depth) {
     return operand;
   }
   if (lexer_.is("[")) return expect_address(depth);
-  if (lexer_.accept("{")) return expect_list("}", depth);
   if (lexer_.accept("(")) return expect_list(")", depth);
-  if (!lexer_.is_word()) return immediate(expect_number(lexer_));
-  Operand first = expect_name();
+  const bool vector = lexer_.accept("{");
+  if (!vector && !lexer_.is_word()) return immediate(expect_number(lexer_));
+  Operand first = vector ? expect_list("}", depth) : expect_name();
   if (!lexer_.accept("|")) return first;
   Operand pair;
   pair.kind = Operand::Kind::pair;

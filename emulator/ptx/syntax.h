@@ -18,10 +18,10 @@ struct Operand {
     immediate,  ///< `bits`; `literal` says how they were written
     symbol,     ///< variable, parameter, function or label `name`, plus `offset` bytes
     /// `[parts[0] + offset]`; parts[0] is a register, a symbol or an immediate. Coordinates of a
-    /// tensor, `[base, {x, y}]`, are further parts.
+    /// tensor or a texture, `[base, {x, y}]`, are further parts.
     address,
     vector,  ///< `{parts...}`; also `(parts...)` of a call
-    pair,    ///< `parts[0]|parts[1]`, as setp and shfl write two destinations
+    pair,    ///< `parts[0]|parts[1]`, as setp, shfl and tex write two destinations
     sink,    ///< `_`
   };
   enum class Literal : std::uint8_t { integer, f32, f64 };

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/emulator/runtime/arrays.h>
 #include <halfgrad/emulator/runtime/copies.h>
 
 namespace halfgrad::emulator {
@@ -56,10 +57,12 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
     if (const cudaError_t error = refuse_in_capture(function)) return error;
   }
   Work work;
+  cudaMemcpy3DParms plain{};
+  if (const cudaError_t error = without_arrays(function, parameters, plain)) return error;
   if (const cudaError_t error = copy_work(parameters, work)) return error;
-  const void* source = parameters.srcPtr.ptr;
+  const void* source = plain.srcPtr.ptr;
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
-  const bool waits = host_waits(parameters.dstPtr.ptr, source, synchronous) ||
+  const bool waits = host_waits(plain.dstPtr.ptr, source, synchronous) ||
                      place_of(source) == MemoryPlace::pageable;
   return give(function, std::move(work), stream, waits);
 }

@@ -4,6 +4,7 @@
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
+#include <halfgrad/emulator/runtime/texture_properties.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -35,9 +36,6 @@ std::map<int, int> attributes_of(const Gpu& gpu, int device) {
       {cudaDevAttrMemoryClockRate, gpu.memory_clock_khz},
       {cudaDevAttrGlobalMemoryBusWidth, gpu.memory_bus_bits},
       {cudaDevAttrL2CacheSize, gpu.l2_bytes},
-      {cudaDevAttrTextureAlignment, 512},
-      {cudaDevAttrTexturePitchAlignment, 32},
-      {cudaDevAttrSurfaceAlignment, 512},
       {cudaDevAttrGpuOverlap, 1},
       {cudaDevAttrAsyncEngineCount, 3},
       {cudaDevAttrMultiProcessorCount, number(gpu.multiprocessors)},
@@ -71,7 +69,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceA
     if (value == nullptr || attribute <= 0 || attribute >= cudaDevAttrMax)
       return cudaErrorInvalidValue;
     if (!is_device(device)) return cudaErrorInvalidDevice;
-    const auto attributes = attributes_of(gpu_of(device), device);
+    auto attributes = attributes_of(gpu_of(device), device);
+    add_texture_attributes(attributes);
     const auto found = attributes.find(attribute);
     *value = found == attributes.end() ? 0 : found->second;
     return cudaSuccess;
@@ -104,8 +103,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* proper
     p.totalConstMem = 65536;
     p.major = gpu.major;
     p.minor = gpu.minor;
-    p.textureAlignment = p.surfaceAlignment = 512;
-    p.texturePitchAlignment = 32;
+    add_texture_properties(p);
     p.multiProcessorCount = number(gpu.multiprocessors);
     p.maxThreadsPerMultiProcessor = number(gpu.threads_per_multiprocessor);
     p.maxBlocksPerMultiProcessor = number(gpu.blocks_per_multiprocessor);

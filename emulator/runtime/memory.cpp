@@ -2,12 +2,14 @@
 
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/memory.h>
+#include <halfgrad/emulator/runtime/texture_limits.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
 
-/// Alignment of cudaMalloc (programming guide, "Device Memory Accesses").
-constexpr std::size_t kDeviceAlignment = 256;
+/// Alignment of cudaMalloc. The programming guide promises 256 bytes ("Device Memory Accesses");
+/// textures of linear memory need textureAlignment.
+constexpr std::size_t kDeviceAlignment = TextureLimits::alignment;
 
 cudaError_t allocate_memory(MemoryKind kind, void** result, std::size_t bytes,
                             std::string made_by) {

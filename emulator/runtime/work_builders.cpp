@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/emulator/runtime/arrays.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/error_state.h>
@@ -94,17 +95,17 @@ cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyK
   return cudaSuccess;
 }
 
-cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work) {
-  const cudaExtent extent = parameters.extent;
-  const std::size_t bytes = extent.width * extent.height * extent.depth;
+cudaError_t copy_work(const cudaMemcpy3DParms& given, Work& work) {
   work.kind = WorkKind::copy;
   work.name = "cudaMemcpy3D";
-  work.parameters = kept(parameters);
+  work.parameters = kept(given);
+  cudaMemcpy3DParms parameters{};
+  if (const cudaError_t error = without_arrays("cudaMemcpy3D", given, parameters)) return error;
+  const cudaExtent extent = parameters.extent;
+  const std::size_t bytes = extent.width * extent.height * extent.depth;
   work.detail = direction_text(parameters.dstPtr.ptr, parameters.srcPtr.ptr);
   work.cost = WorkCost{.bytes = bytes};
   work.device = current_device();
-  if (parameters.srcArray != nullptr || parameters.dstArray != nullptr)
-    return cudaErrorNotSupported;
   if (bytes == 0) return cudaSuccess;
   if (parameters.srcPtr.ptr == nullptr || parameters.dstPtr.ptr == nullptr)
     return cudaErrorInvalidValue;

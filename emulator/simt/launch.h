@@ -15,6 +15,7 @@
 namespace halfgrad::emulator {
 
 class DeviceHeap;
+class TextureTable;
 
 /// State that a launch shares with the rest of the process.
 struct Machine {
@@ -25,6 +26,7 @@ struct Machine {
   std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
   /// Heap of malloc in kernels. Without one, malloc returns nullptr, as if the heap were full.
   DeviceHeap* heap = nullptr;
+  const TextureTable* textures = nullptr;  ///< texture and surface objects, or nullptr: none
 };
 
 /// One kernel launch, already checked against the device's limits.

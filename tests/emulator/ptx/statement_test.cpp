@@ -94,6 +94,10 @@ TEST_F(StatementTest, VectorsPairsSinksAndNegation) {
   EXPECT_TRUE(s.operands[2].negated);
   EXPECT_EQ(s.operands[3].parts[0].kind, Kind::sink);
   EXPECT_EQ(s.operands[3].parts[1].index, 2u);
+  const Statement texture = parse("tex.2d {%r1, _}|%p2, [%rd1, {%r1, %r2}];");
+  ASSERT_EQ(texture.operands[0].kind, Kind::pair);
+  EXPECT_EQ(texture.operands[0].parts[0].parts.size(), 2u);
+  EXPECT_EQ(texture.operands[0].parts[1].index, 2u);
 }
 
 TEST_F(StatementTest, SpecialRegistersSymbolsAndParts) {

@@ -10,6 +10,7 @@
 
 #include <halfgrad/emulator/checks/finding.h>
 #include <halfgrad/emulator/memory/allocations.h>
+#include <halfgrad/emulator/memory/texture_table.h>
 #include <halfgrad/emulator/ptx/module.h>
 #include <halfgrad/emulator/settings.h>
 #include <halfgrad/emulator/simt/device_heap.h>
@@ -67,12 +68,14 @@ class SmallGpu {
     Machine machine{memory, findings, settings};
     machine.multiprocessors = multiprocessors;
     machine.heap = &heap;
+    machine.textures = &textures;
     if (arguments.bytes.size() != found->parameter_bytes) {
       throw std::invalid_argument("expected other arguments");
     }
     LaunchRequest request{*module, *found, grid, block};
     request.parameters = arguments.bytes.data();
     request.cooperative = cooperative;
+    request.operation = operation;
     return run(machine, request);
   }
 
@@ -91,6 +94,8 @@ class SmallGpu {
   Allocations memory;
   FindingLog findings;
   DeviceHeap heap{memory};
+  TextureTable textures;
+  OperationId operation = 0;
   std::unique_ptr<Module> module;
   unsigned multiprocessors = 108;
 
