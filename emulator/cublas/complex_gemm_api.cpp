@@ -65,33 +65,33 @@ struct Matrices {
   HALFGRAD_EMULATOR_API cublasStatus_t name(                                                      \
       cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k, \
       const T* alpha, const T* a, Int lda, const T* b, Int ldb, const T* beta, T* c, Int ldc) {   \
-    return products<T>(                                                                           \
-        {handle, #name}, {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, 1,                    \
-        [=](const LibraryCall&, std::int64_t) { return Matrices<T>{a, b, c}; });                  \
+    return products<T>({handle, #name}, {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, 1,     \
+                       [=](const LibraryCall&, std::int64_t) {                                    \
+                         return Matrices<T>{a, b, c};                                             \
+                       });                                                                        \
   }
-#define HALFGRAD_COMPLEX_GEMMS(letter, T, suffix, Int)                                            \
-  HALFGRAD_COMPLEX_GEMM(cublas##letter##gemm_v2##suffix, T, Int)                                  \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemmStridedBatched##suffix(                \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k, \
-      const T* alpha, const T* a, Int lda, long long int stride_a, const T* b, Int ldb,           \
-      long long int stride_b, const T* beta, T* c, Int ldc, long long int stride_c, Int batch) {  \
-    return products<T>({handle, "cublas" #letter "gemmStridedBatched"},                           \
-                       {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, batch,                  \
-                       [=](const LibraryCall&, std::int64_t i) {                                  \
-                         return Matrices<T>{a + i * stride_a, b + i * stride_b,                   \
-                                            c + i * stride_c};                                    \
-                       });                                                                        \
-  }                                                                                               \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemmBatched##suffix(                       \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k, \
-      const T* alpha, const T* const a[], Int lda, const T* const b[], Int ldb, const T* beta,    \
-      T* const c[], Int ldc, Int batch) {                                                         \
-    return products<T>({handle, "cublas" #letter "gemmBatched"},                                  \
-                       {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, batch,                  \
-                       [=](const LibraryCall& library, std::int64_t i) {                          \
-                         return Matrices<T>{read_one(library, a + i), read_one(library, b + i),   \
-                                            read_one(library, c + i)};                            \
-                       });                                                                        \
+#define HALFGRAD_COMPLEX_GEMMS(letter, T, suffix, Int)                                             \
+  HALFGRAD_COMPLEX_GEMM(cublas##letter##gemm_v2##suffix, T, Int)                                   \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemmStridedBatched##suffix(                 \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const T* alpha, const T* a, Int lda, long long int stride_a, const T* b, Int ldb,            \
+      long long int stride_b, const T* beta, T* c, Int ldc, long long int stride_c, Int batch) {   \
+    return products<T>({handle, "cublas" #letter "gemmStridedBatched"},                            \
+                       {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, batch,                   \
+                       [=](const LibraryCall&, std::int64_t i) {                                   \
+                         return Matrices<T>{a + i * stride_a, b + i * stride_b, c + i * stride_c}; \
+                       });                                                                         \
+  }                                                                                                \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemmBatched##suffix(                        \
+      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, Int m, Int n, Int k,  \
+      const T* alpha, const T* const a[], Int lda, const T* const b[], Int ldb, const T* beta,     \
+      T* const c[], Int ldc, Int batch) {                                                          \
+    return products<T>({handle, "cublas" #letter "gemmBatched"},                                   \
+                       {op_a, op_b, m, n, k, lda, ldb, ldc}, alpha, beta, batch,                   \
+                       [=](const LibraryCall& library, std::int64_t i) {                           \
+                         return Matrices<T>{read_one(library, a + i), read_one(library, b + i),    \
+                                            read_one(library, c + i)};                             \
+                       });                                                                         \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_COMPLEX_GEMMS)
 

@@ -122,51 +122,51 @@ cublasStatus_t norm(BlasCall call, std::int64_t n, Vector<E> x, R* result, bool 
 
 }  // namespace
 
-#define HALFGRAD_COMPLEX_LEVEL_1(letter, T, suffix, Int)                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##axpy_v2##suffix(                            \
-      cublasHandle_t handle, Int n, const T* alpha, const T* x, Int incx, T* y, Int incy) {        \
-    return axpy<T>({handle, "cublas" #letter "axpy"}, n, alpha, {x, incx}, {y, incy});             \
-  }                                                                                                \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##scal_v2##suffix(                            \
-      cublasHandle_t handle, Int n, const T* alpha, T* x, Int incx) {                              \
-    return scal<T>({handle, "cublas" #letter "scal"}, n, alpha, {x, incx});                        \
-  }                                                                                                \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##copy_v2##suffix(                            \
-      cublasHandle_t handle, Int n, const T* x, Int incx, T* y, Int incy) {                        \
-    return copy<T>({handle, "cublas" #letter "copy"}, n, {x, incx}, {y, incy});                    \
-  }                                                                                                \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##swap_v2##suffix(                            \
-      cublasHandle_t handle, Int n, T* x, Int incx, T* y, Int incy) {                              \
-    return swap<T>({handle, "cublas" #letter "swap"}, n, {x, incx}, {y, incy});                    \
-  }                                                                                                \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotu_v2##suffix(                            \
-      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {       \
-    return dot<T>({handle, "cublas" #letter "dotu"}, n, {x, incx}, {y, incy}, result, false);      \
-  }                                                                                                \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotc_v2##suffix(                            \
-      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {       \
-    return dot<T>({handle, "cublas" #letter "dotc"}, n, {x, incx}, {y, incy}, result, true);       \
+#define HALFGRAD_COMPLEX_LEVEL_1(letter, T, suffix, Int)                                      \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##axpy_v2##suffix(                       \
+      cublasHandle_t handle, Int n, const T* alpha, const T* x, Int incx, T* y, Int incy) {   \
+    return axpy<T>({handle, "cublas" #letter "axpy"}, n, alpha, {x, incx}, {y, incy});        \
+  }                                                                                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##scal_v2##suffix(                       \
+      cublasHandle_t handle, Int n, const T* alpha, T* x, Int incx) {                         \
+    return scal<T>({handle, "cublas" #letter "scal"}, n, alpha, {x, incx});                   \
+  }                                                                                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##copy_v2##suffix(                       \
+      cublasHandle_t handle, Int n, const T* x, Int incx, T* y, Int incy) {                   \
+    return copy<T>({handle, "cublas" #letter "copy"}, n, {x, incx}, {y, incy});               \
+  }                                                                                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##swap_v2##suffix(                       \
+      cublasHandle_t handle, Int n, T* x, Int incx, T* y, Int incy) {                         \
+    return swap<T>({handle, "cublas" #letter "swap"}, n, {x, incx}, {y, incy});               \
+  }                                                                                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotu_v2##suffix(                       \
+      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {  \
+    return dot<T>({handle, "cublas" #letter "dotu"}, n, {x, incx}, {y, incy}, result, false); \
+  }                                                                                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotc_v2##suffix(                       \
+      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {  \
+    return dot<T>({handle, "cublas" #letter "dotc"}, n, {x, incx}, {y, incy}, result, true);  \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_COMPLEX_LEVEL_1)
 
-#define HALFGRAD_COMPLEX_REAL(letter, real, T, R, suffix, Int)                                  \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##real##scal_v2##suffix(                   \
-      cublasHandle_t handle, Int n, const R* alpha, T* x, Int incx) {                           \
-    return scal<T>({handle, "cublas" #letter #real "scal"}, n, alpha, {x, incx});               \
+#define HALFGRAD_COMPLEX_REAL(letter, real, T, R, suffix, Int)                    \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##real##scal_v2##suffix(     \
+      cublasHandle_t handle, Int n, const R* alpha, T* x, Int incx) {             \
+    return scal<T>({handle, "cublas" #letter #real "scal"}, n, alpha, {x, incx}); \
   }
 HALFGRAD_COMPLEX_REAL(C, s, cuComplex, float, , int)
 HALFGRAD_COMPLEX_REAL(C, s, cuComplex, float, _64, std::int64_t)
 HALFGRAD_COMPLEX_REAL(Z, d, cuDoubleComplex, double, , int)
 HALFGRAD_COMPLEX_REAL(Z, d, cuDoubleComplex, double, _64, std::int64_t)
 
-#define HALFGRAD_COMPLEX_NORMS(letters, T, R, suffix, Int)                              \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letters##nrm2_v2##suffix(                \
-      cublasHandle_t handle, Int n, const T* x, Int incx, R* result) {                  \
-    return norm<T>({handle, "cublas" #letters "nrm2"}, n, {x, incx}, result, true);     \
-  }                                                                                     \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letters##asum_v2##suffix(                \
-      cublasHandle_t handle, Int n, const T* x, Int incx, R* result) {                  \
-    return norm<T>({handle, "cublas" #letters "asum"}, n, {x, incx}, result, false);    \
+#define HALFGRAD_COMPLEX_NORMS(letters, T, R, suffix, Int)                           \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letters##nrm2_v2##suffix(             \
+      cublasHandle_t handle, Int n, const T* x, Int incx, R* result) {               \
+    return norm<T>({handle, "cublas" #letters "nrm2"}, n, {x, incx}, result, true);  \
+  }                                                                                  \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letters##asum_v2##suffix(             \
+      cublasHandle_t handle, Int n, const T* x, Int incx, R* result) {               \
+    return norm<T>({handle, "cublas" #letters "asum"}, n, {x, incx}, result, false); \
   }
 HALFGRAD_COMPLEX_NORMS(Sc, cuComplex, float, , int)
 HALFGRAD_COMPLEX_NORMS(Sc, cuComplex, float, _64, std::int64_t)

@@ -124,8 +124,7 @@ Dense<Wide<E>> read_dense(const LibraryCall& call, Stored<E> from, std::int64_t 
 }
 
 template <class E>
-void write_dense(const LibraryCall& call, const Dense<Wide<E>>& from, E* to,
-                 std::int64_t leading) {
+void write_dense(const LibraryCall& call, const Dense<Wide<E>>& from, E* to, std::int64_t leading) {
   if (from.rows == 0) return;
   std::vector<E> column(static_cast<std::size_t>(from.rows));
   const std::size_t bytes = column.size() * sizeof(E);
@@ -174,6 +173,6 @@ class DenseFactor {
 
 #define HALFGRAD_FOR_EACH_LETTER(define) \
   define(S, float) define(D, double) define(C, cuComplex) define(Z, cuDoubleComplex)
-#define HALFGRAD_FOR_EACH_COMPLEX(define)    \
+#define HALFGRAD_FOR_EACH_COMPLEX(define)      \
   HALFGRAD_FOR_EACH_SIZE(define, C, cuComplex) \
   HALFGRAD_FOR_EACH_SIZE(define, Z, cuDoubleComplex)

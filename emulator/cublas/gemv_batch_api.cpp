@@ -22,7 +22,8 @@ std::int64_t place(std::int64_t i, std::int64_t n, std::int64_t stride) {
 template <class E>
 void run_gemv(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const E* a, const E* x,
               Wide<E> beta, E* y) {
-  const auto matrix = oriented(shape.op, read_dense(call, Stored<E>{a, shape.lda}, shape.m, shape.n));
+  const auto matrix =
+      oriented(shape.op, read_dense(call, Stored<E>{a, shape.lda}, shape.m, shape.n));
   Dense<Wide<E>> in(shape.inputs(), 1);
   for (std::int64_t i = 0; i < in.rows; ++i) {
     in.at(i, 0) = widened(read_one(call, x + place(i, in.rows, shape.incx)));
@@ -60,12 +61,14 @@ struct Operands {
 
 }  // namespace
 
-#define HALFGRAD_GEMV(letter, T, suffix, Int)                                                    \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemv_v2##suffix(                          \
-      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,     \
-      Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {                            \
-    return gemv<T>({handle, "cublas" #letter "gemv"}, {op, m, n, lda, incx, incy}, alpha, beta,  \
-                   1, [=](const LibraryCall&, std::int64_t) { return Operands<T>{a, x, y}; });   \
+#define HALFGRAD_GEMV(letter, T, suffix, Int)                                                      \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemv_v2##suffix(                            \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,       \
+      Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {                              \
+    return gemv<T>({handle, "cublas" #letter "gemv"}, {op, m, n, lda, incx, incy}, alpha, beta, 1, \
+                   [=](const LibraryCall&, std::int64_t) {                                         \
+                     return Operands<T>{a, x, y};                                                  \
+                   });                                                                             \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_GEMV)
 
@@ -84,9 +87,8 @@ HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_GEMV)
       cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,     \
       Int lda, long long int stride_a, const T* x, Int incx, long long int stride_x,             \
       const T* beta, T* y, Int incy, long long int stride_y, Int batch) {                        \
-    return gemv<T>({handle, "cublas" #letter "gemvStridedBatched"},                              \
-                   {op, m, n, lda, incx, incy}, alpha, beta, batch,                              \
-                   [=](const LibraryCall&, std::int64_t i) {                                     \
+    return gemv<T>({handle, "cublas" #letter "gemvStridedBatched"}, {op, m, n, lda, incx, incy}, \
+                   alpha, beta, batch, [=](const LibraryCall&, std::int64_t i) {                 \
                      return Operands<T>{a + i * stride_a, x + i * stride_x, y + i * stride_y};   \
                    });                                                                           \
   }

@@ -89,12 +89,14 @@ int least_squares(Dense<W>& a, Dense<W>& c) {
 
 /// `info` is a host pointer; `zero_rows`, which may be null, lies on the device.
 template <class E>
-cublasStatus_t gels(BlasCall call, cublasOperation_t op, int m, int n, int columns, E* const a[],
-                    int lda, E* const c[], int ldc, int* info, int* zero_rows, int batch) {
+cublasStatus_t gels(cublasHandle_t handle, const char* function, cublasOperation_t op, int m, int n,
+                    int columns, E* const a[], int lda, E* const c[], int ldc, int* info,
+                    int* zero_rows, int batch) {
+  BlasCall call(handle, function);
   call.sizes({m, n, columns, batch}).leading(lda, m).leading(ldc, m);
   if (info != nullptr) *info = call.is_valid() ? 0 : -1;
   if (call.is_valid() && (op != CUBLAS_OP_N || m < n)) {
-    return refuse_call("cublasgelsBatched", CUBLAS_STATUS_NOT_SUPPORTED,
+    return refuse_call(function, CUBLAS_STATUS_NOT_SUPPORTED,
                        "only CUBLAS_OP_N with at least as many rows as columns is supported");
   }
   return call.run([=](const LibraryCall& library) {
@@ -112,16 +114,16 @@ cublasStatus_t gels(BlasCall call, cublasOperation_t op, int m, int n, int colum
 
 }  // namespace
 
-#define HALFGRAD_LEAST_SQUARES(letter, T)                                                         \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##geqrfBatched(                              \
-      cublasHandle_t handle, int m, int n, T* const a[], int lda, T* const tau[], int* info,      \
-      int batch) {                                                                                \
-    return geqrf<T>({handle, "cublas" #letter "geqrfBatched"}, m, n, a, lda, tau, info, batch);   \
-  }                                                                                               \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gelsBatched(                               \
-      cublasHandle_t handle, cublasOperation_t op, int m, int n, int columns, T* const a[],       \
-      int lda, T* const c[], int ldc, int* info, int* zero_rows, int batch) {                     \
-    return gels<T>({handle, "cublas" #letter "gelsBatched"}, op, m, n, columns, a, lda, c, ldc,   \
-                   info, zero_rows, batch);                                                       \
+#define HALFGRAD_LEAST_SQUARES(letter, T)                                                       \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##geqrfBatched(                            \
+      cublasHandle_t handle, int m, int n, T* const a[], int lda, T* const tau[], int* info,    \
+      int batch) {                                                                              \
+    return geqrf<T>({handle, "cublas" #letter "geqrfBatched"}, m, n, a, lda, tau, info, batch); \
+  }                                                                                             \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gelsBatched(                             \
+      cublasHandle_t handle, cublasOperation_t op, int m, int n, int columns, T* const a[],     \
+      int lda, T* const c[], int ldc, int* info, int* zero_rows, int batch) {                   \
+    return gels<T>(handle, "cublas" #letter "gelsBatched", op, m, n, columns, a, lda, c, ldc,   \
+                   info, zero_rows, batch);                                                     \
   }
 HALFGRAD_FOR_EACH_LETTER(HALFGRAD_LEAST_SQUARES)

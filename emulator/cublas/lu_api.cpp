@@ -22,8 +22,8 @@ void swap_rows(Dense<W>& matrix, std::int64_t i, std::int64_t k) {
   for (std::int64_t j = 0; j < matrix.columns; ++j) std::swap(matrix.at(i, j), matrix.at(k, j));
 }
 
-/// Replaces A by L and U of P A = L U. Row j was swapped with row pivots[j], counted from 1; without
-/// `pivots` rows stay. Returns the first column, from 1, whose pivot is 0, else 0.
+/// Replaces A by L and U of P A = L U. Row j was swapped with row pivots[j], counted from 1;
+/// without `pivots` rows stay. Returns the first column, from 1, whose pivot is 0, else 0.
 template <class W>
 int factorize(Dense<W>& a, std::vector<int>* pivots) {
   int zero_pivot = 0;
@@ -131,12 +131,12 @@ cublasStatus_t getrs(BlasCall call, cublasOperation_t op, int n, int columns, co
   call.demand(info != nullptr, "info is a null pointer");
   if (info != nullptr) {
     const int smallest = n > 1 ? n : 1;
-    *info = n < 0                ? -2
-            : columns < 0        ? -3
-            : lda < smallest     ? -5
-            : ldb < smallest     ? -8
-            : batch < 0          ? -10
-                                 : 0;
+    *info = n < 0            ? -2
+            : columns < 0    ? -3
+            : lda < smallest ? -5
+            : ldb < smallest ? -8
+            : batch < 0      ? -10
+                             : 0;
   }
   return call.run([=](const LibraryCall& library) {
     for (std::int64_t i = 0; i < batch; ++i) {
@@ -170,26 +170,26 @@ cublasStatus_t matinv(BlasCall call, int n, const E* const a[], int lda, E* cons
 
 }  // namespace
 
-#define HALFGRAD_LU(letter, T)                                                                    \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getrfBatched(                              \
-      cublasHandle_t handle, int n, T* const a[], int lda, int* pivots, int* info, int batch) {   \
-    return getrf<T>({handle, "cublas" #letter "getrfBatched"}, n, a, lda, pivots, info, batch);   \
-  }                                                                                               \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getriBatched(                              \
-      cublasHandle_t handle, int n, const T* const a[], int lda, const int* pivots, T* const c[], \
-      int ldc, int* info, int batch) {                                                            \
-    return getri<T>({handle, "cublas" #letter "getriBatched"}, n, a, lda, pivots, c, ldc, info,   \
-                    batch);                                                                       \
-  }                                                                                               \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getrsBatched(                              \
-      cublasHandle_t handle, cublasOperation_t op, int n, int columns, const T* const a[],        \
-      int lda, const int* pivots, T* const b[], int ldb, int* info, int batch) {                  \
-    return getrs<T>({handle, "cublas" #letter "getrsBatched"}, op, n, columns, a, lda, pivots, b, \
-                    ldb, info, batch);                                                            \
-  }                                                                                               \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##matinvBatched(                             \
-      cublasHandle_t handle, int n, const T* const a[], int lda, T* const c[], int ldc,           \
-      int* info, int batch) {                                                                     \
-    return matinv<T>({handle, "cublas" #letter "matinvBatched"}, n, a, lda, c, ldc, info, batch); \
+#define HALFGRAD_LU(letter, T)                                                                     \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getrfBatched(                               \
+      cublasHandle_t handle, int n, T* const a[], int lda, int* pivots, int* info, int batch) {    \
+    return getrf<T>({handle, "cublas" #letter "getrfBatched"}, n, a, lda, pivots, info, batch);    \
+  }                                                                                                \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getriBatched(                               \
+      cublasHandle_t handle, int n, const T* const a[], int lda, const int* pivots, T* const c[],  \
+      int ldc, int* info, int batch) {                                                             \
+    return getri<T>({handle, "cublas" #letter "getriBatched"}, n, a, lda, pivots, c, ldc, info,    \
+                    batch);                                                                        \
+  }                                                                                                \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##getrsBatched(                               \
+      cublasHandle_t handle, cublasOperation_t op, int n, int columns, const T* const a[],         \
+      int lda, const int* pivots, T* const b[], int ldb, int* info, int batch) {                   \
+    return getrs<T>({handle, "cublas" #letter "getrsBatched"}, op, n, columns, a, lda, pivots, b,  \
+                    ldb, info, batch);                                                             \
+  }                                                                                                \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##matinvBatched(                              \
+      cublasHandle_t handle, int n, const T* const a[], int lda, T* const c[], int ldc, int* info, \
+      int batch) {                                                                                 \
+    return matinv<T>({handle, "cublas" #letter "matinvBatched"}, n, a, lda, c, ldc, info, batch);  \
   }
 HALFGRAD_FOR_EACH_LETTER(HALFGRAD_LU)

@@ -75,8 +75,9 @@ cublasStatus_t trsm(BlasCall call, const Shape& shape, const E* alpha, std::int6
       cublasDiagType_t diagonal, Int m, Int n, const T* alpha, const T* a, Int lda, T* b,         \
       Int ldb) {                                                                                  \
     return trsm<T>({handle, "cublas" #letter "trsm"}, {side, fill, op, diagonal, m, n, lda, ldb}, \
-                   alpha, 1,                                                                      \
-                   [=](const LibraryCall&, std::int64_t) { return Operands<T>{a, b}; });          \
+                   alpha, 1, [=](const LibraryCall&, std::int64_t) {                              \
+                     return Operands<T>{a, b};                                                    \
+                   });                                                                            \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_TRSM)
 

@@ -74,8 +74,7 @@ TEST_F(Batches, SolveWithTheirFactors) {
   for (const cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
     Complexes b;
     for (int i = 0; i < kBatch; ++i) {
-      const Complexes one =
-          product(op, &a_[i * kElements], &x_[i * kOrder * kColumns], kColumns);
+      const Complexes one = product(op, &a_[i * kElements], &x_[i * kOrder * kColumns], kColumns);
       b.insert(b.end(), one.begin(), one.end());
     }
     Device<Complex> a(a_), right(b);
@@ -102,12 +101,13 @@ TEST_F(Batches, Invert) {
     Device<double*> pa(pointers(a.data, kElements)), pc(pointers(inverse.data, kElements));
     Device<int> pivots(std::vector<int>(kOrder * kBatch)), info(std::vector<int>(kBatch, 9));
     if (at_once) {
-      ASSERT_EQ(cublasDmatinvBatched(handle, kOrder, pa.data, kOrder, pc.data, kOrder, info.data,
-                                     kBatch),
-                CUBLAS_STATUS_SUCCESS);
+      ASSERT_EQ(
+          cublasDmatinvBatched(handle, kOrder, pa.data, kOrder, pc.data, kOrder, info.data, kBatch),
+          CUBLAS_STATUS_SUCCESS);
     } else {
-      ASSERT_EQ(cublasDgetrfBatched(handle, kOrder, pa.data, kOrder, pivots.data, info.data, kBatch),
-                CUBLAS_STATUS_SUCCESS);
+      ASSERT_EQ(
+          cublasDgetrfBatched(handle, kOrder, pa.data, kOrder, pivots.data, info.data, kBatch),
+          CUBLAS_STATUS_SUCCESS);
       ASSERT_EQ(cublasDgetriBatched(handle, kOrder, pa.data, kOrder, pivots.data, pc.data, kOrder,
                                     info.data, kBatch),
                 CUBLAS_STATUS_SUCCESS);
@@ -169,8 +169,8 @@ TEST_F(Batches, FactorizeAsLapackDoes) {
   EXPECT_EQ(info, 0);
   const Doubles qr = a.host();
   EXPECT_NEAR(qr[0], -5, 1e-12);
-  EXPECT_NEAR(qr[1], 0.5, 1e-12);    // 4 / (3 + 5)
-  EXPECT_NEAR(qr[2], -2.2, 1e-12);   // -(3 * 1 + 4 * 2) / 5
+  EXPECT_NEAR(qr[1], 0.5, 1e-12);   // 4 / (3 + 5)
+  EXPECT_NEAR(qr[2], -2.2, 1e-12);  // -(3 * 1 + 4 * 2) / 5
   EXPECT_NEAR(tau.host()[0], 1.6, 1e-12);
   EXPECT_EQ(tau.host()[1], 0);
 }
@@ -179,10 +179,10 @@ TEST_F(Batches, MultiplyVectors) {
   const Doubles real = real_parts(a_), x = real_parts(x_);
   Device<double> a(real), in(x), out(Doubles(kOrder * kBatch, NAN)), again(out.host());
   const double one = 1, zero = 0;
-  ASSERT_EQ(cublasDgemvStridedBatched(handle, CUBLAS_OP_T, kOrder, kOrder, &one, a.data, kOrder,
-                                      kElements, in.data, 1, kOrder, &zero, out.data, 1, kOrder,
-                                      kBatch),
-            CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(
+      cublasDgemvStridedBatched(handle, CUBLAS_OP_T, kOrder, kOrder, &one, a.data, kOrder,
+                                kElements, in.data, 1, kOrder, &zero, out.data, 1, kOrder, kBatch),
+      CUBLAS_STATUS_SUCCESS);
   Device<double*> pa(pointers(a.data, kElements)), px(pointers(in.data, kOrder)),
       py(pointers(again.data, kOrder));
   ASSERT_EQ(cublasDgemvBatched(handle, CUBLAS_OP_T, kOrder, kOrder, &one, pa.data, kOrder, px.data,
@@ -191,8 +191,7 @@ TEST_F(Batches, MultiplyVectors) {
   const Doubles y = out.host();
   EXPECT_EQ(y, again.host());
   for (int batch = 0; batch < kBatch; ++batch) {
-    const Doubles expected =
-        product(CUBLAS_OP_T, &real[batch * kElements], &x[batch * kOrder], 1);
+    const Doubles expected = product(CUBLAS_OP_T, &real[batch * kElements], &x[batch * kOrder], 1);
     for (int i = 0; i < kOrder; ++i) EXPECT_NEAR(y[batch * kOrder + i], expected[i], 1e-12);
   }
 }
@@ -206,8 +205,10 @@ TEST_F(Batches, SolveTriangularSystems) {
       for (int i = 0; i < kOrder; ++i) {
         const int at = j * kOrder + i;
         if (i == j) a[at] += 3;
-        if (lower ? i >= j : i <= j) t[at] = i == j && unit ? 1 : a[at];
-        else a[at] = NAN;
+        if (lower ? i >= j : i <= j)
+          t[at] = i == j && unit ? 1 : a[at];
+        else
+          a[at] = NAN;
       }
     }
     const Complexes x(a_.begin() + kElements, a_.begin() + 2 * kElements);
@@ -244,13 +245,13 @@ TEST_F(Batches, RefuseWrongArguments) {
   int info = 0;
   EXPECT_EQ(cublasSgetrfBatched(handle, 4, nullptr, 3, nullptr, nullptr, 1),
             CUBLAS_STATUS_INVALID_VALUE);
-  EXPECT_EQ(cublasSgetrsBatched(handle, CUBLAS_OP_N, 4, 1, nullptr, 3, nullptr, nullptr, 4, &info,
-                                1),
-            CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(
+      cublasSgetrsBatched(handle, CUBLAS_OP_N, 4, 1, nullptr, 3, nullptr, nullptr, 4, &info, 1),
+      CUBLAS_STATUS_INVALID_VALUE);
   EXPECT_EQ(info, -5);
-  EXPECT_EQ(cublasSgelsBatched(handle, CUBLAS_OP_N, 2, 4, 1, nullptr, 2, nullptr, 2, &info, nullptr,
-                               1),
-            CUBLAS_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(
+      cublasSgelsBatched(handle, CUBLAS_OP_N, 2, 4, 1, nullptr, 2, nullptr, 2, &info, nullptr, 1),
+      CUBLAS_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(cublasSmatinvBatched(handle, 33, nullptr, 33, nullptr, 33, nullptr, 1),
             CUBLAS_STATUS_INVALID_VALUE);
 }

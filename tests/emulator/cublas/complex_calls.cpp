@@ -44,10 +44,9 @@ TEST_F(ComplexBlas, MultipliesInAllOrientations) {
   for (const cublasOperation_t op_a : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
     for (const cublasOperation_t op_b : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
       Device<Complex> x(a), y(b), z(c);
-      ASSERT_EQ(cublasCgemm(handle, op_a, op_b, m, n, k,
-                            reinterpret_cast<const cuComplex*>(&alpha), as_cuda(x.data), ld,
-                            as_cuda(y.data), ld, reinterpret_cast<const cuComplex*>(&beta),
-                            as_cuda(z.data), ld),
+      ASSERT_EQ(cublasCgemm(handle, op_a, op_b, m, n, k, reinterpret_cast<const cuComplex*>(&alpha),
+                            as_cuda(x.data), ld, as_cuda(y.data), ld,
+                            reinterpret_cast<const cuComplex*>(&beta), as_cuda(z.data), ld),
                 CUBLAS_STATUS_SUCCESS);
       const Complexes result = z.host();
       for (int j = 0; j < ld; ++j) {
