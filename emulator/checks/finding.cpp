@@ -24,12 +24,24 @@ bool is_before(const Finding& a, const Finding& b) {
   return counting_order(a.thread) < counting_order(b.thread);
 }
 
+/// Whether two texts differ in digits only, as "stream 7" and "stream 9" do.
+bool same_words(const std::string& a, const std::string& b) {
+  const auto without_digits = [](std::string text) {
+    std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+    return text;
+  };
+  return without_digits(a) == without_digits(b);
+}
+
 bool same_place(const Finding& a, const Finding& b) {
   if (a.kind != b.kind || a.severity != b.severity || a.kernel != b.kernel) return false;
   if (a.source_line != b.source_line || a.source_file != b.source_file) return false;
   if (a.inlined_at != b.inlined_at) return false;
   if (a.source_line == 0 && a.ptx_line != b.ptx_line) return false;
-  return !a.kernel.empty() || a.message == b.message;  // findings of calls have no place
+  if (!a.kernel.empty() || a.message == b.message) return true;  // calls have no place
+  // A program that makes streams in a loop repeats one race of copies with other streams.
+  return a.kind == FindingKind::stream_race && same_words(a.message, b.message) &&
+         same_words(a.other, b.other) && same_words(a.allocation, b.allocation);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <array>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -83,6 +85,19 @@ Json of(const CallRecord& call) {
   return json;
 }
 
+/// Launches of each kernel that a report lists one by one. A record takes about 10 KB in memory,
+/// and some programs launch a million times. Counters of kernels contain all launches.
+constexpr std::uint64_t kListedLaunches = 2000;
+
+std::vector<LaunchRecord> listed(std::vector<LaunchRecord> launches) {
+  std::vector<std::uint64_t> seen;
+  std::erase_if(launches, [&](const LaunchRecord& launch) {
+    if (launch.kernel >= seen.size()) seen.resize(launch.kernel + 1);
+    return ++seen[launch.kernel] > kListedLaunches;
+  });
+  return launches;
+}
+
 template <class T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -106,7 +121,7 @@ std::string report_json(const std::vector<Finding>& findings, const LaunchLog& l
                        {"gpu", settings.gpu},
                        {"findings", list_of(findings)},
                        {"kernels", list_of(launches.kernels())},
-                       {"launches", list_of(launches.launches())},
+                       {"launches", list_of(listed(launches.launches()))},
                        {"calls", list_of(launches.calls())}};
   return report.dump(1, ' ', false, Json::error_handler_t::replace);
 }

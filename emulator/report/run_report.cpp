@@ -52,6 +52,7 @@ std::string with_predictions(const std::string& process_json) {
   report["gpu_name"] = gpu.name;
   report["gpu_source"] = gpu.source;
   std::vector<double> seconds(report.at("kernels").size());
+  std::vector<std::uint64_t> listed(seconds.size());
   for (Json& launch : report.at("launches")) {
     const auto index = launch.at("kernel").get<std::size_t>();
     const Prediction predicted =
@@ -60,9 +61,14 @@ std::string with_predictions(const std::string& process_json) {
     launch["predicted_occupancy"] = predicted.occupancy;
     launch["predicted_bound_by"] = predicted.bound_by;
     seconds[index] += predicted.seconds;
+    ++listed[index];
   }
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    report.at("kernels").at(i)["predicted_seconds"] = seconds[i];
+    // Launches that are not listed count as the mean of those that are.
+    Json& kernel = report.at("kernels").at(i);
+    const auto launches = kernel.at("launches").get<double>();
+    const double all = listed[i] == 0 ? 1 : launches / static_cast<double>(listed[i]);
+    kernel["predicted_seconds"] = seconds[i] * all;
   }
   return report.dump(1);
 }
@@ -70,7 +76,9 @@ std::string with_predictions(const std::string& process_json) {
 RunSummary summarise(const std::string& json) {
   const Json report = Json::parse(json);
   RunSummary summary;
-  summary.launches = report.at("launches").size();
+  for (const Json& kernel : report.at("kernels")) {
+    summary.launches += kernel.at("launches").get<std::uint64_t>();
+  }
   for (const Json& finding : report.at("findings")) {
     const bool error = finding.at("severity") == "error";
     ++(error ? summary.errors : summary.notes);

@@ -1,9 +1,11 @@
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <halfgrad/emulator/runtime/arrays.h>
+#include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 
 namespace halfgrad::emulator {
@@ -23,6 +25,17 @@ bool host_waits(const void* to, const void* from, bool synchronous) {
   return source != MemoryPlace::device || target != MemoryPlace::device;
 }
 
+std::optional<std::pair<int, int>> devices_of(const void* to, const void* from) {
+  const auto find = [](const void* pointer) {
+    return process().memory.find(reinterpret_cast<std::uint64_t>(pointer), 1);
+  };
+  const Allocation *const target = find(to), *const source = find(from);
+  if (target == nullptr || source == nullptr) return std::nullopt;
+  if (target->kind != MemoryKind::device || source->kind != MemoryKind::device) return std::nullopt;
+  if (target->device == source->device) return std::nullopt;
+  return std::pair{source->device, target->device};
+}
+
 cudaError_t give(const char* function, Work work, cudaStream_t stream, bool waits) {
   if (!work.run) return cudaSuccess;
   work.name = function;
@@ -40,6 +53,7 @@ cudaError_t copy_on_stream(const char* function, void* to, const void* from, std
   }
   Work work;
   if (const cudaError_t error = copy_work(to, from, bytes, kind, work)) return error;
+  work.between = devices_of(to, from);
   const bool waits = bytes != 0 && host_waits(to, from, synchronous);
   if (bytes != 0 && !waits && place_of(from) == MemoryPlace::pageable && !is_capturing(stream)) {
     const auto* begin = static_cast<const std::byte*>(from);
@@ -61,6 +75,7 @@ cudaError_t copy_on_stream(const char* function, const cudaMemcpy3DParms& parame
   if (const cudaError_t error = without_arrays(function, parameters, plain)) return error;
   if (const cudaError_t error = copy_work(parameters, work)) return error;
   const void* source = plain.srcPtr.ptr;
+  work.between = devices_of(plain.dstPtr.ptr, source);
   // A strided copy from pageable memory is not staged: the host waits instead, which is legal, too.
   const bool waits = host_waits(plain.dstPtr.ptr, source, synchronous) ||
                      place_of(source) == MemoryPlace::pageable;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Work {
   std::string name;    ///< "kernel map_packs", "cudaMemcpyAsync", "cublasLtMatmul"
   std::string detail;  ///< grid and block, bytes, sizes of matrices: for reports
   int device = 0;
+  /// Devices of the memories that a copy reads and writes, if they differ.
+  std::optional<std::pair<int, int>> between;
   std::optional<WorkCost> cost;
   std::function<void(OperationId)> run;
   std::shared_ptr<const WorkParameters> parameters;  ///< filled by the builders; nullptr: not known

@@ -2,6 +2,7 @@
 #include <string>
 
 #include <halfgrad/emulator/checks/report.h>
+#include <halfgrad/emulator/ptx/instructions/warp.h>
 #include <halfgrad/emulator/simt/block_run.h>
 #include <halfgrad/emulator/simt/warp_run.h>
 
@@ -21,10 +22,17 @@ bool is_warp_barrier(const LaneGroup& group) {
   return instruction_of(group).kind == InstructionClass::barrier;
 }
 
+/// Lanes also meet at different shuffles of one mode, as two halves of a warp do that loop a
+/// different number of times. A lane that reads across them is found as one that reads an absent
+/// lane.
+bool are_like_shuffles(const LaneGroup& a, const LaneGroup& b) {
+  return is_shuffle(instruction_of(a)) && instruction_of(a).execute == instruction_of(b).execute;
+}
+
 bool meets(const LaneGroup& a, const LaneGroup& b) {
   if (!waits_for_lanes(b) || a.needed != b.needed) return false;
   if (a.frame == b.frame && a.pc == b.pc) return true;
-  return is_warp_barrier(a) && is_warp_barrier(b);
+  return (is_warp_barrier(a) && is_warp_barrier(b)) || are_like_shuffles(a, b);
 }
 
 const LaneMask* members_of(const Execution& execution, const Instruction& instruction) {

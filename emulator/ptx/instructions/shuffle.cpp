@@ -103,6 +103,14 @@ Execute execute_of_mode(const Encoder& encoder) {
 
 }  // namespace
 
+bool is_shuffle(const Instruction& instruction) {
+  const Execute execute = instruction.execute;
+  return execute == execute_shuffle<ShuffleMode::up> ||
+         execute == execute_shuffle<ShuffleMode::down> ||
+         execute == execute_shuffle<ShuffleMode::butterfly> ||
+         execute == execute_shuffle<ShuffleMode::index>;
+}
+
 void decode_shuffle(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   const bool sync = statement.has("sync");

@@ -21,6 +21,9 @@ void member_mask(Encoder& encoder, unsigned i);
 /// operand.
 void all_lanes_are_members(Encoder& encoder);
 
+/// Whether the instruction is a shfl. Two of one mode have the same `execute`.
+bool is_shuffle(const Instruction& instruction);
+
 /// Reports lanes that miss from an instruction that needs the whole warp.
 void check_whole_warp(const Execution& execution, const Instruction& instruction);
 

@@ -104,6 +104,20 @@ Position StreamState::add_operation(ChainId chain, Task task, const std::string&
   return position;
 }
 
+void StreamState::begin_copy_between(Stream& stream, std::pair<int, int> devices) {
+  for (const int device : {devices.first, devices.second}) {
+    stream.after = joined(stream.after, given_to_device(device));
+  }
+}
+
+void StreamState::end_copy_between(const Stream& stream, std::pair<int, int> devices) {
+  for (const int device : {devices.first, devices.second}) legacy_stream(device);
+  streams.each([&](Stream& other) {
+    if (other.device != devices.first && other.device != devices.second) return;
+    if (&other != &stream) other.after = reached(other.after, stream.last);
+  });
+}
+
 Clock StreamState::given_to(Stream& stream) {
   begin_operation(stream);
   Clock result = *stream.after;

@@ -49,6 +49,12 @@ class StreamState {
   /// Adds an operation to any chain.
   Position add_operation(ChainId chain, Task task, const std::string& description);
 
+  /// Copies between two devices in the legacy default stream run after all that either device was
+  /// given, and before all that either is given later (CUDA programming guide, "Peer-to-Peer Memory
+  /// Copy"). To be called before and after the copy is added.
+  void begin_copy_between(Stream& stream, std::pair<int, int> devices);
+  void end_copy_between(const Stream& stream, std::pair<int, int> devices);
+
   /// All that the stream, or the device, was given until now.
   Clock given_to(Stream& stream);
   Clock given_to_device(int device);

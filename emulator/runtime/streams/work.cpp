@@ -95,9 +95,13 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
     }
     state.begin_operation(*stream);
     const std::string name = work.name;
+    const auto between =
+        stream->kind == Stream::Kind::legacy ? work.between : std::optional<std::pair<int, int>>();
+    if (between) state.begin_copy_between(*stream, *between);
     SharedClock before = reached(stream->after, stream->last);
     state.add_operation(
         *stream, task_of(std::make_shared<const Work>(std::move(work)), std::move(before)), name);
+    if (between) state.end_copy_between(*stream, *between);
   }
   state.scheduler.run_eagerly();
   return cudaSuccess;

@@ -10,29 +10,11 @@
 #include <random>
 #include <vector>
 
+#include "device.h"
+
 namespace {
 
 using Floats = std::vector<float>;
-
-template <class T>
-struct Device {
-  explicit Device(const std::vector<T>& values) : count(values.size()) {
-    EXPECT_EQ(cudaMalloc(&data, count * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data, values.data(), count * sizeof(T), cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~Device() { cudaFree(data); }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  std::vector<T> host() const {
-    std::vector<T> values(count);
-    EXPECT_EQ(cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    return values;
-  }
-  T* data = nullptr;
-  std::size_t count;
-};
 
 Floats random_floats(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -345,9 +327,9 @@ TEST_F(Lt, GetsWhatWasSet) {
 
 TEST(UnknownFunction, EndsWithItsName) {
   EXPECT_EXIT(
-      cublasCgemm(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 0, 0, 0, nullptr, nullptr, 0, nullptr, 0,
-                  nullptr, nullptr, 0),
-      [](int code) { return code != 0; }, "cublasCgemm");
+      cublasCherk(nullptr, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 0, 0, nullptr, nullptr, 0, nullptr,
+                  nullptr, 0),
+      [](int code) { return code != 0; }, "cublasCherk");
 }
 
 }  // namespace

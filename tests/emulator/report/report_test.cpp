@@ -9,7 +9,9 @@
 
 #include <halfgrad/emulator/report/gpu_model.h>
 #include <halfgrad/emulator/report/prediction.h>
+#include <halfgrad/emulator/report/process_report.h>
 #include <halfgrad/emulator/report/run_report.h>
+#include <halfgrad/tests/emulator/simt/small_gpu.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -59,6 +61,22 @@ TEST(Report, PredictionsAreNamedPredicted) {
   EXPECT_NEAR(seconds, 2.5e-6 + 64000 * 32 / 2039e9, 1e-8);
   EXPECT_EQ(report["launches"][0]["predicted_bound_by"], "launch");
   EXPECT_NEAR(report["kernels"][0]["predicted_seconds"].get<double>(), 2 * seconds, 1e-12);
+}
+
+TEST(Report, ListsTheFirstLaunchesOfAKernelAndCountsAll) {
+  SmallGpu gpu;
+  const std::string text = kernel("ret;");
+  const LaunchCounters counters = gpu.launch(text, {1}, {32});
+  LaunchLog log;
+  const LaunchRequest request{*gpu.module, *gpu.module->kernel("k"), {1}, {32}};
+  for (int i = 0; i < 2500; ++i) log.add(request, counters);
+  const std::string json = with_predictions(report_json({}, log, gpu.settings));
+  const auto report = nlohmann::json::parse(json);
+  EXPECT_EQ(report["launches"].size(), 2000u);
+  EXPECT_EQ(report["kernels"][0]["launches"], 2500);
+  const double one = report["launches"][0]["predicted_seconds"];
+  EXPECT_NEAR(report["kernels"][0]["predicted_seconds"].get<double>(), 2500 * one, 1e-9);
+  EXPECT_EQ(summarise(json).text, "0 errors, 0 notes in 2500 launches");
 }
 
 TEST(Report, HtmlEscapesAndIsSelfContained) {

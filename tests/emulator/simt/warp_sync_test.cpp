@@ -61,6 +61,46 @@ TEST(WarpSync, LanesMeetAtDifferentWarpBarriers) {
   EXPECT_TRUE(gpu.findings.all().empty());
 }
 
+TEST(WarpSync, HalvesThatLoopDifferentlyMeetAtDifferentShuffles) {
+  // Each half shuffles in a segment of its own, and names all lanes. The half that leaves the loop
+  // first meets the other one at the shuffle after it.
+  const std::string text = kernel(std::string(R"(
+    setp.ge.u32 %p1, %r1, 16;
+    selp.u32 %r5, 3, 2, %p1;
+    mov.u32 %r2, %r1;
+  LOOP:
+    shfl.sync.idx.b32 %r2, %r2, 1, 0x101f, -1;
+    add.u32 %r2, %r2, %r1;
+    sub.u32 %r5, %r5, 1;
+    setp.ne.u32 %p2, %r5, 0;
+    @%p2 bra LOOP;
+    shfl.sync.idx.b32 %r2, %r2, 2, 0x101f, -1;
+  )") + kStoreResult);
+  SmallGpu gpu;
+  gpu.launch(text, {1}, {32});
+  // After k turns lane l holds l + k s, where s is the number of lane 1 of its half.
+  for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(gpu.word(i), i < 16 ? 2u + 2 * 1 : 18u + 3 * 17);
+  EXPECT_TRUE(gpu.findings.all().empty());
+}
+
+TEST(WarpSync, AReadAcrossDifferentShufflesIsFound) {
+  const std::string text = kernel(std::string(R"(
+    setp.ge.u32 %p1, %r1, 16;
+    @%p1 bra OTHERS;
+    shfl.sync.bfly.b32 %r2, %r1, 16, 31, -1;
+    bra END;
+  OTHERS:
+    shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
+  END:
+  )") + kStoreResult);
+  SmallGpu gpu;
+  gpu.launch(text, {1}, {32});
+  const auto findings = gpu.found(FindingKind::warp_sync);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].thread, "(0,0,0)");
+  EXPECT_NE(findings[0].message.find("lane 16, which does not take part"), std::string::npos);
+}
+
 TEST(WarpSync, ExitedLanesAreNotWaitedFor) {
   const std::string text = kernel(std::string(R"(
     setp.ge.u32 %p1, %r1, 20;

@@ -51,6 +51,31 @@ TEST(Streams, TheLegacyStreamWaitsForBlockingStreamsOnly) {
   EXPECT_EQ(log(), Names({"blocking", "legacy", "behind legacy"}));
 }
 
+TEST(Streams, ACopyBetweenTwoDevicesOrdersTheWorkOfBoth) {
+  restart(true, 0, 2);
+  const cudaStream_t here = make_stream(cudaStreamNonBlocking);
+  select_device(1);
+  const cudaStream_t there = make_stream(cudaStreamNonBlocking);
+  give(there, "there");
+  select_device(0);
+  give(here, "here");
+  Work copy = logged("copy", WorkKind::copy);
+  copy.between = {0, 1};
+  EXPECT_EQ(enqueue(nullptr, copy), cudaSuccess);
+  give(here, "here again");
+  select_device(1);
+  give(nullptr, "the other legacy stream");
+  finish_all_work();
+  const auto before = [](const char* first, const char* second) {
+    return operation_order().ordered(operation_of(first), operation_of(second));
+  };
+  EXPECT_TRUE(before("here", "copy"));
+  EXPECT_TRUE(before("there", "copy"));
+  EXPECT_TRUE(before("copy", "here again"));
+  EXPECT_TRUE(before("copy", "the other legacy stream"));
+  EXPECT_FALSE(before("here", "there"));
+}
+
 TEST(Streams, APerThreadStreamIsItsThreadsOwn) {
   restart(true);
   give(cudaStreamPerThread, "main");
