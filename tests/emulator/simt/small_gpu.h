@@ -73,6 +73,7 @@ class SmallGpu {
     LaunchRequest request{*module, *found, grid, block};
     request.parameters = arguments.bytes.data();
     request.cooperative = cooperative;
+    request.cluster = cluster;
     return run(machine, request);
   }
 
@@ -93,6 +94,7 @@ class SmallGpu {
   DeviceHeap heap{memory};
   std::unique_ptr<Module> module;
   unsigned multiprocessors = 108;
+  Dim3 cluster{};  ///< blocks of a cluster in launches
 
  private:
   /// Gives variables of a module their memory.
