@@ -14,7 +14,7 @@ constexpr std::uint32_t kUnknownCounter = 0xffff;
 
 std::uint32_t GridTable::add(const LaunchRequest& request) {
   const std::uint64_t count = request.grid.product();
-  // Numbers start again rather than mix those of two grids, if there are too many blocks.
+  // The count starts again rather than mix those of two grids, if there are too many blocks.
   if (blocks_ + count > kBlockMask) {
     grids_.clear();
     blocks_ = 0;

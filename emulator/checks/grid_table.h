@@ -8,7 +8,7 @@
 
 namespace halfgrad::emulator {
 
-/// The grids of a launch: the one that the host launched, and those that kernels launched. Numbers
+/// The grids of a launch: the one that the host launched, and those that kernels launched. Counts
 /// their blocks one after the other, and names their threads and lines in findings.
 class GridTable {
  public:

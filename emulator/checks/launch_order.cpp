@@ -1,4 +1,4 @@
-// What orders threads: barriers, fences, and launches of grids by kernels.
+// Order of threads: barriers, fences, and launches of grids by kernels.
 #include <algorithm>
 #include <utility>
 

@@ -18,7 +18,7 @@ struct ClusterUse {
   Execution execution;  ///< context of the access
   const Instruction* instruction = nullptr;
   Clock clock = 0;
-  std::uint64_t phase = 0;  ///< of the cluster's barrier: the first one that follows the access
+  std::uint64_t phase = 0;  ///< first phase of the cluster's barrier after the access
 };
 
 /// State that the checks keep for a running block.

@@ -10,7 +10,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-constexpr unsigned kPortableBlocks = 8;  ///< of a cluster, on every GPU that has clusters
+constexpr unsigned kPortableBlocks = 8;  ///< largest cluster on every GPU that has clusters
 constexpr unsigned kMostBlocks = 16;     ///< with cudaFuncAttributeNonPortableClusterSizeAllowed
 
 std::string text_of(dim3 size) {
@@ -72,8 +72,8 @@ cudaError_t choose_cluster(const KernelFunction& function, const Kernel& kernel,
     return cudaErrorInvalidClusterSize;
   }
   if (grid.x % wanted.x != 0 || grid.y % wanted.y != 0 || grid.z % wanted.z != 0) {
-    why = "expected a grid of whole clusters of " + text_of(wanted) + " blocks, got " +
-          text_of(grid);
+    why =
+        "expected a grid of whole clusters of " + text_of(wanted) + " blocks, got " + text_of(grid);
     return cudaErrorInvalidClusterSize;
   }
   return cudaSuccess;
@@ -93,14 +93,13 @@ HALFGRAD_EMULATOR_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, 
                  const dim3 block = config->blockDim;
                  const unsigned resident = resident_blocks(
                      kernel, device, block.x * block.y * block.z, config->dynamicSmemBytes);
-                 *clusters =
-                     static_cast<int>(resident * gpu_of(device).multiprocessors / count);
+                 *clusters = static_cast<int>(resident * gpu_of(device).multiprocessors / count);
                  return cudaSuccess;
                });
 }
 
-HALFGRAD_EMULATOR_API cudaError_t
-cudaOccupancyMaxPotentialClusterSize(int* size, const void* host, const cudaLaunchConfig_t* config) {
+HALFGRAD_EMULATOR_API cudaError_t cudaOccupancyMaxPotentialClusterSize(
+    int* size, const void* host, const cudaLaunchConfig_t* config) {
   return query("cudaOccupancyMaxPotentialClusterSize", host,
                [&](const KernelFunction& function, const Kernel& kernel, int device) {
                  if (size == nullptr || config == nullptr) return cudaErrorInvalidValue;

@@ -21,8 +21,8 @@ struct DeviceStream {
   static constexpr std::uint64_t kPerThread = 2;  ///< cudaStreamPerThread
 
   std::uint64_t handle = 0;
-  std::uint64_t block = 0;  ///< of the NULL stream
-  unsigned thread = 0;      ///< of the thread's own NULL stream
+  std::uint64_t block = 0;  ///< owner of the NULL stream
+  unsigned thread = 0;      ///< owner of a thread's own NULL stream, from 1
   auto operator<=>(const DeviceStream&) const = default;
 };
 
@@ -57,14 +57,14 @@ struct LaunchFamily {
   static constexpr std::size_t kHeapBytes = std::size_t{16} << 20;
   DeviceHeap heap;  ///< buffers of parameters, and texts of errors
   std::map<std::pair<int, bool>, std::uint64_t> error_texts;
-  std::uint64_t next_handle = 0x10000;  ///< of streams and events
+  std::uint64_t next_handle = 0x10000;  ///< next stream or event
   std::mutex mutex;
 };
 
 /// Live handles of streams or events, and the block that made each.
 using DeviceHandles = std::map<std::uint64_t, std::uint64_t>;
 
-/// What the threads of one grid told the device runtime. Its members need `family.mutex`.
+/// Work that the threads of one grid gave to the device runtime. Its members need `family.mutex`.
 class ChildLaunches {
  public:
   ChildLaunches(LaunchFamily& family, unsigned depth) : family(family), depth(depth) {}

@@ -75,8 +75,8 @@ void ClusterBarrier::release_waiting_groups() {
       if (group.state != LaneGroup::State::waits_at_barrier || group.barrier != kClusterBarrier) {
         continue;
       }
-      Execution execution{group.mask, group.frame->registers, group.frame,
-                          &warp,      &block,                 block.launch};
+      Execution execution{group.mask,  group.frame->registers, group.frame, &warp, &block,
+                          block.launch};
       passes(execution, group.frame->function->code[group.pc]);
       group.state = LaneGroup::State::ready;
       ++group.pc;

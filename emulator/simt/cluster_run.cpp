@@ -38,8 +38,8 @@ void ClusterRun::start(std::uint64_t number) {
     block.cluster = by_rank_;
     block.rank = rank;
     block.index_in_cluster = own;
-    blocks_[rank]->start({cluster.x * size.x + own.x, cluster.y * size.y + own.y,
-                          cluster.z * size.z + own.z});
+    blocks_[rank]->start(
+        {cluster.x * size.x + own.x, cluster.y * size.y + own.y, cluster.z * size.z + own.z});
   }
 }
 

@@ -12,7 +12,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-constexpr unsigned kMostLevels = 24;  ///< of grids that launch grids
+constexpr unsigned kMostLevels = 24;  ///< depth of grids that launch grids
 constexpr std::size_t kMostParameters = 4096;
 
 /// Sizes of a grid or block as the device runtime takes them.

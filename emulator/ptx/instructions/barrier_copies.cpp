@@ -68,8 +68,7 @@ void issue_copy(Execution& execution, const Instruction& instruction, unsigned l
   copy.bytes = bytes;
   copy.shared_offset = offset;
   copy.data = data;
-  Block& owner =
-      give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy));
+  Block& owner = give_to_barrier(execution, instruction, lane, to, barrier, std::move(copy));
   if (LaunchChecks* const checks = execution.launch->checks.get()) {
     checks->async_copy_issued(execution, instruction, lane, owner, offset, bytes);
   }

@@ -12,8 +12,8 @@
 
 namespace halfgrad::emulator {
 
-/// Calls f(place, offset, bytes) for pieces of [address, address + bytes) of one lane. `access` says
-/// how; `stored` are the bytes of a store, or nullptr.
+/// Calls f(place, offset, bytes) for pieces of [address, address + bytes) of one lane. `access`
+/// says how; `stored` are the bytes of a store, or nullptr.
 template <class F>
 void each_piece(const Execution& execution, const Instruction& instruction, unsigned lane,
                 Access access, std::uint64_t address, std::uint32_t bytes, const std::byte* stored,

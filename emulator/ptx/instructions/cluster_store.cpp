@@ -12,8 +12,8 @@
 namespace halfgrad::emulator {
 namespace {
 
-constexpr std::string_view kWords[] = {"async", "mbarrier::complete_tx::bytes", "add", "min", "max",
-                                       "and",   "or",    "xor", "inc", "dec"};
+constexpr std::string_view kWords[] = {
+    "async", "mbarrier::complete_tx::bytes", "add", "min", "max", "and", "or", "xor", "inc", "dec"};
 
 /// Sources: the address, then the mbarrier. The registers of the value are in `list`.
 struct AsyncOptions {

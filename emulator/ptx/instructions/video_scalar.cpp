@@ -1,5 +1,5 @@
-// PTX ISA, "Scalar Video Instructions": vadd vsub vabsdiff vmin vmax with a selected byte or half of
-// an operand or of the result, vshl vshr vmad vset. Negated operands of vmad are unknown.
+// PTX ISA, "Scalar Video Instructions": vadd vsub vabsdiff vmin vmax with a selected byte or half
+// of an operand or of the result, vshl vshr vmad vset. Negated operands of vmad are unknown.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -40,8 +40,8 @@ struct Form {
   Third third{};
   Part a, b, d;
   bool signed_a = false, signed_b = false, signed_result = false, saturated = false;
-  bool wraps = false, plus_one = false;  ///< of shifts; of vmad
-  std::uint8_t shift = 0;                ///< of vmad's result
+  bool wraps = false, plus_one = false;  ///< modifiers of shifts and of vmad
+  std::uint8_t shift = 0;                ///< scales vmad's result down
   Comparison comparison{};
 };
 static_assert(sizeof(Form) <= 16);
@@ -194,10 +194,9 @@ void read_modifiers(const Encoder& encoder, Form& form) {
 }  // namespace
 
 bool has_selectors(const Statement& statement) {
-  return std::any_of(statement.operands.begin(), statement.operands.end(),
-                     [](const Operand& one) {
-                       return one.kind == Operand::Kind::reg && !one.name.empty();
-                     });
+  return std::any_of(statement.operands.begin(), statement.operands.end(), [](const Operand& one) {
+    return one.kind == Operand::Kind::reg && !one.name.empty();
+  });
 }
 
 /// op.dtype.atype.btype{.sat}{.op2} d{.part}, a{.part}, b{.part}{, c};  vset has no dtype.

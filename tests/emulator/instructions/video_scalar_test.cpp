@@ -15,14 +15,13 @@ using Formula = std::function<std::int64_t(std::int64_t a, std::int64_t b, std::
 void expect(const std::string& instruction, const std::function<std::int64_t(std::uint32_t)>& a,
             const std::function<std::int64_t(std::uint32_t)>& b, const Formula& formula) {
   const std::vector<Words> inputs = operands(3, 20000, 7);
-  const Words results = run_ptx(
-      "mov.u32 %tw0, 0;\n" + instruction + ";\ncvt.u64.u32 %result, %tw0;", inputs);
+  const Words results =
+      run_ptx("mov.u32 %tw0, 0;\n" + instruction + ";\ncvt.u64.u32 %result, %tw0;", inputs);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto word = [&](unsigned k) { return static_cast<std::uint32_t>(inputs[k][i]); };
-    const auto expected =
-        static_cast<std::uint32_t>(formula(a(word(0)), b(word(1)), word(2)));
-    ASSERT_EQ(results[i], expected) << instruction << " of " << std::hex << word(0) << ", "
-                                    << word(1) << ", " << word(2);
+    const auto expected = static_cast<std::uint32_t>(formula(a(word(0)), b(word(1)), word(2)));
+    ASSERT_EQ(results[i], expected)
+        << instruction << " of " << std::hex << word(0) << ", " << word(1) << ", " << word(2);
   }
 }
 
@@ -33,9 +32,7 @@ std::int64_t s8_3(std::uint32_t x) { return static_cast<std::int8_t>(x >> 24); }
 std::int64_t s16_1(std::uint32_t x) { return static_cast<std::int16_t>(x >> 16); }
 std::int64_t u16_0(std::uint32_t x) { return x & 0xffff; }
 
-std::int64_t clamp_s32(std::int64_t x) {
-  return std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX);
-}
+std::int64_t clamp_s32(std::int64_t x) { return std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX); }
 
 TEST(ScalarVideo, SelectsPartsOfOperands) {
   expect("vadd.s32.u32.s32 %tw0, %w0.b1, %w1.h1", u8_1, s16_1,

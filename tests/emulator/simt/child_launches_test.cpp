@@ -16,7 +16,7 @@ const char* const kDeclarations = R"(
 .extern .func (.param .b32 r) __cudaCDP2Mystery();
 )";
 
-/// A kernel of the buffer in %rd1; thread and block numbers are in %r1 and %r2.
+/// A kernel of the buffer in %rd1; %r1 and %r2 hold the thread and the block.
 std::string entry(const std::string& name, const std::string& body) {
   return ".visible .entry " + name +
          "(.param .u64 buffer)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<16>;\n"
@@ -86,8 +86,9 @@ TEST_F(ChildLaunches, RunAfterWhatTheParentWrote) {
 }
 
 TEST_F(ChildLaunches, SeeWhatTheBlockWroteBeforeItsBarrier) {
-  const std::string child = entry("child", "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
-                                           "st.global.u32 [%rd3], 7;");
+  const std::string child = entry("child",
+                                  "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n"
+                                  "st.global.u32 [%rd3], 7;");
   const std::string touch =
       "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r4, [%rd3];\n"
       "ld.global.u32 %r4, [%rd1];\n";
@@ -116,7 +117,8 @@ TEST_F(ChildLaunches, RaceWithTheirParentAfterTheLaunch) {
 
 TEST_F(ChildLaunches, AreOrderedInTheStreamOfABlock) {
   const std::string first = entry("first", "st.global.u32 [%rd1], 7;");
-  const std::string second = entry("second", "ld.global.u32 %r4, [%rd1];\nst.global.u32 [%rd1+4], %r4;");
+  const std::string second =
+      entry("second", "ld.global.u32 %r4, [%rd1];\nst.global.u32 [%rd1+4], %r4;");
   run(first + second + entry("k", launch("first", 1, 1) + launch("second", 1, 1)));
   EXPECT_EQ(gpu.word(1), 7u);
   EXPECT_TRUE(gpu.findings.all().empty());
@@ -155,7 +157,8 @@ TEST_F(ChildLaunches, OfTwoStreamsRaceUnlessAnEventOrdersThem) {
   other.settings.check_race = true;
   other.launch_kernel(
       ".version 8.0\n.target sm_80\n.address_size 64\n" + std::string(kDeclarations) + kernels +
-          entry("k", streams + launch("first", 1, 1, "%rd4") + order + launch("second", 1, 1, "%rd5")),
+          entry("k",
+                streams + launch("first", 1, 1, "%rd4") + order + launch("second", 1, 1, "%rd5")),
       "k", {1}, {1}, Arguments{}(other.address()));
   EXPECT_EQ(other.word(1), 7u);
   EXPECT_TRUE(other.findings.all().empty());
@@ -163,10 +166,10 @@ TEST_F(ChildLaunches, OfTwoStreamsRaceUnlessAnEventOrdersThem) {
 
 TEST_F(ChildLaunches, OfTheTailStreamFollowTheGridAndItsChildren) {
   const std::string kernels = entry("child", "st.global.u32 [%rd1], 7;") +
-                              entry("tail", "ld.global.u32 %r4, [%rd1];\nld.global.u32 %r5, [%rd1+4];\n"
-                                            "add.u32 %r4, %r4, %r5;\nst.global.u32 [%rd1+8], %r4;");
-  run(kernels + entry("k", launch("tail", 1, 1, "3") +
-                               launch("child", 1, 1, "4") +
+                              entry("tail",
+                                    "ld.global.u32 %r4, [%rd1];\nld.global.u32 %r5, [%rd1+4];\n"
+                                    "add.u32 %r4, %r4, %r5;\nst.global.u32 [%rd1+8], %r4;");
+  run(kernels + entry("k", launch("tail", 1, 1, "3") + launch("child", 1, 1, "4") +
                                "st.global.u32 [%rd1+4], 100;"));
   EXPECT_EQ(gpu.word(2), 107u);
   EXPECT_TRUE(gpu.findings.all().empty());
@@ -175,7 +178,8 @@ TEST_F(ChildLaunches, OfTheTailStreamFollowTheGridAndItsChildren) {
 TEST_F(ChildLaunches, NestAtMost24Levels) {
   // Word 0 counts the levels; the launch at the deepest one is refused.
   run(entry("k", "ld.global.u32 %r4, [%rd1];\nadd.u32 %r4, %r4, 1;\nst.global.u32 [%rd1], %r4;\n" +
-                     launch("k", 1, 1) + "@!%p3 ret;\n"
+                     launch("k", 1, 1) +
+                     "@!%p3 ret;\n"
                      "{\n.param .b32 q;\ncall.uni (q), __cudaCDP2GetLastError, ();\n"
                      "ld.param.b32 %r5, [q+0];\n}\nst.global.u32 [%rd1+4], %r5;"));
   EXPECT_EQ(gpu.word(0), 25u);
@@ -185,7 +189,8 @@ TEST_F(ChildLaunches, NestAtMost24Levels) {
 
 TEST_F(ChildLaunches, ByManyBlocksRunOnAnyNumberOfThreads) {
   gpu.settings.threads = 5;
-  const std::string child = entry("child", "add.s64 %rd2, %rd1, 40;\nred.global.add.u32 [%rd2], 1;");
+  const std::string child =
+      entry("child", "add.s64 %rd2, %rd1, 40;\nred.global.add.u32 [%rd2], 1;");
   run(child + entry("k", launch("child", 3, 32)), {20}, {8});
   EXPECT_EQ(gpu.word(10), 20u * 8 * 3 * 32);
   EXPECT_TRUE(gpu.findings.all().empty());

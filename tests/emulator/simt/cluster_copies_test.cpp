@@ -53,12 +53,14 @@ std::string sent_to_block_0(const std::string& send) {
     mbarrier.init.shared.b64 [%r8], 1;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r8], 24;
   READY:
-  )" + kSync + R"(
+  )" + kSync +
+         R"(
     @!%p2 bra WAIT;
     add.u32 %r14, %r5, 40;
     add.u32 %r15, %r5, 50;
     cvt.u64.u32 %rd5, %r5;
-  )" + send + R"(
+  )" + send +
+         R"(
     bra DONE;
   WAIT:
     mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r8], 0;
@@ -82,21 +84,23 @@ TEST_F(ClusterCopies, StoreAsynchronously) {
 
 TEST_F(ClusterCopies, ReduceAsynchronously) {
   gpu.settings.check_init = false;
-  run(sent_to_block_0("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64"
-                      " [%r17], %rd5, [%r13];"),
+  run(sent_to_block_0(
+          "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64"
+          " [%r17], %rd5, [%r13];"),
       {4}, {1});
   EXPECT_EQ(gpu.word(0), 1006u);
   EXPECT_TRUE(gpu.findings.all().empty()) << to_string(gpu.findings.all().front());
 }
 
 TEST_F(ClusterCopies, CopyInBulkToSeveralBlocks) {
-  const std::string body = std::string(".shared .align 8 .b64 bar;\n.shared .align 16 .b32 got[8];\n") +
-                           kOwnWord + R"(
+  const std::string body =
+      std::string(".shared .align 8 .b64 bar;\n.shared .align 16 .b32 got[8];\n") + kOwnWord + R"(
     mov.u32 %r8, bar;
     mov.u32 %r9, got;
     mbarrier.init.shared.b64 [%r8], 1;
     mbarrier.arrive.expect_tx.shared.b64 _, [%r8], 32;
-  )" + kSync + R"(
+  )" + kSync +
+      R"(
     setp.ne.u32 %p2, %r5, 1;
     @%p2 bra WAIT;
     mov.u16 %h1, 15;

@@ -62,8 +62,10 @@ TEST_F(Clusters, ReadByGenericAddresses) {
     cvta.shared.u64 %rd5, %rd4;
     mapa.u64 %rd6, %rd5, %r11;
     getctarank.u32.u64 %r15, %rd6;
-  )" + kSync + "ld.u32 %r14, [%rd6];\nmad.lo.u32 %r14, %r15, 1000, %r14;\n"
-                           "st.global.u32 [%rd3], %r14;\n" + kSync;
+  )" + kSync +
+                           "ld.u32 %r14, [%rd6];\nmad.lo.u32 %r14, %r15, 1000, %r14;\n"
+                           "st.global.u32 [%rd3], %r14;\n" +
+                           kSync;
   run(body, {4}, {32});
   for (unsigned block = 0; block < 4; ++block) {
     const unsigned next = (block + 1) % 4;
@@ -92,8 +94,10 @@ TEST_F(Clusters, RaceIfTheirArrivalsAreRelaxed) {
 TEST_F(Clusters, RaceAfterABarrierOfTheBlockAlone) {
   // A reader in another block is not ordered by bar.sync of the owner.
   const std::string body = std::string(kOwnWord) + kNeighbour + "st.shared.u32 [%r10], %r7;\n" +
-                           kSync + "ld.shared::cluster.u32 %r14, [%r12];\nbar.sync 0;\n"
-                           "st.shared.u32 [%r10], %r14;\n" + kSync;
+                           kSync +
+                           "ld.shared::cluster.u32 %r14, [%r12];\nbar.sync 0;\n"
+                           "st.shared.u32 [%r10], %r14;\n" +
+                           kSync;
   run(body, {4}, {64});
   EXPECT_FALSE(gpu.found(FindingKind::race).empty());
 }
@@ -105,8 +109,8 @@ TEST_F(Clusters, AddAtomicallyInOneBlock) {
     mapa.shared::cluster.u32 %r12, %r8, %r9;
     setp.eq.u32 %p1, %r1, 0;
     @%p1 st.shared.u32 [%r8], 0;
-  )" + kSync + "atom.add.relaxed.cluster.shared::cluster.u32 %r14, [%r12], 1;\n" + kSync +
-                           "ld.shared.u32 %r14, [%r8];\nst.global.u32 [%rd3], %r14;\n";
+  )" + kSync + "atom.add.relaxed.cluster.shared::cluster.u32 %r14, [%r12], 1;\n" +
+                           kSync + "ld.shared.u32 %r14, [%r8];\nst.global.u32 [%rd3], %r14;\n";
   run(body, {8}, {64});
   EXPECT_EQ(gpu.word(0), 256u);
   EXPECT_EQ(gpu.word(64), 0u);
@@ -116,8 +120,8 @@ TEST_F(Clusters, AddAtomicallyInOneBlock) {
 
 /// Blocks 1, 2 and 3 may exit before block 3 reads the memory of block 0.
 TEST_F(Clusters, MayNotReadABlockThatExits) {
-  const std::string body = std::string(kOwnWord) + kNeighbour +
-                           "st.shared.u32 [%r10], %r7;\n" + kSync + R"(
+  const std::string body =
+      std::string(kOwnWord) + kNeighbour + "st.shared.u32 [%r10], %r7;\n" + kSync + R"(
     setp.ne.u32 %p1, %r5, 3;
     @%p1 ret;
     ld.shared::cluster.u32 %r14, [%r12];
@@ -179,9 +183,9 @@ TEST_F(Clusters, LetThreadsExitInsteadOfArriving) {
 }
 
 TEST_F(Clusters, MapOnlyTheirOwnBlocks) {
-  EXPECT_THROW(run("mov.u32 %r8, mine;\nmov.u32 %r9, 4;\nmapa.shared::cluster.u32 %r2, %r8, %r9;",
-                   {4}, {1}),
-               KernelAborted);
+  EXPECT_THROW(
+      run("mov.u32 %r8, mine;\nmov.u32 %r9, 4;\nmapa.shared::cluster.u32 %r2, %r8, %r9;", {4}, {1}),
+      KernelAborted);
   EXPECT_EQ(gpu.found(FindingKind::out_of_bounds).size(), 1u);
 }
 

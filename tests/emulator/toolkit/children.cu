@@ -228,7 +228,8 @@ void check_tree(int size) {
   const std::vector<unsigned> random = random_values(2 * size, 2);
   double sum = 0, sorted_sum = 0;
   for (int i = 0; i < size; ++i) {
-    points[i] = {static_cast<float>(random[2 * i] % 4096), static_cast<float>(random[2 * i + 1] % 4096)};
+    points[i] = {static_cast<float>(random[2 * i] % 4096),
+                 static_cast<float>(random[2 * i + 1] % 4096)};
     sum += points[i].x + 3 * points[i].y;
   }
   quarter<<<1, 64>>>(points, other, {0, 0, 4096, 0, size}, 0, leaves);
@@ -245,7 +246,8 @@ void check_ordered() {
   ordered<<<1, 1>>>(a, b, facts);
   SUCCEED(cudaDeviceSynchronize());
   verify(a[7] == 110 && b[7] == 105, "streams and events", 64);
-  verify(facts[0] == cudaErrorInvalidConfiguration && facts[1] == cudaSuccess, "refused launch", 2048);
+  verify(facts[0] == cudaErrorInvalidConfiguration && facts[1] == cudaSuccess, "refused launch",
+         2048);
   verify(facts[2] == 0 && facts[3] == 32 && facts[4] == 'I', "facts of the device", 0);
   verify(facts[5] == cudaErrorInvalidValue, "flags of a stream", 0);
   for (void* memory : {a, b, facts}) SUCCEED(cudaFree(memory));
