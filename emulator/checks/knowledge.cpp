@@ -138,6 +138,14 @@ void WarpKnowledge::acquire(unsigned lane, const Released& released, bool device
   if (device) add(lane, released.device);
 }
 
+void WarpKnowledge::acquire(LaneMask lanes, const Tree& tree, Clock now) {
+  if (tree == nullptr) return;
+  Knowledge known = complete(first_lane(lanes), lanes, now);
+  known.others = join(known.others, tree);
+  if (const ThreadClocks* const own = find(tree, block_)) known.own.join(*own);
+  set(lanes, std::make_shared<const Knowledge>(std::move(known)));
+}
+
 Tree WarpKnowledge::release(LaneMask lanes, Clock now) const {
   Knowledge known = complete(first_lane(lanes), lanes, now);
   return join(known.others, leaf(block_, std::move(known.own)));
@@ -166,10 +174,11 @@ Knowledge WarpKnowledge::complete(unsigned lane, LaneMask lanes, Clock now) cons
   return known;
 }
 
-BlockKnowledge::BlockKnowledge(std::uint32_t block, unsigned warp_count) : number(block) {
-  const auto nothing = std::make_shared<Knowledge>();
+BlockKnowledge::BlockKnowledge(std::uint32_t block, unsigned warp_count, Tree known)
+    : number(block) {
+  const auto all = std::make_shared<Knowledge>(Knowledge{ThreadClocks(), std::move(known)});
   warps.reserve(warp_count);
-  for (unsigned warp = 0; warp < warp_count; ++warp) warps.emplace_back(block, warp, nothing);
+  for (unsigned warp = 0; warp < warp_count; ++warp) warps.emplace_back(block, warp, all);
 }
 
 void BlockKnowledge::arrive(unsigned id, Arrival arrival) {

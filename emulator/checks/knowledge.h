@@ -51,6 +51,8 @@ class WarpKnowledge {
   void observe(unsigned lane, const Released& released, bool device);
   /// Takes over what a read with acquire semantics observed.
   void acquire(unsigned lane, const Released& released, bool device);
+  /// Takes over the accesses in `tree`, as the lanes wait together at a barrier of a cluster.
+  void acquire(LaneMask lanes, const Tree& tree, Clock now);
   /// Returns the accesses that a release by these lanes at time `now` makes known.
   Tree release(LaneMask lanes, Clock now) const;
   bool has_fence(unsigned lane) const {
@@ -99,7 +101,8 @@ class WarpKnowledge {
 /// Time and knowledge of the threads of a running block.
 class BlockKnowledge {
  public:
-  BlockKnowledge(std::uint32_t number, unsigned warps);
+  /// `known`: accesses of other blocks that come before the block.
+  BlockKnowledge(std::uint32_t number, unsigned warps, Tree known = nullptr);
 
   std::uint32_t number;
   Clock clock = 1;

@@ -6,42 +6,10 @@
 #include <utility>
 
 #include <halfgrad/emulator/checks/initialisation.h>
-#include <halfgrad/emulator/checks/race_detector.h>
+#include <halfgrad/emulator/checks/launch_state.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-/// State that the checks keep for a running block.
-struct BlockState {
-  BlockKnowledge knowledge{0, 0};
-  std::uint64_t serial = 0;                        ///< unique to this run of a block
-  std::vector<std::unique_ptr<ShadowPage>> pages;  ///< shadow of shared memory
-  std::vector<std::byte> written;                  ///< one flag for each byte of shared memory
-  ReaderLists readers{ReaderLists::Owner::block};  ///< readers of shared memory
-
-  /// The page of shared memory that holds byte number << 12, ready for the block.
-  ShadowPage& shared_page(std::uint64_t number) {
-    auto& page = pages[number];
-    if (page == nullptr) page = std::make_unique<ShadowPage>();
-    if (!page->is_current(serial)) page->begin(serial, 0, nullptr);
-    page->need_cells();
-    return *page;
-  }
-
-  /// Calls f(page, cell) for the cells of a range whose ends are multiples of 4.
-  template <class F>
-  void each_cell(std::uint32_t offset, unsigned bytes, F f) {
-    const std::uint32_t end = offset + bytes;
-    while (offset < end) {
-      ShadowPage& page = shared_page(offset >> ShadowPage::kBytesLog);
-      const unsigned log = page.cell_log();
-      f(page, page.cells()[(offset & (ShadowPage::kBytes - 1)) >> log]);
-      offset += 1u << log;
-    }
-  }
-};
-
-BlockState& state_of(Block& block) { return *static_cast<BlockState*>(block.check_state); }
 
 /// The shadow page of a global address. Remembers some pages for each host thread.
 ShadowPage& global_page(GlobalShadow& shadow, std::uint64_t number) {
@@ -83,27 +51,6 @@ unsigned cell_log_for(std::uint64_t address, unsigned bytes) {
 }
 
 }  // namespace
-
-struct LaunchChecks::State {
-  State(Launch& launch, OperationId operation, const OperationOrder* order)
-      : races(launch, operation, order),
-        shadow(GlobalShadow::of(launch.machine.memory)),
-        check_race(launch.machine.settings.check_race),
-        check_init(launch.machine.settings.check_init) {}
-
-  RaceDetector races;
-  GlobalShadow& shadow;
-  const bool check_race, check_init;
-  std::mutex mutex;
-  std::vector<std::unique_ptr<BlockState>> blocks;
-  std::vector<BlockState*> unused;
-
-  /// `page_of(number)` finds a page; `prepare(page)` makes it ready once it is locked.
-  template <class PageOf, class Prepare>
-  void visit_lanes(const Touch& touch, const LaneAddresses& addresses, PageOf page_of,
-                   Prepare prepare);
-  void visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address, LaneMask lanes);
-};
 
 /// Visits the cells of one lane, or of several at the same address. The page is locked or private.
 void LaunchChecks::State::visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address,
@@ -157,8 +104,9 @@ void LaunchChecks::State::visit_lanes(const Touch& touch, const LaneAddresses& a
   }
 }
 
-LaunchChecks::LaunchChecks(Launch& launch, OperationId operation, const OperationOrder* order)
-    : state_(std::make_unique<State>(launch, operation, order)) {}
+LaunchChecks::LaunchChecks(const Machine& machine, OperationId operation,
+                           const OperationOrder* order)
+    : state_(std::make_unique<State>(machine, operation, order)) {}
 LaunchChecks::~LaunchChecks() = default;
 
 void LaunchChecks::block_starts(Block& block) {
@@ -173,10 +121,12 @@ void LaunchChecks::block_starts(Block& block) {
     state_->unused.pop_back();
   }
   const std::size_t bytes = block.shared.size();
-  state->knowledge = BlockKnowledge(static_cast<std::uint32_t>(block.number) & 0xffffffu,
-                                    static_cast<unsigned>(block.warps.size()));
+  const auto number = static_cast<std::uint32_t>(block.number) + block.launch->first_block;
+  state->knowledge = BlockKnowledge(number & kBlockMask, static_cast<unsigned>(block.warps.size()),
+                                    block.launch->known);
   state->serial = next_serial();
   state->readers.start_block();
+  state->uses.clear();
   state->written.assign(bytes, std::byte{0});
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
   block.check_state = state;
@@ -190,87 +140,87 @@ void LaunchChecks::block_ends(Block& block) {
 
 namespace {
 
+/// `owner`: the block whose shared memory is accessed.
 Touch touch_of(Execution& execution, const Instruction& instruction, const Access& access,
-               BlockState& block) {
+               BlockState& block, BlockState& owner) {
   WarpKnowledge& warp = block.knowledge.warps[execution.warp->index];
-  Touch touch{execution, instruction, access, block.knowledge, warp, block.readers};
+  Touch touch{execution, instruction, access, block.knowledge, warp, owner.readers};
   touch.counter =
       static_cast<std::uint32_t>(execution.frame->function->first_counter) + instruction.index;
   touch.write = access.kind != AccessKind::load;
   touch.strong = access.order != Order::weak || access.kind == AccessKind::atomic;
-  touch.device = touch.strong && access.scope != Scope::cta;
+  const bool wide = access.scope != Scope::cta || access.order == Order::volatile_;
+  touch.device = touch.strong && wide;
   return touch;
+}
+
+bool releases(const Access& access) {
+  return access.order == Order::release || access.order == Order::acquire_release;
 }
 
 }  // namespace
 
+void LaunchChecks::State::shared_access(Touch& touch, const LaneAddresses& addresses,
+                                        BlockState& owner) {
+  touch.shared = true;
+  if (check_init) InitialisationCheck::shared(races, touch, owner.written, addresses);
+  if (!check_race) return;
+  visit_lanes(
+      touch, addresses,
+      [&](std::uint64_t number) -> ShadowPage& { return owner.shared_page(number); },
+      [](ShadowPage&) {});
+}
+
 void LaunchChecks::access(Execution& execution, const Instruction& instruction,
                           const Access& access, const LaneAddresses& addresses,
                           const HostPointers& pointers, const std::byte* stored) {
-  const bool shared = access.space == Space::shared;
-  if (!shared && access.space != Space::global) return;
+  if (access.space == Space::shared) {
+    return access_of_cluster(execution, instruction, access, addresses, pointers, stored,
+                             *execution.block);
+  }
+  if (access.space != Space::global) return;
   BlockState& block = state_of(*execution.block);
-  Touch touch = touch_of(execution, instruction, access, block);
-  if (access.order == Order::volatile_) touch.device = true;
+  Touch touch = touch_of(execution, instruction, access, block, block);
   touch.pointers = &pointers;
   touch.stored = stored;
   touch.addresses = &addresses;
-  touch.shared = shared;
-  if (state_->check_init && shared) {
-    InitialisationCheck::shared(state_->races, touch, block.written, addresses);
-  } else if (state_->check_init) {
-    InitialisationCheck::global(state_->races, touch, addresses);
-  }
+  if (state_->check_init) InitialisationCheck::global(state_->races, touch, addresses);
   if (!state_->check_race) return;
-  if (shared) {
-    state_->visit_lanes(
-        touch, addresses,
-        [&](std::uint64_t number) -> ShadowPage& { return block.shared_page(number); },
-        [](ShadowPage&) {});
-  } else {
-    state_->visit_lanes(
-        touch, addresses,
-        [&](std::uint64_t number) -> ShadowPage& { return global_page(state_->shadow, number); },
-        [&](ShadowPage& page) {
-          state_->races.begin(page);
-          page.need_cells();
-        });
-  }
-  const bool releases = access.order == Order::release || access.order == Order::acquire_release;
-  if (releases) ++block.knowledge.clock;
+  state_->visit_lanes(
+      touch, addresses,
+      [&](std::uint64_t number) -> ShadowPage& { return global_page(state_->shadow, number); },
+      [&](ShadowPage& page) {
+        state_->races.begin(page);
+        page.need_cells();
+      });
+  if (releases(access)) ++block.knowledge.clock;
 }
 
-void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
-  if (!state_->check_race) return;
-  BlockKnowledge& block = state_of(*warp.block).knowledge;
-  block.warps[warp.index].synchronise(lanes, block.clock++);
-}
-
-void LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
-  if (state_->check_race) state_of(block).knowledge.arrive(id, arrival);
-}
-
-void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
-  if (!state_->check_race) return;
-  BlockState& state = state_of(block);
-  if (state.knowledge.complete(block, id, waiters)) state.readers.forget();
-}
-
-void LaunchChecks::fence(Execution& execution, Order, Scope scope) {
-  if (!state_->check_race) return;
-  BlockKnowledge& block = state_of(*execution.block).knowledge;
-  block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, block.clock++);
+void LaunchChecks::access_of_cluster(Execution& execution, const Instruction& instruction,
+                                     const Access& access, const LaneAddresses& addresses,
+                                     const HostPointers& pointers, const std::byte* stored,
+                                     Block& owner) {
+  BlockState& block = state_of(*execution.block);
+  Touch touch = touch_of(execution, instruction, access, block, state_of(owner));
+  touch.pointers = &pointers;
+  touch.stored = stored;
+  touch.addresses = &addresses;
+  state_->shared_access(touch, addresses, state_of(owner));
+  if (&owner != execution.block) note_use(execution, instruction, owner);
+  if (state_->check_race && releases(access)) ++block.knowledge.clock;
 }
 
 void LaunchChecks::async_copy_issued(Execution& execution, const Instruction& instruction,
-                                     unsigned lane, std::uint32_t shared_offset, unsigned bytes) {
+                                     unsigned lane, Block& owner, std::uint32_t shared_offset,
+                                     unsigned bytes) {
   BlockState& block = state_of(*execution.block);
-  std::fill_n(block.written.begin() + shared_offset, bytes, std::byte{1});
+  BlockState& target = state_of(owner);
+  std::fill_n(target.written.begin() + shared_offset, bytes, std::byte{1});
   if (!state_->check_race) return;
   const Access access{.space = Space::shared, .kind = AccessKind::store, .asynchronous = true};
-  Touch touch = touch_of(execution, instruction, access, block);
+  Touch touch = touch_of(execution, instruction, access, block, target);
   touch.shared = true;
-  block.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
+  target.each_cell(shared_offset, bytes, [&](ShadowPage& page, Cell& cell) {
     state_->races.copy_issued(page, cell, touch, lane);
   });
 }

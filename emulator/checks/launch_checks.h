@@ -13,22 +13,43 @@
 
 namespace halfgrad::emulator {
 
+struct Machine;
+
 /// Lanes of one warp that take part in a barrier.
 struct Arrival {
   Warp* warp;
   LaneMask lanes;
 };
 
+struct BlockTree;  // checks/clocks.h
+/// Accesses that something is ordered after: a map from blocks to times. nullptr: none.
+using KnownAccesses = std::shared_ptr<const BlockTree>;
+
 /// The checks that watch memory accesses: races (by happens-before, so the order in which the
 /// emulator runs threads does not matter) and reads of uninitialised memory. One object serves a
-/// launch; blocks of the launch call it from several host threads.
+/// launch and the grids that its kernel launches; blocks call it from several host threads.
 class LaunchChecks {
  public:
-  LaunchChecks(Launch& launch, OperationId operation, const OperationOrder* order);
+  LaunchChecks(const Machine& machine, OperationId operation, const OperationOrder* order);
   ~LaunchChecks();
 
+  /// A grid starts. Its blocks are numbered from `launch.first_block` on, apart from those of other
+  /// grids.
+  void add_grid(Launch& launch);
+  /// All accesses of a grid that has ended, and those in `before`.
+  KnownAccesses accesses_of(const Launch& launch, KnownAccesses before) const;
+  static KnownAccesses join(const KnownAccesses& a, const KnownAccesses& b);
+  /// The accesses that these lanes did or are ordered after. Later ones are not among them.
+  KnownAccesses release(Execution& execution);
+  /// Orders the lanes after these accesses.
+  void acquire(Execution& execution, const KnownAccesses& accesses);
+
   void block_starts(Block& block);
+  /// All blocks of the cluster have ended.
   void block_ends(Block& block);
+  /// Reports accesses of other blocks that nothing orders before the block's end. Call before
+  /// block_ends() of any block of the cluster.
+  void check_lifetime(Block& block);
 
   /// An access that resolve() found to be in bounds. Shared addresses are byte offsets; global ones
   /// are device addresses. Called once for each space of a generic access, with that part of the
@@ -36,6 +57,10 @@ class LaunchChecks {
   void access(Execution& execution, const Instruction& instruction, const Access& access,
               const LaneAddresses& addresses, const HostPointers& pointers,
               const std::byte* stored);
+  /// An access to shared memory of `owner`, maybe another block of the cluster.
+  void access_of_cluster(Execution& execution, const Instruction& instruction, const Access& access,
+                         const LaneAddresses& addresses, const HostPointers& pointers,
+                         const std::byte* stored, Block& owner);
 
   /// Lanes of a warp synchronised: bar.warp.sync, shuffles, votes, matches, reductions.
   void warp_synchronised(Warp& warp, LaneMask lanes);
@@ -46,10 +71,10 @@ class LaunchChecks {
   void barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters);
   /// membar, fence.
   void fence(Execution& execution, Order order, Scope scope);
-  /// An asynchronous copy into shared memory was issued by, or its completion waited for by, a
-  /// lane.
+  /// An asynchronous copy into shared memory of `owner` was issued by, or its completion waited for
+  /// by, a lane.
   void async_copy_issued(Execution& execution, const Instruction& instruction, unsigned lane,
-                         std::uint32_t shared_offset, unsigned bytes);
+                         Block& owner, std::uint32_t shared_offset, unsigned bytes);
   void async_copy_waited(Execution& execution, unsigned lane, std::uint32_t shared_offset,
                          unsigned bytes);
 
@@ -58,6 +83,7 @@ class LaunchChecks {
   void async_copy_landed(Execution& execution, std::uint32_t shared_offset, unsigned bytes);
 
  private:
+  void note_use(Execution& execution, const Instruction& instruction, Block& owner);
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -32,7 +32,7 @@ void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
   {
     const std::lock_guard lock(mutex_);
     const int key = static_cast<int>(kind) * 2 + static_cast<int>(severity);
-    if (++reported_[{touch.counter, key}] > 256) return;
+    if (++reported_[{&touch.kernel(), touch.counter, key}] > 256) return;
   }
   halfgrad::emulator::report(touch.execution, touch.instruction, lane, kind, message,
                              address_of(touch, lane), other, severity);
@@ -40,10 +40,9 @@ void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
 
 void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier& earlier) {
   const bool equal = touch.write && earlier.write && !touch.strong && same_value(touch, lane);
-  const std::string other =
-      std::string(name_of(earlier.write, earlier.strong)) + " by " +
-      thread_text(launch_, earlier.block, earlier.thread) + " at " +
-      (earlier.instruction == 0xffff ? "an unknown line" : place_of(launch_, earlier.instruction));
+  const std::string other = std::string(name_of(earlier.write, earlier.strong)) + " by " +
+                            grids_.thread(earlier.block, earlier.thread, touch.kernel()) + " at " +
+                            grids_.place(earlier.block, earlier.instruction);
   std::string message = std::string(name_of(touch.write, touch.strong)) + " of " +
                         (touch.shared ? "shared" : "global") + " memory is not ordered with " +
                         name_of(earlier.write, earlier.strong) + " of another thread";
@@ -64,7 +63,7 @@ void RaceDetector::check_same_address(const Touch& touch, LaneMask lanes) {
   report(touch, lane, FindingKind::race,
          different != 0 ? "lanes of a warp store different values to one address by one instruction"
                         : "lanes of a warp store the same value to one address by one instruction",
-         thread_text(launch_, touch.block.number, touch.thread(first)),
+         grids_.thread(touch.block.number, touch.thread(first), touch.kernel()),
          different != 0 ? Severity::error : Severity::note);
 }
 
@@ -147,9 +146,8 @@ void RaceDetector::check_write(ShadowPage&, const Slot& write, const Touch& touc
     report(touch, first_lane(lanes), FindingKind::async_copy,
            std::string(name_of(touch.write, touch.strong)) +
                " of bytes that an asynchronous copy writes, before the copy was waited for",
-           "a copy issued by " + thread_text(launch_, write.block, write.thread) + " at " +
-               (write.instruction == 0xffff ? "an unknown line"
-                                            : place_of(launch_, write.instruction)));
+           "a copy issued by " + grids_.thread(write.block, write.thread, touch.kernel()) + " at " +
+               grids_.place(write.block, write.instruction));
     return;
   }
   const Earlier earlier{write.block, write.thread,      write.instruction, write.clock,

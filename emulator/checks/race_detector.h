@@ -3,7 +3,9 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 
+#include <halfgrad/emulator/checks/grid_table.h>
 #include <halfgrad/emulator/checks/knowledge.h>
 #include <halfgrad/emulator/checks/reader_lists.h>
 #include <halfgrad/emulator/checks/shadow.h>
@@ -27,6 +29,7 @@ struct Touch {
   bool shared = false;
   bool write = false, strong = false, device = false;
 
+  const Kernel& kernel() const { return execution.launch->request.kernel; }
   unsigned thread(unsigned lane) const { return execution.warp->index * kWarpSize + lane; }
 };
 
@@ -35,8 +38,11 @@ struct Touch {
 /// strong). Volatile accesses count as relaxed at system scope.
 class RaceDetector {
  public:
-  RaceDetector(Launch& launch, OperationId operation, const OperationOrder* order)
-      : launch_(launch), operation_(operation), order_(order), serial_(next_serial()) {}
+  RaceDetector(OperationId operation, const OperationOrder* order)
+      : operation_(operation), order_(order), serial_(next_serial()) {}
+
+  /// The grids whose blocks call the detector.
+  GridTable& grids() { return grids_; }
 
   /// Records accesses of `lanes` to one word and reports what they race with.
   void visit(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
@@ -92,7 +98,6 @@ class RaceDetector {
   void begin(ShadowPage& page) const {
     if (!page.is_current(serial_)) page.begin(serial_, operation_, order_);
   }
-  Launch& launch() const { return launch_; }
 
   /// Adds a finding at most 256 times for an instruction.
   void report(const Touch& touch, unsigned lane, FindingKind kind, const std::string& message,
@@ -126,13 +131,13 @@ class RaceDetector {
   static void synchronise(ContendedWord& word, const Touch& touch, LaneMask lanes);
   void report_race(const Touch& touch, unsigned lane, const Earlier& earlier);
 
-  Launch& launch_;
+  GridTable grids_;
   OperationId operation_;
   const OperationOrder* order_;
   std::uint64_t serial_;
   ReaderLists readers_{ReaderLists::Owner::launch};
   std::mutex mutex_;
-  std::map<std::pair<std::uint32_t, int>, std::uint32_t> reported_;
+  std::map<std::tuple<const Kernel*, std::uint32_t, int>, std::uint32_t> reported_;
 };
 
 /// Returns the accesses that a strong write by these lanes releases, or nullptr.

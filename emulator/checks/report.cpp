@@ -13,13 +13,6 @@
 namespace halfgrad::emulator {
 namespace {
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
-}
-
 std::string to_text(const Dim3& index) {
   return "(" + std::to_string(index.x) + "," + std::to_string(index.y) + "," +
          std::to_string(index.z) + ")";
@@ -84,7 +77,7 @@ std::string place_text(const Module& module, const Location& location) {
 Finding finding_at(const Execution& execution, const Instruction& instruction, unsigned lane) {
   Finding finding;
   const LaunchRequest& request = execution.launch->request;
-  finding.kernel = demangled(request.kernel.main->name);
+  finding.kernel = readable_name(request.kernel.main->name);
   if (const Location* const location = location_of(execution, instruction)) {
     finding.ptx_line = location->ptx_line;
     finding.instruction = execution.frame->function->statements[instruction.index].text;
@@ -104,6 +97,13 @@ Finding finding_at(const Execution& execution, const Instruction& instruction, u
 }
 
 }  // namespace
+
+std::string readable_name(const std::string& mangled) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? text.get() : mangled;
+}
 
 void report(const Execution& execution, const Instruction& instruction, unsigned lane,
             FindingKind kind, std::string message, std::uint64_t address, std::string other,
@@ -130,18 +130,19 @@ std::string place_of(const Execution& execution, const Instruction& instruction)
   return place_text(execution.launch->request.module, *location);
 }
 
-std::string place_of(const Launch& launch, std::size_t counter) {
-  for (const Function* const function : launch.request.kernel.functions) {
+std::string place_of(const Module& module, const Kernel& kernel, std::size_t counter) {
+  for (const Function* const function : kernel.functions) {
     const std::size_t index = counter - function->first_counter;
     if (counter < function->first_counter || index >= function->statements.size()) continue;
-    return place_text(launch.request.module, function->statements[index].location);
+    return place_text(module, function->statements[index].location);
   }
   return "an unknown line";
 }
 
-std::string thread_text(const Launch& launch, std::uint64_t block, unsigned thread) {
-  return "thread " + to_text(index_in(thread, launch.request.block)) + " of block " +
-         to_text(index_in(block, launch.request.grid));
+std::string thread_text(const Dim3& grid_size, const Dim3& block_size, std::uint64_t block,
+                        unsigned thread) {
+  return "thread " + to_text(index_in(thread, block_size)) + " of block " +
+         to_text(index_in(block, grid_size));
 }
 
 }  // namespace halfgrad::emulator

@@ -7,6 +7,9 @@
 
 namespace halfgrad::emulator {
 
+class Module;
+struct Kernel;
+
 /// Adds a finding about `instruction` of one lane to the launch's log: kernel, line, block and
 /// thread are filled in. `address` is a generic address, 0: none.
 void report(const Execution& execution, const Instruction& instruction, unsigned lane,
@@ -21,9 +24,12 @@ void report(const Execution& execution, const Instruction& instruction, unsigned
 /// "layer_norm.cu:41", or "PTX line 120" without -lineinfo, of an instruction.
 std::string place_of(const Execution& execution, const Instruction& instruction);
 
-/// Place of the instruction whose counters of the launch have index `counter`.
-std::string place_of(const Launch& launch, std::size_t counter);
-/// "thread (3,0,0) of block (1,0,0)", from linear indices.
-std::string thread_text(const Launch& launch, std::uint64_t block, unsigned thread);
+/// Place of the instruction of the kernel whose counters have index `counter`.
+std::string place_of(const Module& module, const Kernel& kernel, std::size_t counter);
+/// "thread (3,0,0) of block (1,0,0)", from the sizes of grid and block, and linear indices.
+std::string thread_text(const Dim3& grid_size, const Dim3& block_size, std::uint64_t block,
+                        unsigned thread);
+/// The name without mangling.
+std::string readable_name(const std::string& mangled);
 
 }  // namespace halfgrad::emulator

@@ -12,6 +12,10 @@ std::string text_of(const Access& access) {
          std::to_string(access.bytes) + (access.bytes == 1 ? " byte" : " bytes");
 }
 
+bool lands_later(const Access& access) {
+  return access.asynchronous && access.kind == AccessKind::store && access.space == Space::shared;
+}
+
 }  // namespace
 
 bool AccessSite::contiguous() const {
@@ -25,10 +29,14 @@ bool AccessSite::contiguous() const {
 
 void AccessSite::tell_checks(const HostPointers& pointers) const {
   LaunchChecks* checks = execution.launch->checks.get();
-  const bool lands_later =
-      access.asynchronous && access.kind == AccessKind::store && access.space == Space::shared;
-  if (checks == nullptr || lands_later) return;
+  if (checks == nullptr || lands_later(access)) return;
   checks->access(execution, instruction, access, addresses, pointers, stored);
+}
+
+void AccessSite::tell_checks(const HostPointers& pointers, Block& owner) const {
+  LaunchChecks* checks = execution.launch->checks.get();
+  if (checks == nullptr || lands_later(access)) return;
+  checks->access_of_cluster(execution, instruction, access, addresses, pointers, stored, owner);
 }
 
 void AccessSite::abort(unsigned lane, FindingKind kind, const std::string& where) const {

@@ -21,6 +21,8 @@ struct AccessSite {
   bool contiguous() const;
   /// Passes the access to the launch's checks, if there are any.
   void tell_checks(const HostPointers& pointers) const;
+  /// Passes an access to shared memory of `owner`, another block of the cluster.
+  void tell_checks(const HostPointers& pointers, Block& owner) const;
   /// Ends the kernel: "load of 4 bytes at <where>".
   [[noreturn]] void abort(unsigned lane, FindingKind kind, const std::string& where) const;
   [[noreturn]] void abort_misaligned(unsigned lane, const std::string& where) const;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <halfgrad/emulator/ptx/function_builder.h>
+#include <halfgrad/emulator/simt/lanes.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -156,7 +157,10 @@ Offset Encoder::source_offset(const Operand& operand, Type type) {
       }
       const auto special = special_named(operand.name);
       if (!special) unknown("unknown register " + std::string(operand.name));
-      if (special == Special::is_explicit_cluster && bytes == 0) return constant(Type::pred, 0);
+      // A predicate is one mask of lanes, the first of the special register's 32 values.
+      if (special == Special::is_explicit_cluster && bytes == 0) {
+        return function_.special(*special, sizeof(LaneMask));
+      }
       if (bytes != 4 && bytes != 8) unknown("expected a special register of another size");
       return function_.special(*special, bytes);
     }

@@ -31,7 +31,9 @@ enum class Special : std::uint8_t {
   dynamic_smem_size, total_smem_size,
   dynamic_smem_begin,                           ///< byte offset of `extern __shared__` arrays; not a register of PTX
   reserved_smem_begin, reserved_smem_end, reserved_smem_cap, reserved_smem_offset_1,
-  cluster_ctaid, cluster_nctaid, cluster_ctarank, cluster_nctarank, is_explicit_cluster,  // clang-format on
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctarank, cluster_nctarank, is_explicit_cluster,  // clang-format on
   local_begin,          ///< offset of the frame in its lane's local memory; not a register of PTX
   zero,
 };
@@ -106,6 +108,7 @@ struct Kernel {
   unsigned max_threads = 1024;                 ///< .maxntid, if given
   unsigned min_blocks = 0;                     ///< .minnctapersm
   std::array<unsigned, 3> required_threads{};  ///< .reqntid, 0 if not given
+  std::array<unsigned, 3> required_cluster{};  ///< .reqnctapercluster, 0 if not given
   std::size_t instruction_count = 0;  ///< sum over all functions: the length of the counters
 };
 

@@ -27,6 +27,7 @@ struct KernelSymbols : SymbolTable {
 struct KernelDirectives {
   unsigned max_threads = 1024, min_blocks = 0;
   std::array<unsigned, 3> required_threads{};
+  std::array<unsigned, 3> required_cluster{};
 };
 
 /// Reads the head and the body of a function and decodes its instructions.

@@ -56,6 +56,8 @@ void FunctionDecoder::head_directive() {
     directives_.required_threads = sizes();
     const auto [x, y, z] = directives_.required_threads;
     directives_.max_threads = std::min(1024u, x * y * z);
+  } else if (lexer_.accept(".reqnctapercluster")) {
+    directives_.required_cluster = sizes();
   } else if (lexer_.accept(".minnctapersm")) {
     directives_.min_blocks =
         static_cast<unsigned>(expect_count(lexer_, 1024, "a number of blocks"));

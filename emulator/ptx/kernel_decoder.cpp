@@ -40,6 +40,7 @@ void KernelDecoder::decode_all() {
     decoded_.kernel.max_threads = directives.max_threads;
     decoded_.kernel.min_blocks = directives.min_blocks;
     decoded_.kernel.required_threads = directives.required_threads;
+    decoded_.kernel.required_cluster = directives.required_cluster;
   }
 }
 

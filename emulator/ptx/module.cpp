@@ -87,6 +87,13 @@ const Kernel* Module::kernel(std::string_view mangled_name) {
   return &(state_->kernels[std::string(mangled_name)] = std::move(decoded))->kernel;
 }
 
+const Kernel* Module::kernel_at(std::uint64_t address) {
+  for (const auto& [name, entry] : state_->index.functions) {
+    if (entry.is_kernel && entry.address == address) return kernel(name);
+  }
+  return nullptr;
+}
+
 const Function* Module::function_at(const Kernel& kernel, std::uint64_t address) {
   const auto found =
       std::find_if(kernel.functions.begin(), kernel.functions.end(), [&](const Function* function) {

@@ -61,6 +61,9 @@ class Module {
   /// The kernel of that mangled name, or nullptr. Throws std::runtime_error where decoding finds
   /// text that is not PTX; unknown instructions do not throw before they are executed.
   const Kernel* kernel(std::string_view mangled_name);
+  /// The kernel at an address that `mov` took, for launches by kernels, or nullptr. Throws as
+  /// kernel() does.
+  const Kernel* kernel_at(std::uint64_t address);
   /// The function of the kernel at an address that `mov` took, for indirect calls, or nullptr.
   static const Function* function_at(const Kernel& kernel, std::uint64_t address);
 

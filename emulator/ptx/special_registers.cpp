@@ -27,7 +27,6 @@ void sample(Execution& execution, const Instruction& instruction) {
 
 std::optional<Special> special_named(std::string_view name) {
   using enum Special;
-  // A cluster has one block, so its registers are those of the grid.
   static const std::unordered_map<std::string_view, Special> kNames = {
       {"%tid.x", tid_x},
       {"%tid.y", tid_y},
@@ -62,20 +61,20 @@ std::optional<Special> special_named(std::string_view name) {
       {"%reserved_smem_offset_cap", reserved_smem_cap},
       {"%reserved_smem_offset_0", reserved_smem_begin},
       {"%reserved_smem_offset_1", reserved_smem_offset_1},
-      {"%cluster_ctaid.x", cluster_ctaid},
-      {"%cluster_ctaid.y", cluster_ctaid},
-      {"%cluster_ctaid.z", cluster_ctaid},
-      {"%cluster_nctaid.x", cluster_nctaid},
-      {"%cluster_nctaid.y", cluster_nctaid},
-      {"%cluster_nctaid.z", cluster_nctaid},
+      {"%cluster_ctaid.x", cluster_ctaid_x},
+      {"%cluster_ctaid.y", cluster_ctaid_y},
+      {"%cluster_ctaid.z", cluster_ctaid_z},
+      {"%cluster_nctaid.x", cluster_nctaid_x},
+      {"%cluster_nctaid.y", cluster_nctaid_y},
+      {"%cluster_nctaid.z", cluster_nctaid_z},
       {"%cluster_ctarank", cluster_ctarank},
       {"%cluster_nctarank", cluster_nctarank},
-      {"%clusterid.x", ctaid_x},
-      {"%clusterid.y", ctaid_y},
-      {"%clusterid.z", ctaid_z},
-      {"%nclusterid.x", nctaid_x},
-      {"%nclusterid.y", nctaid_y},
-      {"%nclusterid.z", nctaid_z},
+      {"%clusterid.x", clusterid_x},
+      {"%clusterid.y", clusterid_y},
+      {"%clusterid.z", clusterid_z},
+      {"%nclusterid.x", nclusterid_x},
+      {"%nclusterid.y", nclusterid_y},
+      {"%nclusterid.z", nclusterid_z},
       {"%is_explicit_cluster", is_explicit_cluster},
   };
   const auto found = kNames.find(name);

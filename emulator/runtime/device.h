@@ -30,6 +30,8 @@ struct Gpu {
 const Gpu& gpu_of(int device);
 
 bool is_device(int device);
+/// An attribute (cudaDeviceAttr) of a device.
+cudaError_t device_attribute(int* value, int attribute, int device);
 
 /// Limits and switches of a device that programs set.
 struct DeviceOptions {

@@ -56,6 +56,7 @@ std::map<int, int> attributes_of(const Gpu& gpu, int device) {
       {cudaDevAttrComputePreemptionSupported, 1},
       {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
       {cudaDevAttrCooperativeLaunch, 1},
+      {cudaDevAttrClusterLaunch, gpu.major >= 9 ? 1 : 0},
       {cudaDevAttrHostRegisterSupported, 1},
       {cudaDevAttrMemoryPoolsSupported, 1},
   };
@@ -63,18 +64,21 @@ std::map<int, int> attributes_of(const Gpu& gpu, int device) {
 
 }  // namespace
 
+cudaError_t device_attribute(int* value, int attribute, int device) {
+  if (value == nullptr || attribute <= 0 || attribute >= cudaDevAttrMax)
+    return cudaErrorInvalidValue;
+  if (!is_device(device)) return cudaErrorInvalidDevice;
+  auto attributes = attributes_of(gpu_of(device), device);
+  add_texture_attributes(attributes);
+  const auto found = attributes.find(attribute);
+  *value = found == attributes.end() ? 0 : found->second;
+  return cudaSuccess;
+}
+
 HALFGRAD_EMULATOR_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute,
                                                          int device) {
-  return api_call_without_device("cudaDeviceGetAttribute", [&] {
-    if (value == nullptr || attribute <= 0 || attribute >= cudaDevAttrMax)
-      return cudaErrorInvalidValue;
-    if (!is_device(device)) return cudaErrorInvalidDevice;
-    auto attributes = attributes_of(gpu_of(device), device);
-    add_texture_attributes(attributes);
-    const auto found = attributes.find(attribute);
-    *value = found == attributes.end() ? 0 : found->second;
-    return cudaSuccess;
-  });
+  return api_call_without_device("cudaDeviceGetAttribute",
+                                 [&] { return device_attribute(value, attribute, device); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {

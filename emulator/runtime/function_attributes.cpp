@@ -44,6 +44,11 @@ HALFGRAD_EMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attr
     attributes->binaryVersion = gpu.major * 10 + gpu.minor;
     attributes->maxDynamicSharedSizeBytes =
         static_cast<int>(dynamic_shared_limit(function, kernel, device));
+    attributes->requiredClusterWidth = static_cast<int>(kernel.required_cluster[0]);
+    attributes->requiredClusterHeight = static_cast<int>(kernel.required_cluster[1]);
+    attributes->requiredClusterDepth = static_cast<int>(kernel.required_cluster[2]);
+    attributes->nonPortableClusterSizeAllowed =
+        function.devices[static_cast<std::size_t>(device)].large_clusters ? 1 : 0;
     attributes->preferredShmemCarveout =
         function.devices[static_cast<std::size_t>(device)].carveout;
     return cudaSuccess;
@@ -69,8 +74,14 @@ HALFGRAD_EMULATOR_API cudaError_t cudaFuncSetAttribute(const void* host,
         if (value < -1 || value > 100) return cudaErrorInvalidValue;
         chosen.carveout = value;
         return cudaSuccess;
+      case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        if (value != 0 && value != 1) return cudaErrorInvalidValue;
+        chosen.large_clusters = value != 0;
+        return cudaSuccess;
+      case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return cudaSuccess;  // a hint
       default:
-        return cudaErrorNotSupported;  // clusters
+        return cudaErrorNotSupported;
     }
   });
 }

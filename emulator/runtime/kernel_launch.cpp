@@ -20,7 +20,8 @@ thread_local std::vector<CallConfiguration> pushed_configurations;
 thread_local bool result_is_dropped = false;
 
 cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 block,
-                   void** arguments, std::size_t shared, cudaStream_t stream, bool cooperative) {
+                   void** arguments, std::size_t shared, cudaStream_t stream, bool cooperative,
+                   dim3 cluster = dim3(0, 0, 0)) {
   const bool dropped = std::exchange(result_is_dropped, false);
   const cudaError_t error = api_call(function, [&] {
     cudaKernelNodeParams parameters{};
@@ -30,7 +31,10 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
     parameters.sharedMemBytes = static_cast<unsigned>(shared);
     parameters.kernelParams = arguments;
     Work work;
-    if (const cudaError_t refused = kernel_work(parameters, cooperative, work)) return refused;
+    if (const cudaError_t refused =
+            kernel_work_in_clusters(parameters, cooperative, cluster, work)) {
+      return refused;
+    }
     return enqueue(stream, std::move(work));
   });
   if (error != cudaSuccess && dropped) {
@@ -45,22 +49,17 @@ cudaStream_t per_thread(cudaStream_t stream) {
   return stream == nullptr ? cudaStreamPerThread : stream;
 }
 
-/// The attributes of a launch that change what it does here; false if one is not supported.
-bool read_attributes(const cudaLaunchConfig_t& config, bool& cooperative) {
+/// The attributes of a launch that change what it does here. The others are hints.
+void read_attributes(const cudaLaunchConfig_t& config, bool& cooperative, dim3& cluster) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative)
       cooperative = attribute.val.cooperative != 0;
     if (attribute.id == cudaLaunchAttributeClusterDimension) {
-      const auto& cluster = attribute.val.clusterDim;
-      if (cluster.x * cluster.y * cluster.z != 1) {
-        report_call(FindingKind::unknown_function, "cudaLaunchKernelExC",
-                    "clusters of more than one block are not implemented by the emulator");
-        return false;
-      }
+      const auto& sizes = attribute.val.clusterDim;
+      cluster = dim3(sizes.x, sizes.y, sizes.z);
     }
   }
-  return true;
 }
 
 }  // namespace
@@ -130,9 +129,10 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* 
                                                       const void* kernel, void** arguments) {
   bool cooperative = false;
   if (config == nullptr) return set_error(cudaErrorInvalidValue);
-  if (!read_attributes(*config, cooperative)) return set_error(cudaErrorNotSupported);
+  dim3 cluster(0, 0, 0);
+  read_attributes(*config, cooperative, cluster);
   return launch("cudaLaunchKernelExC", kernel, config->gridDim, config->blockDim, arguments,
-                config->dynamicSmemBytes, config->stream, cooperative);
+                config->dynamicSmemBytes, config->stream, cooperative, cluster);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/clusters.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/kernel_limits.h>
 #include <halfgrad/emulator/runtime/launches.h>
@@ -43,7 +44,7 @@ Parameters pack_buffer(const Kernel& kernel, void* const* extra) {
 /// Keeps the parameters for later queries of the launch: pointers lead to the packed copies.
 std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel,
                                                       cudaKernelNodeParams launch, bool cooperative,
-                                                      const Parameters& packed) {
+                                                      dim3 cluster, const Parameters& packed) {
   auto kept = std::make_shared<WorkParameters>();
   kept->arguments = packed;
   for (const Parameter& parameter : kernel.main->parameters) {
@@ -53,6 +54,7 @@ std::shared_ptr<const WorkParameters> kept_parameters(const Kernel& kernel,
   launch.extra = nullptr;
   kept->values = launch;
   kept->cooperative = cooperative;
+  kept->cluster = cluster;
   return kept;
 }
 
@@ -68,7 +70,8 @@ std::string launch_text(const cudaKernelNodeParams& launch) {
 }
 
 void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& launch,
-                bool cooperative, const Parameters& parameters, int device, OperationId operation) {
+                bool cooperative, dim3 cluster, const Parameters& parameters, int device,
+                OperationId operation) {
   if (device_is_lost(device)) return;
   try {
     const Machine here = machine(device);
@@ -79,6 +82,7 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .dynamic_shared_bytes = launch.sharedMemBytes,
                                 .parameters = parameters.data(),
                                 .cooperative = cooperative,
+                                .cluster = sizes(cluster),
                                 .operation = operation,
                                 .order = &operation_order()};
     launch_log().add(request, run(here, request));
@@ -92,15 +96,24 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
 }  // namespace
 
 cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative, Work& work) {
+  return kernel_work_in_clusters(parameters, cooperative, dim3(0, 0, 0), work);
+}
+
+cudaError_t kernel_work_in_clusters(const cudaKernelNodeParams& parameters, bool cooperative,
+                                    dim3 cluster, Work& work) {
   const KernelFunction* function = module_table().find_kernel(parameters.func);
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   const int device = current_device();
   const Kernel& kernel = function->kernel(device);
   std::string why;
-  if (const cudaError_t error =
-          check_limits(*function, kernel, device, parameters.gridDim, parameters.blockDim,
-                       parameters.sharedMemBytes, cooperative, why);
-      error != cudaSuccess) {
+  dim3 blocks(1, 1, 1);
+  cudaError_t error =
+      check_limits(*function, kernel, device, parameters.gridDim, parameters.blockDim,
+                   parameters.sharedMemBytes, cooperative, why);
+  if (error == cudaSuccess) {
+    error = choose_cluster(*function, kernel, device, parameters.gridDim, cluster, blocks, why);
+  }
+  if (error != cudaSuccess) {
     report_call(FindingKind::invalid_call, ("launch of " + function->readable).c_str(), why,
                 Severity::note);
     return error;
@@ -117,9 +130,9 @@ cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative
   work.name = "kernel " + function->readable;
   work.detail = launch_text(parameters);
   work.device = device;
-  work.parameters = kept_parameters(kernel, parameters, cooperative, *packed);
-  work.run = [function, parameters, cooperative, packed, device](OperationId operation) {
-    run_kernel(*function, parameters, cooperative, *packed, device, operation);
+  work.parameters = kept_parameters(kernel, parameters, cooperative, cluster, *packed);
+  work.run = [function, parameters, cooperative, blocks, packed, device](OperationId operation) {
+    run_kernel(*function, parameters, cooperative, blocks, *packed, device, operation);
   };
   return cudaSuccess;
 }

@@ -177,6 +177,14 @@ KernelFunction* ModuleTable::find_kernel(const void* function) {
   return handle == handles_.end() ? nullptr : handle->second;
 }
 
+KernelFunction* ModuleTable::find_kernel_named(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [host, kernel] : kernels_) {
+    if (kernel->name == name) return kernel.get();
+  }
+  return nullptr;
+}
+
 const DeviceVariable* ModuleTable::find_variable(const void* symbol) {
   const std::lock_guard lock(mutex_);
   const auto found = variables_.find(symbol);

@@ -48,6 +48,7 @@ struct KernelFunction {
   struct DeviceAttributes {
     int max_dynamic_shared = -1;  ///< as cudaFuncSetAttribute set it, or -1
     int carveout = -1;
+    bool large_clusters = false;  ///< more than 8 blocks, which not every GPU can run
   };
   std::vector<DeviceAttributes> devices;
 
@@ -74,6 +75,8 @@ class ModuleTable {
 
   /// By the address of the host stub, or by a cudaKernel_t or cudaFunction_t. nullptr: unknown.
   KernelFunction* find_kernel(const void* function);
+  /// By its mangled name.
+  KernelFunction* find_kernel_named(const std::string& name);
   const DeviceVariable* find_variable(const void* symbol);
 
  private:

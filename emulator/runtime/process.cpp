@@ -8,6 +8,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
+#include <halfgrad/emulator/runtime/kernel_api.h>
 #include <halfgrad/emulator/runtime/texture_objects.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
@@ -40,7 +41,8 @@ Machine machine(int device) {
           gpu.multiprocessors,
           gpu.shared_bytes_per_block_optin,
           &device_heap(device),
-          &texture_table()};
+          &texture_table(),
+          &kernel_api(device)};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

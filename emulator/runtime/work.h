@@ -28,6 +28,7 @@ struct WorkParameters {
   std::vector<std::byte> arguments;
   std::vector<void*> argument_pointers;
   bool cooperative = false;
+  dim3 cluster{0, 0, 0};  ///< blocks of a cluster, as an attribute of the launch chose; 0: none
 };
 
 /// A piece of work for a stream, or a node of a graph.
@@ -71,6 +72,9 @@ const OperationOrder& operation_order();
 
 /// Packs the arguments now, so the caller may change them afterwards.
 cudaError_t kernel_work(const cudaKernelNodeParams& parameters, bool cooperative, Work& work);
+/// `cluster` as in WorkParameters.
+cudaError_t kernel_work_in_clusters(const cudaKernelNodeParams& parameters, bool cooperative,
+                                    dim3 cluster, Work& work);
 cudaError_t copy_work(const cudaMemcpy3DParms& parameters, Work& work);
 cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                       Work& work);

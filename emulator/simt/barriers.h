@@ -11,7 +11,18 @@ namespace halfgrad::emulator {
 
 inline constexpr unsigned kBarriers = 16;
 
-enum class BarrierAction : std::uint8_t { sync, arrive, popc, all, any };
+/// The number by which groups of lanes name the barrier of the cluster.
+inline constexpr std::uint8_t kClusterBarrier = kBarriers;
+
+enum class BarrierAction : std::uint8_t {
+  sync,
+  arrive,
+  popc,
+  all,
+  any,
+  cluster_arrive,
+  cluster_wait,
+};
 
 /// Facts of a bar or barrier instruction. Its sources are the barrier's number, the count of
 /// threads if `counted`, and the predicate of a reduction.
@@ -20,6 +31,7 @@ struct BarrierOptions {
   bool aligned = false;  ///< all lanes of a warp execute the same barrier instruction
   bool counted = false;
   bool negated = false;  ///< the predicate of a reduction
+  bool relaxed = false;  ///< an arrival at the cluster's barrier that orders no memory
 };
 
 /// The barriers of one block (PTX ISA, "Parallel Synchronization and Communication Instructions:

@@ -9,15 +9,12 @@ constexpr std::uint64_t kWarpTurn = 4096;  ///< units of time of a warp before t
 constexpr std::uint64_t kShortest = 8192;  ///< units before a block can count as polling
 constexpr std::byte kFreshShared{0xA5};    ///< initial shared memory; undefined on a GPU
 
-Dim3 index_of(std::uint64_t number, const Dim3& grid) {
-  return {static_cast<unsigned>(number % grid.x), static_cast<unsigned>(number / grid.x % grid.y),
-          static_cast<unsigned>(number / grid.x / grid.y)};
-}
-
 }  // namespace
 
-void BlockRun::prepare(GridState& grid, std::vector<InstructionCounters>& counters) {
+void BlockRun::prepare(GridState& grid, ClusterBarrier& cluster,
+                       std::vector<InstructionCounters>& counters) {
   grid_ = &grid;
+  cluster_ = &cluster;
   Launch& launch = grid.launch;
   block_.launch = &launch;
   barriers_.prepare();
@@ -34,14 +31,18 @@ void BlockRun::prepare(GridState& grid, std::vector<InstructionCounters>& counte
   }
 }
 
-void BlockRun::start(std::uint64_t number) {
+void BlockRun::start(const Dim3& index) {
   Launch& launch = grid_->launch;
-  block_.number = number;
-  block_.index = index_of(number, launch.request.grid);
+  const Dim3& grid = launch.request.grid;
+  block_.number = (std::uint64_t{index.z} * grid.y + index.y) * grid.x + index.x;
+  block_.index = index;
+  block_.finished = false;
+  block_.cluster_phases = block_.cluster_waited = 0;
   std::fill(block_.shared.begin(), block_.shared.end(), kFreshShared);
   block_.barrier_copies.clear();
   for (Warp& warp : block_.warps) {
     const unsigned lanes = std::min(kWarpSize, block_.threads - warp.index * kWarpSize);
+    warp.cluster_arrived = warp.cluster_owing = 0;
     warp.alive = lanes == kWarpSize ? kAllLanes : (LaneMask{1} << lanes) - 1;
   }
   for (WarpRun& warp : warps_) warp.start_block();
@@ -74,10 +75,10 @@ BlockRun::Outcome BlockRun::run(std::uint64_t units) {
     std::uint64_t round = 0;
     for (WarpRun& warp : warps_) round += warp.run(kWarpTurn);
     if (finished()) {
-      if (grid_->launch.checks != nullptr) grid_->launch.checks->block_ends(block_);
+      block_.finished = true;
       return Outcome::finished;
     }
-    if (round == 0 && barriers_.completions() == completions) stuck();
+    if (round == 0 && barriers_.completions() == completions) return Outcome::blocked;
     used += round;
     if (used < kShortest) continue;
     if (executed() > grid_->launch.machine.settings.max_instructions) too_long();

@@ -10,14 +10,18 @@
 
 namespace halfgrad::emulator {
 
+class ClusterBarrier;
+
 /// Runs one block after another on one host thread. Registers, local and shared memory stay
 /// allocated.
 class BlockRun {
  public:
-  void prepare(GridState& grid, std::vector<InstructionCounters>& counters);
-  void start(std::uint64_t number);
+  void prepare(GridState& grid, ClusterBarrier& cluster,
+               std::vector<InstructionCounters>& counters);
+  void start(const Dim3& index);
 
-  enum class Outcome : std::uint8_t { finished, spins, out_of_time, stopped };
+  /// `blocked`: all threads wait for other blocks of the cluster.
+  enum class Outcome : std::uint8_t { finished, spins, out_of_time, stopped, blocked };
   /// Runs for about `units` of time, less if the block only polls memory. Throws KernelAborted.
   Outcome run(std::uint64_t units);
 
@@ -25,20 +29,22 @@ class BlockRun {
   Launch& launch() const { return grid_->launch; }
   GridState& grid() const { return *grid_; }
   BlockBarriers& barriers() { return barriers_; }
+  ClusterBarrier& cluster_barrier() { return *cluster_; }
   /// Appends what printf wrote.
   void print(const std::string& text) { printed_ += text; }
   void flush_output();
   /// Instructions that the block's warps executed.
   std::uint64_t executed() const;
-
- private:
-  bool finished() const;
   /// Nothing can run: adds findings that say where the warps wait, and throws KernelAborted
   /// (stuck.cpp).
   [[noreturn]] void stuck();
+
+ private:
+  bool finished() const;
   [[noreturn]] void too_long();
 
   GridState* grid_ = nullptr;
+  ClusterBarrier* cluster_ = nullptr;
   Block block_;
   std::vector<WarpRun> warps_;
   BlockBarriers barriers_;

@@ -6,53 +6,13 @@
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/checks/shadow.h>
-#include <halfgrad/emulator/memory/access.h>
 #include <halfgrad/emulator/simt/device_heap.h>
+#include <halfgrad/emulator/simt/device_runtime.h>
+#include <halfgrad/emulator/simt/lane_call.h>
 #include <halfgrad/emulator/simt/printf_format.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-/// A call of a builtin by one lane.
-struct LaneCall {
-  BlockRun& run;
-  Execution execution;  ///< context of the call; its mask holds this lane only
-  const Instruction& instruction;
-  const Call& call;
-  unsigned lane;
-
-  std::byte* parameters() const {
-    return execution.frame->parameters + lane * execution.frame->function->parameter_bytes;
-  }
-  std::uint64_t argument(std::size_t i) const {
-    std::uint64_t value = 0;
-    if (i >= call.arguments.size()) return 0;
-    const Parameter& parameter = call.arguments[i];
-    std::memcpy(&value, parameters() + parameter.offset, std::min<std::size_t>(8, parameter.bytes));
-    return value;
-  }
-  void set_result(std::uint64_t value) const {
-    if (call.results.empty()) return;
-    const Parameter& parameter = call.results[0];
-    std::memcpy(parameters() + parameter.offset, &value, std::min<std::size_t>(8, parameter.bytes));
-  }
-  /// Reads memory as a load of this lane would.
-  std::uint64_t load(std::uint64_t address, unsigned bytes) {
-    Access access;
-    access.bytes = access.alignment = static_cast<std::uint8_t>(bytes);
-    LaneAddresses addresses{};
-    addresses[lane] = address;
-    const HostPointers pointers = resolve(execution, instruction, access, addresses);
-    std::uint64_t value = 0;
-    std::memcpy(&value, pointers.lane[lane], bytes);
-    return value;
-  }
-  std::string string(std::uint64_t address) {
-    std::string text;
-    while (const auto next = static_cast<char>(load(address++, 1))) text += next;
-    return text;
-  }
-};
 
 /// Arguments of printf in the buffer that nvcc's code fills: 4 or 8 bytes each, aligned to their
 /// size.
@@ -102,27 +62,31 @@ void call_printf(LaneCall& call) {
   abort_kernel(call.execution, call.instruction, call.lane, FindingKind::assertion, text);
 }
 
-void call_malloc(LaneCall& call) {
+void call_malloc(LaneCall& call) { call.set_result(device_malloc(call, call.argument(0))); }
+
+void call_free(LaneCall& call) { device_free(call, call.argument(0), "free", "malloc"); }
+
+}  // namespace
+
+std::uint64_t device_malloc(LaneCall& call, std::uint64_t bytes) {
   const Machine& machine = call.run.launch().machine;
-  const std::uint64_t bytes = call.argument(0);
   const std::uint64_t address = machine.heap == nullptr ? 0 : machine.heap->allocate(bytes);
   // Accesses of other threads before they freed the piece come before this call.
   if (address != 0 && machine.settings.check_race) {
     GlobalShadow::of(machine.memory).forget_bytes(address, address + bytes);
   }
-  call.set_result(address);
+  return address;
 }
 
-void call_free(LaneCall& call) {
-  const std::uint64_t address = call.argument(0);
+void device_free(LaneCall& call, std::uint64_t address, const std::string& function,
+                 const std::string& allocator) {
   DeviceHeap* heap = call.run.launch().machine.heap;
   if (address == 0 || (heap != nullptr && heap->free(address))) return;
   abort_kernel(call.execution, call.instruction, call.lane, FindingKind::invalid_call,
-               "free: expected an address that malloc returned in a kernel and that is not free",
+               function + ": expected an address that " + allocator +
+                   " returned in a kernel and that is not free",
                address);
 }
-
-}  // namespace
 
 void call_builtin(BlockRun& run, const Execution& execution, const Instruction& instruction,
                   const Call& call) {
@@ -131,6 +95,7 @@ void call_builtin(BlockRun& run, const Execution& execution, const Instruction& 
   if (call.name == "__assertfail") function = call_assertfail;
   if (call.name == "malloc") function = call_malloc;
   if (call.name == "free") function = call_free;
+  if (function == nullptr) function = device_runtime_function(call.name);
   if (function == nullptr) {
     abort_kernel(execution, instruction, first_lane(execution.mask), FindingKind::unknown_function,
                  "a call of " + call.name + ", which neither the module nor the emulator has");

@@ -27,7 +27,7 @@ std::uint64_t DeviceHeap::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes == 0 || bytes > bytes_) return 0;
   if (allocation_ == nullptr) {
-    allocation_ = memory_.allocate(MemoryKind::device, device_, bytes_, 256, kName);
+    allocation_ = memory_.allocate(MemoryKind::device, device_, bytes_, 256, name_);
     if (allocation_ == nullptr) return 0;
     free_[0] = bytes_;
   }
@@ -42,6 +42,14 @@ std::uint64_t DeviceHeap::allocate(std::size_t bytes) {
   // A fresh piece is not written, whatever it held before.
   if (allocation_->written != nullptr) std::memset(allocation_->written + offset, 0, size);
   return allocation_->begin + offset;
+}
+
+void DeviceHeap::release() {
+  const std::lock_guard lock(mutex_);
+  if (allocation_ != nullptr) memory_.free(allocation_->begin);
+  allocation_ = nullptr;
+  free_.clear();
+  used_.clear();
 }
 
 bool DeviceHeap::free(std::uint64_t address) {

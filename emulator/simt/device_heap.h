@@ -15,8 +15,9 @@ class DeviceHeap {
  public:
   static constexpr std::size_t kDefaultBytes = std::size_t{8} << 20;
 
-  explicit DeviceHeap(Allocations& memory, int device = 0, std::size_t bytes = kDefaultBytes)
-      : memory_(memory), device_(device), bytes_(bytes) {}
+  explicit DeviceHeap(Allocations& memory, int device = 0, std::size_t bytes = kDefaultBytes,
+                      const char* name = kName)
+      : memory_(memory), device_(device), name_(name), bytes_(bytes) {}
   DeviceHeap(const DeviceHeap&) = delete;
   DeviceHeap& operator=(const DeviceHeap&) = delete;
 
@@ -24,8 +25,11 @@ class DeviceHeap {
   bool resize(std::size_t bytes);
   std::size_t bytes() const;
 
-  /// How the heap's allocation is named.
+  /// How the allocation of malloc is named.
   static constexpr const char* kName = "malloc in kernels";
+
+  /// Ends the heap's allocation, and with it all pieces.
+  void release();
 
   /// Returns 0 if no piece of that size is free. Addresses are multiples of 16.
   std::uint64_t allocate(std::size_t bytes);
@@ -35,6 +39,7 @@ class DeviceHeap {
  private:
   Allocations& memory_;
   const int device_;
+  const char* name_;
   mutable std::mutex mutex_;
   std::size_t bytes_;
   const Allocation* allocation_ = nullptr;

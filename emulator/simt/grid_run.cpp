@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <halfgrad/emulator/simt/block_run.h>
+#include <halfgrad/emulator/simt/cluster_run.h>
 #include <halfgrad/emulator/simt/worker_pool.h>
 
 namespace halfgrad::emulator {
@@ -20,40 +20,40 @@ constexpr std::uint64_t kBlockTurn = 1 << 18;
 /// Instructions of a warp that must be left, about, before helpers are woken: that takes as long as
 /// some hundred of them.
 constexpr std::uint64_t kWorthHelp = 4096;
-/// Blocks' storage that a host thread keeps for later launches.
-constexpr std::size_t kKeptBlocks = 2;
+/// Storage of clusters that a host thread keeps for later launches.
+constexpr std::size_t kKeptClusters = 2;
 
-using Blocks = std::vector<std::unique_ptr<BlockRun>>;
+using Clusters = std::vector<std::unique_ptr<ClusterRun>>;
 
-Blocks& kept_blocks() {
-  thread_local Blocks blocks;
-  return blocks;
+Clusters& kept_clusters() {
+  thread_local Clusters clusters;
+  return clusters;
 }
 
-/// Runs blocks of a grid on one host thread.
+/// Runs clusters of a grid on one host thread. Without clusters, each block is one.
 class GridWorker {
  public:
   explicit GridWorker(GridState& grid) : grid_(grid) {
     counters_.resize(grid.launch.request.kernel.instruction_count);
   }
   ~GridWorker() {
-    Blocks& kept = kept_blocks();
+    Clusters& kept = kept_clusters();
     for (auto& run : free_) {
-      if (kept.size() < kKeptBlocks) kept.push_back(std::move(run));
+      if (kept.size() < kKeptClusters) kept.push_back(std::move(run));
     }
   }
   GridWorker(const GridWorker&) = delete;
   GridWorker& operator=(const GridWorker&) = delete;
 
-  /// Runs one block for a turn: a fresh one while the GPU could hold more, then the one whose last
-  /// turn is longest ago. Returns false when nothing is left for this thread.
+  /// Runs one cluster for a turn: a fresh one while the GPU could hold more, then the one whose
+  /// last turn is longest ago. Returns false when nothing is left for this thread.
   bool step() {
-    std::unique_ptr<BlockRun> run = next();
+    std::unique_ptr<ClusterRun> run = next();
     if (run == nullptr) return false;
-    const BlockRun::Outcome outcome = turn(*run);
+    const ClusterRun::Outcome outcome = turn(*run);
     executed_ += run->executed();
-    if (outcome == BlockRun::Outcome::finished) {
-      grid_.resident.fetch_sub(1, std::memory_order_relaxed);
+    if (outcome == ClusterRun::Outcome::finished) {
+      grid_.resident.fetch_sub(grid_.cluster_blocks, std::memory_order_relaxed);
       free_.push_back(std::move(run));
     } else {
       waiting_.push_back(std::move(run));
@@ -70,39 +70,38 @@ class GridWorker {
   std::uint64_t executed() const { return executed_; }  ///< instructions, about
 
  private:
-  BlockRun::Outcome turn(BlockRun& run) {
-    const std::uint64_t number = run.block().number;
+  ClusterRun::Outcome turn(ClusterRun& run) {
     try {
-      const BlockRun::Outcome outcome = run.run(kBlockTurn);
+      const ClusterRun::Outcome outcome = run.run(kBlockTurn);
       run.flush_output();
       const bool stops =
-          outcome == BlockRun::Outcome::stopped ||
-          (outcome == BlockRun::Outcome::spins && grid_.aborted.load() != GridState::kNone);
-      return stops ? BlockRun::Outcome::finished : outcome;
+          outcome == ClusterRun::Outcome::stopped ||
+          (outcome == ClusterRun::Outcome::spins && grid_.aborted.load() != GridState::kNone);
+      return stops ? ClusterRun::Outcome::finished : outcome;
     } catch (...) {
       run.flush_output();
-      grid_.abort(number, std::current_exception());
-      return BlockRun::Outcome::finished;
+      grid_.abort(run.current_block(), std::current_exception());
+      return ClusterRun::Outcome::finished;
     }
   }
 
-  std::unique_ptr<BlockRun> next() {
-    if (std::unique_ptr<BlockRun> run = fresh()) return run;
+  std::unique_ptr<ClusterRun> next() {
+    if (std::unique_ptr<ClusterRun> run = fresh()) return run;
     if (waiting_.empty()) return nullptr;
-    std::unique_ptr<BlockRun> run = std::move(waiting_.front());
+    std::unique_ptr<ClusterRun> run = std::move(waiting_.front());
     waiting_.pop_front();
     return run;
   }
 
-  std::unique_ptr<BlockRun> fresh() {
+  std::unique_ptr<ClusterRun> fresh() {
     const bool full = grid_.resident.load(std::memory_order_relaxed) >= grid_.resident_limit;
     if (full && !waiting_.empty()) return nullptr;
-    if (grid_.next_block.load(std::memory_order_relaxed) >= grid_.blocks) return nullptr;
-    const std::uint64_t number = grid_.next_block.fetch_add(1);
-    if (number >= grid_.blocks || number > grid_.aborted.load()) return nullptr;
-    grid_.resident.fetch_add(1, std::memory_order_relaxed);
+    if (grid_.next_cluster.load(std::memory_order_relaxed) >= grid_.clusters) return nullptr;
+    const std::uint64_t number = grid_.next_cluster.fetch_add(1);
+    if (number >= grid_.clusters || number > grid_.aborted.load()) return nullptr;
+    grid_.resident.fetch_add(grid_.cluster_blocks, std::memory_order_relaxed);
     try {
-      std::unique_ptr<BlockRun> run = storage();
+      std::unique_ptr<ClusterRun> run = storage();
       run->start(number);
       return run;
     } catch (...) {
@@ -111,16 +110,16 @@ class GridWorker {
     }
   }
 
-  std::unique_ptr<BlockRun> storage() {
+  std::unique_ptr<ClusterRun> storage() {
     if (!free_.empty()) {
-      std::unique_ptr<BlockRun> run = std::move(free_.back());
+      std::unique_ptr<ClusterRun> run = std::move(free_.back());
       free_.pop_back();
       return run;
     }
-    Blocks& kept = kept_blocks();
-    std::unique_ptr<BlockRun> run;
+    Clusters& kept = kept_clusters();
+    std::unique_ptr<ClusterRun> run;
     if (kept.empty()) {
-      run = std::make_unique<BlockRun>();
+      run = std::make_unique<ClusterRun>();
     } else {
       run = std::move(kept.back());
       kept.pop_back();
@@ -132,8 +131,8 @@ class GridWorker {
   GridState& grid_;
   std::vector<InstructionCounters> counters_;
   std::uint64_t executed_ = 0;
-  Blocks free_;  ///< prepared for this launch
-  std::deque<std::unique_ptr<BlockRun>> waiting_;
+  Clusters free_;  ///< prepared for this launch
+  std::deque<std::unique_ptr<ClusterRun>> waiting_;
 };
 
 /// The grid as a task of the pool.
@@ -168,7 +167,7 @@ unsigned helpers_for(const GridState& grid) {
   if (grid.step) return 0;
   unsigned threads = grid.launch.machine.settings.threads;
   if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  return static_cast<unsigned>(std::min<std::uint64_t>(threads, grid.blocks)) - 1;
+  return static_cast<unsigned>(std::min<std::uint64_t>(threads, grid.clusters)) - 1;
 }
 
 }  // namespace
@@ -181,9 +180,9 @@ LaunchCounters run_grid(GridState& grid) {
     GridWorker worker(grid);
     const unsigned helpers = helpers_for(grid);
     while (worker.step()) {
-      const std::uint64_t started = std::min(grid.next_block.load(), grid.blocks);
+      const std::uint64_t started = std::min(grid.next_cluster.load(), grid.clusters);
       const std::uint64_t left =
-          worker.executed() / std::max<std::uint64_t>(started, 1) * (grid.blocks - started);
+          worker.executed() / std::max<std::uint64_t>(started, 1) * (grid.clusters - started);
       if (!helped && helpers != 0 && left >= kWorthHelp) helped = pool.start(task, helpers);
     }
     task.add(worker);

@@ -15,13 +15,17 @@ namespace halfgrad::emulator {
 struct GridState {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  explicit GridState(Launch& launch) : launch(launch), blocks(launch.request.grid.product()) {}
+  explicit GridState(Launch& launch)
+      : launch(launch),
+        blocks(launch.request.grid.product()),
+        cluster_blocks(launch.request.cluster.product()),
+        clusters(blocks / cluster_blocks) {}
 
   Launch& launch;
-  std::uint64_t blocks;
+  std::uint64_t blocks, cluster_blocks, clusters;
   std::uint64_t resident_limit = kNone;  ///< blocks that run at the same time
   bool step = false;                     ///< prints each instruction
-  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
 

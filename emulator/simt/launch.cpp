@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include <halfgrad/emulator/simt/child_launches.h>
 #include <halfgrad/emulator/simt/grid_run.h>
 #include <halfgrad/emulator/simt/grid_state.h>
 #include <halfgrad/emulator/simt/step_printer.h>
@@ -60,20 +61,17 @@ std::uint64_t resident_blocks(const Launch& launch) {
   return std::max<std::size_t>(blocks, 1) * launch.machine.multiprocessors;
 }
 
-bool checks_accesses(const Settings& settings) {
-  return settings.check_race || settings.check_init || settings.check_sync;
-}
-
 }  // namespace
 
 LaunchCounters run(const Machine& machine, const LaunchRequest& request) {
+  return run_with_children(machine, request);
+}
+
+LaunchCounters run_one_grid(Launch& launch) {
   const auto begin = std::chrono::steady_clock::now();
-  Launch launch{machine, request};
+  const LaunchRequest& request = launch.request;
   lay_out_shared_memory(launch);
   const GridWorkspace workspace(launch);
-  if (checks_accesses(machine.settings)) {
-    launch.checks = std::make_unique<LaunchChecks>(launch, request.operation, request.order);
-  }
   GridState grid(launch);
   grid.resident_limit = request.cooperative ? GridState::kNone : resident_blocks(launch);
   grid.step = steps_through(launch);

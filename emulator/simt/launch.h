@@ -14,6 +14,8 @@
 
 namespace halfgrad::emulator {
 
+class ChildLaunches;
+class DeviceApi;
 class DeviceHeap;
 class TextureTable;
 
@@ -27,6 +29,7 @@ struct Machine {
   /// Heap of malloc in kernels. Without one, malloc returns nullptr, as if the heap were full.
   DeviceHeap* heap = nullptr;
   const TextureTable* textures = nullptr;  ///< texture and surface objects, or nullptr: none
+  DeviceApi* device_api = nullptr;  ///< the CUDA runtime, for kernels that call it
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -37,6 +40,7 @@ struct LaunchRequest {
   std::size_t dynamic_shared_bytes = 0;
   const std::byte* parameters = nullptr;  ///< packed parameters, kernel.parameter_bytes bytes
   bool cooperative = false;
+  Dim3 cluster{};  ///< blocks of a cluster; divides the grid
   OperationId operation = 0;
   const OperationOrder* order = nullptr;
 };
@@ -47,12 +51,19 @@ struct Launch {
   const LaunchRequest& request;
   std::size_t dynamic_shared_begin = 0;    ///< byte offset in a block's shared memory
   std::size_t shared_bytes = 0;            ///< static and dynamic shared memory of a block
-  std::unique_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
+  std::shared_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
+  std::uint32_t first_block = 0;           ///< number of its first block among those of the checks
+  KnownAccesses known{};                   ///< accesses that the whole grid is ordered after
+  ChildLaunches* children = nullptr;       ///< grids that the kernel launches
   const Allocation* workspace = nullptr;   ///< grid barrier of cooperative groups, or nullptr
 };
 
-/// Runs the whole grid, with its blocks spread over host threads, and returns the counters.
+/// Runs the whole grid, with its blocks spread over host threads, then the grids that its kernel
+/// launched, and returns the counters of the first one.
 /// Findings go to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
 LaunchCounters run(const Machine& machine, const LaunchRequest& request);
+
+/// Runs one grid. `launch` needs its machine, request, checks and children.
+LaunchCounters run_one_grid(Launch& launch);
 
 }  // namespace halfgrad::emulator

@@ -12,7 +12,9 @@ bool changes_with_block(Special special) {
     case Special::ctaid_y:
     case Special::ctaid_z:
     case Special::smid:  // clang-format off
-    case Special::cluster_ctaid: return true;  // clang-format on
+    case Special::cluster_ctaid_x: case Special::cluster_ctaid_y: case Special::cluster_ctaid_z:
+    case Special::clusterid_x: case Special::clusterid_y: case Special::clusterid_z:
+    case Special::cluster_ctarank: return true;  // clang-format on
     default:
       return false;
   }
@@ -54,6 +56,45 @@ bool differs_by_lane(Special special) {
     case Special::lanemask_gt: case Special::lanemask_ge: return true;  // clang-format on
     default:
       return false;
+  }
+}
+
+/// Registers of clusters. A block of a launch without clusters is a cluster of its own.
+std::uint64_t cluster_value(const LaunchRequest& request, const Block& block, Special special) {
+  const Dim3 &cluster = request.cluster, &own = block.index_in_cluster;
+  switch (special) {
+    case Special::cluster_ctaid_x:
+      return own.x;
+    case Special::cluster_ctaid_y:
+      return own.y;
+    case Special::cluster_ctaid_z:
+      return own.z;
+    case Special::cluster_nctaid_x:
+      return cluster.x;
+    case Special::cluster_nctaid_y:
+      return cluster.y;
+    case Special::cluster_nctaid_z:
+      return cluster.z;
+    case Special::clusterid_x:
+      return block.index.x / cluster.x;
+    case Special::clusterid_y:
+      return block.index.y / cluster.y;
+    case Special::clusterid_z:
+      return block.index.z / cluster.z;
+    case Special::nclusterid_x:
+      return request.grid.x / cluster.x;
+    case Special::nclusterid_y:
+      return request.grid.y / cluster.y;
+    case Special::nclusterid_z:
+      return request.grid.z / cluster.z;
+    case Special::cluster_ctarank:
+      return block.rank;
+    case Special::cluster_nctarank:
+      return cluster.product();
+    case Special::is_explicit_cluster:
+      return cluster.product() > 1 || request.kernel.required_cluster[0] != 0 ? kAllLanes : 0;
+    default:
+      return 0;
   }
 }
 
@@ -109,16 +150,8 @@ std::uint64_t warp_value(const Launch& launch, const Warp& warp, const Frame& fr
     case Special::reserved_smem_cap:
     case Special::reserved_smem_offset_1:
       return kReservedShared;
-    // A block is a cluster of its own: cluster launches are refused before they get here.
-    case Special::cluster_ctaid:
-      return 0;
-    case Special::cluster_nctaid:
-    case Special::cluster_nctarank:
-      return 1;
-    case Special::cluster_ctarank:
-    case Special::is_explicit_cluster:
     default:
-      return 0;
+      return cluster_value(request, block, special);
   }
 }
 

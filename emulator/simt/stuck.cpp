@@ -36,7 +36,9 @@ std::string lane_names(LaneMask mask) {
 std::string what_it_does(const LaneGroup& group, LaneMask alive) {
   switch (group.state) {
     case State::waits_at_barrier:
-      return "at barrier " + std::to_string(group.barrier) + " at ";
+      return group.barrier == kClusterBarrier
+                 ? "at the cluster's barrier at "
+                 : "at barrier " + std::to_string(group.barrier) + " at ";
     case State::waits_for_lanes:
       return "for " + lane_names(group.needed & alive & ~group.mask) + " at ";
     case State::ready:
@@ -81,6 +83,9 @@ std::string barrier_problem(Block& block, const BlockBarriers& barriers) {
     waiting += static_cast<unsigned>(std::popcount(group.mask));
   });
   if (std::popcount(ids) > 1) return "threads of one block wait at different barriers";
+  if (ids == 1u << kClusterBarrier) {
+    return "the cluster's barrier waits for all threads of the cluster, of which some never arrive";
+  }
   const unsigned id = static_cast<unsigned>(std::countr_zero(ids));
   const BlockBarriers::Phase& phase = barriers.phase(id);
   if (phase.expected == 0) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <halfgrad/emulator/ptx/function.h>
@@ -85,13 +86,21 @@ struct Warp {
   std::byte* local = nullptr;  ///< local memory: 32 x local_stride bytes
   std::size_t local_stride = 0;
   std::array<AsyncGroups, kWarpSize> async;
-  void* check_state = nullptr;  ///< private data of LaunchChecks
+  LaneMask cluster_arrived = 0;  ///< lanes that the open phase of the cluster's barrier counts
+  LaneMask cluster_owing = 0;    ///< lanes that arrived there and have not waited
+  void* check_state = nullptr;   ///< private data of LaunchChecks
 };
 
 struct Block {
   Launch* launch = nullptr;
   Dim3 index;
-  std::uint64_t number = 0;  ///< linear index in the grid, from 0; x varies fastest
+  std::uint64_t number = 0;         ///< linear index in the grid, from 0; x varies fastest
+  std::span<Block* const> cluster;  ///< the blocks of the cluster, by rank
+  Dim3 index_in_cluster{0, 0, 0};
+  unsigned rank = 0;                 ///< in the cluster
+  bool finished = false;             ///< all threads have exited
+  std::uint64_t cluster_phases = 0;  ///< phases of the cluster's barrier that completed
+  std::uint64_t cluster_waited = 0;  ///< the last one of them that a thread of the block waited for
   unsigned threads = 0;
   std::vector<Warp> warps;
   std::vector<std::byte> shared;  ///< launch->shared_bytes bytes, each 0xA5 at first

@@ -2,6 +2,7 @@
 
 #include <halfgrad/emulator/checks/report.h>
 #include <halfgrad/emulator/simt/block_run.h>
+#include <halfgrad/emulator/simt/cluster_barrier.h>
 #include <halfgrad/emulator/simt/warp_run.h>
 
 namespace halfgrad::emulator {
@@ -103,11 +104,30 @@ void WarpRun::exit(std::size_t index, LaneMask lanes) {
   erase_if_empty(index);
   complete_syncs();
   run_->barriers().lanes_exited(*warp_);
+  run_->cluster_barrier().complete_if_due();
+}
+
+/// The whole group arrives at the cluster's barrier, or waits for it.
+void WarpRun::cluster_barrier(std::size_t index, const Instruction& instruction) {
+  const BarrierOptions& options = instruction.options<BarrierOptions>();
+  LaneGroup& group = warp_->groups[index];
+  Execution execution = execution_of(group, group.mask);
+  ClusterBarrier& barrier = run_->cluster_barrier();
+  if (options.action == BarrierAction::cluster_arrive) {
+    ++group.pc;
+    barrier.arrive(execution, instruction, options.relaxed);
+  } else if (barrier.passes(execution, instruction)) {
+    ++group.pc;
+  } else {
+    group.state = LaneGroup::State::waits_at_barrier;
+    group.barrier = kClusterBarrier;
+  }
 }
 
 void WarpRun::barrier(std::size_t index, const Instruction& instruction, LaneMask lanes) {
   const BarrierOptions& options = instruction.options<BarrierOptions>();
   split(index, warp_->groups[index].mask & ~lanes, warp_->groups[index].pc + 1);
+  if (options.action >= BarrierAction::cluster_arrive) return cluster_barrier(index, instruction);
   const std::uint32_t* ids =
       execution_of(warp_->groups[index], lanes).lanes<std::uint32_t>(instruction.source(0));
   for (LaneMask left = lanes; left != 0;) {

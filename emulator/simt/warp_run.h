@@ -44,6 +44,7 @@ class WarpRun {
   void branch_indexed(std::size_t index, const Instruction& instruction, LaneMask lanes);
   void exit(std::size_t index, LaneMask lanes);
   void barrier(std::size_t index, const Instruction& instruction, LaneMask lanes);
+  void cluster_barrier(std::size_t index, const Instruction& instruction);
   /// Gives `lanes` of the group a group of their own at `pc`.
   void split(std::size_t index, LaneMask lanes, std::uint32_t pc);
   void erase_if_empty(std::size_t index);

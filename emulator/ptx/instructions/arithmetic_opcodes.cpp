@@ -2,6 +2,7 @@
 
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
+#include <halfgrad/emulator/ptx/instructions/video_selectors.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -87,6 +88,10 @@ std::span<const OpcodeEntry> arithmetic_opcodes() {
       {"prmt", &byte_permutation},
       {"dp4a", &dot_product},
       {"dp2a", &dot_product},
+      {"vshl", &video_scalar},
+      {"vshr", &video_scalar},
+      {"vmad", &video_scalar},
+      {"vset", &video_scalar},
       {"vadd", &video},
       {"vadd2", &video},
       {"vadd4", &video},

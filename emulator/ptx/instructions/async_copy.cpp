@@ -90,7 +90,8 @@ void copy_async(Execution& execution, const Instruction& instruction) {
     copy.bytes = options.bytes;
     execution.warp->async[lane].open.push_back(copy);
     if (checks == nullptr) return;
-    checks->async_copy_issued(execution, instruction, lane, copy.shared_offset, copy.bytes);
+    checks->async_copy_issued(execution, instruction, lane, *execution.block, copy.shared_offset,
+                              copy.bytes);
   });
 }
 

@@ -14,7 +14,8 @@ void land_groups(Execution& execution, unsigned lane, std::size_t keep);
 void land(Execution& execution, unsigned lane, std::uint32_t shared_offset, const std::byte* data,
           unsigned bytes);
 
-/// Copies `bytes` bytes to their place when the mbarrier phase that counts the copy completes.
+/// Copies `bytes` bytes to their place in the block's memory when the mbarrier phase that counts
+/// the copy completes.
 void land_for_barrier(Execution& execution, std::uint32_t shared_offset, const std::byte* data,
                       unsigned bytes);
 

@@ -1,14 +1,13 @@
 // atom, red (PTX ISA, "Parallel Synchronization and Communication Instructions": atom, red).
-#include <atomic>
-#include <cstring>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <halfgrad/emulator/ptx/instructions/atomic_operations.h>
+#include <halfgrad/emulator/ptx/instructions/atomic_place.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
+#include <halfgrad/emulator/ptx/instructions/reductions.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -25,45 +24,6 @@ Offset destination_of(const Instruction& instruction, const AtomicOptions& optio
 Offset operand_of(const Instruction& instruction, const AtomicOptions& options, unsigned i) {
   if (options.count == 1) return instruction.source(1);
   return instruction.list[(options.returns_value ? options.count : 0u) + i];
-}
-
-/// Replaces the bits at `place` by update(bits) in one step and returns what was there. Blocks run
-/// on several host threads; shared memory belongs to one block, so one thread.
-template <class Bits, class Update>
-Bits exchange(std::byte* place, bool of_one_thread, Update update) {
-  Bits& bits = *reinterpret_cast<Bits*>(place);
-  if (of_one_thread) {
-    const Bits old = bits;
-    bits = update(old);
-    return old;
-  }
-  const std::atomic_ref<Bits> shared(bits);
-  Bits old = shared.load(std::memory_order_relaxed);
-  while (!shared.compare_exchange_weak(old, update(old))) {
-  }
-  return old;
-}
-
-/// No host of ours exchanges 16 bytes in one step in C++20: locks, chosen by address, do.
-template <class Update>
-Bits128 exchange(std::byte* place, bool, Update update) {
-  static std::array<std::mutex, 64> locks;
-  const auto line = reinterpret_cast<std::uintptr_t>(place) / sizeof(Bits128);
-  const std::lock_guard lock(locks[line % locks.size()]);
-  Bits128 old;
-  std::memcpy(&old, place, sizeof old);
-  const Bits128 bits = update(old);
-  std::memcpy(place, &bits, sizeof bits);
-  return old;
-}
-
-template <class Bits, class Update>
-Bits replace(std::byte* place, bool of_one_thread, Update update) {
-  if constexpr (sizeof(Bits) == 16) {
-    return exchange(place, of_one_thread, update);
-  } else {
-    return exchange<Bits>(place, of_one_thread, update);
-  }
 }
 
 /// Lanes whose address is in global memory, where f32 sums flush subnormal values.
@@ -210,20 +170,6 @@ Execute select(AtomicOperation operation, Type type) {
   }
 }
 
-constexpr std::pair<std::string_view, AtomicOperation> kOperations[] = {
-    {"add", AtomicOperation::add},       {"min", AtomicOperation::min},
-    {"max", AtomicOperation::max},       {"and", AtomicOperation::bitwise_and},
-    {"or", AtomicOperation::bitwise_or}, {"xor", AtomicOperation::bitwise_xor},
-    {"inc", AtomicOperation::increment}, {"dec", AtomicOperation::decrement},
-    {"exch", AtomicOperation::exchange}, {"cas", AtomicOperation::compare_and_swap}};
-
-AtomicOperation operation_of(const Encoder& encoder) {
-  for (const auto& [name, operation] : kOperations) {
-    if (encoder.statement.has(name)) return operation;
-  }
-  encoder.unknown("unknown atomic operation");
-}
-
 /// Appends destinations and sources; returns the bytes of the address' base.
 unsigned encode_operands(Encoder& encoder, const MemoryForm& form, bool returns_value, bool swaps) {
   const auto& operands = encoder.statement.operands;
@@ -266,7 +212,7 @@ void decode_atomic(Encoder& encoder) {
   static constexpr std::string_view kOthers[] = {"add", "min", "max",  "and", "or",   "xor",
                                                  "inc", "dec", "exch", "cas", "noftz"};
   const MemoryForm form = memory_form(encoder, kOthers);
-  const AtomicOperation operation = operation_of(encoder);
+  const AtomicOperation operation = atomic_operation_of(encoder);
   const bool returns_value = encoder.statement.opcode == "atom";
   const bool swaps = operation == AtomicOperation::compare_and_swap;
   expect_operands_or_policy(encoder, (returns_value ? 3u : 2u) + (swaps ? 1u : 0u));

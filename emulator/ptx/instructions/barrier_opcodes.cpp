@@ -2,6 +2,9 @@
 // barrier.cluster".
 #include <halfgrad/emulator/ptx/instructions/barrier_opcodes.h>
 
+#include <string>
+#include <string_view>
+
 #include <halfgrad/emulator/ptx/instructions/warp.h>
 #include <halfgrad/emulator/simt/barriers.h>
 
@@ -31,13 +34,34 @@ BarrierAction action_of(Encoder& encoder) {
   encoder.unknown("expected .sync, .arrive or .red");
 }
 
+/// barrier.cluster.arrive{.release, .relaxed}{.aligned};  barrier.cluster.wait{.acquire}{.aligned};
+void decode_cluster_barrier(Encoder& encoder) {
+  BarrierOptions options;
+  bool arrives = false, waits = false;
+  for (const std::string_view word : encoder.statement.modifiers) {
+    arrives |= word == "arrive";
+    waits |= word == "wait";
+    options.relaxed |= word == "relaxed";
+    options.aligned |= word == "aligned";
+    const bool known = word == "cluster" || word == "arrive" || word == "wait" ||
+                       word == "relaxed" || word == "aligned" || word == "release" ||
+                       word == "acquire";
+    if (!known) encoder.unknown("unknown modifier ." + std::string(word));
+  }
+  if (arrives == waits || encoder.operands() != 0) encoder.unknown("expected .arrive or .wait");
+  options.action = arrives ? BarrierAction::cluster_arrive : BarrierAction::cluster_wait;
+  encoder.instruction.kind = InstructionClass::barrier;
+  encoder.instruction.control = Control::barrier;
+  encoder.instruction.set_options(options);
+}
+
 }  // namespace
 
 /// bar.sync a{, b};  bar.arrive a, b;  bar.red.popc.u32 d, a{, b}, {!}p;  bar.red.and.pred p, ...
 void decode_barrier(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (statement.has("warp")) return decode_warp_barrier(encoder);
-  if (statement.has("cluster")) encoder.unknown("barriers of clusters are not supported");
+  if (statement.has("cluster")) return decode_cluster_barrier(encoder);
   BarrierOptions options;
   options.action = action_of(encoder);
   options.aligned = statement.opcode == "bar" || statement.has("aligned");

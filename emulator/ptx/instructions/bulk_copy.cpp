@@ -1,4 +1,5 @@
-// cp.async.bulk without tensors (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy").
+// cp.async.bulk and cp.reduce.async.bulk without tensors (PTX ISA, "Data Movement and Conversion
+// Instructions: Bulk copy").
 // A copy into shared memory lands when its mbarrier's phase completes. A copy to global memory is
 // done when it is issued, the earliest time that the ISA allows.
 #include <algorithm>
@@ -7,9 +8,11 @@
 #include <vector>
 
 #include <halfgrad/emulator/checks/report.h>
-#include <halfgrad/emulator/ptx/instructions/mbarrier_access.h>
+#include <halfgrad/emulator/memory/cluster_address.h>
+#include <halfgrad/emulator/ptx/instructions/barrier_copies.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
+#include <halfgrad/emulator/ptx/instructions/reductions.h>
 #include <halfgrad/emulator/simt/launch.h>
 
 namespace halfgrad::emulator {
@@ -20,41 +23,19 @@ struct BulkOptions {
   std::uint8_t to_bytes = 8, from_bytes = 8, barrier_bytes = 8;  ///< bytes of the base addresses
   std::int16_t barrier_offset = 0;
   std::int32_t from_offset = 0;
+  bool multicast = false;  ///< to several blocks of the cluster
+  AtomicOperation operation = AtomicOperation::add;
+  Type type = Type::none;  ///< elements of a reduction; none: a plain copy
 };
 
-constexpr unsigned kUnit = 16;    // bytes: sizes and addresses are multiples of it
-constexpr unsigned kPiece = 128;  // bytes that one check covers
-
-/// Calls f(place, offset, bytes) for pieces of [address, address + bytes) of one lane.
-template <class F>
-void each_piece(Execution& execution, const Instruction& instruction, unsigned lane, Space space,
-                AccessKind kind, std::uint64_t address, std::uint32_t bytes,
-                const std::byte* stored, F f) {
-  Execution one = execution;
-  one.mask = LaneMask{1} << lane;
-  std::array<std::array<std::byte, kPiece>, kWarpSize> values;  // a row a lane, as resolve() reads
-  for (std::uint32_t offset = 0; offset < bytes; offset += kPiece) {
-    const std::uint32_t size = std::min(kPiece, bytes - offset);
-    LaneAddresses addresses{};
-    addresses[lane] = address + offset;
-    std::byte* row = values[0].data() + std::size_t{lane} * size;
-    if (stored != nullptr) std::memcpy(row, stored + offset, size);
-    const HostPointers places = resolve(one, instruction,
-                                        {.space = space,
-                                         .kind = kind,
-                                         .bytes = static_cast<std::uint8_t>(size),
-                                         .alignment = kUnit,
-                                         .asynchronous = true},
-                                        addresses, stored == nullptr ? nullptr : values[0].data());
-    f(places.lane[lane], offset, size);
-  }
-}
-
+constexpr unsigned kUnit = 16;  // bytes: sizes and addresses are multiples of it
 std::vector<std::byte> read_source(Execution& execution, const Instruction& instruction,
                                    unsigned lane, std::uint64_t address, std::uint32_t bytes) {
   std::vector<std::byte> data(bytes);
   const Space space = instruction.options<BulkOptions>().from;
-  each_piece(execution, instruction, lane, space, AccessKind::load, address, bytes, nullptr,
+  each_piece(execution, instruction, lane,
+             {.space = space, .kind = AccessKind::load, .alignment = kUnit, .asynchronous = true},
+             address, bytes, nullptr,
              [&](const std::byte* place, std::uint32_t offset, std::uint32_t size) {
                std::memcpy(data.data() + offset, place, size);
              });
@@ -76,50 +57,79 @@ LaneAddresses source_addresses(const Execution& execution, const Instruction& in
   return addresses_of(execution, instruction, 1, options.from_bytes, options.from_offset);
 }
 
+/// Combines the elements of memory with those of the data.
+void reduce_elements(const BulkOptions& options, std::byte* place, const std::byte* data,
+                     std::uint32_t bytes) {
+  const Reduction reduction = reduction_of(options.operation, options.type);
+  for (std::uint32_t i = 0; i < bytes; i += bytes_of(options.type)) {
+    reduction(place + i, data + i, options.to == Space::shared);
+  }
+}
+
 void copy_to_global(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<BulkOptions>();
+  const bool reduces = options.type != Type::none;
   const LaneAddresses to = addresses_of(execution, instruction, 0, options.to_bytes);
   const LaneAddresses from = source_addresses(execution, instruction);
+  const Access access{.space = options.to,
+                      .kind = reduces ? AccessKind::atomic : AccessKind::store,
+                      .alignment = kUnit,
+                      .order = reduces ? Order::relaxed : Order::weak,
+                      .asynchronous = !reduces};
   each_lane(execution.mask, [&](unsigned lane) {
     const std::uint32_t bytes = size_of(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
-    each_piece(execution, instruction, lane, options.to, AccessKind::store, to[lane], bytes,
-               data.data(), [&](std::byte* place, std::uint32_t offset, std::uint32_t size) {
+    each_piece(execution, instruction, lane, access, to[lane], bytes,
+               reduces ? nullptr : data.data(),
+               [&](std::byte* place, std::uint32_t offset, std::uint32_t size) {
+                 if (reduces) return reduce_elements(options, place, data.data() + offset, size);
                  std::memcpy(place, data.data() + offset, size);
                });
   });
 }
 
+/// The elements are reduced when the copy is issued; the mbarrier learns of the bytes.
+void reduce_in_shared(Execution& execution, const Instruction& instruction) {
+  const auto& options = instruction.options<BulkOptions>();
+  const LaneAddresses to = addresses_of(execution, instruction, 0, options.to_bytes);
+  const LaneAddresses from = source_addresses(execution, instruction);
+  const LaneAddresses barriers =
+      addresses_of(execution, instruction, 3, options.barrier_bytes, options.barrier_offset);
+  each_lane(execution.mask, [&](unsigned lane) {
+    const std::uint32_t bytes = size_of(execution, instruction, lane);
+    const auto data = read_source(execution, instruction, lane, from[lane], bytes);
+    each_piece(execution, instruction, lane,
+               {.space = Space::shared,
+                .kind = AccessKind::store,
+                .alignment = kUnit,
+                .asynchronous = true},
+               to[lane], bytes, nullptr,
+               [&](std::byte* place, std::uint32_t offset, std::uint32_t size) {
+                 reduce_elements(options, place, data.data() + offset, size);
+               });
+    complete_bytes(execution, instruction, lane, to[lane], barriers[lane], bytes);
+  });
+}
+
+/// Source 4 of a multicast is the mask of the blocks that get the data and the mbarrier's signal,
+/// each at the same place.
 void copy_to_shared(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<BulkOptions>();
   const LaneAddresses to = addresses_of(execution, instruction, 0, options.to_bytes);
   const LaneAddresses from = source_addresses(execution, instruction);
   const LaneAddresses barriers =
       addresses_of(execution, instruction, 3, options.barrier_bytes, options.barrier_offset);
-  const HostPointers places = resolve(execution, instruction,
-                                      {.space = Space::shared,
-                                       .kind = AccessKind::atomic,
-                                       .bytes = sizeof(std::uint64_t),
-                                       .alignment = sizeof(std::uint64_t),
-                                       .order = Order::relaxed,
-                                       .scope = Scope::cta},
-                                      barriers);
-  LaunchChecks* checks = execution.launch->checks.get();
   each_lane(execution.mask, [&](unsigned lane) {
-    BarrierCopy copy;
-    copy.bytes = size_of(execution, instruction, lane);
-    copy.warp = execution.warp->index;
-    copy.lane = lane;
-    copy.shared_offset = static_cast<std::uint32_t>(to[lane]);
-    copy.data = read_source(execution, instruction, lane, from[lane], copy.bytes);
-    each_piece(execution, instruction, lane, options.to, AccessKind::store, to[lane], copy.bytes,
-               copy.data.data(), [](std::byte*, std::uint32_t, std::uint32_t) {});
-    MbarrierAccess barrier(execution, instruction, lane, places.lane[lane]);
-    copy.barrier = barrier.offset();
-    if (checks != nullptr) {
-      checks->async_copy_issued(execution, instruction, lane, copy.shared_offset, copy.bytes);
+    const std::uint32_t bytes = size_of(execution, instruction, lane);
+    const auto data = read_source(execution, instruction, lane, from[lane], bytes);
+    if (!options.multicast) {
+      return issue_copy(execution, instruction, lane, kUnit, to[lane], barriers[lane], data);
     }
-    execution.block->barrier_copies.push_back(std::move(copy));
+    const std::uint32_t blocks = execution.lanes<std::uint16_t>(instruction.source(4))[lane];
+    each_lane(blocks, [&](unsigned rank) {
+      issue_copy(execution, instruction, lane, kUnit, cluster_address(rank, to[lane]),
+                 cluster_address(rank, barriers[lane]), data);
+    });
   });
 }
 
@@ -142,21 +152,47 @@ std::int64_t encode_address(Encoder& encoder, unsigned operand, std::uint8_t& ba
 }
 
 void decode_copy(Encoder& encoder) {
-  static constexpr std::string_view kWords[] = {"async", "bulk", "bulk_group",
-                                                "mbarrier::complete_tx::bytes"};
-  memory_form(encoder, kWords);
+  static constexpr std::string_view kWords[] = {"async",
+                                                "bulk",
+                                                "bulk_group",
+                                                "mbarrier::complete_tx::bytes",
+                                                "multicast::cluster",
+                                                "reduce",
+                                                "noftz",
+                                                "add",
+                                                "min",
+                                                "max",
+                                                "and",
+                                                "or",
+                                                "xor",
+                                                "inc",
+                                                "dec"};
+  const MemoryForm form = memory_form(encoder, kWords);
   const std::vector<Space> spaces = spaces_of(encoder.statement);
   if (spaces.size() != 2) encoder.unknown("expected two state spaces");
   BulkOptions options{.to = spaces[0], .from = spaces[1]};
   const bool to_shared = options.to == Space::shared;
   if (!to_shared && options.from == Space::global) encoder.unknown("a copy within global memory");
-  expect_operands_or_policy(encoder, to_shared ? 4 : 3);
+  options.multicast = encoder.statement.has("multicast::cluster");
+  if (options.multicast && !to_shared) encoder.unknown("a multicast to global memory");
+  const bool reduces = encoder.statement.has("reduce");
+  if (reduces) {
+    options.operation = atomic_operation_of(encoder);
+    options.type = form.type;
+    if (options.multicast || reduction_of(options.operation, options.type) == nullptr) {
+      encoder.unknown("unknown type of this reduction");
+    }
+  } else if (form.type != Type::none) {
+    encoder.unknown("unexpected type of a copy");
+  }
+  expect_operands_or_policy(encoder, to_shared ? (options.multicast ? 5 : 4) : 3);
 
   const std::int64_t to_offset = encode_address(encoder, 0, options.to_bytes);
   const std::int64_t from_offset = encode_address(encoder, 1, options.from_bytes);
   encoder.source(2, Type::u32);
   std::int64_t barrier_offset = 0;
   if (to_shared) barrier_offset = encode_address(encoder, 3, options.barrier_bytes);
+  if (options.multicast) encoder.source(4, Type::u16);
   options.from_offset = static_cast<std::int32_t>(from_offset);
   options.barrier_offset = static_cast<std::int16_t>(barrier_offset);
   if (options.from_offset != from_offset || options.barrier_offset != barrier_offset) {
@@ -164,7 +200,9 @@ void decode_copy(Encoder& encoder) {
   }
   encoder.instruction.immediate = to_offset;
   encoder.instruction.set_options(options);
-  encoder.instruction.execute = to_shared ? copy_to_shared : copy_to_global;
+  encoder.instruction.execute = !to_shared ? copy_to_global
+                                : reduces  ? reduce_in_shared
+                                           : copy_to_shared;
 }
 
 }  // namespace

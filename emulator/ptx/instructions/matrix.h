@@ -20,7 +20,22 @@ void decode_stmatrix(Encoder& encoder);
 void decode_movmatrix(Encoder& encoder);
 
 /// Types of matrix elements.
-enum class Element : std::uint8_t { none, f16, bf16, tf32, f32, f64, s8, u8, s4, u4, b1, s32 };
+enum class Element : std::uint8_t {
+  none,
+  f16,
+  bf16,
+  tf32,
+  f32,
+  f64,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  s4,
+  u4,
+  b1,
+  s32,
+};
 Element element_named(std::string_view modifier);
 unsigned bits_of(Element element);
 

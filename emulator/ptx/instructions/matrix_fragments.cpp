@@ -75,10 +75,11 @@ const FragmentLayout& fragment_layout(MatrixRole role, MatrixShape shape, unsign
 
 Element element_named(std::string_view modifier) {
   constexpr std::pair<std::string_view, Element> kNames[] = {
-      {"f16", Element::f16}, {"bf16", Element::bf16}, {"tf32", Element::tf32},
-      {"f32", Element::f32}, {"f64", Element::f64},   {"s8", Element::s8},
-      {"u8", Element::u8},   {"s4", Element::s4},     {"u4", Element::u4},
-      {"b1", Element::b1},   {"s32", Element::s32}};
+      {"f16", Element::f16},   {"bf16", Element::bf16}, {"tf32", Element::tf32},
+      {"f32", Element::f32},   {"f64", Element::f64},   {"e4m3", Element::e4m3},
+      {"e5m2", Element::e5m2}, {"s8", Element::s8},     {"u8", Element::u8},
+      {"s4", Element::s4},     {"u4", Element::u4},     {"b1", Element::b1},
+      {"s32", Element::s32}};
   for (const auto& [name, element] : kNames) {
     if (name == modifier) return element;
   }
@@ -94,6 +95,8 @@ unsigned bits_of(Element element) {
       return 4;
     case Element::s8:
     case Element::u8:
+    case Element::e4m3:
+    case Element::e5m2:
       return 8;
     case Element::f16:
     case Element::bf16:
@@ -134,7 +137,7 @@ bool wmma_shape_fits(MatrixShape shape, Element type) {
 bool wmma_fits(MatrixShape shape, MatrixRole role, Element type) {
   if (role != MatrixRole::accumulator) {
     return type != Element::none && type != Element::f32 && type != Element::s32 &&
-           wmma_shape_fits(shape, type);
+           type != Element::e4m3 && type != Element::e5m2 && wmma_shape_fits(shape, type);
   }
   switch (type) {
     case Element::f16:

@@ -49,6 +49,15 @@ void unpack(const Execution& execution, const Offset* registers, const FragmentL
   }
 }
 
+/// e4m3 has no infinity, and its NaN has all bits set but the sign.
+double widen_e4m3(std::uint32_t x) {
+  if ((x & 0x7f) == 0x7f) return std::numeric_limits<double>::quiet_NaN();
+  const int exponent = static_cast<int>(x >> 3 & 15), fraction = static_cast<int>(x & 7);
+  const double size =
+      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+  return (x & 0x80) != 0 ? -size : size;
+}
+
 void unpack_floats(const Execution& execution, const Offset* registers,
                    const FragmentLayout& layout, Element type, double* matrix) {
   switch (type) {
@@ -58,6 +67,11 @@ void unpack_floats(const Execution& execution, const Offset* registers,
     case Element::bf16:
       return unpack<std::uint32_t, 16>(execution, registers, layout, matrix,
                                        [](std::uint32_t x) { return double{widen<BF16>(x)}; });
+    case Element::e4m3:
+      return unpack<std::uint32_t, 8>(execution, registers, layout, matrix, widen_e4m3);
+    case Element::e5m2:  // the upper byte of an f16
+      return unpack<std::uint32_t, 8>(execution, registers, layout, matrix,
+                                      [](std::uint32_t x) { return double{widen<F16>(x << 8)}; });
     case Element::tf32:
       return unpack<std::uint32_t, 32>(execution, registers, layout, matrix, [](std::uint32_t x) {
         return double{std::bit_cast<float>(x & ~0x1fffu)};

@@ -1,6 +1,7 @@
 // mbarrier.* and cp.async.mbarrier.arrive (PTX ISA, "Parallel Synchronization and Communication
 // Instructions: mbarrier"). Arriving is an atomic release of the word, waiting an atomic acquire,
 // so the checks of races order threads by it as by any other atomic.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -22,6 +23,8 @@ HostPointers locate(Execution& execution, const Instruction& instruction, Access
   const LaneAddresses addresses = addresses_of(execution, instruction, 0, options.base_bytes);
   Access access = access_of(options, kind, kWordBytes);
   access.order = order;
+  // Blocks of a cluster complete each other's phases, whatever scope those who wait name.
+  if (execution.block->cluster.size() > 1) access.scope = std::max(access.scope, Scope::cluster);
   return resolve(execution, instruction, access, addresses);
 }
 

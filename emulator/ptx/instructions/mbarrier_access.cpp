@@ -8,16 +8,32 @@
 #include <halfgrad/emulator/ptx/instructions/async_landing.h>
 
 namespace halfgrad::emulator {
+namespace {
+
+/// The block of the cluster whose shared memory holds the place, or nullptr.
+Block* block_with(Block& own, const std::byte* place) {
+  const auto holds = [&](const Block& block) {
+    const std::vector<std::byte>& shared = block.shared;
+    return place >= shared.data() && place < shared.data() + shared.size();
+  };
+  if (holds(own)) return &own;
+  for (Block* const block : own.cluster) {
+    if (holds(*block)) return block;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 MbarrierAccess::MbarrierAccess(Execution& execution, const Instruction& instruction, unsigned lane,
                                std::byte* place)
     : execution_(execution), instruction_(instruction), lane_(lane), place_(place) {
-  const std::vector<std::byte>& shared = execution.block->shared;
-  if (place < shared.data() || place >= shared.data() + shared.size()) {
+  owner_ = block_with(*execution.block, place);
+  if (owner_ == nullptr) {
     abort_kernel(execution, instruction, lane, FindingKind::out_of_bounds,
-                 "expected an mbarrier in the block's shared memory");
+                 "expected an mbarrier in the shared memory of the block or its cluster");
   }
-  offset_ = static_cast<std::uint32_t>(place - shared.data());
+  offset_ = static_cast<std::uint32_t>(place - owner_->shared.data());
   std::uint64_t bits;
   std::memcpy(&bits, place_, sizeof bits);
   word = MbarrierWord::from_bits(bits);
@@ -29,7 +45,7 @@ MbarrierAccess::~MbarrierAccess() {
 }
 
 bool MbarrierAccess::let_copies_land() {
-  std::vector<BarrierCopy>& copies = execution_.block->barrier_copies;
+  std::vector<BarrierCopy>& copies = owner_->barrier_copies;
   std::int64_t bytes = 0, arrivals = 0;
   bool any = false;
   for (const BarrierCopy& copy : copies) {
@@ -39,14 +55,16 @@ bool MbarrierAccess::let_copies_land() {
     arrivals += copy.arrivals;
   }
   if (!any || word.pending != arrivals || word.transactions != bytes) return false;
+  Execution there = execution_;
+  there.block = owner_;
   for (const BarrierCopy& copy : copies) {
     if (copy.barrier != offset_) continue;
     if (!copy.data.empty()) {
-      land_for_barrier(execution_, copy.shared_offset, copy.data.data(),
+      land_for_barrier(there, copy.shared_offset, copy.data.data(),
                        static_cast<unsigned>(copy.data.size()));
     }
     for (const AsyncCopy& part : copy.parts) {
-      land_for_barrier(execution_, part.shared_offset, part.data.data(), part.bytes);
+      land_for_barrier(there, part.shared_offset, part.data.data(), part.bytes);
     }
   }
   std::erase_if(copies, [&](const BarrierCopy& copy) { return copy.barrier == offset_; });

@@ -6,7 +6,7 @@
 
 namespace halfgrad::emulator {
 
-/// An mbarrier of the block that runs: reads the word, and writes it back when destroyed.
+/// An mbarrier of the cluster that runs: reads the word, and writes it back when destroyed.
 class MbarrierAccess {
  public:
   /// `place` is where resolve() found the word; throws KernelAborted if it is not in shared memory.
@@ -17,7 +17,9 @@ class MbarrierAccess {
   MbarrierAccess& operator=(const MbarrierAccess&) = delete;
 
   MbarrierWord word;
-  /// Byte offset in shared memory.
+  /// The block in whose shared memory the mbarrier lies.
+  Block& owner() const { return *owner_; }
+  /// Byte offset there.
   std::uint32_t offset() const { return offset_; }
   /// Lets the asynchronous copies land if nothing else is missing from the phase, which completes
   /// it. Returns whether any copy landed.
@@ -30,6 +32,7 @@ class MbarrierAccess {
   const Instruction& instruction_;
   unsigned lane_;
   std::byte* place_;
+  Block* owner_ = nullptr;
   std::uint32_t offset_;
 };
 

@@ -19,4 +19,6 @@ void decode_bulk_copy(Encoder& encoder);           ///< cp.async.bulk
 void decode_map_address(Encoder& encoder);    ///< mapa
 void decode_rank_of_block(Encoder& encoder);  ///< getctarank
 
+void decode_cluster_store(Encoder& encoder);  ///< st.async, red.async
+
 }  // namespace halfgrad::emulator

@@ -6,13 +6,19 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// cp names three families of asynchronous copies; cp.reduce is unknown.
+/// cp names four families of asynchronous copies.
 void decode_copy(Encoder& encoder) {
   const Statement& statement = encoder.statement;
-  if (!statement.has("async") || statement.has("reduce")) encoder.unknown("unknown form of cp");
+  if (!statement.has("async")) encoder.unknown("unknown form of cp");
   if (statement.has("bulk")) return decode_bulk_copy(encoder);
   if (statement.has("mbarrier")) return decode_mbarrier_of_copies(encoder);
   decode_copy_async(encoder);
+}
+
+/// The asynchronous forms of st and red address other blocks of the cluster.
+template <Decode Plain>
+void decode_plain_or_async(Encoder& encoder) {
+  encoder.statement.has("async") ? decode_cluster_store(encoder) : Plain(encoder);
 }
 
 }  // namespace
@@ -21,9 +27,9 @@ std::span<const OpcodeEntry> memory_opcodes() {
   static constexpr std::array kOpcodes{
       OpcodeEntry{"ld", decode_load},
       OpcodeEntry{"ldu", decode_load},
-      OpcodeEntry{"st", decode_store},
+      OpcodeEntry{"st", decode_plain_or_async<decode_store>},
       OpcodeEntry{"atom", decode_atomic},
-      OpcodeEntry{"red", decode_atomic},
+      OpcodeEntry{"red", decode_plain_or_async<decode_atomic>},
       OpcodeEntry{"membar", decode_fence},
       OpcodeEntry{"fence", decode_fence},
       OpcodeEntry{"cp", decode_copy},

@@ -10,8 +10,11 @@
 namespace halfgrad::emulator {
 namespace {
 
+bool is_float8(Element element) { return element == Element::e4m3 || element == Element::e5m2; }
+
 bool is_float(Element element) {
-  return element == Element::f16 || element == Element::bf16 || element == Element::tf32;
+  return is_float8(element) || element == Element::f16 || element == Element::bf16 ||
+         element == Element::tf32;
 }
 bool is_integer(Element element) {
   return element == Element::s8 || element == Element::u8 || element == Element::s4 ||
@@ -31,6 +34,10 @@ bool types_fit(const Product& product) {
       return product.b == product.a && same_result && product.c == Element::f32;
     case Element::f64:
       return product.b == Element::f64 && same_result && product.c == Element::f64;
+    case Element::e4m3:
+    case Element::e5m2:
+      return is_float8(product.b) && same_result &&
+             (product.c == Element::f16 || product.c == Element::f32);
     case Element::b1:
       return product.b == Element::b1 && same_result && product.c == Element::s32;
     default:
@@ -167,7 +174,8 @@ void decode_wmma(Encoder& encoder) {
   if (!statement.has("mma")) encoder.unknown("expected load, store or mma");
   const Product product = product_of(encoder);
   refuse_other_forms(encoder, product);
-  if (!wmma_shape_fits(product.shape, product.a)) encoder.unknown("no such shape of this type");
+  if (is_float8(product.a) || !wmma_shape_fits(product.shape, product.a))
+    encoder.unknown("no such shape of this type");
   encode_product(encoder, product);
 }
 

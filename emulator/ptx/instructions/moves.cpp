@@ -1,9 +1,11 @@
 // PTX ISA, "Data Movement and Conversion Instructions": mov cvta isspacep.
 
 #include <halfgrad/emulator/memory/access.h>
+#include <halfgrad/emulator/memory/cluster_address.h>
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/predicates.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
+#include <halfgrad/emulator/simt/warp.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -15,15 +17,18 @@ struct Identity {
   }
 };
 
-/// Packs sources into one register, the first in the lowest bits.
-template <class Whole, class Part>
+/// Packs sources into one register, the first in the lowest bits. Each source has `Bits` bits of a
+/// register Part.
+template <class Whole, class Part, unsigned Bits = kBits<Part>>
 void pack(Execution& execution, const Instruction& instruction) {
-  constexpr unsigned n = sizeof(Whole) / sizeof(Part);
+  constexpr unsigned n = kBits<Whole> / Bits;
+  constexpr Part kMask = static_cast<Part>(~Part{0} >> (kBits<Part> - Bits));
   Whole packed[kWarpSize] = {};
   for (unsigned part = 0; part < n; ++part) {
     const Part* source = execution.lanes<Part>(instruction.source(part));
     for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-      packed[lane] |= static_cast<Whole>(static_cast<Whole>(source[lane]) << part * kBits<Part>);
+      const Part value = source[lane] & kMask;
+      packed[lane] |= static_cast<Whole>(static_cast<Whole>(value) << part * Bits);
     }
   }
   Whole* result = execution.lanes<Whole>(instruction.operands[0]);
@@ -32,22 +37,23 @@ void pack(Execution& execution, const Instruction& instruction) {
   }
 }
 
-template <class Whole, class Part>
+template <class Whole, class Part, unsigned Bits = kBits<Part>>
 void unpack(Execution& execution, const Instruction& instruction) {
-  constexpr unsigned n = sizeof(Whole) / sizeof(Part);
+  constexpr unsigned n = kBits<Whole> / Bits;
+  constexpr Part kMask = static_cast<Part>(~Part{0} >> (kBits<Part> - Bits));
   const Whole* source = execution.lanes<Whole>(instruction.source(0));
   for (unsigned part = 0; part < n; ++part) {
     Part* result = execution.lanes<Part>(instruction.operands[part]);
     for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-      const Part value = static_cast<Part>(source[lane] >> part * kBits<Part>);
+      const Part value = static_cast<Part>(source[lane] >> part * Bits) & kMask;
       result[lane] = (execution.mask >> lane & 1) != 0 ? value : result[lane];
     }
   }
 }
 
-template <class Whole, class Part>
+template <class Whole, class Part, unsigned Bits = kBits<Part>>
 Execute repack(bool packs) {
-  return packs ? &pack<Whole, Part> : &unpack<Whole, Part>;
+  return packs ? &pack<Whole, Part, Bits> : &unpack<Whole, Part, Bits>;
 }
 
 struct VectorForm {
@@ -56,6 +62,9 @@ struct VectorForm {
 };
 
 VectorForm vector_form(unsigned bytes, std::size_t parts, bool packs) {
+  using U16 = std::uint16_t;  // registers of 8 bits have 16
+  if (bytes == 2 && parts == 2) return {Type::b8, repack<U16, U16, 8>(packs)};
+  if (bytes == 4 && parts == 4) return {Type::b8, repack<std::uint32_t, U16, 8>(packs)};
   if (bytes == 4 && parts == 2) return {Type::b16, repack<std::uint32_t, std::uint16_t>(packs)};
   if (bytes == 8 && parts == 2) return {Type::b32, repack<std::uint64_t, std::uint32_t>(packs)};
   if (bytes == 8 && parts == 4) return {Type::b16, repack<std::uint64_t, std::uint16_t>(packs)};
@@ -84,7 +93,7 @@ void move_predicate(Execution& execution, const Instruction& instruction) {
 
 /// The window of the state space that a modifier names; global and constant addresses are generic.
 std::uint64_t window_of(const Statement& statement) {
-  if (statement.has("shared")) return kSharedWindow;
+  if (statement.has("shared") || statement.has("shared::cluster")) return kSharedWindow;
   if (statement.has("local")) return kLocalWindow;
   return statement.has("param") ? kParameterWindow : 0;
 }
@@ -100,13 +109,19 @@ void convert_address(Execution& execution, const Instruction& instruction) {
                                               std::index_sequence<0>{});
 }
 
-/// isspacep: whether the generic address lies in the window.
+/// isspacep: whether the generic address lies in the window; of shared::cta, in the own block.
+template <bool OwnBlock>
 void test_address(Execution& execution, const Instruction& instruction) {
   const auto* address = execution.lanes<std::uint64_t>(instruction.source(0));
   const auto window = static_cast<std::uint64_t>(instruction.immediate);
   LaneMask inside = 0;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    inside |= LaneMask{(address[lane] & kWindowMask) == window} << lane;
+    bool in = (address[lane] & kWindowMask) == window;
+    if (OwnBlock) {
+      const std::uint64_t rank = (address[lane] & ~kWindowMask) >> kRankShift;
+      in &= rank == 0 || rank == execution.block->rank + 1;
+    }
+    inside |= LaneMask{in} << lane;
   }
   set_predicate(execution, instruction.operands[0], inside);
 }
@@ -134,7 +149,7 @@ void move(Encoder& encoder) {
 }
 
 void address_conversion(Encoder& encoder) {
-  only_modifiers(encoder, {"to", "global", "shared", "local", "param", "const"});
+  only_modifiers(encoder, {"to", "global", "shared", "shared::cluster", "local", "param", "const"});
   require_operands(encoder, 2);
   const Type type = encoder.statement.type();
   if (bytes_of(type) != 8) encoder.unknown("expected addresses of 64 bits");
@@ -147,12 +162,13 @@ void address_conversion(Encoder& encoder) {
 }
 
 void address_test(Encoder& encoder) {
-  only_modifiers(encoder, {"global", "shared", "local", "param"});
+  only_modifiers(encoder, {"global", "shared", "shared::cluster", "local", "param"});
   require_operands(encoder, 2);
   encoder.destination(0, Type::pred);
   encoder.source(1, Type::b64);
   encoder.instruction.immediate = static_cast<std::int64_t>(window_of(encoder.statement));
-  encoder.instruction.execute = &test_address;
+  const bool own_block = encoder.statement.has("shared");
+  encoder.instruction.execute = own_block ? &test_address<true> : &test_address<false>;
 }
 
 }  // namespace halfgrad::emulator

@@ -1,9 +1,9 @@
 // PTX ISA, "Video Instructions": vadd vsub vabsdiff vmin vmax on words, and on 2 halves or 4 bytes
-// of words. Operands with selectors (%r1.b0), merges by mask, vmad, vshl, vshr and vset are
-// unknown.
+// of words. Selectors and masks of the SIMD forms are unknown.
 
 #include <halfgrad/emulator/ptx/instructions/pages.h>
 #include <halfgrad/emulator/ptx/instructions/selection.h>
+#include <halfgrad/emulator/ptx/instructions/video_selectors.h>
 
 #include <algorithm>
 
@@ -102,11 +102,12 @@ Second second_named(const Statement& statement) {
 }  // namespace
 
 void video(Encoder& encoder) {
-  only_modifiers(encoder, {"sat", "add", "min", "max"});
   const Statement& statement = encoder.statement;
   std::string_view name = statement.opcode;
   const char last = name.back();
   const bool simd = last == '2' || last == '4';
+  if (!simd && has_selectors(statement)) return video_scalar(encoder);
+  only_modifiers(encoder, {"sat", "add", "min", "max"});
   if (simd) name.remove_suffix(1);
   if (type_count(statement) != 3) encoder.unknown("expected three types");
   const Second second = second_named(statement);

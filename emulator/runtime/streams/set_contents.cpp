@@ -42,6 +42,10 @@ cudaError_t set_contents(const char* function, GraphNode& node, NodeContents con
       contents.type == cudaGraphNodeTypeEventRecord) {
     if (find_event(contents.event, function) == nullptr) return cudaErrorInvalidResourceHandle;
   }
+  if (node.work != nullptr && node.work->parameters != nullptr &&
+      node.work->parameters->cluster.x != 0) {
+    return not_implemented(function, "new parameters of a node whose launch chose clusters");
+  }
   if (contents.type == cudaGraphNodeTypeGraph) return set_child(function, node, contents);
   node.work = std::move(contents.work);
   node.event = contents.event;

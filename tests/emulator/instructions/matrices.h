@@ -48,7 +48,8 @@ struct ElementType {
 inline const ElementType kF16{"f16", 16, true, 5}, kBF16{"bf16", 16, true, 8},
     kTF32{"tf32", 32, true, 8}, kF32{"f32", 32, true, 8}, kF64{"f64", 64, true, 11},
     kS8{"s8", 8, false}, kU8{"u8", 8, false}, kS4{"s4", 4, false}, kU4{"u4", 4, false},
-    kB1{"b1", 1, false}, kS32{"s32", 32, false};
+    kB1{"b1", 1, false}, kS32{"s32", 32, false}, kE4M3{"e4m3", 8, true, 4},
+    kE5M2{"e5m2", 8, true, 5};
 
 /// Words as a string of bits, lowest first.
 inline void put_bits(std::uint32_t* words, std::uint64_t at, unsigned bits, std::uint64_t value) {

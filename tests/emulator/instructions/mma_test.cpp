@@ -2,6 +2,8 @@
 // figures and formulas, one shape at a time, with g = lane / 4, t = lane % 4 and i the element.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -65,6 +67,12 @@ std::vector<MmaForm> forms() {
     all.push_back({"4", 8, 8, 32, a, b, kS32, kS32, a_of_8_rows(8), b_of(8), accumulators});
     all.push_back({"4", 16, 8, 32, a, b, kS32, kS32, a_of(8), b_of(8), accumulators});
     all.push_back({"4", 16, 8, 64, a, b, kS32, kS32, a_of(8), b_of(8), accumulators});
+  }
+  for (const auto& [a, b] : {std::pair{kE4M3, kE4M3}, {kE4M3, kE5M2}, {kE5M2, kE5M2}}) {
+    for (const ElementType& c : {kF16, kF32}) {
+      all.push_back({"8 bits", 16, 8, 16, a, b, c, c, a_of(4), b_of(4), accumulators});
+      all.push_back({"8 bits", 16, 8, 32, a, b, c, c, a_of(4), b_of(4), accumulators});
+    }
   }
   for (const char* op : {".xor.popc", ".and.popc"}) {
     all.push_back({op, 8, 8, 128, kB1, kB1, kS32, kS32, a_of_8_rows(32), b_of(32), accumulators});
@@ -216,6 +224,34 @@ TEST(Mma, GivesTheCanonicalNan) {
   for (unsigned lane = 0; lane < 32; ++lane) run.word(run.c_, lane, 0) = 0xfe01fe01;
   run.run(text_of(kHalfForm));
   EXPECT_EQ(run.word(run.d_, 3, 0), 0x7fff7fffu);
+}
+
+/// A value of 8 bits with 3 or 2 bits of fraction.
+double value_of_8_bits(unsigned bits, int fraction_bits) {
+  const int exponent = static_cast<int>(bits & 0x7f) >> fraction_bits;
+  const int bias = fraction_bits == 3 ? 7 : 15;
+  const double fraction = std::ldexp(bits & ((1u << fraction_bits) - 1), -fraction_bits);
+  const bool top = fraction_bits == 3 ? (bits & 0x7f) == 0x7f : exponent == 31;
+  double value =
+      exponent == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, exponent - bias);
+  if (top) value = fraction != 0 ? NAN : INFINITY;
+  return (bits & 0x80) != 0 ? -value : value;
+}
+
+TEST(Mma, ReadsEveryValueOf8Bits) {
+  // Row 0 of A has one element that is not 0; B has ones.
+  for (const ElementType& type : {kE4M3, kE5M2}) {
+    const MmaForm form{"8", 16, 8, 16, type, kE4M3, kF32, kF32, a_of(4), b_of(4), accumulators};
+    for (unsigned bits = 0; bits < 256; ++bits) {
+      MmaRun run(form);
+      for (unsigned lane = 0; lane < 32; ++lane) run.word(run.b_, lane, 0) = 0x38383838;
+      run.word(run.a_, 0, 0) = bits;
+      run.run(text_of(form));
+      const float got = std::bit_cast<float>(run.word(run.d_, 0, 0));
+      const double expected = value_of_8_bits(bits, type.name == "e4m3" ? 3 : 2);
+      EXPECT_TRUE(std::isnan(expected) ? std::isnan(got) : got == expected) << type.name << bits;
+    }
+  }
 }
 
 TEST(Mma, OfTf32IgnoresTheLowBits) {

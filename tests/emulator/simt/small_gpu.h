@@ -76,6 +76,7 @@ class SmallGpu {
     request.parameters = arguments.bytes.data();
     request.cooperative = cooperative;
     request.operation = operation;
+    request.cluster = cluster;
     return run(machine, request);
   }
 
@@ -98,6 +99,7 @@ class SmallGpu {
   OperationId operation = 0;
   std::unique_ptr<Module> module;
   unsigned multiprocessors = 108;
+  Dim3 cluster{};  ///< blocks of a cluster in launches
 
  private:
   /// Gives variables of a module their memory.

@@ -1,0 +1,70 @@
+// Order of threads: barriers, fences, and launches of grids by kernels.
+#include <algorithm>
+#include <utility>
+
+#include <halfgrad/emulator/checks/launch_state.h>
+
+namespace halfgrad::emulator {
+
+void LaunchChecks::add_grid(Launch& launch) {
+  launch.first_block = state_->races.grids().add(launch.request);
+}
+
+KnownAccesses LaunchChecks::accesses_of(const Launch& launch, KnownAccesses before) const {
+  if (!state_->check_race) return nullptr;
+  constexpr Clock kEver = ~Clock{0};
+  const std::uint64_t blocks = std::min<std::uint64_t>(launch.request.grid.product(), kBlockMask);
+  for (std::uint32_t i = 0; i < blocks; ++i) {
+    const Tree all = leaf((launch.first_block + i) & kBlockMask, ThreadClocks(kEver));
+    before = halfgrad::emulator::join(before, all);
+  }
+  return before;
+}
+
+KnownAccesses LaunchChecks::join(const KnownAccesses& a, const KnownAccesses& b) {
+  return halfgrad::emulator::join(a, b);
+}
+
+KnownAccesses LaunchChecks::release(Execution& execution) {
+  if (!state_->check_race) return nullptr;
+  BlockKnowledge& block = state_of(*execution.block).knowledge;
+  WarpKnowledge& warp = block.warps[execution.warp->index];
+  warp.take_observed(execution.mask, true);
+  // Threads that the block does not have did nothing, so they count as known.
+  ThreadClocks absent;
+  absent.raise(execution.block->threads, ~0u, ~Clock{0});
+  const Tree tree = warp.release(execution.mask, block.clock++);
+  return halfgrad::emulator::join(tree, leaf(block.number, std::move(absent)));
+}
+
+void LaunchChecks::acquire(Execution& execution, const KnownAccesses& accesses) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*execution.block).knowledge;
+  block.warps[execution.warp->index].acquire(execution.mask, accesses, block.clock);
+}
+
+void LaunchChecks::warp_synchronised(Warp& warp, LaneMask lanes) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*warp.block).knowledge;
+  block.warps[warp.index].synchronise(lanes, block.clock++);
+}
+
+void LaunchChecks::barrier_arrive(Block& block, unsigned id, Arrival arrival) {
+  if (state_->check_race) state_of(block).knowledge.arrive(id, arrival);
+}
+
+void LaunchChecks::barrier_complete(Block& block, unsigned id, std::span<const Arrival> waiters) {
+  if (!state_->check_race) return;
+  BlockState& state = state_of(block);
+  // Other blocks of a cluster are not ordered after the readers.
+  const bool alone = block.cluster.size() <= 1;
+  if (state.knowledge.complete(block, id, waiters) && alone) state.readers.forget();
+}
+
+void LaunchChecks::fence(Execution& execution, Order, Scope scope) {
+  if (!state_->check_race) return;
+  BlockKnowledge& block = state_of(*execution.block).knowledge;
+  block.warps[execution.warp->index].fence(execution.mask, scope != Scope::cta, block.clock++);
+}
+
+}  // namespace halfgrad::emulator
