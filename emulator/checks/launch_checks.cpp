@@ -176,7 +176,8 @@ void LaunchChecks::block_starts(Block& block) {
                                     static_cast<unsigned>(block.warps.size()));
   state->serial = next_serial();
   state->readers.start_block();
-  state->written.assign(bytes, std::byte{0});
+  state->written.assign(block.launch->shared_bytes, std::byte{0});
+  state->written.resize(bytes, std::byte{1});  // what CUDA reserves counts as written
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
   block.check_state = state;
 }

@@ -25,6 +25,8 @@ struct Machine {
   std::size_t shared_bytes_per_block = 163 * 1024;  ///< largest static + dynamic shared memory
   /// Heap of malloc in kernels. Without one, malloc returns nullptr, as if the heap were full.
   DeviceHeap* heap = nullptr;
+  /// cudaGraphSetConditional in kernels. Returns false if the handle is unknown.
+  bool (*set_condition)(std::uint64_t handle, std::uint32_t value) = nullptr;
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -39,12 +41,17 @@ struct LaunchRequest {
   const OperationOrder* order = nullptr;
 };
 
+/// Bytes of shared memory that CUDA reserves in each block. Cooperative groups of several warps
+/// keep their barriers there (cooperative_groups/details/memory.h).
+inline constexpr std::size_t kReservedShared = 1024;
+
 /// State of a running launch that blocks share.
 struct Launch {
   const Machine& machine;
   const LaunchRequest& request;
   std::size_t dynamic_shared_begin = 0;    ///< byte offset in a block's shared memory
   std::size_t shared_bytes = 0;            ///< static and dynamic shared memory of a block
+  std::size_t reserved_shared_begin = 0;   ///< byte offset, or 0: the kernel reads no address of it
   std::unique_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
   const Allocation* workspace = nullptr;   ///< grid barrier of cooperative groups, or nullptr
 };
