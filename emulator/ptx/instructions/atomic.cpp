@@ -291,4 +291,10 @@ void decode_atomic(Encoder& encoder) {
   if (may_spin(operation, value)) instruction.control = Control::pause;
 }
 
+void mark_plain_exchange(Instruction& instruction) {
+  AtomicOptions options = instruction.options<AtomicOptions>();
+  options.overwrites = true;
+  instruction.set_options(options);
+}
+
 }  // namespace halfgrad::emulator
