@@ -8,6 +8,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
+#include <halfgrad/emulator/runtime/streams/conditional.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
 
@@ -38,7 +39,8 @@ Machine machine(int device) {
           here.settings,
           gpu.multiprocessors,
           gpu.shared_bytes_per_block_optin,
-          &device_heap(device)};
+          &device_heap(device),
+          &set_condition};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

@@ -122,6 +122,16 @@ void call_free(LaneCall& call) {
                address);
 }
 
+void call_set_conditional(LaneCall& call) {
+  const auto set = call.execution.launch->machine.set_condition;
+  const std::uint64_t handle = call.argument(0);
+  if (set != nullptr && set(handle, static_cast<std::uint32_t>(call.argument(1)))) return;
+  abort_kernel(call.execution, call.instruction, call.lane, FindingKind::invalid_call,
+               "cudaGraphSetConditional: expected a handle that cudaGraphConditionalHandleCreate "
+               "made for a live graph",
+               handle);
+}
+
 }  // namespace
 
 void call_builtin(BlockRun& run, const Execution& execution, const Instruction& instruction,
@@ -131,6 +141,7 @@ void call_builtin(BlockRun& run, const Execution& execution, const Instruction& 
   if (call.name == "__assertfail") function = call_assertfail;
   if (call.name == "malloc") function = call_malloc;
   if (call.name == "free") function = call_free;
+  if (call.name == "cudaGraphSetConditional") function = call_set_conditional;
   if (function == nullptr) {
     abort_kernel(execution, instruction, first_lane(execution.mask), FindingKind::unknown_function,
                  "a call of " + call.name + ", which neither the module nor the emulator has");
