@@ -4,7 +4,7 @@
 
 namespace halfgrad::emulator {
 
-/// Marks the atomic exchanges whose old value no instruction reads. `atomicExch(&count, 0)` is such
+/// Finds the atomic exchanges whose old value no instruction reads. `atomicExch(&count, 0)` is such
 /// a store: it may be the first write to its memory. Call before registers have their places.
 void mark_plain_exchanges(Function& function);
 

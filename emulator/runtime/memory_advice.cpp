@@ -127,10 +127,10 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t
                                                 cudaMemoryAdvise advice, cudaMemLocation location) {
   return advise(pointer, bytes, advice, place_of(location));
 }
-HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchBatchAsync(
-    void** pointers, std::size_t* bytes, std::size_t count, cudaMemLocation* locations,
-    std::size_t* location_indices, std::size_t location_count, unsigned long long flags,
-    cudaStream_t) {
+HALFGRAD_EMULATOR_API cudaError_t
+cudaMemPrefetchBatchAsync(void** pointers, std::size_t* bytes, std::size_t count,
+                          cudaMemLocation* locations, std::size_t* location_indices,
+                          std::size_t location_count, unsigned long long flags, cudaStream_t) {
   if (flags != 0 || location_count == 0) return set_error(cudaErrorInvalidValue);
   std::size_t location = 0;
   for (std::size_t i = 0; i < count; ++i) {

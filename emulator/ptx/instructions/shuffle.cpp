@@ -51,8 +51,8 @@ bool is_reduction(const Execution& execution, const Instruction& instruction,
 }
 
 /// The value of an absent lane is undefined; the emulator gives 0, as programs that NVIDIA tests on
-/// its GPUs expect. Only a value that the shuffle takes counts: a lane outside its segment keeps its
-/// own.
+/// its GPUs expect. Only a value that the shuffle takes counts: a lane outside its segment keeps
+/// its own.
 void report_absent(const Execution& execution, const Instruction& instruction,
                    const unsigned (&from)[kWarpSize]) {
   if (!execution.launch->machine.settings.check_sync) return;

@@ -10,7 +10,12 @@ namespace halfgrad::emulator {
 
 struct Graph;
 
-/// A conditional node (CUDA programming guide, "Conditional Graph Nodes"). The node owns its bodies.
+#if CUDART_VERSION < 12080
+inline constexpr auto cudaGraphCondTypeSwitch = static_cast<cudaGraphConditionalNodeType>(2);
+#endif
+
+/// A conditional node (CUDA programming guide, "Conditional Graph Nodes"). The node owns its
+/// bodies.
 struct Conditional {
   cudaGraphConditionalHandle handle = 0;
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;

@@ -10,7 +10,8 @@ __global__ void count_down(int* x, cudaGraphConditionalHandle condition) {
   cudaGraphSetConditional(condition, *x > 0);
 }
 
-cudaGraphNode_t add_kernel(cudaGraph_t graph, cudaGraphNode_t* after, void* kernel, void** arguments) {
+cudaGraphNode_t add_kernel(cudaGraph_t graph, cudaGraphNode_t* after, void* kernel,
+                           void** arguments) {
   cudaGraphNodeParams launch = {cudaGraphNodeTypeKernel};
   launch.kernel.func = kernel;
   launch.kernel.gridDim = launch.kernel.blockDim = dim3(1);
@@ -75,8 +76,7 @@ int main() {
   cudaGraphConditionalHandle condition;
   CHECK(cudaGraphCreate(&graph, 0));
   CHECK(cudaGraphConditionalHandleCreate(&condition, graph, 1, cudaGraphCondAssignDefault));
-  cudaGraph_t* const body =
-      add_conditional(graph, nullptr, condition, cudaGraphCondTypeWhile, 1);
+  cudaGraph_t* const body = add_conditional(graph, nullptr, condition, cudaGraphCondTypeWhile, 1);
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
   CHECK(cudaStreamBeginCaptureToGraph(stream, body[0], nullptr, nullptr, 0,

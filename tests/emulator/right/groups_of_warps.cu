@@ -18,7 +18,7 @@ __global__ void sums_of_tiles(const int* values, int* sums) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
   first[threadIdx.x] = values[i];
   tile.sync();
-  const int neighbour = first[threadIdx.x ^ (kTile / 2)];  // another warp of the tile wrote it
+  const int neighbour = first[threadIdx.x ^ (kTile / 2)];  // written by the other warp of the tile
   const int sum = cg::reduce(tile, neighbour, cg::plus<int>());
   if (tile.thread_rank() == 0) of_tile[tile.meta_group_rank()] = sum;
   block.sync();
