@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/emulator/memory/observation.h>
 #include <halfgrad/emulator/ptx/instructions/atomic_operations.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
@@ -97,6 +98,7 @@ void each_atomic(Execution& execution, const Instruction& instruction, Update up
       if (options.returns_value) execution.lanes<Bits>(destination)[lane] = before;
     });
   }
+  observe_value(execution, instruction, access, addresses, places);
 }
 
 template <AtomicOperation Op, class T, class Bits>
