@@ -34,7 +34,8 @@ void report_unwritten(RaceDetector& reports, const Touch& touch, unsigned lane, 
 /// `written`.
 void check_lane(RaceDetector& reports, const Touch& touch, unsigned lane, std::byte* written) {
   const unsigned bytes = touch.access.bytes;
-  if (touch.access.kind != AccessKind::store && std::memchr(written, 0, bytes) != nullptr) {
+  const bool reads = touch.access.kind != AccessKind::store && !touch.access.overwrites;
+  if (reads && std::memchr(written, 0, bytes) != nullptr) {
     const std::array<std::byte, 32> none{};
     report_unwritten(reports, touch, lane, std::memcmp(written, none.data(), bytes) != 0);
     std::memset(written, static_cast<int>(kWritten), bytes);  // reports each byte once
@@ -46,7 +47,7 @@ void check_lane(RaceDetector& reports, const Touch& touch, unsigned lane, std::b
 /// bytes: check_lane() then reports them.
 bool check_contiguous(const Touch& touch, std::byte* written) {
   const std::size_t bytes = std::size_t{kWarpSize} * touch.access.bytes;
-  if (touch.access.kind == AccessKind::store) {
+  if (touch.access.kind == AccessKind::store || touch.access.overwrites) {
     std::memset(written, static_cast<int>(kWritten), bytes);
     return true;
   }

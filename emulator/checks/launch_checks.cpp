@@ -127,7 +127,8 @@ void LaunchChecks::block_starts(Block& block) {
   state->serial = next_serial();
   state->readers.start_block();
   state->uses.clear();
-  state->written.assign(bytes, std::byte{0});
+  state->written.assign(block.launch->shared_bytes, std::byte{0});
+  state->written.resize(bytes, std::byte{1});  // the bytes that CUDA reserves
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
   block.check_state = state;
 }

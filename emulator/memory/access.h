@@ -34,6 +34,7 @@ struct Access {
   std::uint8_t alignment = 1;  ///< alignment in bytes that the hardware requires
   Order order = Order::weak;
   Scope scope = Scope::gpu;
+  bool overwrites = false;  ///< an atomic exchange whose old value no instruction reads
   /// Access by cp.async or a bulk copy, which is unordered until the program waits for it.
   bool asynchronous = false;
   AccessPath path = AccessPath::memory;

@@ -8,13 +8,21 @@
 namespace halfgrad::emulator {
 namespace {
 
+/// Whether the bytes are the kernel's own, or are those that CUDA reserves in each block.
+bool is_inside(const Launch& launch, std::uint64_t offset, unsigned bytes) {
+  if (offset + bytes <= launch.shared_bytes) return true;
+  const std::size_t reserved = launch.reserved_shared_begin;
+  return reserved != 0 && offset >= reserved && offset + bytes <= reserved + kReservedShared;
+}
+
 /// Lanes whose access is out of bounds or misaligned.
 LaneMask locate(const AccessSite& site, const LaneAddresses& offsets,
                 std::vector<std::byte>& shared, HostPointers& pointers) {
+  const Launch& launch = *site.execution.launch;
   LaneMask wrong = 0;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     const std::uint64_t offset = offsets[lane];
-    wrong |= LaneMask{offset + site.access.bytes > shared.size() || !site.aligned(offset)} << lane;
+    wrong |= LaneMask{!is_inside(launch, offset, site.access.bytes) || !site.aligned(offset)} << lane;
     pointers.lane[lane] =
         reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(shared.data()) + offset);
   }
@@ -59,7 +67,7 @@ HostPointers in_cluster(const AccessSite& site) {
     HostPointers pointers;
     const LaneMask wrong = locate(some, offsets, owner.shared, pointers);
     if (wrong != 0) {
-      some.abort_offset(first_lane(wrong), "shared memory", "block", owner.shared.size());
+      some.abort_offset(first_lane(wrong), "shared memory", "block", site.execution.launch->shared_bytes);
     }
     some.tell_checks(pointers, owner);
     each_lane(part, [&](unsigned lane) { all.lane[lane] = pointers.lane[lane]; });
@@ -72,7 +80,10 @@ HostPointers scattered(const AccessSite& site) {
   std::vector<std::byte>& shared = site.execution.block->shared;
   HostPointers pointers;
   const LaneMask wrong = locate(site, site.addresses, shared, pointers);
-  if (wrong != 0) site.abort_offset(first_lane(wrong), "shared memory", "block", shared.size());
+  if (wrong != 0) {
+    site.abort_offset(first_lane(wrong), "shared memory", "block",
+                      site.execution.launch->shared_bytes);
+  }
   counters_of(site.execution, site.instruction).bank_conflicts +=
       bank_conflicts(site.execution.mask, site.addresses, site.access.bytes);
   return pointers;
@@ -91,7 +102,8 @@ bool names_a_rank(const AccessSite& site) {
 HostPointers resolve_shared(const AccessSite& site) {
   std::vector<std::byte>& shared = site.execution.block->shared;
   const std::uint64_t first = site.addresses[0];
-  const bool together = site.contiguous() && first + kWarpSize * site.access.bytes <= shared.size();
+  const bool together = site.contiguous() && first + kWarpSize * site.access.bytes <=
+                                                 site.execution.launch->shared_bytes;
   if (!together && names_a_rank(site)) return in_cluster(site);
   const HostPointers pointers =
       together ? pointers_from(shared.data() + first, site.access.bytes) : scattered(site);

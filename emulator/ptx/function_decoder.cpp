@@ -5,6 +5,7 @@
 #include <halfgrad/emulator/ptx/encoder.h>
 #include <halfgrad/emulator/ptx/families.h>
 #include <halfgrad/emulator/ptx/guessed_loads.h>
+#include <halfgrad/emulator/ptx/plain_exchanges.h>
 #include <halfgrad/emulator/ptx/register_allocation.h>
 #include <halfgrad/emulator/ptx/unknown_instruction.h>
 
@@ -125,6 +126,7 @@ void FunctionDecoder::finish() {
   builder_.add(ret, std::move(end));
   resolve_jumps();
   relax_guessed_loads(function_);
+  mark_plain_exchanges(function_);
   function_.local_bytes = align_up(function_.local_bytes, local_alignment_);
   function_.parameter_bytes = align_up(function_.parameter_bytes, 16);
   place_registers(builder_);

@@ -76,6 +76,29 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyPeer(void* to, int to_device, const 
   return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
 }
 
+#if CUDART_VERSION >= 13000
+/// The copies of a batch have no order among themselves on a GPU; here one follows the other.
+HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from,
+                                                       const std::size_t* bytes, std::size_t count,
+                                                       cudaMemcpyAttributes* attributes,
+                                                       std::size_t*, std::size_t attribute_count,
+                                                       cudaStream_t stream) {
+  return api_call("cudaMemcpyBatchAsync", [&] {
+    const bool is_default_stream = stream == nullptr || stream == cudaStreamLegacy;
+    if (is_default_stream || attributes == nullptr || attribute_count == 0) {
+      return cudaErrorInvalidValue;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const cudaError_t error = copy_on_stream("cudaMemcpyBatchAsync", to[i], from[i], bytes[i],
+                                                   cudaMemcpyDefault, stream, false)) {
+        return error;
+      }
+    }
+    return cudaSuccess;
+  });
+}
+#endif
+
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
                                                      std::size_t bytes, std::size_t offset,
                                                      cudaMemcpyKind kind) {

@@ -51,6 +51,15 @@ bool is_flag(cudaMemPoolAttr attribute) {
   return attribute <= cudaMemPoolReuseAllowInternalDependencies;
 }
 
+/// Whether the emulator has pools for memory of that kind.
+[[maybe_unused]] cudaError_t pool_location(const cudaMemLocation* location,
+                                           cudaMemAllocationType type) {
+  if (location == nullptr) return cudaErrorInvalidValue;
+  const bool has_pools =
+      location->type == cudaMemLocationTypeDevice && type == cudaMemAllocationTypePinned;
+  return has_pools ? cudaSuccess : cudaErrorNotSupported;
+}
+
 bool is_capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
@@ -217,5 +226,26 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags
   *flags = cudaMemAccessFlagsProtReadWrite;
   return cudaMemPoolTrimTo(pool, 0);
 }
+
+#if CUDART_VERSION >= 13000
+// Pools by location. Only devices have pools here.
+HALFGRAD_EMULATOR_API cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool,
+                                                           cudaMemLocation* location,
+                                                           cudaMemAllocationType type) {
+  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
+  return cudaDeviceGetDefaultMemPool(pool, location->id);
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
+                                                    cudaMemAllocationType type) {
+  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
+  return cudaDeviceGetMemPool(pool, location->id);
+}
+HALFGRAD_EMULATOR_API cudaError_t cudaMemSetMemPool(cudaMemLocation* location,
+                                                    cudaMemAllocationType type,
+                                                    cudaMemPool_t pool) {
+  if (const cudaError_t error = pool_location(location, type)) return set_error(error);
+  return cudaDeviceSetMemPool(location->id, pool);
+}
+#endif
 
 }  // namespace halfgrad::emulator

@@ -1,21 +1,10 @@
-// Queries about pointers, hints for managed memory, and functions for hardware that is not
-// emulated.
+// Queries about pointers, and functions for hardware that is not emulated.
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
-namespace {
-
-cudaError_t managed_range(const void* pointer, std::size_t bytes) {
-  const Allocation* found = process().memory.find(reinterpret_cast<std::uint64_t>(pointer), bytes);
-  return found != nullptr && found->kind == MemoryKind::managed ? cudaSuccess
-                                                                : cudaErrorInvalidValue;
-}
-
-}  // namespace
-
 HALFGRAD_EMULATOR_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                                            const void* pointer) {
   return api_call("cudaPointerGetAttributes", [&] {
@@ -42,26 +31,6 @@ HALFGRAD_EMULATOR_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes
     return cudaSuccess;
   });
 }
-
-#if CUDART_VERSION >= 13000
-HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
-                                                       cudaMemLocation, unsigned, cudaStream_t) {
-  return api_call("cudaMemPrefetchAsync", [&] { return managed_range(pointer, bytes); });
-}
-HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
-                                                cudaMemoryAdvise, cudaMemLocation) {
-  return api_call("cudaMemAdvise", [&] { return managed_range(pointer, bytes); });
-}
-#else
-HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, int,
-                                                       cudaStream_t) {
-  return api_call("cudaMemPrefetchAsync", [&] { return managed_range(pointer, bytes); });
-}
-HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
-                                                cudaMemoryAdvise, int) {
-  return api_call("cudaMemAdvise", [&] { return managed_range(pointer, bytes); });
-}
-#endif
 
 HALFGRAD_EMULATOR_API cudaError_t cudaProfilerStart() { return cudaSuccess; }
 HALFGRAD_EMULATOR_API cudaError_t cudaProfilerStop() { return cudaSuccess; }

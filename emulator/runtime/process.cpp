@@ -9,6 +9,7 @@
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/kernel_api.h>
+#include <halfgrad/emulator/runtime/streams/conditional.h>
 #include <halfgrad/emulator/runtime/texture_objects.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
@@ -42,7 +43,8 @@ Machine machine(int device) {
           gpu.shared_bytes_per_block_optin,
           &device_heap(device),
           &texture_table(),
-          &kernel_api(device)};
+          &kernel_api(device),
+          &set_condition};
 }
 
 void report_call(FindingKind kind, const char* function, std::string message, Severity severity) {

@@ -20,7 +20,8 @@ void BlockRun::prepare(GridState& grid, ClusterBarrier& cluster,
   barriers_.prepare();
   block_.counters = &counters;
   block_.threads = static_cast<unsigned>(launch.request.block.product());
-  block_.shared.resize(launch.shared_bytes);
+  const std::size_t reserved = launch.reserved_shared_begin;
+  block_.shared.resize(reserved == 0 ? launch.shared_bytes : reserved + kReservedShared);
   const std::size_t warps = (block_.threads + kWarpSize - 1) / kWarpSize;
   block_.warps.resize(warps);
   warps_.resize(warps);
@@ -38,7 +39,8 @@ void BlockRun::start(const Dim3& index) {
   block_.index = index;
   block_.finished = false;
   block_.cluster_phases = block_.cluster_waited = 0;
-  std::fill(block_.shared.begin(), block_.shared.end(), kFreshShared);
+  std::fill(block_.shared.begin(), block_.shared.begin() + launch.shared_bytes, kFreshShared);
+  std::fill(block_.shared.begin() + launch.shared_bytes, block_.shared.end(), std::byte{0});
   block_.barrier_copies.clear();
   for (Warp& warp : block_.warps) {
     const unsigned lanes = std::min(kWarpSize, block_.threads - warp.index * kWarpSize);

@@ -66,6 +66,16 @@ void call_malloc(LaneCall& call) { call.set_result(device_malloc(call, call.argu
 
 void call_free(LaneCall& call) { device_free(call, call.argument(0), "free", "malloc"); }
 
+void call_set_conditional(LaneCall& call) {
+  const auto set = call.execution.launch->machine.set_condition;
+  const std::uint64_t handle = call.argument(0);
+  if (set != nullptr && set(handle, static_cast<std::uint32_t>(call.argument(1)))) return;
+  abort_kernel(call.execution, call.instruction, call.lane, FindingKind::invalid_call,
+               "cudaGraphSetConditional: expected a handle that cudaGraphConditionalHandleCreate "
+               "made for a live graph",
+               handle);
+}
+
 }  // namespace
 
 std::uint64_t device_malloc(LaneCall& call, std::uint64_t bytes) {
@@ -95,6 +105,7 @@ void call_builtin(BlockRun& run, const Execution& execution, const Instruction& 
   if (call.name == "__assertfail") function = call_assertfail;
   if (call.name == "malloc") function = call_malloc;
   if (call.name == "free") function = call_free;
+  if (call.name == "cudaGraphSetConditional") function = call_set_conditional;
   if (function == nullptr) function = device_runtime_function(call.name);
   if (function == nullptr) {
     abort_kernel(execution, instruction, first_lane(execution.mask), FindingKind::unknown_function,

@@ -8,7 +8,8 @@
 namespace halfgrad::emulator {
 
 /// Runs a function that the CUDA driver or its device runtime provides: vprintf, __assertfail,
-/// malloc, free, __cudaCDP2*. Ends the kernel with the function's name if it is another one.
+/// malloc, free, cudaGraphSetConditional, __cudaCDP2*. Ends the kernel with the function's name if
+/// it is another one.
 void call_builtin(BlockRun& run, const Execution& execution, const Instruction& instruction,
                   const Call& call);
 

@@ -38,6 +38,24 @@ class GridWorkspace {
   const Allocation* allocation_ = nullptr;
 };
 
+bool uses_reserved_shared(const Kernel& kernel) {
+  for (const Function* const function : kernel.functions) {
+    for (const Function::SpecialUse& use : function->specials) {
+      if (use.special >= Special::reserved_smem_begin &&
+          use.special <= Special::reserved_smem_offset_1) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// The reserved bytes follow after a gap, so an index that is a little too large stays an error.
+std::size_t after_gap(std::size_t shared_bytes) {
+  constexpr std::size_t kGap = 4096, kAlignment = 1024;
+  return (shared_bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 void lay_out_shared_memory(Launch& launch) {
   const Kernel& kernel = launch.request.kernel;
   const std::size_t alignment = std::max<std::size_t>(kernel.dynamic_shared_alignment, 1);
@@ -46,6 +64,7 @@ void lay_out_shared_memory(Launch& launch) {
   launch.dynamic_shared_begin = begin;
   launch.shared_bytes =
       dynamic ? begin + launch.request.dynamic_shared_bytes : kernel.static_shared_bytes;
+  if (uses_reserved_shared(kernel)) launch.reserved_shared_begin = after_gap(launch.shared_bytes);
 }
 
 /// Blocks that a GPU holds at the same time (CUDA C++ Programming Guide, "Technical

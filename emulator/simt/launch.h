@@ -30,6 +30,8 @@ struct Machine {
   DeviceHeap* heap = nullptr;
   const TextureTable* textures = nullptr;  ///< texture and surface objects, or nullptr: none
   DeviceApi* device_api = nullptr;  ///< the CUDA runtime, for kernels that call it
+  /// cudaGraphSetConditional in kernels. Returns false if the handle is unknown.
+  bool (*set_condition)(std::uint64_t handle, std::uint32_t value) = nullptr;
 };
 
 /// One kernel launch, already checked against the device's limits.
@@ -45,12 +47,17 @@ struct LaunchRequest {
   const OperationOrder* order = nullptr;
 };
 
+/// Bytes of shared memory that CUDA reserves in each block. Cooperative groups of several warps
+/// keep their barriers there (cooperative_groups/details/memory.h).
+inline constexpr std::size_t kReservedShared = 1024;
+
 /// State of a running launch that blocks share.
 struct Launch {
   const Machine& machine;
   const LaunchRequest& request;
   std::size_t dynamic_shared_begin = 0;    ///< byte offset in a block's shared memory
   std::size_t shared_bytes = 0;            ///< static and dynamic shared memory of a block
+  std::size_t reserved_shared_begin = 0;   ///< byte offset, or 0: the kernel reads no address of it
   std::shared_ptr<LaunchChecks> checks{};  ///< nullptr: no check of accesses
   std::uint32_t first_block = 0;           ///< number of its first block among those of the checks
   KnownAccesses known{};                   ///< accesses that the whole grid is ordered after

@@ -3,9 +3,6 @@
 namespace halfgrad::emulator {
 namespace {
 
-/// Shared memory that the system reserves at the start of a block's, from sm_90 on.
-constexpr std::uint32_t kReservedShared = 0;
-
 bool changes_with_block(Special special) {
   switch (special) {
     case Special::ctaid_x:
@@ -146,9 +143,11 @@ std::uint64_t warp_value(const Launch& launch, const Warp& warp, const Frame& fr
     case Special::local_begin:
       return frame.local_begin;
     case Special::reserved_smem_begin:
-    case Special::reserved_smem_end:
-    case Special::reserved_smem_cap:
     case Special::reserved_smem_offset_1:
+      return launch.reserved_shared_begin;
+    case Special::reserved_smem_end:
+      return launch.reserved_shared_begin + kReservedShared;
+    case Special::reserved_smem_cap:
       return kReservedShared;
     default:
       return cluster_value(request, block, special);

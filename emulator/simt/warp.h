@@ -103,7 +103,8 @@ struct Block {
   std::uint64_t cluster_waited = 0;  ///< the last one of them that a thread of the block waited for
   unsigned threads = 0;
   std::vector<Warp> warps;
-  std::vector<std::byte> shared;  ///< launch->shared_bytes bytes, each 0xA5 at first
+  /// launch->shared_bytes bytes, each 0xA5 at first; then zeros, if CUDA's reserved bytes are used.
+  std::vector<std::byte> shared;
   std::vector<InstructionCounters>* counters = nullptr;  ///< owned by the running host thread
   std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
   void* check_state = nullptr;              ///< private data of LaunchChecks

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/emulator/memory/observation.h>
 #include <halfgrad/emulator/ptx/instructions/atomic_operations.h>
 #include <halfgrad/emulator/ptx/instructions/atomic_place.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
@@ -57,6 +58,7 @@ void each_atomic(Execution& execution, const Instruction& instruction, Update up
       if (options.returns_value) execution.lanes<Bits>(destination)[lane] = before;
     });
   }
+  observe_value(execution, instruction, access, addresses, places);
 }
 
 template <AtomicOperation Op, class T, class Bits>
@@ -235,6 +237,12 @@ void decode_atomic(Encoder& encoder) {
   instruction.kind = InstructionClass::atomic;
   const Operand& value = encoder.statement.operands[returns_value ? 2 : 1];
   if (may_spin(operation, value)) instruction.control = Control::pause;
+}
+
+void mark_plain_exchange(Instruction& instruction) {
+  AtomicOptions options = instruction.options<AtomicOptions>();
+  options.overwrites = true;
+  instruction.set_options(options);
 }
 
 }  // namespace halfgrad::emulator

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/emulator/memory/observation.h>
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 #include <halfgrad/emulator/simt/launch.h>
@@ -19,23 +20,34 @@ E read(const std::byte* from) {
   return value;
 }
 
-HostPointers locate(Execution& execution, const Instruction& instruction, unsigned bytes) {
+/// A load that was resolved. Its result may overwrite the register of the address.
+struct Located {
+  Access access;
+  LaneAddresses addresses;
+  HostPointers from;
+};
+
+Located locate(Execution& execution, const Instruction& instruction, unsigned bytes) {
   const auto& options = instruction.options<MemoryOptions>();
-  const LaneAddresses addresses = addresses_of(execution, instruction, 0, options.base_bytes);
-  return resolve(execution, instruction, access_of(options, AccessKind::load, bytes), addresses);
+  Located located{access_of(options, AccessKind::load, bytes),
+                  addresses_of(execution, instruction, 0, options.base_bytes),
+                  {}};
+  located.from = resolve(execution, instruction, located.access, located.addresses);
+  return located;
 }
 
 /// Loads that others' stores synchronise with come before the loads that follow.
-void order_after(const Instruction& instruction) {
-  if (instruction.options<MemoryOptions>().order != Order::weak) {
-    std::atomic_thread_fence(std::memory_order_acquire);
-  }
+void order_after(Execution& execution, const Instruction& instruction, const Located& located) {
+  if (located.access.order == Order::weak) return;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  observe_value(execution, instruction, located.access, located.addresses, located.from);
 }
 
 /// One element E into a register R. Narrow integers are extended with their sign, or with zeros.
 template <class E, class R>
 void load(Execution& execution, const Instruction& instruction) {
-  const HostPointers from = locate(execution, instruction, sizeof(E));
+  const Located located = locate(execution, instruction, sizeof(E));
+  const HostPointers& from = located.from;
   R* result = execution.lanes<R>(instruction.operands[0]);
   if (from.contiguous) {
     E values[kWarpSize];
@@ -45,13 +57,14 @@ void load(Execution& execution, const Instruction& instruction) {
     each_lane(execution.mask,
               [&](unsigned lane) { result[lane] = static_cast<R>(read<E>(from.lane[lane])); });
   }
-  order_after(instruction);
+  order_after(execution, instruction, located);
 }
 
 /// A vector of Count elements E, each into a register R.
 template <class E, class R, unsigned Count>
 void load_vector(Execution& execution, const Instruction& instruction) {
-  const HostPointers from = locate(execution, instruction, sizeof(E) * Count);
+  const Located located = locate(execution, instruction, sizeof(E) * Count);
+  const HostPointers& from = located.from;
   for (unsigned i = 0; i < Count; ++i) {
     R* result = execution.lanes<R>(instruction.list[i]);
     const std::size_t offset = i * sizeof(E);
@@ -65,7 +78,7 @@ void load_vector(Execution& execution, const Instruction& instruction) {
       });
     }
   }
-  order_after(instruction);
+  order_after(execution, instruction, located);
 }
 
 /// A kernel's parameter: all lanes read the same place of the launch's buffer.

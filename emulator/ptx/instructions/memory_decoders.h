@@ -4,6 +4,9 @@
 
 namespace halfgrad::emulator {
 
+/// Sets MemoryOptions::overwrites of a decoded `atom.exch`.
+void mark_plain_exchange(Instruction& instruction);
+
 // Decode functions of memory_opcodes(), each in the page of its family.
 void decode_load(Encoder& encoder);                ///< ld, ldu
 void decode_store(Encoder& encoder);               ///< st

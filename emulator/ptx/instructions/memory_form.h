@@ -33,6 +33,7 @@ struct MemoryOptions {
   Order order = Order::weak;
   Scope scope = Scope::gpu;
   std::uint8_t base_bytes = 8;  ///< bytes of the base address: 4 or 8
+  bool overwrites = false;      ///< an atomic exchange whose old value no instruction reads
 };
 
 /// An access of `bytes` bytes a lane, aligned to them, as the options say.
@@ -42,7 +43,8 @@ inline Access access_of(const MemoryOptions& options, AccessKind kind, unsigned 
           .bytes = static_cast<std::uint8_t>(bytes),
           .alignment = static_cast<std::uint8_t>(bytes),
           .order = options.order,
-          .scope = options.scope};
+          .scope = options.scope,
+          .overwrites = options.overwrites};
 }
 
 /// The untyped type of `bytes` bytes, such as .b32 for 4.

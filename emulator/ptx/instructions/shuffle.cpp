@@ -50,8 +50,9 @@ bool is_reduction(const Execution& execution, const Instruction& instruction,
          (execution.mask >> from[first_lane(execution.mask)] & 1) != 0;
 }
 
-/// A GPU gives an undefined value for an absent lane. Only a value that the shuffle takes counts: a
-/// lane outside its segment keeps its own.
+/// The value of an absent lane is undefined; the emulator gives 0, as programs that NVIDIA tests on
+/// its GPUs expect. Only a value that the shuffle takes counts: a lane outside its segment keeps
+/// its own.
 void report_absent(const Execution& execution, const Instruction& instruction,
                    const unsigned (&from)[kWarpSize]) {
   if (!execution.launch->machine.settings.check_sync) return;
@@ -85,7 +86,9 @@ void execute_shuffle(Execution& execution, const Instruction& instruction) {
   if ((mask & ~present) != 0) report_absent(execution, instruction, from);
 
   std::uint32_t values[kWarpSize];
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) values[lane] = a[from[lane]];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    values[lane] = (present >> lane & 1) != 0 ? a[from[lane]] : 0;
+  }
   write_lanes(execution.lanes<std::uint32_t>(instruction.operands[0]), values, mask);
   if (instruction.destinations == 2) {
     write_predicate(execution.predicate(instruction.operands[1]), inside, mask);

@@ -122,8 +122,8 @@ void invalidate(Capture& capture, const std::string& why) {
 void forget_stream(Stream& stream) {
   const std::shared_ptr<Capture> capture = stream.capture;
   if (capture == nullptr) return;
-  invalidate(*capture, "cudaStreamDestroy: " + stream.name() + " is being captured");
   if (capture->origin == &stream) {
+    invalidate(*capture, "cudaStreamDestroy: " + stream.name() + " is being captured");
     leave(capture);
     if (capture->owns_graph) graph_table().destroy(*capture->graph);
   } else {

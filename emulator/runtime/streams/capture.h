@@ -36,7 +36,8 @@ cudaError_t begin_capture(Stream& stream, cudaStreamCaptureMode mode, Graph* gra
 cudaError_t end_capture(Stream& stream, Graph*& graph);
 /// The capture cannot succeed any more; a finding says why.
 void invalidate(Capture& capture, const std::string& why);
-/// Takes a stream that is destroyed out of its capture.
+/// Takes a stream that is destroyed out of its capture. The capture ends with its origin stream;
+/// the end of the capture finds work of other streams that nothing joined.
 void forget_stream(Stream& stream);
 
 /// Whether the stream may get work now: a captured one if its capture is valid, the legacy stream

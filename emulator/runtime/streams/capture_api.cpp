@@ -76,12 +76,13 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cuda
     if (out != nullptr) *out = nullptr;
     Stream* const stream = find_stream(handle, kFunction);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    const bool owns_graph = stream->capture != nullptr && stream->capture->owns_graph;
     Graph* graph = nullptr;
     const cudaError_t error = end_capture(*stream, graph);
     if (graph == nullptr) return error;
     if (out != nullptr) {
       *out = graph->handle;
-    } else {
+    } else if (owns_graph) {
       graph_table().destroy(*graph);
     }
     return error;

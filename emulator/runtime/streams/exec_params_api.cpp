@@ -110,7 +110,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exe
                                                              cudaGraphNodeParams* parameters) {
   constexpr const char* kFunction = "cudaGraphExecNodeSetParams";
   return set(kFunction, exec, node,
-             [&](NodeContents& c) { return contents_of(kFunction, parameters, false, c); });
+             [&](NodeContents& c) { return contents_of(kFunction, parameters, nullptr, c); });
 }
 
 }  // namespace halfgrad::emulator

@@ -4,6 +4,8 @@
 #include <queue>
 #include <unordered_map>
 
+#include <halfgrad/emulator/runtime/streams/conditional.h>
+
 namespace halfgrad::emulator {
 
 GraphTable& graph_table() {
@@ -32,6 +34,7 @@ void GraphTable::destroy(GraphNode& node) {
   while (!node.dependencies.empty()) remove_edge(*node.dependencies.back().from, node);
   while (!node.dependents.empty()) remove_edge(node, *node.dependents.back());
   if (node.child != nullptr) destroy(*node.child);
+  if (node.conditional != nullptr) destroy_bodies(*node.conditional);
   std::erase(node.graph->nodes, &node);
   nodes_.take(node.handle);
 }
@@ -39,6 +42,7 @@ void GraphTable::destroy(GraphNode& node) {
 void GraphTable::destroy(Graph& graph) {
   for (GraphNode* node : graph.nodes) {
     if (node->child != nullptr) destroy(*node->child);
+    if (node->conditional != nullptr) destroy_bodies(*node->conditional);
     nodes_.take(node->handle);
   }
   graphs_.take(graph.handle);
@@ -47,6 +51,7 @@ void GraphTable::destroy(Graph& graph) {
 Graph& GraphTable::clone(const Graph& graph) {
   Graph& copy = make_graph();
   copy.original = graph.handle;
+  copy.user_objects = graph.user_objects;
   std::unordered_map<const GraphNode*, GraphNode*> copies;
   for (const GraphNode* node : graph.nodes) {
     GraphNode& node_copy = add_node(copy, node->type);
@@ -58,6 +63,9 @@ Graph& GraphTable::clone(const Graph& graph) {
     if (node->child != nullptr) {
       node_copy.child = &clone(*node->child);
       node_copy.child->parent = &node_copy;
+    }
+    if (node->conditional != nullptr) {
+      node_copy.conditional = halfgrad::emulator::clone(*node->conditional);
     }
     copies[node] = &node_copy;
   }
@@ -87,8 +95,12 @@ void remove_edge(GraphNode& from, GraphNode& to) {
 GraphNode* find_in_clone(const Graph& clone, cudaGraphNode_t original) {
   for (GraphNode* node : clone.nodes) {
     if (node->original == original) return node;
-    if (node->child == nullptr) continue;
-    if (GraphNode* const inside = find_in_clone(*node->child, original)) return inside;
+    std::vector<Graph*> parts;
+    if (node->conditional != nullptr) parts = node->conditional->bodies;
+    if (node->child != nullptr) parts.push_back(node->child);
+    for (const Graph* const part : parts) {
+      if (GraphNode* const inside = find_in_clone(*part, original)) return inside;
+    }
   }
   return nullptr;
 }

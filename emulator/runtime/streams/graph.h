@@ -18,6 +18,10 @@ struct GraphNode;
 
 /// Memory that an allocation node of a graph owns. Its address is the same in every launch.
 struct GraphMemory;
+/// The condition and the bodies of a conditional node.
+struct Conditional;
+/// An object of the program that lives as long as graphs refer to it.
+struct UserObject;
 
 struct GraphEdge {
   GraphNode* from = nullptr;
@@ -32,11 +36,12 @@ struct GraphNode {
   std::vector<GraphEdge> dependencies;
   std::vector<GraphNode*> dependents;
 
-  std::shared_ptr<const Work> work;     ///< kernel, memcpy, memset, host and memory nodes only
-  cudaEvent_t event = nullptr;          ///< event nodes only
-  Graph* child = nullptr;               ///< child graph nodes only, which own it
-  std::shared_ptr<GraphMemory> memory;  ///< memory allocation and free nodes only
-  bool enabled = true;                  ///< in an executable graph
+  std::shared_ptr<const Work> work;          ///< kernel, memcpy, memset, host and memory nodes only
+  cudaEvent_t event = nullptr;               ///< event nodes only
+  Graph* child = nullptr;                    ///< child graph nodes only, which own it
+  std::shared_ptr<GraphMemory> memory;       ///< memory allocation and free nodes only
+  std::shared_ptr<Conditional> conditional;  ///< conditional nodes only
+  bool enabled = true;                       ///< in an executable graph
 };
 
 struct Graph {
@@ -46,6 +51,7 @@ struct Graph {
   bool is_captured = false;       ///< a capture adds nodes to it now
   bool is_executable = false;     ///< a copy that cudaGraphInstantiate made
   std::vector<GraphNode*> nodes;  ///< in order of creation
+  std::vector<std::shared_ptr<UserObject>> user_objects;  ///< one element for each reference
 };
 
 /// All graphs of the process. Its members are called with StreamState::mutex held.

@@ -1,9 +1,11 @@
 #include <halfgrad/emulator/runtime/streams/graph_exec.h>
 
+#include <mutex>
 #include <utility>
 
 #include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/streams/api.h>
+#include <halfgrad/emulator/runtime/streams/conditional.h>
 #include <halfgrad/emulator/runtime/streams/event.h>
 
 namespace halfgrad::emulator {
@@ -18,6 +20,10 @@ bool has_cycle(const Graph& graph) {
   if (topological_order(graph).size() != graph.nodes.size()) return true;
   for (const GraphNode* node : graph.nodes) {
     if (node->child != nullptr && has_cycle(*node->child)) return true;
+    if (node->conditional == nullptr) continue;
+    for (const Graph* body : node->conditional->bodies) {
+      if (has_cycle(*body)) return true;
+    }
   }
   return false;
 }
@@ -26,6 +32,27 @@ bool has_cycle(const Graph& graph) {
 struct Place {
   Position position;
   SharedClock before;
+};
+
+void begin_conditions(const Graph& graph) {
+  for (const GraphNode* node : graph.nodes) {
+    if (node->child != nullptr) begin_conditions(*node->child);
+    if (node->conditional == nullptr) continue;
+    begin_condition(node->conditional->handle);
+    for (const Graph* body : node->conditional->bodies) begin_conditions(*body);
+  }
+}
+
+/// Unlocks a mutex for the life of the object.
+class Unlocked {
+ public:
+  explicit Unlocked(std::mutex& mutex) : mutex_(mutex) { mutex_.unlock(); }
+  ~Unlocked() { mutex_.lock(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  std::mutex& mutex_;
 };
 
 /// One launch of a graph, with the places of the steps so far.
@@ -65,8 +92,40 @@ class Launcher {
       before = before == nullptr ? place.before : joined(before, *place.before);
       if (place.position.chain != chain) before = reached(before, place.position);
     }
-    places_.push_back(give(*step.node, chain, std::move(before)));
+    Place place = give(*step.node, chain, std::move(before));
+    if (step.node->conditional != nullptr) place = run_conditional(*step.node, chain, place);
+    places_.push_back(std::move(place));
     if (on_stream) stream_.last = places_.back().position;
+  }
+
+  /// The host decides which body runs, so it waits for all that comes before the node. A GPU may
+  /// run the bodies' nodes beside each other; here they run one after the other.
+  Place run_conditional(const GraphNode& node, ChainId chain, Place place) {
+    const Conditional& conditional = *node.conditional;
+    do {
+      {
+        Clock target = *place.before;
+        target.reach(place.position);
+        const Unlocked unlocked(state_.mutex);
+        state_.scheduler.run_until(target);
+      }
+      const Graph* const body = conditional.body_for(condition(conditional.handle));
+      if (body == nullptr || sticky_error() != cudaSuccess) break;
+      place = run_in_order(*body, chain, std::move(place));
+    } while (conditional.type == cudaGraphCondTypeWhile);
+    return place;
+  }
+
+  Place run_in_order(const Graph& graph, ChainId chain, Place place) {
+    for (const GraphNode* node : topological_order(graph)) {
+      if (node->child != nullptr) {
+        place = run_in_order(*node->child, chain, std::move(place));
+        continue;
+      }
+      place = give(*node, chain, place.before);
+      if (node->conditional != nullptr) place = run_conditional(*node, chain, std::move(place));
+    }
+    return place;
   }
 
   Place give(const GraphNode& node, ChainId chain, SharedClock before) {
@@ -77,6 +136,9 @@ class Launcher {
     if (node.work != nullptr && node.enabled) {
       task = task_of(node.work, before);
       name = node.work->name + " of a graph on " + stream_.name();
+      if (const auto& kept = node.graph->user_objects; !kept.empty()) {
+        task.run = [kept, run = std::move(task.run)](OperationId operation) { run(operation); };
+      }
     } else if (event != nullptr && node.type == cudaGraphNodeTypeEventRecord) {
       record = std::make_shared<EventRecord>();
       task = record_task(record);
@@ -124,6 +186,7 @@ void destroy_exec(GraphExec& exec) {
 cudaError_t launch(StreamState& state, GraphExec& exec, Stream& stream) {
   state.begin_operation(stream);
   stream.after = joined(stream.after, exec.last_launch);
+  begin_conditions(*exec.graph);
   Launcher launcher(state, stream, stream.after);
   launcher.run(exec.plan);
   exec.last_launch = launcher.after(exec.plan);

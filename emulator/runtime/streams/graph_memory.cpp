@@ -26,7 +26,8 @@ GraphMemory::~GraphMemory() {
     memories().erase(address());
   }
   Allocations& allocations = process().memory;
-  if (is_freed_by_graph && allocations.find(address(), 1) != nullptr) allocations.free(address());
+  const bool ends_with_graph = is_freed_by_graph || !has_run;
+  if (ends_with_graph && allocations.find(address(), 1) != nullptr) allocations.free(address());
 }
 
 cudaError_t allocate_graph_memory(cudaMemAllocNodeParams& parameters,
@@ -56,6 +57,17 @@ std::shared_ptr<GraphMemory> graph_memory_at(const void* address) {
   return found == memories().end() ? nullptr : found->second.lock();
 }
 
+std::uint64_t graph_memory_bytes(int device) {
+  const std::lock_guard lock(mutex);
+  std::uint64_t bytes = 0;
+  for (const auto& [address, memory] : memories()) {
+    const auto live = memory.lock();
+    if (live == nullptr || live->parameters.poolProps.location.id != device) continue;
+    bytes += live->parameters.bytesize;
+  }
+  return bytes;
+}
+
 std::shared_ptr<const Work> graph_memory_work(const GraphMemory& memory, const char* name) {
   auto work = std::make_shared<Work>();
   work->kind = WorkKind::allocation;
@@ -69,6 +81,9 @@ std::shared_ptr<const Work> graph_memory_work(const GraphMemory& memory, const c
                   "the memory of an allocation node was freed outside the graph, and the emulator "
                   "cannot allocate the same address again");
       return;
+    }
+    if (const auto live = graph_memory_at(reinterpret_cast<const void*>(address))) {
+      live->has_run = true;
     }
     std::byte* const begin = allocation->host + (address - allocation->begin);
     std::memset(begin, kUnwritten, bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,8 @@ struct GraphMemory {
   GraphMemory& operator=(const GraphMemory&) = delete;
 
   cudaMemAllocNodeParams parameters{};
-  bool is_freed_by_graph = false;  ///< a free node exists, so the graph's end frees the memory
+  bool is_freed_by_graph = false;     ///< a free node exists, so the graph's end frees the memory
+  std::atomic<bool> has_run = false;  ///< a launch has allocated it, so it can leak
 
   std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(parameters.dptr); }
 };
@@ -30,6 +32,9 @@ cudaError_t allocate_graph_memory(cudaMemAllocNodeParams& parameters,
                                   std::shared_ptr<GraphMemory>& memory);
 /// The memory of a live allocation node with that address, or nullptr.
 std::shared_ptr<GraphMemory> graph_memory_at(const void* address);
+
+/// Bytes of all live allocation nodes of the device.
+std::uint64_t graph_memory_bytes(int device);
 
 /// The work of an allocation or free node: either makes the contents unknown.
 std::shared_ptr<const Work> graph_memory_work(const GraphMemory& memory, const char* name);

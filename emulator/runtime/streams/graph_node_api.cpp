@@ -158,7 +158,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGra
                                                    cudaGraphNodeParams* parameters) {
   constexpr const char* kFunction = "cudaGraphAddNode";
   return add(kFunction, out, graph, {dependencies, count, data},
-             [&](NodeContents& c) { return contents_of(kFunction, parameters, true, c); });
+             [&](NodeContents& c) { return contents_of(kFunction, parameters, graph, c); });
 }
 
 }  // namespace halfgrad::emulator

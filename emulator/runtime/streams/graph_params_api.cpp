@@ -169,7 +169,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
                                                          cudaGraphNodeParams* parameters) {
   constexpr const char* kFunction = "cudaGraphNodeSetParams";
   return set(kFunction, node,
-             [&](NodeContents& c) { return contents_of(kFunction, parameters, false, c); });
+             [&](NodeContents& c) { return contents_of(kFunction, parameters, nullptr, c); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle,

@@ -40,7 +40,8 @@ Info compare(const Graph& executable, const Graph& graph) {
     if (is_cooperative(*node) != is_cooperative(old)) {
       return failure(cudaGraphExecUpdateErrorAttributesChanged, node);
     }
-    if (node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree) {
+    if (node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree ||
+        node->type == cudaGraphNodeTypeConditional) {
       return failure(cudaGraphExecUpdateErrorNotSupported, node);
     }
     if (node->child == nullptr) continue;

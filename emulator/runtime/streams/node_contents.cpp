@@ -109,7 +109,7 @@ cudaError_t free_contents(void* address, NodeContents& contents) {
   return cudaSuccess;
 }
 
-cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, bool allocates,
+cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, cudaGraph_t new_in,
                         NodeContents& contents) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   switch (parameters->type) {
@@ -146,7 +146,7 @@ cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, b
       contents = event_contents(parameters->type, parameters->eventRecord.event);
       return cudaSuccess;
     case cudaGraphNodeTypeMemAlloc: {
-      if (!allocates) return cudaErrorInvalidValue;
+      if (new_in == nullptr) return cudaErrorInvalidValue;
       cudaMemAllocNodeParamsV2& p = parameters->alloc;
       cudaMemAllocNodeParams alloc{p.poolProps, p.accessDescs, p.accessDescCount, p.bytesize, {}};
       const cudaError_t error = allocation_contents(&alloc, contents);
@@ -154,9 +154,12 @@ cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, b
       return error;
     }
     case cudaGraphNodeTypeMemFree:
-      return allocates ? free_contents(parameters->free.dptr, contents) : cudaErrorInvalidValue;
+      if (new_in == nullptr) return cudaErrorInvalidValue;
+      return free_contents(parameters->free.dptr, contents);
     case cudaGraphNodeTypeConditional:
-      return not_implemented(function, "conditional graph nodes");
+      if (new_in == nullptr) return cudaErrorInvalidValue;
+      contents.type = parameters->type;
+      return make_conditional(parameters->conditional, new_in, contents.conditional);
     default:
       return not_implemented(function, "graph nodes of external semaphores");
   }

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <halfgrad/emulator/runtime/streams/conditional.h>
 #include <halfgrad/emulator/runtime/streams/graph_memory.h>
 #include <halfgrad/emulator/runtime/work.h>
 
@@ -18,6 +19,7 @@ struct NodeContents {
   cudaGraph_t child = nullptr;
   bool child_moves = false;  ///< the node takes the graph itself, not a copy
   std::shared_ptr<GraphMemory> memory;
+  std::shared_ptr<Conditional> conditional;
 };
 
 // Each returns an error for parameters that the runtime refuses. Called without a lock.
@@ -35,8 +37,9 @@ NodeContents child_contents(cudaGraph_t child, bool moves);
 cudaError_t allocation_contents(cudaMemAllocNodeParams* parameters, NodeContents& contents);
 cudaError_t free_contents(void* address, NodeContents& contents);
 
-/// Any type, as cudaGraphAddNode takes it. `allocates`: whether an allocation node is legal.
-cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, bool allocates,
+/// Any type, as cudaGraphAddNode takes it. `new_in` is the graph that gets a new node, or nullptr:
+/// nodes that own memory or bodies cannot be changed.
+cudaError_t contents_of(const char* function, cudaGraphNodeParams* parameters, cudaGraph_t new_in,
                         NodeContents& contents);
 
 }  // namespace halfgrad::emulator

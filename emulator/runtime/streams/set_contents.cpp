@@ -50,6 +50,7 @@ cudaError_t set_contents(const char* function, GraphNode& node, NodeContents con
   node.work = std::move(contents.work);
   node.event = contents.event;
   node.memory = std::move(contents.memory);
+  node.conditional = std::move(contents.conditional);
   return cudaSuccess;
 }
 

@@ -135,6 +135,33 @@ TEST_F(Blas, SolvesTriangularSystems) {
   }
 }
 
+TEST_F(Blas, FactorisesAndInvertsBatches) {
+  // The first matrix needs its rows exchanged, the second is singular: U(2, 2) is 0.
+  const std::vector<double> a{0, 2, 1, 1, 1, 3, 4, 0, 1, 1, 2, 3, 2, 4, 6, 5, 1, 7};
+  const int n = 3, count = 2;
+  Device<double> matrices(a), inverses(std::vector<double>(18));
+  const auto pointers = [&](double* data) { return std::vector<double*>{data, data + n * n}; };
+  Device<double*> of_matrices(pointers(matrices.data)), of_inverses(pointers(inverses.data));
+  Device<int> pivots(std::vector<int>(6)), info(std::vector<int>(2));
+  ASSERT_EQ(cublasDgetrfBatched(handle, n, of_matrices.data, n, pivots.data, info.data, count),
+            CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(info.host()[0], 0);
+  EXPECT_NE(info.host()[1], 0);
+  EXPECT_EQ(pivots.host()[0], 2);
+  ASSERT_EQ(cublasDgetriBatched(handle, n, of_matrices.data, n, pivots.data, of_inverses.data, n,
+                                info.data, count),
+            CUBLAS_STATUS_SUCCESS);
+  const std::vector<double> inverse = inverses.host();
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int k = 0; k < n; ++k) sum += a[k * n + i] * inverse[j * n + k];
+      EXPECT_NEAR(sum, i == j ? 1 : 0, 1e-12) << i << ' ' << j;
+    }
+  }
+  EXPECT_NE(info.host()[1], 0);
+}
+
 TEST_F(Blas, MultipliesBatches) {
   const int n = 4, count = 3;
   const Floats a = random_floats(n * n * count, 4), b = random_floats(n * n * count, 5);

@@ -106,6 +106,7 @@ TEST(Shuffle, FindsTheReadOfALaneThatIsNoMember) {
   ASSERT_EQ(gpu.found(FindingKind::warp_sync).size(), 1u);
   EXPECT_EQ(gpu.found(FindingKind::warp_sync)[0].severity, Severity::error);
   EXPECT_NE(gpu.found(FindingKind::warp_sync)[0].message.find("lane 20"), std::string::npos);
+  for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(gpu.word(i), 0u);  // not lane 20's register
 }
 
 TEST(Shuffle, MayPointBeyondItsSegmentWithoutReading) {

@@ -80,6 +80,20 @@ TEST(Bounds, SharedMemoryHasWhatTheBlockHas) {
                "byte 4 of shared memory, which must be a multiple of 8");
 }
 
+TEST(Bounds, ReservedSharedMemoryLiesApartFromTheBlocksOwn) {
+  const std::string reserved = std::string(kTile) + "mov.u32 %r5, %reserved_smem_offset_1;\n";
+  SmallGpu gpu;
+  gpu.launch(kernel(reserved + "st.shared.u32 [%r4], 7;\nst.shared.u32 [%r5], 8;\n"
+                               "ld.shared.u32 %r6, [%r4];\nld.shared.u32 %r7, [%r5+4];\n"
+                               "st.global.u32 [%rd1], %r6;\nst.global.u32 [%rd1+4], %r7;\nret;"),
+             {}, {1});
+  EXPECT_EQ(gpu.word(0), 7u);
+  EXPECT_EQ(gpu.word(1), 0u);  // reserved memory begins with zeros
+  EXPECT_TRUE(gpu.findings.all().empty());
+  expect_abort(reserved + "st.shared.u32 [%r4+128], %r5;\nret;", FindingKind::out_of_bounds,
+               "byte 128 of shared memory, of which the block has 128 bytes");
+}
+
 TEST(Bounds, LocalMemoryHasWhatTheFunctionDeclares) {
   expect_abort(".local .align 8 .b8 own[16];\nst.local.u32 [own+16], %r1;\nret;",
                FindingKind::out_of_bounds, "local memory, of which the thread has 16 bytes");

@@ -230,6 +230,41 @@ TEST_F(Capturing, ACaptureCanExtendAGraph) {
   EXPECT_EQ(edges, 1u);
 }
 
+TEST_F(Capturing, AGraphOfTheProgramOutlivesACaptureIntoIt) {
+  cudaGraphCreate(&graph, 0);
+  ASSERT_EQ(cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0,
+                                          cudaStreamCaptureModeGlobal),
+            cudaSuccess);
+  give(stream, "a");
+  EXPECT_EQ(cudaStreamEndCapture(stream, nullptr), cudaSuccess);
+  std::size_t nodes = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 1u);
+}
+
+TEST_F(Capturing, AJoinedStreamMayBeDestroyedBeforeTheEnd) {
+  begin();
+  give(stream, "a");
+  cudaEventRecord(fork, stream);
+  cudaStreamWaitEvent(other, fork, 0);
+  give(other, "b");
+  cudaEventRecord(join, other);
+  cudaStreamWaitEvent(stream, join, 0);
+  EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
+  EXPECT_EQ(end(), 2u);
+  EXPECT_EQ(findings_of(FindingKind::capture), 0u);
+}
+
+TEST_F(Capturing, AnUnjoinedStreamThatIsDestroyedSpoilsTheCapture) {
+  begin();
+  give(stream, "a");
+  cudaEventRecord(fork, stream);
+  cudaStreamWaitEvent(other, fork, 0);
+  give(other, "b");
+  EXPECT_EQ(cudaStreamDestroy(other), cudaSuccess);
+  EXPECT_EQ(end(cudaErrorStreamCaptureUnjoined), 0u);
+}
+
 TEST_F(Capturing, ADestroyedStreamEndsItsCapture) {
   begin();
   give(stream, "a");

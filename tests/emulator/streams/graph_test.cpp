@@ -340,9 +340,9 @@ TEST_F(Graphs, TheGenericCallAddsEveryType) {
   EXPECT_EQ(launched(exec), Names({"add 1", "memset 7"}));
   parameters = {};
   parameters.type = cudaGraphNodeTypeConditional;
+  parameters.conditional.size = 1;
   EXPECT_EQ(cudaGraphAddNode(&second, graph, nullptr, nullptr, 0, &parameters),
-            cudaErrorNotSupported);
-  EXPECT_EQ(findings_of(FindingKind::unknown_function), 1u);
+            cudaErrorInvalidValue);
 }
 
 TEST_F(Graphs, MemoryNodesShareAnAddressAcrossLaunches) {
