@@ -29,7 +29,8 @@ bool same_place(const Finding& a, const Finding& b) {
   if (a.source_line != b.source_line || a.source_file != b.source_file) return false;
   if (a.inlined_at != b.inlined_at) return false;
   if (a.source_line == 0 && a.ptx_line != b.ptx_line) return false;
-  return !a.kernel.empty() || a.message == b.message;  // findings of calls have no place
+  // Findings of calls have no line.
+  return !a.kernel.empty() || (a.message == b.message && a.called_at == b.called_at);
 }
 
 }  // namespace
@@ -73,12 +74,14 @@ std::string to_string(const Finding& finding) {
   if (!finding.block.empty()) text += ", block " + finding.block;
   if (!finding.thread.empty()) text += ", thread " + finding.thread;
   if (!finding.other.empty()) text += "\n  against " + finding.other;
+  if (!finding.called_at.empty()) text += "\n  called at " + finding.called_at;
   if (!finding.allocation.empty()) text += "\n  memory: " + finding.allocation;
   if (finding.count > 1) text += "\n  seen " + std::to_string(finding.count) + " times";
   return text + "\n";
 }
 
 void FindingLog::add(Finding finding) {
+  if (completer_ != nullptr) completer_(finding);
   const std::lock_guard lock(mutex_);
   const auto known = std::find_if(findings_.begin(), findings_.end(),
                                   [&](const Finding& other) { return same_place(finding, other); });

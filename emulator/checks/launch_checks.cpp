@@ -17,6 +17,8 @@ struct BlockState {
   std::uint64_t serial = 0;                        ///< unique to this run of a block
   std::vector<std::unique_ptr<ShadowPage>> pages;  ///< shadow of shared memory
   std::vector<std::byte> written;                  ///< one flag for each byte of shared memory
+  /// One flag for each byte of the kernel's local variables, by lane, for each warp.
+  std::vector<std::vector<std::byte>> local_written;
   ReaderLists readers{ReaderLists::Owner::block};  ///< readers of shared memory
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
@@ -102,6 +104,8 @@ struct LaunchChecks::State {
   template <class PageOf, class Prepare>
   void visit_lanes(const Touch& touch, const LaneAddresses& addresses, PageOf page_of,
                    Prepare prepare);
+  void access_local(Execution& execution, const Instruction& instruction, const Access& access,
+                    const LaneAddresses& addresses);
   void visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address, LaneMask lanes);
 };
 
@@ -178,6 +182,10 @@ void LaunchChecks::block_starts(Block& block) {
   state->readers.start_block();
   state->written.assign(bytes, std::byte{0});
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
+  const std::size_t local_bytes = block.launch->request.kernel.main->local_bytes;
+  const bool checks_local = state_->check_init && local_bytes != 0;
+  state->local_written.resize(checks_local ? block.warps.size() : 0);
+  for (auto& flags : state->local_written) flags.assign(kWarpSize * local_bytes, std::byte{0});
   block.check_state = state;
 }
 
@@ -203,10 +211,21 @@ Touch touch_of(Execution& execution, const Instruction& instruction, const Acces
 
 }  // namespace
 
+void LaunchChecks::State::access_local(Execution& execution, const Instruction& instruction,
+                                       const Access& access, const LaneAddresses& addresses) {
+  BlockState& block = state_of(*execution.block);
+  if (block.local_written.empty()) return;
+  Touch touch = touch_of(execution, instruction, access, block);
+  touch.addresses = &addresses;
+  InitialisationCheck::local(races, touch, block.local_written[execution.warp->index],
+                             execution.launch->request.kernel.main->local_bytes, addresses);
+}
+
 void LaunchChecks::access(Execution& execution, const Instruction& instruction,
                           const Access& access, const LaneAddresses& addresses,
                           const HostPointers& pointers, const std::byte* stored) {
   const bool shared = access.space == Space::shared;
+  if (access.space == Space::local) return state_->access_local(execution, instruction, access, addresses);
   if (!shared && access.space != Space::global) return;
   BlockState& block = state_of(*execution.block);
   Touch touch = touch_of(execution, instruction, access, block);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <halfgrad/emulator/checks/finding.h>
@@ -23,6 +24,8 @@ std::string place_of(const Execution& execution, const Instruction& instruction)
 
 /// Place of the instruction whose counters of the launch have index `counter`.
 std::string place_of(const Launch& launch, std::size_t counter);
+/// Whether a place lies in the headers of CUDA's toolkit, in one of these folders.
+bool is_in_headers(const std::string& place, std::span<const char* const> folders);
 /// "thread (3,0,0) of block (1,0,0)", from linear indices.
 std::string thread_text(const Launch& launch, std::uint64_t block, unsigned thread);
 

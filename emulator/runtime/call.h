@@ -41,6 +41,10 @@ cudaError_t api_call(const char* function, Body body) noexcept {
 /// the function's return address.
 std::string call_site(const void* address);
 
+/// Callers of the function of the C API that runs in this thread, the innermost first: frames of
+/// the program and its libraries. "" if there are none.
+std::string call_sites();
+
 /// "0x7f0012345600".
 std::string address_text(std::uint64_t value);
 

@@ -1,5 +1,7 @@
 #include <dlfcn.h>
+#include <execinfo.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,7 +17,39 @@ std::string file_of_path(const char* path) {
   return text.substr(text.rfind('/') + 1);
 }
 
+/// Whether the frame belongs to the stand-ins or to libraries of the system: they share a folder
+/// with this library or with the C library.
+bool is_of_system(const Dl_info& frame) {
+  static const auto folder_of = [](const void* address) {
+    Dl_info info{};
+    if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return std::string();
+    const std::string path = info.dli_fname;
+    return path.substr(0, path.rfind('/') + 1);
+  };
+  static const std::string own = folder_of(reinterpret_cast<const void*>(&address_text));
+  static const std::string of_c = folder_of(reinterpret_cast<const void*>(&std::puts));
+  const std::string path = frame.dli_fname;
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  return !folder.empty() && (folder == own || folder == of_c);
+}
+
 }  // namespace
+
+std::string call_sites() {
+  constexpr int kMostFrames = 64, kMostSites = 4;
+  std::array<void*, kMostFrames> frames{};
+  const int count = backtrace(frames.data(), kMostFrames);
+  std::string sites;
+  int found = 0;
+  for (int i = 0; i < count && found < kMostSites; ++i) {
+    Dl_info info{};
+    const bool known = dladdr(frames[static_cast<std::size_t>(i)], &info) != 0;
+    if (!known || info.dli_fname == nullptr || is_of_system(info)) continue;
+    if (info.dli_sname != nullptr && std::string(info.dli_sname) == "_start") continue;
+    sites += (found++ == 0 ? "" : ", ") + call_site(frames[static_cast<std::size_t>(i)]);
+  }
+  return sites;
+}
 
 std::string address_text(std::uint64_t value) {
   char text[32];

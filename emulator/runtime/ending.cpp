@@ -19,7 +19,16 @@ namespace {
 
 constexpr int kUnknownFunctionExit = 8;
 
+/// After an aborted kernel every cudaFree fails, so nothing is known about leaks.
+bool some_device_is_lost() {
+  for (int device = 0; device < process().settings.devices; ++device) {
+    if (device_is_lost(device)) return true;
+  }
+  return false;
+}
+
 void report_leaks() {
+  if (some_device_is_lost()) return;
   for (const Allocation& allocation : process().memory.live()) {
     if (allocation.kind == MemoryKind::variable || allocation.made_by.empty()) continue;
     if (allocation.made_by.rfind("cudaHostRegister", 0) == 0) continue;

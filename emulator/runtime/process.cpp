@@ -8,16 +8,32 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
+#include <halfgrad/emulator/runtime/streams/scheduler.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
+
+namespace {
+
+/// A call has no line of a kernel, but callers. Work that waited in a lazy stream has lost them.
+void add_call_sites(Finding& finding) {
+  const bool late = settings().lazy_streams && Scheduler::running_operation() != 0;
+  const bool at_end =
+      finding.kind == FindingKind::leak || finding.kind == FindingKind::unchecked_error;
+  if (finding.kernel.empty() && finding.called_at.empty() && !late && !at_end) {
+    finding.called_at = call_sites();
+  }
+}
+
+}  // namespace
 
 Process& process() {
   // It is never destroyed: destructors of the program's static objects free device memory.
   static Process* const one = [] {
     auto* made = new Process{settings(), {}, {}};
     made->findings.listen(print_finding);
+    made->findings.complete(add_call_sites);
     return made;
   }();
   return *one;

@@ -190,7 +190,6 @@ LaunchCounters run_grid(GridState& grid) {
   }
   if (helped) pool.finish();
   grid.flush_output();
-  grid.rethrow();
   return task.take_sum();
 }
 

@@ -29,8 +29,8 @@ struct GridState {
   /// lower number go on: the lowest failing block decides, so the number of threads does not
   /// matter.
   void abort(std::uint64_t block, std::exception_ptr exception);
-  /// Throws the exception of the lowest block, if there is one.
-  void rethrow() const;
+  /// The exception of the lowest block, or nullptr.
+  std::exception_ptr failure() const { return exception_; }
   /// Keeps what the block printed; printf's output appears in the order of the blocks.
   void print(std::uint64_t block, std::string text);
   void flush_output();

@@ -66,7 +66,8 @@ bool checks_accesses(const Settings& settings) {
 
 }  // namespace
 
-LaunchCounters run(const Machine& machine, const LaunchRequest& request) {
+LaunchCounters run(const Machine& machine, const LaunchRequest& request,
+                   std::exception_ptr* failure) {
   const auto begin = std::chrono::steady_clock::now();
   Launch launch{machine, request};
   lay_out_shared_memory(launch);
@@ -78,6 +79,8 @@ LaunchCounters run(const Machine& machine, const LaunchRequest& request) {
   grid.resident_limit = request.cooperative ? GridState::kNone : resident_blocks(launch);
   grid.step = steps_through(launch);
   LaunchCounters counters = run_grid(grid);
+  if (grid.failure() != nullptr && failure == nullptr) std::rethrow_exception(grid.failure());
+  if (failure != nullptr) *failure = grid.failure();
   counters.blocks = grid.blocks;
   counters.warps = grid.blocks * ((request.block.product() + kWarpSize - 1) / kWarpSize);
   counters.host_seconds =

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -50,7 +51,9 @@ struct Launch {
 };
 
 /// Runs the whole grid, with its blocks spread over host threads, and returns the counters.
-/// Findings go to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
-LaunchCounters run(const Machine& machine, const LaunchRequest& request);
+/// Findings go to the machine's log. Throws KernelAborted where a GPU would abort the kernel; with
+/// `failure`, the exception goes there, and the counters until then are returned.
+LaunchCounters run(const Machine& machine, const LaunchRequest& request,
+                   std::exception_ptr* failure = nullptr);
 
 }  // namespace halfgrad::emulator

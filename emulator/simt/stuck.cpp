@@ -115,7 +115,7 @@ void BlockRun::stuck() {
                  : "lanes wait for others of their warp that never arrive at this instruction";
   abort_kernel(execution_of(*this, block_, *warp_of_finding, group),
                group.frame->function->code[group.pc], first_lane(group.mask),
-               at_barrier ? FindingKind::barrier : FindingKind::deadlock,
+               at_barrier ? FindingKind::barrier : FindingKind::warp_sync,
                problem + where_all_wait(*this, block_));
 }
 
