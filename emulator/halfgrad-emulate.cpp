@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <halfgrad/emulator/checks/suppressions.h>
 #include <halfgrad/emulator/command/child_process.h>
 #include <halfgrad/emulator/command/options.h>
 #include <halfgrad/emulator/report/run_report.h>
@@ -64,6 +65,10 @@ std::string joined(const std::vector<std::string>& words) {
 int run(CommandOptions options) {
   const ReportFile report;
   options.settings.report_json = report.path();
+  if (!options.settings.suppress.empty()) {
+    Suppressions::read(options.settings.suppress);  // throws if the file is wrong
+    options.settings.suppress = std::filesystem::absolute(options.settings.suppress).string();
+  }
   std::string libraries = library_folder();
   if (const char* others = std::getenv("LD_LIBRARY_PATH")) libraries += std::string(":") + others;
   const int code = run_program(options.program, {{"LD_LIBRARY_PATH", libraries},

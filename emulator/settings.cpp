@@ -30,6 +30,7 @@ void each_setting(S& s, F f) {
   f("refuse", s.refuse);
   f("relu_keeps_nan", s.relu_keeps_nan);
   f("report_json", s.report_json);
+  f("suppress", s.suppress);
   f("trace", s.trace);
 }
 

@@ -26,6 +26,7 @@ struct Settings {
   std::string refuse;                 ///< cuBLASLt features to refuse: "epilogue", ...
   bool relu_keeps_nan = false;        ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
   std::string report_json;            ///< path to write findings and counters to, or ""
+  std::string suppress;               ///< path of a file of suppressions, or ""
   std::string trace;                  ///< path of a Perfetto trace, or ""
 };
 

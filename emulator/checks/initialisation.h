@@ -6,9 +6,10 @@
 
 namespace halfgrad::emulator {
 
-/// Finds loads of bytes that nothing has written: of shared memory since the block began, of a kernel's
-/// local arrays since its thread began, of device memory since it was allocated. A load of more than one byte that is partly written is a note,
-/// since it may hold padding of a struct; so is a load by a function of CUDA's own headers.
+/// Finds loads of bytes that nothing has written: of shared memory since the block began, of a
+/// kernel's local arrays since its thread began, of device memory since it was allocated. A load of
+/// more than one byte that is partly written is a note, since it may hold padding of a struct; so
+/// is a load by a function of CUDA's own headers.
 class InitialisationCheck {
  public:
   /// `written` has a byte for each byte of shared memory.

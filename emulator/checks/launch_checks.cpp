@@ -225,7 +225,8 @@ void LaunchChecks::access(Execution& execution, const Instruction& instruction,
                           const Access& access, const LaneAddresses& addresses,
                           const HostPointers& pointers, const std::byte* stored) {
   const bool shared = access.space == Space::shared;
-  if (access.space == Space::local) return state_->access_local(execution, instruction, access, addresses);
+  if (access.space == Space::local)
+    return state_->access_local(execution, instruction, access, addresses);
   if (!shared && access.space != Space::global) return;
   BlockState& block = state_of(*execution.block);
   Touch touch = touch_of(execution, instruction, access, block);

@@ -21,8 +21,8 @@ bool same_value(const Touch& touch, unsigned lane) {
 }
 
 /// CUB's device algorithms look at global memory that other blocks may write at the same time, and
-/// discard what came too early. Races in shared memory are the caller's: a temporary storage that is
-/// reused without a barrier.
+/// discard what came too early. Races in shared memory are the caller's: a temporary storage that
+/// is reused without a barrier.
 bool is_idiom_of_toolkit(const Touch& touch, const std::string& earlier_place) {
   static constexpr std::array<const char*, 2> kFolders = {"/cub/", "/thrust/"};
   return !touch.shared && is_in_headers(earlier_place, kFolders) &&

@@ -22,7 +22,8 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Returns the address of a free range followed by a gap of gap_after(bytes), or 0 if none is left.
+  /// Returns the address of a free range followed by a gap of gap_after(bytes), or 0 if none is
+  /// left.
   std::uint64_t take(std::size_t bytes, std::size_t alignment);
   /// Returns a range that take() gave. Its pages go back to the system at once, its addresses are
   /// given out again as late as possible.

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -35,29 +36,15 @@ bool is_of_system(const Dl_info& frame) {
 
 }  // namespace
 
-std::string call_sites() {
-  constexpr int kMostFrames = 64, kMostSites = 4;
-  std::array<void*, kMostFrames> frames{};
-  const int count = backtrace(frames.data(), kMostFrames);
-  std::string sites;
-  int found = 0;
-  for (int i = 0; i < count && found < kMostSites; ++i) {
-    Dl_info info{};
-    const bool known = dladdr(frames[static_cast<std::size_t>(i)], &info) != 0;
-    if (!known || info.dli_fname == nullptr || is_of_system(info)) continue;
-    if (info.dli_sname != nullptr && std::string(info.dli_sname) == "_start") continue;
-    sites += (found++ == 0 ? "" : ", ") + call_site(frames[static_cast<std::size_t>(i)]);
-  }
-  return sites;
-}
-
 std::string address_text(std::uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
 }
 
-std::string call_site(const void* address) {
+namespace {
+
+std::string frame_text(const void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fbase == nullptr) {
     return address_text(reinterpret_cast<std::uint64_t>(address));
@@ -74,5 +61,32 @@ std::string call_site(const void* address) {
   }
   return text;
 }
+
+/// The program's frames on the stack from the one that returns to `first` on, or all.
+std::string frames_from(const void* first) {
+  constexpr int kMostFrames = 64, kMostSites = 4;
+  std::array<void*, kMostFrames> frames{};
+  const int count = backtrace(frames.data(), kMostFrames);
+  const auto* const end = frames.data() + count;
+  const auto* frame = std::find(frames.data(), frames.data() + count, first);
+  if (frame == end) frame = frames.data();
+  std::string sites;
+  for (int found = 0; frame != end && found < kMostSites; ++frame) {
+    Dl_info info{};
+    if (dladdr(*frame, &info) == 0 || info.dli_fname == nullptr || is_of_system(info)) continue;
+    if (info.dli_sname != nullptr && std::string(info.dli_sname) == "_start") continue;
+    sites += (found++ == 0 ? "" : ", ") + frame_text(*frame);
+  }
+  return sites;
+}
+
+}  // namespace
+
+std::string call_site(const void* address) {
+  const std::string sites = frames_from(address);
+  return sites.empty() ? frame_text(address) : sites;
+}
+
+std::string call_sites() { return frames_from(nullptr); }
 
 }  // namespace halfgrad::emulator

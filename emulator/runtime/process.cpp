@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include <halfgrad/emulator/checks/suppressions.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
@@ -16,14 +17,21 @@ namespace halfgrad::emulator {
 
 namespace {
 
+const Suppressions& suppressions() {
+  static const auto* const read = new Suppressions(
+      settings().suppress.empty() ? Suppressions() : Suppressions::read(settings().suppress));
+  return *read;
+}
+
 /// A call has no line of a kernel, but callers. Work that waited in a lazy stream has lost them.
-void add_call_sites(Finding& finding) {
+void complete_finding(Finding& finding) {
   const bool late = settings().lazy_streams && Scheduler::running_operation() != 0;
   const bool at_end =
       finding.kind == FindingKind::leak || finding.kind == FindingKind::unchecked_error;
   if (finding.kernel.empty() && finding.called_at.empty() && !late && !at_end) {
     finding.called_at = call_sites();
   }
+  suppressions().apply(finding);
 }
 
 }  // namespace
@@ -33,7 +41,8 @@ Process& process() {
   static Process* const one = [] {
     auto* made = new Process{settings(), {}, {}};
     made->findings.listen(print_finding);
-    made->findings.complete(add_call_sites);
+    suppressions();  // a wrong file ends the program before it begins
+    made->findings.complete(complete_finding);
     return made;
   }();
   return *one;

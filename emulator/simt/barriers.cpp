@@ -186,7 +186,8 @@ void BlockBarriers::note_left_early(Warp& warp, const LaneGroup& group, unsigned
   if (std::find(left_early_.begin(), left_early_.end(), &instruction) != left_early_.end()) return;
   left_early_.push_back(&instruction);
   std::size_t exited = block_->threads;
-  for (const Warp& other : block_->warps) exited -= static_cast<unsigned>(std::popcount(other.alive));
+  for (const Warp& other : block_->warps)
+    exited -= static_cast<unsigned>(std::popcount(other.alive));
   report(execution_of(*block_, warp, group), instruction, first_lane(group.mask),
          FindingKind::barrier,
          std::to_string(exited) + " threads returned before they reached barrier " +

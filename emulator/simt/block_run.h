@@ -28,6 +28,10 @@ class BlockRun {
   /// Appends what printf wrote.
   void print(const std::string& text) { printed_ += text; }
   void flush_output();
+  /// Whether the last turn only polled memory, and changed nothing.
+  bool only_polled() const { return only_polled_; }
+  /// All blocks poll memory that nothing changes: adds a finding and throws KernelAborted.
+  [[noreturn]] void polls_in_vain();
   /// Instructions that the block's warps executed.
   std::uint64_t executed() const;
 
@@ -37,12 +41,14 @@ class BlockRun {
   /// (stuck.cpp).
   [[noreturn]] void stuck();
   [[noreturn]] void too_long();
+  [[noreturn]] void abort_running(const std::string& problem);
 
   GridState* grid_ = nullptr;
   Block block_;
   std::vector<WarpRun> warps_;
   BlockBarriers barriers_;
   std::string printed_;
+  bool only_polled_ = false;
 };
 
 }  // namespace halfgrad::emulator

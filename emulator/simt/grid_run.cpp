@@ -70,11 +70,27 @@ class GridWorker {
   std::uint64_t executed() const { return executed_; }  ///< instructions, about
 
  private:
+  /// Ends the launch when all blocks have polled in vain for long.
+  void count_fruitless(BlockRun& run, BlockRun::Outcome outcome) {
+    constexpr std::uint64_t kMostTurns = 1 << 16, kMostTurnsOfBlock = 64;
+    if (outcome != BlockRun::Outcome::spins || !run.only_polled()) {
+      grid_.fruitless_turns.store(0, std::memory_order_relaxed);
+      return;
+    }
+    const std::uint64_t turns = grid_.fruitless_turns.fetch_add(1, std::memory_order_relaxed);
+    const bool all_started =
+        grid_.next_block.load() >= grid_.blocks || grid_.resident.load() >= grid_.resident_limit;
+    const std::uint64_t blocks = grid_.resident.load();
+    if (all_started && turns > std::max(kMostTurns, kMostTurnsOfBlock * blocks))
+      run.polls_in_vain();
+  }
+
   BlockRun::Outcome turn(BlockRun& run) {
     const std::uint64_t number = run.block().number;
     try {
       const BlockRun::Outcome outcome = run.run(kBlockTurn);
       run.flush_output();
+      count_fruitless(run, outcome);
       const bool stops =
           outcome == BlockRun::Outcome::stopped ||
           (outcome == BlockRun::Outcome::spins && grid_.aborted.load() != GridState::kNone);

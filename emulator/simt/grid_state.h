@@ -24,6 +24,8 @@ struct GridState {
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
+  /// Turns of blocks since the last one that did more than poll memory which nothing changed.
+  std::atomic<std::uint64_t> fruitless_turns{0};
 
   /// Records the exception that ended a block. Blocks with a higher number stop, and blocks with a
   /// lower number go on: the lowest failing block decides, so the number of threads does not

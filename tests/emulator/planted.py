@@ -4,7 +4,9 @@
 A planted program must give a finding of the kind that its comment `// expect: KIND` names, at the
 comment's line (of a race: at the line of either access; of a call: at the line of the caller).
 A file with several programs has comments `// expect CASE: KIND`, and runs each with the case as its
-argument. A comment alone on a line belongs to the line above. A right program must give no error.
+argument. A comment alone on a line belongs to the line above. `// expect: wrong-result` is for bugs
+that only late streams show: the program's own check fails with --streams lazy. A right program must
+give no error.
 
 usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT]
 """
@@ -29,7 +31,9 @@ def compile_program(source, folder):
     program = folder / f"{source.parent.name}_{source.stem}"
     if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
         return program
-    command = [os.environ.get("NVCC", "nvcc"), *FLAGS, str(source), "-o", str(program)]
+    libraries = re.findall(r"// .*Links: (\w+)", source.read_text())
+    command = [os.environ.get("NVCC", "nvcc"), *FLAGS, str(source), "-o", str(program),
+               *(f"-l{library}" for library in libraries)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stdout + done.stderr)
@@ -47,17 +51,17 @@ def expected(source):
     return wanted
 
 
-def run(program, runtime, case):
+def run(program, runtime, case, lazy=False):
     """Returns the findings and the output of the program."""
     report = program.with_suffix(f".{case}.json")
     report.unlink(missing_ok=True)
     environment = {**os.environ, "LD_LIBRARY_PATH": runtime,
-                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report)})}
+                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), "lazy_streams": lazy})}
     done = subprocess.run([str(program), *([case] if case else [])], env=environment,
                           capture_output=True, text=True, timeout=120, check=False)
     text = done.stdout + done.stderr
     found = json.loads(report.read_text()).get("findings", []) if report.exists() else None
-    return found, text
+    return found, text, done.returncode
 
 
 def lines_of(finding, source, program):
@@ -77,9 +81,12 @@ def lines_of(finding, source, program):
 def check_case(source, program, runtime, case, wanted):
     """Returns "" or what is wrong with one run."""
     try:
-        found, text = run(program, runtime, case)
+        late = any(kind == "wrong-result" for kind, _ in wanted)
+        found, text, code = run(program, runtime, case, late)
     except subprocess.TimeoutExpired as error:
         return str(error)
+    if late:
+        return "" if code == 1 else f"expected exit code 1 with late streams, got {code}\n{text}"
     if found is None:
         return "no report was written\n" + text
     errors = [finding for finding in found if finding.get("severity", "error") == "error"]

@@ -81,6 +81,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cuda
     if (graph == nullptr) return error;
     if (out != nullptr) {
       *out = graph->handle;
+      if (graph->made_at.empty()) graph->made_at = call_sites();
     } else {
       graph_table().destroy(*graph);
     }

@@ -1,9 +1,9 @@
 // Asynchronous copies whose data is used too early, or overwritten too early.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda_pipeline.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
-#include <cuda_pipeline.h>
 
 #include "../planted.h"
 
@@ -34,7 +34,8 @@ __global__ void stage_reused(const float* x, float* y, int tiles) {
   __pipeline_commit();
   for (int i = 0; i < tiles; ++i) {
     if (i + 1 < tiles) {
-      __pipeline_memcpy_async(&stage[(i + 1) % 2][t], x + (i + 1) * kTile + t, 4);  // expect stage_reused: race
+      __pipeline_memcpy_async(&stage[(i + 1) % 2][t], x + (i + 1) * kTile + t,
+                              4);  // expect stage_reused: race
     }
     __pipeline_commit();
     __pipeline_wait_prior(1);

@@ -190,21 +190,74 @@ void run_branch() {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"divergent", [] { Integers x(64), y(64); divergent<<<1, 64>>>(x, y); finish(); }},
-       {"both_branches", [] { Integers y(64); both_branches<<<1, 64>>>(y); finish(); }},
-       {"in_loop", run_lengths},
-       {"tail_skips", [] { Integers x(64), y(64); tail_skips<<<1, 64>>>(x, y, 50); finish(); }},
-       {"leaves_loop", run_leaves_loop},
-       {"wrong_count", [] { Integers y(32); wrong_count<<<1, 64>>>(y); finish(); }},
-       {"missing_arrival", [] { Integers y(32); missing_arrival<<<1, 64>>>(y); finish(); }},
-       {"different_barriers", [] { Integers y(64); different_barriers<<<1, 64>>>(y); finish(); }},
-       {"odd_count", [] { Integers y(64); odd_count<<<1, 64>>>(y); finish(); }},
-       {"block_leaves_grid", [] { cooperative(block_leaves_grid); }},
-       {"grid_in_branch", run_branch},
-       {"flag_never_set", [] { Integers x(1), y(1); flag_never_set<<<1, 32>>>(x, y); finish(); }},
-       {"lock_kept", [] { Integers x(1), y(1); lock_kept<<<1, 64>>>(x, y); finish(); }},
-       {"group_in_branch", [] { Integers y(64); group_of_other_size<<<1, 64>>>(y); finish(); }},
-       {"grid_too_large", [] { Integers x(1), y(8192); more_blocks_than_fit<<<8192, 32>>>(x, y); finish(); }}});
+  return run_case(count, arguments,
+                  {{"divergent",
+                    [] {
+                      Integers x(64), y(64);
+                      divergent<<<1, 64>>>(x, y);
+                      finish();
+                    }},
+                   {"both_branches",
+                    [] {
+                      Integers y(64);
+                      both_branches<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"in_loop", run_lengths},
+                   {"tail_skips",
+                    [] {
+                      Integers x(64), y(64);
+                      tail_skips<<<1, 64>>>(x, y, 50);
+                      finish();
+                    }},
+                   {"leaves_loop", run_leaves_loop},
+                   {"wrong_count",
+                    [] {
+                      Integers y(32);
+                      wrong_count<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"missing_arrival",
+                    [] {
+                      Integers y(32);
+                      missing_arrival<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"different_barriers",
+                    [] {
+                      Integers y(64);
+                      different_barriers<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"odd_count",
+                    [] {
+                      Integers y(64);
+                      odd_count<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"block_leaves_grid", [] { cooperative(block_leaves_grid); }},
+                   {"grid_in_branch", run_branch},
+                   {"flag_never_set",
+                    [] {
+                      Integers x(1), y(1);
+                      flag_never_set<<<1, 32>>>(x, y);
+                      finish();
+                    }},
+                   {"lock_kept",
+                    [] {
+                      Integers x(1), y(1);
+                      lock_kept<<<1, 64>>>(x, y);
+                      finish();
+                    }},
+                   {"group_in_branch",
+                    [] {
+                      Integers y(64);
+                      group_of_other_size<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"grid_too_large", [] {
+                      Integers x(1), y(8192);
+                      more_blocks_than_fit<<<8192, 32>>>(x, y);
+                      finish();
+                    }}});
 }

@@ -19,7 +19,7 @@ __global__ void overflow(float* x, int rows, int columns) {
 
 __global__ void unsigned_wrap(const int* x, int* y, unsigned n) {
   const unsigned i = threadIdx.x;
-  y[i] = x[(i - 1) % (n + 31)];  // expect unsigned_wrap: out-of-bounds
+  y[i] = x[min(i - 1, n)];  // expect unsigned_wrap: out-of-bounds
 }
 
 __global__ void reversed(const int* x, int* y, unsigned n) {
@@ -155,24 +155,84 @@ void run_sort() {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"far_away", [] { Buffer<float> x(64 * 32), y(64); far_away<<<1, 64>>>(x, y, 64, 32); finish(); }},
-       {"overflow", [] { Buffer<float> x(65536); overflow<<<256, 256>>>(x, 65536, 65536); finish(); }},
-       {"unsigned_wrap", [] { Buffer<int> x(64), y(64); unsigned_wrap<<<1, 64>>>(x, y, 64); finish(); }},
-       {"reversed", [] { Buffer<int> x(64), y(64); reversed<<<1, 96>>>(x, y, 64); finish(); }},
-       {"transposed", [] { Buffer<float> x(8 * 32), y(8 * 32); copy_rows<<<1, dim3(32, 8)>>>(x, y, 8, 32); finish(); }},
-       {"other_allocation", [] { Buffer<float> x(4096), y(4096); scatter<<<16, 256>>>(x, 2048); finish(); }},
-       {"constant_table", [] { Buffer<float> y(12); interpolate<<<1, 12>>>(y, 12); finish(); }},
-       {"parameter_array", [] { Buffer<float> x(96), y(64); filter<<<1, 64>>>(x, y, 3, Weights{}); finish(); }},
-       {"local_before", run_sort},
-       {"shared_before", [] { Buffer<float> x(64), y(64); halo<<<1, 64>>>(x, y); finish(); }},
-       {"dynamic_second", [] { Buffer<int> x(64), y(64); two_arrays<<<1, 64, 96 * sizeof(int)>>>(x, y, 64); finish(); }},
-       {"atomic_bin", run_grades},
-       {"vector_tail", [] { Buffer<float> x(102); negate<<<1, 32>>>(x, 102); finish(); }},
-       {"last_word", [] { Buffer<char> text(99); Buffer<int> out(32); words<<<1, 32>>>(text, out, 99); finish(); }},
-       {"managed_end", run_managed},
-       {"pinned_end", run_pinned},
-       {"copy_too_long", run_copy},
-       {"memset_too_long", run_memset}});
+  return run_case(count, arguments,
+                  {{"far_away",
+                    [] {
+                      Buffer<float> x(64 * 32), y(64);
+                      far_away<<<1, 64>>>(x, y, 64, 32);
+                      finish();
+                    }},
+                   {"overflow",
+                    [] {
+                      Buffer<float> x(65536);
+                      overflow<<<256, 256>>>(x, 65536, 65536);
+                      finish();
+                    }},
+                   {"unsigned_wrap",
+                    [] {
+                      Buffer<int> x(64), y(64);
+                      unsigned_wrap<<<1, 64>>>(x, y, 64);
+                      finish();
+                    }},
+                   {"reversed",
+                    [] {
+                      Buffer<int> x(64), y(64);
+                      reversed<<<1, 96>>>(x, y, 64);
+                      finish();
+                    }},
+                   {"transposed",
+                    [] {
+                      Buffer<float> x(8 * 32), y(8 * 32);
+                      copy_rows<<<1, dim3(32, 8)>>>(x, y, 8, 32);
+                      finish();
+                    }},
+                   {"other_allocation",
+                    [] {
+                      Buffer<float> x(4096), y(4096);
+                      scatter<<<16, 256>>>(x, 2048);
+                      finish();
+                    }},
+                   {"constant_table",
+                    [] {
+                      Buffer<float> y(12);
+                      interpolate<<<1, 12>>>(y, 12);
+                      finish();
+                    }},
+                   {"parameter_array",
+                    [] {
+                      Buffer<float> x(96), y(64);
+                      filter<<<1, 64>>>(x, y, 6, Weights{});
+                      finish();
+                    }},
+                   {"local_before", run_sort},
+                   {"shared_before",
+                    [] {
+                      Buffer<float> x(64), y(64);
+                      halo<<<1, 64>>>(x, y);
+                      finish();
+                    }},
+                   {"dynamic_second",
+                    [] {
+                      Buffer<int> x(64), y(64);
+                      two_arrays<<<1, 64, 96 * sizeof(int)>>>(x, y, 64);
+                      finish();
+                    }},
+                   {"atomic_bin", run_grades},
+                   {"vector_tail",
+                    [] {
+                      Buffer<float> x(102);
+                      negate<<<1, 32>>>(x, 102);
+                      finish();
+                    }},
+                   {"last_word",
+                    [] {
+                      Buffer<char> text(99);
+                      Buffer<int> out(32);
+                      words<<<1, 32>>>(text, out, 99);
+                      finish();
+                    }},
+                   {"managed_end", run_managed},
+                   {"pinned_end", run_pinned},
+                   {"copy_too_long", run_copy},
+                   {"memset_too_long", run_memset}});
 }

@@ -2,6 +2,7 @@
 #include "../planted.h"
 
 __global__ void fill(int* x) { x[threadIdx.x] = 1; }  // expect kernel_failed: out-of-bounds
+                                                      // expect no_memory: out-of-bounds
 __global__ void fill_shared(int* x) {
   extern __shared__ int tile[];
   tile[threadIdx.x] = 1;
@@ -35,16 +36,16 @@ void grid_too_tall() {
 
 void no_memory() {
   int* x = nullptr;
-  cudaMalloc(&x, std::size_t{1} << 50);  // expect no_memory: unchecked-error
-  Buffer<int> y(32);
-  fill<<<1, 32>>>(y);
+  cudaMalloc(&x, std::size_t{1} << 50);
+  fill<<<1, 32>>>(x);
   cudaDeviceSynchronize();
 }
 
 void pitch_too_small() {
   Buffer<float> x(1024);
   float host[256] = {};
-  cudaMemcpy2D(x, 64, host, 128, 128, 8, cudaMemcpyHostToDevice);  // expect pitch_too_small: unchecked-error
+  cudaMemcpy2D(x, 64, host, 128, 128, 8,
+               cudaMemcpyHostToDevice);  // expect pitch_too_small: unchecked-error
 }
 
 void host_symbol() {
@@ -55,13 +56,14 @@ void host_symbol() {
 
 void symbol_too_long() {
   int values[32] = {};
-  cudaMemcpyToSymbol(table, values, sizeof values);  // expect symbol_too_long: unchecked-error
+  cudaMemcpyToSymbol(table, values, sizeof values);  // expect symbol_too_long: out-of-bounds
 }
 
 void wrong_direction() {
   Buffer<int> x(32);
   int host[32] = {};
-  cudaMemcpy(x, host, sizeof host, cudaMemcpyDeviceToHost);  // expect wrong_direction: unchecked-error
+  cudaMemcpy(x, host, sizeof host,
+             cudaMemcpyDeviceToHost);  // expect wrong_direction: unchecked-error
 }
 
 void wrong_device() {

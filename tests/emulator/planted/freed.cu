@@ -3,11 +3,12 @@
 
 __global__ void add(float* x, const float* y, int n) {
   const int i = threadIdx.x;
-  if (i < n) x[i] += y[i];  // expect async_order: use-after-free
-                            // expect replaced: use-after-free
-                            // expect pinned: use-after-free
-                            // expect managed: use-after-free
-                            // expect graph: use-after-free
+  if (i < n)
+    x[i] += y[i];  // expect async_order: use-after-free
+                   // expect replaced: use-after-free
+                   // expect pinned: use-after-free
+                   // expect managed: use-after-free
+                   // expect graph: use-after-free
 }
 __global__ void gather(float** rows, float* out) {
   out[threadIdx.x] = rows[threadIdx.x][0];  // expect table_entry: use-after-free

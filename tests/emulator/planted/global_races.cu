@@ -16,7 +16,7 @@ __global__ void ticket(int* next, int* slots) {
 __global__ void grid_step(float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = 2 * x[i];
-  __syncthreads();  // A barrier of the block does not order the grid.
+  __syncthreads();                 // A barrier of the block does not order the grid.
   x[i] = y[(i + blockDim.x) % n];  // expect block_barrier: race
 }
 
@@ -158,20 +158,74 @@ void run_maximum() {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"ticket", [] { Integers n(1), slots(8); ticket<<<8, 32>>>(n, slots); finish(); }},
-       {"block_barrier", [] { Floats x(256), y(256); grid_step<<<4, 64>>>(x, y, 256); finish(); }},
-       {"grid_sync_missing", run_smooth},
-       {"changed_by", run_bellman_ford},
-       {"plain_read", [] { Integers n(1), log(4); progress<<<4, 64>>>(n, log); finish(); }},
-       {"lock_scope", [] { Integers lock(1), n(1); lock_of_block<<<4, 32>>>(lock, n); finish(); }},
-       {"plain_unlock", [] { Integers lock(1), n(1); unlock_plain<<<4, 32>>>(lock, n); finish(); }},
-       {"acquire_missing", [] { Integers a(1), b(1), c(1); relaxed_flag<<<2, 1>>>(a, b, c); finish(); }},
-       {"release_missing", [] { Integers a(1), b(1), c(1); relaxed_store<<<2, 1>>>(a, b, c); finish(); }},
-       {"maximum", run_maximum},
-       {"queue_read", [] { Integers x(128), q(128), n(1); append<<<2, 64>>>(x, q, n, 128); finish(); }},
-       {"last_block_fence_scope", [] { Floats x(512), y(128), z(1); Buffer<unsigned> n(1); last_block<<<4, 32>>>(x, y, n, z); finish(); }},
-       {"in_place_stencil", [] { Floats x(256); boundaries<<<4, 64>>>(x, 256); finish(); }},
-       {"overlapping_tiles", [] { Floats x(256), y(256); shared_output<<<4, 64>>>(x, y, 2); finish(); }}});
+  return run_case(count, arguments,
+                  {{"ticket",
+                    [] {
+                      Integers n(1), slots(8);
+                      ticket<<<8, 32>>>(n, slots);
+                      finish();
+                    }},
+                   {"block_barrier",
+                    [] {
+                      Floats x(256), y(256);
+                      grid_step<<<4, 64>>>(x, y, 256);
+                      finish();
+                    }},
+                   {"grid_sync_missing", run_smooth},
+                   {"changed_by", run_bellman_ford},
+                   {"plain_read",
+                    [] {
+                      Integers n(1), log(4);
+                      progress<<<4, 64>>>(n, log);
+                      finish();
+                    }},
+                   {"lock_scope",
+                    [] {
+                      Integers lock(1), n(1);
+                      lock_of_block<<<4, 32>>>(lock, n);
+                      finish();
+                    }},
+                   {"plain_unlock",
+                    [] {
+                      Integers lock(1), n(1);
+                      unlock_plain<<<4, 32>>>(lock, n);
+                      finish();
+                    }},
+                   {"acquire_missing",
+                    [] {
+                      Integers a(1), b(1), c(1);
+                      relaxed_flag<<<2, 1>>>(a, b, c);
+                      finish();
+                    }},
+                   {"release_missing",
+                    [] {
+                      Integers a(1), b(1), c(1);
+                      relaxed_store<<<2, 1>>>(a, b, c);
+                      finish();
+                    }},
+                   {"maximum", run_maximum},
+                   {"queue_read",
+                    [] {
+                      Integers x(128), q(128), n(1);
+                      append<<<2, 64>>>(x, q, n, 128);
+                      finish();
+                    }},
+                   {"last_block_fence_scope",
+                    [] {
+                      Floats x(512), y(128), z(1);
+                      Buffer<unsigned> n(1);
+                      last_block<<<4, 32>>>(x, y, n, z);
+                      finish();
+                    }},
+                   {"in_place_stencil",
+                    [] {
+                      Floats x(256);
+                      boundaries<<<4, 64>>>(x, 256);
+                      finish();
+                    }},
+                   {"overlapping_tiles", [] {
+                      Floats x(256), y(256);
+                      shared_output<<<4, 64>>>(x, y, 2);
+                      finish();
+                    }}});
 }

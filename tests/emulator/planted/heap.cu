@@ -10,7 +10,8 @@ __global__ void sum_list(int* out, int n) {
   Node* head = nullptr;
   for (int i = 0; i < n; ++i) head = new Node{i, head};
   int sum = 0;
-  for (Node* node = head; node != nullptr; node = node->next) {  // expect list_freed: use-after-free
+  for (Node* node = head; node != nullptr;
+       node = node->next) {  // expect list_freed: use-after-free
     sum += node->value;
     delete node;
   }
@@ -119,19 +120,18 @@ void run_three() {
 int main(int count, char** arguments) {
   static Buffer<int>* const x = count < 2 ? nullptr : new Buffer<int>(64);
   static Buffer<int>* const y = count < 2 ? nullptr : new Buffer<int>(64);
-  const int code =
-      run_case(count, arguments,
-               {{"list_freed", [] { run(1, sum_list, y->data, 5); }},
-                {"freed_read", [] { run(1, square, x->data, y->data, 10); }},
-                {"past_end", [] { run(1, prefix, x->data, y->data, 12); }},
-                {"before_begin", [] { run(1, before, y->data, 12); }},
-                {"freed_twice", [] { run(1, twice, y->data); }},
-                {"freed_middle", [] { run(1, middle, y->data); }},
-                {"freed_by_other", [] { run(64, shared_list, y->data); }},
-                {"freed_in_kernel_before", run_three},
-                {"freed_no_barrier", [] { run(64, no_barrier, y->data); }},
-                {"unwritten", [] { run(1, unwritten, y->data, 10); }},
-                {"heap_full", [] { run(32, unchecked, y->data, size_t{1} << 30); }}});
+  const int code = run_case(count, arguments,
+                            {{"list_freed", [] { run(1, sum_list, y->data, 5); }},
+                             {"freed_read", [] { run(1, square, x->data, y->data, 10); }},
+                             {"past_end", [] { run(1, prefix, x->data, y->data, 12); }},
+                             {"before_begin", [] { run(1, before, y->data, 12); }},
+                             {"freed_twice", [] { run(1, twice, y->data); }},
+                             {"freed_middle", [] { run(1, middle, y->data); }},
+                             {"freed_by_other", [] { run(64, shared_list, y->data); }},
+                             {"freed_in_kernel_before", run_three},
+                             {"freed_no_barrier", [] { run(64, no_barrier, y->data); }},
+                             {"unwritten", [] { run(1, unwritten, y->data, 10); }},
+                             {"heap_full", [] { run(32, unchecked, y->data, size_t{1} << 30); }}});
   delete x;
   delete y;
   return code;

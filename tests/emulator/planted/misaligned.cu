@@ -43,7 +43,8 @@ __global__ void async_16(const float* x, float* y, int shift) {
   __shared__ alignas(16) float tile[128];
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));
   const float* from = x + 4 * threadIdx.x + shift;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));  // expect async_source: misaligned
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+               "l"(from));  // expect async_source: misaligned
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
   y[threadIdx.x] = tile[threadIdx.x];
@@ -54,7 +55,8 @@ __global__ void async_padded(const float* x, float* y, int pad) {
   const unsigned to =
       static_cast<unsigned>(__cvta_generic_to_shared(tile + (4 + pad) * threadIdx.x));
   const float* from = x + 4 * threadIdx.x;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from));  // expect async_target: misaligned
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to),
+               "l"(from));  // expect async_target: misaligned
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
   y[threadIdx.x] = tile[threadIdx.x * 5];
@@ -74,7 +76,8 @@ __global__ void halves(__half* x, int column) {
 
 __constant__ unsigned char packed[64];
 __global__ void constants(short* y) {
-  y[threadIdx.x] = *reinterpret_cast<const short*>(packed + 3 * threadIdx.x);  // expect constant: misaligned
+  y[threadIdx.x] =
+      *reinterpret_cast<const short*>(packed + 3 * threadIdx.x);  // expect constant: misaligned
 }
 
 __global__ void records(Record* x) {
@@ -97,17 +100,61 @@ void run(Kernel kernel, std::size_t shared, Arguments... arguments) {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"packet", [] { Buffer<unsigned char> x(128); Buffer<unsigned> y(32); run(header, 0, x.data, y.data); }},
-       {"atomic_64", [] { Buffer<unsigned char> x(512); run(count_bytes, 0, x.data, 12); }},
-       {"shared_pairs", [] { Buffer<float> x(64), y(64); run(add_pairs, 0, x.data, y.data); }},
-       {"dynamic_vector", [] { Buffer<int4> x(32), y(32); run(after_flags, 1024, x.data, y.data, 2); }},
-       {"async_source", [] { Buffer<float> x(256), y(32); run(async_16, 0, x.data, y.data, 1); }},
-       {"async_target", [] { Buffer<float> x(256), y(32); run(async_padded, 0, x.data, y.data, 1); }},
-       {"local_word", [] { Buffer<int> x(4), y(32); run(bytes_of, 0, x.data, y.data, 3); }},
-       {"half_pair", [] { Buffer<__half> x(256); run(halves, 0, x.data, 1); }},
-       {"constant", [] { Buffer<short> y(32); constants<<<1, 16>>>(y); finish(); }},
-       {"packed_record", [] { Buffer<Record> x(32); run(records, 0, x.data); }},
-       {"shared_atomic", [] { Buffer<int> x(32), y(32); run(exchange, 0, x.data, y.data); }}});
+  return run_case(count, arguments,
+                  {{"packet",
+                    [] {
+                      Buffer<unsigned char> x(128);
+                      Buffer<unsigned> y(32);
+                      run(header, 0, x.data, y.data);
+                    }},
+                   {"atomic_64",
+                    [] {
+                      Buffer<unsigned char> x(512);
+                      run(count_bytes, 0, x.data, 12);
+                    }},
+                   {"shared_pairs",
+                    [] {
+                      Buffer<float> x(64), y(64);
+                      run(add_pairs, 0, x.data, y.data);
+                    }},
+                   {"dynamic_vector",
+                    [] {
+                      Buffer<int4> x(32), y(32);
+                      run(after_flags, 1024, x.data, y.data, 2);
+                    }},
+                   {"async_source",
+                    [] {
+                      Buffer<float> x(256), y(32);
+                      run(async_16, 0, x.data, y.data, 1);
+                    }},
+                   {"async_target",
+                    [] {
+                      Buffer<float> x(256), y(32);
+                      run(async_padded, 0, x.data, y.data, 1);
+                    }},
+                   {"local_word",
+                    [] {
+                      Buffer<int> x(4), y(32);
+                      run(bytes_of, 0, x.data, y.data, 3);
+                    }},
+                   {"half_pair",
+                    [] {
+                      Buffer<__half> x(256);
+                      run(halves, 0, x.data, 1);
+                    }},
+                   {"constant",
+                    [] {
+                      Buffer<short> y(32);
+                      constants<<<1, 16>>>(y);
+                      finish();
+                    }},
+                   {"packed_record",
+                    [] {
+                      Buffer<Record> x(32);
+                      run(records, 0, x.data);
+                    }},
+                   {"shared_atomic", [] {
+                      Buffer<int> x(32), y(32);
+                      run(exchange, 0, x.data, y.data);
+                    }}});
 }

@@ -51,8 +51,9 @@ __global__ void double_buffer(const float* x, float* y, int tiles) {
   tile[0][t] = x[t];
   float sum = 0;
   for (int i = 0; i < tiles; ++i) {
-    if (i + 1 < tiles) tile[(i + 1) % 2][t] = x[(i + 1) * kThreads + t];  // expect double_buffer: race
-    sum += tile[i % 2][(t + 33) % kThreads];  // expect double_buffer: race
+    if (i + 1 < tiles)
+      tile[(i + 1) % 2][t] = x[(i + 1) * kThreads + t];  // expect double_buffer: race
+    sum += tile[i % 2][(t + 33) % kThreads];             // expect double_buffer: race
     __syncthreads();
   }
   y[t] = sum;
@@ -88,7 +89,8 @@ __global__ void normalise(const float* x, float* y, int rows) {
   for (int row = 0; row < rows; ++row) {
     if (threadIdx.x == 0) {
       total = 0;  // expect total_reused: race
-      for (int i = 0; i < kThreads; ++i) total += x[row * kThreads + i];  // expect total_reused: race
+      for (int i = 0; i < kThreads; ++i)
+        total += x[row * kThreads + i];  // expect total_reused: race
     }
     __syncthreads();
     y[row * kThreads + threadIdx.x] = x[row * kThreads + threadIdx.x] / total;
@@ -106,7 +108,8 @@ __global__ void count_values(const unsigned char* x, int* out, int n) {
 
 __global__ void transpose(const int* x, int* y) {
   __shared__ int tile[32][33];
-  for (int row = threadIdx.y; row < 32; row += 8) tile[row][threadIdx.x] = x[row * 32 + threadIdx.x];
+  for (int row = threadIdx.y; row < 32; row += 8)
+    tile[row][threadIdx.x] = x[row * 32 + threadIdx.x];
   __syncwarp();
   for (int row = threadIdx.y; row < 32; row += 8)
     y[row * 32 + threadIdx.x] = tile[threadIdx.x][row];  // expect warp_barrier_only: race
@@ -185,19 +188,62 @@ void run_sort() {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"reduce_tail", [] { Floats x(kThreads), y(1); run(kThreads, reduce_tail, x.data, y.data); }},
-       {"reduce_begin", [] { Floats x(kThreads), y(1); run(kThreads, reduce_barrier_inside, x.data, y.data); }},
-       {"scan", [] { Integers x(kThreads), y(kThreads); run(kThreads, scan, x.data, y.data); }},
-       {"double_buffer", [] { Floats x(4 * kThreads), y(kThreads); run(kThreads, double_buffer, x.data, y.data, 4); }},
-       {"tiles_reused", [] { Floats a(512), b(512), c(256); run(dim3(16, 16), matrix_product, a.data, b.data, c.data, 32); }},
-       {"shuffle_then_shared", [] { Floats x(kThreads), y(1); run(kThreads, warp_sums, x.data, y.data); }},
-       {"total_reused", [] { Floats x(4 * kThreads), y(4 * kThreads); run(kThreads, normalise, x.data, y.data, 4); }},
-       {"histogram", [] { Buffer<unsigned char> x(1000); Integers y(16); run(kThreads, count_values, x.data, y.data, 1000); }},
-       {"warp_barrier_only", [] { Integers x(1024), y(1024); run(dim3(32, 8), transpose, x.data, y.data); }},
-       {"counter_reset", run_compact},
-       {"stencil", [] { Floats x(kThreads), y(kThreads); run(kThreads, neighbours, x.data, y.data); }},
-       {"sort", run_sort},
-       {"fence_only", [] { Integers x(32), y(32); run(64, producer_consumer, x.data, y.data); }}});
+  return run_case(count, arguments,
+                  {{"reduce_tail",
+                    [] {
+                      Floats x(kThreads), y(1);
+                      run(kThreads, reduce_tail, x.data, y.data);
+                    }},
+                   {"reduce_begin",
+                    [] {
+                      Floats x(kThreads), y(1);
+                      run(kThreads, reduce_barrier_inside, x.data, y.data);
+                    }},
+                   {"scan",
+                    [] {
+                      Integers x(kThreads), y(kThreads);
+                      run(kThreads, scan, x.data, y.data);
+                    }},
+                   {"double_buffer",
+                    [] {
+                      Floats x(4 * kThreads), y(kThreads);
+                      run(kThreads, double_buffer, x.data, y.data, 4);
+                    }},
+                   {"tiles_reused",
+                    [] {
+                      Floats a(512), b(512), c(256);
+                      run(dim3(16, 16), matrix_product, a.data, b.data, c.data, 32);
+                    }},
+                   {"shuffle_then_shared",
+                    [] {
+                      Floats x(kThreads), y(1);
+                      run(kThreads, warp_sums, x.data, y.data);
+                    }},
+                   {"total_reused",
+                    [] {
+                      Floats x(4 * kThreads), y(4 * kThreads);
+                      run(kThreads, normalise, x.data, y.data, 4);
+                    }},
+                   {"histogram",
+                    [] {
+                      Buffer<unsigned char> x(1000);
+                      Integers y(16);
+                      run(kThreads, count_values, x.data, y.data, 1000);
+                    }},
+                   {"warp_barrier_only",
+                    [] {
+                      Integers x(1024), y(1024);
+                      run(dim3(32, 8), transpose, x.data, y.data);
+                    }},
+                   {"counter_reset", run_compact},
+                   {"stencil",
+                    [] {
+                      Floats x(kThreads), y(kThreads);
+                      run(kThreads, neighbours, x.data, y.data);
+                    }},
+                   {"sort", run_sort},
+                   {"fence_only", [] {
+                      Integers x(32), y(32);
+                      run(64, producer_consumer, x.data, y.data);
+                    }}});
 }

@@ -3,10 +3,11 @@
 
 __global__ void accumulate(const float* x, float* sums, int n) {
   const int i = threadIdx.x;
-  if (i < n) sums[i] += x[i];  // expect accumulator: uninitialised
-                               // expect pool_memory: uninitialised
-                               // expect grown: uninitialised
-                               // expect partial_copy: uninitialised
+  if (i < n)
+    sums[i] += x[i];  // expect accumulator: uninitialised
+                      // expect pool_memory: uninitialised
+                      // expect grown: uninitialised
+                      // expect partial_copy: uninitialised
 }
 
 __global__ void count(const int* x, int* bins, int n) {
@@ -73,7 +74,8 @@ __global__ void consume(const float* x, float* y, int n) {
 
 __global__ void padded(const float* x, float* y, int columns, int pitch) {
   float sum = 0;
-  for (int i = 0; i < pitch; ++i) sum += x[threadIdx.x * pitch + i];  // expect padding: uninitialised
+  for (int i = 0; i < pitch; ++i)
+    sum += x[threadIdx.x * pitch + i];  // expect padding: uninitialised
   y[threadIdx.x] = sum;
 }
 
@@ -180,19 +182,38 @@ void vector() {
 }
 
 int main(int count, char** arguments) {
-  return run_case(
-      count, arguments,
-      {{"accumulator", accumulator},
-       {"pool_memory", pool_memory},
-       {"grown", grown},
-       {"partial_copy", partial_copy},
-       {"atomic_bins", atomic_bins},
-       {"shared_tail", [] { Buffer<float> x(100), y(1); shared_tail<<<1, 128>>>(x, y, 100); finish(); }},
-       {"shared_counter", [] { Buffer<int> y(1); shared_counter<<<1, 64>>>(y); finish(); }},
-       {"halo", [] { Buffer<float> x(64), y(64); halo<<<1, 64>>>(x, y); finish(); }},
-       {"local_array", [] { Buffer<int> x(10), y(1); local_bins<<<1, 1>>>(x, y, 10); finish(); }},
-       {"member", member},
-       {"every_second", every_second},
-       {"padding", padding},
-       {"vector", vector}});
+  return run_case(count, arguments,
+                  {{"accumulator", accumulator},
+                   {"pool_memory", pool_memory},
+                   {"grown", grown},
+                   {"partial_copy", partial_copy},
+                   {"atomic_bins", atomic_bins},
+                   {"shared_tail",
+                    [] {
+                      Buffer<float> x(100), y(1);
+                      shared_tail<<<1, 128>>>(x, y, 100);
+                      finish();
+                    }},
+                   {"shared_counter",
+                    [] {
+                      Buffer<int> y(1);
+                      shared_counter<<<1, 64>>>(y);
+                      finish();
+                    }},
+                   {"halo",
+                    [] {
+                      Buffer<float> x(64), y(64);
+                      halo<<<1, 64>>>(x, y);
+                      finish();
+                    }},
+                   {"local_array",
+                    [] {
+                      Buffer<int> x(10), y(1);
+                      local_bins<<<1, 1>>>(x, y, 10);
+                      finish();
+                    }},
+                   {"member", member},
+                   {"every_second", every_second},
+                   {"padding", padding},
+                   {"vector", vector}});
 }

@@ -44,7 +44,8 @@ __global__ void absent_source(const int* x, int* y) {
 __global__ void broadcast(const int* x, int* y) {
   const bool positive = x[threadIdx.x] >= 5;
   const unsigned mask = __ballot_sync(0xffffffff, positive);
-  if (positive) y[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 0);  // expect broadcast: warp-sync
+  if (positive)
+    y[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 0);  // expect broadcast: warp-sync
 }
 
 __global__ void vote(const int* x, int* y, int n) {
