@@ -80,7 +80,8 @@ std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind, Op
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const Allocation* found = here.memory.find(address, bytes);
   if (found == nullptr) {
-    report_call(FindingKind::out_of_bounds, function,
+    const bool freed = here.memory.was_freed(address);
+    report_call(freed ? FindingKind::use_after_free : FindingKind::out_of_bounds, function,
                 (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) +
                     " bytes at " + address_text(address) + ": " +
                     here.memory.describe_neighbour(address));

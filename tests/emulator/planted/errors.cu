@@ -1,8 +1,10 @@
 // Errors of the runtime that the program does not look at.
 #include "../planted.h"
 
-__global__ void fill(int* x) { x[threadIdx.x] = 1; }  // expect kernel_failed: out-of-bounds
-                                                      // expect no_memory: out-of-bounds
+__global__ void fill(int* x) {
+  x[threadIdx.x] = 1;  // expect kernel_failed: out-of-bounds
+                       // expect no_memory: out-of-bounds
+}
 __global__ void fill_shared(int* x) {
   extern __shared__ int tile[];
   tile[threadIdx.x] = 1;
@@ -44,8 +46,8 @@ void no_memory() {
 void pitch_too_small() {
   Buffer<float> x(1024);
   float host[256] = {};
-  cudaMemcpy2D(x, 64, host, 128, 128, 8,
-               cudaMemcpyHostToDevice);  // expect pitch_too_small: unchecked-error
+  const cudaMemcpyKind up = cudaMemcpyHostToDevice;
+  cudaMemcpy2D(x, 64, host, 128, 128, 8, up);  // expect pitch_too_small: unchecked-error
 }
 
 void host_symbol() {
@@ -62,8 +64,8 @@ void symbol_too_long() {
 void wrong_direction() {
   Buffer<int> x(32);
   int host[32] = {};
-  cudaMemcpy(x, host, sizeof host,
-             cudaMemcpyDeviceToHost);  // expect wrong_direction: unchecked-error
+  const cudaMemcpyKind down = cudaMemcpyDeviceToHost;
+  cudaMemcpy(x, host, sizeof host, down);  // expect wrong_direction: unchecked-error
 }
 
 void wrong_device() {

@@ -182,9 +182,11 @@ void copied_into_twice() {
   Pinned host;
   Streams streams;
   CHECK(cudaDeviceSynchronize());
-  CHECK(cudaMemcpyAsync(host.data, x, kBytes, cudaMemcpyDeviceToHost, streams.first));
-  CHECK(cudaMemcpyAsync(host.data, y, kBytes, cudaMemcpyDeviceToHost,
-                        streams.second));  // expect copied_into_twice: stream-race
+  const cudaMemcpyKind down = cudaMemcpyDeviceToHost;
+  int* const to = host.data;
+  const cudaStream_t other = streams.second;
+  CHECK(cudaMemcpyAsync(to, x, kBytes, down, streams.first));
+  CHECK(cudaMemcpyAsync(to, y, kBytes, down, other));  // expect copied_into_twice: stream-race
 }
 
 void host_dereferences() {
