@@ -41,7 +41,7 @@ cudaError_t api_call(const char* function, Body body) noexcept {
 /// innermost first. Without debug information nvcc's host code has wrappers of cudaMalloc and of
 /// launches, so the innermost is not enough. `address` is the function's return address.
 std::string call_site(const void* address);
-/// The same for the function of the C API that runs in this thread; "" if no program called it.
+/// Callers of the function of the C API that runs in this thread; "" if no program called it.
 std::string call_sites();
 
 /// "0x7f0012345600".

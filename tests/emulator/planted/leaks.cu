@@ -1,4 +1,4 @@
-// What a program makes and never frees.
+// Memory, streams, events and graphs that a program makes and never frees.
 #include "../planted.h"
 
 __global__ void fill(int* x) { x[threadIdx.x] = 1; }
