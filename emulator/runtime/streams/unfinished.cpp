@@ -30,7 +30,8 @@ void report_unfinished(bool leaks) {
   if (!leaks) return;
   state.streams.each(
       [](const Stream& stream) { leaked("cudaStreamCreate", stream.made_at, "a stream"); });
-  state.events.each([](const Event& event) { leaked("cudaEventCreate", event.made_at, "an event"); });
+  state.events.each(
+      [](const Event& event) { leaked("cudaEventCreate", event.made_at, "an event"); });
   graph_table().each([](const Graph& graph) {
     if (graph.is_captured) return;
     const bool ready = graph.is_executable;

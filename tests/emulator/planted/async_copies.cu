@@ -107,15 +107,6 @@ __global__ void barrier_no_wait(const float* x, float* y) {
   ready.wait(std::move(token));
 }
 
-__global__ void barrier_too_many(const float* x, float* y) {
-  __shared__ cuda::barrier<cuda::thread_scope_block> ready;
-  if (threadIdx.x == 0) init(&ready, blockDim.x + 1);
-  __syncthreads();
-  y[threadIdx.x] = x[threadIdx.x];
-  ready.arrive_and_wait();  // expect barrier_too_many: deadlock
-  y[threadIdx.x] += y[threadIdx.x ^ 1];
-}
-
 __global__ void shared_pipeline(const float* x, float* y, int tiles) {
   __shared__ alignas(16) float stage[2][kTile];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
@@ -155,6 +146,5 @@ int main(int count, char** arguments) {
                    {"pipeline_no_wait", [] { run(pipeline_no_wait); }},
                    {"pipeline_no_barrier", [] { run(pipeline_no_barrier); }},
                    {"barrier_no_wait", [] { run(barrier_no_wait); }},
-                   {"barrier_too_many", [] { run(barrier_too_many); }},
                    {"released_too_early", [] { run(shared_pipeline, 4); }}});
 }
