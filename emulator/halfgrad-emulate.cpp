@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <halfgrad/emulator/checks/suppressions.h>
 #include <halfgrad/emulator/command/child_process.h>
 #include <halfgrad/emulator/command/options.h>
 #include <halfgrad/emulator/report/run_report.h>
@@ -72,6 +73,10 @@ void explain_missing_report(const std::string& program) {
 int run(CommandOptions options) {
   const ReportFile report;
   options.settings.report_json = report.path();
+  if (!options.settings.suppress.empty()) {
+    Suppressions::read(options.settings.suppress);  // throws if the file is wrong
+    options.settings.suppress = std::filesystem::absolute(options.settings.suppress).string();
+  }
   std::string libraries = library_folder();
   if (const char* others = std::getenv("LD_LIBRARY_PATH")) libraries += std::string(":") + others;
   const int code = run_program(options.program, {{"LD_LIBRARY_PATH", libraries},

@@ -31,6 +31,7 @@ void each_setting(S& s, F f) {
   f("relu_keeps_nan", s.relu_keeps_nan);
   f("quiet", s.quiet);
   f("report_json", s.report_json);
+  f("suppress", s.suppress);
   f("trace", s.trace);
 }
 

@@ -27,6 +27,7 @@ struct Settings {
   bool relu_keeps_nan = false;        ///< the relu epilogue of cuBLASLt returns NaN for NaN, not 0
   bool quiet = false;                 ///< prints no findings; the report has them
   std::string report_json;            ///< path to write findings and counters to, or ""
+  std::string suppress;               ///< path of a file of suppressions, or ""
   std::string trace;                  ///< path of a Perfetto trace, or ""
 };
 

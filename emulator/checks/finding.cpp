@@ -38,7 +38,8 @@ bool same_place(const Finding& a, const Finding& b) {
   if (a.source_line != b.source_line || a.source_file != b.source_file) return false;
   if (a.inlined_at != b.inlined_at) return false;
   if (a.source_line == 0 && a.ptx_line != b.ptx_line) return false;
-  if (!a.kernel.empty() || a.message == b.message) return true;  // calls have no place
+  if (!a.kernel.empty()) return true;  // calls have no line
+  if (a.message == b.message && a.called_at == b.called_at) return true;
   // A program that makes streams in a loop repeats one race of copies with other streams.
   return a.kind == FindingKind::stream_race && same_words(a.message, b.message) &&
          same_words(a.other, b.other) && same_words(a.allocation, b.allocation);
@@ -85,12 +86,14 @@ std::string to_string(const Finding& finding) {
   if (!finding.block.empty()) text += ", block " + finding.block;
   if (!finding.thread.empty()) text += ", thread " + finding.thread;
   if (!finding.other.empty()) text += "\n  against " + finding.other;
+  if (!finding.called_at.empty()) text += "\n  called at " + finding.called_at;
   if (!finding.allocation.empty()) text += "\n  memory: " + finding.allocation;
   if (finding.count > 1) text += "\n  seen " + std::to_string(finding.count) + " times";
   return text + "\n";
 }
 
 void FindingLog::add(Finding finding) {
+  if (completer_ != nullptr) completer_(finding);
   const std::lock_guard lock(mutex_);
   const auto known = std::find_if(findings_.begin(), findings_.end(),
                                   [&](const Finding& other) { return same_place(finding, other); });

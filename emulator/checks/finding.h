@@ -49,6 +49,7 @@ struct Finding {
   std::uint64_t address = 0;
   std::string allocation;   ///< accessed allocation, and the call that made it
   std::string other;        ///< the second access of a race
+  std::string called_at;    ///< call sites on the host of a finding that no kernel made, or ""
   std::uint64_t count = 1;  ///< how often it was seen at this line
 };
 
@@ -64,11 +65,15 @@ class FindingLog {
   bool has_errors() const;
   /// Calls this for each finding that is the first at its place.
   void listen(void (*listener)(const Finding&)) { listener_ = listener; }
+  /// Calls this for each finding before it is compared with others: it adds what only the process
+  /// knows.
+  void complete(void (*completer)(Finding&)) { completer_ = completer; }
 
  private:
   mutable std::mutex mutex_;
   std::vector<Finding> findings_;
   void (*listener_)(const Finding&) = nullptr;
+  void (*completer_)(Finding&) = nullptr;
 };
 
 /// Thrown where a GPU would abort the kernel; the finding is already in the log.

@@ -13,19 +13,21 @@ constexpr std::byte kWritten{1};
 
 /// Whether an instruction comes from the toolkit's headers, which read and discard unused items.
 bool is_of_toolkit(const Touch& touch) {
-  const std::string place = place_of(touch.execution, touch.instruction);
-  for (const char* const folder : {"/cub/", "/thrust/", "/cuda/", "cooperative_groups"}) {
-    const std::size_t found = place.find(folder);
-    if (found != std::string::npos && place.find("/include/") < found) return true;
-  }
-  return false;
+  static constexpr std::array<const char*, 4> kFolders = {"/cub/", "/thrust/", "/cuda/",
+                                                          "cooperative_groups"};
+  return is_in_headers(place_of(touch.execution, touch.instruction), kFolders);
+}
+
+const char* space_name(const Touch& touch) {
+  if (touch.shared) return "shared";
+  return touch.access.space == Space::local ? "local" : "global";
 }
 
 void report_unwritten(RaceDetector& reports, const Touch& touch, unsigned lane, bool partly) {
   const bool note = partly || is_of_toolkit(touch);
   reports.report(touch, lane, FindingKind::uninitialised,
                  std::string(touch.access.kind == AccessKind::atomic ? "an atomic" : "a load") +
-                     " of " + (touch.shared ? "shared" : "global") + " memory that " +
+                     " of " + space_name(touch) + " memory that " +
                      (partly ? "is partly written" : "nothing has written"),
                  "", note ? Severity::note : Severity::error);
 }
@@ -84,6 +86,16 @@ void InitialisationCheck::shared(RaceDetector& reports, const Touch& touch,
   if (touch.pointers->contiguous && check_contiguous(touch, marks(0))) return;
   each_lane(touch.execution.mask,
             [&](unsigned lane) { check_lane(reports, touch, lane, marks(lane)); });
+}
+
+void InitialisationCheck::local(RaceDetector& reports, const Touch& touch,
+                                std::vector<std::byte>& written, std::size_t bytes,
+                                const LaneAddresses& addresses) {
+  each_lane(touch.execution.mask, [&](unsigned lane) {
+    const std::uint64_t offset = addresses[lane] & ~kWindowMask;
+    if (offset + touch.access.bytes > bytes) return;
+    check_lane(reports, touch, lane, written.data() + lane * bytes + offset);
+  });
 }
 
 void InitialisationCheck::global(RaceDetector& reports, const Touch& touch,

@@ -130,6 +130,10 @@ void LaunchChecks::block_starts(Block& block) {
   state->written.assign(block.launch->shared_bytes, std::byte{0});
   state->written.resize(bytes, std::byte{1});  // the bytes that CUDA reserves
   state->pages.resize((bytes >> ShadowPage::kBytesLog) + 1);
+  const std::size_t local_bytes = block.launch->request.kernel.main->local_bytes;
+  const bool checks_local = state_->check_init && local_bytes != 0;
+  state->local_written.resize(checks_local ? block.warps.size() : 0);
+  for (auto& flags : state->local_written) flags.assign(kWarpSize * local_bytes, std::byte{0});
   block.check_state = state;
 }
 
@@ -172,12 +176,25 @@ void LaunchChecks::State::shared_access(Touch& touch, const LaneAddresses& addre
       [](ShadowPage&) {});
 }
 
+void LaunchChecks::State::access_local(Execution& execution, const Instruction& instruction,
+                                       const Access& access, const LaneAddresses& addresses) {
+  BlockState& block = state_of(*execution.block);
+  if (block.local_written.empty()) return;
+  Touch touch = touch_of(execution, instruction, access, block, block);
+  touch.addresses = &addresses;
+  InitialisationCheck::local(races, touch, block.local_written[execution.warp->index],
+                             execution.launch->request.kernel.main->local_bytes, addresses);
+}
+
 void LaunchChecks::access(Execution& execution, const Instruction& instruction,
                           const Access& access, const LaneAddresses& addresses,
                           const HostPointers& pointers, const std::byte* stored) {
   if (access.space == Space::shared) {
     return access_of_cluster(execution, instruction, access, addresses, pointers, stored,
                              *execution.block);
+  }
+  if (access.space == Space::local) {
+    return state_->access_local(execution, instruction, access, addresses);
   }
   if (access.space != Space::global) return;
   BlockState& block = state_of(*execution.block);

@@ -92,6 +92,10 @@ class LaunchChecks {
 void check_range(FindingLog& findings, Allocations& memory, const OperationOrder& order,
                  OperationId operation, std::uint64_t address, std::size_t bytes, AccessKind kind);
 
+/// Records that an operation makes or frees a range: like a store, except that nothing is written.
+void check_lifetime(FindingLog& findings, Allocations& memory, const OperationOrder& order,
+                    OperationId operation, std::uint64_t address, std::size_t bytes);
+
 /// Drops the history of a range that is freed.
 void forget_range(const Allocations& memory, std::uint64_t address, std::size_t bytes);
 

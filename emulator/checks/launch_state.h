@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -27,6 +28,8 @@ struct BlockState {
   std::uint64_t serial = 0;                        ///< unique to this run of a block
   std::vector<std::unique_ptr<ShadowPage>> pages;  ///< shadow of shared memory
   std::vector<std::byte> written;                  ///< one flag for each byte of shared memory
+  /// One flag for each byte of the kernel's local variables, by lane, for each warp.
+  std::vector<std::vector<std::byte>> local_written;
   ReaderLists readers{ReaderLists::Owner::block};  ///< readers of shared memory
   std::map<const Warp*, ClusterUse> uses;          ///< by warps of other blocks
 
@@ -73,6 +76,8 @@ struct LaunchChecks::State {
   void visit_lanes(const Touch& touch, const LaneAddresses& addresses, PageOf page_of,
                    Prepare prepare);
   void visit_lane(ShadowPage& page, const Touch& touch, std::uint64_t address, LaneMask lanes);
+  void access_local(Execution& execution, const Instruction& instruction, const Access& access,
+                    const LaneAddresses& addresses);
   void shared_access(Touch& touch, const LaneAddresses& addresses, BlockState& owner);
 };
 

@@ -1,5 +1,6 @@
 #include <halfgrad/emulator/checks/race_detector.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -19,9 +20,19 @@ bool same_value(const Touch& touch, unsigned lane) {
                      touch.pointers->lane[lane], touch.access.bytes) == 0;
 }
 
+/// CUB's device algorithms look at global memory that other blocks may write at the same time, and
+/// discard what came too early. Races in shared memory are the caller's: a temporary storage that
+/// is reused without a barrier.
+bool is_idiom_of_toolkit(const Touch& touch, const std::string& earlier_place) {
+  static constexpr std::array<const char*, 2> kFolders = {"/cub/", "/thrust/"};
+  return !touch.shared && is_in_headers(earlier_place, kFolders) &&
+         is_in_headers(place_of(touch.execution, touch.instruction), kFolders);
+}
+
 std::uint64_t address_of(const Touch& touch, unsigned lane) {
   if (touch.addresses == nullptr) return 0;
   const std::uint64_t address = (*touch.addresses)[lane];
+  if (touch.access.space == Space::local) return kLocalWindow | (address & ~kWindowMask);
   return touch.shared ? kSharedWindow | (address & ~kWindowMask) : address;
 }
 
@@ -40,14 +51,18 @@ void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
 
 void RaceDetector::report_race(const Touch& touch, unsigned lane, const Earlier& earlier) {
   const bool equal = touch.write && earlier.write && !touch.strong && same_value(touch, lane);
+  const std::string place = grids_.place(earlier.block, earlier.instruction);
   const std::string other = std::string(name_of(earlier.write, earlier.strong)) + " by " +
                             grids_.thread(earlier.block, earlier.thread, touch.kernel()) + " at " +
-                            grids_.place(earlier.block, earlier.instruction);
+                            place;
   std::string message = std::string(name_of(touch.write, touch.strong)) + " of " +
                         (touch.shared ? "shared" : "global") + " memory is not ordered with " +
                         name_of(earlier.write, earlier.strong) + " of another thread";
   if (equal) message += ", but stores the value that is already there";
-  report(touch, lane, FindingKind::race, message, other, equal ? Severity::note : Severity::error);
+  const bool idiom = is_idiom_of_toolkit(touch, place);
+  if (idiom) message += "; both lie in the headers of CUB or Thrust, which rely on it";
+  report(touch, lane, FindingKind::race, message, other,
+         equal || idiom ? Severity::note : Severity::error);
 }
 
 void RaceDetector::check_same_address(const Touch& touch, LaneMask lanes) {
@@ -104,7 +119,7 @@ void RaceDetector::check_cached(const ShadowPage& page, const Cell& cell, const 
              " of memory that this launch has written: its cache does not see stores of the launch",
          cell.write.listed
              ? "a store of this launch"
-             : "a store by " + thread_text(launch_, cell.write.block, cell.write.thread),
+             : "a store by " + grids_.thread(cell.write.block, cell.write.thread, touch.kernel()),
          texture ? Severity::error : Severity::note);
 }
 

@@ -103,6 +103,18 @@ void visit_page(RangeOperation& operation, ShadowPage& page, std::uint64_t begin
   }
 }
 
+void visit_pages(RangeOperation& range, Allocations& memory, std::uint64_t address,
+                 std::size_t bytes) {
+  GlobalShadow& shadow = GlobalShadow::of(memory);
+  const std::uint64_t end = address + bytes;
+  while (address < end) {
+    const std::uint64_t number = address >> ShadowPage::kBytesLog;
+    const std::uint64_t page_end = std::min(end, (number + 1) << ShadowPage::kBytesLog);
+    visit_page(range, shadow.page(number), address, page_end);
+    address = page_end;
+  }
+}
+
 }  // namespace
 
 void check_range(FindingLog& findings, Allocations& memory, const OperationOrder& order,
@@ -113,14 +125,13 @@ void check_range(FindingLog& findings, Allocations& memory, const OperationOrder
     check_written(findings, *allocation, order, operation, address, bytes, kind);
   }
   RangeOperation range{findings, order, operation, kind != AccessKind::load, allocation, {}};
-  GlobalShadow& shadow = GlobalShadow::of(memory);
-  const std::uint64_t end = address + bytes;
-  while (address < end) {
-    const std::uint64_t number = address >> ShadowPage::kBytesLog;
-    const std::uint64_t page_end = std::min(end, (number + 1) << ShadowPage::kBytesLog);
-    visit_page(range, shadow.page(number), address, page_end);
-    address = page_end;
-  }
+  visit_pages(range, memory, address, bytes);
+}
+
+void check_lifetime(FindingLog& findings, Allocations& memory, const OperationOrder& order,
+                    OperationId operation, std::uint64_t address, std::size_t bytes) {
+  RangeOperation range{findings, order, operation, true, memory.find(address, 1), {}};
+  visit_pages(range, memory, address, bytes);
 }
 
 void forget_range(const Allocations& memory, std::uint64_t address, std::size_t bytes) {

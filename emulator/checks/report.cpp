@@ -1,5 +1,6 @@
 #include <halfgrad/emulator/checks/report.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -137,6 +138,14 @@ std::string place_of(const Module& module, const Kernel& kernel, std::size_t cou
     return place_text(module, function->statements[index].location);
   }
   return "an unknown line";
+}
+
+bool is_in_headers(const std::string& place, std::span<const char* const> folders) {
+  const std::string innermost = place.substr(0, place.find(" (inlined at "));
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    const std::size_t found = innermost.find(folder);
+    return found != std::string::npos && innermost.find("/include/") < found;
+  });
 }
 
 std::string thread_text(const Dim3& grid_size, const Dim3& block_size, std::uint64_t block,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include <halfgrad/emulator/checks/finding.h>
@@ -29,6 +30,8 @@ std::string place_of(const Module& module, const Kernel& kernel, std::size_t cou
 /// "thread (3,0,0) of block (1,0,0)", from the sizes of grid and block, and linear indices.
 std::string thread_text(const Dim3& grid_size, const Dim3& block_size, std::uint64_t block,
                         unsigned thread);
+/// Whether a place lies in the headers of CUDA's toolkit, in one of these folders.
+bool is_in_headers(const std::string& place, std::span<const char* const> folders);
 /// The name without mangling.
 std::string readable_name(const std::string& mangled);
 

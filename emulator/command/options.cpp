@@ -86,6 +86,11 @@ void add_options(CLI::App& app, CommandOptions& options) {
   app.add_flag("--step{*}", options.step_kernel,
                "Print every instruction with its registers; --step=KERNEL: of kernels whose name "
                "contains KERNEL");
+  app.add_option("--suppress", settings.suppress,
+                 "File of known findings, which become notes: on each line a kind or *, and a text "
+                 "of the report")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--report", options.html, "Write a page of HTML")->type_name("FILE");
   app.add_option("--json", options.json, "Write findings and counters as JSON")->type_name("FILE");
   app.add_option("--junit", options.junit, "Write findings as JUnit's XML")->type_name("FILE");

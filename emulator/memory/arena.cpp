@@ -76,6 +76,8 @@ std::byte* Arena::shadow(std::uint64_t address) {
   return shadow_ + (address - begin_);
 }
 
+std::size_t Arena::gap_after(std::size_t bytes) { return std::clamp(bytes, kGap, kLargestGap); }
+
 void Arena::map_view_until(std::uint64_t end) {
   for (; mapped_ < end; mapped_ += kPiece) {
     const int file = fresh_bytes_file();
@@ -89,8 +91,8 @@ void Arena::map_view_until(std::uint64_t end) {
 
 std::uint64_t Arena::take_unused(std::size_t bytes, std::size_t alignment) {
   const std::uint64_t at = round_up(unused_, alignment);
-  if (bytes > reserved_ || at + bytes + kGap > end()) return 0;
-  unused_ = at + bytes + kGap;
+  if (bytes > reserved_ || at + bytes + gap_after(bytes) > end()) return 0;
+  unused_ = at + bytes + gap_after(bytes);
   map_view_until(unused_);
   return at;
 }
@@ -98,7 +100,7 @@ std::uint64_t Arena::take_unused(std::size_t bytes, std::size_t alignment) {
 std::uint64_t Arena::take_reusable(std::size_t bytes, std::size_t alignment) {
   for (auto range = reusable_.begin(); range != reusable_.end(); ++range) {
     const auto [from, size] = *range;
-    const std::uint64_t at = round_up(from, alignment), to = at + bytes + kGap;
+    const std::uint64_t at = round_up(from, alignment), to = at + bytes + gap_after(bytes);
     if (to > from + size) continue;
     reusable_.erase(range);
     if (at > from) reusable_.emplace(from, at - from);
@@ -140,8 +142,9 @@ void Arena::make_oldest_reusable() {
 
 void Arena::give_back(std::uint64_t begin, std::size_t bytes) {
   release_pages(begin, bytes);
-  quarantine_.push_back({begin, bytes + kGap});
-  quarantined_bytes_ += bytes + kGap;
+  const std::size_t with_gap = bytes + gap_after(bytes);
+  quarantine_.push_back({begin, with_gap});
+  quarantined_bytes_ += with_gap;
   while (quarantine_.size() > kQuarantinedRanges || quarantined_bytes_ > reserved_ / 4) {
     make_oldest_reusable();
   }

@@ -22,7 +22,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Returns the address of a free range followed by a gap of at least kGap bytes, or 0 if none is
+  /// Returns the address of a free range followed by a gap of gap_after(bytes), or 0 if none is
   /// left.
   std::uint64_t take(std::size_t bytes, std::size_t alignment);
   /// Returns a range that take() gave. Its pages go back to the system at once, its addresses are
@@ -36,8 +36,10 @@ class Arena {
   /// The byte of the shadow for the byte at `address`; maps the shadow when first asked for.
   std::byte* shadow(std::uint64_t address);
 
-  /// Bytes between two allocations, so that a small overrun never meets the next one.
-  static constexpr std::size_t kGap = 512;
+  /// Bytes between two allocations, so that an index of up to twice an array's size meets no other
+  /// array.
+  static std::size_t gap_after(std::size_t bytes);
+  static constexpr std::size_t kGap = 512, kLargestGap = std::size_t{16} << 20;
   static constexpr std::size_t kAlignment = 256;
   static constexpr unsigned char kFresh = 0xA5;
 

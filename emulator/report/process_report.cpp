@@ -27,6 +27,7 @@ Json of(const Finding& finding) {
           {"address", finding.address},
           {"allocation", finding.allocation},
           {"other", finding.other},
+          {"called_at", finding.called_at},
           {"count", finding.count},
           {"text", to_string(finding)}};
 }

@@ -37,9 +37,12 @@ cudaError_t api_call(const char* function, Body body) noexcept {
   });
 }
 
-/// Caller of a function of the C API, for messages: "program+0x1234 (main)". `address` is
-/// the function's return address.
+/// Callers of a function of the C API, for messages: "program+0x1234 (main)", at most four, the
+/// innermost first. Without debug information nvcc's host code has wrappers of cudaMalloc and of
+/// launches, so the innermost is not enough. `address` is the function's return address.
 std::string call_site(const void* address);
+/// Callers of the function of the C API that runs in this thread; "" if no program called it.
+std::string call_sites();
 
 /// "0x7f0012345600".
 std::string address_text(std::uint64_t value);

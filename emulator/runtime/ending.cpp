@@ -3,14 +3,18 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <utility>
 
 #include <unistd.h>
 
+#include <halfgrad/emulator/memory/host_guard.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/memory_pools.h>
+#include <halfgrad/emulator/runtime/streams/unfinished.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
 
@@ -18,6 +22,14 @@ namespace halfgrad::emulator {
 namespace {
 
 constexpr int kUnknownFunctionExit = 8;
+
+/// After an aborted kernel every cudaFree fails, so nothing is known about leaks.
+bool some_device_is_lost() {
+  for (int device = 0; device < process().settings.devices; ++device) {
+    if (device_is_lost(device)) return true;
+  }
+  return false;
+}
 
 void report_leaks() {
   for (const Allocation& allocation : process().memory.live()) {
@@ -39,14 +51,16 @@ void finish_work() {
 
 void write_reports() { write_report(process().findings.all(), launch_log(), process().settings); }
 
-void end_process(bool orderly) noexcept {
+void end_process(bool orderly, int exit_code = 0) noexcept {
   static std::atomic<bool> ends{false};
   if (ends.exchange(true)) return;  // an abort while the process ends must not wait for itself
   try {
     if (orderly) {
       finish_work();
-      check_unseen_errors();
-      if (process().settings.check_leak) report_leaks();
+      check_unseen_errors(exit_code);
+      const bool leaks = process().settings.check_leak && !some_device_is_lost();
+      report_unfinished(leaks);
+      if (leaks) report_leaks();
     }
     write_reports();
   } catch (...) {
@@ -54,7 +68,7 @@ void end_process(bool orderly) noexcept {
   }
 }
 
-void end_at_exit() { end_process(true); }
+void end_at_exit(int exit_code, void*) { end_process(true, exit_code); }
 
 void end_at_abort(int signal) {
   end_process(false);
@@ -62,11 +76,21 @@ void end_at_abort(int signal) {
   std::raise(signal);
 }
 
+/// A host access to device memory ends the program, so the report is written before.
+void end_at_host_access(std::uint64_t, const std::string& message) {
+  Finding finding;
+  finding.kind = FindingKind::host_access;
+  finding.message = message;
+  process().findings.add(std::move(finding));
+  end_process(false);
+}
+
 /// This library is initialised before the program and the libraries that use it, so its handler
 /// runs after all their destructors.
 __attribute__((constructor)) void register_ending() {
-  std::atexit(end_at_exit);
+  on_exit(end_at_exit, nullptr);
   std::signal(SIGABRT, end_at_abort);
+  set_host_access_report(end_at_host_access);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 struct UnseenLaunches {
   std::mutex mutex;
   std::map<std::thread::id, std::string> messages;
+  std::map<std::thread::id, std::string> mistakes;  ///< wrong arguments that calls refused
 };
 UnseenLaunches& unseen_launches() {
   static auto* const launches = new UnseenLaunches;
@@ -30,6 +31,23 @@ UnseenLaunches& unseen_launches() {
 void forget_unseen_launch() {
   const std::lock_guard lock(unseen_launches().mutex);
   unseen_launches().messages.erase(std::this_thread::get_id());
+  unseen_launches().mistakes.erase(std::this_thread::get_id());
+}
+
+/// Whether only a wrong program gets this error. A full memory or a missing feature is no mistake.
+bool is_mistake(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidSymbol:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidDevice:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidResourceHandle:
+      return true;
+    default:
+      return false;
+  }
 }
 
 constexpr int kMaxDevices = 64;
@@ -41,7 +59,16 @@ std::array<std::atomic<bool>, kMaxDevices> sticky_error_seen{};
 
 cudaError_t set_error(cudaError_t error) {
   // "Not ready" is an answer. A lost device returns its own error until it is reset.
-  if (error != cudaErrorNotReady && !device_is_lost(current_device())) last_error = error;
+  if (error == cudaErrorNotReady || device_is_lost(current_device())) return error;
+  last_error = error;
+  if (is_mistake(error)) {
+    const std::string sites = call_sites();
+    const std::lock_guard lock(unseen_launches().mutex);
+    if (!sites.empty()) {
+      unseen_launches().mistakes[std::this_thread::get_id()] =
+          std::string(cudaGetErrorName(error)) + " was returned at " + sites;
+    }
+  }
   return error;
 }
 
@@ -104,17 +131,24 @@ cudaError_t error_of_current_exception(const char* function) noexcept {
 
 void note_unseen_launch(std::string message) {
   const std::lock_guard lock(unseen_launches().mutex);
+  unseen_launches().mistakes.erase(std::this_thread::get_id());
   unseen_launches().messages[std::this_thread::get_id()] = std::move(message);
 }
 
-void check_unseen_errors() {
+void check_unseen_errors(int exit_code) {
   {
     const std::lock_guard lock(unseen_launches().mutex);
     for (const auto& [thread, message] : unseen_launches().messages) {
       report_call(FindingKind::unchecked_error, "kernel launch",
                   message + ", and no cudaGetLastError followed");
     }
+    for (const auto& [thread, message] : unseen_launches().mistakes) {
+      if (exit_code != 0) continue;  // the program noticed
+      report_call(FindingKind::unchecked_error, "runtime call",
+                  message + ", and no cudaGetLastError followed");
+    }
     unseen_launches().messages.clear();
+    unseen_launches().mistakes.clear();
   }
   for (int device = 0; device < process().settings.devices && device < kMaxDevices; ++device) {
     const auto i = static_cast<std::size_t>(device);

@@ -40,7 +40,7 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
   if (error != cudaSuccess && dropped) {
     const KernelFunction* named = module_table().find_kernel(kernel);
     note_unseen_launch((named == nullptr ? "an unknown kernel" : named->readable) +
-                       " was not launched: " + cudaGetErrorName(error));
+                       " was not launched: " + cudaGetErrorName(error) + ", at " + call_sites());
   }
   return error;
 }

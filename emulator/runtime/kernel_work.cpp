@@ -1,4 +1,5 @@
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -85,7 +86,9 @@ void run_kernel(const KernelFunction& function, const cudaKernelNodeParams& laun
                                 .cluster = sizes(cluster),
                                 .operation = operation,
                                 .order = &operation_order()};
-    launch_log().add(request, run(here, request));
+    std::exception_ptr failure;
+    launch_log().add(request, run(here, request, &failure));
+    if (failure != nullptr) std::rethrow_exception(failure);
   } catch (const KernelAborted& aborted) {
     set_sticky_error(error_after(aborted.kind), device);
   } catch (...) {

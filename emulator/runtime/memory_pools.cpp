@@ -66,13 +66,30 @@ bool is_capturing(cudaStream_t stream) {
          status != cudaStreamCaptureStatusNone;
 }
 
+/// Orders the begin or the end of an allocation with the operations that access it.
+void check_lifetime_of(const void* pointer, OperationId operation) {
+  Process& here = process();
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const Allocation* const found = here.memory.find(address, 1);
+  if (found == nullptr || !here.settings.check_race) return;
+  check_lifetime(here.findings, here.memory, operation_order(), operation, address, found->bytes);
+}
+
 cudaError_t allocate_async(const char* function, const void* caller, void** pointer,
                            std::size_t bytes, cudaStream_t stream) {
   return api_call(function, [&] {
     // Memory of a captured graph lives as long as the process, so that every launch finds it.
-    const std::string owner = is_capturing(stream) ? kGraphMemory : "";
-    return allocate_memory(MemoryKind::device, pointer, bytes,
-                           owner + function + " at " + call_site(caller));
+    const bool of_graph = is_capturing(stream);
+    const std::string owner = of_graph ? kGraphMemory : "";
+    const cudaError_t error = allocate_memory(MemoryKind::device, pointer, bytes,
+                                              owner + function + " at " + call_site(caller));
+    if (error != cudaSuccess || of_graph || *pointer == nullptr) return error;
+    Work work;
+    work.kind = WorkKind::allocation;
+    work.name = function;
+    work.device = current_device();
+    work.run = [made = *pointer](OperationId operation) { check_lifetime_of(made, operation); };
+    return enqueue(stream, std::move(work));
   });
 }
 
@@ -89,8 +106,10 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
     }
     const bool of_graph = found->made_by.rfind(kGraphMemory, 0) == 0;
     const int device = work.device;
-    work.run = [=](OperationId) {
-      if (!of_graph && !device_is_lost(device)) free_memory("cudaFreeAsync", pointer, false);
+    work.run = [=](OperationId operation) {
+      if (of_graph || device_is_lost(device)) return;
+      check_lifetime_of(pointer, operation);
+      free_memory("cudaFreeAsync", pointer, false);
     };
     return enqueue(stream, std::move(work));
   });

@@ -5,22 +5,47 @@
 #include <mutex>
 #include <utility>
 
+#include <halfgrad/emulator/checks/suppressions.h>
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/ending.h>
 #include <halfgrad/emulator/runtime/kernel_api.h>
 #include <halfgrad/emulator/runtime/streams/conditional.h>
+#include <halfgrad/emulator/runtime/streams/scheduler.h>
 #include <halfgrad/emulator/runtime/texture_objects.h>
 #include <halfgrad/emulator/runtime/work.h>
 #include <halfgrad/emulator/simt/device_heap.h>
 
 namespace halfgrad::emulator {
 
+namespace {
+
+const Suppressions& suppressions() {
+  static const auto* const read = new Suppressions(
+      settings().suppress.empty() ? Suppressions() : Suppressions::read(settings().suppress));
+  return *read;
+}
+
+/// A call has no line of a kernel, but callers. Work that waited in a lazy stream has lost them.
+void complete_finding(Finding& finding) {
+  const bool late = settings().lazy_streams && Scheduler::running_operation() != 0;
+  const bool at_end =
+      finding.kind == FindingKind::leak || finding.kind == FindingKind::unchecked_error;
+  if (finding.kernel.empty() && finding.called_at.empty() && !late && !at_end) {
+    finding.called_at = call_sites();
+  }
+  suppressions().apply(finding);
+}
+
+}  // namespace
+
 Process& process() {
   // It is never destroyed: destructors of the program's static objects free device memory.
   static Process* const one = [] {
     auto* made = new Process{settings(), {}, {}};
     if (!made->settings.quiet) made->findings.listen(print_finding);
+    suppressions();  // a wrong file ends the program before it begins
+    made->findings.complete(complete_finding);
     return made;
   }();
   return *one;
@@ -61,7 +86,8 @@ std::byte* host_view(const void* pointer, std::size_t bytes, AccessKind kind, Op
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const Allocation* found = here.memory.find(address, bytes);
   if (found == nullptr) {
-    report_call(FindingKind::out_of_bounds, function,
+    const bool freed = here.memory.was_freed(address);
+    report_call(freed ? FindingKind::use_after_free : FindingKind::out_of_bounds, function,
                 (kind == AccessKind::load ? "reads " : "writes ") + std::to_string(bytes) +
                     " bytes at " + address_text(address) + ": " +
                     here.memory.describe_neighbour(address));

@@ -84,6 +84,11 @@ void BlockBarriers::arrive(Execution& execution, const Instruction& instruction,
     phase.any = false;
     open_ |= 1u << id;
   }
+  if (count % kWarpSize != 0) {
+    report(execution, instruction, lane, FindingKind::barrier,
+           "barrier " + std::to_string(id) + " expects " + std::to_string(count) +
+               " threads, but the count must be a multiple of the warp size");
+  }
   const auto threads = static_cast<std::uint32_t>(kWarpSize * block_->warps.size());
   const auto normal = [&](std::uint32_t n) { return n == threads ? 0 : n; };
   if (normal(count) != normal(phase.expected)) {
@@ -171,6 +176,23 @@ void BlockBarriers::check_passed_by(Warp& warp, const LaneGroup& group, unsigned
       return;
     }
   }
+  note_left_early(warp, group, id);
+}
+
+/// A barrier waits for threads that did not exit (CUDA C++ Programming Guide, "Independent Thread
+/// Scheduling"), so an early return is legal. It is often a mistake in a tail all the same.
+void BlockBarriers::note_left_early(Warp& warp, const LaneGroup& group, unsigned id) {
+  const Instruction& instruction = instruction_of(group);
+  if (std::find(left_early_.begin(), left_early_.end(), &instruction) != left_early_.end()) return;
+  left_early_.push_back(&instruction);
+  std::size_t exited = block_->threads;
+  for (const Warp& other : block_->warps)
+    exited -= static_cast<unsigned>(std::popcount(other.alive));
+  report(execution_of(*block_, warp, group), instruction, first_lane(group.mask),
+         FindingKind::barrier,
+         std::to_string(exited) + " threads returned before they reached barrier " +
+             std::to_string(id) + ", which waits for the others only",
+         0, "", Severity::note);
 }
 
 /// A thread passed the barrier by if its last instruction can follow the barrier, and the barrier

@@ -48,7 +48,11 @@ class BlockBarriers {
     std::vector<LaneMask> partial;  ///< lanes of warps that did not arrive as a whole yet, by warp
   };
 
-  void prepare() { known_.clear(); }  ///< for another kernel
+  /// Prepares for another kernel.
+  void prepare() {
+    known_.clear();
+    left_early_.clear();
+  }
   void start_block(Block& block);
 
   /// Lanes of one group arrive. The group of those that wait must be in its warp's list already,
@@ -68,6 +72,7 @@ class BlockBarriers {
   void complete(unsigned id);
   /// Reports threads that left the kernel from behind a barrier which others wait at.
   void check_passed_by(Warp& warp, const LaneGroup& group, unsigned id);
+  void note_left_early(Warp& warp, const LaneGroup& group, unsigned id);
   bool passed_by(const Function& function, std::uint32_t barrier, std::uint32_t last_pc);
 
   Block* block_ = nullptr;
@@ -79,7 +84,8 @@ class BlockBarriers {
     std::uint32_t barrier, last_pc;
     bool passed;
   };
-  std::vector<Passing> known_;  ///< answers of passed_by()
+  std::vector<Passing> known_;                  ///< answers of passed_by()
+  std::vector<const Instruction*> left_early_;  ///< barriers of the kernel that have a note
 };
 
 }  // namespace halfgrad::emulator

@@ -69,7 +69,8 @@ BlockRun::Outcome BlockRun::run(std::uint64_t units) {
     for (const WarpRun& warp : warps_) sum += warp.polled();
     return sum;
   };
-  const std::uint64_t polled_before = polled();
+  const std::uint64_t polled_before = polled(), changes_before = block_.changes;
+  only_polled_ = false;
   std::uint64_t used = 0;
   for (;;) {
     if (grid_->aborted.load(std::memory_order_relaxed) < block_.number) return Outcome::stopped;
@@ -84,7 +85,9 @@ BlockRun::Outcome BlockRun::run(std::uint64_t units) {
     used += round;
     if (used < kShortest) continue;
     if (executed() > grid_->launch.machine.settings.max_instructions) too_long();
-    if (2 * (polled() - polled_before) >= used) return Outcome::spins;
+    const std::uint64_t polls = polled() - polled_before;
+    only_polled_ = 10 * polls >= 9 * used && block_.changes == changes_before;
+    if (2 * polls >= used) return Outcome::spins;
     if (used >= units) return Outcome::out_of_time;
   }
 }

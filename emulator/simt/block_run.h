@@ -33,6 +33,10 @@ class BlockRun {
   /// Appends what printf wrote.
   void print(const std::string& text) { printed_ += text; }
   void flush_output();
+  /// Whether the last turn only polled memory, and changed nothing.
+  bool only_polled() const { return only_polled_; }
+  /// All blocks poll memory that nothing changes: adds a finding and throws KernelAborted.
+  [[noreturn]] void polls_in_vain();
   /// Instructions that the block's warps executed.
   std::uint64_t executed() const;
   /// Nothing can run: adds findings that say where the warps wait, and throws KernelAborted
@@ -42,6 +46,7 @@ class BlockRun {
  private:
   bool finished() const;
   [[noreturn]] void too_long();
+  [[noreturn]] void abort_running(const std::string& problem);
 
   GridState* grid_ = nullptr;
   ClusterBarrier* cluster_ = nullptr;
@@ -49,6 +54,7 @@ class BlockRun {
   std::vector<WarpRun> warps_;
   BlockBarriers barriers_;
   std::string printed_;
+  bool only_polled_ = false;
 };
 
 }  // namespace halfgrad::emulator

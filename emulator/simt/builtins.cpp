@@ -76,11 +76,29 @@ void call_set_conditional(LaneCall& call) {
                handle);
 }
 
+/// Freeing memory races with accesses of other threads as a store to all of it would. The first
+/// bytes stand for large pieces.
+void check_free(LaneCall& call, std::uint64_t address, std::size_t bytes) {
+  constexpr std::size_t kWord = 4, kMostBytes = 1024;
+  LaunchChecks* const checks = call.run.launch().checks.get();
+  if (checks == nullptr || !call.run.launch().machine.settings.check_race) return;
+  const Access access{.space = Space::global, .kind = AccessKind::store, .bytes = kWord};
+  const std::uint64_t end = address + std::min(bytes, kMostBytes);
+  for (; address + kWord <= end; address += kWord) {
+    LaneAddresses addresses{};
+    addresses[call.lane] = address;
+    checks->access(call.execution, call.instruction, access, addresses, HostPointers(), nullptr);
+  }
+}
+
 }  // namespace
 
 std::uint64_t device_malloc(LaneCall& call, std::uint64_t bytes) {
   const Machine& machine = call.run.launch().machine;
-  const std::uint64_t address = machine.heap == nullptr ? 0 : machine.heap->allocate(bytes);
+  const std::uint64_t address =
+      machine.heap == nullptr
+          ? 0
+          : machine.heap->allocate(bytes, place_of(call.execution, call.instruction));
   // Accesses of other threads before they freed the piece come before this call.
   if (address != 0 && machine.settings.check_race) {
     GlobalShadow::of(machine.memory).forget_bytes(address, address + bytes);
@@ -90,8 +108,11 @@ std::uint64_t device_malloc(LaneCall& call, std::uint64_t bytes) {
 
 void device_free(LaneCall& call, std::uint64_t address, const std::string& function,
                  const std::string& allocator) {
+  if (address == 0) return;
   DeviceHeap* heap = call.run.launch().machine.heap;
-  if (address == 0 || (heap != nullptr && heap->free(address))) return;
+  const std::size_t bytes = heap == nullptr ? 0 : heap->bytes_at(address);
+  if (bytes != 0) check_free(call, address, bytes);
+  if (bytes != 0 && heap->free(address)) return;
   abort_kernel(call.execution, call.instruction, call.lane, FindingKind::invalid_call,
                function + ": expected an address that " + allocator +
                    " returned in a kernel and that is not free",

@@ -3,6 +3,7 @@
 #include <halfgrad/emulator/simt/child_launches.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <halfgrad/emulator/simt/device_api.h>
@@ -24,8 +25,13 @@ class LaunchTree {
   LaunchTree(const LaunchTree&) = delete;
   LaunchTree& operator=(const LaunchTree&) = delete;
 
-  LaunchCounters run() {
-    run_tree(root_, nullptr, 0);
+  LaunchCounters run(std::exception_ptr* failure) {
+    try {
+      run_tree(root_, nullptr, 0);
+    } catch (...) {
+      if (failure == nullptr || !has_root_) throw;
+      *failure = std::current_exception();
+    }
     return std::move(counters_);
   }
 
@@ -54,13 +60,15 @@ class LaunchTree {
     launch.known = known;
     launch.children = &children;
     if (checks_ != nullptr) checks_->add_grid(launch);
-    LaunchCounters counters = run_one_grid(launch);
+    std::exception_ptr failure;
+    LaunchCounters counters = run_one_grid(launch, failure);
     if (!has_root_) {
       counters_ = std::move(counters);
       has_root_ = true;
     } else if (machine_.device_api != nullptr) {
       machine_.device_api->launched(request, counters);
     }
+    if (failure != nullptr) std::rethrow_exception(failure);
     const std::deque<DeviceWork> work = children.take(tail);
     KnownAccesses done = run_children(work, depth);
     const bool needed = checks_ != nullptr && (depth != 0 || !tail.empty());
@@ -138,8 +146,9 @@ std::deque<DeviceWork> ChildLaunches::take(std::deque<DeviceWork>& tail) {
   return rest;
 }
 
-LaunchCounters run_with_children(const Machine& machine, const LaunchRequest& request) {
-  return LaunchTree(machine, request).run();
+LaunchCounters run_with_children(const Machine& machine, const LaunchRequest& request,
+                                 std::exception_ptr* failure) {
+  return LaunchTree(machine, request).run(failure);
 }
 
 }  // namespace halfgrad::emulator

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -89,7 +90,9 @@ class ChildLaunches {
   std::map<std::pair<std::uint64_t, unsigned>, int> errors;  ///< by block and thread
 };
 
-/// Runs a grid, the grids that it launches, and theirs. Returns the counters of the first one.
-LaunchCounters run_with_children(const Machine& machine, const LaunchRequest& request);
+/// Runs a grid, the grids that it launches, and theirs. Returns the counters of the first one. An
+/// exception that ends one of them goes to `failure`, unless that is nullptr.
+LaunchCounters run_with_children(const Machine& machine, const LaunchRequest& request,
+                                 std::exception_ptr* failure);
 
 }  // namespace halfgrad::emulator

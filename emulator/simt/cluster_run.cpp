@@ -94,6 +94,11 @@ void ClusterRun::end_checks() {
   for (auto& block : blocks_) checks->block_ends(block->block());
 }
 
+bool ClusterRun::only_polled() const {
+  return std::all_of(blocks_.begin(), blocks_.end(),
+                     [](const auto& block) { return block->only_polled(); });
+}
+
 std::uint64_t ClusterRun::executed() const {
   std::uint64_t sum = 0;
   for (const auto& block : blocks_) sum += block->executed();

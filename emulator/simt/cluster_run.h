@@ -23,6 +23,10 @@ class ClusterRun {
 
   /// Number of the block that ran last.
   std::uint64_t current_block() { return blocks_[current_]->block().number; }
+  /// Whether all blocks only polled memory in their last turns, and changed nothing.
+  bool only_polled() const;
+  /// As BlockRun::polls_in_vain does.
+  [[noreturn]] void polls_in_vain() { blocks_[current_]->polls_in_vain(); }
   std::uint64_t executed() const;
   void flush_output();
 

@@ -1,19 +1,19 @@
 #include <halfgrad/emulator/simt/device_heap.h>
 
-#include <algorithm>
-#include <cstring>
-#include <iterator>
-
 namespace halfgrad::emulator {
 namespace {
 
 constexpr std::size_t kAlignment = 16;
 
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 }  // namespace
 
 bool DeviceHeap::resize(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (allocation_ != nullptr) return false;
+  if (was_used_) return false;
   bytes_ = bytes;
   return true;
 }
@@ -23,57 +23,39 @@ std::size_t DeviceHeap::bytes() const {
   return bytes_;
 }
 
-std::uint64_t DeviceHeap::allocate(std::size_t bytes) {
+std::uint64_t DeviceHeap::allocate(std::size_t bytes, const std::string& made_at) {
   const std::lock_guard lock(mutex_);
-  if (bytes == 0 || bytes > bytes_) return 0;
-  if (allocation_ == nullptr) {
-    allocation_ = memory_.allocate(MemoryKind::device, device_, bytes_, 256, name_);
-    if (allocation_ == nullptr) return 0;
-    free_[0] = bytes_;
-  }
-  const std::size_t size = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  const auto piece =
-      std::find_if(free_.begin(), free_.end(), [&](const auto& one) { return one.second >= size; });
-  if (piece == free_.end()) return 0;
-  const auto [offset, available] = *piece;
-  free_.erase(piece);
-  if (available > size) free_[offset + size] = available - size;
-  used_[offset] = size;
-  // A fresh piece is not written, whatever it held before.
-  if (allocation_->written != nullptr) std::memset(allocation_->written + offset, 0, size);
-  return allocation_->begin + offset;
+  if (bytes == 0 || bytes > bytes_ || rounded(bytes) > bytes_ - in_use_) return 0;
+  const std::string name = made_at.empty() ? name_ : std::string(name_) + " at " + made_at;
+  const Allocation* const made =
+      memory_.allocate(MemoryKind::device, device_, bytes, kAlignment, name);
+  if (made == nullptr) return 0;
+  was_used_ = true;
+  in_use_ += rounded(bytes);
+  used_[made->begin] = bytes;
+  return made->begin;
+}
+
+std::size_t DeviceHeap::bytes_at(std::uint64_t address) const {
+  const std::lock_guard lock(mutex_);
+  const auto piece = used_.find(address);
+  return piece == used_.end() ? 0 : piece->second;
 }
 
 void DeviceHeap::release() {
   const std::lock_guard lock(mutex_);
-  if (allocation_ != nullptr) memory_.free(allocation_->begin);
-  allocation_ = nullptr;
-  free_.clear();
+  for (const auto& [address, bytes] : used_) memory_.free(address);
   used_.clear();
+  in_use_ = 0;
 }
 
 bool DeviceHeap::free(std::uint64_t address) {
   const std::lock_guard lock(mutex_);
-  if (allocation_ == nullptr || address < allocation_->begin) return false;
-  const auto piece = used_.find(address - allocation_->begin);
+  const auto piece = used_.find(address);
   if (piece == used_.end()) return false;
-  auto [offset, size] = *piece;
+  in_use_ -= rounded(piece->second);
   used_.erase(piece);
-  // Joins the piece with free neighbours.
-  const auto after = free_.lower_bound(offset);
-  if (after != free_.end() && offset + size == after->first) {
-    size += after->second;
-    free_.erase(after);
-  }
-  const auto behind = free_.lower_bound(offset);
-  if (behind != free_.begin()) {
-    const auto before = std::prev(behind);
-    if (before->first + before->second == offset) {
-      before->second += size;
-      return true;
-    }
-  }
-  free_[offset] = size;
+  memory_.free(address);
   return true;
 }
 

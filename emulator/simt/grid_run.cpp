@@ -70,10 +70,26 @@ class GridWorker {
   std::uint64_t executed() const { return executed_; }  ///< instructions, about
 
  private:
+  /// Ends the launch when all blocks have polled in vain for long.
+  void count_fruitless(ClusterRun& run, ClusterRun::Outcome outcome) {
+    constexpr std::uint64_t kMostTurns = 1 << 16, kMostTurnsOfBlock = 64;
+    if (outcome != ClusterRun::Outcome::spins || !run.only_polled()) {
+      grid_.fruitless_turns.store(0, std::memory_order_relaxed);
+      return;
+    }
+    const std::uint64_t turns = grid_.fruitless_turns.fetch_add(1, std::memory_order_relaxed);
+    const bool all_started =
+        grid_.next_cluster.load() >= grid_.clusters || grid_.resident.load() >= grid_.resident_limit;
+    const std::uint64_t blocks = grid_.resident.load();
+    if (all_started && turns > std::max(kMostTurns, kMostTurnsOfBlock * blocks))
+      run.polls_in_vain();
+  }
+
   ClusterRun::Outcome turn(ClusterRun& run) {
     try {
       const ClusterRun::Outcome outcome = run.run(kBlockTurn);
       run.flush_output();
+      count_fruitless(run, outcome);
       const bool stops =
           outcome == ClusterRun::Outcome::stopped ||
           (outcome == ClusterRun::Outcome::spins && grid_.aborted.load() != GridState::kNone);
@@ -189,7 +205,6 @@ LaunchCounters run_grid(GridState& grid) {
   }
   if (helped) pool.finish();
   grid.flush_output();
-  grid.rethrow();
   return task.take_sum();
 }
 

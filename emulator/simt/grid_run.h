@@ -5,7 +5,7 @@
 namespace halfgrad::emulator {
 
 /// Runs all blocks, spread over host threads, and returns the counters of their instructions.
-/// Throws the exception of the lowest block that ended with one.
+/// `grid` keeps the exception of the lowest block that ended with one.
 LaunchCounters run_grid(GridState& grid);
 
 }  // namespace halfgrad::emulator

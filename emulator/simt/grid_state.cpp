@@ -12,10 +12,6 @@ void GridState::abort(std::uint64_t block, std::exception_ptr exception) {
   exception_ = std::move(exception);
 }
 
-void GridState::rethrow() const {
-  if (exception_ != nullptr) std::rethrow_exception(exception_);
-}
-
 void GridState::print(std::uint64_t block, std::string text) {
   const std::lock_guard lock(mutex_);
   printed_[block] += text;

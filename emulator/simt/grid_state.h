@@ -28,13 +28,15 @@ struct GridState {
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> resident{0};
   std::atomic<std::uint64_t> aborted{kNone};  ///< lowest block that ended the launch
+  /// Turns of blocks since the last one that did more than poll memory which nothing changed.
+  std::atomic<std::uint64_t> fruitless_turns{0};
 
   /// Records the exception that ended a block. Blocks with a higher number stop, and blocks with a
   /// lower number go on: the lowest failing block decides, so the number of threads does not
   /// matter.
   void abort(std::uint64_t block, std::exception_ptr exception);
-  /// Throws the exception of the lowest block, if there is one.
-  void rethrow() const;
+  /// The exception of the lowest block, or nullptr.
+  std::exception_ptr failure() const { return exception_; }
   /// Keeps what the block printed; printf's output appears in the order of the blocks.
   void print(std::uint64_t block, std::string text);
   void flush_output();

@@ -82,11 +82,12 @@ std::uint64_t resident_blocks(const Launch& launch) {
 
 }  // namespace
 
-LaunchCounters run(const Machine& machine, const LaunchRequest& request) {
-  return run_with_children(machine, request);
+LaunchCounters run(const Machine& machine, const LaunchRequest& request,
+                   std::exception_ptr* failure) {
+  return run_with_children(machine, request, failure);
 }
 
-LaunchCounters run_one_grid(Launch& launch) {
+LaunchCounters run_one_grid(Launch& launch, std::exception_ptr& failure) {
   const auto begin = std::chrono::steady_clock::now();
   const LaunchRequest& request = launch.request;
   lay_out_shared_memory(launch);
@@ -95,6 +96,7 @@ LaunchCounters run_one_grid(Launch& launch) {
   grid.resident_limit = request.cooperative ? GridState::kNone : resident_blocks(launch);
   grid.step = steps_through(launch);
   LaunchCounters counters = run_grid(grid);
+  failure = grid.failure();
   counters.blocks = grid.blocks;
   counters.warps = grid.blocks * ((request.block.product() + kWarpSize - 1) / kWarpSize);
   counters.host_seconds =

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -66,11 +67,14 @@ struct Launch {
 };
 
 /// Runs the whole grid, with its blocks spread over host threads, then the grids that its kernel
-/// launched, and returns the counters of the first one.
-/// Findings go to the machine's log. Throws KernelAborted where a GPU would abort the kernel.
-LaunchCounters run(const Machine& machine, const LaunchRequest& request);
+/// launched, and returns the counters of the first one. Findings go to the machine's log. Throws
+/// KernelAborted where a GPU would abort the kernel; with `failure`, the exception goes there, and
+/// the counters until then are returned.
+LaunchCounters run(const Machine& machine, const LaunchRequest& request,
+                   std::exception_ptr* failure = nullptr);
 
-/// Runs one grid. `launch` needs its machine, request, checks and children.
-LaunchCounters run_one_grid(Launch& launch);
+/// Runs one grid. `launch` needs its machine, request, checks and children. An exception that ended
+/// a block goes to `failure`.
+LaunchCounters run_one_grid(Launch& launch, std::exception_ptr& failure);
 
 }  // namespace halfgrad::emulator

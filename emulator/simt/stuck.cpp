@@ -120,20 +120,29 @@ void BlockRun::stuck() {
                  : "lanes wait for others of their warp that never arrive at this instruction";
   abort_kernel(execution_of(*this, block_, *warp_of_finding, group),
                group.frame->function->code[group.pc], first_lane(group.mask),
-               at_barrier ? FindingKind::barrier : FindingKind::deadlock,
+               at_barrier ? FindingKind::barrier : FindingKind::warp_sync,
                problem + where_all_wait(*this, block_));
 }
 
 void BlockRun::too_long() {
+  abort_running("the warps of a block executed " + std::to_string(executed()) +
+                " instructions, more than max_instructions: they probably wait for memory that "
+                "nobody writes");
+}
+
+void BlockRun::polls_in_vain() {
+  abort_running(
+      "all blocks that run wait for memory that none of them writes: what they wait for comes from "
+      "a block that has not started, has ended, or waits itself");
+}
+
+void BlockRun::abort_running(const std::string& problem) {
   for (Warp& warp : block_.warps) {
     for (LaneGroup& group : warp.groups) {
       if (group.state != State::ready) continue;
       abort_kernel(execution_of(*this, block_, warp, group), group.frame->function->code[group.pc],
                    first_lane(group.mask), FindingKind::deadlock,
-                   "the warps of a block executed " + std::to_string(executed()) +
-                       " instructions, more than max_instructions: they probably wait for memory "
-                       "that nobody writes" +
-                       where_all_wait(*this, block_));
+                   problem + where_all_wait(*this, block_));
     }
   }
   stuck();

@@ -108,6 +108,7 @@ struct Block {
   std::vector<InstructionCounters>* counters = nullptr;  ///< owned by the running host thread
   std::vector<BarrierCopy> barrier_copies;  ///< in the order of issue; empty when a block starts
   void* check_state = nullptr;              ///< private data of LaunchChecks
+  std::uint64_t changes = 0;  ///< stores, and atomics that changed a value, since it started
 };
 
 /// Counters of the instruction that runs.

@@ -3,6 +3,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <initializer_list>
 
 #define CHECK(call)                                               \
   do {                                                            \
@@ -32,4 +34,21 @@ inline int finish() {
   const cudaError_t status = cudaDeviceSynchronize();
   if (status != cudaSuccess) std::printf("%s\n", cudaGetErrorString(status));
   return 0;
+}
+
+// One program of a file that holds several.
+struct Case {
+  const char* name;
+  void (*run)();
+};
+
+// Runs the case that the command line names, or lists the names without one.
+inline int run_case(int count, char** arguments, std::initializer_list<Case> cases) {
+  for (const Case& one : cases) {
+    if (count < 2) std::printf("%s\n", one.name);
+    if (count < 2 || std::strcmp(arguments[1], one.name) != 0) continue;
+    one.run();
+    return finish();
+  }
+  return count < 2 ? 0 : 2;
 }

@@ -9,6 +9,7 @@
 #include <halfgrad/emulator/ptx/instructions/memory_decoders.h>
 #include <halfgrad/emulator/ptx/instructions/memory_form.h>
 #include <halfgrad/emulator/ptx/instructions/reductions.h>
+#include <halfgrad/emulator/simt/warp.h>
 
 namespace halfgrad::emulator {
 namespace {
@@ -53,8 +54,13 @@ void each_atomic(Execution& execution, const Instruction& instruction, Update up
     each_lane(execution.mask, [&](unsigned lane) {
       std::byte* place = places.lane[lane] + i * sizeof(Bits);
       const bool flush = (flushed >> lane & 1) != 0;
-      const Bits before = replace<Bits>(place, of_one_thread,
-                                        [&](Bits old) { return update(i, lane, old, flush); });
+      bool changes = false;
+      const Bits before = replace<Bits>(place, of_one_thread, [&](Bits old) {
+        const Bits updated = update(i, lane, old, flush);
+        changes = updated != old;
+        return updated;
+      });
+      execution.block->changes += changes ? 1 : 0;
       if (options.returns_value) execution.lanes<Bits>(destination)[lane] = before;
     });
   }

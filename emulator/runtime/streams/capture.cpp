@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
@@ -67,6 +68,7 @@ cudaError_t begin_capture(Stream& stream, cudaStreamCaptureMode mode, Graph* gra
   capture->id = ++last_id;
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
+  capture->began_at = call_sites();
   capture->origin = &stream;
   capture->streams = {&stream};
   capture->owns_graph = graph == nullptr;

@@ -19,6 +19,7 @@ struct Capture {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread;
   bool is_valid = true;
+  std::string began_at;  ///< call sites
   Stream* origin = nullptr;
   std::vector<Stream*> streams;  ///< origin first
   Graph* graph = nullptr;

@@ -82,6 +82,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaStreamEndCapture(cudaStream_t handle, cuda
     if (graph == nullptr) return error;
     if (out != nullptr) {
       *out = graph->handle;
+      if (graph->made_at.empty()) graph->made_at = call_sites();
     } else if (owns_graph) {
       graph_table().destroy(*graph);
     }

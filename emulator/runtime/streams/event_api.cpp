@@ -22,6 +22,7 @@ cudaError_t make_event(const char* function, cudaEvent_t* out, unsigned flags) {
     Event& made = *event;
     made.device = current_device();
     made.flags = flags;
+    made.made_at = call_sites();
     made.handle = *out = state.events.add(std::move(event));
     return cudaSuccess;
   });

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -50,6 +51,7 @@ struct Graph {
   GraphNode* parent = nullptr;    ///< the child graph node that owns this graph
   bool is_captured = false;       ///< a capture adds nodes to it now
   bool is_executable = false;     ///< a copy that cudaGraphInstantiate made
+  std::string made_at;            ///< call sites, of graphs that the program must destroy
   std::vector<GraphNode*> nodes;  ///< in order of creation
   std::vector<std::shared_ptr<UserObject>> user_objects;  ///< one element for each reference
 };
@@ -66,6 +68,10 @@ class GraphTable {
   void destroy(GraphNode& node);
 
   Graph* find(cudaGraph_t handle) const { return graphs_.find(handle); }
+  template <class F>
+  void each(F f) const {
+    graphs_.each(f);
+  }
   GraphNode* find(cudaGraphNode_t handle) const { return nodes_.find(handle); }
 
  private:

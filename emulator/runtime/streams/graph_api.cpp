@@ -98,7 +98,9 @@ GraphNode* find_node(cudaGraphNode_t handle, const char* function) {
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphCreate(cudaGraph_t* out, unsigned flags) {
   return locked_call("cudaGraphCreate", [&](StreamState&) {
     if (out == nullptr || flags != 0) return cudaErrorInvalidValue;
-    *out = graph_table().make_graph().handle;
+    Graph& made = graph_table().make_graph();
+    made.made_at = call_sites();
+    *out = made.handle;
     return cudaSuccess;
   });
 }
@@ -118,7 +120,9 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphClone(cudaGraph_t* out, cudaGraph_t handle) {
   return with_graph("cudaGraphClone", handle, [&](Graph& graph) {
     if (out == nullptr) return cudaErrorInvalidValue;
-    *out = graph_table().clone(graph).handle;
+    Graph& made = graph_table().clone(graph);
+    made.made_at = call_sites();
+    *out = made.handle;
     return cudaSuccess;
   });
 }

@@ -21,6 +21,7 @@ cudaError_t make_exec(const char* function, cudaGraphExec_t* out, cudaGraph_t ha
       report_call(FindingKind::invalid_call, function, "the graph has a cycle", Severity::note);
       return cudaErrorInvalidValue;
     }
+    exec->graph->made_at = call_sites();
     *out = exec->handle;
     return cudaSuccess;
   });

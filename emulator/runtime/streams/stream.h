@@ -32,6 +32,7 @@ struct Stream {
   std::shared_ptr<Capture> capture;              ///< nullptr: not captured
   std::vector<GraphNode*> capture_dependencies;  ///< dependencies of the next node
   cudaStreamAttrValue synchronization_policy{}, access_policy{};
+  std::string made_at;  ///< call sites, of created streams
 
   /// Whether it waits for the legacy stream, and the legacy stream for it.
   bool blocks_with_legacy() const {
@@ -54,6 +55,7 @@ struct Event {
   bool is_captured = false;
   std::vector<GraphNode*> capture_dependencies;  ///< nodes that a waiting stream then follows
   std::shared_ptr<unsigned> polls = std::make_shared<unsigned>(0);
+  std::string made_at;  ///< call sites
 };
 
 }  // namespace halfgrad::emulator

@@ -17,7 +17,9 @@ cudaError_t make_stream(const char* function, cudaStream_t* out, unsigned flags,
     const int clamped = priority < kHighestPriority ? kHighestPriority
                         : priority > 0              ? 0
                                                     : priority;
-    *out = state.make_stream(current_device(), flags, clamped, Stream::Kind::created).handle;
+    Stream& made = state.make_stream(current_device(), flags, clamped, Stream::Kind::created);
+    made.made_at = call_sites();
+    *out = made.handle;
     return cudaSuccess;
   });
 }

@@ -116,7 +116,9 @@ TEST(Barrier, ThreadsThatReturnEarlyAreNotWaitedFor) {
   gpu.launch(text, {1}, {128});
   EXPECT_EQ(gpu.word(39), 1u);
   EXPECT_EQ(gpu.word(40), 0u);
-  EXPECT_TRUE(gpu.findings.all().empty());
+  EXPECT_FALSE(gpu.findings.has_errors());
+  ASSERT_EQ(gpu.findings.all().size(), 2u) << "a note for each barrier";
+  EXPECT_NE(gpu.findings.all()[0].message.find("88 threads returned"), std::string::npos);
 }
 
 TEST(Barrier, ThreadsThatPassABarrierByAreFound) {
@@ -160,6 +162,14 @@ TEST(Barrier, ACountThatIsNeverReachedIsFound) {
   SmallGpu gpu;
   EXPECT_THROW(gpu.launch(text, {1}, {64}), KernelAborted);
   ASSERT_EQ(gpu.found(FindingKind::barrier).size(), 1u);
+}
+
+TEST(Barrier, ACountMustBeAMultipleOfTheWarpSize) {
+  SmallGpu gpu;
+  gpu.launch(kernel("bar.sync 1, 40;\nret;"), {1}, {64});
+  const auto findings = gpu.found(FindingKind::barrier);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_NE(findings[0].message.find("multiple of the warp size"), std::string::npos);
 }
 
 TEST(Barrier, DifferentCountsAreFound) {

@@ -125,7 +125,7 @@ TEST(WarpSync, AMaskThatMissesTheCallerIsFound) {
   EXPECT_NE(findings[0].message.find("0xfffffffe"), std::string::npos);
 }
 
-TEST(WarpSync, LanesThatNeverComeAreADeadlock) {
+TEST(WarpSync, LanesThatNeverComeAreReported) {
   // Half of the warp waits at a shuffle, the other half at a block barrier.
   const std::string text = kernel(R"(
     setp.ge.u32 %p1, %r1, 16;
@@ -139,7 +139,7 @@ TEST(WarpSync, LanesThatNeverComeAreADeadlock) {
   )");
   SmallGpu gpu;
   EXPECT_THROW(gpu.launch(text, {1}, {64}), KernelAborted);
-  const auto findings = gpu.found(FindingKind::deadlock);
+  const auto findings = gpu.found(FindingKind::warp_sync);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_NE(findings[0].instruction.find("shfl.sync"), std::string::npos);
   EXPECT_NE(findings[0].message.find("lanes 16-31"), std::string::npos);

@@ -12,6 +12,9 @@
 // The parts of the runtime that streams use, without memory and kernels: work logs its name.
 
 namespace halfgrad::emulator {
+
+std::string call_sites() { return ""; }
+
 namespace {
 
 std::mutex mutex;

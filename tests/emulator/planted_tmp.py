@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Compiles and runs the programs in planted/ and right/ under the emulator.
+
+A planted program must give a finding of the kind that its comment `// expect: KIND` names, at the
+comment's line (of a race: at the line of either access; of a call: at the line of the caller).
+A file with several programs has comments `// expect CASE: KIND`, and runs each with the case as its
+argument. A comment alone on a line belongs to the line above. A right program must give no error.
+
+usage: planted.py RUNTIME_FOLDER [--work FOLDER] [--jobs N] [--only TEXT]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = pathlib.Path(__file__).resolve().parent
+FLAGS = ["-std=c++17", "-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80",
+         "-lineinfo", "--no-compress", "-Xcompiler", "-g"]
+KIND = re.compile(r"// expect(?: (\w+))?: ([\w-]+)")
+
+
+def compile_program(source, folder):
+    """Returns the path of the program, or the compiler's errors as RuntimeError."""
+    program = folder / f"{source.parent.name}_{source.stem}"
+    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        return program
+    command = [os.environ.get("NVCC", "nvcc"), *FLAGS, str(source), "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stdout + done.stderr)
+    return program
+
+
+def expected(source):
+    """For each case, kinds and lines of the comments. The case of a single program is ""."""
+    wanted, code_line = {}, 0
+    for number, line in enumerate(source.read_text().splitlines(), 1):
+        if not line.strip().startswith("// expect"):
+            code_line = number
+        for case, kind in KIND.findall(line):
+            wanted.setdefault(case, set()).add((kind, code_line))
+    return wanted
+
+
+def run(program, runtime, case):
+    """Returns the findings and the output of the program."""
+    report = program.with_suffix(f".{case}.json")
+    report.unlink(missing_ok=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": runtime,
+                   "HALFGRAD_EMULATE": json.dumps({"report_json": str(report), "max_instructions": 3000000})}
+    done = subprocess.run([str(program), *([case] if case else [])], env=environment,
+                          capture_output=True, text=True, timeout=120, check=False)
+    text = done.stdout + done.stderr
+    found = json.loads(report.read_text()).get("findings", []) if report.exists() else None
+    return found, text
+
+
+def lines_of(finding, source, program):
+    """Lines of the program's source that a finding names."""
+    lines = {finding["line"]} if str(finding.get("file", "")).endswith(source.name) else set()
+    named = re.escape(source.name) + r":(\d+)"
+    for key in ("inlined_at", "other", "text"):
+        lines |= {int(n) for n in re.findall(named, str(finding.get(key, "")))}
+    sites = re.findall(re.escape(program.name) + r"\+(0x[0-9a-f]+)", str(finding.get("text", "")))
+    if sites:
+        found = subprocess.run(["addr2line", "-i", "-e", str(program), *sites],
+                               capture_output=True, text=True, check=False).stdout
+        lines |= {int(n) for n in re.findall(named, found)}
+    return lines
+
+
+def check_case(source, program, runtime, case, wanted):
+    """Returns "" or what is wrong with one run."""
+    try:
+        found, text = run(program, runtime, case)
+    except subprocess.TimeoutExpired as error:
+        return str(error)
+    if found is None:
+        return "no report was written\n" + text
+    errors = [finding for finding in found if finding.get("severity", "error") == "error"]
+    if source.parent.name == "right":
+        return "" if not errors else "false alarm\n" + text
+    hits = {(finding["kind"], line) for finding in errors
+            for line in lines_of(finding, source, program)}
+    if wanted & hits:
+        return ""
+    return f"expected one of {sorted(wanted)}, found {sorted(hits)}\n{text}"
+
+
+def check(source, folder, runtime):
+    """Returns what is wrong with each run of a program, "" if nothing is."""
+    cases = expected(source) if source.parent.name == "planted" else {"": set()}
+    try:
+        program = compile_program(source, folder)
+    except RuntimeError as error:
+        return {case: str(error) for case in cases}
+    return {case: check_case(source, program, runtime, case, wanted)
+            for case, wanted in cases.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("runtime")
+    parser.add_argument("--work", default="/tmp/planted", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    sources = [source for name in ("planted", "right") for source in sorted((HERE / name).glob("*.cu"))
+               if options.only in str(source)]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(lambda source: check(source, options.work, options.runtime), sources))
+    runs = [(f"{source.parent.name}/{source.name} {case}".strip(), wrong)
+            for source, result in zip(sources, results) for case, wrong in result.items()]
+    wrong = [run for run in runs if run[1]]
+    for name, result in wrong:
+        print(f"{name}: {result}")
+    print(f"{len(runs) - len(wrong)} of {len(runs)} programs are as expected")
+    return 1 if wrong or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
