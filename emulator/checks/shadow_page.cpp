@@ -7,7 +7,7 @@ namespace halfgrad::emulator {
 namespace {
 
 /// Operations that a page keeps when it drops the unused ones. Twice as many have an index in 8
-/// bits, with room for those of the running operation.
+/// bits, and those of the running operation fit, too.
 constexpr std::size_t kMostKept = 100;
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Machine {
   /// Heap of malloc in kernels. Without one, malloc returns nullptr, as if the heap were full.
   DeviceHeap* heap = nullptr;
   const TextureTable* textures = nullptr;  ///< texture and surface objects, or nullptr: none
-  DeviceApi* device_api = nullptr;  ///< the CUDA runtime, for kernels that call it
+  DeviceApi* device_api = nullptr;         ///< the CUDA runtime, for kernels that call it
   /// cudaGraphSetConditional in kernels. Returns false if the handle is unknown.
   bool (*set_condition)(std::uint64_t handle, std::uint32_t value) = nullptr;
 };
