@@ -22,7 +22,8 @@ LaneMask locate(const AccessSite& site, const LaneAddresses& offsets,
   LaneMask wrong = 0;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     const std::uint64_t offset = offsets[lane];
-    wrong |= LaneMask{!is_inside(launch, offset, site.access.bytes) || !site.aligned(offset)} << lane;
+    wrong |= LaneMask{!is_inside(launch, offset, site.access.bytes) || !site.aligned(offset)}
+             << lane;
     pointers.lane[lane] =
         reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(shared.data()) + offset);
   }
@@ -67,7 +68,8 @@ HostPointers in_cluster(const AccessSite& site) {
     HostPointers pointers;
     const LaneMask wrong = locate(some, offsets, owner.shared, pointers);
     if (wrong != 0) {
-      some.abort_offset(first_lane(wrong), "shared memory", "block", site.execution.launch->shared_bytes);
+      some.abort_offset(first_lane(wrong), "shared memory", "block",
+                        site.execution.launch->shared_bytes);
     }
     some.tell_checks(pointers, owner);
     each_lane(part, [&](unsigned lane) { all.lane[lane] = pointers.lane[lane]; });

@@ -78,8 +78,8 @@ class GridWorker {
       return;
     }
     const std::uint64_t turns = grid_.fruitless_turns.fetch_add(1, std::memory_order_relaxed);
-    const bool all_started =
-        grid_.next_cluster.load() >= grid_.clusters || grid_.resident.load() >= grid_.resident_limit;
+    const bool all_started = grid_.next_cluster.load() >= grid_.clusters ||
+                             grid_.resident.load() >= grid_.resident_limit;
     const std::uint64_t blocks = grid_.resident.load();
     if (all_started && turns > std::max(kMostTurns, kMostTurnsOfBlock * blocks))
       run.polls_in_vain();
