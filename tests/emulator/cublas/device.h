@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
 
 /// An array in device memory.
@@ -25,3 +26,13 @@ struct Device {
   T* data = nullptr;
   std::size_t count;
 };
+
+using Floats = std::vector<float>;
+
+/// Small integers as floats, so that sums are exact.
+inline Floats random_floats(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  Floats values(count);
+  for (float& value : values) value = static_cast<float>(random() % 17) - 8;
+  return values;
+}
