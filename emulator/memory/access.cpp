@@ -90,10 +90,10 @@ LaneAddresses sums(const T* base, T offset) {
 HostPointers resolve(Execution& execution, const Instruction& instruction, const Access& access,
                      const LaneAddresses& addresses, const std::byte* stored) {
   const AccessSite site{execution, instruction, access, addresses, stored};
-  // Atomic operations count themselves, if they change something.
-  if (access.kind != AccessKind::load && instruction.kind != InstructionClass::atomic) {
-    ++execution.block->changes;
-  }
+  // Atomic operations and waits count themselves, if they change something.
+  const bool counts_itself = instruction.kind == InstructionClass::atomic ||
+                             instruction.control == Control::pause;
+  if (access.kind != AccessKind::load && !counts_itself) ++execution.block->changes;
   switch (access.space) {
     case Space::global:
       return resolve_global(site);

@@ -37,12 +37,12 @@ std::string what_it_does(const LaneGroup& group, LaneMask alive) {
   switch (group.state) {
     case State::waits_at_barrier:
       return group.barrier == kClusterBarrier
-                 ? "at the cluster's barrier at "
-                 : "at barrier " + std::to_string(group.barrier) + " at ";
+                 ? "waits at the cluster's barrier at "
+                 : "waits at barrier " + std::to_string(group.barrier) + " at ";
     case State::waits_for_lanes:
-      return "for " + lane_names(group.needed & alive & ~group.mask) + " at ";
+      return "waits for " + lane_names(group.needed & alive & ~group.mask) + " at ";
     case State::ready:
-      return "not, but runs, at ";
+      return "runs at ";
   }
   return "";
 }
@@ -64,7 +64,7 @@ std::string where_all_wait(const BlockRun& run, Block& block) {
       return;
     }
     const Execution execution = execution_of(run, block, warp, group);
-    text += "; warp " + std::to_string(warp.index) + " (" + lane_names(group.mask) + ") waits " +
+    text += "; warp " + std::to_string(warp.index) + " (" + lane_names(group.mask) + ") " +
             what_it_does(group, warp.alive) +
             place_of(execution, group.frame->function->code[group.pc]);
   });

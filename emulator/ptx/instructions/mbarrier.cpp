@@ -100,6 +100,7 @@ void land_for_waiters(Execution& execution, const Instruction& instruction) {
     if (barrier.let_copies_land()) landed |= LaneMask{1} << lane;
   });
   if (landed == 0) return;
+  ++execution.block->changes;
   Execution publisher = execution;
   publisher.mask = landed;
   locate(publisher, instruction, AccessKind::atomic, Order::release);
