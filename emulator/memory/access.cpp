@@ -91,8 +91,8 @@ HostPointers resolve(Execution& execution, const Instruction& instruction, const
                      const LaneAddresses& addresses, const std::byte* stored) {
   const AccessSite site{execution, instruction, access, addresses, stored};
   // Atomic operations and waits count themselves, if they change something.
-  const bool counts_itself = instruction.kind == InstructionClass::atomic ||
-                             instruction.control == Control::pause;
+  const bool counts_itself =
+      instruction.kind == InstructionClass::atomic || instruction.control == Control::pause;
   if (access.kind != AccessKind::load && !counts_itself) ++execution.block->changes;
   switch (access.space) {
     case Space::global:
