@@ -75,7 +75,7 @@ std::string text_of(const Json& summary) {
   std::string text = fmt::format(
       "under the emulator: {}, {}, {} in {} of {}\n", count("errors") == 0 ? "passed" : "FAILED",
       counted(count("errors"), "error", "errors"), counted(count("notes"), "note", "notes"),
-      counted(count("launches"), "complete launch", "complete launches"),
+      counted(count("launches"), "launch", "launches"),
       counted(summary.at("kernels").size(), "kernel", "kernels"));
   for (const Json& finding : summary.at("findings")) {
     text += indented(finding.at("text").get<std::string>());

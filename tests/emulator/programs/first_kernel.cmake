@@ -15,7 +15,7 @@ endfunction()
 
 set(options "")
 expect(1 "error: race: [^\n]*\n[^\n]*first_kernel.cu:33: ld.shared"
-         "error: out-of-bounds: load of 4 bytes [^\n]*38400 bytes" "first_kernel.cu:28: ld.global" "No launch ran to its end")
+         "error: out-of-bounds: load of 4 bytes [^\n]*38400 bytes" "first_kernel.cu:28: ld.global" " 0 notes in 1 launch")
 set(options --rows 256)
 expect(1 "4 errors, 0 notes in 1 launch" "<td class=\"bad\">12,288</td><td>1,536</td>"
          "<pre class=\"source\">36  sums.row. = sum - largest.0.;</pre>")
