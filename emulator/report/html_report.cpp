@@ -126,7 +126,7 @@ std::string line_table(const Json& kernel, SourceText& source) {
 std::string line_tables(const std::vector<Json>& kernels, SourceText& source) {
   if (kernels.empty()) {
     return "<h2>Source lines and kernels</h2>\n<p>No kernel was launched, so there is nothing "
-           "to count: a finding aborted each, or there was none.</p>\n";
+           "to count.</p>\n";
   }
   std::string html =
       "<h2>Source lines</h2>\n<p class=\"explanation\">Counted exactly, for all launches of a "
