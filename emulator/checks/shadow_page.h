@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -22,6 +24,18 @@ struct Slot {
   std::uint32_t device : 1 = 0;        ///< scope is the device or wider
   std::uint32_t asynchronous : 1 = 0;  ///< a cp.async that was not waited for
   std::uint32_t listed : 1 = 0;
+
+  /// A slot from whole words. Writing field by field costs a stalled load for each.
+  static Slot of(Clock clock, std::uint32_t block, std::uint32_t operation, std::uint32_t thread,
+                 std::uint32_t instruction, bool strong, bool device) {
+    const std::uint32_t words[3] = {clock, (block & 0xffffffu) | operation << 24,
+                                    (thread & 0x3ffu) | std::min(instruction, 0xffffu) << 10 |
+                                        std::uint32_t{strong} << 26 | std::uint32_t{device} << 27};
+    Slot slot;
+    static_assert(sizeof slot == sizeof words);
+    std::memcpy(&slot, words, sizeof slot);
+    return slot;
+  }
 };
 struct Cell {
   Slot write, read;
