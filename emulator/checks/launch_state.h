@@ -30,8 +30,8 @@ struct BlockState {
   std::vector<std::byte> written;                  ///< one flag for each byte of shared memory
   /// One flag for each byte of the kernel's local variables, by lane, for each warp.
   std::vector<std::vector<std::byte>> local_written;
-  ReaderLists readers{ReaderLists::Owner::block};  ///< readers of shared memory
-  std::map<const Warp*, ClusterUse> uses;          ///< by warps of other blocks
+  ReaderLists readers;                     ///< readers of shared memory
+  std::map<const Warp*, ClusterUse> uses;  ///< by warps of other blocks
 
   /// The page of shared memory that holds byte number << 12, ready for the block.
   ShadowPage& shared_page(std::uint64_t number) {

@@ -57,15 +57,8 @@ class RaceDetector {
            (slot.clock <= touch.warp.floor() || slot.thread == touch.thread(lane));
   }
   static Slot slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) {
-    Slot slot;
-    slot.clock = touch.block.clock;
-    slot.block = touch.block.number & 0xffffffu;
-    slot.operation = page.current();
-    slot.thread = touch.thread(lane) & 0x3ffu;
-    slot.instruction = touch.counter < 0xffff ? touch.counter & 0xffffu : 0xffffu;
-    slot.strong = touch.strong;
-    slot.device = touch.device;
-    return slot;
+    return Slot::of(touch.block.clock, touch.block.number, page.current(), touch.thread(lane),
+                    touch.counter, touch.strong, touch.device);
   }
   /// A weak load by several lanes of a word whose last write all lanes of the warp are ordered
   /// after: only the read is left to note. Returns whether it was.
@@ -121,7 +114,6 @@ class RaceDetector {
                    LaneMask earlier_lanes);
   void note_reader(ShadowPage& page, Slot& read, const Touch& touch, LaneMask lanes);
   std::uint32_t add_reader(std::uint32_t list, const Touch& touch, LaneMask lanes);
-  static std::uint32_t compact(ReaderLists& lists, std::uint32_t list);
   Reader reader_of(const Slot& slot) const;
   void write_strongly(ShadowPage& page, Cell& cell, const Touch& touch, LaneMask lanes);
   bool replaces(ShadowPage& page, const Cell& cell, const Touch& touch, LaneMask lanes) const;
@@ -135,7 +127,7 @@ class RaceDetector {
   OperationId operation_;
   const OperationOrder* order_;
   std::uint64_t serial_;
-  ReaderLists readers_{ReaderLists::Owner::launch};
+  ReaderLists readers_;
   std::mutex mutex_;
   std::map<std::tuple<const Kernel*, std::uint32_t, int>, std::uint32_t> reported_;
 };
