@@ -98,6 +98,7 @@ struct Function {
 
 /// A kernel with all functions that it calls.
 struct Kernel {
+  std::uint64_t serial = 0;  ///< unique in the process, also after modules were unloaded
   const Function* main = nullptr;
   std::vector<const Function*> functions;  ///< main first
   std::size_t parameter_bytes = 0;         ///< the packed parameter buffer of a launch

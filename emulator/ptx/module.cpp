@@ -1,19 +1,35 @@
 #include <halfgrad/emulator/ptx/module.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <unordered_map>
 
 #include <halfgrad/emulator/ptx/kernel_decoder.h>
 
 namespace halfgrad::emulator {
 
+namespace {
+
+/// Names of kernels have long common prefixes: a hash reads each once.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const {
+    return std::hash<std::string_view>()(name);
+  }
+};
+
+}  // namespace
+
 struct Module::State {
   ModuleIndex index;
   bool placed = false;
   std::mutex mutex;
-  std::map<std::string, std::unique_ptr<DecodedKernel>, std::less<>> kernels;
+  std::unordered_map<std::string, std::unique_ptr<DecodedKernel>, NameHash, std::equal_to<>>
+      kernels;
 
   std::uint64_t address_of(const std::string& symbol) const {
     if (const auto found = index.variables.find(symbol); found != index.variables.end()) {
@@ -84,6 +100,8 @@ const Kernel* Module::kernel(std::string_view mangled_name) {
   }
   auto decoded = std::make_unique<DecodedKernel>();
   KernelDecoder(state_->index, *decoded).run(*entry);
+  static std::atomic<std::uint64_t> serial{0};
+  decoded->kernel.serial = ++serial;
   return &(state_->kernels[std::string(mangled_name)] = std::move(decoded))->kernel;
 }
 

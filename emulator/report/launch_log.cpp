@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -38,41 +39,55 @@ unsigned estimated_registers(const Function& function) {
 
 LaunchLog::LaunchLog() : begin_(now()) {}
 
-std::size_t LaunchLog::kernel_index(const LaunchRequest& request) {
-  const Function& main = *request.kernel.main;
-  const auto [place, is_new] = index_.try_emplace(main.name, kernels_.size());
+std::size_t LaunchLog::record_of(const Kernel& kernel) {
+  const auto [place, is_new] = index_.try_emplace(kernel.main->name, kernels_.size());
   if (is_new) {
-    kernels_.push_back({.name = demangled(main.name),
-                        .registers = estimated_registers(main),
-                        .shared_bytes = request.kernel.static_shared_bytes,
+    kernels_.push_back({.name = demangled(kernel.main->name),
+                        .registers = estimated_registers(*kernel.main),
+                        .shared_bytes = kernel.static_shared_bytes,
                         .lines = {}});
   }
   return place->second;
 }
 
+LaunchLog::KernelSums& LaunchLog::sums_of(const LaunchRequest& request) {
+  const auto [place, is_new] = sums_.try_emplace(request.kernel.serial);
+  KernelSums& sums = place->second;
+  if (!is_new) return sums;
+  sums.record = record_of(request.kernel);
+  sums.line.resize(request.kernel.instruction_count);
+  sums.kind.resize(request.kernel.instruction_count);
+  auto& lines = kernels_[sums.record].lines;
+  for (const Function* function : request.kernel.functions) {
+    for (std::size_t i = 0; i < function->code.size(); ++i) {
+      const Location& place = function->statements[i].location;
+      const bool known = place.line != 0;
+      const std::string file = known ? request.module.file_name(place.file) : "";
+      sums.line[function->first_counter + i] = &lines[{file, known ? place.line : place.ptx_line}];
+      sums.kind[function->first_counter + i] = function->code[i].kind;
+    }
+  }
+  return sums;
+}
+
 void LaunchLog::add(const LaunchRequest& request, const LaunchCounters& counters) {
   const std::scoped_lock lock(mutex_);
-  LaunchRecord launch{.kernel = kernel_index(request),
+  const KernelSums& sums = sums_of(request);
+  LaunchRecord launch{.kernel = sums.record,
                       .grid = request.grid,
                       .block = request.block,
                       .dynamic_shared_bytes = request.dynamic_shared_bytes,
                       .begin_seconds = now() - begin_ - counters.host_seconds,
                       .host_seconds = counters.host_seconds,
                       .warps = counters.warps,
-                      .total = counters.total()};
-  KernelRecord& kernel = kernels_[launch.kernel];
-  ++kernel.launches;
-  for (const Function* function : request.kernel.functions) {
-    for (std::size_t i = 0; i < function->code.size(); ++i) {
-      const std::size_t at = function->first_counter + i;
-      if (at >= counters.instructions.size() || counters.instructions[at].executed == 0) continue;
-      launch.classes[static_cast<std::size_t>(function->code[i].kind)] +=
-          counters.instructions[at].executed;
-      const Location& place = function->statements[i].location;
-      const bool known = place.line != 0;
-      const std::string file = known ? request.module.file_name(place.file) : "";
-      kernel.lines[{file, known ? place.line : place.ptx_line}] += counters.instructions[at];
-    }
+                      .total = {}};
+  ++kernels_[sums.record].launches;
+  for (std::size_t i = 0; i < counters.instructions.size(); ++i) {
+    const InstructionCounters& one = counters.instructions[i];
+    if (one.executed == 0) continue;
+    launch.total += one;
+    launch.classes[static_cast<std::size_t>(sums.kind[i])] += one.executed;
+    *sums.line[i] += one;
   }
   launches_.push_back(launch);
 }
@@ -84,7 +99,11 @@ void LaunchLog::add(CallRecord call) {
 
 std::vector<KernelRecord> LaunchLog::kernels() const {
   const std::scoped_lock lock(mutex_);
-  return kernels_;
+  std::vector<KernelRecord> kernels = kernels_;
+  for (KernelRecord& kernel : kernels) {
+    std::erase_if(kernel.lines, [](const auto& line) { return line.second.executed == 0; });
+  }
+  return kernels;
 }
 
 std::vector<LaunchRecord> LaunchLog::launches() const {

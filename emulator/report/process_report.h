@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -67,10 +68,18 @@ class LaunchLog {
   std::vector<CallRecord> calls() const;
 
  private:
-  std::size_t kernel_index(const LaunchRequest& request);
+  /// Places that sum a kernel's counters. Kernels of one name share a record.
+  struct KernelSums {
+    std::size_t record = 0;                  ///< index in kernels_
+    std::vector<InstructionCounters*> line;  ///< by instruction, in the record
+    std::vector<InstructionClass> kind;      ///< by instruction
+  };
+  KernelSums& sums_of(const LaunchRequest& request);
+  std::size_t record_of(const Kernel& kernel);
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::size_t> index_;  ///< by mangled name
+  std::map<std::string, std::size_t> index_;            ///< by mangled name
+  std::unordered_map<std::uint64_t, KernelSums> sums_;  ///< by Kernel::serial
   std::vector<KernelRecord> kernels_;
   std::vector<LaunchRecord> launches_;
   std::vector<CallRecord> calls_;

@@ -66,7 +66,7 @@ class GridWorker {
     }
   }
 
-  const std::vector<InstructionCounters>& counters() const { return counters_; }
+  std::vector<InstructionCounters> take_counters() { return std::move(counters_); }
   std::uint64_t executed() const { return executed_; }  ///< instructions, about
 
  private:
@@ -154,9 +154,7 @@ class GridWorker {
 /// The grid as a task of the pool.
 class GridTask : public WorkerPool::Task {
  public:
-  explicit GridTask(GridState& grid) : grid_(grid) {
-    sum_.instructions.resize(grid.launch.request.kernel.instruction_count);
-  }
+  explicit GridTask(GridState& grid) : grid_(grid) {}
 
   void help() override {
     GridWorker worker(grid_);
@@ -164,10 +162,15 @@ class GridTask : public WorkerPool::Task {
     add(worker);
   }
 
-  void add(const GridWorker& worker) {
+  void add(GridWorker& worker) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < sum_.instructions.size(); ++i) {
-      sum_.instructions[i] += worker.counters()[i];
+    if (sum_.instructions.empty()) {
+      sum_.instructions = worker.take_counters();
+      return;
+    }
+    const std::vector<InstructionCounters> counters = worker.take_counters();
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      sum_.instructions[i] += counters[i];
     }
   }
 
