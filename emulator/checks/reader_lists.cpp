@@ -114,7 +114,7 @@ std::uint32_t ReaderLists::extend(std::uint32_t list, Reader reader) {
   if (list != 0) {
     const Reader& head = (*this)[list];
     if (head.clock == reader.clock && covers(head, reader)) return list;
-    // Another word of the same history may have decided already.
+    // The result for another word of the same history holds here, too.
     reader.next = list;
     const std::uint32_t made = find(reader, hash(reader));
     if (made != 0 && is_compacted(made)) return made;
