@@ -150,8 +150,7 @@ Touch touch_of(Execution& execution, const Instruction& instruction, const Acces
                BlockState& block, BlockState& owner) {
   WarpKnowledge& warp = block.knowledge.warps[execution.warp->index];
   Touch touch{execution, instruction, access, block.knowledge, warp, owner.readers};
-  touch.counter =
-      static_cast<std::uint32_t>(execution.frame->function->first_counter) + instruction.index;
+  touch.place = execution.frame->function->places[instruction.index];
   touch.write = access.kind != AccessKind::load;
   touch.strong = access.order != Order::weak || access.kind == AccessKind::atomic;
   const bool wide = access.scope != Scope::cta || access.order == Order::volatile_;

@@ -91,7 +91,7 @@ ContendedWord& RaceDetector::contend(ShadowPage& page, Cell& cell, const Touch& 
 void RaceDetector::add_access(ContendedWord& word, const Touch& touch, LaneMask lanes, bool write) {
   ContendedAccess access{touch.block.number & 0xffffffu,
                          touch.execution.warp->index,
-                         touch.counter < 0xffff ? touch.counter : 0xffffu,
+                         touch.place < 0xffff ? touch.place : 0xffffu,
                          lanes,
                          touch.block.clock,
                          write,

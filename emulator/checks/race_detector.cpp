@@ -43,7 +43,7 @@ void RaceDetector::report(const Touch& touch, unsigned lane, FindingKind kind,
   {
     const std::lock_guard lock(mutex_);
     const int key = static_cast<int>(kind) * 2 + static_cast<int>(severity);
-    if (++reported_[{&touch.kernel(), touch.counter, key}] > 256) return;
+    if (++reported_[{&touch.kernel(), touch.place, key}] > 256) return;
   }
   halfgrad::emulator::report(touch.execution, touch.instruction, lane, kind, message,
                              address_of(touch, lane), other, severity);

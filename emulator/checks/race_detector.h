@@ -25,7 +25,7 @@ struct Touch {
   const HostPointers* pointers = nullptr;  ///< to the bytes before a store
   const std::byte* stored = nullptr;       ///< the bytes of a store
   const LaneAddresses* addresses = nullptr;
-  std::uint32_t counter = 0;  ///< index of the instruction's counters
+  std::uint32_t place = 0;  ///< Function::places of the instruction
   bool shared = false;
   bool write = false, strong = false, device = false;
 
@@ -58,7 +58,7 @@ class RaceDetector {
   }
   static Slot slot_of(const ShadowPage& page, const Touch& touch, unsigned lane) {
     return Slot::of(touch.block.clock, touch.block.number, page.current(), touch.thread(lane),
-                    touch.counter, touch.strong, touch.device);
+                    touch.place, touch.strong, touch.device);
   }
   /// A weak load by several lanes of a word whose last write all lanes of the warp are ordered
   /// after: only the read is left to note. Returns whether it was.

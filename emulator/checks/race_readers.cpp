@@ -5,7 +5,7 @@ std::uint32_t RaceDetector::add_reader(std::uint32_t list, const Touch& touch, L
   Reader reader;
   reader.block = touch.block.number & 0xffffffu;
   reader.warp = static_cast<std::uint16_t>(touch.execution.warp->index);
-  reader.instruction = touch.counter < 0xffff ? touch.counter : 0xffffu;
+  reader.instruction = touch.place < 0xffff ? touch.place : 0xffffu;
   reader.lanes = lanes;
   reader.clock = touch.block.clock;
   reader.strong = touch.strong;

@@ -94,6 +94,9 @@ struct Function {
   std::map<std::uint32_t, std::string> unknown;  ///< why instruction i is unknown
   std::size_t register_count = 0;                ///< PTX's virtual registers
   std::size_t first_counter = 0;  ///< index of the first instruction in a kernel's counters
+  /// For each instruction, the counters' index of the first one at the same source line: a place
+  /// that all copies in an unrolled loop share.
+  std::vector<std::uint32_t> places;
 };
 
 /// A kernel with all functions that it calls.

@@ -1,6 +1,8 @@
 #include <halfgrad/emulator/ptx/kernel_decoder.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <stdexcept>
 
 #include <halfgrad/emulator/ptx/encoder.h>
@@ -116,10 +118,23 @@ void KernelDecoder::check_calls() const {
   }
 }
 
+void KernelDecoder::find_places(Function& function) {
+  using Place = std::array<std::uint32_t, 5>;
+  std::map<Place, std::uint32_t> first;
+  for (std::size_t i = 0; i < function.code.size(); ++i) {
+    const Location& at = function.statements[i].location;
+    const Place place = at.line == 0 ? Place{0, 0, 0, 0, at.ptx_line}
+                                     : Place{at.file, at.line, at.inlined_file, at.inlined_line, 0};
+    const auto index = static_cast<std::uint32_t>(function.first_counter + i);
+    function.places.push_back(first.try_emplace(place, index).first->second);
+  }
+}
+
 void KernelDecoder::count_instructions() {
   for (Function& function : decoded_.functions) {
     function.first_counter = decoded_.kernel.instruction_count;
     decoded_.kernel.instruction_count += function.code.size();
+    find_places(function);
   }
 }
 

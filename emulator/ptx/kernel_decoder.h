@@ -32,6 +32,7 @@ class KernelDecoder : private KernelSymbols {
   void decode_all();
   void add_callable_functions();
   void check_calls() const;
+  static void find_places(Function& function);
   void count_instructions();
   void find_local_bytes();
 
