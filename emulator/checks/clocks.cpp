@@ -63,7 +63,7 @@ Tree inner(std::uint32_t branch, Tree left, Tree right) {
 }
 
 /// A tree of two that have no block in common and differ in a bit above both branches.
-Tree combine(const Tree& a, const Tree& b) {
+Tree node_of(const Tree& a, const Tree& b) {
   const std::uint32_t branch = std::bit_floor(a->block ^ b->block);
   return (a->block & branch) == 0 ? inner(branch, a, b) : inner(branch, b, a);
 }
@@ -108,7 +108,7 @@ Tree join(const Tree& a, const Tree& b) {
   if (b->branch > a->branch && prefix(a->block, b->branch) == b->block) {
     return descend(b, a, false);
   }
-  return combine(a, b);
+  return node_of(a, b);
 }
 
 const ThreadClocks* find(const Tree& tree, std::uint32_t block) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include <halfgrad/emulator/checks/launch_state.h>
 #include <halfgrad/emulator/checks/report.h>
 
 namespace halfgrad::emulator {
 namespace {
 
-constexpr std::uint32_t kBlockMask = 0xffffff;  ///< numbers of blocks have 24 bits in the shadow
 constexpr std::uint32_t kUnknownCounter = 0xffff;
 
 }  // namespace

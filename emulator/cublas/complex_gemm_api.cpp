@@ -6,14 +6,14 @@ using namespace halfgrad::emulator;
 
 namespace {
 
-struct Shape {
+struct GemmShape {
   cublasOperation_t op_a, op_b;
   std::int64_t m, n, k, lda, ldb, ldc;
 };
 
 template <class E>
-void run_product(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const E* a, const E* b,
-                 Wide<E> beta, E* c) {
+void run_product(const LibraryCall& call, const GemmShape& shape, Wide<E> alpha, const E* a,
+                 const E* b, Wide<E> beta, E* c) {
   const auto operand = [&](Stored<E> stored, cublasOperation_t op, std::int64_t rows,
                            std::int64_t columns) {
     const bool plain = op == CUBLAS_OP_N;
@@ -36,7 +36,7 @@ void run_product(const LibraryCall& call, const Shape& shape, Wide<E> alpha, con
 
 /// Runs `batch` products. `matrices(library, i)` returns pointers to the three matrices of one.
 template <class E, class F>
-cublasStatus_t products(BlasCall call, const Shape& shape, const E* alpha, const E* beta,
+cublasStatus_t products(BlasCall call, const GemmShape& shape, const E* alpha, const E* beta,
                         std::int64_t batch, F matrices) {
   call.sizes({shape.m, shape.n, shape.k, batch});
   call.leading(shape.lda, shape.op_a == CUBLAS_OP_N ? shape.m : shape.k);

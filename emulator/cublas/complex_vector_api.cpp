@@ -11,7 +11,7 @@ namespace {
 
 /// A vector's arguments, as BLAS writes them. A negative stride begins at the end.
 template <class E>
-struct Vector {
+struct ComplexVector {
   const E* data;
   std::int64_t stride;
 
@@ -24,7 +24,7 @@ template <class E>
 using Elements = std::vector<Wide<E>>;
 
 template <class E>
-Elements<E> read_vector(const LibraryCall& call, Vector<E> vector, std::int64_t n) {
+Elements<E> read_vector(const LibraryCall& call, ComplexVector<E> vector, std::int64_t n) {
   Elements<E> values;
   for (std::int64_t i = 0; i < n; ++i) {
     values.push_back(widened(read_one<E>(call, vector.at(i, n))));
@@ -33,7 +33,7 @@ Elements<E> read_vector(const LibraryCall& call, Vector<E> vector, std::int64_t 
 }
 
 template <class E>
-void write_vector(const LibraryCall& call, const Elements<E>& values, Vector<E> vector) {
+void write_vector(const LibraryCall& call, const Elements<E>& values, ComplexVector<E> vector) {
   const auto n = static_cast<std::int64_t>(values.size());
   for (std::int64_t i = 0; i < n; ++i) {
     write_one(call, narrowed<E>(values[static_cast<std::size_t>(i)]), vector.at(i, n));
@@ -58,7 +58,8 @@ cublasStatus_t reduce(const BlasCall& call, R* result, F work) {
 }
 
 template <class E>
-cublasStatus_t axpy(BlasCall call, std::int64_t n, const E* alpha, Vector<E> x, Vector<E> y) {
+cublasStatus_t complex_axpy(BlasCall call, std::int64_t n, const E* alpha, ComplexVector<E> x,
+                            ComplexVector<E> y) {
   const DenseFactor<E> factor(call, alpha);
   return call.run([=](const LibraryCall& library) {
     const Elements<E> a = read_vector(library, x, n);
@@ -70,7 +71,7 @@ cublasStatus_t axpy(BlasCall call, std::int64_t n, const E* alpha, Vector<E> x, 
 
 /// The factor has the vector's type or is real.
 template <class E, class A>
-cublasStatus_t scal(BlasCall call, std::int64_t n, const A* alpha, Vector<E> x) {
+cublasStatus_t complex_scal(BlasCall call, std::int64_t n, const A* alpha, ComplexVector<E> x) {
   const DenseFactor<A> factor(call, alpha);
   if (call.is_valid() && x.stride <= 0) return CUBLAS_STATUS_SUCCESS;
   return call.run([=](const LibraryCall& library) {
@@ -81,13 +82,13 @@ cublasStatus_t scal(BlasCall call, std::int64_t n, const A* alpha, Vector<E> x) 
 }
 
 template <class E>
-cublasStatus_t copy(BlasCall call, std::int64_t n, Vector<E> x, Vector<E> y) {
+cublasStatus_t complex_copy(BlasCall call, std::int64_t n, ComplexVector<E> x, ComplexVector<E> y) {
   return call.run(
       [=](const LibraryCall& library) { write_vector(library, read_vector(library, x, n), y); });
 }
 
 template <class E>
-cublasStatus_t swap(BlasCall call, std::int64_t n, Vector<E> x, Vector<E> y) {
+cublasStatus_t complex_swap(BlasCall call, std::int64_t n, ComplexVector<E> x, ComplexVector<E> y) {
   return call.run([=](const LibraryCall& library) {
     const Elements<E> a = read_vector(library, x, n), b = read_vector(library, y, n);
     write_vector(library, b, x);
@@ -96,8 +97,8 @@ cublasStatus_t swap(BlasCall call, std::int64_t n, Vector<E> x, Vector<E> y) {
 }
 
 template <class E>
-cublasStatus_t dot(BlasCall call, std::int64_t n, Vector<E> x, Vector<E> y, E* result,
-                   bool conjugates) {
+cublasStatus_t complex_dot(BlasCall call, std::int64_t n, ComplexVector<E> x, ComplexVector<E> y,
+                           E* result, bool conjugates) {
   return reduce(call, result, [=](const LibraryCall& library) {
     Wide<E> sum = 0;
     const Elements<E> a = read_vector(library, x, n), b = read_vector(library, y, n);
@@ -108,7 +109,7 @@ cublasStatus_t dot(BlasCall call, std::int64_t n, Vector<E> x, Vector<E> y, E* r
 
 /// The Euclidean norm, or the sum of |re| + |im|.
 template <class E, class R>
-cublasStatus_t norm(BlasCall call, std::int64_t n, Vector<E> x, R* result, bool euclidean) {
+cublasStatus_t norm(BlasCall call, std::int64_t n, ComplexVector<E> x, R* result, bool euclidean) {
   return reduce(call, result, [=](const LibraryCall& library) {
     double value = 0;
     if (x.stride <= 0) return value;
@@ -122,37 +123,39 @@ cublasStatus_t norm(BlasCall call, std::int64_t n, Vector<E> x, R* result, bool 
 
 }  // namespace
 
-#define HALFGRAD_COMPLEX_LEVEL_1(letter, T, suffix, Int)                                      \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##axpy_v2##suffix(                       \
-      cublasHandle_t handle, Int n, const T* alpha, const T* x, Int incx, T* y, Int incy) {   \
-    return axpy<T>({handle, "cublas" #letter "axpy"}, n, alpha, {x, incx}, {y, incy});        \
-  }                                                                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##scal_v2##suffix(                       \
-      cublasHandle_t handle, Int n, const T* alpha, T* x, Int incx) {                         \
-    return scal<T>({handle, "cublas" #letter "scal"}, n, alpha, {x, incx});                   \
-  }                                                                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##copy_v2##suffix(                       \
-      cublasHandle_t handle, Int n, const T* x, Int incx, T* y, Int incy) {                   \
-    return copy<T>({handle, "cublas" #letter "copy"}, n, {x, incx}, {y, incy});               \
-  }                                                                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##swap_v2##suffix(                       \
-      cublasHandle_t handle, Int n, T* x, Int incx, T* y, Int incy) {                         \
-    return swap<T>({handle, "cublas" #letter "swap"}, n, {x, incx}, {y, incy});               \
-  }                                                                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotu_v2##suffix(                       \
-      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {  \
-    return dot<T>({handle, "cublas" #letter "dotu"}, n, {x, incx}, {y, incy}, result, false); \
-  }                                                                                           \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotc_v2##suffix(                       \
-      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {  \
-    return dot<T>({handle, "cublas" #letter "dotc"}, n, {x, incx}, {y, incy}, result, true);  \
+#define HALFGRAD_COMPLEX_LEVEL_1(letter, T, suffix, Int)                                       \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##axpy_v2##suffix(                        \
+      cublasHandle_t handle, Int n, const T* alpha, const T* x, Int incx, T* y, Int incy) {    \
+    return complex_axpy<T>({handle, "cublas" #letter "axpy"}, n, alpha, {x, incx}, {y, incy}); \
+  }                                                                                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##scal_v2##suffix(                        \
+      cublasHandle_t handle, Int n, const T* alpha, T* x, Int incx) {                          \
+    return complex_scal<T>({handle, "cublas" #letter "scal"}, n, alpha, {x, incx});            \
+  }                                                                                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##copy_v2##suffix(                        \
+      cublasHandle_t handle, Int n, const T* x, Int incx, T* y, Int incy) {                    \
+    return complex_copy<T>({handle, "cublas" #letter "copy"}, n, {x, incx}, {y, incy});        \
+  }                                                                                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##swap_v2##suffix(                        \
+      cublasHandle_t handle, Int n, T* x, Int incx, T* y, Int incy) {                          \
+    return complex_swap<T>({handle, "cublas" #letter "swap"}, n, {x, incx}, {y, incy});        \
+  }                                                                                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotu_v2##suffix(                        \
+      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {   \
+    return complex_dot<T>({handle, "cublas" #letter "dotu"}, n, {x, incx}, {y, incy}, result,  \
+                          false);                                                              \
+  }                                                                                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##dotc_v2##suffix(                        \
+      cublasHandle_t handle, Int n, const T* x, Int incx, const T* y, Int incy, T* result) {   \
+    return complex_dot<T>({handle, "cublas" #letter "dotc"}, n, {x, incx}, {y, incy}, result,  \
+                          true);                                                               \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_COMPLEX_LEVEL_1)
 
-#define HALFGRAD_COMPLEX_REAL(letter, real, T, R, suffix, Int)                    \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##real##scal_v2##suffix(     \
-      cublasHandle_t handle, Int n, const R* alpha, T* x, Int incx) {             \
-    return scal<T>({handle, "cublas" #letter #real "scal"}, n, alpha, {x, incx}); \
+#define HALFGRAD_COMPLEX_REAL(letter, real, T, R, suffix, Int)                            \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##real##scal_v2##suffix(             \
+      cublasHandle_t handle, Int n, const R* alpha, T* x, Int incx) {                     \
+    return complex_scal<T>({handle, "cublas" #letter #real "scal"}, n, alpha, {x, incx}); \
   }
 HALFGRAD_COMPLEX_REAL(C, s, cuComplex, float, , int)
 HALFGRAD_COMPLEX_REAL(C, s, cuComplex, float, _64, std::int64_t)

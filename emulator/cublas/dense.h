@@ -140,6 +140,7 @@ void write_dense(const LibraryCall& call, const Dense<Wide<E>>& from, E* to, std
 template <class T>
 T read_one(const LibraryCall& call, const T* from) {
   T value;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): T is a pointer in batches of matrices
   std::memcpy(&value, call.view(from, sizeof value, AccessKind::load), sizeof value);
   return value;
 }

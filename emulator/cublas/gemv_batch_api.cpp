@@ -6,7 +6,7 @@ using namespace halfgrad::emulator;
 
 namespace {
 
-struct Shape {
+struct GemvShape {
   cublasOperation_t op;
   std::int64_t m, n, lda, incx, incy;
 
@@ -20,8 +20,8 @@ std::int64_t place(std::int64_t i, std::int64_t n, std::int64_t stride) {
 }
 
 template <class E>
-void run_gemv(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const E* a, const E* x,
-              Wide<E> beta, E* y) {
+void run_gemv(const LibraryCall& call, const GemvShape& shape, Wide<E> alpha, const E* a,
+              const E* x, Wide<E> beta, E* y) {
   const auto matrix =
       oriented(shape.op, read_dense(call, Stored<E>{a, shape.lda}, shape.m, shape.n));
   Dense<Wide<E>> in(shape.inputs(), 1);
@@ -39,8 +39,8 @@ void run_gemv(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const 
 
 /// `operands(library, i)` returns pointers to the matrix and the vectors of one product.
 template <class E, class F>
-cublasStatus_t gemv(BlasCall call, const Shape& shape, const E* alpha, const E* beta,
-                    std::int64_t batch, F operands) {
+cublasStatus_t general_gemv(BlasCall call, const GemvShape& shape, const E* alpha, const E* beta,
+                            std::int64_t batch, F operands) {
   call.sizes({shape.m, shape.n, batch}).leading(shape.lda, shape.m);
   call.strides({shape.incx, shape.incy});
   const DenseFactor<E> alpha_at(call, alpha), beta_at(call, beta);
@@ -54,43 +54,45 @@ cublasStatus_t gemv(BlasCall call, const Shape& shape, const E* alpha, const E* 
 }
 
 template <class E>
-struct Operands {
+struct GemvOperands {
   const E *a, *x;
   E* y;
 };
 
 }  // namespace
 
-#define HALFGRAD_GEMV(letter, T, suffix, Int)                                                      \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemv_v2##suffix(                            \
-      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,       \
-      Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {                              \
-    return gemv<T>({handle, "cublas" #letter "gemv"}, {op, m, n, lda, incx, incy}, alpha, beta, 1, \
-                   [=](const LibraryCall&, std::int64_t) {                                         \
-                     return Operands<T>{a, x, y};                                                  \
-                   });                                                                             \
+#define HALFGRAD_GEMV(letter, T, suffix, Int)                                                     \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemv_v2##suffix(                           \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,      \
+      Int lda, const T* x, Int incx, const T* beta, T* y, Int incy) {                             \
+    return general_gemv<T>({handle, "cublas" #letter "gemv"}, {op, m, n, lda, incx, incy}, alpha, \
+                           beta, 1, [=](const LibraryCall&, std::int64_t) {                       \
+                             return GemvOperands<T>{a, x, y};                                     \
+                           });                                                                    \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_GEMV)
 
-#define HALFGRAD_GEMV_BATCHES(letter, T, suffix, Int)                                            \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemvBatched##suffix(                      \
-      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha,                 \
-      const T* const a[], Int lda, const T* const x[], Int incx, const T* beta, T* const y[],    \
-      Int incy, Int batch) {                                                                     \
-    return gemv<T>({handle, "cublas" #letter "gemvBatched"}, {op, m, n, lda, incx, incy}, alpha, \
-                   beta, batch, [=](const LibraryCall& library, std::int64_t i) {                \
-                     return Operands<T>{read_one(library, a + i), read_one(library, x + i),      \
-                                        read_one(library, y + i)};                               \
-                   });                                                                           \
-  }                                                                                              \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemvStridedBatched##suffix(               \
-      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,     \
-      Int lda, long long int stride_a, const T* x, Int incx, long long int stride_x,             \
-      const T* beta, T* y, Int incy, long long int stride_y, Int batch) {                        \
-    return gemv<T>({handle, "cublas" #letter "gemvStridedBatched"}, {op, m, n, lda, incx, incy}, \
-                   alpha, beta, batch, [=](const LibraryCall&, std::int64_t i) {                 \
-                     return Operands<T>{a + i * stride_a, x + i * stride_x, y + i * stride_y};   \
-                   });                                                                           \
+#define HALFGRAD_GEMV_BATCHES(letter, T, suffix, Int)                                              \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemvBatched##suffix(                        \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha,                   \
+      const T* const a[], Int lda, const T* const x[], Int incx, const T* beta, T* const y[],      \
+      Int incy, Int batch) {                                                                       \
+    return general_gemv<T>({handle, "cublas" #letter "gemvBatched"}, {op, m, n, lda, incx, incy},  \
+                           alpha, beta, batch, [=](const LibraryCall& library, std::int64_t i) {   \
+                             return GemvOperands<T>{read_one(library, a + i),                      \
+                                                    read_one(library, x + i),                      \
+                                                    read_one(library, y + i)};                     \
+                           });                                                                     \
+  }                                                                                                \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##gemvStridedBatched##suffix(                 \
+      cublasHandle_t handle, cublasOperation_t op, Int m, Int n, const T* alpha, const T* a,       \
+      Int lda, long long int stride_a, const T* x, Int incx, long long int stride_x,               \
+      const T* beta, T* y, Int incy, long long int stride_y, Int batch) {                          \
+    return general_gemv<T>(                                                                        \
+        {handle, "cublas" #letter "gemvStridedBatched"}, {op, m, n, lda, incx, incy}, alpha, beta, \
+        batch, [=](const LibraryCall&, std::int64_t i) {                                           \
+          return GemvOperands<T>{a + i * stride_a, x + i * stride_x, y + i * stride_y};            \
+        });                                                                                        \
   }
 HALFGRAD_FOR_EACH_REAL(HALFGRAD_GEMV_BATCHES)
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_GEMV_BATCHES)

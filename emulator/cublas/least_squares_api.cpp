@@ -24,7 +24,7 @@ void reflect(const Dense<W>& qr, std::int64_t j, W tau, Dense<W>& x, std::int64_
 
 /// Replaces A by R and the vectors v as LAPACK's geqrf does, and returns the factors tau.
 template <class W>
-std::vector<W> factorize(Dense<W>& a) {
+std::vector<W> factorize_qr(Dense<W>& a) {
   std::vector<W> taus;
   for (std::int64_t j = 0; j < std::min(a.rows, a.columns); ++j) {
     double norm = std::abs(a.at(j, j)), below = 0;
@@ -55,7 +55,7 @@ cublasStatus_t geqrf(BlasCall call, int m, int n, E* const a[], int lda, E* cons
       E* const matrix = read_one(library, a + i);
       auto qr = read_dense(library, Stored<E>{matrix, lda}, m, n);
       Dense<Wide<E>> taus;
-      taus.elements = factorize(qr);
+      taus.elements = factorize_qr(qr);
       taus.rows = static_cast<std::int64_t>(taus.elements.size());
       taus.columns = 1;
       write_dense(library, qr, matrix, lda);
@@ -68,7 +68,7 @@ cublasStatus_t geqrf(BlasCall call, int m, int n, E* const a[], int lda, E* cons
 /// from 1, where R's diagonal is 0, else 0.
 template <class W>
 int least_squares(Dense<W>& a, Dense<W>& c) {
-  const std::vector<W> taus = factorize(a);
+  const std::vector<W> taus = factorize_qr(a);
   const std::int64_t n = a.columns;
   for (std::int64_t column = 0; column < c.columns; ++column) {
     for (std::int64_t j = 0; j < n; ++j) {

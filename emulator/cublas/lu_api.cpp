@@ -25,7 +25,7 @@ void swap_rows(Dense<W>& matrix, std::int64_t i, std::int64_t k) {
 /// Replaces A by L and U of P A = L U. Row j was swapped with row pivots[j], counted from 1;
 /// without `pivots` rows stay. Returns the first column, from 1, whose pivot is 0, else 0.
 template <class W>
-int factorize(Dense<W>& a, std::vector<int>* pivots) {
+int factorize_lu(Dense<W>& a, std::vector<int>* pivots) {
   int zero_pivot = 0;
   const std::int64_t n = a.rows;
   for (std::int64_t j = 0; j < n; ++j) {
@@ -95,7 +95,7 @@ cublasStatus_t getrf(BlasCall call, int n, E* const a[], int lda, int* pivots, i
       E* const matrix = read_one(library, a + i);
       auto lu = read_dense(library, Stored<E>{matrix, lda}, n, n);
       std::vector<int> rows;
-      const int zero_pivot = factorize(lu, pivots == nullptr ? nullptr : &rows);
+      const int zero_pivot = factorize_lu(lu, pivots == nullptr ? nullptr : &rows);
       write_dense(library, lu, matrix, lda);
       for (std::size_t j = 0; j < rows.size(); ++j) {
         write_one(library, rows[j], pivots + i * n + static_cast<std::int64_t>(j));
@@ -158,7 +158,7 @@ cublasStatus_t matinv(BlasCall call, int n, const E* const a[], int lda, E* cons
     for (std::int64_t i = 0; i < batch; ++i) {
       auto lu = read_dense(library, Stored<E>{read_one(library, a + i), lda}, n, n);
       std::vector<int> pivots;
-      const int zero_pivot = factorize(lu, &pivots);
+      const int zero_pivot = factorize_lu(lu, &pivots);
       write_one(library, zero_pivot, info + i);
       if (zero_pivot != 0) continue;
       auto inverse = identity<Wide<E>>(n);

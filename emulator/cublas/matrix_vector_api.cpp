@@ -6,7 +6,7 @@ using namespace halfgrad::emulator;
 
 namespace {
 
-struct Vector {
+struct StridedVector {
   const void* data;
   std::int64_t stride;
 };
@@ -14,8 +14,8 @@ struct Vector {
 /// y = alpha op(A) x + beta y. beta 0 does not read y.
 template <class T>
 cublasStatus_t gemv(BlasCall call, cublasOperation_t op, std::int64_t m, std::int64_t n,
-                    const T* alpha, const T* a, std::int64_t lda, Vector x, const T* beta,
-                    Vector y) {
+                    const T* alpha, const T* a, std::int64_t lda, StridedVector x, const T* beta,
+                    StridedVector y) {
   call.sizes({m, n}).leading(lda, m).strides({x.stride, y.stride});
   const Factor alpha_at = call.factor_at(alpha, kTypeOf<T>);
   const Factor beta_at = call.factor_at(beta, kTypeOf<T>);
@@ -39,8 +39,8 @@ cublasStatus_t gemv(BlasCall call, cublasOperation_t op, std::int64_t m, std::in
 
 /// A = alpha x y' + A
 template <class T>
-cublasStatus_t ger(BlasCall call, std::int64_t m, std::int64_t n, const T* alpha, Vector x,
-                   Vector y, T* a, std::int64_t lda) {
+cublasStatus_t ger(BlasCall call, std::int64_t m, std::int64_t n, const T* alpha, StridedVector x,
+                   StridedVector y, T* a, std::int64_t lda) {
   call.sizes({m, n}).leading(lda, m).strides({x.stride, y.stride});
   const Factor alpha_at = call.factor_at(alpha, kTypeOf<T>);
   if (call.is_valid() && (m == 0 || n == 0)) return CUBLAS_STATUS_SUCCESS;

@@ -6,7 +6,7 @@ using namespace halfgrad::emulator;
 
 namespace {
 
-struct Shape {
+struct TrsmShape {
   cublasSideMode_t side;
   cublasFillMode_t fill;
   cublasOperation_t op;
@@ -19,7 +19,7 @@ struct Shape {
 
 /// The other triangle is not read: it may hold anything.
 template <class E>
-Dense<Wide<E>> read_triangle(const LibraryCall& call, const Shape& shape, const E* a) {
+Dense<Wide<E>> read_triangle_of(const LibraryCall& call, const TrsmShape& shape, const E* a) {
   const std::int64_t n = shape.order();
   Dense<Wide<E>> result(n, n);
   for (std::int64_t j = 0; j < n; ++j) {
@@ -32,10 +32,10 @@ Dense<Wide<E>> read_triangle(const LibraryCall& call, const Shape& shape, const 
 
 /// Solves op(A) X = alpha B, or X op(A) = alpha B, which is op(A)' X' = alpha B'.
 template <class E>
-void run_trsm(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const E* a, E* b) {
+void run_trsm(const LibraryCall& call, const TrsmShape& shape, Wide<E> alpha, const E* a, E* b) {
   auto x = read_dense(call, Stored<E>{b, shape.ldb}, shape.m, shape.n);
   for (Wide<E>& value : x.elements) value *= alpha;
-  auto triangle = oriented(shape.op, read_triangle(call, shape, a));
+  auto triangle = oriented(shape.op, read_triangle_of(call, shape, a));
   bool lower = (shape.fill == CUBLAS_FILL_MODE_LOWER) == (shape.op == CUBLAS_OP_N);
   if (!shape.left()) {
     triangle = oriented(CUBLAS_OP_T, triangle);
@@ -47,14 +47,14 @@ void run_trsm(const LibraryCall& call, const Shape& shape, Wide<E> alpha, const 
 }
 
 template <class E>
-struct Operands {
+struct TrsmOperands {
   const E* a;
   E* b;
 };
 
 template <class E, class F>
-cublasStatus_t trsm(BlasCall call, const Shape& shape, const E* alpha, std::int64_t batch,
-                    F operands) {
+cublasStatus_t general_trsm(BlasCall call, const TrsmShape& shape, const E* alpha,
+                            std::int64_t batch, F operands) {
   call.sizes({shape.m, shape.n, batch}).leading(shape.lda, shape.order());
   call.leading(shape.ldb, shape.m);
   const DenseFactor<E> factor(call, alpha);
@@ -69,15 +69,16 @@ cublasStatus_t trsm(BlasCall call, const Shape& shape, const E* alpha, std::int6
 
 }  // namespace
 
-#define HALFGRAD_TRSM(letter, T, suffix, Int)                                                     \
-  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##trsm_v2##suffix(                           \
-      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op,  \
-      cublasDiagType_t diagonal, Int m, Int n, const T* alpha, const T* a, Int lda, T* b,         \
-      Int ldb) {                                                                                  \
-    return trsm<T>({handle, "cublas" #letter "trsm"}, {side, fill, op, diagonal, m, n, lda, ldb}, \
-                   alpha, 1, [=](const LibraryCall&, std::int64_t) {                              \
-                     return Operands<T>{a, b};                                                    \
-                   });                                                                            \
+#define HALFGRAD_TRSM(letter, T, suffix, Int)                                                    \
+  HALFGRAD_EMULATOR_API cublasStatus_t cublas##letter##trsm_v2##suffix(                          \
+      cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
+      cublasDiagType_t diagonal, Int m, Int n, const T* alpha, const T* a, Int lda, T* b,        \
+      Int ldb) {                                                                                 \
+    return general_trsm<T>({handle, "cublas" #letter "trsm"},                                    \
+                           {side, fill, op, diagonal, m, n, lda, ldb}, alpha, 1,                 \
+                           [=](const LibraryCall&, std::int64_t) {                               \
+                             return TrsmOperands<T>{a, b};                                       \
+                           });                                                                   \
   }
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_TRSM)
 
@@ -86,11 +87,11 @@ HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_TRSM)
       cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t op, \
       cublasDiagType_t diagonal, Int m, Int n, const T* alpha, const T* const a[], Int lda,      \
       T* const b[], Int ldb, Int batch) {                                                        \
-    return trsm<T>({handle, "cublas" #letter "trsmBatched"},                                     \
-                   {side, fill, op, diagonal, m, n, lda, ldb}, alpha, batch,                     \
-                   [=](const LibraryCall& library, std::int64_t i) {                             \
-                     return Operands<T>{read_one(library, a + i), read_one(library, b + i)};     \
-                   });                                                                           \
+    return general_trsm<T>(                                                                      \
+        {handle, "cublas" #letter "trsmBatched"}, {side, fill, op, diagonal, m, n, lda, ldb},    \
+        alpha, batch, [=](const LibraryCall& library, std::int64_t i) {                          \
+          return TrsmOperands<T>{read_one(library, a + i), read_one(library, b + i)};            \
+        });                                                                                      \
   }
 HALFGRAD_FOR_EACH_REAL(HALFGRAD_TRSM_BATCH)
 HALFGRAD_FOR_EACH_COMPLEX(HALFGRAD_TRSM_BATCH)

@@ -78,7 +78,7 @@ HostPointers in_cluster(const AccessSite& site) {
   return all;
 }
 
-HostPointers scattered(const AccessSite& site) {
+HostPointers scattered_shared(const AccessSite& site) {
   std::vector<std::byte>& shared = site.execution.block->shared;
   HostPointers pointers;
   const LaneMask wrong = locate(site, site.addresses, shared, pointers);
@@ -108,7 +108,7 @@ HostPointers resolve_shared(const AccessSite& site) {
                                                  site.execution.launch->shared_bytes;
   if (!together && names_a_rank(site)) return in_cluster(site);
   const HostPointers pointers =
-      together ? pointers_from(shared.data() + first, site.access.bytes) : scattered(site);
+      together ? pointers_from(shared.data() + first, site.access.bytes) : scattered_shared(site);
   site.tell_checks(pointers);
   return pointers;
 }

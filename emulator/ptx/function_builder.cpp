@@ -68,7 +68,7 @@ Offset FunctionBuilder::special(Special special, unsigned bytes, std::uint64_t a
   return found->second;
 }
 
-Offset FunctionBuilder::clock(Clock clock) {
+Offset FunctionBuilder::clock(ClockRegister clock) {
   const Offset slot = add_registers(bytes_of(clock), 1);
   samples.emplace_back(clock, slot);
   return slot;

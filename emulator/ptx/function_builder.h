@@ -49,7 +49,7 @@ struct FunctionBuilder {
   Offset constant(Type type, std::uint64_t bits);
   Offset special(Special special, unsigned bytes, std::uint64_t addend = 0);
   /// A register that an instruction before the current one fills with the time.
-  Offset clock(Clock clock);
+  Offset clock(ClockRegister clock);
   Offset carry();
   std::span<const Offset> keep(std::span<const Offset> offsets);
 
@@ -70,8 +70,9 @@ struct FunctionBuilder {
   Scopes scopes;
   std::vector<Slot> slots;
   std::vector<Offset> used, defined;
-  std::vector<Accesses> accesses;                 ///< each instruction's
-  std::vector<std::pair<Clock, Offset>> samples;  ///< clocks that the current statement reads
+  std::vector<Accesses> accesses;  ///< each instruction's
+  std::vector<std::pair<ClockRegister, Offset>>
+      samples;  ///< clocks that the current statement reads
 
  private:
   void append(Instruction instruction, Statement statement);

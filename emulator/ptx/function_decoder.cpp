@@ -13,9 +13,7 @@ namespace halfgrad::emulator {
 
 FunctionDecoder::FunctionDecoder(const ModuleIndex& index, const FunctionEntry& entry,
                                  Function& function, KernelSymbols& symbols)
-    : index_(index),
-      entry_(entry),
-      function_(function),
+    : function_(function),
       symbols_(symbols),
       builder_(function, symbols),
       lexer_(index.text, entry.begin, entry.line),

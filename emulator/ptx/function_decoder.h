@@ -72,8 +72,6 @@ class FunctionDecoder {
   void resolve_jumps();
   std::uint32_t label(const Jump& jump, std::string_view name) const;
 
-  const ModuleIndex& index_;
-  const FunctionEntry& entry_;
   Function& function_;
   KernelSymbols& symbols_;
   FunctionBuilder builder_;

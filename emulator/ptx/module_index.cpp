@@ -43,7 +43,7 @@ class Indexer {
     } else if (name == ".section") {
       while (!lexer_.is("{") && !lexer_.at_end()) lexer_.take();
       lexer_.skip_braces();
-    } else if (name == ".pragma") {
+    } else if (name == ".pragma" || name == ".tex") {
       lexer_.skip_past(";");
     } else if (name == ".alias") {
       alias();
@@ -57,8 +57,6 @@ class Indexer {
       variables(name == ".const");
     } else if (name == ".shared") {
       shared();
-    } else if (name == ".tex") {
-      lexer_.skip_past(";");
     } else if (name != ".visible" && name != ".common") {
       fail_at_line(word.line,
                    "expected a directive, got '" + std::string(name.substr(0, 60)) + "'");

@@ -82,33 +82,33 @@ std::optional<Special> special_named(std::string_view name) {
   return found->second;
 }
 
-std::optional<Clock> clock_named(std::string_view name) {
-  if (name == "%clock") return Clock::clock;
-  if (name == "%clock_hi") return Clock::clock_hi;
-  if (name == "%clock64") return Clock::clock64;
-  if (name == "%globaltimer") return Clock::globaltimer;
-  if (name == "%globaltimer_lo") return Clock::globaltimer_lo;
-  if (name == "%globaltimer_hi") return Clock::globaltimer_hi;
+std::optional<ClockRegister> clock_named(std::string_view name) {
+  if (name == "%clock") return ClockRegister::clock;
+  if (name == "%clock_hi") return ClockRegister::clock_hi;
+  if (name == "%clock64") return ClockRegister::clock64;
+  if (name == "%globaltimer") return ClockRegister::globaltimer;
+  if (name == "%globaltimer_lo") return ClockRegister::globaltimer_lo;
+  if (name == "%globaltimer_hi") return ClockRegister::globaltimer_hi;
   return std::nullopt;
 }
 
-unsigned bytes_of(Clock clock) {
-  return clock == Clock::clock64 || clock == Clock::globaltimer ? 8 : 4;
+unsigned bytes_of(ClockRegister clock) {
+  return clock == ClockRegister::clock64 || clock == ClockRegister::globaltimer ? 8 : 4;
 }
 
-void sample_clock(Clock clock, Instruction& instruction) {
+void sample_clock(ClockRegister clock, Instruction& instruction) {
   instruction.kind = InstructionClass::move;
   switch (clock) {
-    case Clock::clock64:
-    case Clock::globaltimer:
+    case ClockRegister::clock64:
+    case ClockRegister::globaltimer:
       instruction.execute = sample<std::uint64_t, 0>;
       break;
-    case Clock::clock:
-    case Clock::globaltimer_lo:
+    case ClockRegister::clock:
+    case ClockRegister::globaltimer_lo:
       instruction.execute = sample<std::uint32_t, 0>;
       break;
-    case Clock::clock_hi:
-    case Clock::globaltimer_hi:
+    case ClockRegister::clock_hi:
+    case ClockRegister::globaltimer_hi:
       instruction.execute = sample<std::uint32_t, 32>;
       break;
   }

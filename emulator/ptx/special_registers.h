@@ -13,7 +13,7 @@ std::optional<Special> special_named(std::string_view name);
 
 /// Registers that change while a kernel runs. An instruction samples them before each one that
 /// reads them.
-enum class Clock : std::uint8_t {
+enum class ClockRegister : std::uint8_t {
   clock,
   clock_hi,
   clock64,
@@ -22,10 +22,10 @@ enum class Clock : std::uint8_t {
   globaltimer_hi
 };
 
-std::optional<Clock> clock_named(std::string_view name);
+std::optional<ClockRegister> clock_named(std::string_view name);
 /// 8 for clock64 and globaltimer, 4 for the others.
-unsigned bytes_of(Clock clock);
+unsigned bytes_of(ClockRegister clock);
 /// Makes `instruction` sample the clock into its destination, which the caller sets.
-void sample_clock(Clock clock, Instruction& instruction);
+void sample_clock(ClockRegister clock, Instruction& instruction);
 
 }  // namespace halfgrad::emulator

@@ -12,7 +12,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-double now() {
+double seconds_now() {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double>(time).count();
 }
@@ -37,7 +37,7 @@ unsigned estimated_registers(const Function& function) {
 
 }  // namespace
 
-LaunchLog::LaunchLog() : begin_(now()) {}
+LaunchLog::LaunchLog() : begin_(seconds_now()) {}
 
 std::size_t LaunchLog::record_of(const Kernel& kernel) {
   const auto [place, is_new] = index_.try_emplace(kernel.main->name, kernels_.size());
@@ -77,7 +77,7 @@ void LaunchLog::add(const LaunchRequest& request, const LaunchCounters& counters
                       .grid = request.grid,
                       .block = request.block,
                       .dynamic_shared_bytes = request.dynamic_shared_bytes,
-                      .begin_seconds = now() - begin_ - counters.host_seconds,
+                      .begin_seconds = seconds_now() - begin_ - counters.host_seconds,
                       .host_seconds = counters.host_seconds,
                       .warps = counters.warps,
                       .total = {}};

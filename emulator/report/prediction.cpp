@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include <halfgrad/emulator/memory/coalescing.h>
+
 namespace halfgrad::emulator {
 namespace {
 
 constexpr double kDependencyCycles = 6;  // from an instruction to the next that needs its result
 constexpr double kIssuesPerCycle = 4;    // warp schedulers of a multiprocessor
-constexpr double kSectorBytes = 32;
 
 /// Blocks that fit into a multiprocessor: the tightest of four limits.
 unsigned resident_blocks(const GpuModel& gpu, const LaunchRecord& launch,

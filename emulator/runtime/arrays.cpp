@@ -15,7 +15,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-std::mutex mutex;
+std::mutex arrays_mutex;
 
 HandleTable<cudaArray_t, CudaArray>& arrays() {
   static auto& table = *new HandleTable<cudaArray_t, CudaArray>(0x5e5000000000);
@@ -30,7 +30,7 @@ HandleTable<cudaMipmappedArray_t, MipmappedArray>& mipmapped_arrays() {
 /// Returns the object, or reports why the handle has none.
 template <class Table, class Handle>
 auto find(const char* function, const Table& table, Handle handle, const char* kind) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(arrays_mutex);
   auto* found = table.find(handle);
   if (found == nullptr) {
     report_call(FindingKind::invalid_call, function,
@@ -56,7 +56,7 @@ cudaError_t make_array(const char* function, const std::string& made_by,
                                                      TextureLimits::alignment, made_by);
   if (made == nullptr) return cudaErrorMemoryAllocation;
   image.address = made->begin;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(arrays_mutex);
   *result = arrays().add(std::move(array));
   return cudaSuccess;
 }
@@ -74,7 +74,7 @@ cudaError_t make(const char* function, const void* caller, cudaArray_t* result,
 void free_array(cudaArray_t handle) {
   std::unique_ptr<CudaArray> array;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(arrays_mutex);
     array = arrays().take(handle);
   }
   process().memory.free(array->image.address);
@@ -167,7 +167,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t*
       }
       made->levels.push_back(array);
     }
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(arrays_mutex);
     *result = mipmapped_arrays().add(std::move(made));
     return cudaSuccess;
   });
@@ -193,7 +193,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t ar
     if (find_mipmapped("cudaFreeMipmappedArray", array) == nullptr) return cudaErrorInvalidValue;
     std::unique_ptr<MipmappedArray> taken;
     {
-      const std::lock_guard lock(mutex);
+      const std::lock_guard lock(arrays_mutex);
       taken = mipmapped_arrays().take(array);
     }
     for (cudaArray_t level : taken->levels) free_array(level);

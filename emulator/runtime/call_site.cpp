@@ -27,8 +27,10 @@ bool is_of_system(const Dl_info& frame) {
     const std::string path = info.dli_fname;
     return path.substr(0, path.rfind('/') + 1);
   };
-  static const std::string own = folder_of(reinterpret_cast<const void*>(&address_text));
-  static const std::string of_c = folder_of(reinterpret_cast<const void*>(&std::puts));
+  // Never destroyed: the last findings are reported when other static objects are gone.
+  static const auto& own =
+      *new std::string(folder_of(reinterpret_cast<const void*>(&address_text)));
+  static const auto& of_c = *new std::string(folder_of(reinterpret_cast<const void*>(&std::puts)));
   const std::string path = frame.dli_fname;
   const std::string folder = path.substr(0, path.rfind('/') + 1);
   return !folder.empty() && (folder == own || folder == of_c);

@@ -13,11 +13,6 @@ namespace {
 constexpr unsigned kPortableBlocks = 8;  ///< largest cluster on every GPU that has clusters
 constexpr unsigned kMostBlocks = 16;     ///< with cudaFuncAttributeNonPortableClusterSizeAllowed
 
-std::string text_of(dim3 size) {
-  return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
-         std::to_string(size.z) + ")";
-}
-
 bool equal(dim3 a, dim3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
 unsigned most_blocks(const KernelFunction& function, int device) {

@@ -1,14 +1,11 @@
 // cudaMemcpy and its forms of one row: plain, peer, to and from symbols.
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
+#include <halfgrad/emulator/runtime/per_thread_stream.h>
 #include <halfgrad/emulator/runtime/symbols.h>
 
 namespace halfgrad::emulator {
 namespace {
-
-cudaStream_t per_thread(cudaStream_t stream) {
-  return stream == nullptr ? cudaStreamPerThread : stream;
-}
 
 cudaError_t to_symbol(const char* function, const void* symbol, const void* from, std::size_t bytes,
                       std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream,
@@ -58,7 +55,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyAsync(void* to, const void* from, st
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyAsync_ptsz(void* to, const void* from,
                                                        std::size_t bytes, cudaMemcpyKind kind,
                                                        cudaStream_t stream) {
-  return copy("cudaMemcpyAsync", to, from, bytes, kind, per_thread(stream), false);
+  return copy("cudaMemcpyAsync", to, from, bytes, kind, or_per_thread(stream), false);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from,
@@ -121,8 +118,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void* symbo
                                                                std::size_t offset,
                                                                cudaMemcpyKind kind,
                                                                cudaStream_t stream) {
-  return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind, per_thread(stream),
-                   false);
+  return to_symbol("cudaMemcpyToSymbolAsync", symbol, from, bytes, offset, kind,
+                   or_per_thread(stream), false);
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol,
                                                        std::size_t bytes, std::size_t offset,
@@ -147,7 +144,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void* to, const
                                                                  cudaMemcpyKind kind,
                                                                  cudaStream_t stream) {
   return from_symbol("cudaMemcpyFromSymbolAsync", to, symbol, bytes, offset, kind,
-                     per_thread(stream), false);
+                     or_per_thread(stream), false);
 }
 
 }  // namespace halfgrad::emulator

@@ -26,6 +26,9 @@ void copy_row(void* to, const void* from, std::size_t bytes, OperationId operati
 void fill_row(void* to, std::uint32_t value, unsigned element_bytes, std::size_t elements,
               OperationId operation);
 
+/// Whether work that is given to the stream becomes part of a graph.
+bool is_capturing(cudaStream_t stream);
+
 /// Gives a copy to a stream and waits for it as the CUDA runtime does: always if `synchronous`,
 /// else if it writes pageable host memory ("API synchronization behavior" of the CUDA runtime's
 /// manual). Work that reads pageable memory reads it now.

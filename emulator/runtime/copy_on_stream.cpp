@@ -9,13 +9,13 @@
 #include <halfgrad/emulator/runtime/copies.h>
 
 namespace halfgrad::emulator {
-namespace {
-
 bool is_capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
          status != cudaStreamCaptureStatusNone;
 }
+
+namespace {
 
 /// Whether the host returns from the call only after the copy.
 bool host_waits(const void* to, const void* from, bool synchronous) {

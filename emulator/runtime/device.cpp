@@ -73,7 +73,8 @@ int current_device() { return selected_device; }
 bool is_device(int device) { return device >= 0 && device < process().settings.devices; }
 
 DeviceOptions& device_options(int device) {
-  static std::vector<DeviceOptions> options(kMaxDevices, default_options());
+  // Never destroyed: destructors of the program's static objects may call the runtime.
+  static auto& options = *new std::vector<DeviceOptions>(kMaxDevices, default_options());
   return options[static_cast<std::size_t>(device)];
 }
 

@@ -50,10 +50,10 @@ bool is_mistake(cudaError_t error) {
   }
 }
 
-constexpr int kMaxDevices = 64;
-std::array<std::atomic<cudaError_t>, kMaxDevices> sticky_errors{};
+constexpr int kDevicesWithErrors = 64;
+std::array<std::atomic<cudaError_t>, kDevicesWithErrors> sticky_errors{};
 /// Whether a call returned the sticky error of a device.
-std::array<std::atomic<bool>, kMaxDevices> sticky_error_seen{};
+std::array<std::atomic<bool>, kDevicesWithErrors> sticky_error_seen{};
 
 }  // namespace
 
@@ -150,7 +150,8 @@ void check_unseen_errors(int exit_code) {
     unseen_launches().messages.clear();
     unseen_launches().mistakes.clear();
   }
-  for (int device = 0; device < process().settings.devices && device < kMaxDevices; ++device) {
+  for (int device = 0; device < process().settings.devices && device < kDevicesWithErrors;
+       ++device) {
     const auto i = static_cast<std::size_t>(device);
     if (sticky_errors[i] == cudaSuccess || sticky_error_seen[i]) continue;
     report_call(FindingKind::unchecked_error, ("device " + std::to_string(device)).c_str(),

@@ -4,6 +4,7 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/modules.h>
+#include <halfgrad/emulator/runtime/per_thread_stream.h>
 #include <halfgrad/emulator/runtime/work.h>
 
 namespace halfgrad::emulator {
@@ -45,10 +46,6 @@ cudaError_t launch(const char* function, const void* kernel, dim3 grid, dim3 blo
   return error;
 }
 
-cudaStream_t per_thread(cudaStream_t stream) {
-  return stream == nullptr ? cudaStreamPerThread : stream;
-}
-
 /// The attributes of a launch that change what it does here. The others are hints.
 void read_attributes(const cudaLaunchConfig_t& config, bool& cooperative, dim3& cluster) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -64,6 +61,8 @@ void read_attributes(const cudaLaunchConfig_t& config, bool& cooperative, dim3& 
 
 }  // namespace
 
+// nvcc makes host code that calls these names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 HALFGRAD_EMULATOR_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block,
                                                            std::size_t shared, void* stream) {
   pushed_configurations.push_back({grid, block, shared, static_cast<cudaStream_t>(stream)});
@@ -92,9 +91,10 @@ HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 g
 HALFGRAD_EMULATOR_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid,
                                                           dim3 block, void** arguments,
                                                           std::size_t shared, cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream),
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream),
                 false);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block,
                                                    void** arguments, std::size_t shared,
@@ -105,7 +105,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, std::size_t shared,
                                                         cudaStream_t stream) {
-  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, per_thread(stream),
+  return launch("cudaLaunchKernel", kernel, grid, block, arguments, shared, or_per_thread(stream),
                 false);
 }
 
@@ -122,7 +122,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* k
                                                                    std::size_t shared,
                                                                    cudaStream_t stream) {
   return launch("cudaLaunchCooperativeKernel", kernel, grid, block, arguments, shared,
-                per_thread(stream), true);
+                or_per_thread(stream), true);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
@@ -139,7 +139,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfi
                                                            const void* kernel, void** arguments) {
   if (config == nullptr) return set_error(cudaErrorInvalidValue);
   cudaLaunchConfig_t own = *config;
-  own.stream = per_thread(own.stream);
+  own.stream = or_per_thread(own.stream);
   return cudaLaunchKernelExC(&own, kernel, arguments);
 }
 

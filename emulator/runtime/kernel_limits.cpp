@@ -6,6 +6,12 @@
 #include <halfgrad/emulator/runtime/process.h>
 
 namespace halfgrad::emulator {
+
+std::string text_of(dim3 size) {
+  return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
+         std::to_string(size.z) + ")";
+}
+
 namespace {
 
 constexpr unsigned kMaxThreads = 1024;
@@ -13,11 +19,6 @@ constexpr unsigned kMaxBlockZ = 64;
 constexpr unsigned kMaxGridX = 0x7fffffff;
 constexpr unsigned kMaxGridYZ = 65535;
 constexpr unsigned kRegisterUnit = 256;  ///< registers are given to warps in this unit
-
-std::string text_of(dim3 size) {
-  return "(" + std::to_string(size.x) + "," + std::to_string(size.y) + "," +
-         std::to_string(size.z) + ")";
-}
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;

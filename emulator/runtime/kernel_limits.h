@@ -9,6 +9,9 @@
 
 namespace halfgrad::emulator {
 
+/// "(64,1,1)".
+std::string text_of(dim3 size);
+
 /// Registers of one thread: ptxas alone knows the real number. Estimates what the launch bounds
 /// allow, at most a typical 40.
 unsigned estimated_registers(const Kernel& kernel, int device);

@@ -83,7 +83,7 @@ cudaError_t prefetch(const void* pointer, std::size_t bytes, int place) {
 
 #if CUDART_VERSION >= 13000
 /// The device of a location, as the functions before CUDA 13 named it.
-int place_of(const cudaMemLocation& location) {
+int device_of(const cudaMemLocation& location) {
   return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
 }
 #endif
@@ -121,11 +121,11 @@ cudaError_t write_attribute(const Advice& advice, cudaMemRangeAttribute attribut
 HALFGRAD_EMULATOR_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes,
                                                        cudaMemLocation location, unsigned,
                                                        cudaStream_t) {
-  return prefetch(pointer, bytes, place_of(location));
+  return prefetch(pointer, bytes, device_of(location));
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes,
                                                 cudaMemoryAdvise advice, cudaMemLocation location) {
-  return advise(pointer, bytes, advice, place_of(location));
+  return advise(pointer, bytes, advice, device_of(location));
 }
 HALFGRAD_EMULATOR_API cudaError_t
 cudaMemPrefetchBatchAsync(void** pointers, std::size_t* bytes, std::size_t count,
@@ -135,7 +135,7 @@ cudaMemPrefetchBatchAsync(void** pointers, std::size_t* bytes, std::size_t count
   std::size_t location = 0;
   for (std::size_t i = 0; i < count; ++i) {
     while (location + 1 < location_count && location_indices[location + 1] <= i) ++location;
-    const cudaError_t error = prefetch(pointers[i], bytes[i], place_of(locations[location]));
+    const cudaError_t error = prefetch(pointers[i], bytes[i], device_of(locations[location]));
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <halfgrad/emulator/runtime/call.h>
+#include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/error_state.h>
 #include <halfgrad/emulator/runtime/memory.h>
@@ -58,12 +59,6 @@ bool is_flag(cudaMemPoolAttr attribute) {
   const bool has_pools =
       location->type == cudaMemLocationTypeDevice && type == cudaMemAllocationTypePinned;
   return has_pools ? cudaSuccess : cudaErrorNotSupported;
-}
-
-bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
-         status != cudaStreamCaptureStatusNone;
 }
 
 /// Orders the begin or the end of an allocation with the operations that access it.

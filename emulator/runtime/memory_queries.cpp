@@ -1,4 +1,6 @@
 // Queries about pointers, and functions for hardware that is not emulated.
+#include <cuda_profiler_api.h>
+
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/device.h>
 #include <halfgrad/emulator/runtime/error_state.h>

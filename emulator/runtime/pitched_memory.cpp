@@ -2,15 +2,12 @@
 #include <halfgrad/emulator/runtime/call.h>
 #include <halfgrad/emulator/runtime/copies.h>
 #include <halfgrad/emulator/runtime/memory.h>
+#include <halfgrad/emulator/runtime/per_thread_stream.h>
 
 namespace halfgrad::emulator {
 namespace {
 
 constexpr std::size_t kPitch = 512;  ///< rows of pitched memory begin at its multiples
-
-cudaStream_t per_thread(cudaStream_t stream) {
-  return stream == nullptr ? cudaStreamPerThread : stream;
-}
 
 cudaError_t copy_2d(const char* function, void* to, std::size_t to_pitch, const void* from,
                     std::size_t from_pitch, std::size_t width, std::size_t height,
@@ -108,7 +105,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpy2DAsync_ptsz(void* to, std::size_t t
                                                          std::size_t width, std::size_t height,
                                                          cudaMemcpyKind kind, cudaStream_t stream) {
   return copy_2d("cudaMemcpy2DAsync", to, to_pitch, from, from_pitch, width, height, kind,
-                 per_thread(stream), false);
+                 or_per_thread(stream), false);
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   return copy_3d("cudaMemcpy3D", parameters, nullptr, true);
@@ -122,7 +119,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* par
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters,
                                                          cudaStream_t stream) {
-  return copy_3d("cudaMemcpy3DAsync", parameters, per_thread(stream), false);
+  return copy_3d("cudaMemcpy3DAsync", parameters, or_per_thread(stream), false);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
@@ -137,7 +134,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemsetAsync(void* to, int value, std::size
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemsetAsync_ptsz(void* to, int value, std::size_t bytes,
                                                        cudaStream_t stream) {
-  return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, per_thread(stream));
+  return fill("cudaMemsetAsync", to, bytes, value, bytes, 1, or_per_thread(stream));
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value,
                                                std::size_t width, std::size_t height) {
@@ -155,7 +152,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch,
 HALFGRAD_EMULATOR_API cudaError_t cudaMemset2DAsync_ptsz(void* to, std::size_t pitch, int value,
                                                          std::size_t width, std::size_t height,
                                                          cudaStream_t stream) {
-  return fill("cudaMemset2DAsync", to, pitch, value, width, height, per_thread(stream));
+  return fill("cudaMemset2DAsync", to, pitch, value, width, height, or_per_thread(stream));
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
   return fill_3d("cudaMemset3D", to, value, extent, nullptr);
@@ -170,7 +167,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaMemset3DAsync_ptsz(cudaPitchedPtr to, int value,
                                                          cudaExtent extent, cudaStream_t stream) {
-  return fill_3d("cudaMemset3DAsync", to, value, extent, per_thread(stream));
+  return fill_3d("cudaMemset3DAsync", to, value, extent, or_per_thread(stream));
 }
 
 }  // namespace halfgrad::emulator

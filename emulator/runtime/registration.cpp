@@ -24,6 +24,8 @@ ModuleImage* image_of(void** handle) { return reinterpret_cast<ModuleImage*>(han
 
 }  // namespace
 
+// nvcc makes host code that calls these names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 HALFGRAD_EMULATOR_API void** __cudaRegisterFatBinary(void* wrapper) {
   const auto* fat = static_cast<const FatBinaryWrapper*>(wrapper);
   if (fat->magic != kWrapperMagic) {
@@ -79,6 +81,7 @@ HALFGRAD_EMULATOR_API cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const vo
     return cudaSuccess;
   });
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   return __cudaGetKernel(kernel, host);

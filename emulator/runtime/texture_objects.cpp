@@ -21,7 +21,7 @@ struct Descriptors {
   cudaTextureDesc texture{};
 };
 
-std::mutex mutex;
+std::mutex objects_mutex;
 
 std::map<std::uint64_t, Descriptors>& descriptors() {
   static auto& table = *new std::map<std::uint64_t, Descriptors>;
@@ -29,7 +29,7 @@ std::map<std::uint64_t, Descriptors>& descriptors() {
 }
 
 void keep(std::uint64_t handle, const Descriptors& given) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(objects_mutex);
   descriptors()[handle] = given;
 }
 
@@ -37,7 +37,7 @@ void keep(std::uint64_t handle, const Descriptors& given) {
 template <class Copy>
 cudaError_t query(const char* function, std::uint64_t handle, const void* result, Copy copy) {
   return api_call(function, [&] {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(objects_mutex);
     const auto found = descriptors().find(handle);
     if (found == descriptors().end() || result == nullptr) return cudaErrorInvalidValue;
     copy(found->second);
@@ -54,7 +54,7 @@ cudaError_t destroy(const char* function, std::uint64_t handle, bool is_surface)
                   "the handle is that of no such object, or the object was destroyed before");
       return cudaErrorInvalidValue;
     }
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(objects_mutex);
     descriptors().erase(handle);
     return cudaSuccess;
   });

@@ -24,7 +24,7 @@ struct DeviceStream {
   std::uint64_t handle = 0;
   std::uint64_t block = 0;  ///< owner of the NULL stream
   unsigned thread = 0;      ///< owner of a thread's own NULL stream, from 1
-  auto operator<=>(const DeviceStream&) const = default;
+  auto operator<=>(const DeviceStream&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Work that a thread of a kernel gave to a stream. It starts when the kernel's grid has ended,

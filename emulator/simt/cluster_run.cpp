@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kTurn = 1 << 14;  ///< units of time of a block before the next one's turn
 
-Dim3 index_in(std::uint64_t number, const Dim3& sizes) {
+Dim3 index_in_box(std::uint64_t number, const Dim3& sizes) {
   return {static_cast<unsigned>(number % sizes.x),
           static_cast<unsigned>(number / sizes.x % sizes.y),
           static_cast<unsigned>(number / sizes.x / sizes.y)};
@@ -29,11 +29,11 @@ void ClusterRun::prepare(GridState& grid, std::vector<InstructionCounters>& coun
 
 void ClusterRun::start(std::uint64_t number) {
   const Dim3 &grid = grid_->launch.request.grid, &size = grid_->launch.request.cluster;
-  const Dim3 cluster = index_in(number, {grid.x / size.x, grid.y / size.y, grid.z / size.z});
+  const Dim3 cluster = index_in_box(number, {grid.x / size.x, grid.y / size.y, grid.z / size.z});
   current_ = 0;
   barrier_.start();
   for (unsigned rank = 0; rank < blocks_.size(); ++rank) {
-    const Dim3 own = index_in(rank, size);
+    const Dim3 own = index_in_box(rank, size);
     Block& block = blocks_[rank]->block();
     block.cluster = by_rank_;
     block.rank = rank;

@@ -33,10 +33,10 @@ std::size_t local_stride(const Kernel& kernel) {
 
 }  // namespace
 
-void WarpRun::prepare(BlockRun& run, Warp& warp) {
-  run_ = &run;
+void WarpRun::prepare(BlockRun& block, Warp& warp) {
+  run_ = &block;
   warp_ = &warp;
-  warp.local_stride = local_stride(run.launch().request.kernel);
+  warp.local_stride = local_stride(block.launch().request.kernel);
   const std::size_t bytes = kWarpSize * warp.local_stride;
   if (bytes > local_capacity_) {
     local_.reset(new std::byte[bytes + 64]);  // not value-initialised: most pages are never touched
@@ -44,7 +44,7 @@ void WarpRun::prepare(BlockRun& run, Warp& warp) {
   }
   const auto address = reinterpret_cast<std::uintptr_t>(local_.get());
   warp.local = bytes == 0 ? nullptr : local_.get() + (64 - address % 64) % 64;
-  frames_.prepare(run.launch(), warp);
+  frames_.prepare(block.launch(), warp);
 }
 
 void WarpRun::start_block() {

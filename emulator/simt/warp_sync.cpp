@@ -13,20 +13,20 @@ bool waits_for_lanes(const LaneGroup& group) {
   return group.state == LaneGroup::State::waits_for_lanes;
 }
 
-const Instruction& instruction_of(const LaneGroup& group) {
+const Instruction& instruction_at(const LaneGroup& group) {
   return group.frame->function->code[group.pc];
 }
 
 /// bar.warp.sync computes nothing, so lanes may meet at different ones.
 bool is_warp_barrier(const LaneGroup& group) {
-  return instruction_of(group).kind == InstructionClass::barrier;
+  return instruction_at(group).kind == InstructionClass::barrier;
 }
 
 /// Lanes also meet at different shuffles of one mode, as two halves of a warp do that loop a
 /// different number of times. A lane that reads across them is found as one that reads an absent
 /// lane.
 bool are_like_shuffles(const LaneGroup& a, const LaneGroup& b) {
-  return is_shuffle(instruction_of(a)) && instruction_of(a).execute == instruction_of(b).execute;
+  return is_shuffle(instruction_at(a)) && instruction_at(a).execute == instruction_at(b).execute;
 }
 
 bool meets(const LaneGroup& a, const LaneGroup& b) {
@@ -49,7 +49,7 @@ LaneMask lanes_with_one_mask(const LaneMask* members, LaneMask lanes) {
   return same;
 }
 
-std::string hexadecimal(LaneMask mask) {
+std::string mask_text(LaneMask mask) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%08x", mask);
   return text;
@@ -59,7 +59,7 @@ void check_caller(const Execution& execution, const Instruction& instruction, La
   const LaneMask missing = execution.mask & ~needed;
   if (missing == 0 || !execution.launch->machine.settings.check_sync) return;
   report(execution, instruction, first_lane(missing), FindingKind::warp_sync,
-         "the member mask " + hexadecimal(needed) + " does not contain lane " +
+         "the member mask " + mask_text(needed) + " does not contain lane " +
              std::to_string(first_lane(missing)) + ", which executes the instruction");
 }
 
@@ -110,7 +110,7 @@ void WarpRun::complete_syncs() {
     if ((model.needed & warp_->alive & ~present) != 0) continue;
     for (LaneGroup& group : groups) {
       if (!meets(model, group)) continue;
-      const Instruction& instruction = instruction_of(group);
+      const Instruction& instruction = instruction_at(group);
       Execution execution = execution_of(group, group.mask);
       check_caller(execution, instruction, model.needed);
       if (instruction.execute != nullptr) instruction.execute(execution, instruction);

@@ -128,7 +128,7 @@ void encode_source_size(Encoder& encoder, AsyncCopyOptions& options) {
   encoder.source(3, predicate ? Type::pred : Type::u32);
 }
 
-void decode_copy(Encoder& encoder) {
+void decode_small_copy(Encoder& encoder) {
   static constexpr std::string_view kOthers[] = {"async"};
   memory_form(encoder, kOthers);
   AsyncCopyOptions options;
@@ -209,7 +209,7 @@ void decode_copy_async(Encoder& encoder) {
     instruction.immediate = static_cast<std::int64_t>(statement.operands[0].bits);
     instruction.execute = wait_group;
   } else {
-    decode_copy(encoder);
+    decode_small_copy(encoder);
   }
 }
 

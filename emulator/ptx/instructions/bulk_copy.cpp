@@ -43,7 +43,7 @@ std::vector<std::byte> read_source(Execution& execution, const Instruction& inst
 }
 
 /// Bytes of a lane's copy, which source 2 holds.
-std::uint32_t size_of(Execution& execution, const Instruction& instruction, unsigned lane) {
+std::uint32_t bytes_of_copy(Execution& execution, const Instruction& instruction, unsigned lane) {
   const auto bytes = execution.lanes<std::uint32_t>(instruction.source(2))[lane];
   if (bytes % kUnit != 0) {
     abort_kernel(execution, instruction, lane, FindingKind::misaligned,
@@ -77,7 +77,7 @@ void copy_to_global(Execution& execution, const Instruction& instruction) {
                       .order = reduces ? Order::relaxed : Order::weak,
                       .asynchronous = !reduces};
   each_lane(execution.mask, [&](unsigned lane) {
-    const std::uint32_t bytes = size_of(execution, instruction, lane);
+    const std::uint32_t bytes = bytes_of_copy(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
     each_piece(execution, instruction, lane, access, to[lane], bytes,
                reduces ? nullptr : data.data(),
@@ -96,7 +96,7 @@ void reduce_in_shared(Execution& execution, const Instruction& instruction) {
   const LaneAddresses barriers =
       addresses_of(execution, instruction, 3, options.barrier_bytes, options.barrier_offset);
   each_lane(execution.mask, [&](unsigned lane) {
-    const std::uint32_t bytes = size_of(execution, instruction, lane);
+    const std::uint32_t bytes = bytes_of_copy(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
     each_piece(execution, instruction, lane,
                {.space = Space::shared,
@@ -120,7 +120,7 @@ void copy_to_shared(Execution& execution, const Instruction& instruction) {
   const LaneAddresses barriers =
       addresses_of(execution, instruction, 3, options.barrier_bytes, options.barrier_offset);
   each_lane(execution.mask, [&](unsigned lane) {
-    const std::uint32_t bytes = size_of(execution, instruction, lane);
+    const std::uint32_t bytes = bytes_of_copy(execution, instruction, lane);
     const auto data = read_source(execution, instruction, lane, from[lane], bytes);
     if (!options.multicast) {
       return issue_copy(execution, instruction, lane, kUnit, to[lane], barriers[lane], data);
@@ -134,7 +134,7 @@ void copy_to_shared(Execution& execution, const Instruction& instruction) {
 }
 
 /// Groups of bulk copies to global memory: they are complete when they are issued.
-void nothing(Execution&, const Instruction&) {}
+void complete_already(Execution&, const Instruction&) {}
 
 /// Spaces in the order of the modifiers: destination, then source.
 std::vector<Space> spaces_of(const Statement& statement) {
@@ -151,7 +151,7 @@ std::int64_t encode_address(Encoder& encoder, unsigned operand, std::uint8_t& ba
   return encoder.instruction.immediate;
 }
 
-void decode_copy(Encoder& encoder) {
+void decode_bulk(Encoder& encoder) {
   static constexpr std::string_view kWords[] = {"async",
                                                 "bulk",
                                                 "bulk_group",
@@ -212,9 +212,9 @@ void decode_bulk_copy(Encoder& encoder) {
   encoder.instruction.kind = InstructionClass::async_copy;
   if (statement.has("tensor")) encoder.unknown("a bulk copy of a tensor");
   if (statement.has("prefetch") || statement.has("commit_group") || statement.has("wait_group")) {
-    encoder.instruction.execute = nothing;
+    encoder.instruction.execute = complete_already;
   } else {
-    decode_copy(encoder);
+    decode_bulk(encoder);
   }
 }
 

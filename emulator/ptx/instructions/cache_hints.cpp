@@ -9,7 +9,7 @@
 namespace halfgrad::emulator {
 namespace {
 
-void nothing(Execution&, const Instruction&) {}
+void ignore_hint(Execution&, const Instruction&) {}
 
 void make_policy(Execution& execution, const Instruction& instruction) {
   auto* policy = execution.lanes<std::uint64_t>(instruction.operands[0]);
@@ -19,7 +19,7 @@ void make_policy(Execution& execution, const Instruction& instruction) {
 }  // namespace
 
 void decode_cache_hint(Encoder& encoder) {
-  encoder.instruction.execute = nothing;
+  encoder.instruction.execute = ignore_hint;
   encoder.instruction.kind = InstructionClass::load;
 }
 

@@ -14,15 +14,15 @@ namespace {
 /// How the comparison's result is combined with a predicate source.
 enum class Combine : std::uint8_t { none, logical_and, logical_or, logical_xor };
 
-struct Form {
+struct ComparisonForm {
   CompareLanes compare;
   Combine combine;
   std::uint8_t has_second;
 };
-static_assert(sizeof(Form) <= 16);  // its padding holds the negations of predicates.h
+static_assert(sizeof(ComparisonForm) <= 16);  // its padding holds the negations of predicates.h
 
-Compared evaluate(const Execution& execution, const Instruction& instruction) {
-  const Form& form = instruction.options<Form>();
+Compared evaluate_comparison(const Execution& execution, const Instruction& instruction) {
+  const ComparisonForm& form = instruction.options<ComparisonForm>();
   const Compared compared = form.compare(execution.lanes<std::byte>(instruction.source(0)),
                                          execution.lanes<std::byte>(instruction.source(1)));
   if (form.combine == Combine::none) return compared;
@@ -38,8 +38,8 @@ Compared evaluate(const Execution& execution, const Instruction& instruction) {
 }
 
 void set_predicates(Execution& execution, const Instruction& instruction) {
-  const Compared result = evaluate(execution, instruction);
-  if (instruction.options<Form>().has_second != 0) {
+  const Compared result = evaluate_comparison(execution, instruction);
+  if (instruction.options<ComparisonForm>().has_second != 0) {
     set_predicate(execution, instruction.operands[1], result.second);
   }
   set_predicate(execution, instruction.operands[0], result.first);
@@ -48,7 +48,7 @@ void set_predicates(Execution& execution, const Instruction& instruction) {
 /// set: `one` where the comparison holds, 0 elsewhere; both halves of a packed result.
 template <class T, bool Packed>
 void set_values(Execution& execution, const Instruction& instruction) {
-  const Compared holds = evaluate(execution, instruction);
+  const Compared holds = evaluate_comparison(execution, instruction);
   const T one = static_cast<T>(instruction.immediate);
   T* result = execution.lanes<T>(instruction.operands[0]);
   each_lane(execution.mask, [&](unsigned lane) {
@@ -80,8 +80,8 @@ std::int64_t true_value(Type type, bool packed) {
 }
 
 /// The comparison that the modifiers describe; `set` and `setp` share it.
-Form form_of(const Encoder& encoder) {
-  Form form{};
+ComparisonForm form_of(const Encoder& encoder) {
+  ComparisonForm form{};
   std::optional<Comparison> comparison;
   for (const std::string_view modifier : encoder.statement.modifiers) {
     if (type_named(modifier) != Type::none || modifier == "ftz") continue;
@@ -103,7 +103,7 @@ Form form_of(const Encoder& encoder) {
   return form;
 }
 
-void compared_operands(Encoder& encoder, const Form& form) {
+void compared_operands(Encoder& encoder, const ComparisonForm& form) {
   const bool combined = form.combine != Combine::none;
   require_operands(encoder, combined ? 4 : 3);
   encoder.instruction.set_options(form);
@@ -114,7 +114,7 @@ void compared_operands(Encoder& encoder, const Form& form) {
 }
 
 void setp(Encoder& encoder) {
-  Form form = form_of(encoder);
+  ComparisonForm form = form_of(encoder);
   const Operand& target = encoder.statement.operands[0];
   if (target.kind == Operand::Kind::pair) {
     form.has_second = 1;
@@ -128,7 +128,7 @@ void setp(Encoder& encoder) {
 }
 
 void set(Encoder& encoder) {
-  const Form form = form_of(encoder);
+  const ComparisonForm form = form_of(encoder);
   if (type_count(encoder.statement) != 2) encoder.unknown("expected two types");
   const Type result = encoder.statement.type(1), source = encoder.statement.type();
   const bool packed = source == Type::f16x2 || source == Type::bf16x2;

@@ -53,27 +53,27 @@ LaneMask mask_of(F condition) {
 
 /// Reader of the 32 values of a type.
 template <class T>
-struct Plain {
+struct PlainValue {
   using Element = T;
   static T first(T x) { return x; }
 };
 
-struct Flushed {
+struct FlushedValue {
   using Element = float;
   static float first(float x) { return flush(x); }
 };
 
 template <class Format, bool Ftz>
-struct Half {
+struct HalfValue {
   using Element = std::uint16_t;
   static float first(std::uint16_t x) { return widen<Format>(Ftz ? flush_half<Format>(x) : x); }
 };
 
 template <class Format, bool Ftz>
-struct HalfPair {
+struct HalfPairValue {
   using Element = std::uint32_t;
   static float first(std::uint32_t x) {
-    return Half<Format, Ftz>::first(static_cast<std::uint16_t>(x));
+    return HalfValue<Format, Ftz>::first(static_cast<std::uint16_t>(x));
   }
   static float second(std::uint32_t x) { return first(x >> 16); }
 };
@@ -94,7 +94,7 @@ Compared on_lanes(const std::byte* first, const std::byte* second) {
 
 /// All comparisons of a type: a table, as the operator is one of 14.
 template <class Read>
-CompareLanes choose(Comparison comparison) {
+CompareLanes choose_comparison(Comparison comparison) {
   using Value = decltype(Read::first(typename Read::Element{}));
   constexpr std::size_t kFloat = 14, kInteger = 6;
   constexpr std::size_t n = std::is_floating_point_v<Value> ? kFloat : kInteger;
@@ -107,8 +107,9 @@ CompareLanes choose(Comparison comparison) {
 }
 
 template <template <class, bool> class Read, class Format>
-CompareLanes choose_half(Comparison comparison, bool ftz) {
-  return ftz ? choose<Read<Format, true>>(comparison) : choose<Read<Format, false>>(comparison);
+CompareLanes choose_half_comparison(Comparison comparison, bool ftz) {
+  return ftz ? choose_comparison<Read<Format, true>>(comparison)
+             : choose_comparison<Read<Format, false>>(comparison);
 }
 
 }  // namespace
@@ -117,31 +118,32 @@ CompareLanes compare_lanes(Type type, Comparison comparison, bool ftz) {
   switch (type) {
     case Type::b16:
     case Type::u16:
-      return choose<Plain<std::uint16_t>>(comparison);
+      return choose_comparison<PlainValue<std::uint16_t>>(comparison);
     case Type::s16:
-      return choose<Plain<std::int16_t>>(comparison);
+      return choose_comparison<PlainValue<std::int16_t>>(comparison);
     case Type::b32:
     case Type::u32:
-      return choose<Plain<std::uint32_t>>(comparison);
+      return choose_comparison<PlainValue<std::uint32_t>>(comparison);
     case Type::s32:
-      return choose<Plain<std::int32_t>>(comparison);
+      return choose_comparison<PlainValue<std::int32_t>>(comparison);
     case Type::b64:
     case Type::u64:
-      return choose<Plain<std::uint64_t>>(comparison);
+      return choose_comparison<PlainValue<std::uint64_t>>(comparison);
     case Type::s64:
-      return choose<Plain<std::int64_t>>(comparison);
+      return choose_comparison<PlainValue<std::int64_t>>(comparison);
     case Type::f32:
-      return ftz ? choose<Flushed>(comparison) : choose<Plain<float>>(comparison);
+      return ftz ? choose_comparison<FlushedValue>(comparison)
+                 : choose_comparison<PlainValue<float>>(comparison);
     case Type::f64:
-      return choose<Plain<double>>(comparison);
+      return choose_comparison<PlainValue<double>>(comparison);
     case Type::f16:
-      return choose_half<Half, F16>(comparison, ftz);
+      return choose_half_comparison<HalfValue, F16>(comparison, ftz);
     case Type::bf16:
-      return choose_half<Half, BF16>(comparison, ftz);
+      return choose_half_comparison<HalfValue, BF16>(comparison, ftz);
     case Type::f16x2:
-      return choose_half<HalfPair, F16>(comparison, ftz);
+      return choose_half_comparison<HalfPairValue, F16>(comparison, ftz);
     case Type::bf16x2:
-      return choose_half<HalfPair, BF16>(comparison, ftz);
+      return choose_half_comparison<HalfPairValue, BF16>(comparison, ftz);
     default:
       return nullptr;
   }

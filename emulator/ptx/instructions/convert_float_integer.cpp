@@ -80,7 +80,7 @@ struct ToDouble {
 
 /// Calls f with the C++ type of a register that holds integers of the type Integer.
 template <class Integer, class F>
-Execute with_register(Type held, F f) {
+Execute with_integer_register(Type held, F f) {
   if (bytes_of(held) == 8) return f(std::uint64_t{});
   if constexpr (sizeof(Integer) <= 4) {
     if (bytes_of(held) == 4) return f(std::uint32_t{});
@@ -109,7 +109,7 @@ Execute from_integer(Type result) {
 
 template <class Reader, class Integer, Rounding R>
 Execute to_integer(Type held, bool ftz) {
-  return with_register<Integer>(held, [&]<class Register>(Register) -> Execute {
+  return with_integer_register<Integer>(held, [&]<class Register>(Register) -> Execute {
     using Bits = typename Reader::Bits;
     if constexpr (std::is_same_v<Reader, ReadSingle>) {
       if (ftz) return &lanewise<ToInteger<Reader, Integer, R, true>, Register, Bits>;
@@ -143,7 +143,7 @@ void integer_to_float(Encoder& encoder, Type result, Type source) {
   const Type held = integer_source(encoder, 1, source);
   const auto select = [&]<class Integer>(Integer) {
     return with_rounding(rounding_of(encoder.statement), [&](auto rounding) {
-      return with_register<Integer>(held, [&]<class Register>(Register) {
+      return with_integer_register<Integer>(held, [&]<class Register>(Register) {
         return from_integer<rounding(), Integer, Register>(result);
       });
     });

@@ -7,7 +7,7 @@ namespace halfgrad::emulator {
 namespace {
 
 /// Modifiers that most conversions lack.
-struct Modifiers {
+struct FloatModifiers {
   bool to_integer, saturated, rectified, finite, flush_source, flush_result;
   Rounding integer_rounding;
 };
@@ -25,7 +25,7 @@ double round_to_integer(double x, Rounding rounding) {
   }
 }
 
-double modify(double x, const Modifiers& modifiers) {
+double modify(double x, const FloatModifiers& modifiers) {
   if (modifiers.flush_source) x = flush(static_cast<float>(x));
   if (modifiers.to_integer) x = round_to_integer(x, modifiers.integer_rounding);
   if (modifiers.saturated) x = saturate(x);
@@ -54,7 +54,7 @@ struct WriteDouble {
 };
 
 template <class Reader, class Writer>
-struct Plain {
+struct PlainConversion {
   auto operator()(typename Reader::Bits x) const { return Writer::write(Reader::read(x), false); }
 };
 
@@ -66,7 +66,7 @@ Bits flush_bits(Bits x) {
 
 template <class Reader, class Writer>
 void modified(Execution& execution, const Instruction& instruction) {
-  const Modifiers modifiers = instruction.options<Modifiers>();
+  const FloatModifiers modifiers = instruction.options<FloatModifiers>();
   const auto formula = [modifiers](typename Reader::Bits x) {
     const auto result = Writer::write(modify(Reader::read(x), modifiers), modifiers.finite);
     return modifiers.flush_result ? flush_bits(result) : result;
@@ -76,22 +76,23 @@ void modified(Execution& execution, const Instruction& instruction) {
 }
 
 template <class Reader, class Writer>
-Execute choose(bool plain) {
-  return plain ? &lanewise<Plain<Reader, Writer>, typename Writer::Bits, typename Reader::Bits>
+Execute choose_conversion(bool plain) {
+  return plain ? &lanewise<PlainConversion<Reader, Writer>, typename Writer::Bits,
+                           typename Reader::Bits>
                : &modified<Reader, Writer>;
 }
 
 template <class Reader, Rounding R>
-Execute choose(Type result, bool plain) {
+Execute choose_conversion(Type result, bool plain) {
   switch (result) {
     case Type::f16:
-      return choose<Reader, WriteFormat<F16, R>>(plain);
+      return choose_conversion<Reader, WriteFormat<F16, R>>(plain);
     case Type::bf16:
-      return choose<Reader, WriteFormat<BF16, R>>(plain);
+      return choose_conversion<Reader, WriteFormat<BF16, R>>(plain);
     case Type::f32:
-      return choose<Reader, WriteFormat<F32, R>>(plain);
+      return choose_conversion<Reader, WriteFormat<F32, R>>(plain);
     case Type::f64:
-      return choose<Reader, WriteDouble>(plain);
+      return choose_conversion<Reader, WriteDouble>(plain);
     default:
       return nullptr;
   }
@@ -105,13 +106,13 @@ void float_to_float(Encoder& encoder, Type result, Type source) {
   const Statement& statement = encoder.statement;
   const bool to_integer = rounds_to_integer(statement), ftz = statement.has("ftz");
   if (to_integer && result != source) encoder.unknown("expected the same type on both sides");
-  const Modifiers modifiers{.to_integer = to_integer,
-                            .saturated = statement.has("sat"),
-                            .rectified = statement.has("relu"),
-                            .finite = statement.has("satfinite"),
-                            .flush_source = ftz && source == Type::f32,
-                            .flush_result = ftz && result == Type::f32,
-                            .integer_rounding = rounding_of(statement)};
+  const FloatModifiers modifiers{.to_integer = to_integer,
+                                 .saturated = statement.has("sat"),
+                                 .rectified = statement.has("relu"),
+                                 .finite = statement.has("satfinite"),
+                                 .flush_source = ftz && source == Type::f32,
+                                 .flush_result = ftz && result == Type::f32,
+                                 .integer_rounding = rounding_of(statement)};
   const bool plain =
       !to_integer && !modifiers.saturated && !modifiers.rectified && !modifiers.finite && !ftz;
   const Rounding rounding = to_integer ? Rounding::nearest : rounding_of(statement);
@@ -119,7 +120,7 @@ void float_to_float(Encoder& encoder, Type result, Type source) {
   encoder.operands_of(result, {source});
   execute_with(encoder, with_reader(source, [&]<class Reader>(Reader) {
                  return with_rounding(rounding, [&](auto constant) {
-                   return choose<Reader, constant()>(result, plain);
+                   return choose_conversion<Reader, constant()>(result, plain);
                  });
                }));
 }

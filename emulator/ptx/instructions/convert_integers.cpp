@@ -70,14 +70,14 @@ struct Integer {
 };
 
 /// .sat, and results narrower than their register but wider than the source.
-struct Form {
+struct IntegerForm {
   Integer result, source;
   bool saturated;
 };
 
 template <class Result, class Source>
 void convert(Execution& execution, const Instruction& instruction) {
-  const Form form = instruction.options<Form>();
+  const IntegerForm form = instruction.options<IntegerForm>();
   const Source* source = execution.lanes<Source>(instruction.source(0));
   Result* result = execution.lanes<Result>(instruction.operands[0]);
   const Signed128 lowest = form.result.lowest(), highest = form.result.highest();
@@ -117,7 +117,7 @@ void integer_to_integer(Encoder& encoder, Type result, Type source) {
   if (!saturated && plain) {
     return execute_with(encoder, with_integer(narrows ? result : source, extend));
   }
-  encoder.instruction.set_options(Form{Integer(result), Integer(source), saturated});
+  encoder.instruction.set_options(IntegerForm{Integer(result), Integer(source), saturated});
   execute_with(encoder,
                with_registers(to, from, []<class Result, class Source>(Result, Source) -> Execute {
                  return &convert<Result, Source>;

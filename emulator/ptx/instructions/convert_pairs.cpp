@@ -9,17 +9,17 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct Modifiers {
+struct PairModifiers {
   bool rectified, finite;
 };
 
-float rectify(float x, const Modifiers& modifiers) {
+float rectify(float x, const PairModifiers& modifiers) {
   return modifiers.rectified && x <= 0 ? 0.0f : x;
 }
 
 /// Two values in a format, `high` in the upper half.
 template <class Format, Rounding R>
-std::uint32_t pair_of(float high, float low, const Modifiers& modifiers) {
+std::uint32_t pair_of(float high, float low, const PairModifiers& modifiers) {
   constexpr int bits = 1 + Format::exponent_bits + Format::mantissa_bits;
   return narrow<Format, R>(rectify(high, modifiers), modifiers.finite) << bits |
          narrow<Format, R>(rectify(low, modifiers), modifiers.finite);
@@ -32,7 +32,7 @@ using PairBits = std::conditional_t<Format::exponent_bits + Format::mantissa_bit
 /// d, a, b of f32: a becomes the upper half.
 template <class Format, Rounding R>
 void from_two(Execution& execution, const Instruction& instruction) {
-  const auto modifiers = instruction.options<Modifiers>();
+  const auto modifiers = instruction.options<PairModifiers>();
   const auto formula = [modifiers](float a, float b) {
     return static_cast<PairBits<Format>>(pair_of<Format, R>(a, b, modifiers));
   };
@@ -44,7 +44,7 @@ void from_two(Execution& execution, const Instruction& instruction) {
 template <class To, class From>
 void from_pair(Execution& execution, const Instruction& instruction) {
   constexpr int bits = 1 + From::exponent_bits + From::mantissa_bits;
-  const auto modifiers = instruction.options<Modifiers>();
+  const auto modifiers = instruction.options<PairModifiers>();
   const auto formula = [modifiers](PairBits<From> pair) {
     const float low = widen<From>(pair & ((1u << bits) - 1)), high = widen<From>(pair >> bits);
     return static_cast<PairBits<To>>(pair_of<To, Rounding::nearest>(high, low, modifiers));
@@ -83,12 +83,12 @@ Execute select_pair(Type result, Type source) {
 
 template <Rounding R>
 struct ToTf32 {
-  static std::uint32_t round(float x, const Modifiers& modifiers) {
+  static std::uint32_t round(float x, const PairModifiers& modifiers) {
     const std::uint32_t bits = narrow<TF32, R>(rectify(x, modifiers), modifiers.finite) << 13;
     return x == x ? bits : F32::nan;
   }
   static void run(Execution& execution, const Instruction& instruction) {
-    const auto modifiers = instruction.options<Modifiers>();
+    const auto modifiers = instruction.options<PairModifiers>();
     compute_lanes<std::uint32_t, float>(
         execution, instruction, [modifiers](float x) { return round(x, modifiers); },
         std::index_sequence<0>{});
@@ -135,7 +135,7 @@ void to_pair(Encoder& encoder, Type result, Type source) {
   const Statement& statement = encoder.statement;
   const bool eight_bits = result == Type::e4m3x2 || result == Type::e5m2x2;
   if (eight_bits && !statement.has("satfinite")) encoder.unknown("expected .satfinite");
-  encoder.instruction.set_options(Modifiers{statement.has("relu"), statement.has("satfinite")});
+  encoder.instruction.set_options(PairModifiers{statement.has("relu"), statement.has("satfinite")});
   if (source == Type::f32) {
     execute_with(encoder, select_two(result, statement.has("rz")));
     encoder.operands_of(result, {source, source});
@@ -149,7 +149,7 @@ void to_pair(Encoder& encoder, Type result, Type source) {
 void to_tf32(Encoder& encoder) {
   only_modifiers(encoder, {"rn", "rz", "rna", "relu", "satfinite"});
   const Statement& statement = encoder.statement;
-  encoder.instruction.set_options(Modifiers{statement.has("relu"), statement.has("satfinite")});
+  encoder.instruction.set_options(PairModifiers{statement.has("relu"), statement.has("satfinite")});
   execute_with(encoder, statement.has("rna")  ? &ToTf32<Rounding::nearest_away>::run
                         : statement.has("rz") ? &ToTf32<Rounding::zero>::run
                                               : &ToTf32<Rounding::nearest>::run);

@@ -44,7 +44,7 @@ struct MultiplyHighAddWithCarry {
   }
 };
 
-struct Form {
+struct CarryForm {
   bool reads_carry, writes_carry;
   std::uint8_t sources;
 };
@@ -52,7 +52,7 @@ struct Form {
 /// Operands: result, carry flag if written, sources, carry flag if read.
 template <class F, class T>
 void with_carry(Execution& execution, const Instruction& instruction) {
-  const Form form = instruction.options<Form>();
+  const CarryForm form = instruction.options<CarryForm>();
   const T* a = execution.lanes<T>(instruction.source(0));
   const T* b = execution.lanes<T>(instruction.source(1));
   const T* c = form.sources == 3 ? execution.lanes<T>(instruction.source(2)) : b;
@@ -80,7 +80,7 @@ Execute of_size(Type type) {
                       : nullptr;
 }
 
-Execute select(const Statement& statement) {
+Execute select_with_carry(const Statement& statement) {
   const Type type = statement.type();
   const std::string_view name = statement.opcode.substr(0, 3);
   if (name == "add") return of_size<AddWithCarry>(type);
@@ -102,10 +102,10 @@ Execute select(const Statement& statement) {
 void extended_precision(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   only_modifiers(encoder, {"cc", "lo", "hi"});
-  const Form form{.reads_carry = statement.opcode.size() == 4,
-                  .writes_carry = statement.has("cc"),
-                  .sources = static_cast<std::uint8_t>(statement.opcode[0] == 'm' ? 3 : 2)};
-  execute_with(encoder, select(statement));
+  const CarryForm form{.reads_carry = statement.opcode.size() == 4,
+                       .writes_carry = statement.has("cc"),
+                       .sources = static_cast<std::uint8_t>(statement.opcode[0] == 'm' ? 3 : 2)};
+  execute_with(encoder, select_with_carry(statement));
   require_operands(encoder, form.sources + 1u);
   Instruction& instruction = encoder.instruction;
   encoder.destination(0, statement.type());

@@ -15,7 +15,7 @@ namespace {
 // Each operation: its formula, and for f32 operands the result in double rounded to odd, from which
 // every rounding mode gets its result without changing the mode of the host.
 
-struct Add {
+struct AddFloats {
   static constexpr unsigned kSources = 2;
   template <class T>
   static T compute(T a, T b) {
@@ -27,7 +27,7 @@ struct Add {
   }
 };
 
-struct Subtract {
+struct SubtractFloats {
   static constexpr unsigned kSources = 2;
   template <class T>
   static T compute(T a, T b) {
@@ -39,7 +39,7 @@ struct Subtract {
   }
 };
 
-struct Multiply {
+struct MultiplyFloats {
   static constexpr unsigned kSources = 2;
   template <class T>
   static T compute(T a, T b) {
@@ -51,7 +51,7 @@ struct Multiply {
   }
 };
 
-struct FusedMultiplyAdd {
+struct FusedMultiplyAddFloats {
   static constexpr unsigned kSources = 3;
   template <class T>
   static T compute(T a, T b, T c) {
@@ -63,7 +63,7 @@ struct FusedMultiplyAdd {
   }
 };
 
-struct Divide {
+struct DivideFloats {
   static constexpr unsigned kSources = 2;
   template <class T>
   static T compute(T a, T b) {
@@ -76,7 +76,7 @@ struct Divide {
   }
 };
 
-struct Reciprocal {
+struct ReciprocalOfFloat {
   static constexpr unsigned kSources = 1;
   template <class T>
   static T compute(T a) {
@@ -84,7 +84,7 @@ struct Reciprocal {
   }
   template <Rounding R>
   static double odd(double a) {
-    return Divide::odd<R>(1.0, a);
+    return DivideFloats::odd<R>(1.0, a);
   }
 };
 
@@ -103,7 +103,7 @@ struct SquareRoot {
 
 /// f32 with its modifiers around the formula.
 template <class Operation, Rounding R, bool Ftz, bool Saturate>
-struct Single {
+struct RoundedSingle {
   template <class... T>
   float operator()(T... operands) const {
     float result;
@@ -119,7 +119,7 @@ struct Single {
 };
 
 template <class Operation>
-struct Double {
+struct RoundedDouble {
   template <class... T>
   double operator()(T... operands) const {
     return Operation::compute(operands...);
@@ -132,13 +132,13 @@ template <class Operation, int Mode>
 void directed(Execution& execution, const Instruction& instruction) {
   std::fesetround(Mode);
   asm volatile("" ::: "memory");
-  uniform<Double<Operation>, double, Operation::kSources>()(execution, instruction);
+  uniform<RoundedDouble<Operation>, double, Operation::kSources>()(execution, instruction);
   asm volatile("" ::: "memory");
   std::fesetround(FE_TONEAREST);
 }
 
 template <class Operation>
-Execute of_double(Rounding rounding) {
+Execute of_rounded_double(Rounding rounding) {
   switch (rounding) {
     case Rounding::zero:
       return &directed<Operation, FE_TOWARDZERO>;
@@ -147,43 +147,44 @@ Execute of_double(Rounding rounding) {
     case Rounding::up:
       return &directed<Operation, FE_UPWARD>;
     default:
-      return uniform<Double<Operation>, double, Operation::kSources>();
+      return uniform<RoundedDouble<Operation>, double, Operation::kSources>();
   }
 }
 
 template <class Operation, Rounding R>
-Execute of_single(bool ftz, bool saturated) {
+Execute of_rounded_single(bool ftz, bool saturated) {
   return with_constant(ftz, [&](auto flushes) {
     return with_constant(saturated, [&](auto clamps) {
-      return uniform<Single<Operation, R, flushes(), clamps()>, float, Operation::kSources>();
+      return uniform<RoundedSingle<Operation, R, flushes(), clamps()>, float,
+                     Operation::kSources>();
     });
   });
 }
 
 template <class Operation>
-Execute of_single(Rounding rounding, bool ftz, bool saturated) {
+Execute of_rounded_single(Rounding rounding, bool ftz, bool saturated) {
   switch (rounding) {
     case Rounding::zero:
-      return of_single<Operation, Rounding::zero>(ftz, saturated);
+      return of_rounded_single<Operation, Rounding::zero>(ftz, saturated);
     case Rounding::down:
-      return of_single<Operation, Rounding::down>(ftz, saturated);
+      return of_rounded_single<Operation, Rounding::down>(ftz, saturated);
     case Rounding::up:
-      return of_single<Operation, Rounding::up>(ftz, saturated);
+      return of_rounded_single<Operation, Rounding::up>(ftz, saturated);
     default:
-      return of_single<Operation, Rounding::nearest>(ftz, saturated);
+      return of_rounded_single<Operation, Rounding::nearest>(ftz, saturated);
   }
 }
 
 template <class Operation>
-void choose(Encoder& encoder) {
+void choose_rounded(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   const Rounding rounding = rounding_of(statement);
   const bool ftz = statement.has("ftz"), saturated = statement.has("sat");
   const Type type = statement.type();
   if (type == Type::f32) {
-    execute_with(encoder, of_single<Operation>(rounding, ftz, saturated));
+    execute_with(encoder, of_rounded_single<Operation>(rounding, ftz, saturated));
   } else if (type == Type::f64 && !ftz && !saturated) {
-    execute_with(encoder, of_double<Operation>(rounding));
+    execute_with(encoder, of_rounded_double<Operation>(rounding));
   } else {
     encoder.unknown("no such operation on this type");
   }
@@ -198,14 +199,14 @@ void float_arithmetic(Encoder& encoder) {
   const std::string_view opcode = statement.opcode;
   if (type_count(statement) != 1) encoder.unknown("expected one type");
   encoder.instruction.kind = class_of(statement.type());
-  if (opcode == "add") return choose<Add>(encoder);
-  if (opcode == "sub") return choose<Subtract>(encoder);
-  if (opcode == "mul") return choose<Multiply>(encoder);
-  if (opcode == "fma" || opcode == "mad") return choose<FusedMultiplyAdd>(encoder);
+  if (opcode == "add") return choose_rounded<AddFloats>(encoder);
+  if (opcode == "sub") return choose_rounded<SubtractFloats>(encoder);
+  if (opcode == "mul") return choose_rounded<MultiplyFloats>(encoder);
+  if (opcode == "fma" || opcode == "mad") return choose_rounded<FusedMultiplyAddFloats>(encoder);
   encoder.instruction.kind = InstructionClass::special_function;
-  if (opcode == "div") return choose<Divide>(encoder);
-  if (opcode == "sqrt") return choose<SquareRoot>(encoder);
-  if (opcode == "rcp") return choose<Reciprocal>(encoder);
+  if (opcode == "div") return choose_rounded<DivideFloats>(encoder);
+  if (opcode == "sqrt") return choose_rounded<SquareRoot>(encoder);
+  if (opcode == "rcp") return choose_rounded<ReciprocalOfFloat>(encoder);
   encoder.unknown("no such operation on f32 and f64");
 }
 

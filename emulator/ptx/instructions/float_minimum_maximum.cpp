@@ -9,7 +9,7 @@ namespace halfgrad::emulator {
 namespace {
 
 template <class Formula, bool Ftz>
-struct Single {
+struct FlushedSingle {
   template <class... T>
   float operator()(T... operands) const {
     return Formula{}(flush_if<Ftz>(operands)...);
@@ -22,12 +22,13 @@ struct DoubleExtremum {
 };
 
 template <unsigned Sources>
-Execute select(const Statement& statement) {
+Execute select_extremum_of_floats(const Statement& statement) {
   return with_constant(statement.opcode == "max", [&](auto largest) {
     return with_constant(statement.has("NaN"), [&](auto nan) {
       return with_constant(statement.has("xorsign"), [&](auto xorsign) {
         return with_constant(statement.has("ftz"), [&](auto ftz) {
-          return uniform<Single<Extremum<largest(), nan(), xorsign()>, ftz()>, float, Sources>();
+          return uniform<FlushedSingle<Extremum<largest(), nan(), xorsign()>, ftz()>, float,
+                         Sources>();
         });
       });
     });
@@ -38,14 +39,14 @@ Execute select(const Statement& statement) {
 // adds a zero, which makes NaN canonical.
 
 template <class Bits>
-struct Negate {
+struct NegateFloat {
   Bits operator()(Bits a) const {
     return a ^ Bits { 1 } << (kBits<Bits> - 1);
   }
 };
 
 template <class Bits>
-struct Absolute {
+struct AbsoluteFloat {
   Bits operator()(Bits a) const { return a & ~(Bits{1} << (kBits<Bits> - 1)); }
 };
 
@@ -67,7 +68,7 @@ struct FlushedSign {
 };
 
 template <template <class> class F>
-Execute select_sign(Type type, bool ftz) {
+Execute select_float_sign(Type type, bool ftz) {
   if (type == Type::f64) {
     return ftz ? nullptr : uniform<F<std::uint64_t>, std::uint64_t, 1>();
   }
@@ -87,7 +88,8 @@ void float_minimum_maximum(Encoder& encoder) {
                                                     : uniform<DoubleExtremum<false>, double, 2>());
   } else {
     if (statement.has("xorsign") && sources == 3) encoder.unknown("three operands with .xorsign");
-    execute_with(encoder, sources == 3 ? select<3>(statement) : select<2>(statement));
+    execute_with(encoder, sources == 3 ? select_extremum_of_floats<3>(statement)
+                                       : select_extremum_of_floats<2>(statement));
   }
   encoder.instruction.kind = class_of(type);
   uniform_operands(encoder, type, sources);
@@ -108,8 +110,8 @@ void float_sign(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   const Type type = statement.type();
   const bool ftz = statement.has("ftz");
-  execute_with(encoder, statement.opcode == "neg" ? select_sign<Negate>(type, ftz)
-                                                  : select_sign<Absolute>(type, ftz));
+  execute_with(encoder, statement.opcode == "neg" ? select_float_sign<NegateFloat>(type, ftz)
+                                                  : select_float_sign<AbsoluteFloat>(type, ftz));
   encoder.instruction.kind = class_of(type);
   uniform_operands(encoder, type, 1);
 }

@@ -8,23 +8,23 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct Add {
+struct AddHalves {
   static constexpr unsigned kSources = 2;
   static double compute(double a, double b) { return a + b; }
 };
 
-struct Subtract {
+struct SubtractHalves {
   static constexpr unsigned kSources = 2;
   static double compute(double a, double b) { return a - b; }
 };
 
-struct Multiply {
+struct MultiplyHalves {
   static constexpr unsigned kSources = 2;
   static double compute(double a, double b) { return a * b; }
 };
 
 /// The product is exact in double. The sum need not be: to odd, as it is rounded again.
-struct FusedMultiplyAdd {
+struct FusedMultiplyAddHalves {
   static constexpr unsigned kSources = 3;
   static double compute(double a, double b, double c) { return add_to_odd(a * b, c); }
 };
@@ -57,7 +57,7 @@ struct WithModifiers {
 };
 
 template <class Operation>
-Execute select(const Statement& statement) {
+Execute select_half_formula(const Statement& statement) {
   const bool saturated = statement.has("sat"), rectified = statement.has("relu");
   if (saturated && rectified) return nullptr;
   return with_constant(statement.has("ftz"), [&](auto ftz) -> Execute {
@@ -77,28 +77,28 @@ Execute select_extremum(const Statement& statement) {
   return with_constant(statement.opcode == "max", [&](auto largest) {
     return with_constant(statement.has("NaN"), [&](auto nan) {
       return with_constant(statement.has("xorsign"), [&](auto xorsign) {
-        return select<Choose<largest(), nan(), xorsign()>>(statement);
+        return select_half_formula<Choose<largest(), nan(), xorsign()>>(statement);
       });
     });
   });
 }
 
 template <class Operation>
-void choose(Encoder& encoder) {
-  execute_with(encoder, select<Operation>(encoder.statement));
+void choose_half_formula(Encoder& encoder) {
+  execute_with(encoder, select_half_formula<Operation>(encoder.statement));
   uniform_operands(encoder, encoder.statement.type(), Operation::kSources);
 }
 
 template <class Format>
-struct Negate {
+struct NegateHalf {
   std::uint16_t operator()(std::uint16_t a) const { return a ^ 0x8000; }
 };
 template <class Format>
-struct Absolute {
+struct AbsoluteHalf {
   std::uint16_t operator()(std::uint16_t a) const { return a & 0x7fff; }
 };
 template <template <class> class F>
-struct Flushed {
+struct FlushedHalf {
   template <class Format>
   struct On {
     std::uint16_t operator()(std::uint16_t a) const { return F<Format>{}(flush_half<Format>(a)); }
@@ -106,8 +106,8 @@ struct Flushed {
 };
 
 template <template <class> class F>
-Execute select_sign(Type type, bool ftz) {
-  return ftz ? for_half<Flushed<F>::template On, 1>(type) : for_half<F, 1>(type);
+Execute select_half_sign(Type type, bool ftz) {
+  return ftz ? for_half<FlushedHalf<F>::template On, 1>(type) : for_half<F, 1>(type);
 }
 
 }  // namespace
@@ -117,10 +117,10 @@ void half_arithmetic(Encoder& encoder) {
   if (type_count(encoder.statement) != 1) encoder.unknown("expected one type");
   encoder.instruction.kind = InstructionClass::f16;
   const std::string_view opcode = encoder.statement.opcode;
-  if (opcode == "add") return choose<Add>(encoder);
-  if (opcode == "sub") return choose<Subtract>(encoder);
-  if (opcode == "mul") return choose<Multiply>(encoder);
-  if (opcode == "fma") return choose<FusedMultiplyAdd>(encoder);
+  if (opcode == "add") return choose_half_formula<AddHalves>(encoder);
+  if (opcode == "sub") return choose_half_formula<SubtractHalves>(encoder);
+  if (opcode == "mul") return choose_half_formula<MultiplyHalves>(encoder);
+  if (opcode == "fma") return choose_half_formula<FusedMultiplyAddHalves>(encoder);
   encoder.unknown("no such operation on f16 and bf16");
 }
 
@@ -136,8 +136,9 @@ void half_sign(Encoder& encoder) {
   encoder.instruction.kind = InstructionClass::f16;
   const Type type = encoder.statement.type();
   const bool ftz = encoder.statement.has("ftz");
-  execute_with(encoder, encoder.statement.opcode == "neg" ? select_sign<Negate>(type, ftz)
-                                                          : select_sign<Absolute>(type, ftz));
+  execute_with(encoder, encoder.statement.opcode == "neg"
+                            ? select_half_sign<NegateHalf>(type, ftz)
+                            : select_half_sign<AbsoluteHalf>(type, ftz));
   uniform_operands(encoder, type, 1);
 }
 

@@ -9,14 +9,14 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct Add {
+struct AddIntegers {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(modular(a) + modular(b));
   }
 };
 
-struct Subtract {
+struct SubtractIntegers {
   template <class T>
   T operator()(T a, T b) const {
     return static_cast<T>(modular(a) - modular(b));
@@ -47,7 +47,7 @@ constexpr bool is_special_divisor(T b) {
 }
 
 /// The hardware's quotient by 0 has all bits set; PTX leaves it open.
-struct Divide {
+struct DivideIntegers {
   template <class T>
   T operator()(T a, T b) const {
     const T quotient = static_cast<T>(a / (is_special_divisor(b) ? T{1} : b));
@@ -65,7 +65,7 @@ struct Remainder {
   }
 };
 
-struct Negate {
+struct NegateInteger {
   template <class T>
   T operator()(T a) const {
     return static_cast<T>(0 - modular(a));
@@ -73,21 +73,21 @@ struct Negate {
 };
 
 /// The lowest integer stays: its magnitude has no representation.
-struct Absolute {
+struct AbsoluteInteger {
   template <class T>
   T operator()(T a) const {
-    return a < 0 ? Negate{}(a) : a;
+    return a < 0 ? NegateInteger{}(a) : a;
   }
 };
 
-struct Minimum {
+struct MinimumOfIntegers {
   template <class T>
   T operator()(T a, T b) const {
     return a < b ? a : b;
   }
 };
 
-struct Maximum {
+struct MaximumOfIntegers {
   template <class T>
   T operator()(T a, T b) const {
     return a > b ? a : b;
@@ -116,25 +116,27 @@ Execute only_signed(Type type) {
   return is_signed(type) ? for_integer<F, 1>(type) : nullptr;
 }
 
-Execute select(std::string_view opcode, Type type, bool saturated, bool relu) {
+Execute select_integer_formula(std::string_view opcode, Type type, bool saturated, bool relu) {
   if (opcode == "add") {
-    return saturated ? only_s32<AddSaturated>(type) : for_integer<Add, 2>(type);
+    return saturated ? only_s32<AddSaturated>(type) : for_integer<AddIntegers, 2>(type);
   }
   if (opcode == "sub") {
-    return saturated ? only_s32<SubtractSaturated>(type) : for_integer<Subtract, 2>(type);
+    return saturated ? only_s32<SubtractSaturated>(type) : for_integer<SubtractIntegers, 2>(type);
   }
   if (saturated) return nullptr;
   if (opcode == "min") {
-    return relu ? only_s32<ThenRelu<Minimum>>(type) : for_integer<Minimum, 2>(type);
+    return relu ? only_s32<ThenRelu<MinimumOfIntegers>>(type)
+                : for_integer<MinimumOfIntegers, 2>(type);
   }
   if (opcode == "max") {
-    return relu ? only_s32<ThenRelu<Maximum>>(type) : for_integer<Maximum, 2>(type);
+    return relu ? only_s32<ThenRelu<MaximumOfIntegers>>(type)
+                : for_integer<MaximumOfIntegers, 2>(type);
   }
   if (relu) return nullptr;
-  if (opcode == "div") return for_integer<Divide, 2>(type);
+  if (opcode == "div") return for_integer<DivideIntegers, 2>(type);
   if (opcode == "rem") return for_integer<Remainder, 2>(type);
-  if (opcode == "neg") return only_signed<Negate>(type);
-  if (opcode == "abs") return only_signed<Absolute>(type);
+  if (opcode == "neg") return only_signed<NegateInteger>(type);
+  if (opcode == "abs") return only_signed<AbsoluteInteger>(type);
   return opcode == "sad" ? for_integer<SumOfAbsoluteDifference, 3>(type) : nullptr;
 }
 
@@ -145,8 +147,8 @@ void integer_arithmetic(Encoder& encoder) {
   only_modifiers(encoder, {"sat", "relu"});
   const std::string_view opcode = statement.opcode;
   const unsigned sources = opcode == "neg" || opcode == "abs" ? 1 : opcode == "sad" ? 3 : 2;
-  execute_with(encoder,
-               select(opcode, statement.type(), statement.has("sat"), statement.has("relu")));
+  execute_with(encoder, select_integer_formula(opcode, statement.type(), statement.has("sat"),
+                                               statement.has("relu")));
   uniform_operands(encoder, statement.type(), sources);
 }
 

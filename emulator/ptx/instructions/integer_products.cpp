@@ -45,7 +45,7 @@ struct High24 {
 };
 
 template <class Part>
-struct Multiply {
+struct MultiplyIntegers {
   template <class T>
   T operator()(T a, T b) const {
     return Part::product(a, b);
@@ -123,7 +123,8 @@ Execute whole(Type type, bool add, bool saturated) {
     return add && type == Type::s32 ? uniform<MultiplyAddSaturated<Part>, std::int32_t, 3>()
                                     : nullptr;
   }
-  return add ? for_integer<MultiplyAdd<Part>, 3>(type) : for_integer<Multiply<Part>, 2>(type);
+  return add ? for_integer<MultiplyAdd<Part>, 3>(type)
+             : for_integer<MultiplyIntegers<Part>, 2>(type);
 }
 
 template <class Part>
@@ -131,11 +132,11 @@ Execute of_24(Type type, bool add, bool saturated) {
   if (type == Type::s32) {
     if (saturated) return uniform<MultiplyAddSaturated<Part>, std::int32_t, 3>();
     return add ? uniform<MultiplyAdd<Part>, std::int32_t, 3>()
-               : uniform<Multiply<Part>, std::int32_t, 2>();
+               : uniform<MultiplyIntegers<Part>, std::int32_t, 2>();
   }
   if (type != Type::u32 || saturated) return nullptr;
   return add ? uniform<MultiplyAdd<Part>, std::uint32_t, 3>()
-             : uniform<Multiply<Part>, std::uint32_t, 2>();
+             : uniform<MultiplyIntegers<Part>, std::uint32_t, 2>();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace halfgrad::emulator {
 namespace {
 
 template <class E>
-E read(const std::byte* from) {
+E read_element(const std::byte* from) {
   E value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -54,8 +54,9 @@ void load(Execution& execution, const Instruction& instruction) {
     std::memcpy(values, from.lane[0], sizeof values);
     for (unsigned lane = 0; lane < kWarpSize; ++lane) result[lane] = static_cast<R>(values[lane]);
   } else {
-    each_lane(execution.mask,
-              [&](unsigned lane) { result[lane] = static_cast<R>(read<E>(from.lane[lane])); });
+    each_lane(execution.mask, [&](unsigned lane) {
+      result[lane] = static_cast<R>(read_element<E>(from.lane[lane]));
+    });
   }
   order_after(execution, instruction, located);
 }
@@ -70,11 +71,11 @@ void load_vector(Execution& execution, const Instruction& instruction) {
     const std::size_t offset = i * sizeof(E);
     if (execution.mask == kAllLanes) {
       for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-        result[lane] = static_cast<R>(read<E>(from.lane[lane] + offset));
+        result[lane] = static_cast<R>(read_element<E>(from.lane[lane] + offset));
       }
     } else {
       each_lane(execution.mask, [&](unsigned lane) {
-        result[lane] = static_cast<R>(read<E>(from.lane[lane] + offset));
+        result[lane] = static_cast<R>(read_element<E>(from.lane[lane] + offset));
       });
     }
   }
@@ -88,7 +89,7 @@ void load_parameter(Execution& execution, const Instruction& instruction) {
   const std::uint64_t offset = base + static_cast<std::uint64_t>(instruction.immediate);
   const std::size_t size = execution.frame->function->launch_parameter_bytes;
   if (offset > size || sizeof(E) > size - offset) return load<E, R>(execution, instruction);
-  const R value = static_cast<R>(read<E>(execution.launch->request.parameters + offset));
+  const R value = static_cast<R>(read_element<E>(execution.launch->request.parameters + offset));
   R* result = execution.lanes<R>(instruction.operands[0]);
   if (execution.mask == kAllLanes) {
     for (unsigned lane = 0; lane < kWarpSize; ++lane) result[lane] = value;

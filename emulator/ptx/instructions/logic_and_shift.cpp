@@ -59,7 +59,7 @@ void on_predicates(Execution& execution, const Instruction& instruction) {
 }
 
 template <class F, unsigned Sources>
-void choose(Encoder& encoder) {
+void choose_logic(Encoder& encoder) {
   const Type type = encoder.statement.type();
   if (type == Type::pred) {
     execute_with(encoder, &on_predicates<F, Sources>);
@@ -201,10 +201,10 @@ struct FunnelShift {
 void logic(Encoder& encoder) {
   only_modifiers(encoder, {});
   const std::string_view opcode = encoder.statement.opcode;
-  if (opcode == "and") return choose<And, 2>(encoder);
-  if (opcode == "or") return choose<Or, 2>(encoder);
-  if (opcode == "xor") return choose<Xor, 2>(encoder);
-  if (opcode == "not") return choose<Not, 1>(encoder);
+  if (opcode == "and") return choose_logic<And, 2>(encoder);
+  if (opcode == "or") return choose_logic<Or, 2>(encoder);
+  if (opcode == "xor") return choose_logic<Xor, 2>(encoder);
+  if (opcode == "not") return choose_logic<Not, 1>(encoder);
   execute_with(encoder, for_bits<LogicalNot, 1>(encoder.statement.type()));
   uniform_operands(encoder, encoder.statement.type(), 1);
 }

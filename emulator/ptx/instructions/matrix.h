@@ -42,7 +42,7 @@ unsigned bits_of(Element element);
 /// D = A B + C with A of m x k, B of k x n, C and D of m x n.
 struct MatrixShape {
   unsigned m = 0, n = 0, k = 0;
-  auto operator<=>(const MatrixShape&) const = default;
+  auto operator<=>(const MatrixShape&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 /// The shape that a modifier such as `m16n8k16` names. Throws if there is none.
 MatrixShape shape_of(const Encoder& encoder);

@@ -113,6 +113,11 @@ void transfer(Execution& execution, const Instruction& instruction, const Matrix
   }
 }
 
+/// Elements of T in a Word.
+template <class T, class Word>
+// NOLINTNEXTLINE(bugprone-sizeof-expression): the check takes any sizeof(T) / sizeof(T) for a slip
+constexpr unsigned kElementsOf = sizeof(Word) / sizeof(T);
+
 /// Registers beyond the layout's repeat the first ones.
 template <class T, class Word>
 void execute_load(Execution& execution, const Instruction& instruction) {
@@ -120,7 +125,7 @@ void execute_load(Execution& execution, const Instruction& instruction) {
   const auto& matrix = instruction.options<MatrixAccess>();
   alignas(16) std::byte tile[kMostMatrixBytes];
   transfer(execution, instruction, matrix, AccessKind::load, tile);
-  constexpr unsigned kElements = sizeof(Word) / sizeof(T);
+  constexpr unsigned kElements = kElementsOf<T, Word>;
   for (unsigned i = 0; i < instruction.list.size(); ++i) {
     const std::uint16_t* place =
         matrix.places() + i % matrix.layout->registers * kElements * kWarpSize;
@@ -144,7 +149,7 @@ void execute_store(Execution& execution, const Instruction& instruction) {
   const std::uint16_t* place = matrix.places();
   for (const Offset offset : instruction.list) {
     const Word* words = execution.lanes<Word>(offset);
-    for (unsigned j = 0; j < sizeof(Word) / sizeof(T); ++j, place += kWarpSize) {
+    for (unsigned j = 0; j < kElementsOf<T, Word>; ++j, place += kWarpSize) {
       for (unsigned lane = 0; lane < kWarpSize; ++lane) {
         const auto element = static_cast<T>(words[lane] >> (8 * sizeof(T) * j));
         std::memcpy(tile + place[lane] * sizeof(T), &element, sizeof(T));

@@ -158,12 +158,12 @@ void arrive_after_copies(Execution& execution, const Instruction& instruction) {
 
 // ---- Decoding
 
-constexpr std::array<std::string_view, 14> kWords{
+constexpr std::array<std::string_view, 14> kBarrierWords{
     "async",       "mbarrier",  "arrive",      "noinc",     "init",     "inval",  "noComplete",
     "arrive_drop", "expect_tx", "complete_tx", "test_wait", "try_wait", "parity", "pending_count"};
 
 MemoryOptions options_of(const Encoder& encoder, Order order) {
-  const MemoryForm form = memory_form(encoder, kWords);
+  const MemoryForm form = memory_form(encoder, kBarrierWords);
   MemoryOptions options;
   options.space = form.space;
   options.order = form.order == Order::weak ? order : form.order;

@@ -8,21 +8,21 @@
 namespace halfgrad::emulator {
 namespace {
 
-struct Add {
+struct AddPacked {
   template <class T>
   static int compute(T a, T b) {
     return a + b;
   }
 };
 
-struct Minimum {
+struct MinimumOfPacked {
   template <class T>
   static int compute(T a, T b) {
     return std::min(a, b);
   }
 };
 
-struct Maximum {
+struct MaximumOfPacked {
   template <class T>
   static int compute(T a, T b) {
     return std::max(a, b);
@@ -30,7 +30,7 @@ struct Maximum {
 };
 
 template <class F>
-struct ThenRelu {
+struct ThenReluOfPacked {
   template <class T>
   static int compute(T a, T b) {
     return std::max(F::compute(a, b), 0);
@@ -47,11 +47,11 @@ struct OnPair {
 };
 
 template <class F>
-Execute select(Type type, bool relu) {
+Execute select_packed(Type type, bool relu) {
   if (type == Type::u16x2) {
     return relu ? nullptr : uniform<OnPair<F, std::uint16_t>, std::uint32_t, 2>();
   }
-  return relu ? uniform<OnPair<ThenRelu<F>, std::int16_t>, std::uint32_t, 2>()
+  return relu ? uniform<OnPair<ThenReluOfPacked<F>, std::int16_t>, std::uint32_t, 2>()
               : uniform<OnPair<F, std::int16_t>, std::uint32_t, 2>();
 }
 
@@ -63,9 +63,9 @@ void packed_integers(Encoder& encoder) {
   const bool relu = encoder.statement.has("relu");
   const std::string_view opcode = encoder.statement.opcode;
   uniform_operands(encoder, type, 2);
-  if (opcode == "min") return execute_with(encoder, select<Minimum>(type, relu));
-  if (opcode == "max") return execute_with(encoder, select<Maximum>(type, relu));
-  execute_with(encoder, opcode == "add" && !relu ? select<Add>(type, false) : nullptr);
+  if (opcode == "min") return execute_with(encoder, select_packed<MinimumOfPacked>(type, relu));
+  if (opcode == "max") return execute_with(encoder, select_packed<MaximumOfPacked>(type, relu));
+  execute_with(encoder, opcode == "add" && !relu ? select_packed<AddPacked>(type, false) : nullptr);
 }
 
 }  // namespace halfgrad::emulator

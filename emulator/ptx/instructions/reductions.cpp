@@ -21,7 +21,7 @@ void reduce(std::byte* place, const std::byte* operand, bool shared) {
 }
 
 template <class T, class Bits>
-Reduction arithmetic(AtomicOperation operation) {
+Reduction arithmetic_reduction(AtomicOperation operation) {
   switch (operation) {
     case AtomicOperation::add:
       return reduce<AtomicOperation::add, T, Bits>;
@@ -35,7 +35,7 @@ Reduction arithmetic(AtomicOperation operation) {
 }
 
 template <class Bits>
-Reduction bitwise(AtomicOperation operation) {
+Reduction bitwise_reduction(AtomicOperation operation) {
   switch (operation) {
     case AtomicOperation::bitwise_and:
       return reduce<AtomicOperation::bitwise_and, Bits, Bits>;
@@ -56,7 +56,7 @@ Reduction unsigned_words(AtomicOperation operation) {
   if (operation == AtomicOperation::decrement) {
     return reduce<AtomicOperation::decrement, U32, U32>;
   }
-  return arithmetic<U32, U32>(operation);
+  return arithmetic_reduction<U32, U32>(operation);
 }
 
 constexpr std::pair<std::string_view, AtomicOperation> kOperations[] = {
@@ -78,21 +78,21 @@ AtomicOperation atomic_operation_of(const Encoder& encoder) {
 Reduction reduction_of(AtomicOperation operation, Type type) {
   switch (type) {
     case Type::b32:
-      return bitwise<std::uint32_t>(operation);
+      return bitwise_reduction<std::uint32_t>(operation);
     case Type::b64:
-      return bitwise<std::uint64_t>(operation);
+      return bitwise_reduction<std::uint64_t>(operation);
     case Type::u32:
       return unsigned_words(operation);
     case Type::s32:
-      return arithmetic<std::int32_t, std::uint32_t>(operation);
+      return arithmetic_reduction<std::int32_t, std::uint32_t>(operation);
     case Type::u64:
-      return arithmetic<std::uint64_t, std::uint64_t>(operation);
+      return arithmetic_reduction<std::uint64_t, std::uint64_t>(operation);
     case Type::s64:
-      return arithmetic<std::int64_t, std::uint64_t>(operation);
+      return arithmetic_reduction<std::int64_t, std::uint64_t>(operation);
     case Type::f16:
-      return arithmetic<Half<F16>, std::uint16_t>(operation);
+      return arithmetic_reduction<Half<F16>, std::uint16_t>(operation);
     case Type::bf16:
-      return arithmetic<Half<BF16>, std::uint16_t>(operation);
+      return arithmetic_reduction<Half<BF16>, std::uint16_t>(operation);
     case Type::f32:
       return operation == AtomicOperation::add ? reduce<AtomicOperation::add, float, std::uint32_t>
                                                : nullptr;

@@ -95,7 +95,7 @@ void execute_shuffle(Execution& execution, const Instruction& instruction) {
   }
 }
 
-Execute execute_of_mode(const Encoder& encoder) {
+Execute shuffle_of_mode(const Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (statement.has("up")) return execute_shuffle<ShuffleMode::up>;
   if (statement.has("down")) return execute_shuffle<ShuffleMode::down>;
@@ -130,7 +130,7 @@ void decode_shuffle(Encoder& encoder) {
   // Without .sync (before sm_70) the lanes that execute together take part.
   if (sync) member_mask(encoder, 4);
   encoder.instruction.kind = InstructionClass::warp;
-  encoder.instruction.execute = execute_of_mode(encoder);
+  encoder.instruction.execute = shuffle_of_mode(encoder);
 }
 
 }  // namespace halfgrad::emulator

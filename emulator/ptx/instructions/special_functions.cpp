@@ -30,7 +30,7 @@ struct HyperbolicTangent {
 };
 
 template <class F, bool Ftz>
-struct Single {
+struct ApproximateSingle {
   float operator()(float x) const {
     return canonical(flush_if<Ftz>(static_cast<float>(F::compute(flush_if<Ftz>(x)))));
   }
@@ -49,37 +49,37 @@ struct HalfOf {
 };
 
 template <class F>
-struct Double {
+struct ApproximateDouble {
   double operator()(double x) const { return F::compute(x); }
 };
 
 template <class F>
-Execute of_single(const Statement& statement) {
+Execute of_approximate_single(const Statement& statement) {
   return with_constant(statement.has("ftz"),
-                       [](auto ftz) { return uniform<Single<F, ftz()>, float, 1>(); });
+                       [](auto ftz) { return uniform<ApproximateSingle<F, ftz()>, float, 1>(); });
 }
 
 template <class F>
 Execute with_halves(const Statement& statement) {
-  if (statement.type() == Type::f32) return of_single<F>(statement);
+  if (statement.type() == Type::f32) return of_approximate_single<F>(statement);
   return with_constant(statement.has("ftz"), [&](auto ftz) {
     return for_half<HalfOf<F, ftz()>::template On, 1>(statement.type());
   });
 }
 
-Execute select(const Statement& statement) {
+Execute select_approximation(const Statement& statement) {
   const std::string_view opcode = statement.opcode;
   const bool single = statement.type() == Type::f32;
   if (opcode == "ex2") return with_halves<Power>(statement);
   if (opcode == "tanh") return with_halves<HyperbolicTangent>(statement);
   if (opcode == "rsqrt" && statement.type() == Type::f64) {
-    return uniform<Double<ReciprocalRoot>, double, 1>();
+    return uniform<ApproximateDouble<ReciprocalRoot>, double, 1>();
   }
   if (!single) return nullptr;
-  if (opcode == "rsqrt") return of_single<ReciprocalRoot>(statement);
-  if (opcode == "sin") return of_single<Sine>(statement);
-  if (opcode == "cos") return of_single<Cosine>(statement);
-  return opcode == "lg2" ? of_single<Logarithm>(statement) : nullptr;
+  if (opcode == "rsqrt") return of_approximate_single<ReciprocalRoot>(statement);
+  if (opcode == "sin") return of_approximate_single<Sine>(statement);
+  if (opcode == "cos") return of_approximate_single<Cosine>(statement);
+  return opcode == "lg2" ? of_approximate_single<Logarithm>(statement) : nullptr;
 }
 
 /// The approximations of f64 read and write the upper 32 bits only.
@@ -115,7 +115,7 @@ void special_functions(Encoder& encoder) {
                         : statement.opcode == "rsqrt" ? uniform<Coarse<ReciprocalRoot>, double, 1>()
                                                       : nullptr);
   }
-  execute_with(encoder, select(statement));
+  execute_with(encoder, select_approximation(statement));
 }
 
 }  // namespace halfgrad::emulator

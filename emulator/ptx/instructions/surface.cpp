@@ -102,7 +102,8 @@ LaneMask locate(Execution& execution, const Instruction& instruction, const Imag
 }
 
 /// Faces of a cubemap count as layers: surfaces have no directions.
-void check_shape(Execution& execution, const Instruction& instruction, const Image& surface) {
+void check_surface_shape(Execution& execution, const Instruction& instruction,
+                         const Image& surface) {
   const ImageShape geometry = instruction.options<SurfaceOptions>().geometry;
   const ImageShape own = is_cube(surface.shape) ? ImageShape::layered_two : surface.shape;
   if (own == geometry) return;
@@ -119,11 +120,11 @@ Access access_of_surface(const SurfaceOptions& options, AccessKind kind) {
           .path = AccessPath::surface};
 }
 
-void load(Execution& execution, const Instruction& instruction) {
+void load_texels(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<SurfaceOptions>();
   LaneBytes bytes{};
   each_object(execution, instruction, true, [&](Execution& part, const TextureObject& object) {
-    check_shape(part, instruction, object.surface);
+    check_surface_shape(part, instruction, object.surface);
     LaneAddresses addresses{};
     part.mask = locate(part, instruction, object.surface, addresses);
     if (part.mask == 0) return;
@@ -159,11 +160,11 @@ LaneBytes stored_bytes(const Execution& execution, const Instruction& instructio
   return bytes;
 }
 
-void store(Execution& execution, const Instruction& instruction) {
+void store_texels(Execution& execution, const Instruction& instruction) {
   const auto& options = instruction.options<SurfaceOptions>();
   const LaneBytes bytes = stored_bytes(execution, instruction);
   each_object(execution, instruction, true, [&](Execution& part, const TextureObject& object) {
-    check_shape(part, instruction, object.surface);
+    check_surface_shape(part, instruction, object.surface);
     LaneAddresses addresses{};
     part.mask = locate(part, instruction, object.surface, addresses);
     if (part.mask == 0) return;
@@ -175,14 +176,14 @@ void store(Execution& execution, const Instruction& instruction) {
   });
 }
 
-constexpr std::string_view kModifiers[] = {"b",   "1d",   "2d",    "3d",  "a1d",
-                                           "a2d", "trap", "clamp", "zero"};
+constexpr std::string_view kSurfaceModifiers[] = {"b",   "1d",   "2d",    "3d",  "a1d",
+                                                  "a2d", "trap", "clamp", "zero"};
 
 /// Reads the modifiers and appends the registers of the elements to `list`.
 SurfaceOptions options_of(Encoder& encoder, const Operand& operand, bool loads,
                           std::vector<Offset>& list) {
   const Statement& statement = encoder.statement;
-  const MemoryForm form = memory_form(encoder, kModifiers);
+  const MemoryForm form = memory_form(encoder, kSurfaceModifiers);
   if (!statement.has("b")) encoder.unknown("formatted accesses of surfaces");
   const std::span<const Operand> elements = elements_of(operand);
   SurfaceOptions options;
@@ -216,7 +217,7 @@ void decode_access(Encoder& encoder, unsigned data, unsigned address) {
   }
   encoder.list(list);
   encoder.instruction.set_options(options);
-  encoder.instruction.execute = loads ? load : store;
+  encoder.instruction.execute = loads ? load_texels : store_texels;
   encoder.instruction.kind = loads ? InstructionClass::load : InstructionClass::store;
 }
 

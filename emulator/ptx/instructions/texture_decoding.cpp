@@ -64,15 +64,15 @@ void read_component(const Encoder& encoder, TextureOptions& options) {
   }
 }
 
-constexpr std::string_view kModifiers[] = {"1d",    "2d",   "3d", "a1d", "a2d", "cube", "acube",
-                                           "level", "grad", "r",  "g",   "b",   "a"};
+constexpr std::string_view kTextureModifiers[] = {
+    "1d", "2d", "3d", "a1d", "a2d", "cube", "acube", "level", "grad", "r", "g", "b", "a"};
 
 }  // namespace
 
 void decode_texture(Encoder& encoder) {
   const Statement& statement = encoder.statement;
   TextureOptions options;
-  memory_form(encoder, kModifiers);  // throws for others
+  memory_form(encoder, kTextureModifiers);  // throws for others
   if (encoder.operands() < 2) encoder.unknown("expected a result and an address");
   options.geometry = geometry_of(encoder);
   options.gathers = statement.opcode == "tld4";

@@ -10,32 +10,32 @@
 namespace halfgrad::emulator {
 namespace {
 
-enum class Operation : std::uint8_t { add, subtract, absolute_difference, minimum, maximum };
+enum class VideoOperation : std::uint8_t { add, subtract, absolute_difference, minimum, maximum };
 /// Second operation of the instruction, which combines the first one's result with operand c.
 enum class Second : std::uint8_t { none, add, minimum, maximum };
 
-struct Form {
-  Operation operation;
+struct VideoForm {
+  VideoOperation operation;
   Second second;
   std::uint8_t bits;  ///< bits of a part: 8, 16 or 32
   bool signed_result, signed_a, signed_b, saturated;
 };
 
-std::int64_t part(std::uint32_t x, unsigned first, unsigned bits, bool is_signed) {
+std::int64_t part_of_word(std::uint32_t x, unsigned first, unsigned bits, bool is_signed) {
   const std::uint32_t top = x << (32 - bits - first);
   if (is_signed) return static_cast<std::int32_t>(top) >> (32 - bits);
   return top >> (32 - bits);
 }
 
-std::int64_t compute(Operation operation, std::int64_t a, std::int64_t b) {
+std::int64_t compute(VideoOperation operation, std::int64_t a, std::int64_t b) {
   switch (operation) {
-    case Operation::add:
+    case VideoOperation::add:
       return a + b;
-    case Operation::subtract:
+    case VideoOperation::subtract:
       return a - b;
-    case Operation::absolute_difference:
+    case VideoOperation::absolute_difference:
       return a < b ? b - a : a - b;
-    case Operation::minimum:
+    case VideoOperation::minimum:
       return std::min(a, b);
     default:
       return std::max(a, b);
@@ -47,9 +47,10 @@ std::int64_t saturated(std::int64_t x, unsigned bits, bool is_signed) {
   return std::clamp(x, lowest, (std::int64_t{1} << (bits - is_signed)) - 1);
 }
 
-std::uint32_t combine(const Form& form, std::uint32_t result, std::uint32_t c) {
+std::uint32_t combine_video(const VideoForm& form, std::uint32_t result, std::uint32_t c) {
   const bool is_signed = form.signed_result;
-  const std::int64_t x = part(result, 0, 32, is_signed), y = part(c, 0, 32, is_signed);
+  const std::int64_t x = part_of_word(result, 0, 32, is_signed),
+                     y = part_of_word(c, 0, 32, is_signed);
   switch (form.second) {
     case Second::add:
       return result + c;
@@ -62,34 +63,36 @@ std::uint32_t combine(const Form& form, std::uint32_t result, std::uint32_t c) {
   }
 }
 
-std::uint32_t evaluate(const Form& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+std::uint32_t evaluate_video(const VideoForm& form, std::uint32_t a, std::uint32_t b,
+                             std::uint32_t c) {
   const bool sums = form.bits < 32 && form.second == Second::add;
   std::uint32_t result = sums ? c : 0;
   for (unsigned first = 0; first < 32; first += form.bits) {
-    std::int64_t x = compute(form.operation, part(a, first, form.bits, form.signed_a),
-                             part(b, first, form.bits, form.signed_b));
+    std::int64_t x = compute(form.operation, part_of_word(a, first, form.bits, form.signed_a),
+                             part_of_word(b, first, form.bits, form.signed_b));
     if (form.saturated) x = saturated(x, form.bits, form.signed_result);
     const auto kept = static_cast<std::uint32_t>(x);
     const std::uint32_t field = form.bits == 32 ? ~0u : (1u << form.bits) - 1;
     result = sums ? result + kept : result | (kept & field) << first;
   }
-  return form.bits == 32 ? combine(form, result, c) : result;
+  return form.bits == 32 ? combine_video(form, result, c) : result;
 }
 
-void run(Execution& execution, const Instruction& instruction) {
-  const Form form = instruction.options<Form>();
+void run_video(Execution& execution, const Instruction& instruction) {
+  const VideoForm form = instruction.options<VideoForm>();
   using Word = std::uint32_t;
   compute_lanes<Word, Word, Word, Word>(
-      execution, instruction, [form](Word a, Word b, Word c) { return evaluate(form, a, b, c); },
+      execution, instruction,
+      [form](Word a, Word b, Word c) { return evaluate_video(form, a, b, c); },
       std::index_sequence<0, 1, 2>{});
 }
 
-Operation operation_named(const Encoder& encoder, std::string_view name) {
-  if (name == "vadd") return Operation::add;
-  if (name == "vsub") return Operation::subtract;
-  if (name == "vabsdiff") return Operation::absolute_difference;
-  if (name == "vmin") return Operation::minimum;
-  if (name == "vmax") return Operation::maximum;
+VideoOperation operation_named(const Encoder& encoder, std::string_view name) {
+  if (name == "vadd") return VideoOperation::add;
+  if (name == "vsub") return VideoOperation::subtract;
+  if (name == "vabsdiff") return VideoOperation::absolute_difference;
+  if (name == "vmin") return VideoOperation::minimum;
+  if (name == "vmax") return VideoOperation::maximum;
   encoder.unknown("no such video instruction");
 }
 
@@ -112,22 +115,22 @@ void video(Encoder& encoder) {
   if (type_count(statement) != 3) encoder.unknown("expected three types");
   const Second second = second_named(statement);
   if (simd && second != Second::none && second != Second::add) encoder.unknown("expected .add");
-  encoder.instruction.set_options(Form{.operation = operation_named(encoder, name),
-                                       .second = second,
-                                       .bits = static_cast<std::uint8_t>(last == '2'   ? 16
-                                                                         : last == '4' ? 8
-                                                                                       : 32),
-                                       .signed_result = is_signed(statement.type(2)),
-                                       .signed_a = is_signed(statement.type(1)),
-                                       .signed_b = is_signed(statement.type()),
-                                       .saturated = statement.has("sat")});
+  encoder.instruction.set_options(VideoForm{.operation = operation_named(encoder, name),
+                                            .second = second,
+                                            .bits = static_cast<std::uint8_t>(last == '2'   ? 16
+                                                                              : last == '4' ? 8
+                                                                                            : 32),
+                                            .signed_result = is_signed(statement.type(2)),
+                                            .signed_a = is_signed(statement.type(1)),
+                                            .signed_b = is_signed(statement.type()),
+                                            .saturated = statement.has("sat")});
   const bool has_c = simd || second != Second::none;
   require_operands(encoder, has_c ? 4 : 3);
   encoder.destination(0, Type::b32);
   encoder.source(1, Type::b32);
   encoder.source(2, Type::b32);
   encoder.source(has_c ? 3 : 2, Type::b32);
-  execute_with(encoder, &run);
+  execute_with(encoder, &run_video);
 }
 
 }  // namespace halfgrad::emulator

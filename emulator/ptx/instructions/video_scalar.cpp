@@ -16,7 +16,7 @@ namespace {
 /// More bits than any intermediate result.
 __extension__ typedef __int128 Wide;
 
-enum class Operation : std::uint8_t {
+enum class ScalarOperation : std::uint8_t {
   add,
   subtract,
   absolute_difference,
@@ -35,8 +35,8 @@ struct Part {
   std::uint8_t first = 0, bits = 32;
 };
 
-struct Form {
-  Operation operation{};
+struct ScalarForm {
+  ScalarOperation operation{};
   Third third{};
   Part a, b, d;
   bool signed_a = false, signed_b = false, signed_result = false, saturated = false;
@@ -44,7 +44,7 @@ struct Form {
   std::uint8_t shift = 0;                ///< scales vmad's result down
   Comparison comparison{};
 };
-static_assert(sizeof(Form) <= 16);
+static_assert(sizeof(ScalarForm) <= 16);
 
 Wide value_of(std::uint32_t word, Part part, bool is_signed) {
   const std::uint32_t top = word << (32 - part.bits - part.first);
@@ -57,7 +57,7 @@ Wide saturate(Wide x, unsigned bits, bool is_signed) {
   return std::clamp(x, lowest, (Wide{1} << (bits - is_signed)) - 1);
 }
 
-bool compare(Comparison comparison, Wide a, Wide b) {
+bool compare_wide(Comparison comparison, Wide a, Wide b) {
   switch (comparison) {
     case Comparison::eq:
       return a == b;
@@ -74,29 +74,29 @@ bool compare(Comparison comparison, Wide a, Wide b) {
   }
 }
 
-Wide first_result(const Form& form, Wide a, Wide b) {
+Wide first_result(const ScalarForm& form, Wide a, Wide b) {
   switch (form.operation) {
-    case Operation::add:
+    case ScalarOperation::add:
       return a + b;
-    case Operation::subtract:
+    case ScalarOperation::subtract:
       return a - b;
-    case Operation::absolute_difference:
+    case ScalarOperation::absolute_difference:
       return a < b ? b - a : a - b;
-    case Operation::minimum:
+    case ScalarOperation::minimum:
       return std::min(a, b);
-    case Operation::maximum:
+    case ScalarOperation::maximum:
       return std::max(a, b);
-    case Operation::compare:
-      return compare(form.comparison, a, b) ? 1 : 0;
+    case ScalarOperation::compare:
+      return compare_wide(form.comparison, a, b) ? 1 : 0;
     default: {
       const Wide count = form.wraps ? b & 31 : std::min<Wide>(b, 32);
-      return form.operation == Operation::shift_left ? a * (Wide{1} << count) : a >> count;
+      return form.operation == ScalarOperation::shift_left ? a * (Wide{1} << count) : a >> count;
     }
   }
 }
 
 /// a * b + c, scaled; the sign of c is that of the whole.
-std::uint32_t multiply_add(const Form& form, Wide a, Wide b, std::uint32_t c) {
+std::uint32_t multiply_add(const ScalarForm& form, Wide a, Wide b, std::uint32_t c) {
   const bool is_signed = form.signed_a || form.signed_b;
   Wide sum = a * b + value_of(c, Part{}, is_signed) + (form.plus_one ? 1 : 0);
   sum >>= form.shift;
@@ -104,7 +104,7 @@ std::uint32_t multiply_add(const Form& form, Wide a, Wide b, std::uint32_t c) {
   return static_cast<std::uint32_t>(sum);
 }
 
-std::uint32_t combine(const Form& form, std::uint32_t result, std::uint32_t c) {
+std::uint32_t combine_scalar(const ScalarForm& form, std::uint32_t result, std::uint32_t c) {
   const Wide x = value_of(result, Part{}, form.signed_result);
   const Wide y = value_of(c, Part{}, form.signed_result);
   switch (form.third) {
@@ -123,33 +123,35 @@ std::uint32_t combine(const Form& form, std::uint32_t result, std::uint32_t c) {
   }
 }
 
-std::uint32_t evaluate(const Form& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+std::uint32_t evaluate_scalar(const ScalarForm& form, std::uint32_t a, std::uint32_t b,
+                              std::uint32_t c) {
   const Wide x = value_of(a, form.a, form.signed_a), y = value_of(b, form.b, form.signed_b);
-  if (form.operation == Operation::multiply) return multiply_add(form, x, y, c);
+  if (form.operation == ScalarOperation::multiply) return multiply_add(form, x, y, c);
   Wide result = first_result(form, x, y);
   if (form.saturated) result = saturate(result, form.d.bits, form.signed_result);
-  return combine(form, static_cast<std::uint32_t>(result), c);
+  return combine_scalar(form, static_cast<std::uint32_t>(result), c);
 }
 
-void run(Execution& execution, const Instruction& instruction) {
-  const Form form = instruction.options<Form>();
+void run_scalar(Execution& execution, const Instruction& instruction) {
+  const ScalarForm form = instruction.options<ScalarForm>();
   using Word = std::uint32_t;
   compute_lanes<Word, Word, Word, Word>(
-      execution, instruction, [form](Word a, Word b, Word c) { return evaluate(form, a, b, c); },
+      execution, instruction,
+      [form](Word a, Word b, Word c) { return evaluate_scalar(form, a, b, c); },
       std::index_sequence<0, 1, 2>{});
 }
 
-Operation operation_named(const Encoder& encoder) {
-  constexpr std::pair<std::string_view, Operation> kNames[] = {
-      {"vadd", Operation::add},
-      {"vsub", Operation::subtract},
-      {"vabsdiff", Operation::absolute_difference},
-      {"vmin", Operation::minimum},
-      {"vmax", Operation::maximum},
-      {"vshl", Operation::shift_left},
-      {"vshr", Operation::shift_right},
-      {"vmad", Operation::multiply},
-      {"vset", Operation::compare},
+ScalarOperation operation_named(const Encoder& encoder) {
+  constexpr std::pair<std::string_view, ScalarOperation> kNames[] = {
+      {"vadd", ScalarOperation::add},
+      {"vsub", ScalarOperation::subtract},
+      {"vabsdiff", ScalarOperation::absolute_difference},
+      {"vmin", ScalarOperation::minimum},
+      {"vmax", ScalarOperation::maximum},
+      {"vshl", ScalarOperation::shift_left},
+      {"vshr", ScalarOperation::shift_right},
+      {"vmad", ScalarOperation::multiply},
+      {"vset", ScalarOperation::compare},
   };
   for (const auto& [name, operation] : kNames) {
     if (name == encoder.statement.opcode) return operation;
@@ -175,16 +177,16 @@ Third third_of(const Statement& statement, bool merges) {
   return statement.has("max") ? Third::maximum : Third::none;
 }
 
-void read_modifiers(const Encoder& encoder, Form& form) {
+void read_modifiers(const Encoder& encoder, ScalarForm& form) {
   const Statement& statement = encoder.statement;
   form.saturated = statement.has("sat");
   form.plus_one = statement.has("po");
   form.shift = statement.has("shr7") ? 7 : statement.has("shr15") ? 15 : 0;
-  const bool shifts =
-      form.operation == Operation::shift_left || form.operation == Operation::shift_right;
+  const bool shifts = form.operation == ScalarOperation::shift_left ||
+                      form.operation == ScalarOperation::shift_right;
   form.wraps = statement.has("wrap");
   if (shifts && form.wraps == statement.has("clamp")) encoder.unknown("expected .wrap or .clamp");
-  if (form.operation == Operation::compare) {
+  if (form.operation == ScalarOperation::compare) {
     for (const std::string_view modifier : statement.modifiers) {
       if (const auto found = comparison_named(modifier)) form.comparison = *found;
     }
@@ -204,9 +206,9 @@ void video_scalar(Encoder& encoder) {
   only_modifiers(encoder, {"sat", "add", "min", "max", "clamp", "wrap", "po", "shr7", "shr15", "eq",
                            "ne", "lt", "le", "gt", "ge"});
   const Statement& statement = encoder.statement;
-  Form form;
+  ScalarForm form;
   form.operation = operation_named(encoder);
-  const bool compares = form.operation == Operation::compare;
+  const bool compares = form.operation == ScalarOperation::compare;
   if (type_count(statement) != (compares ? 2u : 3u)) encoder.unknown("expected other types");
   form.signed_b = is_signed(statement.type());
   form.signed_a = is_signed(statement.type(1));
@@ -219,14 +221,14 @@ void video_scalar(Encoder& encoder) {
   form.a = take_part(encoder, operands[1]);
   form.b = take_part(encoder, operands[2]);
   form.third = third_of(statement, merges);
-  const bool has_c = form.third != Third::none || form.operation == Operation::multiply;
+  const bool has_c = form.third != Third::none || form.operation == ScalarOperation::multiply;
   require_operands(encoder, has_c ? 4 : 3);
   encoder.destination(operands[0], Type::b32);
   encoder.source(operands[1], Type::b32);
   encoder.source(operands[2], Type::b32);
   encoder.source(operands[has_c ? 3 : 2], Type::b32);
   encoder.instruction.set_options(form);
-  execute_with(encoder, &run);
+  execute_with(encoder, &run_scalar);
 }
 
 }  // namespace halfgrad::emulator

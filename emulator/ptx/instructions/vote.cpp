@@ -33,7 +33,7 @@ void execute_ballot(Execution& execution, const Instruction& instruction) {
             true_lanes(execution, instruction), execution.mask);
 }
 
-Execute execute_of_mode(const Encoder& encoder) {
+Execute vote_of_mode(const Encoder& encoder) {
   const Statement& statement = encoder.statement;
   if (statement.has("all")) return execute_vote<VoteAll>;
   if (statement.has("any")) return execute_vote<VoteAny>;
@@ -57,7 +57,7 @@ void decode_vote(Encoder& encoder) {
   // Without .sync (before sm_70) the lanes that execute together vote.
   if (sync) member_mask(encoder, 2);
   encoder.instruction.kind = InstructionClass::warp;
-  encoder.instruction.execute = execute_of_mode(encoder);
+  encoder.instruction.execute = vote_of_mode(encoder);
 }
 
 }  // namespace halfgrad::emulator

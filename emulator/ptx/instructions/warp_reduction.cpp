@@ -11,22 +11,22 @@ namespace {
 struct Sum {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a + b; }
 };
-struct And {
+struct AndWords {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a & b; }
 };
-struct Or {
+struct OrWords {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a | b; }
 };
-struct Xor {
+struct XorWords {
   std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a ^ b; }
 };
-struct Minimum {
+struct MinimumOfValues {
   template <class T>
   T operator()(T a, T b) const {
     return std::min(a, b);
   }
 };
-struct Maximum {
+struct MaximumOfValues {
   template <class T>
   T operator()(T a, T b) const {
     return std::max(a, b);
@@ -74,17 +74,17 @@ Execute execute_of_type(const Encoder& encoder, Type type) {
   const bool minimum = statement.has("min"), maximum = statement.has("max");
   if (type == Type::f32 && (minimum || maximum)) return execute_float_reduction;
   if (type == Type::b32) {
-    if (statement.has("and")) return execute_reduction<std::uint32_t, And>;
-    if (statement.has("or")) return execute_reduction<std::uint32_t, Or>;
-    if (statement.has("xor")) return execute_reduction<std::uint32_t, Xor>;
+    if (statement.has("and")) return execute_reduction<std::uint32_t, AndWords>;
+    if (statement.has("or")) return execute_reduction<std::uint32_t, OrWords>;
+    if (statement.has("xor")) return execute_reduction<std::uint32_t, XorWords>;
   }
   if (type == Type::u32 || type == Type::s32) {
     if (statement.has("add")) return execute_reduction<std::uint32_t, Sum>;
   }
-  if (type == Type::u32 && minimum) return execute_reduction<std::uint32_t, Minimum>;
-  if (type == Type::u32 && maximum) return execute_reduction<std::uint32_t, Maximum>;
-  if (type == Type::s32 && minimum) return execute_reduction<std::int32_t, Minimum>;
-  if (type == Type::s32 && maximum) return execute_reduction<std::int32_t, Maximum>;
+  if (type == Type::u32 && minimum) return execute_reduction<std::uint32_t, MinimumOfValues>;
+  if (type == Type::u32 && maximum) return execute_reduction<std::uint32_t, MaximumOfValues>;
+  if (type == Type::s32 && minimum) return execute_reduction<std::int32_t, MinimumOfValues>;
+  if (type == Type::s32 && maximum) return execute_reduction<std::int32_t, MaximumOfValues>;
   encoder.unknown("no such operation of this type");
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kUnwritten = 0xA5;  // byte of fresh device memory
 
-std::mutex mutex;
+std::mutex allocations_mutex;
 std::map<std::uint64_t, std::weak_ptr<GraphMemory>>& memories() {
   static auto& all = *new std::map<std::uint64_t, std::weak_ptr<GraphMemory>>;
   return all;
@@ -22,7 +22,7 @@ std::map<std::uint64_t, std::weak_ptr<GraphMemory>>& memories() {
 GraphMemory::~GraphMemory() {
   if (address() == 0) return;
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(allocations_mutex);
     memories().erase(address());
   }
   Allocations& allocations = process().memory;
@@ -46,19 +46,19 @@ cudaError_t allocate_graph_memory(cudaMemAllocNodeParams& parameters,
   parameters.dptr = reinterpret_cast<void*>(made->begin);
   memory = std::make_shared<GraphMemory>();
   memory->parameters = parameters;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(allocations_mutex);
   memories()[made->begin] = memory;
   return cudaSuccess;
 }
 
 std::shared_ptr<GraphMemory> graph_memory_at(const void* address) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(allocations_mutex);
   const auto found = memories().find(reinterpret_cast<std::uint64_t>(address));
   return found == memories().end() ? nullptr : found->second.lock();
 }
 
 std::uint64_t graph_memory_bytes(int device) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(allocations_mutex);
   std::uint64_t bytes = 0;
   for (const auto& [address, memory] : memories()) {
     const auto live = memory.lock();

@@ -9,7 +9,7 @@ namespace {
 
 /// Builds the contents without a lock, then gives them to the node.
 template <class Build>
-cudaError_t set(const char* function, cudaGraphNode_t handle, Build build) {
+cudaError_t set_node(const char* function, cudaGraphNode_t handle, Build build) {
   return stream_call(function, [&] {
     if (const cudaError_t error = may_call(function)) return error;
     NodeContents contents;
@@ -44,15 +44,15 @@ cudaError_t get_event(const char* function, cudaGraphNode_t handle, cudaGraphNod
   });
 }
 
-cudaError_t set_event(const char* function, cudaGraphNode_t handle, cudaGraphNodeType type,
-                      cudaEvent_t event) {
-  return set(function, handle, [&](NodeContents& contents) {
+cudaError_t set_node_event(const char* function, cudaGraphNode_t handle, cudaGraphNodeType type,
+                           cudaEvent_t event) {
+  return set_node(function, handle, [&](NodeContents& contents) {
     contents = event_contents(type, event);
     return cudaSuccess;
   });
 }
 
-bool is_cooperative(const GraphNode& node) {
+bool launches_cooperatively(const GraphNode& node) {
   return node.work != nullptr && node.work->parameters != nullptr &&
          node.work->parameters->cooperative;
 }
@@ -65,8 +65,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t n
 }
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams* parameters) {
-  return set("cudaGraphKernelNodeSetParams", node,
-             [&](NodeContents& c) { return kernel_contents(parameters, false, c); });
+  return set_node("cudaGraphKernelNodeSetParams", node,
+                  [&](NodeContents& c) { return kernel_contents(parameters, false, c); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
@@ -75,27 +75,29 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t n
 }
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* parameters) {
-  return set("cudaGraphMemcpyNodeSetParams", node,
-             [&](NodeContents& c) { return copy_contents(parameters, c); });
+  return set_node("cudaGraphMemcpyNodeSetParams", node,
+                  [&](NodeContents& c) { return copy_contents(parameters, c); });
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to,
                                                                  const void* from,
                                                                  std::size_t bytes,
                                                                  cudaMemcpyKind kind) {
-  return set("cudaGraphMemcpyNodeSetParams1D", node,
-             [&](NodeContents& c) { return copy_contents(to, from, bytes, kind, c); });
+  return set_node("cudaGraphMemcpyNodeSetParams1D", node,
+                  [&](NodeContents& c) { return copy_contents(to, from, bytes, kind, c); });
 }
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* from,
                                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  return set("cudaGraphMemcpyNodeSetParamsToSymbol", node,
-             [&](NodeContents& c) { return copy_to_symbol(symbol, from, bytes, offset, kind, c); });
+  return set_node("cudaGraphMemcpyNodeSetParamsToSymbol", node, [&](NodeContents& c) {
+    return copy_to_symbol(symbol, from, bytes, offset, kind, c);
+  });
 }
 HALFGRAD_EMULATOR_API cudaError_t
 cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, const void* symbol,
                                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  return set("cudaGraphMemcpyNodeSetParamsFromSymbol", node,
-             [&](NodeContents& c) { return copy_from_symbol(to, symbol, bytes, offset, kind, c); });
+  return set_node("cudaGraphMemcpyNodeSetParamsFromSymbol", node, [&](NodeContents& c) {
+    return copy_from_symbol(to, symbol, bytes, offset, kind, c);
+  });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
@@ -104,8 +106,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t n
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
                                                                const cudaMemsetParams* parameters) {
-  return set("cudaGraphMemsetNodeSetParams", node,
-             [&](NodeContents& c) { return memset_contents(parameters, c); });
+  return set_node("cudaGraphMemsetNodeSetParams", node,
+                  [&](NodeContents& c) { return memset_contents(parameters, c); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
@@ -114,8 +116,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t nod
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
                                                              const cudaHostNodeParams* parameters) {
-  return set("cudaGraphHostNodeSetParams", node,
-             [&](NodeContents& c) { return host_contents(parameters, c); });
+  return set_node("cudaGraphHostNodeSetParams", node,
+                  [&](NodeContents& c) { return host_contents(parameters, c); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle,
@@ -133,7 +135,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node,
                                                                    cudaEvent_t event) {
-  return set_event("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord, event);
+  return set_node_event("cudaGraphEventRecordNodeSetEvent", node, cudaGraphNodeTypeEventRecord,
+                        event);
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node,
                                                                  cudaEvent_t* event) {
@@ -141,7 +144,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t
 }
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node,
                                                                  cudaEvent_t event) {
-  return set_event("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent, event);
+  return set_node_event("cudaGraphEventWaitNodeSetEvent", node, cudaGraphNodeTypeWaitEvent, event);
 }
 
 HALFGRAD_EMULATOR_API cudaError_t
@@ -168,8 +171,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
                                                          cudaGraphNodeParams* parameters) {
   constexpr const char* kFunction = "cudaGraphNodeSetParams";
-  return set(kFunction, node,
-             [&](NodeContents& c) { return contents_of(kFunction, parameters, nullptr, c); });
+  return set_node(kFunction, node,
+                  [&](NodeContents& c) { return contents_of(kFunction, parameters, nullptr, c); });
 }
 
 HALFGRAD_EMULATOR_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle,
@@ -178,7 +181,8 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_
   return with_node("cudaGraphKernelNodeGetAttribute", handle, [&](GraphNode& node) {
     if (value == nullptr || node.type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
     *value = {};
-    if (attribute == cudaLaunchAttributeCooperative) value->cooperative = is_cooperative(node);
+    if (attribute == cudaLaunchAttributeCooperative)
+      value->cooperative = launches_cooperatively(node);
     return cudaSuccess;
   });
 }
@@ -199,7 +203,7 @@ HALFGRAD_EMULATOR_API cudaError_t cudaGraphKernelNodeSetAttribute(
     }
     cudaKernelNodeParams parameters{};
     if (const cudaError_t error = get(kFunction, handle, &parameters)) return error;
-    return set(kFunction, handle, [&](NodeContents& contents) {
+    return set_node(kFunction, handle, [&](NodeContents& contents) {
       return kernel_contents(&parameters, value->cooperative != 0, contents);
     });
   });

@@ -1,17 +1,12 @@
 #include <cuda_runtime_api.h>
 
+#include <halfgrad/emulator/runtime/per_thread_stream.h>
 #include <halfgrad/emulator/runtime/process.h>
 
 // Programs compiled with --default-stream per-thread call functions with the suffix _ptsz, for
 // which stream 0 is the calling thread's default stream.
 
-namespace {
-
-cudaStream_t or_per_thread(cudaStream_t stream) {
-  return stream == nullptr ? cudaStreamPerThread : stream;
-}
-
-}  // namespace
+using halfgrad::emulator::or_per_thread;
 
 HALFGRAD_EMULATOR_API cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
   return cudaStreamSynchronize(or_per_thread(stream));

@@ -14,7 +14,7 @@ thread_local bool host_function_here = false;
 OperationId Scheduler::running_operation() { return running_here; }
 bool Scheduler::in_host_function() { return host_function_here; }
 
-Scheduler::Scheduler(Options options) : options_(std::move(options)), random_(options_.seed) {}
+Scheduler::Scheduler(Options options) : options_(options), random_(options_.seed) {}
 
 Scheduler::~Scheduler() {
   {

@@ -53,7 +53,7 @@ void run(const Work& work, OperationId operation) {
 /// the work before it: the host counts as having waited for that work.
 std::function<void(OperationId)> tell_host(SharedClock before,
                                            std::function<void(OperationId)> run) {
-  return [before = std::move(before), run = std::move(run)](OperationId operation) {
+  return [before = before, run = std::move(run)](OperationId operation) {
     StreamState& state = stream_state();
     {
       const std::lock_guard lock(state.mutex);
@@ -89,8 +89,8 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
     }
     if (const cudaError_t error = may_give_work(*stream, work.name.c_str())) return error;
     if (stream->capture != nullptr) {
-      capture_node(*stream, captured_type(work)).work =
-          std::make_shared<const Work>(std::move(work));
+      GraphNode& node = capture_node(*stream, captured_type(work));
+      node.work = std::make_shared<const Work>(std::move(work));
       return cudaSuccess;
     }
     state.begin_operation(*stream);
@@ -99,8 +99,8 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
         stream->kind == Stream::Kind::legacy ? work.between : std::optional<std::pair<int, int>>();
     if (between) state.begin_copy_between(*stream, *between);
     SharedClock before = reached(stream->after, stream->last);
-    state.add_operation(
-        *stream, task_of(std::make_shared<const Work>(std::move(work)), std::move(before)), name);
+    state.add_operation(*stream, task_of(std::make_shared<const Work>(std::move(work)), before),
+                        name);
     if (between) state.end_copy_between(*stream, *between);
   }
   state.scheduler.run_eagerly();

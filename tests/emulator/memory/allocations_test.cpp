@@ -174,6 +174,11 @@ TEST(Allocations, SurviveManyThreads) {
   EXPECT_TRUE(memory.live().empty());
 }
 
+/// The emulator's handler of SIGSEGV passes the signal on to the handler before it. A sanitizer's
+/// handler would end the process in another way than the signal.
+extern "C" const char* __asan_default_options() { return "handle_segv=0"; }
+extern "C" const char* __tsan_default_options() { return "handle_segv=0"; }
+
 using HostAccessDeathTest = ::testing::Test;
 
 TEST(HostAccessDeathTest, DereferencingDeviceMemoryEndsTheProcessWithTheAllocationsName) {

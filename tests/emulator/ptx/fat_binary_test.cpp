@@ -68,7 +68,7 @@ std::string_view view(const unsigned char (&bytes)[n]) {
   return {reinterpret_cast<const char*>(bytes), n};
 }
 
-std::string error_of(std::span<const FatBinaryEntry> entries, unsigned most) {
+std::string reading_error_of(std::span<const FatBinaryEntry> entries, unsigned most) {
   try {
     best_ptx(entries, most);
   } catch (const std::runtime_error& error) {
@@ -106,7 +106,7 @@ TEST(FatBinary, TheBestTextIsTheHighestThatTheGpuRuns) {
   EXPECT_EQ(best_ptx(found, 89), "sm_80");
   EXPECT_EQ(best_ptx(found, 120), "sm_90");
   EXPECT_EQ(best_ptx(found, 70), "sm_70");
-  EXPECT_EQ(error_of(found, 60),
+  EXPECT_EQ(reading_error_of(found, 60),
             "the program has no PTX for sm_60 or below; build it with nvcc -cudart shared -gencode "
             "arch=compute_80,code=compute_80");
 }
