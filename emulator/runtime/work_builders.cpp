@@ -61,6 +61,32 @@ std::string direction_text(const void* to, const void* from) {
   return std::string(place_text(from)) + " to " + place_text(to);
 }
 
+const char* direction_name(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return "host to host";
+    case cudaMemcpyHostToDevice:
+      return "host to device";
+    case cudaMemcpyDeviceToHost:
+      return "device to host";
+    default:
+      return "device to device";
+  }
+}
+
+/// Reports a direction that disagrees with the pointers. Such a copy may work on a GPU, so a
+/// program that ignores the error would go on here with old data.
+cudaError_t check_and_report_direction(const void* to, const void* from, cudaMemcpyKind kind) {
+  const cudaError_t error = check_direction(to, from, kind);
+  if (error == cudaErrorInvalidValue) {
+    report_call(FindingKind::invalid_call, "copy",
+                std::string("the direction is ") + direction_name(kind) +
+                    ", but the pointers lead from " + direction_text(to, from) +
+                    ": the result is undefined, and nothing is copied");
+  }
+  return error;
+}
+
 /// Wraps work so that it does nothing on a lost device.
 template <class Run>
 std::function<void(OperationId)> unless_lost(int device, Run run) {
@@ -86,7 +112,7 @@ cudaError_t copy_work(void* to, const void* from, std::size_t bytes, cudaMemcpyK
   work.device = current_device();
   if (bytes == 0) return cudaSuccess;
   if (to == nullptr || from == nullptr) return cudaErrorInvalidValue;
-  if (const cudaError_t error = check_direction(to, from, kind)) return error;
+  if (const cudaError_t error = check_and_report_direction(to, from, kind)) return error;
   if (!fits(from, bytes)) report_range("source", from, bytes);
   if (!fits(to, bytes)) report_range("destination", to, bytes);
   if (!fits(from, bytes) || !fits(to, bytes)) return cudaErrorInvalidValue;
@@ -114,7 +140,8 @@ cudaError_t copy_work(const cudaMemcpy3DParms& given, Work& work) {
   const bool many_rows = extent.height * extent.depth > 1;
   if (many_rows && (source.pitch < extent.width || target.pitch < extent.width))
     return cudaErrorInvalidPitchValue;
-  if (const cudaError_t error = check_direction(target.begin, source.begin, parameters.kind))
+  if (const cudaError_t error =
+          check_and_report_direction(target.begin, source.begin, parameters.kind))
     return error;
   if (!rows_fit(source, extent)) report_range("source", source.begin, bytes);
   if (!rows_fit(target, extent)) report_range("destination", target.begin, bytes);
