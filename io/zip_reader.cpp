@@ -146,11 +146,11 @@ void check_overlap(std::vector<ZipMember> members, const ByteReader& input) {
 }
 
 /// Unpacks a deflated member; fails unless it has exactly member.size bytes.
-std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std::byte> packed,
-                                   const ByteReader& input) {
-  std::vector<std::byte> data(member.size);
+std::vector<std::byte> inflate_all(const ZipMember& member, const ByteReader& input) {
+  std::vector<std::byte> data = input.buffer(member.size);
   std::byte extra;
-  Inflater inflater(packed, Inflater::Wrapping::none);
+  Inflater inflater(input.source(), member.data_start, member.packed_size,
+                    Inflater::Wrapping::none);
   const auto fail = [&](FormatCode code, const std::string& got) {
     input.fail_at(member.data_start, code,
                   std::to_string(member.size) + " bytes in \"" + member.name + '"', got);
@@ -165,6 +165,12 @@ std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std:
   if (count < data.size()) fail(FormatCode::size_mismatch, std::to_string(count));
   if (more > 0) fail(FormatCode::bomb, "more");
   if (inflater.unread() > 0) fail(FormatCode::trailing_bytes, "bytes after the end of the stream");
+  return data;
+}
+
+std::vector<std::byte> stored(const ZipMember& member, const ByteReader& input) {
+  std::vector<std::byte> data = input.buffer(member.size);
+  input.from(member.data_start).read(data, "a stored member");
   return data;
 }
 
@@ -212,12 +218,9 @@ std::vector<ZipMember> read_zip_directory(const ByteReader& input) {
   return members;
 }
 
-std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
-                              const ByteReader& input) {
-  const auto packed = file.subspan(member.data_start, member.packed_size);
-  std::vector<std::byte> data = member.method == kStored
-                                    ? std::vector<std::byte>(packed.begin(), packed.end())
-                                    : inflate_all(member, packed, input);
+std::vector<std::byte> unpack(const ZipMember& member, const ByteReader& input) {
+  std::vector<std::byte> data =
+      member.method == kStored ? stored(member, input) : inflate_all(member, input);
   if (checksum(data) != member.crc) {
     input.fail_at(member.data_start, FormatCode::bad_checksum,
                   "the checksum " + std::to_string(member.crc) + " of \"" + member.name + '"',
