@@ -1,8 +1,10 @@
 #include <halfgrad/files/byte_source.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <sys/stat.h>
@@ -14,13 +16,21 @@ namespace halfgrad::files {
 struct ByteSource::File {
   Descriptor descriptor;
   std::string path, reader;
-  // Headers are read a few bytes at a time, from this copy of a part of the file.
-  std::vector<std::byte> block = {};
-  std::uint64_t block_start = 0;
+
+  /// A copy of a part of the file. Headers are read a few bytes at a time, and those of an archive
+  /// in two places by turns.
+  struct Block {
+    std::vector<std::byte> bytes = {};
+    std::uint64_t start = 0;
+
+    bool contains(std::uint64_t at) const { return at >= start && at - start < bytes.size(); }
+  };
+  std::array<Block, 2> blocks = {};  // the last one used comes first
 
   /// Reads until `to` is full or the file ends.
   std::size_t read(std::uint64_t offset, std::span<std::byte> to) const;
-  std::size_t read_from_block(std::uint64_t offset, std::span<std::byte> to);
+  std::size_t read_from_blocks(std::uint64_t offset, std::span<std::byte> to);
+  const Block& block_at(std::uint64_t at);
 };
 
 namespace {
@@ -59,19 +69,26 @@ std::size_t ByteSource::File::read(std::uint64_t offset, std::span<std::byte> to
   return done;
 }
 
-std::size_t ByteSource::File::read_from_block(std::uint64_t offset, std::span<std::byte> to) {
+const ByteSource::File::Block& ByteSource::File::block_at(std::uint64_t at) {
+  auto& [last, other] = blocks;
+  if (last.contains(at)) return last;
+  std::swap(last, other);
+  if (last.contains(at)) return last;
+  last.start = at / kBlock * kBlock;
+  last.bytes.resize(kBlock);
+  last.bytes.resize(read(last.start, last.bytes));
+  return last;
+}
+
+std::size_t ByteSource::File::read_from_blocks(std::uint64_t offset, std::span<std::byte> to) {
   std::size_t done = 0;
   while (done < to.size()) {
     const std::uint64_t at = offset + done;
-    if (at < block_start || at >= block_start + block.size()) {
-      block.resize(kBlock);
-      block_start = at / kBlock * kBlock;
-      block.resize(read(block_start, block));
-      if (at >= block_start + block.size()) break;
-    }
-    const auto start = static_cast<std::size_t>(at - block_start);
-    const std::size_t count = std::min(to.size() - done, block.size() - start);
-    std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(start), count, to.begin() + done);
+    const Block& block = block_at(at);
+    if (!block.contains(at)) break;
+    const auto part = std::span(block.bytes).subspan(static_cast<std::size_t>(at - block.start));
+    const std::size_t count = std::min(to.size() - done, part.size());
+    std::copy_n(part.begin(), count, to.begin() + static_cast<std::ptrdiff_t>(done));
     done += count;
   }
   return done;
@@ -97,7 +114,7 @@ ByteSource ByteSource::open(const std::filesystem::path& path, const std::string
 std::size_t ByteSource::read(std::uint64_t offset, std::span<std::byte> to) const {
   if (offset > static_cast<std::uint64_t>(INT64_MAX) - to.size()) return 0;
   if (file_) {
-    return to.size() < kBlock ? file_->read_from_block(offset, to) : file_->read(offset, to);
+    return to.size() < kBlock ? file_->read_from_blocks(offset, to) : file_->read(offset, to);
   }
   if (offset >= memory_.size()) return 0;
   const std::size_t count = std::min<std::size_t>(to.size(), memory_.size() - offset);

@@ -95,9 +95,11 @@ TEST(ReplacedMode, AReadOnlyFolderIsNamed) {
   std::filesystem::create_directory(inner);
   ASSERT_EQ(::chmod(inner.c_str(), 0555), 0);
   const uid_t user = ::geteuid();
-  if (user == 0) ASSERT_EQ(::seteuid(12345), 0);  // root may write everywhere
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(12345), 0);  // root may write everywhere
+  }
   const std::string message = message_of([&] { replace_file(inner / "file", bytes("x")); });
-  if (user == 0) ASSERT_EQ(::seteuid(user), 0);
+  ASSERT_EQ(::seteuid(user), 0);
   EXPECT_EQ(message, "replace_file: expected to write " + (inner / "file").string() +
                          ", got: Permission denied");
   ::chmod(inner.c_str(), 0755);
