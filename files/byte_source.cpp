@@ -111,10 +111,33 @@ ByteSource ByteSource::open(const std::filesystem::path& path, const std::string
   return source;
 }
 
-std::size_t ByteSource::read(std::uint64_t offset, std::span<std::byte> to) const {
-  if (offset > static_cast<std::uint64_t>(INT64_MAX) - to.size()) return 0;
+ByteSource ByteSource::owning(std::vector<std::byte> bytes) {
+  auto owned = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  ByteSource source{std::span(*owned)};
+  source.owned_ = std::move(owned);
+  return source;
+}
+
+ByteSource ByteSource::part(std::uint64_t start, std::uint64_t size) const {
+  ByteSource result = *this;
+  result.size_ = size;
+  result.is_part_ = true;
   if (file_) {
-    return to.size() < kBlock ? file_->read_from_blocks(offset, to) : file_->read(offset, to);
+    result.start_ += start;
+  } else {
+    result.memory_ = memory_.subspan(start, size);
+  }
+  return result;
+}
+
+std::size_t ByteSource::read(std::uint64_t offset, std::span<std::byte> to) const {
+  // A whole file may have grown since it was opened, so its size is no limit.
+  const std::uint64_t end = is_part_ ? size_ : INT64_MAX - start_;
+  if (offset >= end) return 0;
+  to = to.first(static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), end - offset)));
+  if (file_) {
+    const std::uint64_t at = start_ + offset;
+    return to.size() < kBlock ? file_->read_from_blocks(at, to) : file_->read(at, to);
   }
   if (offset >= memory_.size()) return 0;
   const std::size_t count = std::min<std::size_t>(to.size(), memory_.size() - offset);

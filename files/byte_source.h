@@ -8,6 +8,8 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/core/language.h>
 #include <halfgrad/files/format_error.h>
@@ -22,9 +24,15 @@ class ByteSource {
   /// The memory must outlive the source.
   ByteSource(std::span<const std::byte> memory) : memory_(memory), size_(memory.size()) {}
 
+  /// Owns the bytes.
+  static ByteSource owning(std::vector<std::byte> bytes);
+
   /// Opens a regular file, and waits for nothing: throws FormatError(unreadable), which names
   /// `reader`, for a pipe, a device, a folder, and a file that is missing or may not be read.
   static ByteSource open(const std::filesystem::path& path, const std::string& reader);
+
+  /// Returns `size` bytes from `start` on as a source of its own; they must be within this one.
+  ByteSource part(std::uint64_t start, std::uint64_t size) const;
 
   /// Number of bytes when the source was opened.
   std::uint64_t size() const { return size_; }
@@ -36,8 +44,11 @@ class ByteSource {
  private:
   struct File;
   std::span<const std::byte> memory_;
-  std::shared_ptr<File> file_;  // null for memory
+  std::shared_ptr<const std::vector<std::byte>> owned_;  // the memory, unless the caller owns it
+  std::shared_ptr<File> file_;                           // null for memory
+  std::uint64_t start_ = 0;                              // in the file
   std::uint64_t size_;
+  bool is_part_ = false;
 };
 
 /// Returns a vector or string of `size` bytes. Throws FormatError(too_large) without enough memory.

@@ -72,7 +72,7 @@ TensorMap read_npz(const ByteSource& bytes, const std::string& name,
       input.fail_at(member.header_start, FormatCode::bad_name, "members called NAME.npy",
                     '"' + member.name + '"');
     }
-    const std::vector<std::byte> contents = detail::unpack(member, input);
+    const ByteSource contents = detail::unpack(member, input);
     tensors[member.name.substr(0, member.name.size() - kSuffix.size())] =
         read_array(ByteReader(contents, "load_npz", name + ":" + files::cut(member.name)));
   }

@@ -168,10 +168,16 @@ std::vector<std::byte> inflate_all(const ZipMember& member, const ByteReader& in
   return data;
 }
 
-std::vector<std::byte> stored(const ZipMember& member, const ByteReader& input) {
-  std::vector<std::byte> data = input.buffer(member.size);
-  input.from(member.data_start).read(data, "a stored member");
-  return data;
+/// Computes the checksum piece by piece; that of fewer bytes if the file was truncated meanwhile.
+std::uint32_t checksum_of(const files::ByteSource& data) {
+  std::vector<std::byte> piece(1 << 16);
+  std::uint32_t sum = 0;
+  std::uint64_t at = 0;
+  while (const std::size_t count = data.read(at, piece)) {
+    sum = checksum(std::span(piece).first(count), sum);
+    at += count;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -218,13 +224,15 @@ std::vector<ZipMember> read_zip_directory(const ByteReader& input) {
   return members;
 }
 
-std::vector<std::byte> unpack(const ZipMember& member, const ByteReader& input) {
-  std::vector<std::byte> data =
-      member.method == kStored ? stored(member, input) : inflate_all(member, input);
-  if (checksum(data) != member.crc) {
+files::ByteSource unpack(const ZipMember& member, const ByteReader& input) {
+  const auto data = member.method == kStored
+                        ? input.source().part(member.data_start, member.size)
+                        : files::ByteSource::owning(inflate_all(member, input));
+  const std::uint32_t sum = checksum_of(data);
+  if (sum != member.crc) {
     input.fail_at(member.data_start, FormatCode::bad_checksum,
                   "the checksum " + std::to_string(member.crc) + " of \"" + member.name + '"',
-                  std::to_string(checksum(data)));
+                  std::to_string(sum));
   }
   return data;
 }
