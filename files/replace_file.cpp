@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -32,9 +33,9 @@ bool is_special(const std::filesystem::path& path) {
   return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
 }
 
-// Follows symbolic links to their target, which need not exist. Returns `path` if they form a
+// Follows symbolic links to their target, which need not exist. Returns nullopt if they form a
 // cycle.
-std::filesystem::path link_target(const std::filesystem::path& path) {
+std::optional<std::filesystem::path> link_target(const std::filesystem::path& path) {
   constexpr int kMostLinks = 40;  // Linux's limit
   std::filesystem::path end = path;
   for (int links = 0; links < kMostLinks; ++links) {
@@ -43,7 +44,14 @@ std::filesystem::path link_target(const std::filesystem::path& path) {
     if (error) return end;
     end = end.parent_path() / next;
   }
-  return path;
+  return std::nullopt;
+}
+
+bool write_to_target(const std::filesystem::path& path, std::span<const Bytes> pieces) {
+  const auto target = link_target(path);
+  if (target) return write_and_rename(*target, pieces);
+  errno = ELOOP;
+  return false;
 }
 
 }  // namespace
@@ -54,7 +62,7 @@ void replace_file(const std::filesystem::path& path, Bytes contents) {
 
 void replace_file(const std::filesystem::path& path, std::span<const Bytes> pieces) {
   const bool is_written =
-      is_special(path) ? write_in_place(path, pieces) : write_and_rename(link_target(path), pieces);
+      is_special(path) ? write_in_place(path, pieces) : write_to_target(path, pieces);
   if (is_written) return;
   const auto reason = std::generic_category().message(errno);
   detail::fail<WriteError>("replace_file", "expected to write {}, got: {}", path.string(), reason);

@@ -15,8 +15,8 @@ namespace {
 
 using files::FormatCode;
 
-/// Shares bools whose bytes are 0 and 1. Frameworks that write others read any of them as true, as
-/// PyTorch and NumPy do, so a copy stores 1 for it; shared memory must not be changed.
+/// Shares bools whose bytes are 0 and 1. NumPy reads any other byte as true, so a copy stores 1 for
+/// it; shared memory must not be changed.
 Tensor import_bools(const detail::DlpackView& view, std::shared_ptr<void> owner,
                     FromDlpackOptions options) {
   const auto blob = [&](DType dtype) {
