@@ -6,9 +6,9 @@
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/files/byte_reader.h>
+#include <halfgrad/files/byte_source.h>
 #include <halfgrad/files/checked_size.h>
 #include <halfgrad/files/file_kind.h>
-#include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 
 namespace halfgrad::data {
@@ -83,9 +83,9 @@ std::uint64_t read_dims(ByteReader& input, size_t ndim, size_t element_size,
 
 /// Converts elements from their type in the file to their type in memory.
 template <class Stored, class Value>
-std::vector<std::byte> widened(std::vector<std::byte> raw) {
+std::vector<std::byte> widened(std::vector<std::byte> raw, const ByteReader& input) {
   if constexpr (std::is_same_v<Stored, Value>) return raw;
-  std::vector<std::byte> data(raw.size() / sizeof(Stored) * sizeof(Value));
+  std::vector<std::byte> data = input.buffer(raw.size() / sizeof(Stored) * sizeof(Value));
   for (size_t i = 0; i < raw.size() / sizeof(Stored); ++i) {
     const Value value = files::load<Stored>(&raw[i * sizeof(Stored)], std::endian::native);
     std::memcpy(&data[i * sizeof(Value)], &value, sizeof(Value));
@@ -93,11 +93,10 @@ std::vector<std::byte> widened(std::vector<std::byte> raw) {
   return data;
 }
 
-}  // namespace
-
-IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
+IdxFile read(const files::ByteSource& bytes, const std::string& name,
+             const files::ReadOptions& options) {
   files::expect_kind(files::FileKind::idx, bytes, kReader, name);
-  ByteReader input(bytes, kReader, name, 0, ByteReader::Gzip::unpack);
+  ByteReader input(bytes, kReader, name, ByteReader::Gzip::unpack);
   std::byte magic[4];
   input.read(magic, "magic number");
   if (magic[0] != std::byte{0} || magic[1] != std::byte{0}) {
@@ -115,18 +114,27 @@ IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name) {
     using Stored = decltype(stored);
     using Value = decltype(value);
     const std::uint64_t count = read_dims(input, ndim, sizeof(Stored), file.dims);
-    std::vector<std::byte> raw(count * sizeof(Stored));
+    const std::uint64_t size = count * sizeof(Stored);
+    if (input.is_packed()) files::check_unpacked(input.position() + size, options, input);
+    std::vector<std::byte> raw = input.buffer(size);
     input.read(raw, "data");
     input.expect_end();
     files::convert_order(raw, sizeof(Stored), std::endian::big);
     file.dtype = dtype_of<Value>();
-    file.data = widened<Stored, Value>(std::move(raw));
+    file.data = widened<Stored, Value>(std::move(raw), input);
   });
   return file;
 }
 
-IdxFile read_idx(const std::filesystem::path& path) {
-  return parse_idx(files::read_file(path, kReader), path.string());
+}  // namespace
+
+IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name,
+                  const files::ReadOptions& options) {
+  return read(bytes, name, options);
+}
+
+IdxFile read_idx(const std::filesystem::path& path, const files::ReadOptions& options) {
+  return read(files::ByteSource::open(path, kReader), path.string(), options);
 }
 
 void write_idx(const std::filesystem::path& path, const IdxFile& file) {

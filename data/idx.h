@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/files/read_options.h>
 
 namespace halfgrad::data {
 
@@ -24,11 +25,12 @@ struct IdxFile {
 /// file's size can justify. Throws files::FormatError, with the offset in the unpacked data, for a
 /// file that cannot be read or breaks any rule: unknown type, 0 or more than 8 dimensions, too few
 /// or too many bytes, or a gzip stream that is damaged, truncated or followed by other bytes, even
-/// by a second gzip member.
-IdxFile read_idx(const std::filesystem::path& path);
+/// by a second gzip member, or that unpacks to more than options.max_unpacked_bytes.
+IdxFile read_idx(const std::filesystem::path& path, const files::ReadOptions& options = {});
 
 /// Reads bytes in memory as read_idx() reads a file; messages call them `name`.
-IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name = "memory");
+IdxFile parse_idx(std::span<const std::byte> bytes, const std::string& name = "memory",
+                  const files::ReadOptions& options = {});
 
 /// Writes a plain file under a temporary name and renames it, so that nobody sees half a file.
 /// Throws std::invalid_argument for contents that no IDX file can hold, and std::runtime_error if

@@ -37,10 +37,11 @@ std::string text(const IdxFile& file) {
 
 }  // namespace
 
-DigitImages load_mnist(const std::filesystem::path& folder, Split split) {
+DigitImages load_mnist(const std::filesystem::path& folder, Split split,
+                       const files::ReadOptions& options) {
   const auto images_path = find(folder, split, "images", 3);
   const auto labels_path = find(folder, split, "labels", 1);
-  const IdxFile images = read_idx(images_path), labels = read_idx(labels_path);
+  const IdxFile images = read_idx(images_path, options), labels = read_idx(labels_path, options);
   constexpr std::int64_t side = DigitImages::kSide;
   const bool are_images = images.dtype == DType::u8 && images.dims.size() == 3 &&
                           images.dims[1] == side && images.dims[2] == side;

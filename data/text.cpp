@@ -1,7 +1,6 @@
 #include <halfgrad/data/text.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <stdexcept>
@@ -23,13 +22,7 @@ void check_index(const char* owner, std::int64_t index, std::int64_t size) {
 }  // namespace
 
 std::string read_text(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  // The check for a folder is needed, because opening one succeeds.
-  if (!stream.is_open() || std::filesystem::is_directory(path)) {
-    halfgrad::detail::fail<std::runtime_error>("read_text", "expected a file, got {}: {}",
-                                               files::why_unreadable(path), path.string());
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
+  return files::read_file<std::string>(path, "read_text");
 }
 
 Alphabet::Alphabet(std::string_view text) {

@@ -13,7 +13,8 @@
 /// Text data sets for language models of characters.
 namespace halfgrad::data {
 
-/// Returns the bytes of a file. Throws std::runtime_error if it cannot be read.
+/// Returns the bytes of a regular file. Throws files::FormatError (a std::runtime_error) if it
+/// cannot be read. Refuses pipes and devices, for which a program could wait forever.
 std::string read_text(const std::filesystem::path& path);
 
 /// The characters (bytes) that occur in a text, sorted; a character's index is its position.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/saves.h>
 #include <halfgrad/programs/terminal.h>
 
 #include "char_lm/models.h"
@@ -27,14 +28,20 @@ Model make_model(const Corpus& corpus, const Options& options) {
 }
 
 /// Prints what was saved at an interrupt, and the command that resumes the training.
-void explain_interrupt(const Options& options, std::int64_t steps) {
+void explain_interrupt(const Options& options, const programs::Saves& saves, std::int64_t steps) {
   fmt::print(stderr, "char_lm: interrupted after step {}, ", steps);
   if (options.save.empty()) {
     fmt::print(stderr, "nothing is saved without --save FILE\n");
     return;
   }
-  fmt::print(stderr, "saved in {}\n", options.save.string());
-  if (steps == options.last_step()) return;
+  const auto saved = saves.saved_step();
+  if (!saved) {
+    fmt::print(stderr, "nothing is saved\n");
+    return;
+  }
+  fmt::print(stderr, "{} {}\n", *saved == steps ? "saved in" : "an earlier step is in",
+             options.save.string());
+  if (*saved == options.last_step()) return;
   fmt::print(
       stderr, "Resume it with\n  {}\n",
       programs::command_again(options.command, {"--resume"}, {"--resume", options.save.string()}));
@@ -52,14 +59,16 @@ int run(const Options& options) {
       "{} in {} on {}: {} weights; {} different characters, {} to learn from, {} to test\n",
       options.model, options.precision, options.device.str(), weights, corpus.alphabet.size(),
       corpus.train.size(), corpus.validation.size()));
-  const Validation result = train(model, corpus, options);
+  programs::Saves saves("char_lm", options.save);
+  const Validation result = train(model, corpus, options, saves);
+  const int status = saves.conclude();
   if (programs::is_interrupted()) {
-    explain_interrupt(options, result.steps);
+    explain_interrupt(options, saves, result.steps);
     return programs::interrupted_status();
   }
   fmt::print("\nvalidation loss {:.4f} nats a character\n\n", programs::printed(result.loss));
   fmt::print("{}\n", write(model, corpus, options));
-  return 0;
+  return status;
 }
 
 }  // namespace

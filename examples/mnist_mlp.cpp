@@ -66,12 +66,19 @@ void explain_interrupt(const Options& options, const std::vector<TrainingReport>
     return;
   }
   const TrainingReport& report = digits.back();
-  fmt::print(stderr, "mnist_mlp: interrupted after step {}, saved in {}\n", report.steps,
+  const auto saved = report.saves.saved_step();
+  fmt::print(stderr, "mnist_mlp: interrupted after step {}, ", report.steps);
+  if (!saved) {
+    fmt::print(stderr, "nothing is saved\n");
+    return;
+  }
+  fmt::print(stderr, "{} {}\n", *saved == report.steps ? "saved in" : "an earlier step is in",
              options.save.string());
-  if (report.steps_left == 0) return;
+  const std::int64_t steps_left = report.steps_left + report.steps - *saved;
+  if (steps_left == 0) return;
   std::vector<std::string> added{"--resume", options.save.string()};
   if (options.limits_steps()) {
-    added.insert(added.end(), {"--steps", std::to_string(report.steps_left)});
+    added.insert(added.end(), {"--steps", std::to_string(steps_left)});
   }
   fmt::print(stderr, "Resume it with\n  {}\n",
              programs::command_again(options.command, {"--resume", "--steps"}, added));
@@ -88,12 +95,16 @@ int run(const Options& options) {
     results["underflow"] = to_json(run_underflow(options));
   }
   results["interrupted"] = programs::is_interrupted();
+  int status = digits.empty() ? 0 : digits.back().saves.conclude();
+  if (programs::is_interrupted()) {
+    explain_interrupt(options, digits);
+    status = programs::interrupted_status();
+  }
   if (!options.json.empty()) {
     const std::string text = results.dump(2) + "\n";
     halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
   }
-  if (programs::is_interrupted()) explain_interrupt(options, digits);
-  return programs::interrupted_status();
+  return status;
 }
 
 }  // namespace

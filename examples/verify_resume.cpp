@@ -6,10 +6,6 @@
 #include <iterator>
 #include <vector>
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <fmt/core.h>
 #include <halfgrad/data/batch_stream.h>
 #include <halfgrad/data/synthetic.h>
@@ -20,11 +16,10 @@
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/table.h>
 
+#include "verify_resume/processes.h"
 #include "verify_resume/updates.h"
 
 namespace hg = halfgrad;
-
-extern char** environ;
 
 namespace {
 
@@ -119,44 +114,10 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Runs this program again, in a process of its own.
-void restart(const char* program, std::vector<std::string> arguments) {
-  std::vector<char*> argv{const_cast<char*>(program)};
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  int status = 0;
-  if (posix_spawnp(&child, program, nullptr, nullptr, argv.data(), environ) != 0 ||
-      waitpid(child, &status, 0) != child || (status != 0 && !programs::is_interrupted())) {
-    throw std::runtime_error(
-        fmt::format("expected {} to train and stop, got status {}", program, status));
-  }
-}
-
-/// A new folder that is deleted at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder()
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("verify_resume_{}", static_cast<long>(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 struct Options {
   std::string program, mode, save, resume;
   std::int64_t steps = 22, to = 0, complete_at = 0;
+  int parent = 0;  ///< process that verifies this one; 0: none
   std::vector<std::string> command;
 };
 
@@ -172,7 +133,7 @@ bool verify(const Options& options, const std::string& mode, const programs::Tab
   first.insert(first.end(), {"--complete-at", std::to_string(steps)});
   second.insert(second.end(), {"--resume", half});
   for (const auto& arguments : {first, to(steps, half), second}) {
-    restart(options.program.c_str(), arguments);
+    restart(options.program, arguments);
     if (programs::is_interrupted()) return false;
   }
   const std::string expected = contents(straight);
@@ -205,11 +166,12 @@ int verify_modes(const Options& options) {
 }
 
 int train_part(const Options& options) {
+  if (options.parent != 0) end_with_parent(options.parent);
   Training training(options.mode);
   if (!options.resume.empty()) training.resume(options.resume);
   training.train_to(options.to, options.complete_at);
   training.save(options.save);
-  if (programs::is_interrupted()) {
+  if (programs::is_interrupted() && options.parent == 0) {
     fmt::print(stderr,
                "verify_resume: interrupted after micro-batch {}, saved in {}\nResume it with\n"
                "  {}\n",
@@ -247,6 +209,7 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--resume", options.resume, "Checkpoint to continue from")
       ->check(CLI::ExistingFile)
       ->needs(part);
+  app.add_option("--parent", options.parent)->group("");  // not for users
   app.parse_or_exit(argc, argv);
   return options;
 }

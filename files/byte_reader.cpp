@@ -5,17 +5,19 @@
 
 namespace halfgrad::files {
 
-ByteReader::ByteReader(std::span<const std::byte> bytes, std::string reader, std::string file,
-                       std::uint64_t origin, Gzip gzip)
-    : bytes_(bytes), reader_(std::move(reader)), file_(std::move(file)), origin_(origin) {
-  if (gzip == Gzip::unpack && Inflater::is_gzip(bytes)) {
-    inflater_ = std::make_shared<Inflater>(bytes, Inflater::Wrapping::gzip);
+ByteReader::ByteReader(ByteSource source, std::string reader, std::string file, Gzip gzip)
+    : source_(std::move(source)), reader_(std::move(reader)), file_(std::move(file)) {
+  std::byte start[2];
+  const std::span<std::byte> magic(start, source_.read(0, start));
+  if (gzip == Gzip::unpack && Inflater::is_gzip(magic)) {
+    inflater_ = std::make_shared<Inflater>(source_, 0, source_.size(), Inflater::Wrapping::gzip);
   }
 }
 
 ByteReader ByteReader::from(std::uint64_t offset) const {
-  const std::uint64_t start = std::min<std::uint64_t>(offset - origin_, bytes_.size());
-  return {bytes_.subspan(start), reader_, file_, offset};
+  ByteReader other(source_, reader_, file_);
+  other.position_ = offset;
+  return other;
 }
 
 void ByteReader::fail(FormatCode code, const std::string& expected, const std::string& got,
@@ -35,7 +37,7 @@ void ByteReader::read(std::span<std::byte> to, const char* what) {
 }
 
 void ByteReader::skip(std::uint64_t count, const char* what) {
-  require(count, bytes_.size() - position_, what);
+  require(count, left(), what);
   position_ += count;
 }
 
@@ -57,14 +59,13 @@ void ByteReader::expect_end() {
 }
 
 std::uint64_t ByteReader::limit() const {
-  return inflater_ ? bytes_.size() * Inflater::kMaxRatio : bytes_.size() - position_;
+  return inflater_ ? source_.size() * Inflater::kMaxRatio : left();
 }
 
 std::size_t ByteReader::read_some(std::span<std::byte> to) {
   if (!inflater_) {
-    const std::size_t count = std::min(to.size(), bytes_.size() - position_);
-    std::copy_n(bytes_.begin() + position_, count, to.begin());
-    return count;
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), left()));
+    return source_.read(position_, to.first(wanted));
   }
   try {
     return inflater_->read(to);

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/files/byte_order.h>
+#include <halfgrad/files/byte_source.h>
 #include <halfgrad/files/format_error.h>
 #include <halfgrad/files/inflater.h>
 
@@ -19,9 +23,11 @@ class ByteReader {
  public:
   enum class Gzip : bool { refuse, unpack };
 
-  /// `origin` is the offset of bytes[0] in the file.
+  ByteReader(ByteSource source, std::string reader, std::string file, Gzip gzip = Gzip::refuse);
+  /// Reads bytes in memory, which must outlive the reader.
   ByteReader(std::span<const std::byte> bytes, std::string reader, std::string file,
-             std::uint64_t origin = 0, Gzip gzip = Gzip::refuse);
+             Gzip gzip = Gzip::refuse)
+      : ByteReader(ByteSource(bytes), std::move(reader), std::move(file), gzip) {}
 
   /// Returns a second reader of the same plain file, which starts at `offset`.
   ByteReader from(std::uint64_t offset) const;
@@ -48,7 +54,14 @@ class ByteReader {
   /// Skips bytes of a plain file; fails as read() does.
   void skip(std::uint64_t count, const char* what);
 
-  std::uint64_t position() const { return origin_ + position_; }
+  /// Returns memory for `size` bytes; fails with `too_large` if there is not enough.
+  std::vector<std::byte> buffer(std::uint64_t size) const {
+    return allocate<std::vector<std::byte>>(size, reader_, file_);
+  }
+
+  const ByteSource& source() const { return source_; }
+  bool is_packed() const { return inflater_ != nullptr; }
+  std::uint64_t position() const { return position_; }
   /// Upper bound for the number of bytes that can follow.
   std::uint64_t limit() const;
 
@@ -56,10 +69,12 @@ class ByteReader {
   void require(std::uint64_t wanted, std::uint64_t available, const char* what) const;
   std::size_t read_some(std::span<std::byte> to);
 
-  std::span<const std::byte> bytes_;
+  /// Number of bytes of a plain file that follow.
+  std::uint64_t left() const { return source_.size() - std::min(position_, source_.size()); }
+
+  ByteSource source_;
   std::string reader_, file_;
-  std::uint64_t origin_;
-  std::size_t position_ = 0;
+  std::uint64_t position_ = 0;          // in the unpacked data
   std::shared_ptr<Inflater> inflater_;  // null for a plain file
 };
 

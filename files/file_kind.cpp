@@ -1,6 +1,8 @@
 #include <halfgrad/files/file_kind.h>
 
 #include <bit>
+#include <cstddef>
+#include <span>
 #include <string_view>
 
 #include <halfgrad/files/byte_order.h>
@@ -22,17 +24,19 @@ constexpr Named kNames[] = {{"", ""},
 const Named& named(FileKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 /// A safetensors file starts with the length of its header and the header, which is JSON.
-bool is_safetensors(std::span<const std::byte> bytes) {
+bool is_safetensors(std::span<const std::byte> start, std::uint64_t size) {
   constexpr std::size_t kLength = sizeof(std::uint64_t);
-  return bytes.size() > kLength && bytes[kLength] == std::byte{'{'} &&
-         load<std::uint64_t>(bytes.data(), std::endian::little) <= bytes.size() - kLength;
+  return start.size() > kLength && start[kLength] == std::byte{'{'} &&
+         load<std::uint64_t>(start.data(), std::endian::little) <= size - kLength;
 }
 
 }  // namespace
 
-FileKind file_kind(std::span<const std::byte> bytes) {
-  if (is_safetensors(bytes)) return FileKind::safetensors;
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+FileKind file_kind(const ByteSource& bytes) {
+  std::byte start[16];
+  const std::size_t count = bytes.read(0, start);
+  if (is_safetensors({start, count}, bytes.size())) return FileKind::safetensors;
+  const std::string_view text(reinterpret_cast<const char*>(start), count);
   if (text.starts_with("\x93NUMPY")) return FileKind::npy;
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return FileKind::npz;
   const bool begins_as_idx = text.size() > 4 && text[0] == 0 && text[1] == 0 && text[2] >= 8 &&
@@ -40,7 +44,7 @@ FileKind file_kind(std::span<const std::byte> bytes) {
   return begins_as_idx ? FileKind::idx : FileKind::unknown;
 }
 
-void expect_kind(FileKind expected, std::span<const std::byte> bytes, const std::string& reader,
+void expect_kind(FileKind expected, const ByteSource& bytes, const std::string& reader,
                  const std::string& file) {
   const FileKind kind = file_kind(bytes);
   if (kind == expected || kind == FileKind::unknown) return;

@@ -15,7 +15,7 @@ std::string_view name(FormatCode code) {
                                         "size_mismatch", "bad_offsets",         "gap",
                                         "overlap",       "corrupt_stream",      "bad_checksum",
                                         "bomb",          "unsupported_method",  "encrypted",
-                                        "read_only",     "no_such_device"};
+                                        "too_large",     "read_only",           "no_such_device"};
   return names[static_cast<int>(code)];
 }
 
@@ -28,6 +28,8 @@ std::string printable(std::string text) {
   return text;
 }
 
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
 /// Names the file, and the byte of the fault unless the file could not be read at all.
 std::string location(const std::string& file, const FormatFault& fault) {
   if (fault.code == FormatCode::unreadable) return ": " + file;
@@ -36,9 +38,18 @@ std::string location(const std::string& file, const FormatFault& fault) {
 
 }  // namespace
 
+std::string cut(std::string text) {
+  constexpr std::size_t kMost = 200;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (end > kMost - 4 && continues_character(text[end])) --end;  // UTF-8 has at most 4 bytes
+  return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
 FormatError::FormatError(const std::string& reader, const std::string& file, FormatFault fault)
-    : std::runtime_error(reader + ": expected " + fault.expected + ", got " + printable(fault.got) +
-                         location(file, fault) + (fault.fix.empty() ? "" : "; " + fault.fix)),
+    : std::runtime_error(reader + ": expected " + cut(fault.expected) + ", got " +
+                         printable(cut(fault.got)) + location(file, fault) +
+                         (fault.fix.empty() ? "" : "; " + fault.fix)),
       fault_(std::move(fault)) {}
 
 }  // namespace halfgrad::files

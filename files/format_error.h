@@ -38,12 +38,17 @@ enum class FormatCode : std::uint8_t {
   bomb,                ///< unpacks to more bytes than announced, or than deflate can produce
   unsupported_method,  ///< an unknown compression, or an archive in several parts
   encrypted,
+  too_large,       ///< more bytes than memory holds, or than the reader's option allows
   read_only,       ///< memory that must not be written
   no_such_device,  ///< memory on a device that this process cannot use
 };
 
 /// Returns the code as a word, such as "bad_magic".
 std::string_view name(FormatCode code);
+
+/// Returns a text of a file for a message: at most 200 bytes of it, followed by its size if it is
+/// longer. Keeps characters of UTF-8 whole.
+std::string cut(std::string text);
 
 /// A broken rule and where the file breaks it.
 struct FormatFault {
@@ -56,6 +61,7 @@ struct FormatFault {
 /// The error about a file that cannot be read. what() is
 ///     read_idx: expected ..., got ... in FILE at byte N; FIX
 ///     read_idx: expected a file, got no such file: FILE
+/// `expected` and `got` are cut.
 class FormatError : public std::runtime_error {
  public:
   /// `reader` is the name of the function that fails, `file` the name of the file.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <zlib.h>
 
@@ -10,8 +12,19 @@ namespace halfgrad::files {
 
 struct Inflater::Stream {
   z_stream zlib{};
-  std::span<const std::byte> packed;  // the bytes not yet passed to zlib
+  ByteSource packed;
+  std::uint64_t next, end;  // offsets of the bytes not yet passed to zlib
+  std::vector<std::byte> piece = std::vector<std::byte>(1 << 16);
   bool ended = false;
+
+  /// Passes the next bytes to zlib.
+  void refill() {
+    const std::uint64_t wanted = std::min<std::uint64_t>(piece.size(), end - next);
+    const std::size_t count = packed.read(next, std::span(piece).first(wanted));
+    next += count;
+    zlib.next_in = reinterpret_cast<Bytef*>(piece.data());
+    zlib.avail_in = static_cast<uInt>(count);
+  }
 };
 
 namespace {
@@ -26,9 +39,8 @@ uInt limited(size_t n) { return static_cast<uInt>(std::min<size_t>(n, 1u << 30))
 
 }  // namespace
 
-Inflater::Inflater(std::span<const std::byte> packed, Wrapping wrapping)
-    : stream_(std::make_unique<Stream>()) {
-  stream_->packed = packed;
+Inflater::Inflater(ByteSource packed, std::uint64_t start, std::uint64_t size, Wrapping wrapping)
+    : stream_(new Stream{.packed = std::move(packed), .next = start, .end = start + size}) {
   if (inflateInit2(&stream_->zlib, window_bits(wrapping)) != Z_OK) throw std::bad_alloc();
 }
 
@@ -39,16 +51,12 @@ bool Inflater::is_gzip(std::span<const std::byte> bytes) {
 }
 
 size_t Inflater::read(std::span<std::byte> to) {
-  auto& [zlib, packed, ended] = *stream_;
+  z_stream& zlib = stream_->zlib;
+  bool& ended = stream_->ended;
   if (to.empty()) return 0;  // zlib rejects a null pointer
   size_t done = 0;
   while (!ended) {
-    if (zlib.avail_in == 0) {
-      const uInt piece = limited(packed.size());
-      zlib.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(packed.data()));
-      zlib.avail_in = piece;
-      packed = packed.subspan(piece);
-    }
+    if (zlib.avail_in == 0) stream_->refill();
     const uInt capacity = limited(to.size() - done);
     zlib.next_out = reinterpret_cast<Bytef*>(to.data() + done);
     zlib.avail_out = capacity;
@@ -63,6 +71,8 @@ size_t Inflater::read(std::span<std::byte> to) {
   return done;
 }
 
-size_t Inflater::unread() const { return stream_->zlib.avail_in + stream_->packed.size(); }
+std::uint64_t Inflater::unread() const {
+  return stream_->zlib.avail_in + (stream_->end - stream_->next);
+}
 
 }  // namespace halfgrad::files

@@ -1,6 +1,7 @@
 #include <halfgrad/io/checkpoint.h>
 
 #include <halfgrad/core/fail.h>
+#include <halfgrad/files/format_error.h>
 
 namespace halfgrad::io {
 namespace {
@@ -98,7 +99,8 @@ const std::string& Checkpoint::text(const std::string& name) const {
 void Checkpoint::require_text(const std::string& name, const std::string& text) const {
   const std::string got = this->text(name);
   if (got == text) return;
-  halfgrad::detail::fail("Checkpoint", "expected {} \"{}\", got \"{}\"", name, text, got);
+  halfgrad::detail::fail("Checkpoint", "expected {} \"{}\", got \"{}\"", name, text,
+                         files::cut(got));
 }
 
 void save_checkpoint(const std::filesystem::path& path, const Checkpoint& checkpoint) {

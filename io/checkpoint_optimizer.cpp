@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/files/format_error.h>
 #include <halfgrad/io/checkpoint.h>
 
 namespace halfgrad::io {
@@ -52,7 +53,7 @@ optim::OptimizerState read_state(const Checkpoint& from, const std::string& name
       halfgrad::detail::fail(
           "Checkpoint",
           "expected the state of an optimizer with {} parameter groups, got \"{}/{}\"",
-          saved.param_groups.size(), name, key);
+          saved.param_groups.size(), name, files::cut(key));
     }
     const std::string field = key.substr(dot + 1);
     if (!is_option) {

@@ -24,7 +24,8 @@ struct FromDlpackOptions {
 /// Throws FormatError, whose offset is that of the member in the structure, for a major version
 /// other than 1, for dtypes or devices that halfgrad lacks, for more than 8 dimensions, for
 /// negative sizes or strides, for null or misaligned data, and, unless it copies, for read-only
-/// memory and overlapping elements. Throws std::invalid_argument for a null pointer.
+/// memory, for overlapping elements and for bools whose byte is neither 0 nor 1; a copy makes every
+/// byte other than 0 true. Throws std::invalid_argument for a null pointer.
 Tensor from_dlpack(dlpack::ManagedTensorVersioned* tensor, FromDlpackOptions options = {});
 Tensor from_dlpack(dlpack::ManagedTensor* tensor, FromDlpackOptions options = {});
 

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
+#include <halfgrad/autograd/grad_mode.h>
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/io/dlpack_view.h>
@@ -11,6 +14,30 @@ namespace halfgrad::io {
 namespace {
 
 using files::FormatCode;
+
+/// Shares bools whose bytes are 0 and 1. NumPy reads any other byte as true, so a copy stores 1 for
+/// it; shared memory must not be changed.
+Tensor import_bools(const detail::DlpackView& view, std::shared_ptr<void> owner,
+                    FromDlpackOptions options) {
+  const auto blob = [&](DType dtype) {
+    return Tensor(Array::from_blob(
+        view.data, view.sizes, view.strides, dtype, [owner]() mutable { owner.reset(); },
+        view.device));
+  };
+  const NoGradGuard no_grad;
+  const Tensor bytes = blob(kUInt8);
+  if (options.copy) {
+    const Tensor copied = bytes != 0;
+    current_stream(view.device).synchronize();
+    return copied;
+  }
+  if ((bytes > 1).any().item() != 0) {
+    detail::fail_dlpack(FormatCode::bad_value, offsetof(dlpack::Tensor, data),
+                        "bools of byte 0 or 1", "others",
+                        "import it with {.copy = true}, which makes every byte other than 0 true");
+  }
+  return blob(kBool);
+}
 
 /// `owner` releases the memory when its last copy is destroyed.
 Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr<void> owner,
@@ -28,6 +55,7 @@ Tensor import(const dlpack::Tensor& tensor, std::uint64_t flags, std::shared_ptr
         "sizes " + to_string(view.sizes) + " and strides " + to_string(view.strides),
         "import it with {.copy = true}");
   }
+  if (view.dtype == kBool) return import_bools(view, std::move(owner), options);
   const Array shared = Array::from_blob(
       view.data, view.sizes, view.strides, view.dtype, [owner]() mutable { owner.reset(); },
       view.device);

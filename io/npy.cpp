@@ -4,32 +4,32 @@
 #include <vector>
 
 #include <halfgrad/core/fail.h>
+#include <halfgrad/files/byte_source.h>
 #include <halfgrad/files/file_kind.h>
-#include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 #include <halfgrad/io/npy_header.h>
 #include <halfgrad/io/tensor_bytes.h>
 #include <halfgrad/io/utf8.h>
 #include <halfgrad/io/zip_archive.h>
+#include <halfgrad/io/zip_records.h>
 
 namespace halfgrad::io {
 namespace {
 
 using files::ByteReader;
+using files::ByteSource;
 
 const std::string kSuffix = ".npy";
 
-Tensor read_array(std::span<const std::byte> file, ByteReader input) {
+Tensor read_array(ByteReader input) {
   detail::NpyHeader header = detail::parse_npy_header(input);
   // Row-major order of the transpose is column-major order.
   if (header.fortran_order) std::ranges::reverse(header.shape);
-  const Tensor tensor =
-      detail::tensor_of({.dtype = header.dtype,
-                         .sizes = header.shape,
-                         .bytes = file.subspan(header.data_start, header.data_size),
-                         .offset = header.data_start,
-                         .order = header.order},
-                        input);
+  const Tensor tensor = detail::tensor_of({.dtype = header.dtype,
+                                           .sizes = header.shape,
+                                           .offset = header.data_start,
+                                           .order = header.order},
+                                          input);
   if (!header.fortran_order) return tensor;
   Shape reversed;
   for (int i = static_cast<int>(tensor.dim()); i-- > 0;) reversed.push_back(i);
@@ -46,15 +46,47 @@ std::string header_of(const Array& array) {
                                    std::span(array.sizes().begin(), array.sizes().end()));
 }
 
+Tensor read_npy(const ByteSource& bytes, const std::string& name) {
+  files::expect_kind(files::FileKind::npy, bytes, "load_npy", name);
+  return read_array(ByteReader(bytes, "load_npy", name));
+}
+
+void check_unpacked_size(const std::vector<detail::ZipMember>& members, const ByteReader& input,
+                         const files::ReadOptions& options) {
+  std::uint64_t unpacked = 0;  // bytes; each size is at most 1032 times that of a part of the file
+  for (const detail::ZipMember& member : members) {
+    if (member.method != detail::kStored) unpacked += member.size;
+  }
+  files::check_unpacked(unpacked, options, input);
+}
+
+TensorMap read_npz(const ByteSource& bytes, const std::string& name,
+                   const files::ReadOptions& options) {
+  files::expect_kind(files::FileKind::npz, bytes, "load_npz", name);
+  const ByteReader input(bytes, "load_npz", name);
+  const std::vector<detail::ZipMember> members = detail::read_zip_directory(input);
+  check_unpacked_size(members, input, options);
+  TensorMap tensors;
+  for (const detail::ZipMember& member : members) {
+    if (!member.name.ends_with(kSuffix) || member.name == kSuffix) {
+      input.fail_at(member.header_start, FormatCode::bad_name, "members called NAME.npy",
+                    '"' + member.name + '"');
+    }
+    const ByteSource contents = detail::unpack(member, input);
+    tensors[member.name.substr(0, member.name.size() - kSuffix.size())] =
+        read_array(ByteReader(contents, "load_npz", name + ":" + files::cut(member.name)));
+  }
+  return tensors;
+}
+
 }  // namespace
 
 Tensor parse_npy(std::span<const std::byte> bytes, const std::string& name) {
-  files::expect_kind(files::FileKind::npy, bytes, "load_npy", name);
-  return read_array(bytes, ByteReader(bytes, "load_npy", name));
+  return read_npy(bytes, name);
 }
 
 Tensor load_npy(const std::filesystem::path& path) {
-  return parse_npy(files::read_file(path, "load_npy"), path.string());
+  return read_npy(ByteSource::open(path, "load_npy"), path.string());
 }
 
 void save_npy(const std::filesystem::path& path, const Tensor& tensor) {
@@ -64,24 +96,13 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor) {
   files::replace_file(path, pieces);
 }
 
-TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name) {
-  files::expect_kind(files::FileKind::npz, bytes, "load_npz", name);
-  const ByteReader input(bytes, "load_npz", name);
-  TensorMap tensors;
-  for (const detail::ZipMember& member : detail::read_zip_directory(input)) {
-    if (!member.name.ends_with(kSuffix) || member.name == kSuffix) {
-      input.fail_at(member.header_start, FormatCode::bad_name, "members called NAME.npy",
-                    '"' + member.name + '"');
-    }
-    const std::vector<std::byte> contents = detail::unpack(member, bytes, input);
-    tensors[member.name.substr(0, member.name.size() - kSuffix.size())] =
-        read_array(contents, ByteReader(contents, "load_npz", name + ":" + member.name));
-  }
-  return tensors;
+TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name,
+                    const files::ReadOptions& options) {
+  return read_npz(bytes, name, options);
 }
 
-TensorMap load_npz(const std::filesystem::path& path) {
-  return parse_npz(files::read_file(path, "load_npz"), path.string());
+TensorMap load_npz(const std::filesystem::path& path, const files::ReadOptions& options) {
+  return read_npz(ByteSource::open(path, "load_npz"), path.string(), options);
 }
 
 void save_npz(const std::filesystem::path& path, const TensorMap& tensors) {
@@ -91,7 +112,8 @@ void save_npz(const std::filesystem::path& path, const TensorMap& tensors) {
     if (!detail::is_member_name(name + kSuffix) || detail::valid_utf8_prefix(name) < name.size() ||
         name.empty()) {
       halfgrad::detail::fail("save_npz",
-                             "expected a relative path without \"..\" as name, got \"{}\"", name);
+                             "expected a relative path without \"..\" as name, got \"{}\"",
+                             files::cut(name));
     }
     arrays.push_back(checked_array(tensor, "save_npz"));
     headers.push_back(header_of(arrays.back()));

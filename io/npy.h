@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include <halfgrad/files/read_options.h>
 #include <halfgrad/io/tensor_map.h>
 
 /// NumPy's file formats: .npy holds one array, .npz is an archive of named arrays.
@@ -26,9 +27,11 @@ void save_npy(const std::filesystem::path& path, const Tensor& tensor);
 /// Reads a zip archive whose members are .npy files, stored or deflated; the names omit the ".npy".
 /// Never writes members to disk. Throws FormatError as load_npy() does, and for an archive that is
 /// damaged, encrypted, split, has overlapping members, two members of one name or a name that leads
-/// out of a folder (as "../x"), or unpacks to more bytes than it announces.
-TensorMap load_npz(const std::filesystem::path& path);
-TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name = "memory");
+/// out of a folder (as "../x"), or unpacks to more bytes than it announces, or than
+/// options.max_unpacked_bytes, 1 GiB by default.
+TensorMap load_npz(const std::filesystem::path& path, const files::ReadOptions& options = {});
+TensorMap parse_npz(std::span<const std::byte> bytes, const std::string& name = "memory",
+                    const files::ReadOptions& options = {});
 
 /// Replaces the file atomically. Members are sorted by name, not compressed and dated 1980, so that
 /// the same tensors give the same bytes. Throws as save_npy, and std::invalid_argument for a name

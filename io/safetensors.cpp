@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <halfgrad/core/fail.h>
+#include <halfgrad/files/byte_source.h>
 #include <halfgrad/files/file_kind.h>
-#include <halfgrad/files/read_file.h>
 #include <halfgrad/files/replace_file.h>
 #include <halfgrad/io/safetensors_header.h>
 #include <halfgrad/io/tensor_bytes.h>
@@ -19,12 +19,11 @@ constexpr const char* kReader = "load_safetensors";
 void check_text(const std::string& text, const char* what) {
   if (detail::valid_utf8_prefix(text) == text.size() && text != "__metadata__") return;
   halfgrad::detail::fail("save_safetensors",
-                         "expected {} in UTF-8 other than __metadata__, got \"{}\"", what, text);
+                         "expected {} in UTF-8 other than __metadata__, got \"{}\"", what,
+                         files::cut(text));
 }
 
-}  // namespace
-
-Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+Safetensors read(const files::ByteSource& bytes, const std::string& name) {
   files::expect_kind(files::FileKind::safetensors, bytes, kReader, name);
   const detail::SafetensorsHeader header = detail::parse_safetensors_header(bytes, name);
   const files::ByteReader input(bytes, kReader, name);
@@ -36,19 +35,20 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
                     "BOOL, U8, I32, I64, F16, BF16, F32 or F64",
                     entry.dtype + " for \"" + entry.name + '"', "convert it before saving");
     }
-    const std::uint64_t start = header.data_start + entry.begin;
-    result.tensors[entry.name] =
-        detail::tensor_of({.dtype = *dtype,
-                           .sizes = entry.shape,
-                           .bytes = bytes.subspan(start, entry.end - entry.begin),
-                           .offset = start},
-                          input);
+    result.tensors[entry.name] = detail::tensor_of(
+        {.dtype = *dtype, .sizes = entry.shape, .offset = header.data_start + entry.begin}, input);
   }
   return result;
 }
 
+}  // namespace
+
+Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+  return read(bytes, name);
+}
+
 Safetensors load_safetensors(const std::filesystem::path& path) {
-  return parse_safetensors(files::read_file(path, kReader), path.string());
+  return read(files::ByteSource::open(path, kReader), path.string());
 }
 
 void save_safetensors(const std::filesystem::path& path, const TensorMap& tensors,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -151,8 +152,7 @@ void check_coverage(const SafetensorsHeader& header, std::uint64_t file_size,
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
-                                           const std::string& name) {
+SafetensorsHeader parse_safetensors_header(const files::ByteSource& file, const std::string& name) {
   ByteReader input(file, "load_safetensors", name);
   const auto size = input.read_integer<std::uint64_t>(std::endian::little, "header size");
   if (size > kMaxHeader) {
@@ -164,13 +164,14 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
         0, FormatCode::truncated, "a header within the file",
         std::to_string(size) + " bytes of it in a file of " + std::to_string(file.size()));
   }
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + 8, size);
+  auto text = files::allocate<std::string>(size, "load_safetensors", name);
+  input.read(std::as_writable_bytes(std::span(text)), "header");
   if (const std::size_t valid = valid_utf8_prefix(text); valid < size) {
     input.fail_at(8 + valid, FormatCode::bad_text, "UTF-8", "other bytes");
   }
   if (!text.starts_with('{')) {
-    input.fail(FormatCode::bad_syntax, "a header that begins with {",
-               '"' + std::string(text.substr(0, 1)) + '"');
+    input.fail_at(8, FormatCode::bad_syntax, "a header that begins with {",
+                  '"' + text.substr(0, 1) + '"');
   }
 
   SafetensorsHeader header{.data_start = 8 + size};

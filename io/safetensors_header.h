@@ -1,14 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/files/byte_source.h>
 
 /// The header of a safetensors file, which precedes the data
 /// (github.com/huggingface/safetensors, README.md and safetensors/src/tensor.rs):
@@ -35,8 +34,7 @@ struct SafetensorsHeader {
 /// Reads the header and checks everything except the elements. Throws files::FormatError for the
 /// first fault, checked in this order: size of the header, text, syntax, entries, coverage of the
 /// data.
-SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
-                                           const std::string& name);
+SafetensorsHeader parse_safetensors_header(const files::ByteSource& file, const std::string& name);
 
 /// Returns the first 8 + N bytes of the file; N is a multiple of 8. Throws std::invalid_argument if
 /// N exceeds 100 000 000.

@@ -1,7 +1,7 @@
 #include <halfgrad/io/tensor_bytes.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 #include <vector>
 
 namespace halfgrad::io::detail {
@@ -11,12 +11,16 @@ static_assert(std::endian::native == std::endian::little,
 
 Tensor tensor_of(const Elements& elements, const files::ByteReader& input) {
   using files::FormatCode;
-  const auto& [dtype, sizes, bytes, offset, order] = elements;
+  const auto& [dtype, sizes, offset, order] = elements;
   if (sizes.size() > kMaxDims) {
     input.fail_at(offset, FormatCode::bad_shape,
                   "at most " + std::to_string(kMaxDims) + " dimensions",
                   std::to_string(sizes.size()));
   }
+  const Array array = Array::empty(std::vector<std::int64_t>(sizes.begin(), sizes.end()), dtype);
+  if (array.numel() == 0) return Tensor(array);
+  const std::span bytes(array.data(), static_cast<std::size_t>(array.numel() * item_size(dtype)));
+  input.from(offset).read(bytes, "elements");
   if (dtype == kBool) {
     const auto wrong = std::ranges::find_if(bytes, [](std::byte b) { return b > std::byte{1}; });
     if (wrong != bytes.end()) {
@@ -25,10 +29,7 @@ Tensor tensor_of(const Elements& elements, const files::ByteReader& input) {
                     "store them as 8-bit integers");
     }
   }
-  const Array array = Array::empty(std::vector<std::int64_t>(sizes.begin(), sizes.end()), dtype);
-  if (bytes.empty()) return Tensor(array);
-  std::memcpy(array.data(), bytes.data(), bytes.size());
-  files::convert_order({array.data(), bytes.size()}, item_size(dtype), order);
+  files::convert_order(bytes, item_size(dtype), order);
   return Tensor(array);
 }
 

@@ -10,17 +10,16 @@
 
 namespace halfgrad::io::detail {
 
-/// Describes the elements in a file.
+/// Describes the elements in a file, which must contain all of them.
 struct Elements {
   DType dtype;
   std::span<const std::uint64_t> sizes;
-  std::span<const std::byte> bytes;  ///< the elements; their size matches dtype and sizes
-  std::uint64_t offset;              ///< byte offset of the elements in the file
+  std::uint64_t offset;  ///< byte offset of the elements in the file
   std::endian order = std::endian::little;
 };
 
-/// Returns a row-major copy on the CPU. Fails for more than kMaxDims sizes, and for bool elements
-/// other than 0 and 1.
+/// Reads the elements into a row-major array on the CPU. Fails for more than kMaxDims sizes, and
+/// for bool elements other than 0 and 1.
 Tensor tensor_of(const Elements& elements, const files::ByteReader& input);
 
 /// Returns a tensor's elements as files store them: row-major, little-endian, on the CPU.

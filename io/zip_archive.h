@@ -26,9 +26,8 @@ struct ZipMember {
 /// Reads the directory and every local header. Checks everything that needs no unpacking.
 std::vector<ZipMember> read_zip_directory(const files::ByteReader& input);
 
-/// Unpacks a member's data, and checks its size and checksum.
-std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
-                              const files::ByteReader& input);
+/// Returns a member's data, and checks its size and checksum. A stored member stays in the file.
+files::ByteSource unpack(const ZipMember& member, const files::ByteReader& input);
 
 /// True for a relative path of at most 65 535 bytes without empty parts, "." and "..", backslashes,
 /// control characters or a drive, as in C:/a. Other colons are valid: TensorFlow writes kernel:0.

@@ -146,11 +146,11 @@ void check_overlap(std::vector<ZipMember> members, const ByteReader& input) {
 }
 
 /// Unpacks a deflated member; fails unless it has exactly member.size bytes.
-std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std::byte> packed,
-                                   const ByteReader& input) {
-  std::vector<std::byte> data(member.size);
+std::vector<std::byte> inflate_all(const ZipMember& member, const ByteReader& input) {
+  std::vector<std::byte> data = input.buffer(member.size);
   std::byte extra;
-  Inflater inflater(packed, Inflater::Wrapping::none);
+  Inflater inflater(input.source(), member.data_start, member.packed_size,
+                    Inflater::Wrapping::none);
   const auto fail = [&](FormatCode code, const std::string& got) {
     input.fail_at(member.data_start, code,
                   std::to_string(member.size) + " bytes in \"" + member.name + '"', got);
@@ -166,6 +166,18 @@ std::vector<std::byte> inflate_all(const ZipMember& member, std::span<const std:
   if (more > 0) fail(FormatCode::bomb, "more");
   if (inflater.unread() > 0) fail(FormatCode::trailing_bytes, "bytes after the end of the stream");
   return data;
+}
+
+/// Computes the checksum piece by piece; that of fewer bytes if the file was truncated meanwhile.
+std::uint32_t checksum_of(const files::ByteSource& data) {
+  std::vector<std::byte> piece(1 << 16);
+  std::uint32_t sum = 0;
+  std::uint64_t at = 0;
+  while (const std::size_t count = data.read(at, piece)) {
+    sum = checksum(std::span(piece).first(count), sum);
+    at += count;
+  }
+  return sum;
 }
 
 }  // namespace
@@ -212,16 +224,15 @@ std::vector<ZipMember> read_zip_directory(const ByteReader& input) {
   return members;
 }
 
-std::vector<std::byte> unpack(const ZipMember& member, std::span<const std::byte> file,
-                              const ByteReader& input) {
-  const auto packed = file.subspan(member.data_start, member.packed_size);
-  std::vector<std::byte> data = member.method == kStored
-                                    ? std::vector<std::byte>(packed.begin(), packed.end())
-                                    : inflate_all(member, packed, input);
-  if (checksum(data) != member.crc) {
+files::ByteSource unpack(const ZipMember& member, const ByteReader& input) {
+  const auto data = member.method == kStored
+                        ? input.source().part(member.data_start, member.size)
+                        : files::ByteSource::owning(inflate_all(member, input));
+  const std::uint32_t sum = checksum_of(data);
+  if (sum != member.crc) {
     input.fail_at(member.data_start, FormatCode::bad_checksum,
                   "the checksum " + std::to_string(member.crc) + " of \"" + member.name + '"',
-                  std::to_string(checksum(data)));
+                  std::to_string(sum));
   }
   return data;
 }

@@ -33,9 +33,16 @@ void convert(Tensor tensor, Target target) {
 }
 
 void append_names(std::string& text, const char* what, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 20, kMostBytes = 200;  // the names may come from any file
   if (names.empty()) return;
   text += std::string("\n  ") + what + ":";
-  for (const std::string& name : names) text += " \"" + name + "\"";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    const std::string& name = names[i];
+    text += " \"" + name.substr(0, kMostBytes) + (name.size() > kMostBytes ? "...\"" : "\"");
+  }
+  if (names.size() > kMostNames) {
+    text += " and " + std::to_string(names.size() - kMostNames) + " more";
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -128,6 +129,9 @@ std::map<std::string, std::string> precision_aliases() {
 }
 
 int run(const std::string& program, const std::function<int()>& body, int failure) {
+  // A limit of the size of files (ulimit -f) is an error of the write, and does not end the
+  // program.
+  std::signal(SIGXFSZ, SIG_IGN);
   int status = failure;
   try {
     status = body();

@@ -1,17 +1,31 @@
 #include <halfgrad/programs/interrupt.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace programs {
 namespace {
 
-constexpr int kSignals[] = {SIGINT, SIGTERM};
-volatile std::sig_atomic_t received = 0;
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::int64_t kTogether = 100;  // milliseconds
+std::atomic<int> received = 0;
+std::atomic<std::int64_t> received_at = 0;  // milliseconds
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler must not lock");
 
 extern "C" void remember(int number) {
-  received = number;
-  for (const int each : kSignals) std::signal(each, SIG_DFL);
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t at = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  if (received == 0) {
+    received_at = at;
+    received = number;
+  } else if (at - received_at > kTogether) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
 }
 
 std::string quoted_for_shell(const std::string& word) {

@@ -46,6 +46,11 @@ inline std::string writable(const std::string& text) {
   if (!fs::is_directory(folder, error)) {
     return fmt::format("create the folder {} first", folder.string());
   }
+  constexpr std::size_t kLongestName = 255;  // bytes
+  if (file.filename().string().size() > kLongestName) {
+    return fmt::format("expected a name of at most {} bytes, got {}", kLongestName,
+                       file.filename().string().size());
+  }
   const fs::path& target = is_device ? file : folder;
   if (access(target.c_str(), W_OK) == 0) return "";
   return fmt::format("expected a file or folder that can be written, got {}", target.string());

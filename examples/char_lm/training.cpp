@@ -30,7 +30,8 @@ double validate(const Model& model, const Corpus& corpus, const Options& options
 
 }  // namespace
 
-Validation train(const Model& model, const Corpus& corpus, const Options& options) {
+Validation train(const Model& model, const Corpus& corpus, const Options& options,
+                 programs::Saves& saves) {
   Trainer trainer(model, corpus, options);
   const programs::Table table({{.header = "step", .width = 6},
                                {.header = "loss", .width = 8},
@@ -43,6 +44,9 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
   double loss_sum = 0, seconds = 0;
   std::int64_t count = 0, tokens = 0;  // since the last printed row
   Validation last{};
+  const auto save = [&] {
+    saves.save(trainer.steps(), [&](const auto& file) { trainer.save(file); });
+  };
   while (trainer.steps() < options.last_step()) {
     const auto start = std::chrono::steady_clock::now();
     const Trainer::Step step = trainer.step();
@@ -53,14 +57,14 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
 
     const bool is_last = trainer.steps() == options.last_step();
     if (programs::is_interrupted() && !is_last) {
-      if (!options.save.empty()) trainer.save(options.save);
+      save();
       last.steps = trainer.steps();
       return last;
     }
     if (!is_last && trainer.steps() % options.validate_every != 0) continue;
     last = {validate(model, corpus, options), trainer.scaler().get_scale(),
             trainer.scaler().counts().skipped_steps, trainer.steps()};
-    if (!options.save.empty()) trainer.save(options.save);
+    save();
     table.print_row(
         {std::to_string(trainer.steps()),
          fmt::format("{:.4f}", programs::printed(loss_sum / static_cast<double>(count))),

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/programs/saves.h>
 
 #include "corpus.h"
 #include "options.h"
@@ -21,9 +22,10 @@ struct Validation {
   std::int64_t steps;  ///< updates before the validation
 };
 
-/// Runs nanoGPT's training loop and prints its progress. Returns the last validation; after an
-/// interrupt it saves a checkpoint and sets only `steps`.
-Validation train(const Model& model, const Corpus& corpus, const Options& options);
+/// Runs nanoGPT's training loop and prints its progress; saves checkpoints to `saves`. Returns the
+/// last validation; after an interrupt it saves a checkpoint and sets only `steps`.
+Validation train(const Model& model, const Corpus& corpus, const Options& options,
+                 programs::Saves& saves);
 
 /// Generates text, one character at a time, each drawn from the predicted distribution.
 std::string write(const Model& model, const Corpus& corpus, const Options& options);

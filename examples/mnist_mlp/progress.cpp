@@ -42,6 +42,12 @@ void Progress::end_epoch(std::int64_t epoch, const EpochReport& report) {
   std::fflush(stdout);
 }
 
+void Progress::clear() const {
+  if (!can_redraw_) return;
+  fmt::print("\r\033[K");
+  std::fflush(stdout);
+}
+
 void Progress::end() const {
   if (can_redraw_) fmt::print("\n");
 }

@@ -18,6 +18,7 @@ class Progress {
 
   void show(std::int64_t epoch, std::int64_t step, const EpochReport& report);
   void end_epoch(std::int64_t epoch, const EpochReport& report);
+  void clear() const;  ///< clears a line that is redrawn, so that others can be printed
   void end() const;
 
  private:

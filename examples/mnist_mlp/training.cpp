@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/running_median.h>
 
 #include "epochs.h"
 #include "progress.h"
@@ -20,12 +21,6 @@ double fraction_of_differences(const std::vector<hg::Tensor>& a, const std::vect
     count += static_cast<double>(a[i].numel());
   }
   return differences / count;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + std::ssize(values) / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// The options that determine the bits of a training, except for the data.
@@ -48,14 +43,13 @@ std::int64_t resume(const Task& task, const std::string& settings, std::int64_t 
       "--resume: expected a checkpoint of fewer than {} steps, got one of {}", all_steps, steps));
 }
 
-void save(const Task& task, const std::string& settings, const Trainer& trainer,
+void save(const std::filesystem::path& file, const std::string& settings, const Trainer& trainer,
           std::int64_t steps) {
-  if (task.save.empty()) return;
   hg::io::Checkpoint checkpoint;
   checkpoint.write_text("settings", settings);
   trainer.write(checkpoint);
   checkpoint.write("steps", steps);
-  hg::io::save_checkpoint(task.save, checkpoint);
+  hg::io::save_checkpoint(file, checkpoint);
 }
 
 }  // namespace
@@ -75,9 +69,10 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   Progress progress(std::string(precision.name), task.score_text, task.epochs - resumed / per_epoch,
                     end - resumed);
   TrainingReport report;
+  report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
   report.seed = seed;
-  std::vector<double> seconds;
+  programs::RunningMedian seconds;
   std::vector<hg::Tensor> weights_before;
   std::int64_t at = resumed;
   for (bool is_stopped = false; at < end && !is_stopped;) {
@@ -91,25 +86,29 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       weights_before = trainer.weights();
     };
     const auto after = [&](const StepFigures& figures) {
-      seconds.push_back(figures.seconds);
+      seconds.add(figures.seconds);
       const auto count = static_cast<double>(++epoch.steps);
       epoch.loss += (figures.loss - epoch.loss) / count;
       epoch.score += (figures.score - epoch.score) / count;
       if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
-      progress.show(std::ssize(report.epochs), std::ssize(seconds), epoch);
+      progress.show(std::ssize(report.epochs), seconds.count(), epoch);
     };
     at += epochs->run(steps, {before, after});
     is_stopped = programs::is_interrupted();
     const bool ends_epoch = at % per_epoch == 0, ends = ends_epoch || at == end || is_stopped;
     if (ends) progress.end_epoch(std::ssize(report.epochs), epoch);
-    if (ends || at % task.save_every == 0) save(task, options, trainer, at);
+    if (!ends && at % task.save_every != 0) continue;
+    report.saves.save(at, [&](const auto& file) {
+      progress.clear();  // for a warning
+      save(file, options, trainer, at);
+    });
   }
   progress.end();
 
   report.steps = at;
   report.steps_left = end - at;
-  report.median_step = median(seconds);
+  report.median_step = seconds.value();
   if (at == end) report.moved_weights = fraction_of_differences(weights_before, trainer.weights());
   const hg::NoGradGuard no_grad;
   const hg::Tensor test_x = task.test.first.to(task.device),

@@ -9,6 +9,7 @@
 
 #include <halfgrad/data/dataset.h>
 #include <halfgrad/halfgrad.h>
+#include <halfgrad/programs/saves.h>
 
 #include "precision.h"
 
@@ -53,6 +54,7 @@ struct TrainingReport {
   std::optional<double> moved_weights;
   std::int64_t steps = 0;       ///< completed steps, including those of a resumed checkpoint
   std::int64_t steps_left = 0;  ///< remaining steps after an interrupt
+  programs::Saves saves;
 
   const EpochReport& last() const { return epochs.back(); }
 };

@@ -14,6 +14,8 @@ namespace {
 
 using namespace data;
 
+void parse(const Bytes& file, const std::string& name) { parse_idx(file, name); }
+
 template <class T>
 std::vector<T> values(const IdxFile& file) {
   std::vector<T> result(file.data.size() / sizeof(T));
@@ -74,7 +76,7 @@ TEST(Idx, ReadsGzipWithACompressionRatioOf900) {
 TEST(Idx, RefusesEveryMalformedFileWithItsCode) {
   const std::vector<Malformed> list = malformed();
   EXPECT_GE(list.size(), 60u);
-  expect_refused(list, "read_idx", parse_idx, 1 << 17);
+  expect_refused(list, "read_idx", parse, 1 << 17);
 }
 
 TEST(Idx, MessagesSayWhere) {
@@ -85,7 +87,7 @@ TEST(Idx, MessagesSayWhere) {
 }
 
 TEST(Idx, RefusesEveryTruncationAndSurvivesEveryFlippedBit) {
-  for (const Bytes& whole : {kThree, gzip(kThree)}) expect_robust(whole, parse_idx);
+  for (const Bytes& whole : {kThree, gzip(kThree)}) expect_robust(whole, parse);
 }
 
 TEST(Idx, ReadsBackTheFilesThatItWrites) {

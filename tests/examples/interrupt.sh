@@ -65,6 +65,21 @@ start "${training[@]}" --steps=30 --save run --save-every 1
 stop TERM 143
 resume
 
+endless=("$bin/mnist_mlp" --task digits --precision fp16 --batch 2000 --hidden 16 --epochs 100000 --threads 2)
+# timeout sends its signal twice: to the program, and to the group of both.
+for attempt in 1 2 3 4 5; do
+  status=0
+  timeout --signal TERM --preserve-status 1.5 "${endless[@]}" --save run >output 2>errors ||
+    status=$?
+  ((status == 143)) || fail "expected status 143 at attempt $attempt"
+  grep -q "saved in run" errors || fail "expected a checkpoint after timeout, at attempt $attempt"
+done
+
+# A closed terminal.
+start "${endless[@]}" --save run --save-every 1
+stop HUP 129
+grep -q "saved in run" errors || fail "expected a checkpoint after SIGHUP"
+
 waits_for=
 start "$bin/mnist_mlp" --batch 2000 --epochs 100000
 stop INT 130
@@ -72,10 +87,10 @@ grep -q "nothing is saved without --save" errors || fail "expected the message t
 
 # Two signals within one step; large layers make the step long enough.
 waits_for=run
-start "$bin/mnist_mlp" --task digits --precision fp32 --batch 8000 --hidden 1024 --epochs 1000 \
+start "$bin/mnist_mlp" --task digits --precision fp32 --batch 8000 --hidden 2048,2048 --epochs 1000 \
   --save run --save-every 1
 kill -INT "$program"
-sleep 0.05
+sleep 0.2
 stop INT 130
 ! grep -q "interrupted" errors || fail "expected the second signal to end the program"
 

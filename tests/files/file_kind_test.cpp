@@ -19,6 +19,9 @@ namespace {
 
 using tests::Folder;
 
+void load_npz(const std::filesystem::path& path) { io::load_npz(path); }
+void read_idx(const std::filesystem::path& path) { data::read_idx(path); }
+
 class FileKinds : public ::testing::Test {
  protected:
   FileKinds() {
@@ -45,14 +48,13 @@ TEST_F(FileKinds, AFileOfAnotherFormatNamesItsReader) {
   EXPECT_EQ(refused(io::load_npy, "safetensors"),
             "load_npy: expected an .npy file, got a safetensors file in " + path("safetensors") +
                 " at byte 0; load_safetensors reads it");
-  EXPECT_EQ(refused(io::load_npz, "npy"),
-            "load_npz: expected an .npz archive, got an .npy file in " + path("npy") +
-                " at byte 0; load_npy reads it");
+  EXPECT_EQ(refused(load_npz, "npy"), "load_npz: expected an .npz archive, got an .npy file in " +
+                                          path("npy") + " at byte 0; load_npy reads it");
   EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "npz"),
             "load_safetensors: expected a safetensors file, got an .npz archive in " + path("npz") +
                 " at byte 0; load_npz reads it");
-  EXPECT_EQ(refused(data::read_idx, "npy"), "read_idx: expected an IDX file, got an .npy file in " +
-                                                path("npy") + " at byte 0; load_npy reads it");
+  EXPECT_EQ(refused(read_idx, "npy"), "read_idx: expected an IDX file, got an .npy file in " +
+                                          path("npy") + " at byte 0; load_npy reads it");
   EXPECT_EQ(refused(io::load_npy, "idx"), "load_npy: expected an .npy file, got an IDX file in " +
                                               path("idx") + " at byte 0; read_idx reads it");
 }
@@ -61,9 +63,9 @@ TEST_F(FileKinds, AMissingFileIsReportedAsMissing) {
   const std::string missing = path("missing");
   EXPECT_EQ(refused(io::load_npy, "missing"),
             "load_npy: expected a file, got no such file: " + missing);
-  EXPECT_EQ(refused(io::load_npz, "missing"),
+  EXPECT_EQ(refused(load_npz, "missing"),
             "load_npz: expected a file, got no such file: " + missing);
-  EXPECT_EQ(refused(data::read_idx, "missing"),
+  EXPECT_EQ(refused(read_idx, "missing"),
             "read_idx: expected a file, got no such file: " + missing);
   EXPECT_EQ(refused([](const auto& file) { io::load_safetensors(file); }, "missing"),
             "load_safetensors: expected a file, got no such file: " + missing);

@@ -46,6 +46,16 @@ TEST(ReplaceFile, ReplacesTheTargetOfLinks) {
   }
 }
 
+TEST(ReplaceFile, RefusesACycleOfLinks) {
+  const Folder folder;
+  fs::create_symlink("there", folder / "here");
+  fs::create_symlink("here", folder / "there");
+  EXPECT_EQ(message_of<files::WriteError>([&] { replace_file(folder / "here", bytes("x")); }),
+            "replace_file: expected to write " + (folder / "here").string() +
+                ", got: Too many levels of symbolic links");
+  EXPECT_TRUE(fs::is_symlink(folder / "here"));
+}
+
 TEST(ReplaceFile, WritesToAPipe) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);

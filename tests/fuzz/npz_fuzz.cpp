@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, size_t size) {
   const halfgrad::files::ByteReader input(file, "fuzz", "fuzz");
   try {
     for (const ZipMember& member : read_zip_directory(input)) {
-      const auto contents = unpack(member, file, input);
+      const auto contents = unpack(member, input);
       if (contents.size() != member.size) __builtin_trap();
       halfgrad::files::ByteReader array(contents, "fuzz", "fuzz");
       parse_npy_header(array);

@@ -9,6 +9,12 @@ namespace {
 
 using namespace tests;
 
+Bytes all_of(const files::ByteSource& source) {
+  Bytes all(source.size());
+  EXPECT_EQ(source.read(0, all), all.size());
+  return all;
+}
+
 // Puts everything into zip64's fields, as in an archive of more than 4 GiB.
 TEST(ZipWriter, Zip64IsReadAgain) {
   const Bytes data[] = {bytes("hello"), {}, zeros(1000)};
@@ -21,9 +27,9 @@ TEST(ZipWriter, Zip64IsReadAgain) {
   const std::vector<ZipMember> found = read_zip_directory(input);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].name, "a");
-  EXPECT_EQ(unpack(found[0], file, input), data[0] + data[2]);
+  EXPECT_EQ(all_of(unpack(found[0], input)), data[0] + data[2]);
   EXPECT_EQ(found[1].name, "b/c");
-  EXPECT_TRUE(unpack(found[1], file, input).empty());
+  EXPECT_EQ(unpack(found[1], input).size(), 0u);
 }
 
 TEST(ZipWriter, ManyMembersNeedZip64) {
