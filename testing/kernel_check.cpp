@@ -166,8 +166,8 @@ class KernelCheck {
 
   /// Runs one case often: a race may show in one of a thousand runs.
   void repeat() {
-    constexpr std::int64_t kRepeats = 2000, kMostElements = 20'000;
-    constexpr double kRepeatSeconds = 0.1, kNoLimit = 1e9;
+    constexpr std::int64_t kRepeats = 2000, kMostElements = 2000;
+    constexpr double kRepeatSeconds = 0.2, kNoLimit = 1e9;
     const std::int64_t runs = options_.repeat.value_or(kRepeats);
     KernelCase repeated{.dims = {}, .contract = contracts_.front(), .seed = options_.seed};
     std::int64_t most = -1;

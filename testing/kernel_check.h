@@ -36,7 +36,7 @@ struct KernelCheckOptions {
   /// its reach. The kernel may not need threads of this process. For kernels on the CPU.
   bool own_process = false;
   double timeout = 60;  ///< seconds that a call may take in a process of its own
-  /// Further runs on one case, whose bits are compared; if empty, as many as 0.1 s allow, up to
+  /// Further runs on one case, whose bits are compared; if empty, as many as 0.2 s allow, up to
   /// 2000.
   std::optional<std::int64_t> repeat = {};
   /// Called before each case with its number and the number of all cases.

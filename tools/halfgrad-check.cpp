@@ -179,7 +179,7 @@ void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelChec
       ->needs(library)
       ->excludes(in_process);
   app.add_option("--repeat", options.repeat,
-                 "Further runs of one case, whose bits are compared (default: up to 2000 in 0.1 s)")
+                 "Further runs of one case, whose bits are compared (default: up to 2000 in 0.2 s)")
       ->check(checks::within(0, 1e9))
       ->needs(library);
   app.add_option("--reports", given.reports)->group("");  // hidden: from check_emulated()

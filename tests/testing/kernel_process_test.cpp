@@ -10,6 +10,7 @@
 
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/kernel_server.h>
 #include <halfgrad/tests/testing/planted/classes.h>
 
 namespace halfgrad::testing {
@@ -71,6 +72,22 @@ TEST(KernelProcess, RepeatsAsOftenAsAsked) {
       << report.findings[0].message;
 }
 
+// On cpu:1, a second device in host memory, arrays are copied as they are to a GPU.
+TEST(KernelProcess, CopiesArraysWithTheirGuardsToAnotherDevice) {
+  const auto checked = [](const char* op, const Kernel& kernel) {
+    const auto start = [&](int socket, int memory) {
+      serve_kernel(
+          socket, memory, [&] { return kernel; }, Device(kCPU, 1));
+    };
+    return check_kernel(kernel_in_process(StartKernel(start), 5), op, {.shrink = false});
+  };
+  const KernelReport right = checked("sum", planted::right_sum());
+  EXPECT_TRUE(right.passed()) << to_text(right);
+  const KernelReport stray = checked("add", planted::add_writing(0, false));
+  ASSERT_FALSE(stray.findings.empty());
+  EXPECT_EQ(stray.findings[0].fault, Fault::out_of_bounds) << to_text(stray);
+}
+
 TEST(KernelProcess, SaysWhyAKernelCannotBeMade) {
   const Kernel kernel = kernel_in_process(
       [](int, int) { ::_exit(5); }, 1.0);
@@ -90,7 +107,7 @@ TEST(Leniency, PermitsWhatTheContractSays) {
   const auto dropping = sum_of([](float x) { return std::isnan(x) ? 0 : x; });
   const auto small = sum_of([](float x) { return std::fabs(x) > 2e4f ? 0 : x; });
   const auto passes = [](const Kernel& kernel, const Leniency& leniency) {
-    const KernelCheckOptions options{.leniency = leniency, .dims = {{3, 1, 7}}, .shrink = false};
+    const KernelCheckOptions options{.dims = {{3, 1, 7}}, .leniency = leniency, .shrink = false};
     return check_kernel(kernel, "sum", options).passed();
   };
   EXPECT_FALSE(passes(flushing, {}));

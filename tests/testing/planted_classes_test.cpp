@@ -16,7 +16,8 @@ KernelReport checked(const PlantedKernel& planted, std::uint64_t seed) {
                        .shrink = false,
                        .stop_at_first = true,
                        .own_process = true,
-                       .timeout = 0.5,
+                       .timeout = 1,
+                       .repeat = 2000,  // the default, without its time limit
                        .seed = seed});
 }
 
