@@ -21,7 +21,7 @@ struct CallArray {
 inline constexpr std::size_t kMostArrays = 16;
 
 struct KernelCall {
-  std::uint32_t count = 0;  // of arrays, the output being the last
+  std::uint32_t count = 0;  // number of arrays, the last of which is the output
   std::array<CallArray, kMostArrays> arrays{};
 
   // The answer.

@@ -26,7 +26,9 @@ namespace {
 using detail::CallArray;
 using detail::KernelCall;
 
-KernelCall& shared_call() { return *reinterpret_cast<KernelCall*>(SharedMemory::instance().base()); }
+KernelCall& shared_call() {
+  return *reinterpret_cast<KernelCall*>(SharedMemory::instance().base());
+}
 
 CallArray described(const Array& array) {
   const SharedMemory& memory = SharedMemory::instance();
@@ -88,8 +90,7 @@ KernelStopped stray_access(const KernelCall& made) {
 KernelStopped stopped_by(int status) {
   const KernelCall& made = shared_call();
   if (WIFEXITED(status)) {
-    return {Fault::crashed,
-            "the kernel called exit(" + std::to_string(WEXITSTATUS(status)) + ")"};
+    return {Fault::crashed, "the kernel called exit(" + std::to_string(WEXITSTATUS(status)) + ")"};
   }
   const int number = WTERMSIG(status);
   if (made.signal == number && made.in_shared_memory && made.count > 0) return stray_access(made);

@@ -193,8 +193,8 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
   for (char message = 0; ::recv(socket, &message, 1, 0) == 1;) {
     const KernelCall& given = call();
     // Copies to a device read and write every array.
-    if (device == Device{} && (given.count != protected_for.count ||
-                                             given.arrays != protected_for.arrays)) {
+    if (device == Device{} &&
+        (given.count != protected_for.count || given.arrays != protected_for.arrays)) {
       protected_for.count = given.count;
       protected_for.arrays = given.arrays;
       protect(given);

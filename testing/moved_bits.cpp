@@ -8,7 +8,7 @@
 namespace halfgrad::testing {
 namespace {
 
-/// Numbers the elements that are NaN, by the bits of a quiet one and a mask of its payload.
+/// Gives each NaN its own payload, by the bits of a quiet NaN and a mask of the payload.
 template <class Bits>
 void number_each(std::vector<std::byte>& bytes, Bits quiet, Bits payload) {
   for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {

@@ -32,8 +32,7 @@ SharedMemory::SharedMemory() {
   file_ = ::memfd_create("halfgrad-arrays", MFD_CLOEXEC);
   if (file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(size_)) == 0) {
     constexpr int kProtection = PROT_READ | PROT_WRITE;
-    void* const mapped =
-        ::mmap(nullptr, size_, kProtection, MAP_SHARED | MAP_NORESERVE, file_, 0);
+    void* const mapped = ::mmap(nullptr, size_, kProtection, MAP_SHARED | MAP_NORESERVE, file_, 0);
     if (mapped != MAP_FAILED) base_ = static_cast<std::byte*>(mapped);
   }
   if (base_ == nullptr) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <halfgrad/testing/hostile_inputs.h>
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/testing/kernel_server.h>
@@ -52,7 +53,7 @@ TEST(KernelProcess, NamesTheElementThatWasReadBeyondAnInput) {
   EXPECT_EQ(report.findings[0].first.contract.layout, Layout::page_end);
 }
 
-TEST(KernelProcess, AFlakyKernelHasAVerdict) {
+TEST(KernelProcess, AFlakyKernelIsReported) {
   for (int run = 0; run < 20; ++run) {
     const KernelReport report =
         in_own_process(planted::sometimes_wrong(planted::right_sum(), 3), {.dims = {{3, 1, 7}}});
@@ -89,8 +90,7 @@ TEST(KernelProcess, CopiesArraysWithTheirGuardsToAnotherDevice) {
 }
 
 TEST(KernelProcess, SaysWhyAKernelCannotBeMade) {
-  const Kernel kernel = kernel_in_process(
-      [](int, int) { ::_exit(5); }, 1.0);
+  const Kernel kernel = kernel_in_process([](int, int) { ::_exit(5); }, 1.0);
   EXPECT_THROW(check_kernel(kernel, "sum"), KernelUnavailable);
 }
 
@@ -125,6 +125,38 @@ TEST(Leniency, Tf32RoundsTheFactorsOfProducts) {
   };
   EXPECT_LT(allowed({}), 1e-5);
   EXPECT_NEAR(allowed({.tf32 = true}), 11 * 0x1p-10, 1e-4);
+}
+
+// As halfgrad-check --values judges a file: one case, without a kernel.
+TEST(Bias, IsJudgedForStoredOutputsToo) {
+  const HostileOperand draw({.sizes = {1, 600}}, kBFloat16, {1, 0});
+  const std::vector<Values> operands{draw.values(Hostile::normal), draw.values(Hostile::positive)};
+  std::vector<double> nearest, cut;
+  for (std::size_t i = 0; i < 600; ++i) {
+    const auto product = static_cast<float>(operands[0].data[i] * operands[1].data[i]);
+    nearest.push_back(rounded_to(kBFloat16, product));
+    cut.push_back(planted::cut_to_bfloat16(product, 0));
+  }
+  const KernelContract contract{.dtype = kBFloat16, .output = kBFloat16};
+  const auto passes = [&](const std::vector<double>& output) {
+    KernelReport report;
+    report.add(judge_output(kernel_op("mul"), operands, output, contract), {.dims = {1, 600, 1}});
+    report.judge_bias();
+    return report.passed();
+  };
+  EXPECT_TRUE(passes(nearest));
+  EXPECT_FALSE(passes(cut));
+}
+
+TEST(MovedBits, ASignOfZeroAndAPayloadMustStay) {
+  const Kernel through_float = planted::called([](const Call& c) {
+    for (Index at = 0; at < c.n(); ++at) c.y(at % c.k * c.m + at / c.k, c.x(at) + 0.0f);
+  });
+  const KernelReport report = check_kernel(through_float, "transpose", {.shrink = false});
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_NE(report.findings[0].message.find("the sign of a zero or the payload of a NaN"),
+            std::string::npos)
+      << report.findings[0].message;
 }
 
 TEST(GuardedArray, ArraysOfACaseHaveOffsetsOfTheirOwn) {

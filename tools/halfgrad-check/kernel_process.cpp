@@ -31,8 +31,8 @@ testing::Kernel kernel_in_new_process(const std::string& library, const std::str
   const auto start = [=](int socket, int memory) {
     keep_open(socket);
     keep_open(memory);
-    std::vector<std::string> arguments = {self,    kServe, std::to_string(socket), std::to_string(memory),
-                                          library, symbol, device};
+    std::vector<std::string> arguments = {
+        self, kServe, std::to_string(socket), std::to_string(memory), library, symbol, device};
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);

@@ -109,8 +109,7 @@ inline void norm_row(const Call& c, std::int64_t row, std::int64_t end, float ep
   }
   const float scale = 1 / std::sqrt(squares / static_cast<float>(end) + eps);
   for (std::int64_t i = 0; i < c.k; ++i) {
-    c.y(row * c.k + i,
-        (c.x(row, i) - mean) * scale * c.w(i % channels) + c.b(i % channels));
+    c.y(row * c.k + i, (c.x(row, i) - mean) * scale * c.w(i % channels) + c.b(i % channels));
   }
 }
 

@@ -19,9 +19,9 @@ struct WrongClass {
 };
 
 inline std::vector<WrongClass> wrong_classes() {
-  return {{"sizes", wrong_sizes()},       {"specials", wrong_specials()},
-          {"memory", wrong_memory()},     {"rounding", wrong_rounding()},
-          {"races", wrong_races()},       {"ends", wrong_ends()}};
+  return {{"sizes", wrong_sizes()},   {"specials", wrong_specials()},
+          {"memory", wrong_memory()}, {"rounding", wrong_rounding()},
+          {"races", wrong_races()},   {"ends", wrong_ends()}};
 }
 
 }  // namespace halfgrad::testing::planted

@@ -23,7 +23,8 @@ inline Kernel guarded_online_softmax(Index tile) {
     for (Index first = 0; first < c.k; first += tile) {
       float own = most;
       const Index end = std::min(first + tile, c.k);
-      for (Index i = first; i < end; ++i) own = std::isnan(c.x(row, i)) ? NAN : std::fmax(own, c.x(row, i));
+      for (Index i = first; i < end; ++i)
+        own = std::isnan(c.x(row, i)) ? NAN : std::fmax(own, c.x(row, i));
       if (own == -kInf) continue;
       sum *= most == own ? 1 : std::exp(most - own);
       for (Index i = first; i < end; ++i) sum += std::exp(c.x(row, i) - own);
@@ -130,12 +131,10 @@ inline std::vector<PlantedKernel> more_right_kernels() {
       {"mm", f32, "tiles of 64, depth 8", tiled_product(64, 8)},
       {"mm", f16, "tiles of 32, depth 32", tiled_product(32, 32)},
       {"mm", bf16, "tiles of 128, depth 16", tiled_product(128, 16)},
-      {"transpose", f32, "every bit", moved([](const Call& c, Index at) {
-         return Source(0, at % c.m * c.k + at / c.m);
-       })},
-      {"transpose", bf16, "every bit", moved([](const Call& c, Index at) {
-         return Source(0, at % c.m * c.k + at / c.m);
-       })},
+      {"transpose", f32, "every bit",
+       moved([](const Call& c, Index at) { return Source(0, at % c.m * c.k + at / c.m); })},
+      {"transpose", bf16, "every bit",
+       moved([](const Call& c, Index at) { return Source(0, at % c.m * c.k + at / c.m); })},
       {"cat", f16, "every bit", moved([](const Call& c, Index at) {
          const Index n = c.in[1].size(1), all = c.k + n, row = at / all, i = at % all;
          return i < c.k ? Source(0, row * c.k + i) : Source(1, row * n + i - c.k);

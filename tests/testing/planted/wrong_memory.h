@@ -92,7 +92,9 @@ inline std::vector<PlantedKernel> wrong_memory() {
       {"add", f32, "peels as the first operand needs, for both", called([](const Call& c) {
          const auto* a = c.in[0].data_as<float>();
          const auto* b = c.in[1].data_as<float>();
-         const auto offset = [](const float* p) { return reinterpret_cast<std::uintptr_t>(p) / 4 % 4; };
+         const auto offset = [](const float* p) {
+           return reinterpret_cast<std::uintptr_t>(p) / 4 % 4;
+         };
          const auto peeled = static_cast<Index>((4 - offset(a)) % 4);
          const bool wrong = c.n() > peeled && offset(b + peeled) != 0;
          for (Index i = 0; i < c.n(); ++i) c.y(i, i < peeled || !wrong ? a[i] + b[i] : a[i]);
@@ -126,7 +128,8 @@ inline std::vector<PlantedKernel> wrong_memory() {
          while (static_cast<Index>(w.size()) < c.k) w.push_back(c.w(static_cast<Index>(w.size())));
          rms_row(c, row, 1e-5f);
          for (Index i = 0; i < c.k; ++i) {
-           c.y(row * c.k + i, element(c.out, row * c.k + i) / c.w(i) * w[static_cast<std::size_t>(i)]);
+           c.y(row * c.k + i,
+               element(c.out, row * c.k + i) / c.w(i) * w[static_cast<std::size_t>(i)]);
          }
        })},
       {"relu", f32, "writes the last element after its return", called([](const Call& c) {

@@ -49,7 +49,8 @@ inline Kernel sum_of_two_threads(int pause) {
     const auto add = [&](Index first, Index end) {
       for (Index i = first; i < end; ++i) {
         const float before = sum.load();
-        for (int wait = 0; wait < pause; ++wait) std::atomic_signal_fence(std::memory_order_seq_cst);
+        for (int wait = 0; wait < pause; ++wait)
+          std::atomic_signal_fence(std::memory_order_seq_cst);
         sum.store(before + c.x(row, i));
       }
     };

@@ -51,24 +51,30 @@ Kernel sums_rounded(const F& f) {
 inline std::vector<PlantedKernel> wrong_rounding() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
   return {
-      {"mul", bf16, "cuts the last 16 bits off", each([](float a, float b) { return cut_to_bfloat16(a * b, 0); })},
-      {"mm", bf16, "cuts the last 16 bits off", products([](const Call& c, Index i, Index j, Index n) {
+      {"mul", bf16, "cuts the last 16 bits off",
+       each([](float a, float b) { return cut_to_bfloat16(a * b, 0); })},
+      {"mm", bf16, "cuts the last 16 bits off",
+       products([](const Call& c, Index i, Index j, Index n) {
          return cut_to_bfloat16(dot_of(c, i, j, n, c.k), 0);
        })},
-      {"add", bf16, "ties away from zero", each([](float a, float b) { return cut_to_bfloat16(a + b, 0x8000); })},
-      {"add", bf16, "ties toward zero", each([](float a, float b) { return cut_to_bfloat16(a + b, 0x7fff); })},
+      {"add", bf16, "ties away from zero",
+       each([](float a, float b) { return cut_to_bfloat16(a + b, 0x8000); })},
+      {"add", bf16, "ties toward zero",
+       each([](float a, float b) { return cut_to_bfloat16(a + b, 0x7fff); })},
       {"add", f16, "ties away from zero", each([](float a, float b) { return ties_away(a + b); })},
-      {"sub", bf16, "rounds away from zero", each([](float a, float b) { return cut_to_bfloat16(a - b, 0xffff); })},
-      {"sub", bf16, "rounds down", each([](float a, float b) {
-         return cut_to_bfloat16(a - b, a - b < 0 ? 0xffff : 0);
-       })},
+      {"sub", bf16, "rounds away from zero",
+       each([](float a, float b) { return cut_to_bfloat16(a - b, 0xffff); })},
+      {"sub", bf16, "rounds down",
+       each([](float a, float b) { return cut_to_bfloat16(a - b, a - b < 0 ? 0xffff : 0); })},
       {"mm", f16, "rounds after each term", product_rounding_every(1)},
       {"mm", bf16, "rounds every 8 terms", product_rounding_every(8)},
       {"mm", f16, "rounds every 32 terms", product_rounding_every(32)},
-      {"sum", f16, "rounds every 64 terms",
-       sums_rounded([](const Call& c, float sum, Index i) { return i % 64 == 63 ? c.stored(sum) : sum; })},
-      {"sum", bf16, "rounds every 16 terms",
-       sums_rounded([](const Call& c, float sum, Index i) { return i % 16 == 15 ? c.stored(sum) : sum; })},
+      {"sum", f16, "rounds every 64 terms", sums_rounded([](const Call& c, float sum, Index i) {
+         return i % 64 == 63 ? c.stored(sum) : sum;
+       })},
+      {"sum", bf16, "rounds every 16 terms", sums_rounded([](const Call& c, float sum, Index i) {
+         return i % 16 == 15 ? c.stored(sum) : sum;
+       })},
       {"mean", bf16, "adds terms in bf16", rows([](const Call& c, Index row) {
          float sum = 0;
          for (Index i = 0; i < c.k; ++i) sum = c.stored(sum + c.x(row, i));
@@ -100,13 +106,15 @@ inline std::vector<PlantedKernel> wrong_rounding() {
        })},
       {"softmax", f16, "stores the exponentials in half", rows([](const Call& c, Index row) {
          float most = -INFINITY, sum = 0;
-         for (Index i = 0; i < c.k; ++i) most = std::isnan(c.x(row, i)) ? NAN : std::fmax(most, c.x(row, i));
+         for (Index i = 0; i < c.k; ++i)
+           most = std::isnan(c.x(row, i)) ? NAN : std::fmax(most, c.x(row, i));
          for (Index i = 0; i < c.k; ++i) sum = c.stored(sum + std::exp(c.x(row, i) - most));
          for (Index i = 0; i < c.k; ++i) c.y(row * c.k + i, std::exp(c.x(row, i) - most) / sum);
        })},
       {"log_softmax", f32, "the logarithm of softmax", rows([](const Call& c, Index row) {
          float most = -INFINITY, sum = 0;
-         for (Index i = 0; i < c.k; ++i) most = std::isnan(c.x(row, i)) ? NAN : std::fmax(most, c.x(row, i));
+         for (Index i = 0; i < c.k; ++i)
+           most = std::isnan(c.x(row, i)) ? NAN : std::fmax(most, c.x(row, i));
          for (Index i = 0; i < c.k; ++i) sum += std::exp(c.x(row, i) - most);
          for (Index i = 0; i < c.k; ++i) {
            c.y(row * c.k + i, std::log(std::exp(c.x(row, i) - most) / sum));

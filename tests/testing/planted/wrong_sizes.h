@@ -36,13 +36,15 @@ inline std::vector<PlantedKernel> wrong_sizes() {
       {"sum", bf16, "the second block of 128 rows", sum_of_first_tile(128)},
       {"softmax", f32, "the second block of 32 rows",
        rows([](const Call& c, Index row) { softmax_row(c, row % 32, row, c.k); })},
-      {"mm", f32, "the second block of 64 rows", products([](const Call& c, Index i, Index j, Index n) {
-         return dot_of(c, i % 64, j, n, c.k);
-       })},
+      {"mm", f32, "the second block of 64 rows",
+       products(
+           [](const Call& c, Index i, Index j, Index n) { return dot_of(c, i % 64, j, n, c.k); })},
       {"mm", f16, "the second block of 128 columns",
-       products([](const Call& c, Index i, Index j, Index n) { return dot_of(c, i, j % 128, n, c.k); })},
+       products(
+           [](const Call& c, Index i, Index j, Index n) { return dot_of(c, i, j % 128, n, c.k); })},
       {"mm", f32, "the second block of 32 columns",
-       products([](const Call& c, Index i, Index j, Index n) { return dot_of(c, i, j % 32, n, c.k); })},
+       products(
+           [](const Call& c, Index i, Index j, Index n) { return dot_of(c, i, j % 32, n, c.k); })},
       {"mm", f32, "k % 8 == 1", product_without_tail(8, 1)},
       {"mm", f32, "k % 32 == 2", product_without_tail(32, 2)},
       {"mm", f16, "k % 32 == 5", product_without_tail(32, 5)},
@@ -74,9 +76,8 @@ inline std::vector<PlantedKernel> wrong_sizes() {
       {"softmax", f32, "at most 8192 columns", rows([](const Call& c, Index row) {
          softmax_row(c, row, row, std::min<Index>(c.k, 8192));
        })},
-      {"layer_norm", f32, "at most 2048 columns", rows([](const Call& c, Index row) {
-         norm_row(c, row, std::min<Index>(c.k, 2048), 1e-5f);
-       })},
+      {"layer_norm", f32, "at most 2048 columns",
+       rows([](const Call& c, Index row) { norm_row(c, row, std::min<Index>(c.k, 2048), 1e-5f); })},
       {"sum", f32, "at most 65535 rows", rows([](const Call& c, Index row) {
          if (row < 65535) c.y(row, sum_of(c, row, 0, c.k));
        })},

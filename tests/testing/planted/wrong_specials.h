@@ -18,7 +18,8 @@ struct Online {
     for (Index first = 0; first < c.k; first += tile) {
       float own = most;
       const Index end = std::min(first + tile, c.k);
-      for (Index i = first; i < end; ++i) own = std::isnan(c.x(row, i)) ? NAN : std::fmax(own, c.x(row, i));
+      for (Index i = first; i < end; ++i)
+        own = std::isnan(c.x(row, i)) ? NAN : std::fmax(own, c.x(row, i));
       sum *= first == 0 ? 0 : std::exp(most - own);
       for (Index i = first; i < end; ++i) sum += std::exp(c.x(row, i) - own);
       most = own;
@@ -61,16 +62,18 @@ inline std::vector<PlantedKernel> wrong_specials() {
       {"logsumexp", bf16, "a first tile of 32 -inf", online_logsumexp(32)},
       {"sum", f32, "the accumulator times 0", sum_not_cleared(1 << 20)},
       {"sum", f16, "the accumulator times 0, cleared every second row", sum_not_cleared(2)},
-      {"add", f32, "NaN for two infinities", each([](float a, float b) {
-         return std::isinf(a) && std::isinf(b) ? NAN : a + b;
-       })},
-      {"sub", f32, "0 for equal operands", each([](float a, float b) { return a == b ? 0 : a - b; })},
-      {"mul", f32, "0 for a factor of 0", each([](float a, float b) { return a == 0 || b == 0 ? 0 : a * b; })},
-      {"mul", bf16, "NaN as the larger factor", each([](float a, float b) {
-         return std::isnan(a) && std::isnan(b) ? 0 : a * b;
-       })},
-      {"div", f32, "1 for equal operands", each([](float a, float b) { return a == b ? 1 : a / b; })},
-      {"maximum", f32, "fmax, which drops NaN", each([](float a, float b) { return std::fmax(a, b); })},
+      {"add", f32, "NaN for two infinities",
+       each([](float a, float b) { return std::isinf(a) && std::isinf(b) ? NAN : a + b; })},
+      {"sub", f32, "0 for equal operands",
+       each([](float a, float b) { return a == b ? 0 : a - b; })},
+      {"mul", f32, "0 for a factor of 0",
+       each([](float a, float b) { return a == 0 || b == 0 ? 0 : a * b; })},
+      {"mul", bf16, "NaN as the larger factor",
+       each([](float a, float b) { return std::isnan(a) && std::isnan(b) ? 0 : a * b; })},
+      {"div", f32, "1 for equal operands",
+       each([](float a, float b) { return a == b ? 1 : a / b; })},
+      {"maximum", f32, "fmax, which drops NaN",
+       each([](float a, float b) { return std::fmax(a, b); })},
       {"minimum", f16, "the second for NaN in the first",
        each([](float a, float b) { return a < b ? a : b; })},
       {"mm", f32, "skips products with 0", products([](const Call& c, Index i, Index j, Index n) {
@@ -105,7 +108,8 @@ inline std::vector<PlantedKernel> wrong_specials() {
        })},
       {"amax", f32, "starts from -3e38", rows([](const Call& c, Index row) {
          float most = -3e38f;
-         for (Index i = 0; i < c.k; ++i) most = std::isnan(most) || c.x(row, i) <= most ? most : c.x(row, i);
+         for (Index i = 0; i < c.k; ++i)
+           most = std::isnan(most) || c.x(row, i) <= most ? most : c.x(row, i);
          c.y(row, most);
        })},
       {"cumsum", f32, "starts anew after NaN", rows([](const Call& c, Index row) {
