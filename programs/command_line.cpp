@@ -113,13 +113,14 @@ CLI::Validator one_of(const std::vector<std::string>& names,
   return CLI::Validator(check, "{" + CLI::detail::join(names, ",") + "}");
 }
 
-CLI::Validator dtype_name() {
+CLI::Validator dtype_name(const std::vector<std::string>& more) {
   std::map<std::string, std::string> aliases{
       {"fp64", "float64"}, {"f64", "float64"},   {"double", "float64"}, {"fp32", "float32"},
       {"f32", "float32"},  {"float", "float32"}, {"fp16", "float16"},   {"f16", "float16"},
       {"half", "float16"}, {"bf16", "bfloat16"}};
-  const std::vector<std::string> names{"float64", "float32", "float16", "bfloat16"};
+  std::vector<std::string> names{"float64", "float32", "float16", "bfloat16"};
   for (const std::string& name : names) aliases["torch." + name] = name;
+  names.insert(names.end(), more.begin(), more.end());
   return one_of(names, aliases);
 }
 

@@ -26,8 +26,8 @@ CLI::Validator one_of(const std::vector<std::string>& names,
                       const std::map<std::string, std::string>& aliases = {});
 
 /// Returns a validator for floating-point dtypes by PyTorch's name, as dtypes are printed. Accepts
-/// other spellings, too: fp16, half, torch.float16.
-CLI::Validator dtype_name();
+/// other spellings, too: fp16, half, torch.float16; and the names in `more`.
+CLI::Validator dtype_name(const std::vector<std::string>& more = {});
 
 /// Aliases of the training precisions fp32, fp16 and bf16: the names of their dtypes.
 std::map<std::string, std::string> precision_aliases();

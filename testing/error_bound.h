@@ -12,6 +12,16 @@
 /// The arithmetic of references in which each value bounds the error of a correct kernel.
 namespace halfgrad::testing {
 
+/// Deviations beside rounding that a kernel's contract permits.
+struct Leniency {
+  bool flush_subnormals = false;  ///< a subnormal operand or result may become 0
+  bool tf32 = false;              ///< factors of products may be rounded to 11 bits
+  bool any_nan = false;           ///< any value is right in place of NaN
+  /// The largest finite magnitude of operands that the kernel promises to handle. Greater ones and
+  /// infinities are replaced.
+  double max_abs = std::numeric_limits<double>::infinity();
+};
+
 /// Running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition,
 /// section 3.3), with bounds that hold for sums in any order:
 ///     fl(x op y) = (x op y)(1 + d) + e,   |d| <= u
@@ -21,10 +31,20 @@ namespace halfgrad::testing {
 class BoundedArithmetic final : public AnyArithmetic {
  public:
   /// Models a kernel with intermediate results of dtype `accumulate` and results of dtype `output`.
-  BoundedArithmetic(DType accumulate, DType output)
-      : accumulate_(accumulate), limits_(limits_of(accumulate)), output_(limits_of(output)) {}
+  BoundedArithmetic(DType accumulate, DType output, const Leniency& leniency = {})
+      : accumulate_(accumulate),
+        limits_(limits_of(accumulate)),
+        output_(limits_of(output)),
+        leniency_(leniency) {
+    normal_ = limits_.smallest / (2 * limits_.roundoff);
+    if (leniency.flush_subnormals) limits_.smallest = normal_;
+  }
 
-  Bounded number(double x) const override { return {x, 0}; }
+  /// A kernel that flushes subnormals may read 0 for one.
+  Bounded number(double x) const override {
+    const bool may_be_zero = leniency_.flush_subnormals && std::fabs(x) < normal_;
+    return {x, may_be_zero ? std::fabs(x) : 0};
+  }
   /// A constant of the kernel's source, rounded.
   Bounded constant(double x) const override {
     return {x, std::fabs(x - rounded_to(accumulate_, x))};
@@ -55,7 +75,10 @@ class BoundedArithmetic final : public AnyArithmetic {
     }
     if (!finite(a) || !finite(b)) return from_infinite(y, a, b);
     const double smallest = std::fmax(0, std::fabs(b.value) - b.error);
-    const double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
+    double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
+    // The reciprocal of a tiny b overflows, that of a huge one is subnormal.
+    if (smallest * limits_.largest < 1) error = kUnknown;
+    if (smallest * normal_ > 1) error += std::fabs(a.value) * limits_.smallest;
     return rounded(y, error, true, 2);
   }
   Bounded neg(const Bounded& x) const override { return {-x.value, x.error, x.overflows}; }
@@ -140,7 +163,10 @@ class BoundedArithmetic final : public AnyArithmetic {
 
   /// Two formulas of one result; a kernel may use either. The value is that of the first.
   Bounded either(const Bounded& best, const Bounded& usual) const override {
-    if (!finite(best)) return best;
+    const bool both_finite = finite(best) && finite(usual);
+    const bool same =
+        best.value == usual.value || (std::isnan(best.value) && std::isnan(usual.value));
+    if (!both_finite) return same ? best : Bounded{best.value, kUnknown};
     const double distance = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
     return {best.value, std::fmax(best.error, distance + usual.error),
             best.overflows && usual.overflows};
@@ -168,13 +194,13 @@ class BoundedArithmetic final : public AnyArithmetic {
   }
   ///     |error| <= gamma_n sum |a_i| |b_i|
   Bounded dot(const Elements& a, const Elements& b) const override {
-    PartialSum partial;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      partial.terms.add_product(a[i].value, b[i].value);
-      partial.allow(finite(a[i]) && finite(b[i]), a[i].value * b[i].value,
-                    product_error(a[i], b[i]));
-    }
-    return total(partial, static_cast<double>(a.size()));
+    return total(products(a, b), static_cast<double>(a.size()));
+  }
+  ///     |error| <= gamma_(n+1) (|start| + sum |a_i| |b_i|)
+  Bounded dot_from(const Bounded& start, const Elements& a, const Elements& b) const override {
+    PartialSum partial = products(a, b);
+    partial.add(start);
+    return total(partial, static_cast<double>(a.size()) + 1);
   }
   /// A product of exact factors in any order; an underflow is multiplied by all factors above 1.
   ///     |error| <= gamma_(n-1) |y|
@@ -189,19 +215,43 @@ class BoundedArithmetic final : public AnyArithmetic {
     CompensatedSum terms;
     double magnitude = 0, error = 0;
     bool all_finite = true;
+    bool has_nan = false, has_inf = false, has_minus_inf = false;  // in terms that are not finite
     void add(const Bounded& x) {
       terms.add(x.value);
       allow(finite(x), x.value, x.error);
     }
     void allow(bool is_finite, double term, double term_error) {
       all_finite = all_finite && is_finite;
-      if (!is_finite) return;
+      if (!is_finite) {
+        has_nan = has_nan || std::isnan(term);
+        has_inf = has_inf || term > 0;
+        has_minus_inf = has_minus_inf || term < 0;
+        return;
+      }
       magnitude += std::fabs(term) + term_error;
       error += term_error;
     }
   };
+  PartialSum products(const Elements& a, const Elements& b) const {
+    // TensorFloat-32 rounds both factors to 11 bits.
+    const double narrow = leniency_.tf32 ? 2 * 0x1p-11 + 0x1p-22 : 0;
+    PartialSum partial;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const double product = a[i].value * b[i].value;
+      partial.terms.add_product(a[i].value, b[i].value);
+      partial.allow(finite(a[i]) && finite(b[i]), product,
+                    product_error(a[i], b[i]) + narrow * std::fabs(product));
+    }
+    return partial;
+  }
   Bounded total(const PartialSum& sum, double roundings) const {
-    return accumulated(sum.terms.value(), sum.magnitude, sum.error, sum.all_finite, roundings);
+    if (sum.all_finite) {
+      return accumulated(sum.terms.value(), sum.magnitude, sum.error, roundings);
+    }
+    // A partial sum may overflow to the other infinity, and inf - inf is NaN.
+    const bool is_nan = sum.has_nan || (sum.has_inf && sum.has_minus_inf);
+    if (is_nan) return {std::nan(""), 0};
+    return {sum.has_inf ? kUnknown : -kUnknown, sum.magnitude <= limits_.largest ? 0 : kUnknown};
   }
 
   /// False for an infinity or NaN that every kernel must produce.
@@ -215,7 +265,8 @@ class BoundedArithmetic final : public AnyArithmetic {
   }
   double product_error(const Bounded& a, const Bounded& b) const {
     const bool is_zero = (a.value == 0 && a.error == 0) || (b.value == 0 && b.error == 0);
-    if (is_zero) return 0;
+    // 0 by a value that may overflow is 0 or NaN.
+    if (is_zero) return a.error == kUnknown || b.error == kUnknown ? kUnknown : 0;
     return a.error * std::fabs(b.value) + b.error * std::fabs(a.value) + a.error * b.error +
            limits_.smallest;
   }
@@ -243,8 +294,9 @@ class BoundedArithmetic final : public AnyArithmetic {
   }
   /// The result y of an operand that is an infinity or NaN.
   static Bounded from_infinite(double y, const Bounded& a, const Bounded& b) {
-    const bool certain = std::isnan(y) || (a.error < kUnknown && b.error < kUnknown);
-    return {y, certain ? 0 : kUnknown};
+    const bool a_is_known = a.error < kUnknown, b_is_known = b.error < kUnknown;
+    const bool is_nan = (a_is_known && std::isnan(a.value)) || (b_is_known && std::isnan(b.value));
+    return {y, is_nan || (a_is_known && b_is_known) ? 0 : kUnknown};
   }
   /// `ordinary`: the operands are finite and in the function's domain. Otherwise the result is an
   /// infinity or NaN, and must be exactly that.
@@ -256,11 +308,7 @@ class BoundedArithmetic final : public AnyArithmetic {
     const bool beyond = std::isinf(value) || std::fabs(value) - total > limits_.largest;
     return {value, kUnknown, beyond && error < kUnknown};
   }
-  Bounded accumulated(double value, double magnitude, double error, bool ordinary,
-                      double roundings) const {
-    // A partial sum may overflow to the other infinity, and inf - inf is NaN.
-    const bool certain = std::isnan(value) || magnitude <= limits_.largest;
-    if (!ordinary) return {value, certain ? 0 : kUnknown};
+  Bounded accumulated(double value, double magnitude, double error, double roundings) const {
     const double total =
         error + gamma(std::fmax(0, roundings)) * magnitude + kOwnRoundoff * std::fabs(value);
     return {value, magnitude + total <= limits_.largest ? total : kUnknown};
@@ -268,6 +316,8 @@ class BoundedArithmetic final : public AnyArithmetic {
 
   DType accumulate_;
   FormatLimits limits_, output_;
+  double normal_;  // the smallest normal value of `accumulate`
+  Leniency leniency_;
 };
 
 }  // namespace halfgrad::testing

@@ -12,11 +12,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
-                         DType output) {
+                         DType output, const Leniency& leniency) {
   ErrorBudget budget;
   const FormatLimits limits = limits_of(output);
   const bool same_range = limits.largest <= limits_of(accumulate).largest;
-  for (const Bounded& y : op.bounded(operands, accumulate, output)) {
+  for (const Bounded& y : op.bounded(operands, accumulate, output, leniency)) {
     const bool infinite = y.overflows && same_range;
     const double magnitude = std::fabs(y.value) + y.error;
     const bool exact = op.bitwise || infinite || !std::isfinite(y.value);
@@ -27,6 +27,10 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
                              : exact                           ? 0
                                      : y.error + limits.roundoff * magnitude +
                                            ulp_at(magnitude, output));
+    double& allowed = budget.allowed.back();
+    const double normal = limits.smallest / (2 * limits.roundoff);
+    if (leniency.flush_subnormals && magnitude < normal) allowed = std::max(allowed, magnitude);
+    if (leniency.any_nan && std::isnan(y.value)) allowed = kInfinity;
   }
   return budget;
 }
@@ -65,6 +69,7 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
   if (ulps > 0 && ulps <= 1 && before_storing < ulp / 16) {
     ++inexact;
     sum_outward_ulps += (std::fabs(got) - std::fabs(expected)) / ulp;
+    sum_upward_ulps += (got - expected) / ulp;
   }
 }
 
@@ -84,6 +89,7 @@ void BudgetUse::add(const BudgetUse& other) {
   max_ulps = std::max(max_ulps, other.max_ulps);
   sum_ulps += other.sum_ulps;
   sum_outward_ulps += other.sum_outward_ulps;
+  sum_upward_ulps += other.sum_upward_ulps;
   inexact += other.inexact;
   sum_squares += other.sum_squares;
   rounded_sum_squares += other.rounded_sum_squares;
@@ -96,6 +102,10 @@ double BudgetUse::mean_ulps() const {
 
 double BudgetUse::bias() const {
   return inexact > 0 ? sum_outward_ulps / static_cast<double>(inexact) : 0;
+}
+
+double BudgetUse::upward_bias() const {
+  return inexact > 0 ? sum_upward_ulps / static_cast<double>(inexact) : 0;
 }
 
 double BudgetUse::relative_to_low_precision() const {

@@ -27,7 +27,7 @@ struct ErrorBudget {
 /// The budget of op(operands) for a kernel that keeps intermediate results in dtype `accumulate`
 /// and stores dtype `output`.
 ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
-                         DType output);
+                         DType output, const Leniency& leniency = {});
 
 /// The part of `allowed` that `got` uses; above 1 it is wrong. NaN must be NaN. Infinity is right
 /// if the value overflows, or may overflow within its budget. Signs of zeros are not compared.
@@ -42,6 +42,7 @@ struct BudgetUse {
   double worst = 0;                          ///< the largest part used
   double max_ulps = 0, sum_ulps = 0;         ///< errors in ulps of the output, where finite
   double sum_outward_ulps = 0;               ///< signed errors in ulps, positive away from zero
+  double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
   double sum_squares = 0;                    ///< sum of squared errors passed to compare()
   double rounded_sum_squares = 0;            ///< the same sum for compare()'s `rounded`
@@ -56,6 +57,8 @@ struct BudgetUse {
   /// Mean error in ulps, positive away from zero: 0 for rounding to nearest, -0.5 for truncation.
   /// Counts only elements whose only error is the last rounding.
   double bias() const;
+  /// Mean error in ulps, positive toward infinity, of the same elements.
+  double upward_bias() const;
   /// The kernel's root mean square error divided by that of compare()'s `rounded`: below 1,
   /// widening has paid. NaN if nothing was compared.
   double relative_to_low_precision() const;

@@ -5,11 +5,10 @@
 
 #include <halfgrad/core/stream.h>
 #include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/testing/shared_memory.h>
 
 namespace halfgrad::testing {
 namespace {
-
-constexpr std::int64_t kGuard = 64;  // elements on either side: 64 bytes of the smallest dtype
 
 Shape strides_for(Layout layout, const Shape& sizes) {
   Shape in_memory = sizes;
@@ -30,38 +29,67 @@ std::int64_t extent(const Shape& sizes, const Shape& strides) {
   return last + 1;
 }
 
+/// Offset in bytes of an array's first element in its pages, of which it has at least one.
+std::size_t offset_in_pages(Layout layout, std::size_t bytes, std::size_t pages, std::size_t item,
+                            Placement placement) {
+  constexpr std::size_t kAlignment = 64, kVector = 16;
+  switch (layout) {
+    case Layout::misaligned: {
+      const std::size_t places = kVector / item;
+      const std::size_t own = placement.array + 1;
+      return (placement.round * (2 * own - 1) + own) % places * item;
+    }
+    case Layout::page_end:
+      return pages - bytes;
+    default:
+      return placement.round % 2 == 0 ? 0 : (pages - bytes) / kAlignment * kAlignment;
+  }
+}
+
 }  // namespace
 
 const char* name(Layout layout) {
-  constexpr const char* names[] = {"contiguous", "misaligned", "padded rows", "every second",
-                                   "transposed"};
+  constexpr const char* names[] = {"contiguous",   "misaligned", "padded rows",
+                                   "every second", "transposed", "page end"};
   return names[static_cast<int>(layout)];
 }
 
 GuardedArray::GuardedArray(const Shape& sizes, DType dtype, Layout layout, std::uint8_t guard,
-                           Device device)
+                           Device device, Placement placement)
     : guard_(guard) {
   const Shape strides = strides_for(layout, sizes);
-  const std::int64_t offset = kGuard + (layout == Layout::misaligned ? 1 : 0);
-  const Array host = Array::empty({offset + extent(sizes, strides) + kGuard}, dtype);
-  std::memset(host.data(), guard_, static_cast<std::size_t>(host.numel() * item_size(dtype)));
+  const auto item = static_cast<std::size_t>(item_size(dtype));
+  const auto bytes = static_cast<std::size_t>(extent(sizes, strides)) * item;
+  const std::size_t page = page_bytes();
+  constexpr std::size_t kLargestOffset = 16;
+  const std::size_t slack = layout == Layout::misaligned ? kLargestOffset : 1;
+  const std::size_t pages = (bytes + slack + page - 1) / page * page;
+  const std::size_t before = page + offset_in_pages(layout, bytes, pages, item, placement);
+  const std::size_t all = pages + 2 * page;
+  std::byte* const block = SharedMemory::instance().allocate(all);
+  std::memset(block, guard_, all);
+  const Array host = Array::from_blob(block, {static_cast<std::int64_t>(all / item)}, {1}, dtype,
+                                      [block] { SharedMemory::instance().free(block); });
   storage_ = host.to(device);
-  view_ = storage_.as_strided(sizes, strides, offset);
-  covered_.resize(static_cast<std::size_t>(host.numel()));
-  each_element([&](std::int64_t at) { covered_[static_cast<std::size_t>(at)] = true; });
+  view_ = storage_.as_strided(sizes, strides, static_cast<std::int64_t>(before / item));
 }
 
-/// Calls f with the storage index of each element, in row-major order.
+/// Calls f(first, count) for the runs of adjacent elements, in row-major order, by storage index.
 template <class F>
-void GuardedArray::each_element(const F& f) const {
+void GuardedArray::each_run(const F& f) const {
   const Shape& sizes = view_.sizes();
-  for (std::int64_t i = 0; i < view_.numel(); ++i) {
+  const std::int64_t count = view_.numel();
+  if (view_.is_contiguous()) {
+    if (count > 0) f(view_.storage_offset(), count);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t rest = i, at = view_.storage_offset();
     for (int dim = sizes.size() - 1; dim >= 0; --dim) {
       at += rest % sizes[dim] * view_.strides()[dim];
       rest /= sizes[dim];
     }
-    f(at);
+    f(at, 1);
   }
 }
 
@@ -70,12 +98,18 @@ void GuardedArray::store(const Array& host) {
 }
 
 void GuardedArray::set(const std::vector<double>& values) {
-  const Array host = this->host();
   const Array typed = tensor_of(values, {view_.numel()}).array().to(view_.dtype());
+  const auto bytes = static_cast<std::size_t>(typed.numel() * item_size(typed.dtype()));
+  set_bytes({typed.data(), typed.data() + bytes});
+}
+
+void GuardedArray::set_bytes(const std::vector<std::byte>& bytes) {
+  const Array host = this->host();
   const auto item = static_cast<std::int64_t>(item_size(view_.dtype()));
-  std::int64_t i = 0;
-  each_element([&](std::int64_t at) {
-    std::memcpy(host.data() + at * item, typed.data() + i++ * item, static_cast<std::size_t>(item));
+  const std::byte* from = bytes.data();
+  each_run([&](std::int64_t first, std::int64_t count) {
+    std::memcpy(host.data() + first * item, from, static_cast<std::size_t>(count * item));
+    from += count * item;
   });
   store(host);
 }
@@ -83,8 +117,8 @@ void GuardedArray::set(const std::vector<double>& values) {
 void GuardedArray::fill_bytes(std::uint8_t byte) {
   const Array host = this->host();
   const auto item = static_cast<std::int64_t>(item_size(view_.dtype()));
-  each_element([&](std::int64_t at) {
-    std::memset(host.data() + at * item, byte, static_cast<std::size_t>(item));
+  each_run([&](std::int64_t first, std::int64_t count) {
+    std::memset(host.data() + first * item, byte, static_cast<std::size_t>(count * item));
   });
   store(host);
 }
@@ -98,8 +132,9 @@ std::vector<std::byte> GuardedArray::bytes() const {
   const Array host = this->host();
   const auto item = static_cast<std::int64_t>(item_size(view_.dtype()));
   std::vector<std::byte> bytes;
-  each_element([&](std::int64_t at) {
-    bytes.insert(bytes.end(), host.data() + at * item, host.data() + (at + 1) * item);
+  bytes.reserve(static_cast<std::size_t>(view_.numel() * item));
+  each_run([&](std::int64_t first, std::int64_t count) {
+    bytes.insert(bytes.end(), host.data() + first * item, host.data() + (first + count) * item);
   });
   return bytes;
 }
@@ -107,15 +142,35 @@ std::vector<std::byte> GuardedArray::bytes() const {
 std::optional<std::int64_t> GuardedArray::touched_guard() const {
   const Array host = this->host();
   const auto item = static_cast<std::int64_t>(item_size(view_.dtype()));
-  for (std::int64_t at = 0; at < host.numel(); ++at) {
-    if (covered_[static_cast<std::size_t>(at)]) continue;
-    const std::byte* element = host.data() + at * item;
-    if (!std::all_of(element, element + item,
-                     [&](std::byte b) { return b == std::byte{guard_}; })) {
-      return at - view_.storage_offset();
-    }
+  const auto is_guard = [this](std::byte b) { return b == std::byte{guard_}; };
+  const auto all_guard = [&](const std::byte* first, const std::byte* end) {
+    return is_guard(*first) &&
+           std::memcmp(first, first + 1, static_cast<std::size_t>(end - first) - 1) == 0;
+  };
+  std::int64_t from = 0;
+  std::optional<std::int64_t> touched;
+  // Compares [from, until), in elements of the storage.
+  const auto compare = [&](std::int64_t until) {
+    if (touched || until <= from) return;
+    const std::byte* const first = host.data() + from * item;
+    const std::byte* const end = host.data() + until * item;
+    if (all_guard(first, end)) return;
+    const std::byte* const found = std::find_if_not(first, end, is_guard);
+    touched = (found - host.data()) / item - view_.storage_offset();
+  };
+  std::vector<std::int64_t> elements;  // the first of each run, in the order of memory
+  std::int64_t length = 0;
+  each_run([&](std::int64_t first, std::int64_t count) {
+    elements.push_back(first);
+    length = count;
+  });
+  std::sort(elements.begin(), elements.end());
+  for (const std::int64_t first : elements) {
+    compare(first);
+    from = first + length;
   }
-  return std::nullopt;
+  compare(host.numel());
+  return touched;
 }
 
 }  // namespace halfgrad::testing

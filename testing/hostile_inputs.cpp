@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include <halfgrad/testing/number_format_of.h>
@@ -22,6 +23,65 @@ double ordinary(const OperandSpec& spec, const HostileDice& dice) {
 double with_random_exponent(int count, int lowest, double uniform) {
   const double exponent = std::floor(uniform * count);
   return std::ldexp(1 + uniform * count - exponent, static_cast<int>(exponent) + lowest);
+}
+
+/// An odd or even multiple of the distance between neighbours; of half that of a 16-bit dtype for a
+/// wider one, so that storing it narrower is a tie as well.
+double tie(DType dtype, const HostileDice& dice) {
+  int bits = number_format_of(dtype).fraction_bits;
+  if (dtype == kFloat32 || dtype == kFloat64) {
+    if (dice.normal > 0.5) bits = kFp16.fraction_bits + 1;
+    if (dice.normal < -0.5) bits = kBf16.fraction_bits + 1;
+  }
+  const double one = std::ldexp(1, bits);
+  return dice.sign * (one + std::floor(dice.uniform * one));
+}
+
+double any_special(DType dtype, const HostileDice& dice) {
+  const FormatLimits limits = limits_of(dtype);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double values[] = {0,
+                           1,
+                           kInfinity,
+                           std::nan(""),
+                           limits.largest,
+                           limits.smallest,
+                           0.5,
+                           2,
+                           dice.uniform,
+                           kInfinity,
+                           0,
+                           3,
+                           1.5,
+                           dice.normal,
+                           std::ldexp(1, number_format_of(dtype).min_exponent())};
+  return dice.sign * values[static_cast<std::size_t>(dice.uniform * std::size(values))];
+}
+
+/// Puts specials into some rows: an infinity, a NaN, two NaNs or two infinities, 0 beside inf.
+void put_specials(double* row, std::int64_t n, const HostileDice& dice) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto pick = static_cast<int>(dice.uniform * 16);
+  if (pick >= 8 || n == 0) return;
+  const double nan = std::nan(""), inf = dice.sign * kInfinity;
+  const auto place = static_cast<std::int64_t>(std::fmod(std::fabs(dice.normal) * 1009, 1) *
+                                               static_cast<double>(n));
+  const double pairs[][2] = {{inf, 1},   {nan, 1}, {inf, inf}, {inf, -inf},
+                             {nan, nan}, {0, inf}, {inf, nan}, {-kInfinity, 1}};
+  const auto& [first, second] = pairs[pick];
+  row[place] = first;
+  if (second != 1 && n > 1) row[(place + 1) % n] = second;
+}
+
+/// Puts -inf before or behind the last or first finite elements of some rows.
+void put_infinite_run(double* row, std::int64_t n, const HostileDice& dice) {
+  constexpr std::int64_t kLengths[] = {0,  1,  2,  3,   4, 8,   16,   32,
+                                       33, 64, 65, 128, 0, 256, 1024, 2048};
+  const auto pick = static_cast<std::size_t>(dice.uniform * std::size(kLengths));
+  const std::int64_t length = pick == 12 ? n : std::min(n - 1, kLengths[pick]);
+  const std::int64_t first = dice.normal > -0.7 ? 0 : n - length;
+  for (std::int64_t i = 0; i < length; ++i)
+    row[first + i] = -std::numeric_limits<double>::infinity();
 }
 
 double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const HostileDice& dice,
@@ -47,6 +107,12 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
     case Hostile::one_hot:
     case Hostile::signed_zeros:
       return dice.sign * 0.0;
+    case Hostile::small:
+      return std::ldexp(dice.sign * (1 + dice.uniform), -9);
+    case Hostile::ties:
+      return tie(dtype, dice);
+    case Hostile::specials:
+      return any_special(dtype, dice);
     default:
       return ordinary(spec, dice);
   }
@@ -80,7 +146,7 @@ double special_value(Hostile kind, const HostileDice& dice) {
 /// True for the kinds that make all booleans equal except the special one.
 bool has_flags(Hostile kind) {
   return kind == Hostile::positive || kind == Hostile::one_hot || kind == Hostile::signed_zeros ||
-         kind >= Hostile::inf_first;
+         (kind >= Hostile::inf_first && kind <= Hostile::nan_last);
 }
 bool all_true_but_one(Hostile kind) {
   return kind == Hostile::positive || (kind >= Hostile::inf_first && kind <= Hostile::inf_last);
@@ -89,11 +155,33 @@ bool all_true_but_one(Hostile kind) {
 }  // namespace
 
 std::string_view name(Hostile kind) {
-  constexpr std::string_view names[] = {
-      "normal",           "positive",     "integers",          "offset",        "cancelling",
-      "uniform exponent", "moderate",     "subnormal",         "one subnormal", "near max",
-      "one-hot",          "signed zeros", "zero by inf",       "inf first",     "inf in the middle",
-      "inf last",         "nan first",    "nan in the middle", "nan last"};
+  constexpr std::string_view names[] = {"normal",
+                                        "positive",
+                                        "integers",
+                                        "offset",
+                                        "cancelling",
+                                        "uniform exponent",
+                                        "moderate",
+                                        "subnormal",
+                                        "one subnormal",
+                                        "near max",
+                                        "one-hot",
+                                        "signed zeros",
+                                        "zero by inf",
+                                        "inf first",
+                                        "inf in the middle",
+                                        "inf last",
+                                        "nan first",
+                                        "nan in the middle",
+                                        "nan last",
+                                        "ties",
+                                        "small",
+                                        "equal elements",
+                                        "specials",
+                                        "specials in some rows",
+                                        "specials in some rows of the last operand",
+                                        "the same special in all operands",
+                                        "runs of -inf"};
   return names[static_cast<int>(kind)];
 }
 
@@ -106,9 +194,12 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
     case Hostile::inf_middle:
     case Hostile::nan_first:
     case Hostile::nan_middle:
+    case Hostile::special_rows:
+    case Hostile::inf_runs:
       return operand == 0 ? kind : Hostile::normal;
     case Hostile::inf_last:
     case Hostile::nan_last:
+    case Hostile::special_columns:
       return operand == count - 1 ? kind : Hostile::normal;
     case Hostile::one_subnormal:
       return operand == 0 ? Hostile::subnormal : Hostile::normal;
@@ -137,11 +228,36 @@ HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey k
   row_dice_ = draw({key.seed, ~key.stream}, numel(spec.sizes) / row_);
 }
 
+void HostileOperand::put_in_row(Hostile kind, double* row, const HostileDice& dice) const {
+  switch (kind) {
+    case Hostile::special_rows:
+    case Hostile::special_columns:
+      return put_specials(row, row_, dice);
+    case Hostile::inf_runs:
+      return put_infinite_run(row, row_, dice);
+    case Hostile::same_special:
+      if (dice.uniform < 0.5) row[row_ / 2] = dice.sign * std::numeric_limits<double>::infinity();
+      return;
+    case Hostile::ties:
+      // Other operands than the first are half of a distance.
+      for (std::int64_t i = 0; key_.stream != 0 && i < row_; ++i) {
+        row[i] = std::copysign(0.5, row[i]);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
 Values HostileOperand::values(Hostile kind) const {
   const bool is_flag = spec_.kind == OperandSpec::Kind::boolean;
   if (spec_.kind == OperandSpec::Kind::index || (is_flag && !has_flags(kind))) {
-    return values_of(draw_operands({.name = {}, .operands = {spec_}, .run = {}, .reference = {}},
-                                   dtype_, key_.seed * 31 + key_.stream)[0]);
+    Values drawn =
+        values_of(draw_operands({.name = {}, .operands = {spec_}, .run = {}, .reference = {}},
+                                dtype_, key_.seed * 31 + key_.stream)[0]);
+    // The largest index is always there, in the last place.
+    if (!is_flag && !drawn.data.empty()) drawn.data.back() = spec_.high;
+    return drawn;
   }
   Values values{spec_.sizes, {}};
   for (std::size_t i = 0; i < dice_.size(); ++i) {
@@ -158,9 +274,13 @@ Values HostileOperand::values(Hostile kind) const {
     if (kind == Hostile::cancelling && index % 2 == 1) {
       x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.uniform * 4) * 2);
     }
+    if (kind == Hostile::equal && index > 0) x = values.data.back();
     values.data.push_back(special ? special_value(kind, row_dice) : x);
   }
   if (is_flag) return values;
+  for (std::size_t row = 0; row < row_dice_.size(); ++row) {
+    put_in_row(kind, values.data.data() + static_cast<std::int64_t>(row) * row_, row_dice_[row]);
+  }
   return values_of(tensor_of(values.data, values.sizes).to(dtype_));
 }
 

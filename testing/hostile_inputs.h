@@ -29,9 +29,17 @@ enum class Hostile : std::uint8_t {
   nan_first,  ///< one NaN as first, middle or last of each row, else normal
   nan_middle,
   nan_last,
+  ties,             ///< sums of two operands lie halfway between neighbouring values
+  small,            ///< values near 2^-9, whose variance is near the eps of a norm
+  equal,            ///< all elements of a row are equal
+  specials,         ///< 0, 1, infinity, NaN, extremes, each of either sign, in every operand
+  special_rows,     ///< some rows of the first operand: an infinity, a NaN, two, or 0 beside inf
+  special_columns,  ///< special rows of the last operand
+  same_special,     ///< an infinity in the middle of some rows of every operand
+  inf_runs,         ///< -inf in the first or last 1 to 2048 elements of some rows, or in all
 };
 
-inline constexpr int kHostileKinds = static_cast<int>(Hostile::nan_last) + 1;
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::inf_runs) + 1;
 
 std::string_view name(Hostile kind);
 /// Returns the kind for one of `count` operands: a kind that would hide others, such as NaN, goes
@@ -56,6 +64,8 @@ class HostileOperand {
   Values values(Hostile kind) const;
 
  private:
+  void put_in_row(Hostile kind, double* row, const HostileDice& dice) const;
+
   OperandSpec spec_;
   DType dtype_;
   RandomKey key_;

@@ -1,18 +1,24 @@
 #include <halfgrad/testing/kernel_case.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include <halfgrad/core/stream.h>
+#include <halfgrad/testing/kernel_process.h>
+#include <halfgrad/testing/moved_bits.h>
 #include <halfgrad/testing/printed.h>
 
 namespace halfgrad::testing {
 namespace {
 
 constexpr std::uint8_t kFirstPoison = 0xff, kSecondPoison = 0x5a;
+/// How long work that arrives after a kernel's return is waited for.
+constexpr std::chrono::milliseconds kLateWork{20};
 /// Guard bytes. Around inputs they are NaN, which shows in every result computed from it; around
 /// indices and masks a harmless 0. Around the output they are neither, so that a written NaN or 0
 /// shows.
@@ -24,9 +30,10 @@ CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
   return result;
 }
 
-/// An error that the kernel threw or its device reported.
+/// An error that the kernel threw or its device reported, or the end of its process.
 struct KernelError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  KernelError(Fault what, const std::string& message) : std::runtime_error(message), fault(what) {}
+  Fault fault;
 };
 
 /// The guarded operands and output of one case.
@@ -34,18 +41,20 @@ class CaseMemory {
  public:
   CaseMemory(const KernelOp& op, const Shape& output_sizes, const std::vector<Values>& operands,
              const KernelContract& contract)
-      : contract_(contract) {
+      : contract_(contract), moves_(op.moves) {
     const std::vector<OperandSpec> specs = op.operands({});
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const bool number = specs[i].kind == OperandSpec::Kind::number;
       const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
       const DType dtype = number ? contract.dtype : flag ? kBool : kInt64;
       inputs_.emplace_back(operands[i].sizes, dtype, contract.layout,
-                           number ? kNanGuard : kIndexGuard, contract.device);
+                           number ? kNanGuard : kIndexGuard, contract.device,
+                           Placement{static_cast<std::uint32_t>(i), contract.round});
     }
     if (!contract.in_place) {
-      output_.emplace(output_sizes, contract.output, contract.layout, kOutputGuard,
-                      contract.device);
+      const auto last = static_cast<std::uint32_t>(operands.size());
+      output_.emplace(output_sizes, contract.output, contract.layout, kOutputGuard, contract.device,
+                      Placement{last, contract.round});
     }
   }
 
@@ -57,6 +66,10 @@ class CaseMemory {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       inputs_[i].set(operands[i].data);
       given_.push_back(inputs_[i].bytes());
+      const DType dtype = inputs_[i].view().dtype();
+      if (!moves_ || !is_floating_point(dtype)) continue;
+      number_nans(given_.back(), dtype);
+      inputs_[i].set_bytes(given_.back());
     }
   }
 
@@ -73,8 +86,14 @@ class CaseMemory {
         kernel(views, output().view());
       }
       stream.synchronize();
+    } catch (const KernelStopped& stop) {
+      throw KernelError(stop.fault, stop.what());
+    } catch (const KernelUnavailable&) {
+      throw;
     } catch (const std::exception& error) {
-      throw KernelError(error.what());
+      throw KernelError(Fault::threw, error.what());
+    } catch (...) {
+      throw KernelError(Fault::threw, "an exception of an unknown type");
     }
   }
 
@@ -86,6 +105,9 @@ class CaseMemory {
     }
     return message;
   }
+
+  /// The bytes of the inputs, as they were given.
+  const std::vector<std::vector<std::byte>>& given() const { return given_; }
 
   std::optional<std::size_t> changed_input() const {
     for (std::size_t i = contract_.in_place ? 1 : 0; i < inputs_.size(); ++i) {
@@ -104,6 +126,7 @@ class CaseMemory {
   }
 
   KernelContract contract_;
+  bool moves_;
   std::vector<GuardedArray> inputs_;
   std::optional<GuardedArray> output_;
   std::vector<std::vector<std::byte>> given_;
@@ -132,24 +155,53 @@ std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_
   return message.str();
 }
 
+/// The position of the first element that differs.
+std::int64_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
+                              std::size_t item) {
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
+  return static_cast<std::int64_t>(static_cast<std::size_t>(at) / item);
+}
+
+/// The result of a kernel that changed its output after the bytes `then` were read, else `result`.
+CaseResult unless_changed(CaseResult result, const GuardedArray& output,
+                          const std::vector<std::byte>& then, std::size_t item) {
+  const std::vector<std::byte> now = output.bytes();
+  if (now == then) return result;
+  return failed(std::move(result), Fault::changed_later,
+                "element " + std::to_string(first_difference(then, now, item)) +
+                    " changed after the kernel had returned");
+}
+
 }  // namespace
 
 const char* name(Fault fault) {
-  constexpr const char* names[] = {"threw",       "out of bounds",     "input changed", "unwritten",
-                                   "wrong value", "not deterministic", "stale",         "biased"};
+  constexpr const char* names[] = {"threw",
+                                   "out of bounds",
+                                   "input changed",
+                                   "unwritten",
+                                   "wrong value",
+                                   "not deterministic",
+                                   "stale",
+                                   "biased",
+                                   "crashed",
+                                   "hung",
+                                   "changed after return"};
   return names[static_cast<int>(fault)];
 }
 
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
                         const std::vector<double>& output, const KernelContract& contract) {
-  const ErrorBudget budget = error_budget(op, operands, contract.accumulate, contract.output);
+  const ErrorBudget budget =
+      error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
   CaseResult result;
   if (budget.expected.size() != output.size()) {
     return failed(result, Fault::wrong_value,
                   "expected " + std::to_string(budget.expected.size()) + " elements, got " +
                       std::to_string(output.size()));
   }
-  const bool has_rounded = contract.output != kFloat64 && is_floating_point(contract.output);
+  constexpr std::size_t kMostCompared = 20'000;  // with the maths in low precision
+  const bool has_rounded = contract.output != kFloat64 && is_floating_point(contract.output) &&
+                           output.size() <= kMostCompared;
   const auto rounded =
       has_rounded ? op.rounded(operands, number_format_of(contract.output)) : std::vector<double>{};
   for (std::size_t i = 0; i < output.size(); ++i) {
@@ -180,12 +232,18 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
                   "input " + std::to_string(*input) + " is not what it was");
   }
   const auto first = memory.output().bytes();
+  const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
   CaseResult result = judge_output(op, operands, memory.output().values(), contract);
+  result = unless_changed(std::move(result), memory.output(), first, item);
+  if (!result.fault && op.moves && contract.output == contract.dtype) {
+    const std::string message = wrongly_moved(op, operands, memory.given(), first, item);
+    if (!message.empty()) return failed(std::move(result), Fault::wrong_value, message);
+  }
+  if (result.fault == Fault::changed_later) return result;
 
   memory.load(operands, kSecondPoison);
   memory.run(kernel);
   const auto second = memory.output().bytes();
-  const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
   if (!contract.in_place) {
     if (const auto element = unwritten(first, second, item)) {
       return failed(std::move(result), Fault::unwritten,
@@ -194,14 +252,17 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   }
   if (result.fault) return result;
   if (first != second) {
-    const auto at = std::mismatch(first.begin(), first.end(), second.begin()).first - first.begin();
     return failed(std::move(result), Fault::not_deterministic,
-                  "element " + std::to_string(static_cast<std::size_t>(at) / item) +
+                  "element " + std::to_string(first_difference(first, second, item)) +
                       " differs between two runs on the same inputs");
   }
+  if (others.empty()) return result;
 
   memory.load(others, kFirstPoison);
   memory.run(kernel);
+  if (const std::string message = memory.out_of_bounds_write(); !message.empty()) {
+    return failed(std::move(result), Fault::out_of_bounds, message);
+  }
   CaseResult changed = judge_output(op, others, memory.output().values(), contract);
   result.use.add(changed.use);
   if (!changed.fault) return result;
@@ -211,7 +272,37 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
       std::move(result), stale ? Fault::stale : Fault::wrong_value,
       stale ? "other inputs in the same memory give the result of the first" : changed.message);
 } catch (const KernelError& error) {
-  return failed({}, Fault::threw, error.what());
+  return failed({}, error.fault, error.what());
+}
+
+CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
+                       const std::vector<Values>& operands, const KernelContract& contract,
+                       std::int64_t runs, double seconds) try {
+  using Clock = std::chrono::steady_clock;
+  CaseMemory memory(op, output_sizes, operands, contract);
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
+  std::vector<std::byte> first;
+  std::int64_t done = 0, different = 0, element = 0;
+  memory.load(operands, kFirstPoison);
+  for (; done < runs && (done < 2 || Clock::now() < end); ++done) {
+    if (contract.in_place) memory.load(operands, kFirstPoison);
+    memory.run(kernel);
+    const auto bytes = memory.output().bytes();
+    if (done == 0) first = bytes;
+    if (bytes == first) continue;
+    if (different++ == 0) element = first_difference(first, bytes, item);
+  }
+  if (different > 0) {
+    return failed({}, Fault::not_deterministic,
+                  "element " + std::to_string(element) + " differs from the first run in " +
+                      std::to_string(different) + " of " + std::to_string(done - 1) +
+                      " further runs on the same inputs");
+  }
+  std::this_thread::sleep_for(kLateWork);
+  return unless_changed({}, memory.output(), first, item);
+} catch (const KernelError& error) {
+  return failed({}, error.fault, error.what());
 }
 
 }  // namespace halfgrad::testing

@@ -25,6 +25,9 @@ enum class Fault : std::uint8_t {
   not_deterministic,  ///< gave different bits in two runs on the same inputs
   stale,              ///< repeated the old result after the inputs changed in place
   biased,             ///< rounds in one direction
+  crashed,            ///< ended its process: a signal, or exit()
+  hung,               ///< did not return in time
+  changed_later,      ///< changed its output after it had returned
 };
 
 const char* name(Fault fault);
@@ -36,7 +39,9 @@ struct KernelContract {
   DType accumulate = kFloat32;  ///< dtype of intermediate results
   Layout layout = Layout::contiguous;
   Device device = {};
-  bool in_place = false;  ///< the output is the first input
+  bool in_place = false;    ///< the output is the first input
+  std::uint32_t round = 0;  ///< decides the places of the arrays in memory (guarded_array.h)
+  Leniency leniency = {};
 };
 
 /// The element that used most of its budget.
@@ -52,11 +57,17 @@ struct CaseResult {
   std::optional<WorstElement> worst;
 };
 
-/// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory.
-/// Errors outside the kernel, such as a failed allocation, are thrown.
+/// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory,
+/// unless they are empty. Errors outside the kernel, such as a failed allocation, are thrown.
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract);
+
+/// Runs a kernel `runs` times on `operands`, until `seconds` have passed, and compares the bits of
+/// the outputs; waits before the last comparison for work that arrives late.
+CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
+                       const std::vector<Values>& operands, const KernelContract& contract,
+                       std::int64_t runs, double seconds);
 
 /// Checks an output that was computed elsewhere.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,

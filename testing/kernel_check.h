@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,12 +22,25 @@ struct KernelCheckOptions {
   std::optional<DType> accumulate = {};
   Device device = {};  ///< device of the kernel and its operands
   /// Memory layouts of operands and result. Add the others for a kernel that reads strides.
-  std::vector<Layout> layouts = {Layout::contiguous, Layout::misaligned};
+  std::vector<Layout> layouts = {Layout::contiguous, Layout::misaligned, Layout::page_end};
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
   /// Kinds of inputs to leave out: those that the kernel does not promise to handle.
   std::vector<Hostile> without = {};
-  bool in_place = false;   ///< also run with the first input as output, if the op allows it
-  bool shrink = true;      ///< search for a small case that fails
+  Leniency leniency = {};      ///< deviations beside rounding that the kernel may have
+  bool in_place = false;       ///< also run with the first input as output, if the op allows it
+  bool shrink = true;          ///< search for a small case that fails
+  double shrink_seconds = 3;   ///< time limit of that search
+  bool stop_at_first = false;  ///< end the check at the first fault
+  /// Runs the kernel in a process of its own, made by fork(): a crash, a call of exit() or a hang
+  /// is then a finding, reads beyond an array stop the kernel, and the expected values are out of
+  /// its reach. The kernel may not need threads of this process. For kernels on the CPU.
+  bool own_process = false;
+  double timeout = 60;  ///< seconds that a call may take in a process of its own
+  /// Further runs on one case, whose bits are compared; if empty, as many as 0.2 s allow, up to
+  /// 2000.
+  std::optional<std::int64_t> repeat = {};
+  /// Called before each case with its number and the number of all cases.
+  std::function<void(std::int64_t, std::int64_t)> progress = {};
   std::uint64_t seed = 0;  ///< seed of the inputs
 };
 
@@ -64,6 +78,9 @@ struct KernelReport {
   KernelCase worst_case;
   std::vector<KernelFinding> findings;  ///< one for each kind of fault
   std::optional<ShrunkCase> shrunk;
+  std::string unfinished;  ///< why the check ended early; empty if it did not
+  std::string repeated;    ///< how often the smallest failing case failed, if not always
+  BudgetUse ties;          ///< the part of `use` from exact ties
 
   /// True if a fault was found or at least one element was judged.
   bool checked() const { return !findings.empty() || use.elements > use.unjudged; }
@@ -74,6 +91,8 @@ struct KernelReport {
   /// Adds the result of one case.
   void add(const CaseResult& result, const KernelCase& kernel_case);
   void add(Fault fault, const std::string& message, const KernelCase& kernel_case);
+  /// Adds a finding if the results are rounded in one direction. Called once, after all cases.
+  void judge_bias();
 };
 
 /// The contracts to run a kernel under: one for each layout and, for options.in_place, one in place
@@ -83,8 +102,14 @@ struct KernelReport {
 std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
                                       const KernelCheckOptions& options);
 
-/// Sizes that kernels get wrong: empty, 1, around powers of two, long rows.
+/// Sizes that kernels get wrong: empty, 1, around powers of two, squares, tails, long rows.
 std::vector<Dims> check_dims(const KernelOp& op);
+
+/// The same sizes: some for all kinds of inputs, the others for a few.
+struct CheckDims {
+  std::vector<Dims> all_kinds, few_kinds;
+};
+CheckDims check_dims_of(const KernelOp& op);
 
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports its faults; an exception of the
 /// kernel is a fault. Throws std::invalid_argument as kernel_op(), expect_dims() and contracts().

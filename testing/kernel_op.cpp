@@ -59,6 +59,9 @@ KernelOp from_table(const OpEntry& entry) {
   op.may_work_in_place = op.elementwise && op.output_dtype(kFloat32) == kFloat32 &&
                          example.operands[0].kind == OperandSpec::Kind::number;
   if (entry.roundoffs == 0) {
+    constexpr const char* kViews[] = {"reshape", "flatten", "squeeze", "unsqueeze", "permute",
+                                      "expand",  "slice",   "select",  "as_strided"};
+    op.moves = std::find(std::begin(kViews), std::end(kViews), op.name) != std::end(kViews);
     detail::judge_exactly(
         op, [example](const std::vector<Values>& in) { return example.reference(in).data; });
   } else {

@@ -28,7 +28,8 @@ struct KernelOp {
   std::function<DType(DType)> output_dtype;
   /// The exact result with error bounds, for kernels whose intermediate results are of dtype
   /// `accumulate`; where a kernel may store them, of dtype `output`.
-  std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate, DType output)>
+  std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate, DType output,
+                                     const Leniency&)>
       bounded;
   /// The same maths with every operation rounded to a format of up to 32 bits.
   std::function<std::vector<double>(const std::vector<Values>&, const NumberFormat&)> rounded;
@@ -38,6 +39,7 @@ struct KernelOp {
   bool elementwise = false;        ///< every operand and the result are [m, n]
   bool any_dims = true;            ///< false: the shapes are those of the table's example
   bool bitwise = false;            ///< the op does not round: its result is exact
+  bool moves = false;              ///< the op copies elements, with every bit
   bool may_work_in_place = false;  ///< the output may be the first input
 };
 

@@ -88,6 +88,12 @@ std::string to_text(const KernelReport& report) {
         << (finding.cases == 1 ? " case" : " cases") << "; first: " << to_string(finding.first)
         << "\n    " << finding.message << '\n';
   }
+  if (!report.unfinished.empty()) {
+    out << "  ended early: " << report.unfinished << "; later cases did not run\n";
+  }
+  if (!report.repeated.empty()) {
+    out << "  not made smaller: the smallest failing case " << report.repeated << '\n';
+  }
   out << "  budget used   " << number(use.worst, 3) << " at most, in element " << report.worst.index
       << " of " << to_string(report.worst_case) << "\n  by tenths     ";
   for (const std::int64_t count : use.histogram) out << count << ' ';
@@ -138,7 +144,8 @@ std::string to_json(const KernelReport& report) {
                          ", \"case\": " + json_string(to_string(finding.first)) +
                          ", \"cases\": " + std::to_string(finding.cases) + "}";
                 })
-      << "]";
+      << "], \"unfinished\": " << json_string(report.unfinished)
+      << ", \"repeated\": " << json_string(report.repeated);
   if (report.shrunk) {
     out << ", \"breaks_at_k\": " << report.breaks_at_k()
         << ", \"smallest_case\": {\"fault\": " << json_string(name(report.shrunk->fault))

@@ -1,8 +1,9 @@
 #include <halfgrad/testing/shrink.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <stdexcept>
+#include <optional>
 
 namespace halfgrad::testing {
 namespace {
@@ -25,14 +26,20 @@ Values corner(const Values& x, const Shape& sizes) {
 }
 
 class Shrinker {
+  using Clock = std::chrono::steady_clock;
+
  public:
   Shrinker(const KernelOp& op, const Dims& dims, const std::vector<Values>& operands,
-           const RunCase& run)
-      : op_(op), run_(run), specs_(op.operands(dims)) {
+           const RunCase& run, double seconds)
+      : op_(op),
+        run_(run),
+        end_(Clock::now() +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {
     const CaseResult result = run(dims, operands);
-    if (!result.fault) throw std::logic_error("shrink: expected a case that fails, got none");
-    best_ = {*result.fault, result.message, dims, operands};
+    fails_ = result.fault.has_value();
+    if (fails_) best_ = {*result.fault, result.message, dims, operands};
   }
+  bool fails() const { return fails_; }
 
   ShrunkCase best() {
     if (op_.any_dims) {
@@ -47,38 +54,44 @@ class Shrinker {
 
  private:
   bool keep_if_it_fails(const Dims& dims, const std::vector<Values>& operands) {
-    if (++runs_ > kMostRuns) return false;
+    if (++runs_ > kMostRuns || Clock::now() > end_) return false;
     const CaseResult result = run_(dims, operands);
     if (result.fault != best_.fault) return false;
     best_ = {*result.fault, result.message, dims, operands};
     return true;
   }
 
-  /// Shrinks a dim to 1, to half, or by one.
+  /// Bisects between the largest size that passes and the smallest that fails.
   bool shrink_dim(std::int64_t Dims::*dim) {
-    const std::int64_t size = best_.dims.*dim;
-    for (const std::int64_t smaller : {std::int64_t{1}, size / 2, size - 1}) {
-      if (smaller < 1 || smaller >= size) continue;
-      if (smaller < op_.least.*dim) continue;
-      Dims dims = best_.dims;
-      dims.*dim = smaller;
-      const std::vector<OperandSpec> specs = op_.operands(dims);
-      std::vector<Values> operands;
-      for (std::size_t i = 0; i < specs.size(); ++i) {
-        operands.push_back(corner(best_.operands[i], specs[i].sizes));
-        if (specs[i].kind == OperandSpec::Kind::number) continue;
-        for (double& x : operands.back().data) x = std::fmin(x, specs[i].high);
-      }
-      if (keep_if_it_fails(dims, operands)) return true;
+    const std::int64_t before = best_.dims.*dim;
+    std::int64_t passes = std::max<std::int64_t>(op_.least.*dim, 1) - 1;
+    while (best_.dims.*dim - passes > 1) {
+      const std::int64_t size =
+          passes + (passes == 0 && best_.dims.*dim == before ? 1 : (best_.dims.*dim - passes) / 2);
+      if (!fails_at(dim, size)) passes = size;
     }
-    return false;
+    return best_.dims.*dim < before;
+  }
+
+  bool fails_at(std::int64_t Dims::*dim, std::int64_t size) {
+    Dims dims = best_.dims;
+    dims.*dim = size;
+    const std::vector<OperandSpec> specs = op_.operands(dims);
+    std::vector<Values> operands;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      operands.push_back(corner(best_.operands[i], specs[i].sizes));
+      if (specs[i].kind == OperandSpec::Kind::number) continue;
+      for (double& x : operands.back().data) x = std::fmin(x, specs[i].high);
+    }
+    return keep_if_it_fails(dims, operands);
   }
 
   /// Replaces ever shorter runs of elements, from whole operands down to single ones.
   template <class F>
   void replace_runs(const F& f) {
-    for (std::size_t operand = 0; operand < specs_.size(); ++operand) {
-      if (specs_[operand].kind != OperandSpec::Kind::number) continue;
+    const std::vector<OperandSpec> specs = op_.operands(best_.dims);
+    for (std::size_t operand = 0; operand < specs.size(); ++operand) {
+      if (specs[operand].kind != OperandSpec::Kind::number) continue;
       const std::size_t count = best_.operands[operand].data.size();
       for (std::size_t length = count; length > 0; length /= 2) {
         for (std::size_t first = 0; first < count; first += length) {
@@ -95,16 +108,20 @@ class Shrinker {
 
   const KernelOp& op_;
   const RunCase& run_;
-  std::vector<OperandSpec> specs_;
+  Clock::time_point end_;
+  bool fails_ = false;
   ShrunkCase best_;
   int runs_ = 0;
 };
 
 }  // namespace
 
-ShrunkCase shrink(const KernelOp& op, const Dims& dims, const std::vector<Values>& operands,
-                  const RunCase& run) {
-  return Shrinker(op, dims, operands, run).best();
+std::optional<ShrunkCase> shrink(const KernelOp& op, const Dims& dims,
+                                 const std::vector<Values>& operands, const RunCase& run,
+                                 double seconds) {
+  Shrinker shrinker(op, dims, operands, run, seconds);
+  if (!shrinker.fails()) return std::nullopt;
+  return shrinker.best();
 }
 
 }  // namespace halfgrad::testing

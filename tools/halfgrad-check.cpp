@@ -18,6 +18,8 @@
 #include <halfgrad/testing/kernel_report.h>
 
 #include "halfgrad-check/emulated.h"
+#include "halfgrad-check/kernel_process.h"
+#include "halfgrad-check/progress.h"
 #include "halfgrad-check/values.h"
 
 namespace {
@@ -29,21 +31,29 @@ const std::map<std::string, hg::DType> kDTypes = {{"float64", hg::kFloat64},
                                                   {"float32", hg::kFloat32},
                                                   {"float16", hg::kFloat16},
                                                   {"bfloat16", hg::kBFloat16}};
-const std::map<std::string, Layout> kLayouts = {{"contiguous", Layout::contiguous},
-                                                {"misaligned", Layout::misaligned},
-                                                {"padded_rows", Layout::padded_rows},
-                                                {"every_second", Layout::every_second},
-                                                {"transposed", Layout::transposed}};
+const std::map<std::string, Layout> kLayouts = {
+    {"contiguous", Layout::contiguous},   {"misaligned", Layout::misaligned},
+    {"padded_rows", Layout::padded_rows}, {"every_second", Layout::every_second},
+    {"transposed", Layout::transposed},   {"page_end", Layout::page_end}};
+
+constexpr const char* kTf32 = "tf32";
 
 struct Arguments {
   std::string shared_library, symbol, op, json, junit, smallest;
   bool emulate = false;
   std::string reports;  ///< this process runs in the emulator: folder for check_emulated()
-  std::vector<std::string> values, layouts;
+  std::vector<std::string> values, layouts, without;
   std::string dtype = "float32", output, accumulate;  // empty: the op's default
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
+  bool in_process = false, no_shrink = false;
 };
+
+hg::testing::Hostile kind_of(const std::string& name) {
+  int kind = 0;
+  while (hg::testing::name(static_cast<hg::testing::Hostile>(kind)) != name) ++kind;
+  return static_cast<hg::testing::Hostile>(kind);
+}
 
 void write(const std::string& path, const std::string& text) {
   if (path == "-") {
@@ -60,17 +70,29 @@ void write(const Arguments& given, const hg::check::Documents& documents) {
   if (!given.junit.empty()) write(given.junit, documents.junit);
 }
 
-hg::testing::KernelReport report(const Arguments& given,
-                                 const hg::testing::KernelCheckOptions& options) {
+/// The kernel, in a process of its own unless it runs in this one.
+hg::testing::Kernel kernel_of(const Arguments& given, hg::testing::KernelCheckOptions& options) {
+  if (given.shared_library.empty()) return {};
+  if (given.emulate) {
+    // The emulator is slow, and finds races and stray accesses at small sizes in one run.
+    if (options.dims.empty()) {
+      options.dims = check_dims_of(hg::testing::kernel_op(given.op)).all_kinds;
+    }
+    if (!options.repeat) options.repeat = 0;
+    return hg::testing::load_cuda_kernel(given.shared_library, given.symbol);
+  }
+  if (given.in_process) return hg::testing::load_kernel(given.shared_library, given.symbol);
+  options.device = {};  // the new process copies the arrays to the GPU and back
+  return hg::check::kernel_in_new_process(given.shared_library, given.symbol, given.device,
+                                          options.timeout);
+}
+
+hg::testing::KernelReport report(const Arguments& given, hg::testing::KernelCheckOptions options) {
   const bool stored = !given.values.empty();
   if (given.shared_library.empty() && !stored) {
     throw std::invalid_argument("expected --library or --values, got neither");
   }
-  hg::testing::Kernel kernel;
-  if (!given.shared_library.empty()) {
-    const auto load = given.emulate ? hg::testing::load_cuda_kernel : hg::testing::load_kernel;
-    kernel = load(given.shared_library, given.symbol);
-  }
+  const hg::testing::Kernel kernel = kernel_of(given, options);
   return stored ? hg::check::judge_files(given.op, given.values, kernel, options)
                 : hg::testing::check_kernel(kernel, given.op, options);
 }
@@ -84,8 +106,15 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   options.device = hg::Device(given.device);
   options.dtype = kDTypes.at(given.dtype);
   if (!given.output.empty()) options.output = kDTypes.at(given.output);
-  if (!given.accumulate.empty()) options.accumulate = kDTypes.at(given.accumulate);
+  options.leniency.tf32 = given.accumulate == kTf32;
+  if (!given.accumulate.empty() && !options.leniency.tf32) {
+    options.accumulate = kDTypes.at(given.accumulate);
+  }
+  for (const std::string& kind : given.without) options.without.push_back(kind_of(kind));
+  options.shrink = !given.no_shrink;
+  if (hg::check::shows_progress()) options.progress = hg::check::print_progress;
   const auto result = report(given, options);
+  if (options.progress) hg::check::clear_progress();
   const hg::check::Documents documents{hg::testing::to_text(result), hg::testing::to_json(result),
                                        hg::testing::to_junit({result}),
                                        result.passed()    ? 0
@@ -103,6 +132,14 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
 std::vector<std::string> names_of(const std::map<std::string, Layout>& layouts) {
   std::vector<std::string> names;
   for (const auto& [name, layout] : layouts) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> names_of_kinds() {
+  std::vector<std::string> names;
+  for (int kind = 0; kind < hg::testing::kHostileKinds; ++kind) {
+    names.emplace_back(name(static_cast<hg::testing::Hostile>(kind)));
+  }
   return names;
 }
 
@@ -129,7 +166,7 @@ void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelChec
   library->needs(symbol);
   symbol->needs(library);
   app.add_option("--layout", given.layouts,
-                 "Memory layouts of the arrays (default: contiguous misaligned)")
+                 "Memory layouts of the arrays (default: contiguous misaligned page_end)")
       ->transform(programs::one_of(names_of(kLayouts)))
       ->needs(library);
   app.add_flag("--in-place", options.in_place, "Also write the output into the first input")
@@ -140,11 +177,37 @@ void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelChec
                "accesses and uncoalesced lines too")
       ->needs(library)
       ->excludes(device);
+  auto* in_process =
+      app.add_flag("--in-process", given.in_process,
+                   "Run the kernel in this process, where a crash or a hang ends the check")
+          ->needs(library);
+  app.add_option("--timeout", options.timeout, "Seconds that a call may take")
+      ->check(checks::positive)
+      ->needs(library)
+      ->excludes(in_process);
+  app.add_option("--repeat", options.repeat,
+                 "Further runs of one case, whose bits are compared (default: up to 2000 in 0.2 s)")
+      ->check(checks::within(0, 1e9))
+      ->needs(library);
   app.add_option("--reports", given.reports)->group("");  // hidden: from check_emulated()
+}
+
+/// Options that state what the kernel's contract permits.
+void add_contract_options(CLI::App& app, Arguments& given,
+                          hg::testing::KernelCheckOptions& options) {
   app.add_option("--output", given.output, "Dtype of the result")
       ->transform(programs::dtype_name());
-  app.add_option("--accumulate", given.accumulate, "Dtype of intermediate results")
-      ->transform(programs::dtype_name());
+  app.add_option("--accumulate", given.accumulate,
+                 "Dtype of intermediate results, or tf32: factors of 11 bits, sums in float32")
+      ->transform(programs::dtype_name({kTf32}));
+  app.add_flag("--flush-subnormals", options.leniency.flush_subnormals,
+               "Allow 0 for subnormal operands and results");
+  app.add_flag("--any-nan", options.leniency.any_nan, "Allow any value in place of NaN");
+  app.add_option("--max-abs", options.leniency.max_abs,
+                 "Largest magnitude of operands; infinities and greater values are replaced")
+      ->check(checks::positive);
+  app.add_option("--without", given.without, "Kinds of inputs to leave out, such as \"near max\"")
+      ->transform(programs::one_of(names_of_kinds()));
 }
 
 void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
@@ -164,6 +227,10 @@ void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheck
       ->expected(1, 64)
       ->excludes(values);
   app.add_option("--seed", options.seed, "Seed of the inputs")->excludes(values);
+  app.add_flag("--no-shrink", given.no_shrink, "Do not search for a smaller failing case")
+      ->excludes(values);
+  app.add_flag("--stop-at-first", options.stop_at_first, "End the check at the first fault")
+      ->excludes(values);
 }
 
 }  // namespace
@@ -171,10 +238,12 @@ void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheck
 int main(int argc, char** argv) {
   constexpr int kNotChecked = 2;
   const auto body = [&] {
+    if (hg::check::is_kernel_process(argc, argv)) hg::check::run_kernel_process(argv);
     programs::CommandLine app("halfgrad-check", "Compares a kernel with an op of halfgrad.");
     Arguments given;
     hg::testing::KernelCheckOptions options;
     add_kernel_options(app, given, options);
+    add_contract_options(app, given, options);
     add_input_options(app, given, options);
     app.add_option("--json", given.json, "Write the report to this file; - for standard output")
         ->check(writable);

@@ -118,6 +118,10 @@ class AnyArithmetic {
     }
     return number(static_cast<double>(total));
   }
+  /// A dot product added to `start`, with which the accumulator may begin.
+  virtual Bounded dot_from(const Bounded& start, const Elements& x, const Elements& y) const {
+    return add(dot(x, y), start);
+  }
   /// The largest element, exactly; NaN if any element is NaN.
   static Bounded max(const Elements& x) {
     Bounded largest = x.front();

@@ -68,10 +68,11 @@ BoundedReference add_product_reference(double beta, double alpha) {
     const int last = in[1].sizes.size() - 1;
     const Shape sizes = replaced(in[1].sizes, last, static_cast<double>(in[2].sizes.back()));
     const Values self = tabulated(sizes, [&](const Shape& i) { return at(in[0], i); });
+    Elements added;
+    for (const double x : self.data) added.push_back(scaled(a, a.number(x), beta));
+    if (alpha == 1) return matmul_reference_from(a, {in[1], in[2]}, added.data());
     Elements out = matmul_reference(a, {in[1], in[2]});
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] = a.add(scaled(a, out[i], alpha), scaled(a, a.number(self.data[i]), beta));
-    }
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = a.add(scaled(a, out[i], alpha), added[i]);
     return out;
   };
 }

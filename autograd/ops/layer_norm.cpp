@@ -163,7 +163,9 @@ BoundedReference normalize_reference(double eps) {
       if (kCentred) subtract_mean(a, x);
       const Bounded divisor = deviation(a, x, eps);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        const Bounded y = a.mul(a.div(x[i], divisor), a.number(in[1].data[i]));
+        // PyTorch's models store x / deviation in 16 bits before rms_norm's weight.
+        const Bounded normed = a.div(x[i], divisor);
+        const Bounded y = a.mul(kCentred ? normed : a.stored(normed), a.number(in[1].data[i]));
         out.push_back(kCentred ? a.add(y, a.number(in[2].data[i])) : y);
       }
     }

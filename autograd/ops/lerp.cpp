@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
@@ -37,8 +38,11 @@ struct Lerp : ElementwiseDefaults {
   // If the two terms cancel, the error is that of the larger term, not a few roundoffs of y.
   static Bounded reference(const AnyArithmetic& a, Bounded start, Bounded end, Bounded weight) {
     const Bounded distance = a.sub(end, start);
-    if (weight.value < 0.5) return a.add(start, a.mul(weight, distance));
-    return a.sub(end, a.mul(a.sub(a.number(1), weight), distance));
+    const Bounded from_start = a.add(start, a.mul(weight, distance));
+    if (std::fabs(a.value(weight)) < 0.5) return from_start;
+    const Bounded from_end = a.sub(end, a.mul(a.sub(a.number(1), weight), distance));
+    return a.value(weight) < 0 ? a.either(from_start, from_end)
+                               : from_end;  // PyTorch: abs(w) < 0.5
   }
 };
 

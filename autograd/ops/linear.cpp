@@ -109,11 +109,18 @@ OpEntry linear_entry(const char* name, const LinearFunction& f,
   };
   const auto reference = [activation](const AnyArithmetic& a, const std::vector<Values>& in) {
     const auto outputs = static_cast<std::size_t>(in[1].sizes[0]);
-    Elements out = product_reference(a, in[0], in[1], true);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (in.size() > 2) out[i] = a.add(out[i], a.number(in[2].data[i % outputs]));
-      out[i] = activation(a, out[i]);
+    Elements bias;
+    if (in.size() > 2) {
+      std::size_t rows = 1;
+      for (int d = 0; d + 1 < in[0].sizes.size(); ++d) {
+        rows *= static_cast<std::size_t>(in[0].sizes[d]);
+      }
+      for (std::size_t i = 0; i < rows * outputs; ++i) {
+        bias.push_back(a.number(in[2].data[i % outputs]));
+      }
     }
+    Elements out = product_reference(a, in[0], in[1], true, bias.empty() ? nullptr : bias.data());
+    for (Bounded& each : out) each = activation(a, each);
     return out;
   };
   const auto example = [&](const char* what, const Shape& x, bool with_bias) {

@@ -15,6 +15,7 @@ KernelOp moved(const char* name, const char* signature, const Shapes& operands,
                const Output& output, Values (*f)(const Operands&)) {
   KernelOp op = op_of(name, signature, operands, output);
   judge_exactly(op, [f](const Operands& in) { return f(in).data; });
+  op.moves = true;
   return op;
 }
 

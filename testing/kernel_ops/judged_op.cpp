@@ -28,8 +28,9 @@ BoundedReference reference_of(const std::string& name) {
 
 void judge_by_reference(KernelOp& op) {
   const BoundedReference reference = reference_of(op.name);
-  op.bounded = [reference](const std::vector<Values>& in, DType accumulate, DType output) {
-    return reference(BoundedArithmetic(accumulate, output), in);
+  op.bounded = [reference](const std::vector<Values>& in, DType accumulate, DType output,
+                           const Leniency& leniency) {
+    return reference(BoundedArithmetic(accumulate, output, leniency), in);
   };
   op.rounded = [reference](const std::vector<Values>& in, const NumberFormat& format) {
     return values_of(reference(RoundedArithmetic(format), in));

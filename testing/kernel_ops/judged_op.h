@@ -19,7 +19,7 @@ void judge_by_reference(KernelOp& op);
 template <class F>
 void judge_exactly(KernelOp& op, const F& f) {
   op.bitwise = true;
-  op.bounded = [f](const std::vector<Values>& in, DType, DType) {
+  op.bounded = [f](const std::vector<Values>& in, DType, DType, const Leniency&) {
     Elements out;
     for (const double y : f(in)) out.push_back({y, 0});
     return out;

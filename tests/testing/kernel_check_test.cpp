@@ -249,7 +249,8 @@ TEST(KernelCheck, WithoutAJudgedElementDoesNotPass) {
       {.accumulate = kBFloat16,
        .dims = {{1, 1, 4099}},
        .without = {Hostile::inf_first, Hostile::inf_middle, Hostile::inf_last, Hostile::nan_first,
-                   Hostile::nan_middle, Hostile::nan_last}});
+                   Hostile::nan_middle, Hostile::nan_last, Hostile::specials, Hostile::special_rows,
+                   Hostile::special_columns, Hostile::same_special, Hostile::inf_runs}});
   EXPECT_GT(unjudged.use.elements, 0);
   EXPECT_FALSE(unjudged.passed()) << to_text(unjudged);
   EXPECT_FALSE(unjudged.checked());

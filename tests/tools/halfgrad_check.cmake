@@ -1,6 +1,7 @@
 # Checks halfgrad-check: the saved smallest failing case of a bad kernel makes the bad kernel fail again,
 # but not the good one. Files without an output need a kernel, and operands must fit the op. Runs with
-# -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DFOLDER=folder, which is created and removed.
+# -DPROGRAM=halfgrad-check -DLIBRARY=example_kernels.so -DENDING_LIBRARY=ending_kernels.so
+# -DFOLDER=folder, which is created and removed.
 set(case "${FOLDER}/smallest.safetensors")
 file(MAKE_DIRECTORY "${FOLDER}")
 
@@ -32,6 +33,17 @@ endforeach()
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_bad --dims 0 0 0)  # nothing to check
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --device cuda:4096)
 
+# Kernels that end their process, or hang, are reported.
+expect_code(1 sum --library "${ENDING_LIBRARY}" --symbol sum_exits)
+expect_code(1 sum --library "${ENDING_LIBRARY}" --symbol sum_writes_to_null --json "${FOLDER}/report.json")
+expect_code(1 sum --library "${ENDING_LIBRARY}" --symbol sum_throws)
+expect_code(1 sum --library "${ENDING_LIBRARY}" --symbol sum_hangs --timeout 0.2)
+expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --in-process --repeat 10)
+expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --flush-subnormals --any-nan --max-abs 100 --accumulate tf32
+            --without "near max" specials)
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --timeout 0)
+expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --without "near the maximum")
+
 # A library in the current folder is found by its name.
 get_filename_component(folder "${LIBRARY}" DIRECTORY)
 get_filename_component(name "${LIBRARY}" NAME)
@@ -49,13 +61,17 @@ function(expect_text pattern)
     message(FATAL_ERROR "halfgrad-check ${arguments}: expected '${pattern}', got\n${text}")
   endif()
 endfunction()
+expect_text("crashed in 20 cases; first: m = 1, n = 1, k = 1, normal.*called exit.0..*ended early"
+            sum --library "${ENDING_LIBRARY}" --symbol sum_exits --no-shrink)
+expect_text("hung in 1 case.*did not return within 0.2 s.*ended early"
+            sum --library "${ENDING_LIBRARY}" --symbol sum_hangs --timeout 0.2)
 expect_text("--library requires --symbol" sum --library "${LIBRARY}")
 
 # Stored operands run in each layout and in place, as generated ones do. Options without an effect on
 # them are refused.
 expect_code(1 softmax --library "${LIBRARY}" --symbol softmax_bad --save-smallest "${case}")
 set(stored softmax --library "${LIBRARY}" --symbol softmax_good --values "${case}")
-expect_text("passed, 2 cases" ${stored})
+expect_text("passed, 3 cases" ${stored})
 expect_text("passed, 2 cases" ${stored} --in-place --layout contiguous)
 expect_text("--in-place requires --library" softmax --values "${case}" --in-place)
 foreach(option IN ITEMS "--dims;1;1;1" "--seed;1" "--dtype;float32" "--save-smallest;${case}")
@@ -99,5 +115,5 @@ if(NOT got EQUAL 2 OR NOT err MATCHES "expected to write standard output")
   message(FATAL_ERROR "halfgrad-check >/dev/full: expected exit code 2 and an error, got ${got} and ${err}")
 endif()
 expect_text("load_npy: expected a file, got no such file: " sum --values "${FOLDER}/none.npy")
-expect_text("contiguous,every_second,misaligned,padded_rows,transposed" --help)
+expect_text("contiguous,every_second,misaligned,padded_rows," --help)
 file(REMOVE_RECURSE "${FOLDER}")

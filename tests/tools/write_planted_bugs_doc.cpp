@@ -10,7 +10,7 @@ constexpr auto kIntroduction = R"(# Planted bugs
 Written by the target `planted_bugs_doc` from `tests/testing/planted/list.h`; a test checks that it is not
 stale, that every wrong kernel is found, and that no right one is accused.
 
-A wrong kernel is a right one with one line changed. The last column says what the checker calls it.
+A wrong kernel is a right one with one line changed. The last column says what the checker calls it first.
 
 | Op | dtype | The line | Result |
 |---|---|---|---|

@@ -71,6 +71,7 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
       report.add(run_case(kernel, op, op.output(dims), operands, operands, contract),
                  {.dims = dims, .contract = contract});
     }
+    report.judge_bias();
     return report;
   }
   if (!stored.output.defined()) {
@@ -78,6 +79,7 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
   }
   report.add(judge_output(op, operands, stored.output.to_vector<double>(), contracts.front()),
              {.dims = dims, .contract = contracts.front()});
+  report.judge_bias();
   return report;
 }
 

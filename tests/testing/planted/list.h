@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/tests/testing/planted/call.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
 #include <halfgrad/tests/testing/planted/functions.h>
 #include <halfgrad/tests/testing/planted/gemm.h>
@@ -16,14 +17,6 @@
 /// Kernels with one wrong line, which the checker must find, and correct ones, which must pass.
 /// docs/planted_bugs.md is written from these lists.
 namespace halfgrad::testing::planted {
-
-struct PlantedKernel {
-  const char* op;
-  DType dtype;
-  const char* what;
-  Kernel kernel;
-  bool in_place = false;  ///< also run in place
-};
 
 template <class F>
 Kernel planted(Bug bug) {
@@ -238,9 +231,10 @@ inline std::vector<PlantedKernel> right_kernels() {
   };
 }
 
-/// The checker's result: "passed", or every fault that it found.
+/// The checker's result: "passed", or the first fault that it found.
 inline std::string result_of(const PlantedKernel& planted) {
-  KernelCheckOptions options{.dtype = planted.dtype, .in_place = planted.in_place, .shrink = false};
+  KernelCheckOptions options{
+      .dtype = planted.dtype, .in_place = planted.in_place, .shrink = false, .stop_at_first = true};
   if (std::string(planted.op) == "add") options.layouts.push_back(Layout::every_second);
   const KernelReport report = check_kernel(planted.kernel, planted.op, options);
   std::string faults;

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <halfgrad/testing/kernel_case.h>
+
+namespace halfgrad::testing {
+
+/// The end of a kernel's process during a call, or its hanging: a fault of the kernel.
+struct KernelStopped : std::runtime_error {
+  KernelStopped(Fault what, const std::string& message)
+      : std::runtime_error(message), fault(what) {}
+  Fault fault;
+};
+
+/// Starts the process of a kernel, which calls serve_kernel(). In the new process it does not
+/// return.
+using StartKernel = std::function<void(int socket, int memory)>;
+
+/// A kernel that runs in a process of its own, made by fork() and `start`. The process starts at
+/// the first call, and again after a crash. The arrays of a call lie in SharedMemory. The kernel
+/// throws KernelStopped if its process ends, or does not return within `timeout` seconds, and
+/// std::runtime_error with the text of an exception. Throws KernelUnavailable if the process cannot
+/// make the kernel.
+Kernel kernel_in_process(const StartKernel& start, double timeout);
+
+/// Runs a function of this program in a process of its own.
+Kernel kernel_in_process(const Kernel& kernel, double timeout);
+
+/// The kernel cannot be loaded: not a fault of the kernel.
+struct KernelUnavailable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,207 @@
+#include <halfgrad/testing/kernel_server.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <halfgrad/core/stream.h>
+#include <halfgrad/testing/kernel_call.h>
+#include <halfgrad/testing/shared_memory.h>
+
+namespace halfgrad::testing {
+namespace {
+
+using detail::CallArray;
+using detail::KernelCall;
+
+std::byte* mapped = nullptr;
+std::size_t mapped_bytes = 0;
+
+KernelCall& call() { return *reinterpret_cast<KernelCall*>(mapped); }
+
+bool was_write([[maybe_unused]] void* context) {
+#if defined(__x86_64__)
+  constexpr long long kWrite = 2;
+  return (static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & kWrite) != 0;
+#else
+  return false;
+#endif
+}
+
+/// Notes where the kernel failed, and lets the signal end the process.
+void note_signal(int number, siginfo_t* info, void* context) {
+  KernelCall& noted = call();
+  noted.signal = number;
+  const bool has_address = number == SIGSEGV || number == SIGBUS;
+  const auto* const address = static_cast<const std::byte*>(has_address ? info->si_addr : nullptr);
+  noted.in_shared_memory = address >= mapped && address < mapped + mapped_bytes;
+  noted.address = noted.in_shared_memory ? static_cast<std::uint64_t>(address - mapped)
+                                         : reinterpret_cast<std::uintptr_t>(address);
+  noted.wrote = has_address && was_write(context);
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+void handle_signals() {
+  static std::byte stack[64 * 1024];
+  const stack_t own{stack, 0, sizeof stack};
+  ::sigaltstack(&own, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = note_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
+    ::sigaction(number, &action, nullptr);
+  }
+}
+
+void map(int memory) {
+  struct stat file {};
+  void* data = MAP_FAILED;
+  if (::fstat(memory, &file) == 0) {
+    mapped_bytes = static_cast<std::size_t>(file.st_size);
+    data = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory,
+                  0);
+  }
+  if (data == MAP_FAILED) ::_exit(3);
+  mapped = static_cast<std::byte*>(data);
+}
+
+/// Allows access to the arrays' pages only. Inputs can only be read.
+void protect(const KernelCall& call) {
+  const auto allow = [](const CallArray& array, int protection) {
+    if (array.bytes == 0) return;
+    const auto [first, last] = detail::pages_of(array, page_bytes());
+    ::mprotect(mapped + first, last - first, protection);
+  };
+  ::mprotect(mapped + SharedMemory::kMessageBytes, mapped_bytes - SharedMemory::kMessageBytes,
+             PROT_NONE);
+  for (std::size_t i = 0; i + 1 < call.count; ++i) allow(call.arrays[i], PROT_READ);
+  allow(call.arrays[call.count - 1], PROT_READ | PROT_WRITE);  // the first input if in place
+}
+
+struct Strided {
+  Shape sizes, strides;
+};
+Strided strided(const CallArray& given) {
+  const auto count = static_cast<std::size_t>(given.ndim);
+  return {Shape(given.sizes.data(), count), Shape(given.strides.data(), count)};
+}
+
+Array array_of(const CallArray& given) {
+  const auto [sizes, strides] = strided(given);
+  return Array::from_blob(mapped + given.data, sizes, strides, static_cast<DType>(given.dtype),
+                          [] {});
+}
+
+/// An array on a GPU with the guards around it, at the same address modulo 256.
+class DeviceImage {
+ public:
+  DeviceImage(const CallArray& given, Device device) {
+    const auto dtype = static_cast<DType>(given.dtype);
+    const auto item = static_cast<std::uint64_t>(item_size(dtype));
+    const auto count = static_cast<std::int64_t>(given.storage_bytes / item);
+    host_ = Array::from_blob(mapped + given.storage, {count}, {1}, dtype, [] {});
+    storage_ = host_.to(device);  // both begin at a multiple of 256
+    const auto [sizes, strides] = strided(given);
+    view_ = storage_.as_strided(sizes, strides,
+                                static_cast<std::int64_t>((given.data - given.storage) / item));
+  }
+  const Array& view() const { return view_; }
+  void copy_back() const { host_.copy_(storage_); }
+
+ private:
+  Array host_, storage_, view_;
+};
+
+void run_on_device(const Kernel& kernel, const KernelCall& call, Device device) {
+  std::vector<DeviceImage> images;
+  std::vector<Array> inputs;
+  std::size_t result = call.count - 1;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (i + 1 == call.count && result != i) break;  // in place
+    if (i + 1 < call.count && call.arrays[i].data == call.arrays[call.count - 1].data) result = i;
+    images.emplace_back(call.arrays[i], device);
+    if (i + 1 < call.count) inputs.push_back(images.back().view());
+  }
+  const Stream stream(device);
+  stream.wait_stream(current_stream(device));
+  {
+    const StreamScope scope(stream);
+    kernel(inputs, images[result].view());
+  }
+  stream.synchronize();
+  for (const DeviceImage& image : images) image.copy_back();
+}
+
+void run(const Kernel& kernel, const KernelCall& call, Device device) {
+  if (device != Device{}) return run_on_device(kernel, call, device);
+  std::vector<Array> arrays;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    arrays.push_back(array_of(call.arrays[i]));
+  }
+  const Array output = arrays.back();
+  arrays.pop_back();
+  kernel(arrays, output);
+}
+
+void answer(const char* text) {
+  KernelCall& answered = call();
+  answered.threw = true;
+  std::strncpy(answered.text.data(), text, answered.text.size() - 1);
+}
+
+/// Runs f. Returns kFailed, with the exception's text in the answer, if it throws.
+template <class F>
+char caught(const F& f) {
+  call().threw = false;
+  try {
+    f();
+  } catch (const std::exception& error) {
+    answer(error.what());
+  } catch (...) {
+    answer("an exception of an unknown type");
+  }
+  return call().threw ? detail::kFailed : detail::kReady;
+}
+
+void send(int socket, char message) {
+  if (::send(socket, &message, 1, MSG_NOSIGNAL) != 1) ::_exit(0);
+}
+
+}  // namespace
+
+void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, Device device) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the check
+  ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // a kernel's prints are not part of the report
+  map(memory);
+  handle_signals();
+  Kernel kernel;
+  send(socket, caught([&] { kernel = make(); }));
+  KernelCall protected_for;
+  for (char message = 0; ::recv(socket, &message, 1, 0) == 1;) {
+    const KernelCall& given = call();
+    // Copies to a device read and write every array.
+    if (device == Device{} &&
+        (given.count != protected_for.count || given.arrays != protected_for.arrays)) {
+      protected_for.count = given.count;
+      protected_for.arrays = given.arrays;
+      protect(given);
+    }
+    send(socket, caught([&] { run(kernel, given, device); }));
+  }
+  ::_exit(0);
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <set>
+
+#include <halfgrad/testing/kernel_check.h>
+
+/// The sizes of a default check. docs/kernel_check.md says which mistakes each of them shows.
+namespace halfgrad::testing {
+namespace {
+
+bool depends_on_n(const KernelOp& op) {
+  const auto one = op.operands({1, 1, 1}), two = op.operands({1, 2, 1});
+  const auto alike = [](const OperandSpec& a, const OperandSpec& b) { return a.sizes == b.sizes; };
+  return !std::equal(one.begin(), one.end(), two.begin(), alike);
+}
+
+bool has_three_dims(const KernelOp& op) {
+  for (const OperandSpec& spec : op.operands({})) {
+    if (spec.sizes.size() > 2) return true;
+  }
+  return false;
+}
+
+std::vector<Dims> small_dims(const KernelOp& op) {
+  if (!op.any_dims) return {{}};
+  if (op.elementwise) return {{1, 1}, {1, 7}, {3, 17}, {8, 64}, {1, 1031}, {0, 5}, {4, 0}};
+  if (!depends_on_n(op)) {
+    return {{1, 1, 1}, {3, 1, 7}, {5, 1, 64}, {2, 1, 257}, {1, 1, 4099}, {0, 1, 5}, {3, 1, 0}};
+  }
+  const bool deep = has_three_dims(op);
+  const Dims odd{deep ? 2 : 17, 9, 33}, even = deep ? Dims{4, 3, 64} : Dims{8, 16, 64};
+  return {{1, 1, 1}, {3, 5, 7}, odd, even, {1, 2, 2051}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}};
+}
+
+std::vector<Dims> more_dims(const KernelOp& op) {
+  if (!op.any_dims) return {};
+  if (op.elementwise) {
+    return {{1, 2},   {3, 6},    {5, 9},    {2, 11},    {12, 12},  {130, 33},
+            {18, 66}, {2, 2054}, {1, 8203}, {1, 66001}, {65540, 1}};
+  }
+  if (!depends_on_n(op)) {
+    return {{2, 1, 2},    {4, 1, 6},    {7, 1, 12},    {18, 1, 13},  {3, 1, 37},
+            {12, 1, 12},  {33, 1, 33},  {66, 1, 18},   {130, 1, 34}, {30, 1, 300},
+            {2, 1, 2054}, {2, 1, 8203}, {1, 1, 66001}, {65540, 1, 2}};
+  }
+  if (has_three_dims(op)) {
+    return {{4, 4, 4},   {5, 9, 10},   {9, 4, 4},    {6, 35, 3},    {33, 2, 5},   {2, 66, 9},
+            {2, 130, 3}, {2, 3, 2054}, {2, 3, 8194}, {66001, 1, 1}, {2, 1, 66001}};
+  }
+  return {{12, 12, 12},  {5, 12, 12},   {12, 12, 5},  {12, 5, 12},   {4, 6, 34},   {6, 10, 37},
+          {9, 7, 18},    {33, 34, 10},  {66, 70, 40}, {130, 131, 9}, {2, 2056, 3}, {3, 8203, 2},
+          {1, 66001, 2}, {66001, 1, 2}, {2, 3, 8194}, {1, 1, 66001}};
+}
+
+/// Raises the dims to the least ones, and leaves out those whose shapes are already there.
+std::vector<Dims> distinct(const KernelOp& op, const std::vector<Dims>& all,
+                           std::set<std::string>& seen) {
+  std::vector<Dims> kept;
+  for (Dims d : all) {
+    d = {std::max(d.m, op.least.m), std::max(d.n, op.least.n), std::max(d.k, op.least.k)};
+    std::string shapes;
+    for (const OperandSpec& spec : op.operands(d)) shapes += to_string(spec.sizes);
+    if (seen.insert(shapes).second) kept.push_back(d);
+  }
+  return kept;
+}
+
+}  // namespace
+
+CheckDims check_dims_of(const KernelOp& op) {
+  std::set<std::string> seen;
+  std::vector<Dims> small = distinct(op, small_dims(op), seen);
+  return {std::move(small), distinct(op, more_dims(op), seen)};
+}
+
+std::vector<Dims> check_dims(const KernelOp& op) {
+  CheckDims dims = check_dims_of(op);
+  dims.all_kinds.insert(dims.all_kinds.end(), dims.few_kinds.begin(), dims.few_kinds.end());
+  return dims.all_kinds;
+}
+
+}  // namespace halfgrad::testing

@@ -1,0 +1,50 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/tests/testing/planted/classes.h>
+#include <halfgrad/tests/testing/planted/right_kernels.h>
+
+namespace halfgrad::testing::planted {
+namespace {
+
+/// The default check in a process of its own, until the first fault.
+KernelReport checked(const PlantedKernel& planted, std::uint64_t seed) {
+  return check_kernel(planted.kernel, planted.op,
+                      {.dtype = planted.dtype,
+                       .shrink = false,
+                       .stop_at_first = true,
+                       .own_process = true,
+                       .timeout = 1,
+                       .repeat = 2000,  // the default, without its time limit
+                       .seed = seed});
+}
+
+class WrongKernels : public ::testing::TestWithParam<int> {};
+
+TEST_P(WrongKernels, AreFoundForSeveralSeeds) {
+  const WrongClass wrong = wrong_classes()[static_cast<std::size_t>(GetParam())];
+  EXPECT_GE(wrong.kernels.size(), 20u);
+  for (const PlantedKernel& planted : wrong.kernels) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      const KernelReport report = checked(planted, seed);
+      EXPECT_FALSE(report.findings.empty())
+          << planted.op << ' ' << name(planted.dtype) << ", " << planted.what << ", seed " << seed;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Classes, WrongKernels, ::testing::Range(0, 6), [](const auto& info) {
+  return std::string(wrong_classes()[static_cast<std::size_t>(info.param)].name);
+});
+
+// The default check, to its end.
+TEST(RightKernels, AreNotAccused) {
+  for (const PlantedKernel& planted : more_right_kernels()) {
+    const KernelReport report = checked(planted, 0);
+    EXPECT_TRUE(report.passed()) << planted.what << '\n' << to_text(report);
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::testing::planted
