@@ -66,11 +66,13 @@ stop TERM 143
 resume
 
 endless=("$bin/mnist_mlp" --task digits --precision fp16 --batch 2000 --hidden 16 --epochs 100000 --threads 2)
-# timeout sends its signal twice: to the program, and to the group of both.
+# timeout(1) sends its signal twice: to the program, and to the group of both.
 for attempt in 1 2 3 4 5; do
+  start "${endless[@]}" --save run --save-every 1
+  kill -TERM "$program"
+  kill -TERM -- "-$program"
   status=0
-  timeout --signal TERM --preserve-status 1.5 "${endless[@]}" --save run >output 2>errors ||
-    status=$?
+  wait "$program" || status=$?
   ((status == 143)) || fail "expected status 143 at attempt $attempt"
   grep -q "saved in run" errors || fail "expected a checkpoint after timeout, at attempt $attempt"
 done

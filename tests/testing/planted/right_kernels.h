@@ -23,8 +23,10 @@ inline Kernel guarded_online_softmax(Index tile) {
     for (Index first = 0; first < c.k; first += tile) {
       float own = most;
       const Index end = std::min(first + tile, c.k);
-      for (Index i = first; i < end; ++i)
-        own = std::isnan(c.x(row, i)) ? NAN : std::fmax(own, c.x(row, i));
+      for (Index i = first; i < end; ++i) {
+        const bool lost = std::isnan(own) || std::isnan(c.x(row, i));
+        own = lost ? NAN : std::fmax(own, c.x(row, i));
+      }
       if (own == -kInf) continue;
       sum *= most == own ? 1 : std::exp(most - own);
       for (Index i = first; i < end; ++i) sum += std::exp(c.x(row, i) - own);
