@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/tests/testing/planted/list.h>
+#include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::testing::planted {
 namespace {
@@ -21,15 +22,18 @@ std::vector<std::string> documented_rows() {
 
 TEST(PlantedBugs, EveryWrongKernelIsFoundAndEveryCorrectOnePasses) {
   std::vector<std::string> rows;
-  for (const PlantedKernel& kernel : wrong_kernels()) {
-    rows.push_back(row(kernel));
+  const auto wrong = wrong_kernels(), right = right_kernels();
+  EXPECT_GE(wrong.size(), 40u);
+  constexpr std::size_t kStride = kThorough ? 1 : 7;  // between the kernels that are tried
+  for (std::size_t i = 0; i < wrong.size(); i += kStride) {
+    rows.push_back(row(wrong[i]));
     EXPECT_FALSE(rows.back().ends_with("| passed |")) << rows.back();
   }
-  EXPECT_GE(rows.size(), 40u);
-  for (const PlantedKernel& kernel : right_kernels()) {
-    rows.push_back(row(kernel));
+  for (std::size_t i = 0; i < right.size(); i += kStride) {
+    rows.push_back(row(right[i]));
     EXPECT_TRUE(rows.back().ends_with("| passed |")) << rows.back();
   }
+  if (!kThorough) return;
   EXPECT_EQ(rows, documented_rows()) << "write docs/planted_bugs.md again: target planted_bugs_doc";
 }
 
