@@ -2,6 +2,40 @@
 
 namespace halfgrad::testing {
 
+BoundedArithmetic::PartialSum BoundedArithmetic::products(const Elements& a,
+                                                          const Elements& b) const {
+  // TensorFloat-32 rounds both factors to 11 bits.
+  const double narrow = leniency_.tf32 ? 2 * 0x1p-11 + 0x1p-22 : 0;
+  PartialSum partial;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double product = a[i].value * b[i].value;
+    partial.terms.add_product(a[i].value, b[i].value);
+    partial.allow(finite(a[i]) && finite(b[i]), product,
+                  product_error(a[i], b[i]) + narrow * std::fabs(product));
+  }
+  return partial;
+}
+
+Bounded BoundedArithmetic::total(const PartialSum& sum, double roundings) const {
+  if (sum.all_finite) {
+    return accumulated(sum.terms.value(), sum.magnitude, sum.error, roundings);
+  }
+  // A partial sum may overflow to the other infinity, and inf - inf is NaN.
+  const bool is_nan = sum.has_nan || (sum.has_inf && sum.has_minus_inf);
+  if (is_nan) return {std::nan(""), 0};
+  return {sum.has_inf ? kUnknown : -kUnknown, sum.magnitude <= limits_.largest ? 0 : kUnknown};
+}
+
+Elements BoundedArithmetic::partial_sums(const Elements& x) const {
+  PartialSum partial;
+  Elements sums;
+  for (const Bounded& each : x) {
+    partial.add(each);
+    sums.push_back(total(partial, static_cast<double>(sums.size())));
+  }
+  return sums;
+}
+
 Bounded BoundedArithmetic::prod(const Elements& x) const {
   double fraction = 1, growth = 0, decline = 0;  // sums of log2 of the factors above, below 1
   int exponent = 0;

@@ -183,15 +183,7 @@ class BoundedArithmetic final : public AnyArithmetic {
     return total(partial, steps * (static_cast<double>(x.size()) - 1));
   }
   /// Each partial sum is bounded as in sum().
-  Elements partial_sums(const Elements& x) const override {
-    PartialSum partial;
-    Elements sums;
-    for (const Bounded& each : x) {
-      partial.add(each);
-      sums.push_back(total(partial, static_cast<double>(sums.size())));
-    }
-    return sums;
-  }
+  Elements partial_sums(const Elements& x) const override;
   ///     |error| <= gamma_n sum |a_i| |b_i|
   Bounded dot(const Elements& a, const Elements& b) const override {
     return total(products(a, b), static_cast<double>(a.size()));
@@ -232,27 +224,8 @@ class BoundedArithmetic final : public AnyArithmetic {
       error += term_error;
     }
   };
-  PartialSum products(const Elements& a, const Elements& b) const {
-    // TensorFloat-32 rounds both factors to 11 bits.
-    const double narrow = leniency_.tf32 ? 2 * 0x1p-11 + 0x1p-22 : 0;
-    PartialSum partial;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      const double product = a[i].value * b[i].value;
-      partial.terms.add_product(a[i].value, b[i].value);
-      partial.allow(finite(a[i]) && finite(b[i]), product,
-                    product_error(a[i], b[i]) + narrow * std::fabs(product));
-    }
-    return partial;
-  }
-  Bounded total(const PartialSum& sum, double roundings) const {
-    if (sum.all_finite) {
-      return accumulated(sum.terms.value(), sum.magnitude, sum.error, roundings);
-    }
-    // A partial sum may overflow to the other infinity, and inf - inf is NaN.
-    const bool is_nan = sum.has_nan || (sum.has_inf && sum.has_minus_inf);
-    if (is_nan) return {std::nan(""), 0};
-    return {sum.has_inf ? kUnknown : -kUnknown, sum.magnitude <= limits_.largest ? 0 : kUnknown};
-  }
+  PartialSum products(const Elements& a, const Elements& b) const;
+  Bounded total(const PartialSum& sum, double roundings) const;
 
   /// False for an infinity or NaN that every kernel must produce.
   static bool finite(const Bounded& x) { return std::isfinite(x.value) || x.error == kUnknown; }

@@ -4,14 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <exception>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include <halfgrad/core/stream.h>
 #include <halfgrad/testing/kernel_process.h>
 #include <halfgrad/testing/moved_bits.h>
-#include <halfgrad/testing/printed.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -146,15 +144,6 @@ std::optional<std::size_t> unwritten(const std::vector<std::byte>& first,
   return std::nullopt;
 }
 
-std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_t elements) {
-  std::ostringstream message;
-  message.precision(9);
-  message << "element " << worst.index << " is " << printed(worst.got) << ", expected "
-          << printed(worst.expected) << " within " << worst.allowed << " (" << worst.used
-          << " of its budget); " << wrong << " of " << elements << " elements are wrong";
-  return message.str();
-}
-
 /// The position of the first element that differs.
 std::int64_t first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
                               std::size_t item) {
@@ -187,35 +176,6 @@ const char* name(Fault fault) {
                                    "hung",
                                    "changed after return"};
   return names[static_cast<int>(fault)];
-}
-
-CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract) {
-  const ErrorBudget budget =
-      error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
-  CaseResult result;
-  if (budget.expected.size() != output.size()) {
-    return failed(result, Fault::wrong_value,
-                  "expected " + std::to_string(budget.expected.size()) + " elements, got " +
-                      std::to_string(output.size()));
-  }
-  constexpr std::size_t kMostCompared = 20'000;  // with the maths in low precision
-  const bool has_rounded = contract.output != kFloat64 && is_floating_point(contract.output) &&
-                           output.size() <= kMostCompared;
-  const auto rounded =
-      has_rounded ? op.rounded(operands, number_format_of(contract.output)) : std::vector<double>{};
-  for (std::size_t i = 0; i < output.size(); ++i) {
-    const double expected = budget.expected[i], allowed = budget.allowed[i];
-    const double used = budget_used(output[i], expected, allowed, contract.output);
-    result.use.add(output[i], expected, allowed, contract.output);
-    if (has_rounded) result.use.compare(output[i], rounded[i], expected, contract.output);
-    if (!result.worst || used > result.worst->used) {
-      result.worst = {static_cast<std::int64_t>(i), output[i], expected, allowed, used};
-    }
-  }
-  if (result.use.over == 0) return result;
-  const std::string message = described(*result.worst, result.use.over, result.use.elements);
-  return failed(std::move(result), Fault::wrong_value, message);
 }
 
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,

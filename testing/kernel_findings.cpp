@@ -1,0 +1,59 @@
+#include <cmath>
+#include <sstream>
+
+#include <halfgrad/testing/kernel_check.h>
+
+namespace halfgrad::testing {
+namespace {
+
+/// The mean error, in ulps, from which rounding counts as biased: half of the bias of truncation.
+/// For kElementsForBias elements it is 13 standard deviations of rounding to nearest.
+constexpr double kBias = 0.25;
+constexpr std::int64_t kElementsForBias = 256;
+
+/// Describes a bias in the rounding of these elements; empty if there is none.
+std::string bias_of(const BudgetUse& use) {
+  const double outward = use.bias(), upward = use.upward_bias();
+  const double worst = std::fabs(outward) >= std::fabs(upward) ? outward : upward;
+  if (use.inexact < kElementsForBias || std::fabs(worst) < kBias) return {};
+  std::ostringstream message;
+  message.precision(3);
+  message << "results are " << std::fabs(worst) << " ulps too "
+          << (worst == outward ? outward < 0 ? "small" : "large"
+              : upward < 0     ? "low"
+                               : "high")
+          << " in the mean of " << use.inexact << " elements: expected rounding to nearest";
+  return message.str();
+}
+
+}  // namespace
+
+void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) {
+  ++cases;
+  use.add(result.use);
+  if (result.worst && (cases == 1 || result.worst->used > worst.used)) {
+    worst = *result.worst;
+    worst_case = kernel_case;
+  }
+  if (kernel_case.inputs == Hostile::ties) ties.add(result.use);
+  if (result.fault) add(*result.fault, result.message, kernel_case);
+}
+
+void KernelReport::judge_bias() {
+  std::string message = bias_of(use);
+  if (message.empty() && !(message = bias_of(ties)).empty()) {
+    message = "of exact ties, " + message + ", ties to even";
+  }
+  if (!message.empty()) add(Fault::biased, message, worst_case);
+}
+
+void KernelReport::add(Fault fault, const std::string& message, const KernelCase& kernel_case) {
+  for (KernelFinding& finding : findings) {
+    if (finding.fault != fault) continue;
+    ++finding.cases;
+    return;
+  }
+  findings.push_back({fault, message, kernel_case});
+}
+
+}  // namespace halfgrad::testing
