@@ -18,7 +18,8 @@ std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_
 }  // namespace
 
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract) {
+                        const std::vector<double>& output, const KernelContract& contract,
+                        const std::vector<double>& last) {
   const ErrorBudget budget =
       error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
   CaseResult result;
@@ -42,6 +43,9 @@ CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
       result.worst = {static_cast<std::int64_t>(i), output[i], expected, allowed, used};
     }
   }
+  result.impostors =
+      judge_impostors(op, operands, budget, contract.accumulate, contract.output, rounded, last);
+  result.expected = budget.expected;
   if (result.use.over == 0) return result;
   result.fault = Fault::wrong_value;
   result.message = described(*result.worst, result.use.over, result.use.elements);

@@ -223,8 +223,10 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   if (const std::string message = memory.out_of_bounds_write(); !message.empty()) {
     return failed(std::move(result), Fault::out_of_bounds, message);
   }
-  CaseResult changed = judge_output(op, others, memory.output().values(), contract);
+  CaseResult changed =
+      judge_output(op, others, memory.output().values(), contract, result.expected);
   result.use.add(changed.use);
+  result.impostors = both(result.impostors, changed.impostors);
   if (!changed.fault) return result;
   // Equal NaNs prove nothing: a wrong new result may be NaN as well.
   const bool stale = memory.output().bytes() == first && !std::isnan(changed.worst->got);

@@ -8,6 +8,7 @@
 #include <halfgrad/core/array.h>
 #include <halfgrad/testing/error_budget.h>
 #include <halfgrad/testing/guarded_array.h>
+#include <halfgrad/testing/impostors.h>
 
 namespace halfgrad::testing {
 
@@ -55,6 +56,8 @@ struct CaseResult {
   std::string message;  ///< describes the fault
   BudgetUse use;
   std::optional<WorstElement> worst;
+  ImpostorResults impostors{};
+  std::vector<double> expected;
 };
 
 /// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory,
@@ -69,8 +72,10 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& ou
                        const std::vector<Values>& operands, const KernelContract& contract,
                        std::int64_t runs, double seconds);
 
-/// Checks an output that was computed elsewhere.
+/// Checks an output that was computed elsewhere. `last` is the right output for other operands of
+/// the same shapes, if there are any (impostors.h).
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract);
+                        const std::vector<double>& output, const KernelContract& contract,
+                        const std::vector<double>& last = {});
 
 }  // namespace halfgrad::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -69,6 +70,12 @@ struct ShrunkCase {
   std::vector<Values> operands;
 };
 
+/// How often an impostor was tried, and the cases that accepted it.
+struct ImpostorCount {
+  std::int64_t tried = 0, accepted = 0;
+  KernelCase first;  ///< the first case that accepted it
+};
+
 struct KernelReport {
   std::string op;
   DType dtype = kFloat32, output = kFloat32, accumulate = kFloat32;
@@ -81,6 +88,7 @@ struct KernelReport {
   std::string unfinished;  ///< why the check ended early; empty if it did not
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
+  std::array<ImpostorCount, kImpostors> impostors{};
 
   /// True if a fault was found or at least one element was judged.
   bool checked() const { return !findings.empty() || use.elements > use.unjudged; }
@@ -93,6 +101,8 @@ struct KernelReport {
   void add(Fault fault, const std::string& message, const KernelCase& kernel_case);
   /// Adds a finding if the results are rounded in one direction. Called once, after all cases.
   void judge_bias();
+  /// A sentence for each impostor that every case accepts.
+  std::vector<std::string> warnings() const;
 };
 
 /// The contracts to run a kernel under: one for each layout and, for options.in_place, one in place

@@ -36,6 +36,12 @@ void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) 
     worst_case = kernel_case;
   }
   if (kernel_case.inputs == Hostile::ties) ties.add(result.use);
+  for (std::size_t i = 0; i < kImpostors; ++i) {
+    if (result.impostors[i] == ImpostorResult::not_tried) continue;
+    ++impostors[i].tried;
+    if (result.impostors[i] != ImpostorResult::accepted) continue;
+    if (impostors[i].accepted++ == 0) impostors[i].first = kernel_case;
+  }
   if (result.fault) add(*result.fault, result.message, kernel_case);
 }
 
@@ -45,6 +51,18 @@ void KernelReport::judge_bias() {
     message = "of exact ties, " + message + ", ties to even";
   }
   if (!message.empty()) add(Fault::biased, message, worst_case);
+}
+
+std::vector<std::string> KernelReport::warnings() const {
+  std::vector<std::string> all;
+  for (const Impostor impostor : kAllImpostors) {
+    const ImpostorCount& count = impostors[static_cast<std::size_t>(impostor)];
+    if (count.tried == 0 || count.accepted < count.tried) continue;
+    all.push_back("no case tells the kernel from " + std::string(name(impostor)) + ": " +
+                  (count.tried == 1 ? "the one" : "each of " + std::to_string(count.tried)) +
+                  " that tried accepts it");
+  }
+  return all;
 }
 
 void KernelReport::add(Fault fault, const std::string& message, const KernelCase& kernel_case) {

@@ -73,6 +73,12 @@ std::string json_of(const Values& values) {
          joined(values.data, json_number) + "]}";
 }
 
+std::string json_of(const ImpostorCount& count, std::string_view impostor) {
+  return json_string(std::string(impostor)) + ": {\"tried\": " + std::to_string(count.tried) +
+         ", \"accepted\": " + std::to_string(count.accepted) +
+         (count.accepted > 0 ? ", \"first\": " + json_string(to_string(count.first)) : "") + "}";
+}
+
 }  // namespace
 
 std::string to_text(const KernelReport& report) {
@@ -101,7 +107,15 @@ std::string to_text(const KernelReport& report) {
       << number(use.mean_ulps(), 3) << " mean, " << number(use.max_ulps, 3) << " at most, "
       << number(use.bias(), 2) << " bias\n  error         "
       << number(use.relative_to_low_precision(), 3) << " of that of the same maths, each operation "
-      << "rounded to " << report.output << '\n';
+      << "rounded to " << report.output << "\n  vacuous for   "
+      << joined(kAllImpostors,
+                [&](Impostor impostor) {
+                  const ImpostorCount& count = report.impostors[static_cast<std::size_t>(impostor)];
+                  return std::string(name(impostor)) + ' ' + std::to_string(count.accepted) +
+                         " of " + std::to_string(count.tried);
+                })
+      << " cases\n";
+  for (const std::string& warning : report.warnings()) out << "  warning: " << warning << '\n';
   if (!report.shrunk) return out.str();
   const ShrunkCase& shrunk = *report.shrunk;
   out << "  smallest case m = " << shrunk.dims.m << ", n = " << shrunk.dims.n
@@ -145,7 +159,13 @@ std::string to_json(const KernelReport& report) {
                          ", \"cases\": " + std::to_string(finding.cases) + "}";
                 })
       << "], \"unfinished\": " << json_string(report.unfinished)
-      << ", \"repeated\": " << json_string(report.repeated);
+      << ", \"repeated\": " << json_string(report.repeated) << ", \"impostors\": {"
+      << joined(kAllImpostors,
+                [&](Impostor impostor) {
+                  return json_of(report.impostors[static_cast<std::size_t>(impostor)],
+                                 name(impostor));
+                })
+      << "}, \"warnings\": [" << joined(report.warnings(), json_string) << "]";
   if (report.shrunk) {
     out << ", \"breaks_at_k\": " << report.breaks_at_k()
         << ", \"smallest_case\": {\"fault\": " << json_string(name(report.shrunk->fault))
