@@ -166,7 +166,9 @@ class BoundedArithmetic final : public AnyArithmetic {
     const bool both_finite = finite(best) && finite(usual);
     const bool same =
         best.value == usual.value || (std::isnan(best.value) && std::isnan(usual.value));
-    if (!both_finite) return same ? best : Bounded{best.value, kUnknown};
+    if (!both_finite) {
+      return same && usual.error < kUnknown ? best : Bounded{best.value, kUnknown};
+    }
     const double distance = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
     return {best.value, std::fmax(best.error, distance + usual.error),
             best.overflows && usual.overflows};

@@ -52,11 +52,11 @@ std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<Hosti
 
 class KernelCheck {
  public:
-  KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
+  KernelCheck(const Kernel& kernel, const KernelOp& op, const KernelCheckOptions& options)
       : kernel_(options.own_process ? kernel_in_process(kernel, options.timeout) : kernel),
-        op_(kernel_op(name)),
+        op_(op),
         options_(options) {
-    report_.op = name;
+    report_.op = op.name;
     report_.dtype = options.dtype;
     report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
     report_.accumulate = options.accumulate          ? *options.accumulate
@@ -268,6 +268,10 @@ std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& 
 
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options) {
+  return check_op(kernel, kernel_op(op), options);
+}
+
+KernelReport check_op(const Kernel& kernel, const KernelOp& op, const KernelCheckOptions& options) {
   return KernelCheck(kernel, op, options).report();
 }
 
