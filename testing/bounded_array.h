@@ -57,7 +57,7 @@ class BoundedArray {
   Shape sizes_;
   std::shared_ptr<const Elements> elements_;
   std::shared_ptr<const detail::BoundedNode> node_;        // how a derivative goes on from here
-  std::shared_ptr<const detail::BoundedFactors> factors_;  // of a matrix product
+  std::shared_ptr<const detail::BoundedFactors> factors_;  // if it is a matrix product
 };
 
 /// The results of a formula: one array, or several.

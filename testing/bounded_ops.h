@@ -94,6 +94,11 @@ BoundedArray layer_norm(const BoundedArray& x, const Shape& normalized_shape,
 BoundedArray rms_norm(const BoundedArray& x, const Shape& normalized_shape,
                       const BoundedArray& weight = {}, double eps = 1e-5);
 
+/// Attention of query [b, m, d], key [b, n, d] and value [b, n, e]: the output [b, m, e] and the
+/// logsumexp of the scores q k^T / sqrt(d), [b, m]. If it is causal, query i sees the keys up to i.
+BoundedArrays scaled_dot_product_attention(const BoundedArray& query, const BoundedArray& key,
+                                           const BoundedArray& value, bool is_causal = false);
+
 BoundedArray expand(const BoundedArray& x, const Shape& sizes);
 BoundedArray permute(const BoundedArray& x, const Shape& dims);
 BoundedArray unsqueeze(const BoundedArray& x, std::int64_t dim);

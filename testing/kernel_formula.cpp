@@ -21,41 +21,69 @@ std::vector<BoundedArray> arrays_of(const Arithmetic& arithmetic,
   return arrays;
 }
 
-/// The result of the formula in this arithmetic.
-BoundedArray evaluated(const KernelFormula& formula, const Arithmetic& arithmetic,
-                       const std::vector<Values>& operands) {
+/// The results of the formula in this arithmetic.
+BoundedArrays evaluated(const KernelFormula& formula, const Arithmetic& arithmetic,
+                        const std::vector<Values>& operands) {
   const BoundedArrays results = formula.reference(arrays_of(arithmetic, operands));
-  if (results.size() != 1 || !results[0].defined()) {
-    fail(formula.name, "expected one result of the reference, got {}", results.size());
+  const bool fits =
+      formula.outputs.empty() ? results.size() > 0 : results.size() == formula.outputs.size();
+  if (!fits) {
+    fail(formula.name, "expected {} results of the reference, got {}",
+         std::max<std::size_t>(1, formula.outputs.size()), results.size());
   }
-  return results[0];
+  for (const BoundedArray& result : results) {
+    if (!result.defined()) fail(formula.name, "expected defined results of the reference");
+  }
+  return results;
 }
 
-/// The shape of the result, found by evaluating the formula once for each size.
-class ResultShape {
- public:
-  explicit ResultShape(KernelFormula formula) : formula_(std::move(formula)) {}
+/// The elements of all results.
+Elements elements_of(const BoundedArrays& results) {
+  Elements all;
+  for (const BoundedArray& each : results) {
+    all.insert(all.end(), each.elements().begin(), each.elements().end());
+  }
+  return all;
+}
 
-  Shape at(const Dims& dims) {
+/// The shapes of the results, found by evaluating the formula once for each size.
+class ResultShapes {
+ public:
+  explicit ResultShapes(KernelFormula formula) : formula_(std::move(formula)) {}
+
+  std::vector<Shape> at(const Dims& dims) {
     const std::scoped_lock lock(mutex_);
-    for (const auto& [known, shape] : known_) {
-      if (known == dims) return shape;
+    for (const auto& [known, shapes] : known_) {
+      if (known == dims) return shapes;
     }
     std::vector<Values> zeros;
     for (const OperandSpec& spec : formula_.inputs.at(dims)) {
       zeros.push_back(
           {spec.sizes, std::vector<double>(static_cast<std::size_t>(numel(spec.sizes)))});
     }
-    const Shape shape = evaluated(formula_, std::make_shared<AnyArithmetic>(), zeros).sizes();
-    known_.emplace_back(dims, shape);
-    return shape;
+    std::vector<Shape> shapes;
+    for (const BoundedArray& each : evaluated(formula_, std::make_shared<AnyArithmetic>(), zeros)) {
+      shapes.push_back(each.sizes());
+    }
+    known_.emplace_back(dims, shapes);
+    return shapes;
   }
 
  private:
   KernelFormula formula_;
   std::mutex mutex_;
-  std::vector<std::pair<Dims, Shape>> known_;
+  std::vector<std::pair<Dims, std::vector<Shape>>> known_;
 };
+
+constexpr Dims kExample{5, 3, 7};
+
+std::vector<OutputSpec> outputs_of(const KernelFormula& formula, std::size_t count) {
+  std::vector<OutputSpec> outputs = formula.outputs;
+  for (std::size_t i = outputs.size(); count > 1 && i < count; ++i) {
+    outputs.push_back({.name = "output " + std::to_string(i)});
+  }
+  return outputs;
+}
 
 /// Whether an operand has indices into a dimension that this size makes empty.
 bool has_indices_below_zero(const FormulaInputs& inputs, std::int64_t Dims::*dim) {
@@ -69,18 +97,16 @@ bool has_indices_below_zero(const FormulaInputs& inputs, std::int64_t Dims::*dim
 
 /// Whether every operand and the result are [m, n].
 bool is_elementwise(const KernelOp& op) {
-  const Dims dims{5, 3, 7};
-  const std::vector<OperandSpec> specs = op.operands(dims);
-  return op.output(dims) == Shape{5, 3} &&
+  const std::vector<OperandSpec> specs = op.operands(kExample);
+  return op.outputs.empty() && op.output(kExample) == Shape{5, 3} &&
          std::all_of(specs.begin(), specs.end(), [](const OperandSpec& spec) {
            return spec.sizes == Shape{5, 3};
          });
 }
 
 std::string signature_of(const KernelFormula& formula) {
-  const Dims dims{5, 3, 7};
   std::string text;
-  for (const OperandSpec& spec : formula.inputs.at(dims)) {
+  for (const OperandSpec& spec : formula.inputs.at(kExample)) {
     text += (text.empty() ? "" : ", ") + to_string(spec.sizes);
   }
   return text + " for m = 5, n = 3, k = 7";
@@ -137,20 +163,27 @@ KernelOp kernel_op(const KernelFormula& formula) {
   if (formula.name.empty() || !formula.reference || formula.inputs.at({}).empty()) {
     fail("kernel_op", "expected a formula with a name, inputs and a reference");
   }
-  const auto shape = std::make_shared<ResultShape>(formula);
+  const auto shapes = std::make_shared<ResultShapes>(formula);
   KernelOp op;
   op.name = formula.name;
-  op.signature = signature_of(formula);
+  op.signature = formula.signature.empty() ? signature_of(formula) : formula.signature;
   op.operands = [inputs = formula.inputs](const Dims& dims) { return inputs.at(dims); };
-  op.output = [shape](const Dims& dims) { return shape->at(dims); };
+  op.output = [shapes](const Dims& dims) { return shapes->at(dims)[0]; };
+  op.outputs = outputs_of(formula, shapes->at(kExample).size());
+  op.output_shapes = [shapes](const Dims& dims) { return shapes->at(dims); };
   op.output_dtype = [](DType dtype) { return dtype; };
   op.bounded = [formula](const std::vector<Values>& in, DType accumulate, DType output,
                          const Leniency& leniency) {
     const auto arithmetic = std::make_shared<BoundedArithmetic>(accumulate, output, leniency);
-    return evaluated(formula, arithmetic, in).elements();
+    return elements_of(evaluated(formula, arithmetic, in));
   };
   op.rounded = [formula](const std::vector<Values>& in, const NumberFormat& format) {
-    return evaluated(formula, std::make_shared<RoundedArithmetic>(format), in).values().data;
+    std::vector<double> values;
+    for (const Bounded& each :
+         elements_of(evaluated(formula, std::make_shared<RoundedArithmetic>(format), in))) {
+      values.push_back(each.value);
+    }
+    return values;
   };
   op.admitted = formula.admitted;
   op.least = formula.least;
@@ -165,24 +198,35 @@ KernelOp kernel_op(const KernelFormula& formula) {
 }
 
 KernelFormula gradient(const KernelFormula& formula, std::size_t input) {
+  KernelFormula backward = gradients(formula, {input});
+  backward.outputs = {};
+  return backward;
+}
+
+KernelFormula gradients(const KernelFormula& formula, const std::vector<std::size_t>& inputs) {
   const std::size_t count = formula.inputs.at({}).size();
-  if (input >= count) {
-    fail("gradient", "expected an input below {}, got {}", count, input);
-  }
-  const auto shape = std::make_shared<ResultShape>(formula);
   KernelFormula backward = formula;
   backward.name = formula.name + "_backward";
-  backward.inputs = FormulaInputs::Function([formula, shape](const Dims& dims) {
+  backward.outputs = {};
+  for (const std::size_t input : inputs) {
+    if (input >= count) fail("gradient", "expected an input below {}, got {}", count, input);
+    backward.outputs.push_back({.name = "d" + std::to_string(input)});
+  }
+  const auto shapes = std::make_shared<ResultShapes>(formula);
+  backward.inputs = FormulaInputs::Function([formula, shapes](const Dims& dims) {
     std::vector<OperandSpec> specs = formula.inputs.at(dims);
-    specs.push_back({.sizes = shape->at(dims)});
+    for (const Shape& sizes : shapes->at(dims)) specs.push_back({.sizes = sizes});
     return specs;
   });
-  backward.reference = [reference = formula.reference,
-                        input](const std::vector<BoundedArray>& in) -> BoundedArrays {
-    std::vector<BoundedArray> variables(in.begin(), in.end() - 1);
-    variables[input] = variable(variables[input]);
-    const BoundedArrays results = reference(variables);
-    return gradient(results, {variables[input]}, {in.back()});
+  backward.reference = [reference = formula.reference, count,
+                        inputs](const std::vector<BoundedArray>& in) -> BoundedArrays {
+    const auto last = in.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<BoundedArray> operands(in.begin(), last), variables;
+    for (const std::size_t input : inputs) {
+      operands[input] = variable(operands[input]);
+      variables.push_back(operands[input]);
+    }
+    return gradient(reference(operands), variables, std::vector<BoundedArray>(last, in.end()));
   };
   if (formula.admitted) {
     backward.admitted = [admitted = formula.admitted, count](std::size_t operand, double x) {

@@ -32,6 +32,7 @@ class FormulaSize {
 class FormulaInput {
  public:
   FormulaInput(std::initializer_list<FormulaSize> sizes) : sizes_(sizes) {}
+  static FormulaInput scalar() { return FormulaInput(std::vector<FormulaSize>()); }
   explicit FormulaInput(std::vector<FormulaSize> sizes) : sizes_(std::move(sizes)) {}
 
   /// Ordinary values lie between `low` and `high`; by default between -2 and 2. Hostile values do
@@ -70,8 +71,8 @@ class FormulaInputs {
 struct KernelFormula {
   std::string name;
   FormulaInputs inputs;
-  /// The result for these operands, written with the ops of bounded_ops.h. Their shape decides
-  /// that of the result.
+  /// The result for these operands, or several, written with the ops of bounded_ops.h. The shapes
+  /// of the outputs are theirs.
   std::function<BoundedArrays(const std::vector<BoundedArray>&)> reference;
   /// The smallest sizes for which the formula is defined.
   Dims least = {0, 0, 0};
@@ -81,6 +82,10 @@ struct KernelFormula {
   bool may_work_in_place = false;  ///< the output may be the first input
   /// Maps a hostile value x to one that the operand admits; empty if it admits every x.
   std::function<double(std::size_t operand, double x)> admitted = {};
+  /// Names of several outputs, and whether all their elements matter; "output 0" ... if left out.
+  std::vector<OutputSpec> outputs = {};
+  /// For messages, "[m, k], [k, n] -> [m, n]"; if empty, the shapes of an example.
+  std::string signature = {};
 };
 
 /// The formula as an op of the checker. Throws std::invalid_argument if the name, the operands or
@@ -93,8 +98,10 @@ KernelOp kernel_op(const KernelFormula& formula);
 KernelReport check_kernel(const Kernel& kernel, const KernelFormula& formula,
                           const KernelCheckOptions& options = {});
 
-/// The formula of the gradient by one input: its inputs are those of `formula`, then the gradient
-/// of the result. The name is that of `formula` with "_backward".
+/// The formula of the gradient by one input: its inputs are those of `formula`, then the gradients
+/// of the results. The name is that of `formula` with "_backward".
 KernelFormula gradient(const KernelFormula& formula, std::size_t input);
+/// The formula of the gradients by several inputs: one output for each, called "d0" for input 0.
+KernelFormula gradients(const KernelFormula& formula, const std::vector<std::size_t>& inputs);
 
 }  // namespace halfgrad::testing

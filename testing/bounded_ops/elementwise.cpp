@@ -24,7 +24,8 @@ bool may_start(const BoundedArray& product, const BoundedArray& other) {
 }  // namespace
 
 BoundedArray constant(const BoundedArray& like, double value) {
-  return {like.arithmetic(), {}, {like.math().constant(value)}};
+  const AnyArithmetic& a = like.math();
+  return {like.arithmetic(), {}, {std::isfinite(value) ? a.constant(value) : a.number(value)}};
 }
 
 BoundedArray zeros_like(const BoundedArray& x) {
