@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -112,21 +113,27 @@ class DeviceCopy {
 Kernel load_cuda_kernel(const std::string& library, const std::string& symbol) {
   const detail::KernelSymbol kernel = detail::load_symbol(library, symbol);
   const auto cuda = std::make_shared<const CudaRuntime>(kernel.library, library);
-  return [kernel, cuda](const std::vector<Array>& inputs, const Array& output) {
+  return [kernel, cuda](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
     std::vector<DeviceCopy> copies;
-    std::vector<halfgrad_tensor> tensors;
-    std::size_t result = inputs.size();
+    std::vector<halfgrad_tensor> tensors, results;
     for (const Array& input : inputs) {
-      if (input.data() == output.data()) result = copies.size();  // in place
       copies.emplace_back(*cuda, input);
       tensors.push_back(copies.back().tensor(input));
     }
-    if (result == inputs.size()) copies.emplace_back(*cuda, output);
-    const halfgrad_tensor written = copies[result].tensor(output);
+    for (const Array& output : outputs) {
+      const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const Array& input) {
+        return input.data() == output.data();  // in place
+      });
+      if (same == inputs.end()) copies.emplace_back(*cuda, output);
+      const auto& copy = same == inputs.end()
+                             ? copies.back()
+                             : copies[static_cast<std::size_t>(same - inputs.begin())];
+      results.push_back(copy.tensor(output));
+    }
     const int code = kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()),
-                                     &written, nullptr);
+                                     results.data(), nullptr);
     if (code != 0) cuda->forget_error();
-    detail::expect_success(code, kernel.name, inputs, output);
+    detail::expect_success(code, kernel.name, inputs, outputs);
     cuda->synchronize(kernel.name);
     for (const DeviceCopy& copy : copies) copy.copy_back(*cuda);
   };

@@ -10,10 +10,21 @@ BoundedArithmetic::PartialSum BoundedArithmetic::products(const Elements& a,
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double product = a[i].value * b[i].value;
     partial.terms.add_product(a[i].value, b[i].value);
-    partial.allow(finite(a[i]) && finite(b[i]), product,
-                  product_error(a[i], b[i]) + narrow * std::fabs(product));
+    if (finite(a[i]) && finite(b[i])) {
+      partial.allow(true, product, product_error(a[i], b[i]) + narrow * std::fabs(product));
+    } else {
+      const Bounded infinite = scaled_infinity(product, a[i], b[i]);
+      partial.allow(infinite.error == kUnknown, product, infinite.error);
+    }
   }
   return partial;
+}
+
+// An operand that may be 0, or of the other sign, decides between NaN and both infinities.
+Bounded BoundedArithmetic::scaled_infinity(double y, const Bounded& a, const Bounded& b) {
+  const bool has_nan = std::isnan(a.value) || std::isnan(b.value);
+  const bool is_known = has_nan || (sign_is_known(a) && sign_is_known(b));
+  return is_known ? from_infinite(y, a, b) : Bounded{y, kUnknown};
 }
 
 Bounded BoundedArithmetic::total(const PartialSum& sum, double roundings) const {
@@ -24,6 +35,12 @@ Bounded BoundedArithmetic::total(const PartialSum& sum, double roundings) const 
   const bool is_nan = sum.has_nan || (sum.has_inf && sum.has_minus_inf);
   if (is_nan) return {std::nan(""), 0};
   return {sum.has_inf ? kUnknown : -kUnknown, sum.magnitude <= limits_.largest ? 0 : kUnknown};
+}
+
+Bounded BoundedArithmetic::log(const Bounded& x) const {
+  const double error = x.error < x.value ? -std::log1p(-x.error / x.value) : kUnknown;
+  return rounded(std::log(x.value), x.error > 0 ? error : 0,
+                 finite(x) && (x.value >= 0 || x.error > 0), kFunctionRoundoffs);
 }
 
 Elements BoundedArithmetic::partial_sums(const Elements& x) const {

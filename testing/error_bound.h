@@ -63,17 +63,16 @@ class BoundedArithmetic final : public AnyArithmetic {
   }
   Bounded sub(const Bounded& a, const Bounded& b) const override { return add(a, neg(b)); }
   Bounded mul(const Bounded& a, const Bounded& b) const override {
-    const double y = a.value * b.value;
-    return finite(a) && finite(b) ? rounded(y, product_error(a, b)) : from_infinite(y, a, b);
+    if (!finite(a) || !finite(b)) return scaled_infinity(a.value * b.value, a, b);
+    return rounded(a.value * b.value, product_error(a, b));
   }
   /// Allows a product with a reciprocal: two roundings.
   Bounded div(const Bounded& a, const Bounded& b) const override {
     const double y = a.value / b.value;
     if (b.value == 0 && b.error == 0) {
-      const bool sign_is_known = a.error == 0 || a.error < std::fabs(a.value);
-      return {y, sign_is_known ? 0 : kUnknown};
+      return {y, sign_is_known(a) ? 0 : kUnknown};
     }
-    if (!finite(a) || !finite(b)) return from_infinite(y, a, b);
+    if (!finite(a) || !finite(b)) return scaled_infinity(y, a, b);
     const double smallest = std::fmax(0, std::fabs(b.value) - b.error);
     double error = (a.error + std::fabs(y) * b.error) / smallest + limits_.smallest;
     // The reciprocal of a tiny b overflows, that of a huge one is subnormal.
@@ -114,11 +113,7 @@ class BoundedArithmetic final : public AnyArithmetic {
   Bounded expm1(const Bounded& x) const override {
     return function(std::expm1(x.value), x, std::exp(x.value + x.error));
   }
-  Bounded log(const Bounded& x) const override {
-    const double error = x.error < x.value ? -std::log1p(-x.error / x.value) : kUnknown;
-    return rounded(std::log(x.value), x.error > 0 ? error : 0,
-                   finite(x) && (x.value >= 0 || x.error > 0), kFunctionRoundoffs);
-  }
+  Bounded log(const Bounded& x) const override;
   Bounded log1p(const Bounded& x) const override {
     const double nearest = 1 + x.value - x.error;
     return function(std::log1p(x.value), x, nearest > 0 ? 1 / nearest : kUnknown);
@@ -166,7 +161,9 @@ class BoundedArithmetic final : public AnyArithmetic {
     const bool both_finite = finite(best) && finite(usual);
     const bool same =
         best.value == usual.value || (std::isnan(best.value) && std::isnan(usual.value));
-    if (!both_finite) return same ? best : Bounded{best.value, kUnknown};
+    if (!both_finite) {
+      return same && usual.error < kUnknown ? best : Bounded{best.value, kUnknown};
+    }
     const double distance = best.value == usual.value ? 0 : std::fabs(best.value - usual.value);
     return {best.value, std::fmax(best.error, distance + usual.error),
             best.overflows && usual.overflows};
@@ -229,6 +226,11 @@ class BoundedArithmetic final : public AnyArithmetic {
 
   /// False for an infinity or NaN that every kernel must produce.
   static bool finite(const Bounded& x) { return std::isfinite(x.value) || x.error == kUnknown; }
+  static bool sign_is_known(const Bounded& x) {
+    return x.error == 0 || x.error < std::fabs(x.value);
+  }
+  /// The product or quotient y of an infinity or NaN.
+  static Bounded scaled_infinity(double y, const Bounded& a, const Bounded& b);
   static double nearest_to_zero(const Bounded& x) {
     return std::fmax(0, std::fabs(x.value) - x.error);
   }

@@ -9,28 +9,59 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// Adds the error of storing a result in the dtype of an output.
+class Storage {
+ public:
+  Storage(const KernelOp& op, DType accumulate, DType output, const Leniency& leniency)
+      : op_(op), output_(output), limits_(limits_of(output)), leniency_(leniency) {
+    same_range_ = limits_.largest <= limits_of(accumulate).largest;
+    normal_ = limits_.smallest / (2 * limits_.roundoff);
+  }
+
+  void add(const Bounded& y, ErrorBudget& budget) const {
+    const bool infinite = y.overflows && same_range_;
+    const double magnitude = std::fabs(y.value) + y.error;
+    const bool exact = op_.bitwise || infinite || !std::isfinite(y.value);
+    budget.expected.push_back(infinite      ? std::copysign(kInfinity, y.value)
+                              : op_.bitwise ? rounded_to(output_, y.value)
+                                            : y.value);
+    budget.allowed.push_back(y.error == kInfinity && !infinite ? kInfinity
+                             : exact                           ? 0
+                                     : y.error + limits_.roundoff * magnitude +
+                                           ulp_at(magnitude, output_));
+    double& allowed = budget.allowed.back();
+    if (leniency_.flush_subnormals && magnitude < normal_) allowed = std::max(allowed, magnitude);
+    if (leniency_.any_nan && std::isnan(y.value)) allowed = kInfinity;
+  }
+
+ private:
+  const KernelOp& op_;
+  DType output_;
+  FormatLimits limits_;
+  const Leniency& leniency_;
+  bool same_range_;
+  double normal_;
+};
+
 }  // namespace
 
 ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
-                         DType output, const Leniency& leniency) {
+                         DType output, const Leniency& leniency,
+                         const std::vector<std::size_t>& counts) {
   ErrorBudget budget;
-  const FormatLimits limits = limits_of(output);
-  const bool same_range = limits.largest <= limits_of(accumulate).largest;
-  for (const Bounded& y : op.bounded(operands, accumulate, output, leniency)) {
-    const bool infinite = y.overflows && same_range;
-    const double magnitude = std::fabs(y.value) + y.error;
-    const bool exact = op.bitwise || infinite || !std::isfinite(y.value);
-    budget.expected.push_back(infinite     ? std::copysign(kInfinity, y.value)
-                              : op.bitwise ? rounded_to(output, y.value)
-                                           : y.value);
-    budget.allowed.push_back(y.error == kInfinity && !infinite ? kInfinity
-                             : exact                           ? 0
-                                     : y.error + limits.roundoff * magnitude +
-                                           ulp_at(magnitude, output));
-    double& allowed = budget.allowed.back();
-    const double normal = limits.smallest / (2 * limits.roundoff);
-    if (leniency.flush_subnormals && magnitude < normal) allowed = std::max(allowed, magnitude);
-    if (leniency.any_nan && std::isnan(y.value)) allowed = kInfinity;
+  const std::vector<Bounded> results = op.bounded(operands, accumulate, output, leniency);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, op.outputs.size()); ++i) {
+    const std::size_t end = i < counts.size() ? first + counts[i] : results.size();
+    const Storage storage(op, accumulate, output_dtype(op, i, output), leniency);
+    const bool masked = i < op.outputs.size() && op.outputs[i].matters;
+    const std::vector<bool> matters =
+        masked ? op.outputs[i].matters(operands) : std::vector<bool>();
+    for (std::size_t at = first; at < std::min(end, results.size()); ++at) {
+      storage.add(results[at], budget);
+      if (masked && !matters[at - first]) budget.allowed.back() = kInfinity;
+    }
+    first = end;
   }
   return budget;
 }

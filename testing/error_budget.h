@@ -25,9 +25,11 @@ struct ErrorBudget {
 };
 
 /// The budget of op(operands) for a kernel that keeps intermediate results in dtype `accumulate`
-/// and stores dtype `output`.
+/// and stores dtype `output`. Several outputs follow each other; `counts` are then their elements,
+/// and those that do not matter have an infinite budget.
 ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands, DType accumulate,
-                         DType output, const Leniency& leniency = {});
+                         DType output, const Leniency& leniency = {},
+                         const std::vector<std::size_t>& counts = {});
 
 /// The part of `allowed` that `got` uses; above 1 it is wrong. NaN must be NaN. Infinity is right
 /// if the value overflows, or may overflow within its budget. Signs of zeros are not compared.

@@ -21,8 +21,11 @@ struct CallArray {
 inline constexpr std::size_t kMostArrays = 16;
 
 struct KernelCall {
-  std::uint32_t count = 0;  // number of arrays, the last of which is the output
+  std::uint32_t count = 0;    // number of arrays
+  std::uint32_t outputs = 1;  // the last of them
   std::array<CallArray, kMostArrays> arrays{};
+
+  std::size_t first_output() const { return count - outputs; }
 
   // The answer.
   bool threw = false;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,12 +8,9 @@
 #include <halfgrad/testing/error_budget.h>
 #include <halfgrad/testing/guarded_array.h>
 #include <halfgrad/testing/impostors.h>
+#include <halfgrad/testing/kernel.h>
 
 namespace halfgrad::testing {
-
-/// A kernel under test: writes op(inputs) to every element of `output`. All arrays are on the
-/// device of the check's options; a GPU kernel runs on current_stream(output.device()).
-using Kernel = std::function<void(const std::vector<Array>& inputs, const Array& output)>;
 
 /// The faults of a kernel that the check can find.
 enum class Fault : std::uint8_t {
@@ -49,6 +45,7 @@ struct KernelContract {
 struct WorstElement {
   std::int64_t index = 0;  ///< in row-major order
   double got = 0, expected = 0, allowed = 0, used = 0;
+  std::string output;  ///< name of the output that has the element, if there are several
 };
 
 struct CaseResult {
@@ -60,22 +57,26 @@ struct CaseResult {
   std::vector<double> expected;
 };
 
-/// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory,
-/// unless they are empty. Errors outside the kernel, such as a failed allocation, are thrown.
-CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
+/// Runs a kernel with outputs of these shapes twice on `operands`, then on `others` of the same
+/// shapes in the same memory, unless they are empty. Errors outside the kernel, such as a failed
+/// allocation, are thrown.
+CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<Shape>& outputs,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract);
 
 /// Runs a kernel `runs` times on `operands`, until `seconds` have passed, and compares the bits of
 /// the outputs; waits before the last comparison for work that arrives late.
-CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
+CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const std::vector<Shape>& outputs,
                        const std::vector<Values>& operands, const KernelContract& contract,
                        std::int64_t runs, double seconds);
 
-/// Checks an output that was computed elsewhere. `last` is the right output for other operands of
-/// the same shapes, if there are any (impostors.h).
+/// Checks outputs that were computed elsewhere. `last` are the right outputs, one after the other,
+/// for other operands of the same shapes, if there are any (impostors.h).
+CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands,
+                         const std::vector<std::vector<double>>& outputs,
+                         const KernelContract& contract, const std::vector<double>& last = {});
+/// Checks the output of an op that has one.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract,
-                        const std::vector<double>& last = {});
+                        const std::vector<double>& output, const KernelContract& contract);
 
 }  // namespace halfgrad::testing

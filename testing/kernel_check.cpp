@@ -50,13 +50,22 @@ std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<Hosti
   return operands;
 }
 
+void expect_outputs(const Kernel& kernel, const KernelOp& op) {
+  if (op.outputs.size() < 2 || kernel.takes_outputs()) return;
+  halfgrad::detail::fail("check_kernel",
+                         "expected a kernel (inputs, outputs), as {} has {} outputs, got one of a "
+                         "single output",
+                         op.name, op.outputs.size());
+}
+
 class KernelCheck {
  public:
-  KernelCheck(const Kernel& kernel, const std::string& name, const KernelCheckOptions& options)
+  KernelCheck(const Kernel& kernel, const KernelOp& op, const KernelCheckOptions& options)
       : kernel_(options.own_process ? kernel_in_process(kernel, options.timeout) : kernel),
-        op_(kernel_op(name)),
+        op_(op),
         options_(options) {
-    report_.op = name;
+    expect_outputs(kernel, op);
+    report_.op = op.name;
     report_.dtype = options.dtype;
     report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
     report_.accumulate = options.accumulate          ? *options.accumulate
@@ -138,7 +147,7 @@ class KernelCheck {
     if (ended() || contains(options_.without, kernel_case.inputs)) return;
     if (options_.progress) options_.progress(report_.cases + 1, total_);
     const CaseResult result =
-        run_case(kernel_, op_, op_.output(kernel_case.dims),
+        run_case(kernel_, op_, output_shapes(op_, kernel_case.dims),
                  operands_of_kind(op_, operands, kernel_case), others, kernel_case.contract);
     report_.add(result, kernel_case);
     if (result.fault) note_failure(*result.fault, kernel_case);
@@ -167,14 +176,15 @@ class KernelCheck {
     KernelCase repeated{.dims = {}, .contract = contracts_.front(), .seed = options_.seed};
     std::int64_t most = -1;
     for (const Dims& dims : dims_) {
-      const std::int64_t elements = numel(op_.output(dims));
+      std::int64_t elements = 0;
+      for (const Shape& shape : output_shapes(op_, dims)) elements += numel(shape);
       if (elements <= most || elements > kMostElements) continue;
       most = elements;
       repeated.dims = dims;
     }
     if (most <= 0 || runs < 2 || contains(options_.without, Hostile::normal)) return;
     const CaseResult result =
-        repeat_case(kernel_, op_, op_.output(repeated.dims), case_operands(op_, repeated),
+        repeat_case(kernel_, op_, output_shapes(op_, repeated.dims), case_operands(op_, repeated),
                     repeated.contract, runs, options_.repeat ? kNoLimit : kRepeatSeconds);
     if (result.fault) report_.add(*result.fault, result.message, repeated);
   }
@@ -184,7 +194,7 @@ class KernelCheck {
   void shrink_failure() {
     constexpr int kRuns = 5;
     const RunCase alone = [&](const Dims& dims, const std::vector<Values>& operands) {
-      return run_case(kernel_, op_, op_.output(dims), operands, operands,
+      return run_case(kernel_, op_, output_shapes(op_, dims), operands, operands,
                       smallest_failure_->contract);
     };
     for (const KernelCase& failure : {*smallest_failure_, changed(*smallest_failure_)}) {
@@ -268,6 +278,10 @@ std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& 
 
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options) {
+  return check_op(kernel, kernel_op(op), options);
+}
+
+KernelReport check_op(const Kernel& kernel, const KernelOp& op, const KernelCheckOptions& options) {
   return KernelCheck(kernel, op, options).report();
 }
 

@@ -126,6 +126,11 @@ CheckDims check_dims_of(const KernelOp& op);
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 
+/// Runs `kernel` as an op that is not in the list: one with other functions, or of a formula
+/// (kernel_formula.h).
+KernelReport check_op(const Kernel& kernel, const KernelOp& op,
+                      const KernelCheckOptions& options = {});
+
 /// Draws the operands of a case.
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case);
 

@@ -43,24 +43,24 @@ halfgrad_tensor to_abi(const Array& array) {
 }
 
 void expect_success(int code, const std::string& symbol, const std::vector<Array>& inputs,
-                    const Array& output) {
+                    const std::vector<Array>& outputs) {
   if (code == 0) return;
   throw std::runtime_error(symbol + " returned " + std::to_string(code) + " for " +
-                           dtypes_of(inputs) + " -> " + std::string(name(output.dtype())));
+                           dtypes_of(inputs) + " -> " + dtypes_of(outputs));
 }
 
 }  // namespace detail
 
 Kernel load_kernel(const std::string& library, const std::string& symbol) {
   const detail::KernelSymbol kernel = detail::load_symbol(library, symbol);
-  return [kernel](const std::vector<Array>& inputs, const Array& output) {
-    std::vector<halfgrad_tensor> tensors;
+  return [kernel](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+    std::vector<halfgrad_tensor> tensors, results;
     for (const Array& input : inputs) tensors.push_back(detail::to_abi(input));
-    const halfgrad_tensor result = detail::to_abi(output);
-    void* const stream = current_stream(output.device()).native();
-    const int code =
-        kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()), &result, stream);
-    detail::expect_success(code, kernel.name, inputs, output);
+    for (const Array& output : outputs) results.push_back(detail::to_abi(output));
+    void* const stream = current_stream(outputs.front().device()).native();
+    const int code = kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()),
+                                     results.data(), stream);
+    detail::expect_success(code, kernel.name, inputs, outputs);
   };
 }
 

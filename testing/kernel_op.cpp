@@ -18,15 +18,31 @@ namespace {
 
 using detail::Specs;
 
+template <class... Lists>
+std::vector<KernelOp> joined(const Lists&... lists) {
+  std::vector<KernelOp> all;
+  for (auto list : {lists...}) {
+    for (KernelOp& op : list()) all.push_back(std::move(op));
+  }
+  return all;
+}
+
 const std::vector<KernelOp>& composites() {
-  static const std::vector<KernelOp> ops = [] {
-    std::vector<KernelOp> all;
-    for (auto list : {detail::row_ops, detail::product_ops, detail::loss_ops, detail::index_ops}) {
-      for (KernelOp& op : list()) all.push_back(std::move(op));
-    }
-    return all;
-  }();
+  static const std::vector<KernelOp> ops =
+      joined(detail::row_ops, detail::product_ops, detail::loss_ops, detail::index_ops);
   return ops;
+}
+
+/// The ops that are stated as formulas on this side, without a page in autograd/ops/.
+const std::vector<KernelOp>& formulas() {
+  static const std::vector<KernelOp> ops = joined(detail::backward_ops, detail::optimizer_ops);
+  return ops;
+}
+
+std::vector<std::string> names_of(const std::vector<KernelOp>& ops) {
+  std::vector<std::string> names;
+  for (const KernelOp& op : ops) names.push_back(op.name);
+  return names;
 }
 
 /// An elementwise op, or one that only moves elements, from its entry in the table.
@@ -102,7 +118,9 @@ void expect_memory(const KernelOp& op, const Dims& dims) {
     elements = 0;
     for (const OperandSpec& spec : op.operands(dims)) elements += count(spec.sizes);
   }
-  if (elements <= most) elements += count(op.output(dims));
+  if (elements <= most) {
+    for (const Shape& shape : output_shapes(op, dims)) elements += count(shape);
+  }
   if (elements <= most) return;
   std::ostringstream message;
   message.precision(3);
@@ -116,13 +134,28 @@ void expect_memory(const KernelOp& op, const Dims& dims) {
 }  // namespace
 
 KernelOp kernel_op(const std::string& name) {
-  for (const KernelOp& op : composites()) {
-    if (op.name == name) return op;
+  for (const auto* ops : {&composites(), &formulas()}) {
+    for (const KernelOp& op : *ops) {
+      if (op.name == name) return op;
+    }
   }
   for (const OpEntry& entry : all_ops()) {
     if (entry.name == name) return from_table(entry);
   }
   halfgrad::detail::fail("kernel_op", "expected the name of an op in docs/ops.md, got {}", name);
+}
+
+std::vector<Shape> output_shapes(const KernelOp& op, const Dims& dims) {
+  return op.outputs.empty() ? std::vector<Shape>{op.output(dims)} : op.output_shapes(dims);
+}
+
+DType output_dtype(const KernelOp& op, std::size_t output, DType first) {
+  const bool wide = output < op.outputs.size() && op.outputs[output].wide;
+  return wide ? promote_types(first, kFloat32) : first;
+}
+
+std::string of_output(const KernelOp& op, std::size_t output) {
+  return output < op.outputs.size() ? " of " + op.outputs[output].name : std::string();
 }
 
 void expect_dims(const KernelOp& op, const Dims& dims) {
@@ -159,10 +192,7 @@ Dims dims_of(const KernelOp& op, const std::vector<Values>& operands) {
   halfgrad::detail::fail(op.name, "expected operands {}, got {}", op.signature, shapes);
 }
 
-std::vector<std::string> composite_kernel_ops() {
-  std::vector<std::string> names;
-  for (const KernelOp& op : composites()) names.push_back(op.name);
-  return names;
-}
+std::vector<std::string> composite_kernel_ops() { return names_of(composites()); }
+std::vector<std::string> formula_kernel_ops() { return names_of(formulas()); }
 
 }  // namespace halfgrad::testing

@@ -16,6 +16,16 @@ struct Dims {
   friend bool operator==(const Dims&, const Dims&) = default;
 };
 
+/// One of several outputs of an op.
+struct OutputSpec {
+  std::string name;  ///< for messages: "dx"
+  /// Stored in float32 at least, as the logsumexp of an attention in 16 bits.
+  bool wide = false;
+  /// True for the elements that matter; the kernel may leave the others as they were. If empty, all
+  /// elements matter.
+  std::function<std::vector<bool>(const std::vector<Values>& operands)> matters = {};
+};
+
 /// An op as kernels compute it: its operands, its result, and the error bound of the result.
 struct KernelOp {
   std::string name;
@@ -24,10 +34,15 @@ struct KernelOp {
   /// Shapes and kinds of the operands, and the range in which random values are harmless.
   std::function<std::vector<OperandSpec>(const Dims&)> operands;
   std::function<Shape(const Dims&)> output;
+  /// Names of several outputs, in the order in which a kernel gets them; empty if there is one.
+  std::vector<OutputSpec> outputs;
+  /// Shapes of several outputs, the first of which is `output`.
+  std::function<std::vector<Shape>(const Dims&)> output_shapes;
   /// The result's dtype for operands of the given dtype.
   std::function<DType(DType)> output_dtype;
   /// The exact result with error bounds, for kernels whose intermediate results are of dtype
-  /// `accumulate`; where a kernel may store them, of dtype `output`.
+  /// `accumulate`; where a kernel may store them, of dtype `output`. Several outputs follow each
+  /// other.
   std::function<std::vector<Bounded>(const std::vector<Values>&, DType accumulate, DType output,
                                      const Leniency&)>
       bounded;
@@ -68,10 +83,37 @@ struct KernelOp {
 ///   index_select, embedding           [k, n], indices [m] -> [m, n]
 ///   masked_fill                       [m, k], mask [m, k] -> [m, k]
 ///
+///   softmax_backward, log_softmax_backward
+///                                     grad_output [m, k], output [m, k] -> [m, k]
+///   layer_norm_backward               grad_output [m, k], input [m, k], mean [m], rstd [m],
+///                                     weight [k] -> dx [m, k], dw [k], db [k]
+///   rms_norm_backward                 grad_output [m, k], input [m, k], rstd [m], weight [k]
+///                                     -> dx [m, k], dw [k]
+///   cross_entropy_backward            grad_output [], logits [m, k], classes [m] -> [m, k]
+///   linear_backward                   input [m, k], grad_output [m, n], weight [n, k]
+///                                     -> dx [m, k], dw [n, k], db [n]
+///   gelu_backward                     grad_output [m, n], input [m, n] -> [m, n]
+///   embedding_backward                grad_output [m, n], indices [m], weight [k, n] -> [k, n]
+///   gemm                              c [m, n], a [m, k], b [k, n] -> 1.5 a b + 0.75 c [m, n]
+///   scaled_dot_product_attention, scaled_dot_product_attention_causal
+///                                     query [2, m, k], key [2, n, k], value [2, n, k]
+///                                     -> output [2, m, k], logsumexp [2, m]
+///   sgd_step                          param, grad, momentum_buffer [m], inv_scale []
+///                                     -> param, momentum_buffer [m]
+///   adam_step, adamw_step             param, grad, exp_avg, exp_avg_sq [m], inv_scale []
+///                                     -> param, exp_avg, exp_avg_sq [m]
+///
 /// with the default parameters of ops.h, so losses are means. All other ops of the table only move
 /// elements, and take the shapes and the parameters of their first example. Throws
 /// std::invalid_argument for an unknown name.
 KernelOp kernel_op(const std::string& name);
+
+/// The shapes of all outputs.
+std::vector<Shape> output_shapes(const KernelOp& op, const Dims& dims);
+/// The dtype of an output, where the first is of dtype `first`.
+DType output_dtype(const KernelOp& op, std::size_t output, DType first);
+/// For messages: " of dx"; empty for an op with one output.
+std::string of_output(const KernelOp& op, std::size_t output);
 
 /// Throws std::invalid_argument for dims that are negative, below op.least, or so large that a
 /// check would not fit in this machine's memory.
@@ -84,5 +126,7 @@ Dims dims_of(const KernelOp& op, const std::vector<Values>& operands);
 
 /// The names of the ops with free dims, without the elementwise ones.
 std::vector<std::string> composite_kernel_ops();
+/// The names of backward kernels, attention and steps of optimizers, which are stated as formulas.
+std::vector<std::string> formula_kernel_ops();
 
 }  // namespace halfgrad::testing

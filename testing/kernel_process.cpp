@@ -76,12 +76,15 @@ KernelStopped stray_access(const KernelCall& made) {
   const auto item = static_cast<double>(item_size(static_cast<DType>(array.dtype)));
   const double bytes = static_cast<double>(made.address) - static_cast<double>(array.data);
   const auto element = static_cast<std::int64_t>(std::floor(bytes / item));
-  const bool is_output = nearest + 1 == made.count;
+  const std::size_t first = made.first_output();
+  const std::string what = nearest < first     ? "input " + std::to_string(nearest)
+                           : made.outputs == 1 ? "the output"
+                                               : "output " + std::to_string(nearest - first);
   const bool inside = made.address >= array.data && made.address < array.data + array.bytes;
   std::ostringstream text;
-  text << (made.wrote ? "wrote at" : "read at") << " element " << element << " of "
-       << (is_output ? std::string("the output") : "input " + std::to_string(nearest)) << ", which "
-       << (inside ? "can only be read: its shape is " : "has shape ") << shape_of(array);
+  text << (made.wrote ? "wrote at" : "read at") << " element " << element << " of " << what
+       << ", which " << (inside ? "can only be read: its shape is " : "has shape ")
+       << shape_of(array);
   constexpr std::uint64_t kFar = 1 << 16;
   if (distance(array, made.address) > kFar) text << "; an earlier call may still be at work";
   return {inside && made.wrote ? Fault::input_changed : Fault::out_of_bounds, text.str()};
@@ -112,15 +115,16 @@ class KernelProcess {
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  void run(const std::vector<Array>& inputs, const Array& output) {
-    if (inputs.size() + 1 > detail::kMostArrays) {
-      throw std::logic_error("kernel_in_process: expected at most 15 inputs");
+  void run(const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+    if (inputs.size() + outputs.size() > detail::kMostArrays) {
+      throw std::logic_error("kernel_in_process: expected at most 16 inputs and outputs");
     }
     if (child_ < 0) begin();
     KernelCall& made = shared_call();
     made.count = 0;
     for (const Array& input : inputs) made.arrays[made.count++] = described(input);
-    made.arrays[made.count++] = described(output);
+    for (const Array& output : outputs) made.arrays[made.count++] = described(output);
+    made.outputs = static_cast<std::uint32_t>(outputs.size());
     const char message = detail::kRun;
     const bool sent = ::send(socket_, &message, 1, MSG_NOSIGNAL) == 1;
     const char answer = sent ? received() : '\0';
@@ -199,8 +203,8 @@ class KernelProcess {
 
 Kernel kernel_in_process(const StartKernel& start, double timeout) {
   const auto process = std::make_shared<KernelProcess>(start, timeout);
-  return [process](const std::vector<Array>& inputs, const Array& output) {
-    process->run(inputs, output);
+  return [process](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+    process->run(inputs, outputs);
   };
 }
 

@@ -101,7 +101,8 @@ std::string to_text(const KernelReport& report) {
     out << "  not made smaller: the smallest failing case " << report.repeated << '\n';
   }
   out << "  budget used   " << number(use.worst, 3) << " at most, in element " << report.worst.index
-      << " of " << to_string(report.worst_case) << "\n  by tenths     ";
+      << (report.worst.output.empty() ? "" : " of ") << report.worst.output << " of "
+      << to_string(report.worst_case) << "\n  by tenths     ";
   for (const std::int64_t count : use.histogram) out << count << ' ';
   out << "over: " << use.over << ", not judged: " << use.unjudged << "\n  ulps          "
       << number(use.mean_ulps(), 3) << " mean, " << number(use.max_ulps, 3) << " at most, "
@@ -148,6 +149,7 @@ std::string to_json(const KernelReport& report) {
       << ", \"bias_ulps\": " << json_number(use.bias())
       << ", \"relative_to_low_precision\": " << json_number(use.relative_to_low_precision())
       << ", \"worst\": {\"case\": " << json_string(to_string(report.worst_case))
+      << ", \"output\": " << json_string(report.worst.output)
       << ", \"element\": " << report.worst.index << ", \"got\": " << json_number(report.worst.got)
       << ", \"expected\": " << json_number(report.worst.expected)
       << ", \"allowed\": " << json_number(report.worst.allowed) << "}, \"findings\": ["

@@ -86,8 +86,9 @@ void protect(const KernelCall& call) {
   };
   ::mprotect(mapped + SharedMemory::kMessageBytes, mapped_bytes - SharedMemory::kMessageBytes,
              PROT_NONE);
-  for (std::size_t i = 0; i + 1 < call.count; ++i) allow(call.arrays[i], PROT_READ);
-  allow(call.arrays[call.count - 1], PROT_READ | PROT_WRITE);  // the first input if in place
+  for (std::size_t i = 0; i < call.count; ++i) {  // in place, the output is the first input
+    allow(call.arrays[i], i < call.first_output() ? PROT_READ : PROT_READ | PROT_WRITE);
+  }
 }
 
 struct Strided {
@@ -126,19 +127,21 @@ class DeviceImage {
 
 void run_on_device(const Kernel& kernel, const KernelCall& call, Device device) {
   std::vector<DeviceImage> images;
-  std::vector<Array> inputs;
-  std::size_t result = call.count - 1;
+  std::vector<Array> inputs, outputs;
+  const std::size_t first = call.first_output();
   for (std::size_t i = 0; i < call.count; ++i) {
-    if (i + 1 == call.count && result != i) break;  // in place
-    if (i + 1 < call.count && call.arrays[i].data == call.arrays[call.count - 1].data) result = i;
-    images.emplace_back(call.arrays[i], device);
-    if (i + 1 < call.count) inputs.push_back(images.back().view());
+    std::size_t image = images.size();
+    for (std::size_t j = 0; i >= first && j < first; ++j) {
+      if (call.arrays[j].data == call.arrays[i].data) image = j;  // in place
+    }
+    if (image == images.size()) images.emplace_back(call.arrays[i], device);
+    (i < first ? inputs : outputs).push_back(images[image].view());
   }
   const Stream stream(device);
   stream.wait_stream(current_stream(device));
   {
     const StreamScope scope(stream);
-    kernel(inputs, images[result].view());
+    kernel(inputs, outputs);
   }
   stream.synchronize();
   for (const DeviceImage& image : images) image.copy_back();
@@ -146,13 +149,11 @@ void run_on_device(const Kernel& kernel, const KernelCall& call, Device device) 
 
 void run(const Kernel& kernel, const KernelCall& call, Device device) {
   if (device != Device{}) return run_on_device(kernel, call, device);
-  std::vector<Array> arrays;
+  std::vector<Array> inputs, outputs;
   for (std::size_t i = 0; i < call.count; ++i) {
-    arrays.push_back(array_of(call.arrays[i]));
+    (i < call.first_output() ? inputs : outputs).push_back(array_of(call.arrays[i]));
   }
-  const Array output = arrays.back();
-  arrays.pop_back();
-  kernel(arrays, output);
+  kernel(inputs, outputs);
 }
 
 void answer(const char* text) {
@@ -194,8 +195,10 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
     const KernelCall& given = call();
     // Copies to a device read and write every array.
     if (device == Device{} &&
-        (given.count != protected_for.count || given.arrays != protected_for.arrays)) {
+        (given.count != protected_for.count || given.outputs != protected_for.outputs ||
+         given.arrays != protected_for.arrays)) {
       protected_for.count = given.count;
+      protected_for.outputs = given.outputs;
       protected_for.arrays = given.arrays;
       protect(given);
     }

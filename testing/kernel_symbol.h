@@ -24,6 +24,6 @@ halfgrad_tensor to_abi(const Array& array);
 
 /// Throws std::runtime_error if a kernel returned a code other than 0.
 void expect_success(int code, const std::string& symbol, const std::vector<Array>& inputs,
-                    const Array& output);
+                    const std::vector<Array>& outputs);
 
 }  // namespace halfgrad::testing::detail

@@ -146,6 +146,7 @@ std::vector<std::string> names_of_kinds() {
 /// Returns what is wrong with the name of an op, or an empty string.
 std::string op_fault(const std::string& name) {
   std::vector<std::string> names = hg::testing::composite_kernel_ops();
+  for (std::string& formula : hg::testing::formula_kernel_ops()) names.push_back(formula);
   for (const hg::OpEntry& entry : hg::all_ops()) names.push_back(entry.name);
   if (std::ranges::find(names, name) != names.end()) return "";
   return "expected the name of an op in docs/ops.md, got " + name +

@@ -122,13 +122,21 @@ class AnyArithmetic {
   virtual Bounded dot_from(const Bounded& start, const Elements& x, const Elements& y) const {
     return add(dot(x, y), start);
   }
-  /// The largest element, exactly; NaN if any element is NaN.
+  /// The largest element; NaN if any element is NaN. Where errors overlap, a kernel may choose
+  /// another element.
   static Bounded max(const Elements& x) {
     Bounded largest = x.front();
+    double above = 0;
     for (const Bounded& each : x) {
       if (!(each.value <= largest.value) && !std::isnan(largest.value)) largest = each;
+      above = std::fmax(above, each.error);
     }
-    return largest;
+    if (above == 0 || !std::isfinite(largest.value)) return largest;
+    above = largest.error;
+    for (const Bounded& each : x) {
+      if (each.error > 0) above = std::fmax(above, each.value + each.error - largest.value);
+    }
+    return {largest.value, above, largest.overflows};
   }
   static bool is_infinite(const Bounded& x) { return std::isinf(x.value) && x.error == 0; }
 };

@@ -83,6 +83,27 @@ struct Exponentials {
   Elements shifted, terms;
 };
 
+/// (x - mean) / deviation, or x / deviation if not centred
+inline Elements normalized_row(const AnyArithmetic& a, Elements x, bool centred, double eps) {
+  if (centred) subtract_mean(a, x);
+  const Bounded divisor = deviation(a, x, eps);
+  for (Bounded& each : x) each = a.div(each, divisor);
+  return x;
+}
+
+/// exp(x_i - max) / sum_j exp(x_j - max)
+inline Elements softmax_of(const AnyArithmetic& a, const Elements& x) {
+  Exponentials e(a, x);
+  for (Bounded& term : e.terms) term = a.div(term, e.total);
+  return e.terms;
+}
+
+/// max + log(sum_j exp(x_j - max)); for an infinite maximum that infinity, not NaN
+inline Bounded logsumexp_of(const AnyArithmetic& a, const Elements& x) {
+  const Exponentials e(a, x);
+  return a.is_infinite(e.largest) ? e.largest : a.add(e.largest, a.log(e.total));
+}
+
 /// x_i - max - log(sum_j exp(x_j - max))
 inline Elements log_softmax_of(const AnyArithmetic& a, const Elements& x) {
   Exponentials e(a, x);

@@ -1,7 +1,6 @@
-#include <numbers>
-
 #include <halfgrad/autograd/op_table/elementwise_entry.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/autograd/ops/shared/gelu_reference.h>
 #include <halfgrad/autograd/ops/shared/gelu_tanh.h>
 #include <halfgrad/core/fail.h>
 
@@ -29,13 +28,7 @@ struct Gelu : ElementwiseDefaults {
   HG_HD T slope(T x, T) const {
     return normal_cdf(x) + x * (T(kOneOverSqrtTwoPi) * math::exp(T(-0.5) * x * x));
   }
-  // erfc(-x / sqrt(2)) / 2 is exact for every x. PyTorch's kernels compute the formula above, whose
-  // error for negative x is a roundoff of 1.
-  static Bounded reference(const AnyArithmetic& a, Bounded x) {
-    const Bounded z = a.mul(x, a.constant(1 / std::numbers::sqrt2));
-    const Bounded twice = a.either(a.erfc(a.neg(z)), a.add(a.number(1), a.erf(z)));
-    return a.mul(x, a.mul(a.number(0.5), twice));
-  }
+  static Bounded reference(const AnyArithmetic& a, Bounded x) { return gelu_reference(a, x); }
 };
 
 }  // namespace

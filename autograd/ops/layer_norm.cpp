@@ -159,13 +159,10 @@ BoundedReference normalize_reference(double eps) {
     const std::int64_t columns = numel(in[1].sizes);
     Elements out;
     for (std::int64_t first = 0; first < numel(in[0].sizes); first += columns) {
-      Elements x = strided(a, in[0], first, columns);
-      if (kCentred) subtract_mean(a, x);
-      const Bounded divisor = deviation(a, x, eps);
+      const Elements x = normalized_row(a, strided(a, in[0], first, columns), kCentred, eps);
       for (std::size_t i = 0; i < x.size(); ++i) {
         // PyTorch's models store x / deviation in 16 bits before rms_norm's weight.
-        const Bounded normed = a.div(x[i], divisor);
-        const Bounded y = a.mul(kCentred ? normed : a.stored(normed), a.number(in[1].data[i]));
+        const Bounded y = a.mul(kCentred ? x[i] : a.stored(x[i]), a.number(in[1].data[i]));
         out.push_back(kCentred ? a.add(y, a.number(in[2].data[i])) : y);
       }
     }

@@ -58,10 +58,8 @@ struct LogSumExp {
 }  // namespace
 
 OpEntry logsumexp_entry() {
-  // For an infinite maximum the result is that infinity, not NaN.
   const auto f = [](const AnyArithmetic& a, const Elements& row) {
-    const Exponentials e(a, row);
-    return Elements{a.is_infinite(e.largest) ? e.largest : a.add(e.largest, a.log(e.total))};
+    return Elements{logsumexp_of(a, row)};
   };
   OpEntry entry{.name = LogSumExp::name,
                 .precision = LogSumExp::precision,

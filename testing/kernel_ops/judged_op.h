@@ -81,5 +81,7 @@ std::vector<KernelOp> row_ops();
 std::vector<KernelOp> product_ops();
 std::vector<KernelOp> loss_ops();
 std::vector<KernelOp> index_ops();
+std::vector<KernelOp> backward_ops();
+std::vector<KernelOp> optimizer_ops();
 
 }  // namespace halfgrad::testing::detail

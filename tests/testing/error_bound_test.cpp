@@ -60,6 +60,25 @@ TEST(ErrorBound, SumsWithAnInfinityMayBecomeNan) {
   EXPECT_EQ(kInFloat.sum({{std::nan(""), 0}, large, large}).error, 0) << "NaN in any order";
 }
 
+// inf * 0 is NaN, and inf * -1e-45 is -inf.
+TEST(ErrorBound, InfinityByAFactorThatMayBeZeroHasNoBound) {
+  const Bounded infinity{kUnbounded, 0}, maybe_zero{1e-46, 1e-45}, nan{std::nan(""), 0};
+  EXPECT_EQ(kInFloat.mul(infinity, maybe_zero).error, kUnbounded);
+  EXPECT_EQ(kInFloat.dot({infinity}, {maybe_zero}).error, kUnbounded);
+  EXPECT_EQ(kInFloat.div(infinity, maybe_zero).error, kUnbounded);
+  EXPECT_EQ(kInFloat.mul(infinity, {1, 0.5}).error, 0);
+  EXPECT_EQ(kInFloat.mul(infinity, {0, 0}).error, 0) << "NaN";
+  EXPECT_EQ(kInFloat.mul(nan, maybe_zero).error, 0);
+  EXPECT_EQ(kInFloat.either(infinity, {kUnbounded, kUnbounded}).error, kUnbounded);
+}
+
+// x and y may be the largest where their errors overlap.
+TEST(ErrorBound, MaximumHasTheErrorOfTheElementsThatItMayBe) {
+  EXPECT_EQ(kInFloat.max({{1, 0.5}, {2, 0}}).error, 0);
+  EXPECT_EQ(kInFloat.max({{1, 2}, {2, 0.25}}).error, 1);
+  EXPECT_EQ(kInFloat.max({{1, 0}, {kUnbounded, 0}}).error, 0);
+}
+
 TEST(ErrorBound, ProductHoldsInAnyOrder) {
   const auto product = [](const std::vector<double>& row) {
     std::vector<Bounded> x;

@@ -44,6 +44,14 @@ expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --flush-subnormals --
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --timeout 0)
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --without "near the maximum")
 
+# A kernel with several outputs: findings and saved cases name them.
+set(several rms_norm_backward --library "${ENDING_LIBRARY}" --symbol rms_norm_backward)
+expect_code(0 ${several}_good)
+expect_code(1 ${several}_bad --save-smallest "${case}")
+expect_code(1 ${several}_bad --values "${case}")
+expect_code(0 ${several}_good --values "${case}")
+expect_code(2 rms_norm_backward --values "${case}")
+
 # A library in the current folder is found by its name.
 get_filename_component(folder "${LIBRARY}" DIRECTORY)
 get_filename_component(name "${LIBRARY}" NAME)
@@ -82,6 +90,7 @@ expect_code(1 sum --library "${LIBRARY}" --symbol sum_bad --save-smallest "${cas
 expect_text("expected an op that may work in place, got sum" sum --library "${LIBRARY}" --symbol sum_good
             --values "${case}" --in-place)
 
+expect_text("wrong value.*element [0-9]+ of dw is " ${several}_bad)
 # The number of cases is printed. A NaN is printed without its sign, which differs between machines.
 function(write_npy file shape data)  # float32, its bytes in octal
   execute_process(COMMAND printf "\\223NUMPY\\001\\000\\166\\000%-117s\\n${data}"

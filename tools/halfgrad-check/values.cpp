@@ -1,5 +1,6 @@
 #include "values.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <halfgrad/core/fail.h>
@@ -12,8 +13,7 @@ namespace halfgrad::check {
 namespace {
 
 struct StoredCase {
-  std::vector<Tensor> inputs;
-  Tensor output;  // undefined if the files contain none
+  std::vector<Tensor> inputs, outputs;
 };
 
 io::TensorMap load(const std::filesystem::path& file) {
@@ -25,9 +25,14 @@ io::TensorMap load(const std::filesystem::path& file) {
 
 std::string input_name(std::size_t i) { return "input" + std::to_string(i); }
 
+/// "dx" after a name such as "expected", for an op with several outputs.
+std::string suffix(const testing::KernelOp& op, std::size_t output) {
+  return op.outputs.empty() ? "" : "_" + op.outputs[output].name;
+}
+
 std::string name_of(DType dtype) { return std::string(name(dtype)); }
 
-StoredCase load_case(const std::vector<std::string>& files) {
+StoredCase load_case(const testing::KernelOp& op, const std::vector<std::string>& files) {
   io::TensorMap tensors;
   for (const std::string& file : files) tensors.merge(load(file));
   StoredCase stored;
@@ -35,9 +40,18 @@ StoredCase load_case(const std::vector<std::string>& files) {
        next = tensors.extract(input_name(stored.inputs.size()))) {
     stored.inputs.push_back(next.mapped());
   }
-  if (auto output = tensors.extract("output"); !output.empty()) stored.output = output.mapped();
-  tensors.erase("expected");
-  tensors.erase("allowed");
+  const std::size_t count = std::max<std::size_t>(1, op.outputs.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto output = tensors.extract("output" + suffix(op, i)); !output.empty()) {
+      stored.outputs.push_back(output.mapped());
+    }
+    tensors.erase("expected" + suffix(op, i));
+    tensors.erase("allowed" + suffix(op, i));
+  }
+  if (stored.outputs.size() % count != 0) {
+    detail::fail("load_case", "expected all of {} outputs or none, got {}", count,
+                 stored.outputs.size());
+  }
   if (stored.inputs.empty() || !tensors.empty()) {
     detail::fail("load_case", "expected input0, input1, ... and output, got {}",
                  tensors.empty() ? "no input0" : tensors.begin()->first);
@@ -50,8 +64,8 @@ StoredCase load_case(const std::vector<std::string>& files) {
 testing::KernelReport judge_files(const std::string& name, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options) {
-  const StoredCase stored = load_case(files);
   const testing::KernelOp op = testing::kernel_op(name);
+  const StoredCase stored = load_case(op, files);
   std::vector<Values> operands;
   for (const Tensor& input : stored.inputs) operands.push_back(values_of(input));
   const testing::Dims dims = dims_of(op, operands);
@@ -60,7 +74,7 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
   report.op = name;
   report.dtype = stored.inputs[0].dtype();
   report.output = options.output            ? *options.output
-                  : stored.output.defined() ? stored.output.dtype()
+                  : !stored.outputs.empty() ? stored.outputs[0].dtype()
                                             : op.output_dtype(report.dtype);
   report.accumulate =
       options.accumulate ? *options.accumulate : promote_types(report.dtype, kFloat32);
@@ -68,16 +82,18 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
       testing::contracts(op, {report.dtype, report.output, report.accumulate}, options);
   if (kernel) {
     for (const testing::KernelContract& contract : contracts) {
-      report.add(run_case(kernel, op, op.output(dims), operands, operands, contract),
+      report.add(run_case(kernel, op, output_shapes(op, dims), operands, operands, contract),
                  {.dims = dims, .contract = contract});
     }
     report.judge_bias();
     return report;
   }
-  if (!stored.output.defined()) {
-    detail::fail("judge_files", "expected a tensor called output, got none");
+  if (stored.outputs.empty()) {
+    detail::fail("judge_files", "expected a tensor called output{}, got none", suffix(op, 0));
   }
-  report.add(judge_output(op, operands, stored.output.to_vector<double>(), contracts.front()),
+  std::vector<std::vector<double>> outputs;
+  for (const Tensor& output : stored.outputs) outputs.push_back(output.to_vector<double>());
+  report.add(judge_outputs(op, operands, outputs, contracts.front()),
              {.dims = dims, .contract = contracts.front()});
   report.judge_bias();
   return report;
@@ -96,10 +112,21 @@ void save_case(const std::string& file, const testing::KernelReport& report) {
                                      : flag ? kBool
                                             : kInt64);
   }
+  const std::vector<Shape> shapes = output_shapes(op, shrunk.dims);
+  std::vector<std::size_t> counts;
+  for (const Shape& shape : shapes) counts.push_back(static_cast<std::size_t>(numel(shape)));
   const testing::ErrorBudget budget =
-      testing::error_budget(op, shrunk.operands, report.accumulate, report.output);
-  tensors["expected"] = tensor_of(budget.expected, op.output(shrunk.dims));
-  tensors["allowed"] = tensor_of(budget.allowed, op.output(shrunk.dims));
+      testing::error_budget(op, shrunk.operands, report.accumulate, report.output, {}, counts);
+  std::ptrdiff_t first = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto count = static_cast<std::ptrdiff_t>(counts[i]);
+    const auto part = [&](const std::vector<double>& all) {
+      return tensor_of({all.begin() + first, all.begin() + first + count}, shapes[i]);
+    };
+    tensors["expected" + suffix(op, i)] = part(budget.expected);
+    tensors["allowed" + suffix(op, i)] = part(budget.allowed);
+    first += count;
+  }
   io::save_safetensors(file, tensors,
                        {{"op", report.op},
                         {"dtype", name_of(report.dtype)},

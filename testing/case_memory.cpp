@@ -1,0 +1,168 @@
+#include <halfgrad/testing/case_memory.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <halfgrad/core/stream.h>
+#include <halfgrad/testing/kernel_process.h>
+#include <halfgrad/testing/moved_bits.h>
+
+namespace halfgrad::testing::detail {
+namespace {
+
+/// Guard bytes. Around inputs they are NaN, which shows in every result computed from it; around
+/// indices and masks a harmless 0. Around an output they are neither, so that a written NaN or 0
+/// shows.
+constexpr std::uint8_t kNanGuard = 0xff, kIndexGuard = 0, kOutputGuard = 0xa5;
+
+std::string element_name(std::size_t element, const std::string& of_output) {
+  return "element " + std::to_string(element) + of_output;
+}
+
+std::string guard_write(const GuardedArray& array, const std::string& what) {
+  const auto at = array.touched_guard();
+  if (!at) return {};
+  return "wrote at element " + std::to_string(*at) + " of " + what + ", which has " +
+         std::to_string(array.view().numel()) + " in shape " + to_string(array.view().sizes()) +
+         " with strides " + to_string(array.view().strides());
+}
+
+/// Sets the elements that do not matter to 0.
+void clear_others(std::vector<std::byte>& bytes, std::size_t item,
+                  const std::vector<bool>& matters) {
+  for (std::size_t i = 0; i < matters.size(); ++i) {
+    if (!matters[i]) {
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * item), item, std::byte{0});
+    }
+  }
+}
+
+}  // namespace
+
+std::string OutputBytes::first_difference(const OutputBytes& other) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::vector<std::byte>&a = bytes(i), &b = other.bytes(i);
+    const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first;
+    if (at == a.end()) continue;
+    return element_name(static_cast<std::size_t>(at - a.begin()) / item(i), outputs_[i].of_output);
+  }
+  return {};
+}
+
+std::string OutputBytes::unwritten(const OutputBytes& other) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (std::size_t at = 0; at < bytes(i).size(); at += item(i)) {
+      const auto holds = [&](const std::vector<std::byte>& all, std::uint8_t poison) {
+        const auto from = all.begin() + static_cast<std::ptrdiff_t>(at);
+        return std::all_of(from, from + static_cast<std::ptrdiff_t>(item(i)),
+                           [&](std::byte b) { return b == std::byte{poison}; });
+      };
+      if (holds(bytes(i), kFirstPoison) && holds(other.bytes(i), kSecondPoison)) {
+        return element_name(at / item(i), outputs_[i].of_output);
+      }
+    }
+  }
+  return {};
+}
+
+CaseMemory::CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
+                       const std::vector<Values>& operands, const KernelContract& contract)
+    : contract_(contract), op_(op), count_(outputs.size()) {
+  const std::vector<OperandSpec> specs = op.operands({});
+  const auto place = [&](std::size_t i) {
+    return Placement{static_cast<std::uint32_t>(i), contract.round};
+  };
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool number = specs[i].kind == OperandSpec::Kind::number;
+    const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
+    const DType dtype = number ? contract.dtype : flag ? kBool : kInt64;
+    inputs_.emplace_back(operands[i].sizes, dtype, contract.layout,
+                         number ? kNanGuard : kIndexGuard, contract.device, place(i));
+  }
+  for (std::size_t i = 0; i < outputs.size() && !contract.in_place; ++i) {
+    outputs_.emplace_back(outputs[i], output_dtype(op, i, contract.output), contract.layout,
+                          kOutputGuard, contract.device, place(operands.size() + i));
+  }
+}
+
+void CaseMemory::load(const std::vector<Values>& operands, std::uint8_t poison) {
+  for (GuardedArray& output : outputs_) output.fill_bytes(poison);
+  given_.clear();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    inputs_[i].set(operands[i].data);
+    given_.push_back(inputs_[i].bytes());
+    const DType dtype = inputs_[i].view().dtype();
+    if (!op_.moves || !is_floating_point(dtype)) continue;
+    number_nans(given_.back(), dtype);
+    inputs_[i].set_bytes(given_.back());
+  }
+  matters_.clear();
+  for (const OutputSpec& output : op_.outputs) {
+    matters_.push_back(output.matters ? output.matters(operands) : std::vector<bool>());
+  }
+}
+
+void CaseMemory::run(const Kernel& kernel) {
+  std::vector<Array> inputs, outputs;
+  for (const GuardedArray& input : inputs_) inputs.push_back(input.view());
+  for (std::size_t i = 0; i < count_; ++i) outputs.push_back(output(i).view());
+  try {
+    if (contract_.device.type() == DeviceType::cpu) return kernel(inputs, outputs);
+    const Stream stream(contract_.device);
+    stream.wait_stream(current_stream(contract_.device));
+    {
+      const StreamScope scope(stream);
+      kernel(inputs, outputs);
+    }
+    stream.synchronize();
+  } catch (const KernelStopped& stop) {
+    throw KernelError(stop.fault, stop.what());
+  } catch (const KernelUnavailable&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw KernelError(Fault::threw, error.what());
+  } catch (...) {
+    throw KernelError(Fault::threw, "an exception of an unknown type");
+  }
+}
+
+OutputBytes CaseMemory::output_bytes() {
+  OutputBytes all;
+  for (std::size_t i = 0; i < count_; ++i) {
+    std::vector<std::byte> bytes = output(i).bytes();
+    const auto item = static_cast<std::size_t>(item_size(output(i).view().dtype()));
+    if (i < matters_.size()) clear_others(bytes, item, matters_[i]);
+    all.add(std::move(bytes), item, of_output(op_, i));
+  }
+  return all;
+}
+
+std::vector<std::vector<double>> CaseMemory::output_values() {
+  std::vector<std::vector<double>> all;
+  for (std::size_t i = 0; i < count_; ++i) all.push_back(output(i).values());
+  return all;
+}
+
+std::string CaseMemory::out_of_bounds_write() {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const bool one = op_.outputs.empty();
+    const std::string message =
+        guard_write(output(i), one ? "the output" : "output " + op_.outputs[i].name);
+    if (!message.empty()) return message;
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const std::string message = guard_write(inputs_[i], "input " + std::to_string(i));
+    if (!message.empty()) return message;
+  }
+  return {};
+}
+
+std::optional<std::size_t> CaseMemory::changed_input() const {
+  for (std::size_t i = contract_.in_place ? 1 : 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].bytes() != given_[i]) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace halfgrad::testing::detail

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <halfgrad/testing/kernel_case.h>
+
+/// The memory of one run of a kernel. For run_case() and repeat_case().
+namespace halfgrad::testing::detail {
+
+inline constexpr std::uint8_t kFirstPoison = 0xff, kSecondPoison = 0x5a;
+
+/// An error that the kernel threw or its device reported, or the end of its process.
+struct KernelError : std::runtime_error {
+  KernelError(Fault what, const std::string& message) : std::runtime_error(message), fault(what) {}
+  Fault fault;
+};
+
+/// The bytes of all outputs. Elements that do not matter are 0.
+class OutputBytes {
+ public:
+  void add(std::vector<std::byte> bytes, std::size_t item, const std::string& of_output) {
+    outputs_.push_back({std::move(bytes), item, of_output});
+  }
+  const std::vector<std::byte>& bytes(std::size_t output) const { return outputs_[output].bytes; }
+  std::size_t item(std::size_t output) const { return outputs_[output].item; }
+
+  /// Names the first element that differs: "element 3 of dx".
+  std::string first_difference(const OutputBytes& other) const;
+  /// Names the first element that holds the first poison here and the second there; empty if none
+  /// does.
+  std::string unwritten(const OutputBytes& other) const;
+
+  friend bool operator==(const OutputBytes& a, const OutputBytes& b) {
+    return a.outputs_ == b.outputs_;
+  }
+
+ private:
+  struct Output {
+    std::vector<std::byte> bytes;
+    std::size_t item;
+    std::string of_output;
+
+    friend bool operator==(const Output& a, const Output& b) { return a.bytes == b.bytes; }
+  };
+  std::vector<Output> outputs_;
+};
+
+/// The guarded operands and outputs of one case.
+class CaseMemory {
+ public:
+  CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
+             const std::vector<Values>& operands, const KernelContract& contract);
+
+  void load(const std::vector<Values>& operands, std::uint8_t poison);
+  /// A GPU kernel runs on a new stream. Throws KernelError for the faults of the kernel.
+  void run(const Kernel& kernel);
+
+  OutputBytes output_bytes();
+  std::vector<std::vector<double>> output_values();
+
+  /// Describes the first write to guard memory; empty if there was none.
+  std::string out_of_bounds_write();
+  /// The bytes of the inputs, as they were given.
+  const std::vector<std::vector<std::byte>>& given() const { return given_; }
+  std::optional<std::size_t> changed_input() const;
+
+ private:
+  GuardedArray& output(std::size_t i) { return contract_.in_place ? inputs_[0] : outputs_[i]; }
+
+  KernelContract contract_;
+  const KernelOp& op_;
+  std::size_t count_;  // number of outputs
+  std::vector<GuardedArray> inputs_, outputs_;
+  std::vector<std::vector<std::byte>> given_;
+  std::vector<std::vector<bool>> matters_;  // for each output; empty if all elements matter
+};
+
+}  // namespace halfgrad::testing::detail
