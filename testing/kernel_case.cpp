@@ -56,6 +56,7 @@ class CaseMemory {
     }
   }
 
+  Values result() { return {output().view().sizes(), output().values()}; }
   GuardedArray& output() { return contract_.in_place ? inputs_[0] : *output_; }
 
   void load(const std::vector<Values>& operands, std::uint8_t poison) {
@@ -87,6 +88,8 @@ class CaseMemory {
     } catch (const KernelStopped& stop) {
       throw KernelError(stop.fault, stop.what());
     } catch (const KernelUnavailable&) {
+      throw;
+    } catch (const CheckInterrupted&) {
       throw;
     } catch (const std::exception& error) {
       throw KernelError(Fault::threw, error.what());
@@ -130,6 +133,10 @@ class CaseMemory {
   std::vector<std::vector<std::byte>> given_;
 };
 
+std::string element(std::int64_t index, const Shape& sizes) {
+  return "element " + index_tuple(index, sizes);
+}
+
 /// The first element that holds the first poison in one result and the second in the other.
 std::optional<std::size_t> unwritten(const std::vector<std::byte>& first,
                                      const std::vector<std::byte>& second, std::size_t item) {
@@ -157,7 +164,7 @@ CaseResult unless_changed(CaseResult result, const GuardedArray& output,
   const std::vector<std::byte> now = output.bytes();
   if (now == then) return result;
   return failed(std::move(result), Fault::changed_later,
-                "element " + std::to_string(first_difference(then, now, item)) +
+                element(first_difference(then, now, item), output.view().sizes()) +
                     " changed after the kernel had returned");
 }
 
@@ -193,10 +200,10 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   }
   const auto first = memory.output().bytes();
   const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
-  CaseResult result = judge_output(op, operands, memory.output().values(), contract);
+  CaseResult result = judge_output(op, operands, memory.result(), contract);
   result = unless_changed(std::move(result), memory.output(), first, item);
   if (!result.fault && op.moves && contract.output == contract.dtype) {
-    const std::string message = wrongly_moved(op, operands, memory.given(), first, item);
+    const std::string message = wrongly_moved(op, operands, memory.given(), first, output_sizes);
     if (!message.empty()) return failed(std::move(result), Fault::wrong_value, message);
   }
   if (result.fault == Fault::changed_later) return result;
@@ -205,15 +212,16 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   memory.run(kernel);
   const auto second = memory.output().bytes();
   if (!contract.in_place) {
-    if (const auto element = unwritten(first, second, item)) {
-      return failed(std::move(result), Fault::unwritten,
-                    "element " + std::to_string(*element) + " is left as it was");
+    if (const auto index = unwritten(first, second, item)) {
+      return failed(
+          std::move(result), Fault::unwritten,
+          element(static_cast<std::int64_t>(*index), output_sizes) + " is left as it was");
     }
   }
   if (result.fault) return result;
   if (first != second) {
     return failed(std::move(result), Fault::not_deterministic,
-                  "element " + std::to_string(first_difference(first, second, item)) +
+                  element(first_difference(first, second, item), output_sizes) +
                       " differs between two runs on the same inputs");
   }
   if (others.empty()) return result;
@@ -223,8 +231,9 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   if (const std::string message = memory.out_of_bounds_write(); !message.empty()) {
     return failed(std::move(result), Fault::out_of_bounds, message);
   }
-  CaseResult changed = judge_output(op, others, memory.output().values(), contract);
+  CaseResult changed = judge_output(op, others, memory.result(), contract);
   result.use.add(changed.use);
+  result.bad = changed.bad;
   if (!changed.fault) return result;
   // Equal NaNs prove nothing: a wrong new result may be NaN as well.
   const bool stale = memory.output().bytes() == first && !std::isnan(changed.worst->got);
@@ -243,7 +252,7 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& ou
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   const auto item = static_cast<std::size_t>(item_size(memory.output().view().dtype()));
   std::vector<std::byte> first;
-  std::int64_t done = 0, different = 0, element = 0;
+  std::int64_t done = 0, different = 0, index = 0;
   memory.load(operands, kFirstPoison);
   for (; done < runs && (done < 2 || Clock::now() < end); ++done) {
     if (contract.in_place) memory.load(operands, kFirstPoison);
@@ -251,11 +260,11 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& ou
     const auto bytes = memory.output().bytes();
     if (done == 0) first = bytes;
     if (bytes == first) continue;
-    if (different++ == 0) element = first_difference(first, bytes, item);
+    if (different++ == 0) index = first_difference(first, bytes, item);
   }
   if (different > 0) {
     return failed({}, Fault::not_deterministic,
-                  "element " + std::to_string(element) + " differs from the first run in " +
+                  element(index, output_sizes) + " differs from the first run in " +
                       std::to_string(different) + " of " + std::to_string(done - 1) +
                       " further runs on the same inputs");
   }

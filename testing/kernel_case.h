@@ -2,10 +2,12 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/testing/bad_elements.h>
 #include <halfgrad/testing/error_budget.h>
 #include <halfgrad/testing/guarded_array.h>
 
@@ -44,17 +46,17 @@ struct KernelContract {
   Leniency leniency = {};
 };
 
-/// The element that used most of its budget.
-struct WorstElement {
-  std::int64_t index = 0;  ///< in row-major order
-  double got = 0, expected = 0, allowed = 0, used = 0;
+/// Thrown by a kernel to end the check; the report has what was found until then.
+struct CheckInterrupted : std::runtime_error {
+  CheckInterrupted() : std::runtime_error("the check was interrupted") {}
 };
 
 struct CaseResult {
   std::optional<Fault> fault;
   std::string message;  ///< describes the fault
   BudgetUse use;
-  std::optional<WorstElement> worst;
+  std::optional<WorstElement> worst;  ///< the element that used most of its budget
+  BadElements bad;                    ///< elements beyond their budget
 };
 
 /// Runs a kernel twice on `operands`, then on `others` of the same shapes in the same memory,
@@ -71,6 +73,6 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const Shape& ou
 
 /// Checks an output that was computed elsewhere.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract);
+                        const Values& output, const KernelContract& contract);
 
 }  // namespace halfgrad::testing

@@ -16,6 +16,7 @@
 #include <halfgrad/programs/terminal.h>
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/stored_case.h>
 
 #include "halfgrad-check/emulated.h"
 #include "halfgrad-check/kernel_process.h"
@@ -120,7 +121,7 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
                                        result.passed()    ? 0
                                        : result.checked() ? 1
                                                           : 2};
-  if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
+  if (!given.smallest.empty() && result.shrunk) hg::testing::save_case(given.smallest, result);
   if (given.reports.empty()) {
     write(given, documents);
   } else {

@@ -6,7 +6,6 @@
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/testing/op_example.h>
-#include <halfgrad/testing/random_tensor.h>
 
 namespace halfgrad::check {
 namespace {
@@ -24,8 +23,6 @@ io::TensorMap load(const std::filesystem::path& file) {
 }
 
 std::string input_name(std::size_t i) { return "input" + std::to_string(i); }
-
-std::string name_of(DType dtype) { return std::string(name(dtype)); }
 
 StoredCase load_case(const std::vector<std::string>& files) {
   io::TensorMap tensors;
@@ -77,36 +74,10 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
   if (!stored.output.defined()) {
     detail::fail("judge_files", "expected a tensor called output, got none");
   }
-  report.add(judge_output(op, operands, stored.output.to_vector<double>(), contracts.front()),
+  report.add(judge_output(op, operands, values_of(stored.output), contracts.front()),
              {.dims = dims, .contract = contracts.front()});
   report.judge_bias();
   return report;
-}
-
-void save_case(const std::string& file, const testing::KernelReport& report) {
-  const testing::ShrunkCase& shrunk = report.shrunk.value();
-  const testing::KernelOp op = testing::kernel_op(report.op);
-  const std::vector<OperandSpec> specs = op.operands(shrunk.dims);
-  io::TensorMap tensors;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const bool number = specs[i].kind == OperandSpec::Kind::number;
-    const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
-    tensors[input_name(i)] = tensor_of(shrunk.operands[i].data, shrunk.operands[i].sizes)
-                                 .to(number ? report.dtype
-                                     : flag ? kBool
-                                            : kInt64);
-  }
-  const testing::ErrorBudget budget =
-      testing::error_budget(op, shrunk.operands, report.accumulate, report.output);
-  tensors["expected"] = tensor_of(budget.expected, op.output(shrunk.dims));
-  tensors["allowed"] = tensor_of(budget.allowed, op.output(shrunk.dims));
-  io::save_safetensors(file, tensors,
-                       {{"op", report.op},
-                        {"dtype", name_of(report.dtype)},
-                        {"output", name_of(report.output)},
-                        {"accumulate", name_of(report.accumulate)},
-                        {"fault", testing::name(shrunk.fault)},
-                        {"message", shrunk.message}});
 }
 
 }  // namespace halfgrad::check
