@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <halfgrad/testing/kernel_check.h>
+
+namespace halfgrad::python {
+
+/// The options of halfgrad.check() as those of check_kernel(): dtypes, layouts and kinds of inputs
+/// by their names, dims as triples. Raises ValueError for a name that is not known, TypeError for an
+/// unknown option.
+testing::KernelCheckOptions check_options(const nanobind::dict& given);
+
+}  // namespace halfgrad::python
