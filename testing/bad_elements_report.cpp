@@ -10,10 +10,8 @@ namespace halfgrad::testing {
 namespace {
 
 std::string json_of(const WorstElement& element, const Shape& shape) {
-  std::string index = index_tuple(element.index, shape);
-  index.front() = '[';
-  index.back() = ']';
-  return "{\"index\": " + index + ", \"got\": " + json_number(element.got) +
+  return "{\"index\": " + index_list(element.index, shape) +
+         ", \"got\": " + json_number(element.got) +
          ", \"expected\": " + json_number(element.expected) +
          ", \"allowed\": " + json_number(element.allowed) +
          ", \"used\": " + json_number(element.used) + "}";
@@ -34,6 +32,13 @@ std::string json_of(const BadCounts& counts) {
 }
 
 }  // namespace
+
+std::string index_list(std::int64_t index, const Shape& shape) {
+  std::string list = index_tuple(index, shape);
+  list.front() = '[';
+  list.back() = ']';
+  return list;
+}
 
 std::string places_text(const KernelFinding& finding) {
   const BadElements& bad = finding.bad;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <halfgrad/testing/kernel_check.h>
@@ -12,6 +13,9 @@ std::string places_text(const KernelFinding& finding);
 
 /// The member "places" of a finding in JSON, or an empty string if no element is known as wrong.
 std::string places_json(const KernelFinding& finding);
+
+/// The index of an element as a list in JSON: "[3, 2]".
+std::string index_list(std::int64_t index, const Shape& shape);
 
 /// Values of a small case: all of up to 16 elements, else those that are not 0, with their indices.
 std::string values_text(const Values& values);

@@ -20,6 +20,14 @@ std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
   return {Hostile::normal};
 }
 
+/// True if an operand or the result has no elements.
+bool has_empty(const KernelOp& op, const Dims& dims) {
+  for (const OperandSpec& spec : op.operands(dims)) {
+    if (numel(spec.sizes) == 0) return true;
+  }
+  return numel(op.output(dims)) == 0;
+}
+
 std::vector<Hostile> all_kinds() {
   std::vector<Hostile> kinds;
   for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
@@ -87,6 +95,9 @@ std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions&
     for (const Dims& d : list) expect_dims(op, d);
   }
   const std::vector<KernelContract> all = contracts(op, dtypes_of(op, options), options);
+  for (auto* list : {&dims.all_kinds, &dims.few_kinds}) {
+    if (!options.empty) std::erase_if(*list, [&](const Dims& d) { return has_empty(op, d); });
+  }
   std::vector<CaseGroup> groups;
   std::uint32_t round = 0;
   const auto add = [&](const Dims& d, KernelContract contract, std::vector<Hostile> kinds,

@@ -26,6 +26,7 @@ struct KernelCheckOptions {
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
   /// Kinds of inputs to leave out: those that the kernel does not promise to handle.
   std::vector<Hostile> without = {};
+  bool empty = true;           ///< also check operands and results without elements
   Leniency leniency = {};      ///< deviations beside rounding that the kernel may have
   bool in_place = false;       ///< also run with the first input as output, if the op allows it
   bool shrink = true;          ///< search for a small case that fails

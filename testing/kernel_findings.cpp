@@ -36,7 +36,9 @@ bool tells_more(const BadElements& next, const BadElements& before) {
     const std::string pattern = pattern_of(bad);
     const int named = pattern.empty() ? 0 : pattern == "every element" ? 1 : 2;
     const std::int64_t elements = numel(bad.shape);
-    return std::tuple{elements <= kMostClear, named, elements};
+    const BadMap map = map_of(bad);
+    const bool fits = map.rows_each == 1 && map.columns_each == 1;
+    return std::tuple{elements <= kMostClear, named, fits, elements};
   };
   return before.wrong.empty() || clarity(next) > clarity(before);
 }

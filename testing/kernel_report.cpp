@@ -88,7 +88,8 @@ std::string to_text(const KernelReport& report) {
   if (!report.shrunk) return out.str();
   const ShrunkCase& shrunk = *report.shrunk;
   out << "  smallest case m = " << shrunk.dims.m << ", n = " << shrunk.dims.n
-      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": " << shrunk.message << '\n';
+      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": "
+      << shrunk.message.substr(0, shrunk.message.find('\n')) << '\n';
   for (std::size_t i = 0; i < shrunk.operands.size(); ++i) {
     out << "    input " << i << ' ' << to_string(shrunk.operands[i].sizes) << ": "
         << values_text(shrunk.operands[i]) << '\n';
@@ -115,7 +116,7 @@ std::string to_json(const KernelReport& report) {
       << ", \"relative_to_low_precision\": " << json_number(use.relative_to_low_precision())
       << ", \"worst\": {\"case\": " << json_string(to_string(report.worst_case))
       << ", \"element\": " << report.worst.index
-      << ", \"index\": " << json_string(index_tuple(report.worst.index, report.worst_shape))
+      << ", \"index\": " << index_list(report.worst.index, report.worst_shape)
       << ", \"got\": " << json_number(report.worst.got)
       << ", \"expected\": " << json_number(report.worst.expected)
       << ", \"allowed\": " << json_number(report.worst.allowed) << "}, \"findings\": ["

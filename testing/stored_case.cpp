@@ -27,8 +27,8 @@ std::string file_name(const KernelCase& kernel_case) {
   std::string kind(name(kernel_case.inputs));
   std::replace_if(
       kind.begin(), kind.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
-  return "m" + std::to_string(d.m) + "_n" + std::to_string(d.n) + "_k" + std::to_string(d.k) +
-         "-" + kind;
+  return "m" + std::to_string(d.m) + "_n" + std::to_string(d.n) + "_k" + std::to_string(d.k) + "-" +
+         kind;
 }
 
 std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values>& operands,
@@ -39,7 +39,9 @@ std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values
     const bool number = specs[i].kind == OperandSpec::Kind::number;
     const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
     tensors.push_back(tensor_of(operands[i].data, operands[i].sizes)
-                          .to(number ? dtype : flag ? kBool : kInt64));
+                          .to(number ? dtype
+                              : flag ? kBool
+                                     : kInt64));
   }
   return tensors;
 }
@@ -53,8 +55,7 @@ void save_case(const std::filesystem::path& file, const KernelReport& report) {
   const std::vector<Tensor> inputs = operand_tensors(op, shrunk.operands, report.dtype);
   io::TensorMap tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors["input" + std::to_string(i)] = inputs[i];
-  const ErrorBudget budget =
-      error_budget(op, shrunk.operands, report.accumulate, report.output);
+  const ErrorBudget budget = error_budget(op, shrunk.operands, report.accumulate, report.output);
   tensors["expected"] = tensor_of(budget.expected, op.output(shrunk.dims));
   tensors["allowed"] = tensor_of(budget.allowed, op.output(shrunk.dims));
   io::save_safetensors(file, tensors,

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -6,6 +7,7 @@
 
 #include <nanobind/ndarray.h>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/check_options.h>
@@ -90,15 +92,24 @@ nb::object numpy_bits(const Tensor& tensor) {
   const bool bits = tensor.dtype() == kBFloat16;
   if (!bits) return nb::cast(tensor).attr("numpy")();
   auto held = std::make_unique<Tensor>(tensor);
-  const nb::capsule owner(held.release(), [](void* kept) noexcept {
-    delete static_cast<Tensor*>(kept);
-  });
+  const nb::capsule owner(held.release(),
+                          [](void* kept) noexcept { delete static_cast<Tensor*>(kept); });
   const Shape& sizes = tensor.sizes();
   const std::vector<std::size_t> shape(sizes.begin(), sizes.end());
-  return nb::cast(
-      nb::ndarray<nb::numpy>(tensor.array().data(), shape.size(), shape.data(), owner,
-                             tensor.strides().data(), nb::dtype<std::uint16_t>()),
-      nb::rv_policy::reference);
+  return nb::cast(nb::ndarray<nb::numpy>(tensor.array().data(), shape.size(), shape.data(), owner,
+                                         tensor.strides().data(), nb::dtype<std::uint16_t>()),
+                  nb::rv_policy::reference);
+}
+
+/// A tensor of bfloat16 with these bits, copied.
+Tensor from_bits(const nb::ndarray<const std::uint16_t, nb::c_contig, nb::device::cpu>& bits) {
+  Shape sizes;
+  for (std::size_t i = 0; i < bits.ndim(); ++i) {
+    sizes.push_back(static_cast<std::int64_t>(bits.shape(i)));
+  }
+  const Tensor tensor = empty(sizes, kBFloat16);
+  if (bits.size() > 0) std::memcpy(tensor.array().data(), bits.data(), 2 * bits.size());
+  return tensor;
 }
 
 /// One case for a kernel that runs elsewhere.
@@ -114,10 +125,11 @@ struct ListedCase {
   /// The expected result and the budget, in float64.
   std::pair<Tensor, Tensor> budget() const {
     const testing::KernelContract& contract = place.contract;
-    const testing::ErrorBudget budget = testing::error_budget(
-        *op, operands(), contract.accumulate, contract.output, contract.leniency);
+    const testing::ErrorBudget budget = testing::error_budget(*op, operands(), contract.accumulate,
+                                                              contract.output, contract.leniency);
     const Shape sizes = op->output(place.dims);
-    return {halfgrad::tensor_of(budget.expected, sizes), halfgrad::tensor_of(budget.allowed, sizes)};
+    return {halfgrad::tensor_of(budget.expected, sizes),
+            halfgrad::tensor_of(budget.allowed, sizes)};
   }
   KernelReport judge(const Tensor& output) const {
     const Shape sizes = op->output(place.dims);
@@ -150,8 +162,9 @@ void bind_report(nb::module_& module) {
       .def_prop_ro("passed", &KernelReport::passed)
       .def("text", &testing::to_text)
       .def("json", &testing::to_json)
-      .def("save_case",
-           [](const KernelReport& self, const std::string& path) { testing::save_case(path, self); });
+      .def("save_case", [](const KernelReport& self, const std::string& path) {
+        testing::save_case(path, self);
+      });
 }
 
 void bind_case(nb::module_& module) {
@@ -166,19 +179,21 @@ void bind_case(nb::module_& module) {
       .def_prop_ro("kind", [](const ListedCase& self) { return name(self.place.inputs); })
       .def_prop_ro("seed", [](const ListedCase& self) { return self.place.seed; })
       .def_prop_ro("name", [](const ListedCase& self) { return testing::file_name(self.place); })
-      .def_prop_ro("output_dtype",
-                   [](const ListedCase& self) { return std::string(name(self.place.contract.output)); })
+      .def_prop_ro(
+          "output_dtype",
+          [](const ListedCase& self) { return std::string(name(self.place.contract.output)); })
       .def("judge", &ListedCase::judge);
 }
 
 }  // namespace
 
 void bind_check(nb::module_& parent) {
-  nb::module_ module = parent.def_submodule("checking", "The parts of halfgrad.check().");
+  nb::module_ module = parent.def_submodule("_checking", "The parts of halfgrad.check().");
   bind_report(module);
   bind_case(module);
   module.def("check", &check, "function"_a, "op"_a, "options"_a, "timeout"_a = nb::none());
   module.def("cases", &cases, "op"_a, "options"_a);
+  module.def("from_bits", &from_bits, "bits"_a);
   module.def("numpy_bits", &numpy_bits, "tensor"_a);
   module.def("to_junit", [](const std::vector<const KernelReport*>& reports) {
     std::vector<KernelReport> all;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nanobind/stl/array.h>
+
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
 
@@ -17,7 +19,8 @@ using testing::Layout;
 std::string text(nb::handle value) { return nb::cast<std::string>(value); }
 
 DType dtype_named(const std::string& wanted) {
-  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
+  for (const DType dtype :
+       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
     if (name(dtype) == wanted) return dtype;
   }
   detail::fail("check", "expected float64, float32, float16 or bfloat16, got {}", wanted);
@@ -50,7 +53,10 @@ void set_accumulate(KernelCheckOptions& options, const std::string& wanted) {
 
 void set_dims(KernelCheckOptions& options, nb::handle triples) {
   for (nb::handle triple : nb::borrow<nb::object>(triples)) {
-    const auto sizes = nb::cast<std::array<std::int64_t, 3>>(triple);
+    std::array<std::int64_t, 3> sizes{};
+    if (!nb::try_cast(triple, sizes)) {
+      detail::fail("check", "expected triples (m, n, k) as dims, got {}", text(nb::repr(triple)));
+    }
     options.dims.push_back({sizes[0], sizes[1], sizes[2]});
   }
 }
@@ -85,6 +91,8 @@ void set(KernelCheckOptions& options, const std::string& option, nb::handle valu
     options.leniency.any_nan = nb::cast<bool>(value);
   } else if (option == "max_abs") {
     options.leniency.max_abs = nb::cast<double>(value);
+  } else if (option == "empty") {
+    options.empty = nb::cast<bool>(value);
   } else if (option == "in_place") {
     options.in_place = nb::cast<bool>(value);
   } else if (option == "shrink") {

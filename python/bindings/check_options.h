@@ -7,8 +7,8 @@
 namespace halfgrad::python {
 
 /// The options of halfgrad.check() as those of check_kernel(): dtypes, layouts and kinds of inputs
-/// by their names, dims as triples. Raises ValueError for a name that is not known, TypeError for an
-/// unknown option.
+/// by their names, dims as triples. Raises ValueError for a name that is not known, TypeError for
+/// an unknown option.
 testing::KernelCheckOptions check_options(const nanobind::dict& given);
 
 }  // namespace halfgrad::python

@@ -11,4 +11,5 @@ NB_MODULE(_halfgrad, module) {
       "of a Tensor and functions of the module.");
   python::bind_tensor(module, tensor);
   python::bind_exchange(module, tensor);
+  python::bind_check(module);
 }

@@ -11,3 +11,5 @@ from ._halfgrad import bool_, float16, float32, float64, int32, int64
 half, float, double = float16, float32, float64
 int, long = int32, int64
 bool = bool_
+
+from .checking import Case, Verdict, cases, check, kernel_test, write_junit  # noqa: E402

@@ -4,7 +4,7 @@ import importlib.util
 
 import numpy
 
-from .._halfgrad import checking, from_dlpack
+from .._halfgrad import _checking as checking, from_dlpack
 
 LIKES = ("numpy", "torch", "jax", "cupy", "halfgrad")
 

@@ -2,7 +2,7 @@
 
 import functools
 
-from .._halfgrad import checking
+from .._halfgrad import _checking as checking
 from ._arrays import LIKES, present, tensor_of_output
 from ._run import options_of
 from ._verdict import Verdict
@@ -66,7 +66,8 @@ class Case:
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
-          without=(), flush_subnormals=False, any_nan=False, max_abs=None):
+          without=(), flush_subnormals=False, any_nan=False, max_abs=None,
+          empty=True):
     """Yields the cases of a check of that op, one Case for each size and kind of inputs.
 
     The options are those of check(). Inputs are arrays of the package `like`.
@@ -76,5 +77,5 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
     options = options_of({
         "dtype": dtype, "output": output, "accumulate": accumulate, "dims": dims, "seed": seed,
         "without": without, "flush_subnormals": flush_subnormals, "any_nan": any_nan,
-        "max_abs": max_abs})
+        "max_abs": max_abs, "empty": empty})
     return (Case(case, like) for case in checking.cases(op, options))

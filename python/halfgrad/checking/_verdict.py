@@ -3,7 +3,7 @@
 import dataclasses
 import json
 
-from .._halfgrad import checking
+from .._halfgrad import _checking as checking
 from ._picture import report_svg
 
 
