@@ -137,18 +137,28 @@ std::string element(std::int64_t index, const Shape& sizes) {
   return "element " + index_tuple(index, sizes);
 }
 
-/// The first element that holds the first poison in one result and the second in the other.
-std::optional<std::size_t> unwritten(const std::vector<std::byte>& first,
-                                     const std::vector<std::byte>& second, std::size_t item) {
+/// The elements that hold the first poison in one result and the second in the other.
+BadElements unwritten(const std::vector<std::byte>& first, const std::vector<std::byte>& second,
+                      std::size_t item, const Shape& sizes) {
+  BadElements bad{sizes, {}, {}};
   for (std::size_t at = 0; at < first.size(); at += item) {
     const auto holds = [&](const std::vector<std::byte>& bytes, std::uint8_t poison) {
       const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(at);
       return std::all_of(from, from + static_cast<std::ptrdiff_t>(item),
                          [&](std::byte b) { return b == std::byte{poison}; });
     };
-    if (holds(first, kFirstPoison) && holds(second, kSecondPoison)) return at / item;
+    if (holds(first, kFirstPoison) && holds(second, kSecondPoison)) {
+      bad.wrong.push_back(static_cast<std::int64_t>(at / item));
+    }
   }
-  return std::nullopt;
+  return bad;
+}
+
+std::string described_unwritten(const BadElements& bad) {
+  const std::string pattern = pattern_of(bad);
+  return element(bad.wrong.front(), bad.shape) + " is left as it was; " +
+         std::to_string(bad.wrong.size()) + " of " + std::to_string(numel(bad.shape)) +
+         " elements are" + (pattern.empty() ? "" : ": " + pattern);
 }
 
 /// The position of the first element that differs.
@@ -212,10 +222,11 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& outpu
   memory.run(kernel);
   const auto second = memory.output().bytes();
   if (!contract.in_place) {
-    if (const auto index = unwritten(first, second, item)) {
-      return failed(
-          std::move(result), Fault::unwritten,
-          element(static_cast<std::int64_t>(*index), output_sizes) + " is left as it was");
+    BadElements left = unwritten(first, second, item, output_sizes);
+    if (!left.wrong.empty()) {
+      result.bad = std::move(left);
+      const std::string message = described_unwritten(result.bad);
+      return failed(std::move(result), Fault::unwritten, message);
     }
   }
   if (result.fault) return result;

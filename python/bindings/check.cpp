@@ -188,6 +188,7 @@ void bind_case(nb::module_& module) {
 }  // namespace
 
 void bind_check(nb::module_& parent) {
+  nb::set_leak_warnings(false);  // other packages may keep results until the interpreter ends
   nb::module_ module = parent.def_submodule("_checking", "The parts of halfgrad.check().");
   bind_report(module);
   bind_case(module);

@@ -58,8 +58,8 @@ json write_case(const fs::path& folder, const testing::KernelOp& op,
   const testing::KernelContract& contract = next.contract;
   const std::vector<Values> operands = testing::case_operands(op, next);
   const std::vector<Tensor> inputs = testing::operand_tensors(op, operands, contract.dtype);
-  const testing::ErrorBudget budget = testing::error_budget(op, operands, contract.accumulate,
-                                                            contract.output, contract.leniency);
+  const testing::ErrorBudget budget =
+      testing::error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
   const Shape sizes = op.output(next.dims);
   const std::string name = testing::file_name(next);
   io::TensorMap tensors{{"expected", tensor_of(budget.expected, sizes)},
@@ -102,7 +102,8 @@ void expect_outputs(const fs::path& folder, const json& cases) {
     if (!fs::exists(file)) missing.push_back(file.filename().string());
   }
   if (missing.empty()) return;
-  detail::fail("--judge", "expected an output for each of {} cases, got none for {}; the first is {}",
+  detail::fail("--judge",
+               "expected an output for each of {} cases, got none for {}; the first is {}",
                cases.size(), missing.size(), missing.front());
 }
 
@@ -130,9 +131,9 @@ void judge_case(const fs::path& folder, const json& entry, const testing::Kernel
                next);
     return;
   }
-  report.add(testing::judge_output(op, testing::case_operands(op, next), values_of(output),
-                                   next.contract),
-             next);
+  report.add(
+      testing::judge_output(op, testing::case_operands(op, next), values_of(output), next.contract),
+      next);
 }
 
 }  // namespace

@@ -5,8 +5,9 @@ import importlib.util
 import numpy
 
 from .._halfgrad import _checking as checking, from_dlpack
+from ._triton import TritonArray
 
-LIKES = ("numpy", "torch", "jax", "cupy", "halfgrad")
+LIKES = ("numpy", "torch", "jax", "cupy", "triton", "halfgrad")
 
 
 def dtype_name(dtype):
@@ -40,6 +41,8 @@ def present(tensor, like):
     """The tensor as an array of the package `like`, which shares its memory (JAX copies misaligned memory)."""
     if like == "numpy":
         return _numpy(tensor)
+    if like == "triton":
+        return TritonArray(checking.numpy_bits(tensor))
     if like == "torch":
         import torch
         return torch.from_dlpack(tensor)

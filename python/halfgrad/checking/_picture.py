@@ -1,5 +1,6 @@
 """A picture of a report, as SVG: findings, the histogram of budgets, a map of wrong elements, the worst ones."""
 
+import itertools
 import textwrap
 from html import escape
 
@@ -89,9 +90,12 @@ def _map(page, places, x, y):
     width = max(len(line) for line in lines)
     cell = min(12, 440 / width, 200 / len(lines))
     for row, line in enumerate(lines):
-        for column, kind in enumerate(line):
+        column = 0
+        for kind, run in itertools.groupby(line):
+            length = len(list(run))
             color = {".": "#e4efe6", "#": BAD, "+": PARTLY}[kind]
-            page.box(x + column * cell, y + 24 + row * cell, cell - 0.6, cell - 0.6, color)
+            page.box(x + column * cell, y + 24 + row * cell, length * cell - 0.6, cell - 0.6, color)
+            column += length
     bottom = y + 24 + len(lines) * cell + 16
     if places["pattern"]:
         page.text(x, bottom, places["pattern"], color=BAD)

@@ -52,14 +52,15 @@ def options_of(given):
 
 def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
           layouts=None, dims=None, seed=0, without=(), flush_subnormals=False, any_nan=False,
-          max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True, stop_at_first=False,
-          isolate=False, timeout=60.0):
+          max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
+          stop_at_first=False, isolate=False, timeout=60.0):
     """Compares a kernel with the op of that name, on hostile inputs, within an error budget.
 
     `fn(*inputs)` returns an array, or with out=True `fn(*inputs, out=output)` fills one. The inputs
-    are arrays of the package `like`: "numpy", "torch", "jax", "cupy" or "halfgrad". They share the
-    checker's memory, so that their layouts and the guards around them are real. In NumPy bfloat16
-    is ml_dtypes.bfloat16 if ml_dtypes is installed, else its bits as uint16.
+    are arrays of the package `like`: "numpy", "torch", "jax", "cupy", "halfgrad", or "triton" for
+    Triton's interpreter on the CPU without PyTorch. They share the checker's memory, so that their
+    layouts and the guards around them are real. In NumPy bfloat16 is ml_dtypes.bfloat16 if
+    ml_dtypes is installed, else its bits as uint16.
 
     dtype, output, accumulate: dtypes of the operands, of the result, and of intermediate results
         ("tf32" for products of factors with 11 bits); by default those of the op.
@@ -79,6 +80,8 @@ def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", a
     """
     if like not in LIKES:
         raise ValueError(f"check: expected like to be one of {', '.join(LIKES)}, got {like}")
+    if like == "triton" and not out:
+        raise ValueError("check: expected out=True for like='triton', got out=False")
     if in_place and not out:
         raise ValueError("check: expected out=True for in_place=True, got out=False")
     if isolate and device != "cpu":

@@ -9,12 +9,10 @@ def pytest_addoption(parser):
 
 
 def _test_of(kernel, dtype):
-    def run(request, record_property):
+    def run(request):
         __tracebackhide__ = True
         seed = request.config.getoption("--kernel-seed")
-        verdict = kernel.check(dtype, **({} if seed is None else {"seed": seed}))
-        record_property("halfgrad", verdict.to_json())
-        verdict.assert_ok()
+        kernel.check(dtype, **({} if seed is None else {"seed": seed})).assert_ok()
 
     return run
 
