@@ -49,7 +49,9 @@ std::string described(const std::vector<std::int64_t>& indices, std::int64_t siz
   const bool clear = 8 * outside >= size ? 2 * count > span : 10 * count >= 9 * span;
   if (!clear || outside == 0) return {};
   if (last == size - 1 && first % kVector == 0) {
-    return many + " " + std::to_string(first) + " and above";
+    const std::string above = many + " " + std::to_string(first) + " and above";
+    if (size - first >= kVector) return above;  // else it may also be a tail
+    return above + ", the last " + std::to_string(size - first) + " of " + std::to_string(size);
   }
   if (last == size - 1) {
     return "the last " + std::to_string(size - first) + " of " + std::to_string(size) + " " + many;

@@ -28,7 +28,8 @@ struct BadElements {
 /// The index of an element as a tuple: 3 * 17 + 2 in shape [5, 17] is "(3, 2)".
 std::string index_tuple(std::int64_t index, const Shape& shape);
 
-/// Says where all wrong elements lie, such as "columns 16 and above", "the last 5 of 37 columns",
+/// Says where all wrong elements lie, such as "columns 16 and above", "columns 32 and above, the
+/// last 5 of 37", "the last 4 of 37 columns",
 /// "every second row", "the tile of 16 x 16 at row 16, column 0" or "the diagonal". Empty if there
 /// are fewer than two, or no such description holds.
 std::string pattern_of(const BadElements& bad);

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 
 import numpy as np
@@ -46,7 +45,7 @@ def test_wrong_elements_are_named():
     assert not verdict.passed and not verdict
     (finding,) = verdict.findings
     assert finding.fault == "wrong value"
-    assert finding.pattern == "columns 32 and above"
+    assert finding.pattern.startswith("columns 32 and above")
     assert "columns 32 and above" in repr(verdict)
     with pytest.raises(AssertionError, match="columns 32 and above"):
         verdict.assert_ok()
@@ -137,7 +136,7 @@ def test_control_c_ends_the_check_with_what_was_found():
 
     verdict = halfgrad.check(interrupted, "softmax", dims=FEW)
     assert not verdict.passed and "interrupted after" in verdict.report["unfinished"]
-    assert verdict.findings[0].pattern == "columns 32 and above"
+    assert verdict.findings[0].pattern.startswith("columns 32 and above")
 
     calls.clear()
     right = halfgrad.check(lambda a, b: interrupted(a) * 0 + a + b, "add")
@@ -229,11 +228,3 @@ def test_cases_judge_outputs_from_elsewhere(dtype):
     assert count == 2 * 27
     with pytest.raises(ValueError, match="expected an output of"):
         case.judge(np.zeros((1, 1), np.float32))
-
-
-def test_the_numpy_example():
-    example = os.path.join(os.path.dirname(__file__), "../../examples/python/kernels/numpy_softmax.py")
-    run = subprocess.run([sys.executable, example], capture_output=True, text=True)
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "unwritten" in run.stdout or "wrong value" in run.stdout
-    assert "columns" in run.stdout

@@ -28,7 +28,7 @@ TEST(BadElements, PatternsHaveNames) {
   const Shape shape = {20, 37};
   const auto named = [&](auto is_bad) { return pattern_of(where(shape, is_bad)); };
   EXPECT_EQ(named([](auto, auto c) { return c >= 16; }), "columns 16 and above");
-  EXPECT_EQ(named([](auto, auto c) { return c >= 32; }), "columns 32 and above");
+  EXPECT_EQ(named([](auto, auto c) { return c >= 32; }), "columns 32 and above, the last 5 of 37");
   EXPECT_EQ(named([](auto, auto c) { return c >= 33; }), "the last 4 of 37 columns");
   EXPECT_EQ(named([](auto, auto c) { return c < 5; }), "the first 5 of 37 columns");
   EXPECT_EQ(named([](auto, auto c) { return c == 36; }), "the last column");

@@ -35,7 +35,7 @@ TEST(KernelReport, SaysWhereWrongElementsLie) {
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_EQ(json["worst"]["index"], (std::vector<int>{0, 16}));
   const auto& places = json["findings"][0]["places"];
-  EXPECT_EQ(places["pattern"], "columns 16 and above");
+  EXPECT_EQ(places["pattern"], "columns 16 and above, the last 4 of 20");
   EXPECT_EQ(places["wrong"], 12);
   EXPECT_EQ(places["shape"], (std::vector<int>{3, 20}));
   EXPECT_EQ(places["counts"]["last_row"], 4);

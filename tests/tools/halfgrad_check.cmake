@@ -129,7 +129,7 @@ for case in json.loads((folder / 'manifest.json').read_text())['cases']:
     file(READ "${FOLDER}/judged.json" judged)
     string(JSON version GET "${judged}" schema_version)
     string(JSON pattern GET "${judged}" findings 0 places pattern)
-    if(NOT version EQUAL 1 OR NOT pattern STREQUAL "columns 16 and above")
+    if(NOT version EQUAL 1 OR NOT pattern MATCHES "^columns 16 and above")
       message(FATAL_ERROR "--judge --json: expected version 1 and a pattern, got\n\${judged}")
     endif()
   endif()
