@@ -8,7 +8,7 @@
 #include <halfgrad/core/numbers/scalar.h>
 #include <halfgrad/core/shape.h>
 
-/// How numbers and shapes cross between Python and C++.
+/// Conversions of scalars and shapes between Python and C++.
 namespace nanobind::detail {
 
 /// A shape is an integer or a sequence of integers in Python; C++ returns it as a tuple.
@@ -70,7 +70,8 @@ struct type_caster<halfgrad::Scalar> {
 
   static handle from_cpp(const Value& scalar, rv_policy, cleanup_list*) noexcept {
     if (scalar.kind() == halfgrad::DType::boolean) return PyBool_FromLong(scalar.to<bool>());
-    if (scalar.kind() == halfgrad::DType::i64) return PyLong_FromLongLong(scalar.cast<std::int64_t>());
+    if (scalar.kind() == halfgrad::DType::i64)
+      return PyLong_FromLongLong(scalar.cast<std::int64_t>());
     return PyFloat_FromDouble(scalar.cast<double>());
   }
 
@@ -98,7 +99,8 @@ struct type_caster<halfgrad::Scalar> {
   bool read_numpy_scalar(handle source) noexcept {
     if (isinstance<halfgrad::Tensor>(source) || !hasattr(source, "dtype")) return false;
     try {
-      return len(object(source.attr("shape"))) == 0 && read_number(object(source.attr("item")()).ptr());
+      return len(object(source.attr("shape"))) == 0 &&
+             read_number(object(source.attr("item")()).ptr());
     } catch (...) {
       PyErr_Clear();
       return false;

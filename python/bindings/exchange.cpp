@@ -50,9 +50,9 @@ nb::object legacy_capsule(const Tensor& tensor) {
 nb::object export_dlpack(const Tensor& self, nb::handle /*stream*/,
                          std::optional<std::pair<int, int>> max_version, nb::handle dl_device,
                          std::optional<bool> copy) {
-  if (!dl_device.is_none() && !dl_device.equal(self.device().is_cpu()
-                                                   ? nb::make_tuple(1, 0)
-                                                   : nb::make_tuple(2, self.device().index()))) {
+  if (!dl_device.is_none() &&
+      !dl_device.equal(self.device().is_cpu() ? nb::make_tuple(1, 0)
+                                              : nb::make_tuple(2, self.device().index()))) {
     PyErr_SetString(PyExc_BufferError, "__dlpack__: expected the tensor's own device");
     throw nb::python_error();
   }
@@ -88,30 +88,31 @@ nb::object capsule_of(nb::handle object) {
 /// An array of NumPy that shares the tensor's memory.
 nb::object numpy_of(const Tensor& self) {
   if (self.dtype() == kBFloat16) {
-    throw nb::type_error("numpy: expected a dtype that NumPy has, got bfloat16; convert with float()");
+    throw nb::type_error(
+        "numpy: expected a dtype that NumPy has, got bfloat16; convert with float()");
   }
   if (self.requires_grad()) {
     detail::fail<std::runtime_error>(
-        "numpy", "expected a tensor that does not require a gradient, got one that does; detach() it");
+        "numpy",
+        "expected a tensor that does not require a gradient, got one that does; detach() it");
   }
   if (!self.is_cpu()) {
     throw nb::type_error("numpy: expected a tensor on the CPU, got one on a GPU; call cpu() first");
   }
   const auto bits = static_cast<std::uint8_t>(8 * self.element_size());
-  const auto code = self.is_floating_point()   ? nb::dlpack::dtype_code::Float
-                    : self.dtype() == kBool    ? nb::dlpack::dtype_code::Bool
-                    : self.dtype() == kUInt8   ? nb::dlpack::dtype_code::UInt
-                                               : nb::dlpack::dtype_code::Int;
+  const auto code = self.is_floating_point() ? nb::dlpack::dtype_code::Float
+                    : self.dtype() == kBool  ? nb::dlpack::dtype_code::Bool
+                    : self.dtype() == kUInt8 ? nb::dlpack::dtype_code::UInt
+                                             : nb::dlpack::dtype_code::Int;
   const Shape& sizes = self.sizes();
   std::vector<std::size_t> shape(sizes.begin(), sizes.end());
   auto held = std::make_unique<Tensor>(self);
-  const nb::capsule owner(held.release(), [](void* tensor) noexcept {
-    delete static_cast<Tensor*>(tensor);
-  });
-  return nb::cast(nb::ndarray<nb::numpy>(self.array().data(), shape.size(), shape.data(), owner,
-                                         self.strides().data(),
-                                         {static_cast<std::uint8_t>(code), bits, 1}),
-                  nb::rv_policy::reference);
+  const nb::capsule owner(held.release(),
+                          [](void* tensor) noexcept { delete static_cast<Tensor*>(tensor); });
+  return nb::cast(
+      nb::ndarray<nb::numpy>(self.array().data(), shape.size(), shape.data(), owner,
+                             self.strides().data(), {static_cast<std::uint8_t>(code), bits, 1}),
+      nb::rv_policy::reference);
 }
 
 }  // namespace
@@ -135,28 +136,32 @@ void bind_exchange(nb::module_& module, TensorClass& tensor) {
            "Returns a DLPack capsule that shares the memory.")
       .def("__dlpack_device__",
            [](const Tensor& self) {
-             return nb::make_tuple(self.is_cpu() ? 1 : 2, self.is_cpu() ? 0 : self.device().index());
+             return nb::make_tuple(self.is_cpu() ? 1 : 2,
+                                   self.is_cpu() ? 0 : self.device().index());
            })
       .def("numpy", &numpy_of,
            "Returns a NumPy array that shares the memory. Raises TypeError for bfloat16 and for a\n"
            "tensor on a GPU, RuntimeError for one that requires a gradient.")
-      .def("__array__",
-           [](const Tensor& self, nb::object dtype, std::optional<bool> copy) {
-             nb::object array = numpy_of(self);
-             if (!dtype.is_none()) array = array.attr("astype")(dtype, "copy"_a = false);
-             return copy.value_or(false) ? nb::object(array.attr("copy")()) : array;
-           },
-           "dtype"_a = nb::none(), "copy"_a = nb::none());
+      .def(
+          "__array__",
+          [](const Tensor& self, nb::object dtype, std::optional<bool> copy) {
+            nb::object array = numpy_of(self);
+            if (!dtype.is_none()) array = array.attr("astype")(dtype, "copy"_a = false);
+            return copy.value_or(false) ? nb::object(array.attr("copy")()) : array;
+          },
+          "dtype"_a = nb::none(), "copy"_a = nb::none());
   tensor.attr("__array_ufunc__") = nb::none();  // NumPy's operators leave the work to a Tensor's
-  module.def("from_dlpack",
-             [](nb::handle object, std::optional<bool> copy) {
-               return tensor_sharing(object, copy.value_or(false));
-             },
-             "x"_a, nb::kw_only(), "copy"_a = nb::none(),
-             "Shares the memory of an array of NumPy, PyTorch, JAX, CuPy, ... that has __dlpack__.\n"
-             "With copy=True copies the elements, which read-only memory needs.");
-  module.def("from_numpy", [](nb::handle array) { return tensor_sharing(array, false); },
-             "ndarray"_a, "Returns a tensor that shares the array's memory.");
+  module.def(
+      "from_dlpack",
+      [](nb::handle object, std::optional<bool> copy) {
+        return tensor_sharing(object, copy.value_or(false));
+      },
+      "x"_a, nb::kw_only(), "copy"_a = nb::none(),
+      "Shares the memory of an array of NumPy, PyTorch, JAX, CuPy, ... that has __dlpack__.\n"
+      "With copy=True copies the elements, which read-only memory needs.");
+  module.def(
+      "from_numpy", [](nb::handle array) { return tensor_sharing(array, false); }, "ndarray"_a,
+      "Returns a tensor that shares the array's memory.");
 }
 
 }  // namespace halfgrad::python

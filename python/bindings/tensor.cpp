@@ -29,14 +29,16 @@ nb::object list_of(const Tensor& tensor) {
 bool truth_of(const Tensor& tensor) { return tensor.item() != 0; }
 
 void bind_properties(TensorClass& tensor) {
-  tensor.def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
+  tensor.def(nb::init<const Tensor&>(), "data"_a, "Another name of the same tensor.")
+      .def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
       .def_prop_ro("dtype", &Tensor::dtype)
       .def_prop_ro("device", &Tensor::device)
       .def_prop_ro("ndim", &Tensor::dim)
       .def_prop_ro("is_leaf", &Tensor::is_leaf)
       .def_prop_ro("itemsize", &Tensor::element_size, "Bytes per element.")
       .def_prop_ro("nbytes", &Tensor::nbytes)
-      .def_prop_ro("T", [](const Tensor& self) { return self.t(); }, "The transpose of a matrix.")
+      .def_prop_ro(
+          "T", [](const Tensor& self) { return self.t(); }, "The transpose of a matrix.")
       .def_prop_rw(
           "requires_grad", &Tensor::requires_grad,
           [](const Tensor& self, bool value) { self.requires_grad_(value); },
@@ -45,16 +47,16 @@ void bind_properties(TensorClass& tensor) {
           "grad", [](const Tensor& self) { return or_none(self.grad()); },
           [](const Tensor& self, const OptionalTensor& grad) { self.set_grad(or_undefined(grad)); },
           nb::for_setter(nb::arg("grad").none()), "The accumulated gradient, or None.")
-      .def_prop_ro("grad_fn",
-                   [](const Tensor& self) -> std::optional<std::string> {
-                     if (self.is_leaf()) return std::nullopt;
-                     return self.grad_fn_name();
-                   },
-                   "Name of the op that made this tensor; None for a leaf.")
+      .def_prop_ro(
+          "grad_fn",
+          [](const Tensor& self) -> std::optional<std::string> {
+            if (self.is_leaf()) return std::nullopt;
+            return self.grad_fn_name();
+          },
+          "Name of the op that made this tensor; None for a leaf.")
       .def_prop_ro("is_cpu", &Tensor::is_cpu)
       .def_prop_ro("is_cuda", &Tensor::is_cuda)
-      .def_prop_ro("_version", &Tensor::_version,
-                   "The number of in-place changes of the memory.");
+      .def_prop_ro("_version", &Tensor::_version, "The number of in-place changes of the memory.");
 }
 
 void bind_queries(TensorClass& tensor) {
@@ -70,9 +72,10 @@ void bind_queries(TensorClass& tensor) {
       .def("is_floating_point", &Tensor::is_floating_point)
       .def("is_same", &Tensor::is_same, "other"_a,
            "Whether both names refer to one tensor. Different Python objects may.")
-      .def("data_ptr",
-           [](const Tensor& self) { return reinterpret_cast<std::uintptr_t>(self.array().data()); },
-           "Returns the address of the first element.");
+      .def(
+          "data_ptr",
+          [](const Tensor& self) { return reinterpret_cast<std::uintptr_t>(self.array().data()); },
+          "Returns the address of the first element.");
 }
 
 void bind_elements(TensorClass& tensor) {
@@ -101,30 +104,33 @@ void bind_elements(TensorClass& tensor) {
 
 void bind_graph(TensorClass& tensor) {
   tensor
-      .def("requires_grad_",
-           [](Tensor& self, bool value) -> Tensor& { return self.requires_grad_(value); },
-           "requires_grad"_a = true, nb::rv_policy::none,
-           "Sets requires_grad, and returns this tensor.")
+      .def(
+          "requires_grad_",
+          [](Tensor& self, bool value) -> Tensor& { return self.requires_grad_(value); },
+          "requires_grad"_a = true, nb::rv_policy::none,
+          "Sets requires_grad, and returns this tensor.")
       .def("retain_grad", &Tensor::retain_grad, "Makes backward() keep this non-leaf's gradient.")
       .def("detach", &Tensor::detach, "Returns a tensor of the same memory outside the graph.")
       .def("detach_", &Tensor::detach_, nb::rv_policy::none)
-      .def("backward",
-           [](const Tensor& self, const OptionalTensor& gradient, bool retain_graph,
-              bool create_graph) {
-             self.backward(or_undefined(gradient), retain_graph, create_graph);
-           },
-           "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
-           ReleaseGil(),
-           "Adds the gradient of this tensor with respect to every leaf that requires one to its\n"
-           "grad. The tensor has one element, or `gradient` has its shape.")
-      .def("register_hook",
-           [](const Tensor& self, std::function<OptionalTensor(Tensor)> hook) {
-             return self.register_hook(
-                 [hook](const Tensor& gradient) { return or_undefined(hook(gradient)); });
-           },
-           "hook"_a,
-           "Calls `hook` with the complete gradient during backward(). A tensor that it returns\n"
-           "replaces the gradient. The result's remove() removes the hook.");
+      .def(
+          "backward",
+          [](const Tensor& self, const OptionalTensor& gradient, bool retain_graph,
+             bool create_graph) {
+            self.backward(or_undefined(gradient), retain_graph, create_graph);
+          },
+          "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
+          ReleaseGil(),
+          "Adds the gradient of this tensor with respect to every leaf that requires one to its\n"
+          "grad. The tensor has one element, or `gradient` has its shape.")
+      .def(
+          "register_hook",
+          [](const Tensor& self, std::function<OptionalTensor(Tensor)> hook) {
+            return self.register_hook(
+                [hook](const Tensor& gradient) { return or_undefined(hook(gradient)); });
+          },
+          "hook"_a,
+          "Calls `hook` with the complete gradient during backward(). A tensor that it returns\n"
+          "replaces the gradient. The result's remove() removes the hook.");
 }
 
 }  // namespace
