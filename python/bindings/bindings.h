@@ -81,6 +81,7 @@ void bind_creation(nb::module_& module, TensorClass& tensor);
 void bind_unary_ops(nb::module_& module, TensorClass& tensor);
 void bind_binary_ops(nb::module_& module, TensorClass& tensor);
 void bind_reductions(nb::module_& module, TensorClass& tensor);
+void bind_conversions(nb::module_& module, TensorClass& tensor);
 void bind_shapes(nb::module_& module, TensorClass& tensor);
 void bind_products(nb::module_& module, TensorClass& tensor);
 void bind_losses(nb::module_& module);

@@ -8,7 +8,7 @@
 #include <halfgrad/core/numbers/scalar.h>
 #include <halfgrad/core/shape.h>
 
-/// How numbers and shapes cross between Python and C++.
+/// Conversions of scalars and shapes between Python and C++.
 namespace nanobind::detail {
 
 /// A shape is an integer or a sequence of integers in Python; C++ returns it as a tuple.

@@ -29,7 +29,8 @@ nb::object list_of(const Tensor& tensor) {
 bool truth_of(const Tensor& tensor) { return tensor.item() != 0; }
 
 void bind_properties(TensorClass& tensor) {
-  tensor.def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
+  tensor.def(nb::init<const Tensor&>(), "data"_a, "Another name of the same tensor.")
+      .def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
       .def_prop_ro("dtype", &Tensor::dtype)
       .def_prop_ro("device", &Tensor::device)
       .def_prop_ro("ndim", &Tensor::dim)
