@@ -89,17 +89,19 @@ void bind_loader(nb::module_& module) {
         if (!batch) throw nb::stop_iteration();
         return *batch;
       });
-  nb::class_<DataLoader>(module, "DataLoader",
-                         "The batches (x, y) of a data set, epoch after epoch. A data set of your own\n"
-                         "has __len__() and get_batch(indices), which returns (x, y).")
-      .def("__init__",
-           [](DataLoader* self, const nb::object& dataset, std::int64_t batch_size, bool shuffle,
-              bool drop_last, std::uint64_t seed, int prefetch) {
-             new (self)
-                 DataLoader(loader_of(dataset, {batch_size, shuffle, drop_last, seed, prefetch}));
-           },
-           "dataset"_a, "batch_size"_a = 1, "shuffle"_a = false, nb::kw_only(),
-           "drop_last"_a = false, "seed"_a = 0, "prefetch"_a = 2)
+  nb::class_<DataLoader>(
+      module, "DataLoader",
+      "The batches (x, y) of a data set, epoch after epoch. A data set of your own\n"
+      "has __len__() and get_batch(indices), which returns (x, y).")
+      .def(
+          "__init__",
+          [](DataLoader* self, const nb::object& dataset, std::int64_t batch_size, bool shuffle,
+             bool drop_last, std::uint64_t seed, int prefetch) {
+            new (self)
+                DataLoader(loader_of(dataset, {batch_size, shuffle, drop_last, seed, prefetch}));
+          },
+          "dataset"_a, "batch_size"_a = 1, "shuffle"_a = false, nb::kw_only(),
+          "drop_last"_a = false, "seed"_a = 0, "prefetch"_a = 2)
       .def("__len__", &DataLoader::size)
       .def("__iter__",
            [](DataLoader& self) {
@@ -118,29 +120,32 @@ void bind_data(nb::module_& module) {
   nb::class_<TensorDataset>(data, "TensorDataset", "Samples in memory: x [n, ...] and y [n, ...].")
       .def(nb::init<Tensor, Tensor>(), "x"_a, "y"_a)
       .def("__len__", &TensorDataset::size)
-      .def("get_batch",
-           [](const TensorDataset& self, const std::vector<std::int64_t>& indices) {
-             return self.get_batch(indices);
-           },
-           "indices"_a, "Copies the rows into x [len(indices), ...] and y.");
+      .def(
+          "get_batch",
+          [](const TensorDataset& self, const std::vector<std::int64_t>& indices) {
+            return self.get_batch(indices);
+          },
+          "indices"_a, "Copies the rows into x [len(indices), ...] and y.");
   bind_loader(data);
-  data.def("synthetic_digits",
-           [](std::int64_t count, std::uint64_t seed) {
-             data::DigitImages digits;
-             {
-               const nb::gil_scoped_release release;
-               digits = data::synthetic_digits(count, seed);
-             }
-             return tensors_of(digits);
-           },
-           "count"_a, "seed"_a = 0,
-           "Images [count, 28, 28] of drawn digits, uint8, and their labels [count], int64.");
-  data.def("load_mnist",
-           [](const std::filesystem::path& folder, const std::string& split) {
-             return tensors_of(data::load_mnist(folder, split_of(split)));
-           },
-           "folder"_a, "split"_a = "train",
-           "Reads MNIST's files: images [n, 28, 28], uint8, and labels [n], int64.");
+  data.def(
+      "synthetic_digits",
+      [](std::int64_t count, std::uint64_t seed) {
+        data::DigitImages digits;
+        {
+          const nb::gil_scoped_release release;
+          digits = data::synthetic_digits(count, seed);
+        }
+        return tensors_of(digits);
+      },
+      "count"_a, "seed"_a = 0,
+      "Images [count, 28, 28] of drawn digits, uint8, and their labels [count], int64.");
+  data.def(
+      "load_mnist",
+      [](const std::filesystem::path& folder, const std::string& split) {
+        return tensors_of(data::load_mnist(folder, split_of(split)));
+      },
+      "folder"_a, "split"_a = "train",
+      "Reads MNIST's files: images [n, 28, 28], uint8, and labels [n], int64.");
 }
 
 }  // namespace halfgrad::python

@@ -24,8 +24,7 @@ void append(Literal& literal, nb::handle element) {
   Scalar number = 0;
   if (!nb::try_cast(element, number)) {
     const std::string type = nb::cast<std::string>(element.type().attr("__name__"));
-    throw nb::type_error(
-        ("tensor: expected numbers, got an object of type " + type).c_str());
+    throw nb::type_error(("tensor: expected numbers, got an object of type " + type).c_str());
   }
   literal.kind = literal.is_empty ? number.kind() : promote_types(literal.kind, number.kind());
   literal.is_empty = false;
