@@ -45,7 +45,7 @@ void bind_assignments(OpBinder& ops) {
   ops.in_place(
       "uniform_",
       [](Tensor& self, double from, double to) -> Tensor& { return self.uniform_(from, to); },
-      nb::arg("from") = 0.0, "to"_a = 1.0, "Draws every element uniformly from [from, to).");
+      "low"_a = 0.0, "high"_a = 1.0, "Draws every element uniformly from [low, high).");
   ops.in_place(
       "bernoulli_", [](Tensor& self, double p) -> Tensor& { return self.bernoulli_(p); },
       "p"_a = 0.5, "Sets every element to 1 with probability p, else to 0.");

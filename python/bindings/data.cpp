@@ -21,11 +21,11 @@ class PythonDataset {
   explicit PythonDataset(nb::object dataset) : dataset_(std::move(dataset)) {}
 
   std::int64_t size() const {
-    const nb::gil_scoped_acquire lock;
+    const PythonLock lock;
     return nb::cast<std::int64_t>(nb::object(dataset_.get().attr("__len__")()));
   }
   Batch get_batch(std::span<const std::int64_t> indices) const {
-    const nb::gil_scoped_acquire lock;
+    const PythonLock lock;
     nb::list list;
     for (const std::int64_t index : indices) list.append(index);
     return nb::cast<Batch>(nb::object(dataset_.get().attr("get_batch")(list)));
@@ -35,20 +35,39 @@ class PythonDataset {
   PythonObject dataset_;
 };
 
-/// One epoch: the iterator that Python's `for` calls.
+/// One epoch: the iterator that Python's `for` calls. Its end waits for the loader's thread, which
+/// may need Python's lock, so it gives the lock away.
 class Epoch {
  public:
-  explicit Epoch(DataLoader::Iterator at) : at_(std::move(at)) {}
+  explicit Epoch(DataLoader::Iterator at) : state_(std::make_shared<State>(std::move(at))) {
+    DroppedAtExit::add(state_);
+  }
+  Epoch(Epoch&&) = default;
+  Epoch(const Epoch&) = delete;
+  ~Epoch() {
+    if (state_ != nullptr) state_->drop();
+  }
+
   std::optional<Batch> next() {
-    if (!is_first_) ++at_;
-    is_first_ = false;
-    if (at_ == std::default_sentinel) return std::nullopt;
-    return *at_;
+    std::optional<DataLoader::Iterator>& at = state_->at;
+    if (!at) return std::nullopt;
+    if (!state_->is_first) ++*at;
+    state_->is_first = false;
+    if (*at == std::default_sentinel) return std::nullopt;
+    return **at;
   }
 
  private:
-  DataLoader::Iterator at_;
-  bool is_first_ = true;
+  struct State final : DroppedAtExit {
+    explicit State(DataLoader::Iterator begin) : at(std::move(begin)) {}
+    void drop() override {
+      const nb::gil_scoped_release release;
+      at.reset();
+    }
+    std::optional<DataLoader::Iterator> at;
+    bool is_first = true;
+  };
+  std::shared_ptr<State> state_;
 };
 
 nb::tuple tensors_of(const data::DigitImages& digits) {
@@ -105,8 +124,12 @@ void bind_loader(nb::module_& module) {
       .def("__len__", &DataLoader::size)
       .def("__iter__",
            [](DataLoader& self) {
-             const nb::gil_scoped_release release;
-             return Epoch(self.begin());
+             std::optional<DataLoader::Iterator> first;
+             {
+               const nb::gil_scoped_release release;
+               first = self.begin();
+             }
+             return Epoch(*std::move(first));
            })
       .def("order", &DataLoader::order, "epoch"_a, "The indices of the samples in that epoch.")
       .def("set_epoch", &DataLoader::set_epoch, "epoch"_a, "first_batch"_a = 0,

@@ -16,7 +16,7 @@ using autograd::variable_list;
 constexpr const char* kClass = "python class";
 constexpr const char* kContext = "python context";
 
-/// What forward and backward get as `ctx`. The node owns it, so it refers to the node weakly.
+/// The `ctx` of forward and backward. The node owns it, so it refers to the node weakly.
 class Context {
  public:
   explicit Context(const std::shared_ptr<FunctionNode>& node) : node_(node) {}
@@ -47,7 +47,7 @@ PythonObject saved_object(AutogradContext* context, const char* name) {
 }
 
 variable_list call_backward(AutogradContext* context, variable_list gradients) {
-  const nb::gil_scoped_acquire lock;
+  const PythonLock lock;
   const nb::object function = saved_object(context, kClass).get();
   nb::list arguments;
   arguments.append(saved_object(context, kContext).get());

@@ -20,7 +20,7 @@ nanobind::list public_names(const nanobind::module_& module) {
 NB_MODULE(_halfgrad, module) {
   namespace python = halfgrad::python;
   module.doc() = "halfgrad's C++ library. Import halfgrad, which has the same names.";
-  python::PythonObject::drop_at_exit();
+  python::DroppedAtExit::begin(module);
   python::bind_types(module);
   python::TensorClass tensor(
       module, "Tensor",

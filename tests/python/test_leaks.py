@@ -45,8 +45,9 @@ y.sum().backward()
 optimizer = hg.optim.Adam(net.parameters())
 optimizer.register_step_pre_hook(lambda o: print("step", net.training))
 optimizer.step()
+schedules = []
 schedule = hg.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (len(schedules) + 1))
-schedules = [schedule]
+schedules.append(schedule)
 loader = hg.data.DataLoader(Samples(), prefetch=3)
 batches = iter(loader)
 next(batches)

@@ -24,7 +24,7 @@ def test_lists_become_float32_int64_or_bool():
 def test_ragged_lists_and_texts_are_refused():
     with pytest.raises(ValueError, match="expected lists of one shape"):
         hg.tensor([[1, 2], [3]])
-    with pytest.raises(TypeError, match="tensor: expected numbers, got an object of type str"):
+    with pytest.raises(TypeError, match="tensor: expected scalars, got an object of type str"):
         hg.tensor(["a"])
 
 
