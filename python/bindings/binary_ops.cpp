@@ -44,30 +44,38 @@ struct InPlaceOp {
 };
 
 constexpr InPlaceOp kInPlaceOps[] = {
-    {"mul_", &Methods::mul_, &Methods::mul_},
-    {"__imul__", &Methods::mul_, &Methods::mul_},
+    {"mul_", &Methods::mul_, &Methods::mul_}, {"__imul__", &Methods::mul_, &Methods::mul_},
     {"__itruediv__", &Methods::div_, &Methods::div_},
-    {"__iadd__", &Methods::operator+=, &Methods::operator+=},
-    {"__isub__", &Methods::operator-=, &Methods::operator-=},
-    {"floor_divide_", &Methods::floor_divide_, &Methods::floor_divide_},
-    {"__ifloordiv__", &Methods::floor_divide_, &Methods::floor_divide_},
-    {"remainder_", &Methods::remainder_, &Methods::remainder_},
-    {"__imod__", &Methods::remainder_, &Methods::remainder_},
-    {"fmod_", &Methods::fmod_, &Methods::fmod_},
-    {"pow_", &Methods::pow_, &Methods::pow_},
-    {"__ipow__", &Methods::pow_, &Methods::pow_},
-    {"clamp_min_", &Methods::clamp_min_, &Methods::clamp_min_},
-    {"clamp_max_", &Methods::clamp_max_, &Methods::clamp_max_},
-};
+    {"__iadd__", &Methods::operator+=, &Methods::operator+= },
+     {
+         "__isub__",
+         &Methods::operator-=,
+         &Methods::operator-= },
+         {"floor_divide_", &Methods::floor_divide_, &Methods::floor_divide_},
+         {"__ifloordiv__", &Methods::floor_divide_, &Methods::floor_divide_},
+         {"remainder_", &Methods::remainder_, &Methods::remainder_},
+         {"__imod__", &Methods::remainder_, &Methods::remainder_},
+         {"fmod_", &Methods::fmod_, &Methods::fmod_},
+         {"pow_", &Methods::pow_, &Methods::pow_},
+         {"__ipow__", &Methods::pow_, &Methods::pow_},
+         {"clamp_min_", &Methods::clamp_min_, &Methods::clamp_min_},
+         {"clamp_max_", &Methods::clamp_max_, &Methods::clamp_max_},
+    };
 
 void bind_in_place(OpBinder& ops) {
   for (const InPlaceOp& op : kInPlaceOps) {
-    ops.in_place(op.name, [method = op.of_tensor](Tensor& self, const Tensor& other) -> Tensor& {
-      return (self.*method)(other);
-    }, "other"_a);
-    ops.in_place(op.name, [method = op.of_scalar](Tensor& self, Scalar other) -> Tensor& {
-      return (self.*method)(other);
-    }, "other"_a);
+    ops.in_place(
+        op.name,
+        [method = op.of_tensor](Tensor& self, const Tensor& other) -> Tensor& {
+          return (self.*method)(other);
+        },
+        "other"_a);
+    ops.in_place(
+        op.name,
+        [method = op.of_scalar](Tensor& self, Scalar other) -> Tensor& {
+          return (self.*method)(other);
+        },
+        "other"_a);
   }
 }
 
@@ -83,12 +91,18 @@ void bind_sums(OpBinder& ops) {
            "input - alpha * other.");
   ops.both("sub", WithScalarAndAlpha(&sub), "other"_a, nb::kw_only(), "alpha"_a = 1);
   const auto in_place = [&](const char* name, auto of_tensor, auto of_scalar) {
-    ops.in_place(name, [of_tensor](Tensor& self, const Tensor& other, Scalar alpha) -> Tensor& {
-      return (self.*of_tensor)(other, alpha);
-    }, "other"_a, nb::kw_only(), "alpha"_a = 1);
-    ops.in_place(name, [of_scalar](Tensor& self, Scalar other, Scalar alpha) -> Tensor& {
-      return (self.*of_scalar)(other, alpha);
-    }, "other"_a, nb::kw_only(), "alpha"_a = 1);
+    ops.in_place(
+        name,
+        [of_tensor](Tensor& self, const Tensor& other, Scalar alpha) -> Tensor& {
+          return (self.*of_tensor)(other, alpha);
+        },
+        "other"_a, nb::kw_only(), "alpha"_a = 1);
+    ops.in_place(
+        name,
+        [of_scalar](Tensor& self, Scalar other, Scalar alpha) -> Tensor& {
+          return (self.*of_scalar)(other, alpha);
+        },
+        "other"_a, nb::kw_only(), "alpha"_a = 1);
   };
   using Of = Tensor& (Methods::*)(const Tensor&, Scalar) const;
   using OfNumber = Tensor& (Methods::*)(Scalar, Scalar) const;
@@ -103,12 +117,18 @@ void bind_quotients(OpBinder& ops) {
   ops.both("div", Divide(&div), "other"_a, nb::kw_only(), mode(),
            "input / other, or rounded to an integer: rounding_mode \"trunc\" or \"floor\".");
   ops.both("div", DivideByScalar(&div), "other"_a, nb::kw_only(), mode());
-  ops.in_place("div_", [](Tensor& self, const Tensor& other, Mode rounding) -> Tensor& {
-    return self.div_(other, rounding);
-  }, "other"_a, nb::kw_only(), mode());
-  ops.in_place("div_", [](Tensor& self, Scalar other, Mode rounding) -> Tensor& {
-    return self.div_(other, rounding);
-  }, "other"_a, nb::kw_only(), mode());
+  ops.in_place(
+      "div_",
+      [](Tensor& self, const Tensor& other, Mode rounding) -> Tensor& {
+        return self.div_(other, rounding);
+      },
+      "other"_a, nb::kw_only(), mode());
+  ops.in_place(
+      "div_",
+      [](Tensor& self, Scalar other, Mode rounding) -> Tensor& {
+        return self.div_(other, rounding);
+      },
+      "other"_a, nb::kw_only(), mode());
 }
 
 void bind_powers(OpBinder& ops) {

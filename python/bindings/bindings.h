@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include <nanobind/nanobind.h>
@@ -17,6 +16,7 @@
 
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/python/bindings/casters.h>
+#include <halfgrad/python/bindings/python_object.h>
 
 /// The pages of the Python module `halfgrad._halfgrad`: each function adds one part to it.
 namespace halfgrad::python {
@@ -35,21 +35,6 @@ inline Tensor or_undefined(const OptionalTensor& tensor) { return tensor.value_o
 inline OptionalTensor or_none(const Tensor& tensor) {
   return tensor.defined() ? OptionalTensor(tensor) : std::nullopt;
 }
-
-/// Refers to a Python object from C++ values that threads without Python's lock may destroy.
-class PythonObject {
- public:
-  explicit PythonObject(nb::object object) : object_(new nb::object(std::move(object)), release) {}
-  nb::object get() const { return *object_; }
-
- private:
-  static void release(nb::object* object) {
-    const nb::gil_scoped_acquire lock;
-    if (!lock.is_valid()) object->release();  // the interpreter has ended
-    delete object;
-  }
-  std::shared_ptr<nb::object> object_;
-};
 
 /// A guard that lives until end(): Python's context managers hold guards in it.
 class Scope {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/numbers/scalar.h>
@@ -44,6 +46,36 @@ struct type_caster<halfgrad::Shape> {
       PyTuple_SetItem(tuple, i, PyLong_FromLongLong(sizes[i]));
     }
     return tuple;
+  }
+};
+
+/// Tensors of any iterable but a tensor, whose rows nobody means.
+template <>
+struct type_caster<std::vector<halfgrad::Tensor>> {
+  NB_TYPE_CASTER(std::vector<halfgrad::Tensor>,
+                 io_name("collections.abc.Iterable[halfgrad._halfgrad.Tensor]",
+                         "list[halfgrad._halfgrad.Tensor]"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    if (isinstance<halfgrad::Tensor>(source)) return false;
+    try {
+      value.clear();
+      for (const handle element : borrow<object>(source)) {
+        if (!isinstance<halfgrad::Tensor>(element)) return false;
+        value.push_back(cast<halfgrad::Tensor>(element));
+      }
+      return true;
+    } catch (...) {  // not iterable
+      PyErr_Clear();
+      return false;
+    }
+  }
+
+  static handle from_cpp(const std::vector<halfgrad::Tensor>& tensors, rv_policy,
+                         cleanup_list*) noexcept {
+    list elements;
+    for (const halfgrad::Tensor& tensor : tensors) elements.append(nanobind::cast(tensor));
+    return elements.release();
   }
 };
 

@@ -53,7 +53,8 @@ void bind_sized_functions(nb::module_& module) {
   bind_sized(module, "zeros", Sized(&zeros), "Returns a tensor of zeros; float32 by default.");
   bind_sized(module, "ones", Sized(&ones), "Returns a tensor of ones; float32 by default.");
   bind_sized(module, "rand", Sized(&rand), "Draws elements uniformly from [0, 1).");
-  bind_sized(module, "randn", Sized(&randn), "Draws elements from the standard normal distribution.");
+  bind_sized(module, "randn", Sized(&randn),
+             "Draws elements from the standard normal distribution.");
   bind_like(module, "empty_like", Like(&empty_like), "empty() with the input's shape and dtype.");
   bind_like(module, "zeros_like", Like(&zeros_like), "zeros() with the input's shape and dtype.");
   bind_like(module, "ones_like", Like(&ones_like), "ones() with the input's shape and dtype.");
@@ -67,7 +68,8 @@ void bind_values(nb::module_& module) {
       [](const Shape& size, Scalar value, OptionalDType dtype, OptionalDevice device, bool grad) {
         return full(size, value, CreationOptions{dtype, device, grad});
       },
-      "size"_a, "fill_value"_a, "Fills with a value; float32, int64 or bool as the value by default.");
+      "size"_a, "fill_value"_a,
+      "Fills with a value; float32, int64 or bool as the value by default.");
   bind_with_options(
       module, "full_like",
       [](const Tensor& input, Scalar value, OptionalDType dtype, OptionalDevice device, bool grad) {
@@ -83,18 +85,24 @@ void bind_values(nb::module_& module) {
   bind_with_options(
       module, "arange",
       [](Scalar start, Scalar end, Scalar step, OptionalDType dtype, OptionalDevice device,
-         bool grad) { return arange(start, end, step, CreationOptions{dtype, device, grad}); },
+         bool grad) {
+        return arange(start, end, step, CreationOptions{dtype, device, grad});
+      },
       "start"_a, "end"_a, "step"_a = 1,
       "start, start + step, ... before end; int64 if all three are integers.");
   bind_with_options(
       module, "linspace",
       [](Scalar start, Scalar end, std::int64_t steps, OptionalDType dtype, OptionalDevice device,
-         bool grad) { return linspace(start, end, steps, CreationOptions{dtype, device, grad}); },
+         bool grad) {
+        return linspace(start, end, steps, CreationOptions{dtype, device, grad});
+      },
       "start"_a, "end"_a, "steps"_a, "`steps` evenly spaced values, both ends included.");
   bind_with_options(
       module, "eye",
       [](std::int64_t n, std::optional<std::int64_t> m, OptionalDType dtype, OptionalDevice device,
-         bool grad) { return eye(n, m.value_or(n), CreationOptions{dtype, device, grad}); },
+         bool grad) {
+        return eye(n, m.value_or(n), CreationOptions{dtype, device, grad});
+      },
       "n"_a, "m"_a = nb::none(), "Ones on the diagonal of [n, m]; m is n by default.");
 }
 
@@ -102,13 +110,16 @@ void bind_integers(nb::module_& module) {
   bind_with_options(
       module, "randint",
       [](std::int64_t low, std::int64_t high, const Shape& size, OptionalDType dtype,
-         OptionalDevice device,
-         bool grad) { return randint(low, high, size, CreationOptions{dtype, device, grad}); },
+         OptionalDevice device, bool grad) {
+        return randint(low, high, size, CreationOptions{dtype, device, grad});
+      },
       "low"_a, "high"_a, "size"_a, "Draws integers from [low, high); int64 by default.");
   bind_with_options(
       module, "randint",
       [](std::int64_t high, const Shape& size, OptionalDType dtype, OptionalDevice device,
-         bool grad) { return randint(high, size, CreationOptions{dtype, device, grad}); },
+         bool grad) {
+        return randint(high, size, CreationOptions{dtype, device, grad});
+      },
       "high"_a, "size"_a);
   bind_with_options(
       module, "randperm",

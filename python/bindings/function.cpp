@@ -16,13 +16,14 @@ using autograd::variable_list;
 constexpr const char* kClass = "python class";
 constexpr const char* kContext = "python context";
 
-/// What forward and backward get as `ctx`. The node owns it, so it refers to the node weakly.
+/// The `ctx` of forward and backward. The node owns it, so it refers to the node weakly.
 class Context {
  public:
   explicit Context(const std::shared_ptr<FunctionNode>& node) : node_(node) {}
   AutogradContext& get() const {
     if (const auto node = node_.lock()) return node->context;
-    detail::fail<std::runtime_error>("ctx", "expected a function that still exists, got an old ctx");
+    detail::fail<std::runtime_error>("ctx",
+                                     "expected a function that still exists, got an old ctx");
   }
 
  private:
@@ -46,7 +47,7 @@ PythonObject saved_object(AutogradContext* context, const char* name) {
 }
 
 variable_list call_backward(AutogradContext* context, variable_list gradients) {
-  const nb::gil_scoped_acquire lock;
+  const PythonLock lock;
   const nb::object function = saved_object(context, kClass).get();
   nb::list arguments;
   arguments.append(saved_object(context, kContext).get());
@@ -94,36 +95,42 @@ void bind_function(nb::module_& module) {
   nb::module_ autograd = nb::borrow<nb::module_>(module.attr("autograd"));
   nb::class_<Context>(autograd, "FunctionCtx", nb::dynamic_attr(),
                       "Passes tensors and other values, as attributes, from forward to backward.")
-      .def("save_for_backward",
-           [](const Context& self, const nb::args& tensors) {
-             self.get().save_for_backward(tensors_of(tensors));
-           },
-           "tensors"_a, "Saves inputs or outputs of the function.")
-      .def_prop_ro("saved_tensors",
-                   [](const Context& self) {
-                     nb::list saved;
-                     for (const Tensor& tensor : self.get().get_saved_variables()) {
-                       saved.append(nb::cast(or_none(tensor)));
-                     }
-                     return nb::tuple(saved);
-                   },
-                   "The saved tensors. Raises RuntimeError if one was changed in place since.")
-      .def("mark_dirty",
-           [](const Context& self, const nb::args& inputs) {
-             self.get().mark_dirty(tensors_of(inputs));
-           },
-           "inputs"_a, "Declares that forward changed these inputs in place.")
-      .def("mark_non_differentiable",
-           [](const Context& self, const nb::args& outputs) {
-             self.get().mark_non_differentiable(tensors_of(outputs));
-           },
-           "outputs"_a, "Declares that these outputs have no gradient.")
-      .def("set_materialize_grads",
-           [](const Context& self, bool value) { self.get().set_materialize_grads(value); },
-           "value"_a, "False: backward gets None for an output without a gradient, not zeros.")
-      .def("needs_gradient",
-           [](const Context& self, std::size_t i) { return self.get().needs_input_grad(i); },
-           "i"_a, "Whether tensor i among the inputs needs a gradient.");
+      .def(
+          "save_for_backward",
+          [](const Context& self, const nb::args& tensors) {
+            self.get().save_for_backward(tensors_of(tensors));
+          },
+          "tensors"_a, "Saves inputs or outputs of the function.")
+      .def_prop_ro(
+          "saved_tensors",
+          [](const Context& self) {
+            nb::list saved;
+            for (const Tensor& tensor : self.get().get_saved_variables()) {
+              saved.append(nb::cast(or_none(tensor)));
+            }
+            return nb::tuple(saved);
+          },
+          "The saved tensors. Raises RuntimeError if one was changed in place since.")
+      .def(
+          "mark_dirty",
+          [](const Context& self, const nb::args& inputs) {
+            self.get().mark_dirty(tensors_of(inputs));
+          },
+          "inputs"_a, "Declares that forward changed these inputs in place.")
+      .def(
+          "mark_non_differentiable",
+          [](const Context& self, const nb::args& outputs) {
+            self.get().mark_non_differentiable(tensors_of(outputs));
+          },
+          "outputs"_a, "Declares that these outputs have no gradient.")
+      .def(
+          "set_materialize_grads",
+          [](const Context& self, bool value) { self.get().set_materialize_grads(value); },
+          "value"_a, "False: backward gets None for an output without a gradient, not zeros.")
+      .def(
+          "needs_gradient",
+          [](const Context& self, std::size_t i) { return self.get().needs_input_grad(i); }, "i"_a,
+          "Whether tensor i among the inputs needs a gradient.");
   autograd.def("apply_function", &apply, "function"_a, "inputs"_a,
                "Runs function.forward(ctx, *inputs) and records function.backward.");
 }

@@ -17,10 +17,11 @@ std::optional<std::int64_t> limit_of(const nb::object& slice, const char* name) 
 
 [[noreturn]] void refuse_index(nb::handle index) {
   const std::string type = nb::cast<std::string>(index.type().attr("__name__"));
-  throw nb::type_error(("index: expected an int, a slice, None, ..., a tensor, a mask or a list, got "
-                        "an object of type " +
-                        type)
-                           .c_str());
+  throw nb::type_error(
+      ("index: expected an int, a slice, None, ..., a tensor, a mask or a list, got "
+       "an object of type " +
+       type)
+          .c_str());
 }
 
 /// A list without elements picks none, as in NumPy.
@@ -98,16 +99,17 @@ void bind_indexing(TensorClass& tensor) {
              return nb::iter(nb::cast(self.unbind()));
            })
       .def("__contains__", &contains, "value"_a)
-      .def("index_put_",
-           [](Tensor& self, const nb::tuple& indices, const Tensor& values,
-              bool accumulate) -> Tensor& {
-             const std::vector<TensorIndex> parts = indices_of(indices);
-             const nb::gil_scoped_release release;
-             return self.index_put_(parts, values, accumulate);
-           },
-           "indices"_a, "values"_a, "accumulate"_a = false, nb::rv_policy::none,
-           "Does self[indices] = values, or with `accumulate` self[indices] += values, where an\n"
-           "element that is picked several times gets the sum.");
+      .def(
+          "index_put_",
+          [](Tensor& self, const nb::tuple& indices, const Tensor& values,
+             bool accumulate) -> Tensor& {
+            const std::vector<TensorIndex> parts = indices_of(indices);
+            const nb::gil_scoped_release release;
+            return self.index_put_(parts, values, accumulate);
+          },
+          "indices"_a, "values"_a, "accumulate"_a = false, nb::rv_policy::none,
+          "Does self[indices] = values, or with `accumulate` self[indices] += values, where an\n"
+          "element that is picked several times gets the sum.");
 }
 
 }  // namespace halfgrad::python

@@ -14,8 +14,9 @@ using OptionalDevice = std::optional<Device>;
 template <class Layer>
 nb::class_<Layer, nn::Module> bind_layer(nb::module_& nn, const char* name, const char* doc) {
   return nb::class_<Layer, nn::Module>(nn, name, doc)
-      .def("forward", [](const Layer& self, const Tensor& input) { return self.forward(input); },
-           "input"_a, ReleaseGil());
+      .def(
+          "forward", [](const Layer& self, const Tensor& input) { return self.forward(input); },
+          "input"_a, ReleaseGil());
 }
 
 template <class Layer>
@@ -26,13 +27,14 @@ void bind_parameter(nb::class_<Layer, nn::Module>& layer, const char* name, Tens
 void bind_linear(nb::module_& nn) {
   auto linear = bind_layer<nn::Linear>(
       nn, "Linear", "y = x weight^T + bias, from [..., in_features] to [..., out_features].");
-  linear.def("__init__",
-             [](nn::Linear* self, std::int64_t in, std::int64_t out, bool bias, DType dtype,
-                OptionalDevice device) {
-               new (self) nn::Linear(in, out, {bias, dtype, or_default(device)});
-             },
-             "in_features"_a, "out_features"_a, "bias"_a = true, nb::kw_only(),
-             "dtype"_a = kFloat32, "device"_a = nb::none());
+  linear.def(
+      "__init__",
+      [](nn::Linear* self, std::int64_t in, std::int64_t out, bool bias, DType dtype,
+         OptionalDevice device) {
+        new (self) nn::Linear(in, out, {bias, dtype, or_default(device)});
+      },
+      "in_features"_a, "out_features"_a, "bias"_a = true, nb::kw_only(), "dtype"_a = kFloat32,
+      "device"_a = nb::none());
   linear.def("reset_parameters", &nn::Linear::reset_parameters,
              "Draws weight and bias uniformly from [-1, 1] / sqrt(in_features).");
   bind_parameter(linear, "weight", &nn::Linear::weight);
@@ -40,53 +42,54 @@ void bind_linear(nb::module_& nn) {
 
   auto embedding = bind_layer<nn::Embedding>(
       nn, "Embedding", "Looks up rows of a table: int64 [...] to [..., embedding_dim].");
-  embedding.def("__init__",
-                [](nn::Embedding* self, std::int64_t count, std::int64_t dim,
-                   std::optional<std::int64_t> padding, DType dtype, OptionalDevice device) {
-                  new (self) nn::Embedding(count, dim, {padding, dtype, or_default(device)});
-                },
-                "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), nb::kw_only(),
-                "dtype"_a = kFloat32, "device"_a = nb::none());
+  embedding.def(
+      "__init__",
+      [](nn::Embedding* self, std::int64_t count, std::int64_t dim,
+         std::optional<std::int64_t> padding, DType dtype, OptionalDevice device) {
+        new (self) nn::Embedding(count, dim, {padding, dtype, or_default(device)});
+      },
+      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), nb::kw_only(),
+      "dtype"_a = kFloat32, "device"_a = nb::none());
   bind_parameter(embedding, "weight", &nn::Embedding::weight);
 }
 
 void bind_norms(nb::module_& nn) {
-  auto layer_norm =
-      bind_layer<nn::LayerNorm>(nn, "LayerNorm", "Normalizes the last dimensions; see layer_norm().");
-  layer_norm.def("__init__",
-                 [](nn::LayerNorm* self, const Shape& shape, double eps, bool affine, bool bias,
-                    DType dtype, OptionalDevice device) {
-                   new (self) nn::LayerNorm(
-                       shape, nn::LayerNormOptions{eps, affine, bias, dtype, or_default(device)});
-                 },
-                 "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true,
-                 "bias"_a = true, nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
+  auto layer_norm = bind_layer<nn::LayerNorm>(nn, "LayerNorm",
+                                              "Normalizes the last dimensions; see layer_norm().");
+  layer_norm.def(
+      "__init__",
+      [](nn::LayerNorm* self, const Shape& shape, double eps, bool affine, bool bias, DType dtype,
+         OptionalDevice device) {
+        new (self) nn::LayerNorm(
+            shape, nn::LayerNormOptions{eps, affine, bias, dtype, or_default(device)});
+      },
+      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true, "bias"_a = true,
+      nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
   bind_parameter(layer_norm, "weight", &nn::LayerNorm::weight);
   bind_parameter(layer_norm, "bias", &nn::LayerNorm::bias);
 
   auto rms_norm = bind_layer<nn::RMSNorm>(nn, "RMSNorm", "Divides by the root mean square.");
-  rms_norm.def("__init__",
-               [](nn::RMSNorm* self, const Shape& shape, std::optional<double> eps, bool affine,
-                  DType dtype, OptionalDevice device) {
-                 new (self) nn::RMSNorm(
-                     shape, nn::RMSNormOptions{eps, affine, dtype, or_default(device)});
-               },
-               "normalized_shape"_a, "eps"_a = nb::none(), "elementwise_affine"_a = true,
-               nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
+  rms_norm.def(
+      "__init__",
+      [](nn::RMSNorm* self, const Shape& shape, std::optional<double> eps, bool affine, DType dtype,
+         OptionalDevice device) {
+        new (self) nn::RMSNorm(shape, nn::RMSNormOptions{eps, affine, dtype, or_default(device)});
+      },
+      "normalized_shape"_a, "eps"_a = nb::none(), "elementwise_affine"_a = true, nb::kw_only(),
+      "dtype"_a = kFloat32, "device"_a = nb::none());
   bind_parameter(rms_norm, "weight", &nn::RMSNorm::weight);
 
   auto batch_norm =
       bind_layer<nn::BatchNorm1d>(nn, "BatchNorm1d", "Normalizes each channel, dimension 1.");
-  batch_norm.def("__init__",
-                 [](nn::BatchNorm1d* self, std::int64_t features, double eps,
-                    std::optional<double> momentum, bool affine, bool track, DType dtype,
-                    OptionalDevice device) {
-                   new (self) nn::BatchNorm1d(
-                       features, {eps, momentum, affine, track, dtype, or_default(device)});
-                 },
-                 "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true,
-                 "track_running_stats"_a = true, nb::kw_only(), "dtype"_a = kFloat32,
-                 "device"_a = nb::none());
+  batch_norm.def(
+      "__init__",
+      [](nn::BatchNorm1d* self, std::int64_t features, double eps, std::optional<double> momentum,
+         bool affine, bool track, DType dtype, OptionalDevice device) {
+        new (self)
+            nn::BatchNorm1d(features, {eps, momentum, affine, track, dtype, or_default(device)});
+      },
+      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true,
+      "track_running_stats"_a = true, nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
   bind_parameter(batch_norm, "weight", &nn::BatchNorm1d::weight);
   bind_parameter(batch_norm, "bias", &nn::BatchNorm1d::bias);
   bind_parameter(batch_norm, "running_mean", &nn::BatchNorm1d::running_mean);
@@ -119,8 +122,8 @@ void bind_activations(nb::module_& nn) {
       .def(nb::init<std::int64_t>(), "dim"_a);
   bind_layer<nn::Flatten>(nn, "Flatten", "Merges dimensions; [n, a, b] becomes [n, a * b].")
       .def(nb::init<std::int64_t, std::int64_t>(), "start_dim"_a = 1, "end_dim"_a = -1);
-  bind_layer<nn::Dropout>(nn, "Dropout",
-                          "In training zeroes elements with probability p and divides others by 1 - p.")
+  bind_layer<nn::Dropout>(
+      nn, "Dropout", "In training zeroes elements with probability p and divides others by 1 - p.")
       .def(nb::init<double>(), "p"_a = 0.5);
 }
 

@@ -2,7 +2,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/bindings.h>
 
-/// Tensors from Python's numbers and nested lists.
+/// Tensors from Python's scalars and nested lists.
 namespace halfgrad::python {
 namespace {
 
@@ -11,7 +11,7 @@ struct Literal {
   Shape sizes;
   std::vector<double> floats;
   std::vector<std::int64_t> integers;
-  DType kind = kBool;  ///< of all elements: bool, int64 or float32
+  DType kind = kBool;  ///< the dtype of the elements: bool, int64 or float32
   bool is_empty = true;
 };
 
@@ -24,8 +24,7 @@ void append(Literal& literal, nb::handle element) {
   Scalar number = 0;
   if (!nb::try_cast(element, number)) {
     const std::string type = nb::cast<std::string>(element.type().attr("__name__"));
-    throw nb::type_error(
-        ("tensor: expected numbers, got an object of type " + type).c_str());
+    throw nb::type_error(("tensor: expected scalars, got an object of type " + type).c_str());
   }
   literal.kind = literal.is_empty ? number.kind() : promote_types(literal.kind, number.kind());
   literal.is_empty = false;

@@ -1,4 +1,5 @@
-#include <halfgrad/io/tensor_map.h>
+#include <string>
+
 #include <halfgrad/python/bindings/bindings.h>
 
 namespace {
@@ -19,6 +20,7 @@ nanobind::list public_names(const nanobind::module_& module) {
 NB_MODULE(_halfgrad, module) {
   namespace python = halfgrad::python;
   module.doc() = "halfgrad's C++ library. Import halfgrad, which has the same names.";
+  python::DroppedAtExit::begin(module);
   python::bind_types(module);
   python::TensorClass tensor(
       module, "Tensor",

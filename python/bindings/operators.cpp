@@ -19,24 +19,25 @@ Tensor quotient(const Tensor& a, Scalar b) { return a / b; }
 Tensor floored(const Tensor& a, const Tensor& b) { return floor_divide(a, b); }
 
 constexpr Operator kOperators[] = {
-    {"__add__", &operator+, &operator+},
-    {"__sub__", &operator-, &operator-},
-    {"__mul__", &operator*, &operator*},
-    {"__truediv__", &operator/, &quotient},
-    {"__floordiv__", &floored, &floor_divide},
-    {"__mod__", &operator%, &operator%},
-    {"__pow__", &pow, &pow},
-    {"__matmul__", &matmul, nullptr},
-    {"__eq__", &operator==, &operator==},
-    {"__ne__", &operator!=, &operator!=},
-    {"__lt__", &operator<, &operator<},
-    {"__le__", &operator<=, &operator<=},
-    {"__gt__", &operator>, &operator>},
-    {"__ge__", &operator>=, &operator>=},
-    {"__and__", &operator&, nullptr},
-    {"__or__", &operator|, nullptr},
-    {"__xor__", &operator^, nullptr},
-};
+    {"__add__", &operator+, &operator+ },
+     {"__sub__", &operator-, &operator- },
+      {"__mul__", &operator*, &operator* }, {"__truediv__", &operator/, &quotient},
+       {"__floordiv__", &floored, &floor_divide},
+       {"__mod__", &operator%, &operator% }, {"__pow__", &pow, &pow},
+        {"__matmul__", &matmul, nullptr},
+        {"__eq__", &operator==, &operator== },
+         {"__ne__", &operator!=, &operator!= },
+          {"__lt__", &operator<, &operator<},
+           {"__le__", &operator<=, &operator<= },
+            {"__gt__", &operator>, &operator> },
+             {
+                 "__ge__",
+                 &operator>=,
+                 &operator>= },
+                 {"__and__", &operator&, nullptr},
+                 {"__or__", &operator|, nullptr},
+                 {"__xor__", &operator^, nullptr},
+            };
 
 struct ReflectedOperator {
   const char* name;
@@ -45,11 +46,16 @@ struct ReflectedOperator {
 
 Tensor floored_from(Scalar a, const Tensor& b) { return (a / b).floor(); }
 
-constexpr ReflectedOperator kReflected[] = {
-    {"__radd__", &operator+}, {"__rsub__", &operator-},        {"__rmul__", &operator*},
-    {"__rmod__", &operator%}, {"__rtruediv__", &operator/},    {"__rpow__", &pow},
-    {"__rfloordiv__", &floored_from},
-};
+constexpr ReflectedOperator kReflected[] = {{"__radd__", &operator+ },
+                                             {"__rsub__", &operator- },
+                                              {"__rmul__", &operator* },
+                                               {"__rmod__", &operator% },
+                                                {
+                                                    "__rtruediv__",
+                                                    &operator/ },
+                                                    {"__rpow__", &pow},
+                                                    {"__rfloordiv__", &floored_from},
+                                               };
 
 }  // namespace
 
@@ -60,11 +66,12 @@ void bind_operators(TensorClass& tensor) {
     tensor.def(op.name, op.of_scalar, "other"_a, nb::is_operator(), ReleaseGil());
   }
   for (const ReflectedOperator& op : kReflected) {
-    tensor.def(op.name,
-               [function = op.function](const Tensor& self, Scalar other) {
-                 return function(other, self);
-               },
-               "other"_a, nb::is_operator(), ReleaseGil());
+    tensor.def(
+        op.name,
+        [function = op.function](const Tensor& self, Scalar other) {
+          return function(other, self);
+        },
+        "other"_a, nb::is_operator(), ReleaseGil());
   }
 }
 

@@ -38,7 +38,7 @@ nb::object option_of(const ParamGroup& group, const std::string& name) {
 
 void set_option(ParamGroup& group, const std::string& name, nb::handle value) {
   bool is_known = name == "params";
-  if (is_known) group.params = nb::cast<std::vector<Tensor>>(nb::list(nb::borrow(value)));
+  if (is_known) group.params = nb::cast<std::vector<Tensor>>(value);
   visit_options(group, [&](const char* known, auto& option) {
     if (name != known) return;
     using Value = typename std::remove_reference_t<decltype(option)>::value_type;
@@ -69,7 +69,7 @@ std::vector<ParamGroup> groups_of(nb::handle params) {
       set_option(group, nb::cast<std::string>(name), value);
     }
   }
-  if (!tensors.params.empty() || groups.empty()) groups.insert(groups.begin(), tensors);
+  if (!tensors.params.empty()) groups.insert(groups.begin(), tensors);
   return groups;
 }
 

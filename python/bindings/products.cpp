@@ -20,57 +20,62 @@ void bind_matrix_products(OpBinder& ops) {
            "beta * input + alpha * mat1 @ mat2.");
   ops.both("baddbmm", &baddbmm, "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,
            "addmm() for batches [b, n, k] and [b, k, m].");
-  ops.function("einsum",
-               [](std::string_view equation, const std::vector<Tensor>& operands) {
-                 return einsum(equation, operands);
-               },
-               "equation"_a, "operands"_a,
-               "Sums of products by an equation such as \"bij,bjk->bik\". Operands are a list.");
-  ops.function("linear",
-               [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
-                 return linear(input, weight, or_undefined(bias));
-               },
-               "input"_a, "weight"_a, "bias"_a = nb::none(),
-               "input [..., in] @ weight [out, in]^T + bias [out]. 16-bit operands are accumulated\n"
-               "in float32; under autocast they are float16 or bfloat16.");
-  ops.function("linear_relu",
-               [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
-                 return linear_relu(input, weight, or_undefined(bias));
-               },
-               "input"_a, "weight"_a, "bias"_a = nb::none(), "relu(linear(input, weight, bias)).");
+  ops.function(
+      "einsum",
+      [](std::string_view equation, const std::vector<Tensor>& operands) {
+        return einsum(equation, operands);
+      },
+      "equation"_a, "operands"_a,
+      "Sums of products by an equation such as \"bij,bjk->bik\". Operands are a list.");
+  ops.function(
+      "linear",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(),
+      "input [..., in] @ weight [out, in]^T + bias [out]. 16-bit operands are accumulated\n"
+      "in float32; under autocast they are float16 or bfloat16.");
+  ops.function(
+      "linear_relu",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear_relu(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "relu(linear(input, weight, bias)).");
 }
 
 void bind_rows(OpBinder& ops) {
-  ops.both("softmax", &softmax, "dim"_a, "dtype"_a = nb::none(),
-           "e^x / sum e^x along `dim`, computed without overflow. The input is converted to `dtype`\n"
-           "first, if one is given. Runs in float32 under autocast.");
+  ops.both(
+      "softmax", &softmax, "dim"_a, "dtype"_a = nb::none(),
+      "e^x / sum e^x along `dim`, computed without overflow. The input is converted to `dtype`\n"
+      "first, if one is given. Runs in float32 under autocast.");
   ops.both("log_softmax", &log_softmax, "dim"_a, "dtype"_a = nb::none(), "log(softmax(input)).");
-  ops.function("layer_norm",
-               [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
-                  const OptionalTensor& bias, double eps) {
-                 return layer_norm(input, shape, or_undefined(weight), or_undefined(bias), eps);
-               },
-               "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(),
-               "eps"_a = 1e-5,
-               "(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, whose sizes are\n"
-               "normalized_shape.");
-  ops.function("rms_norm",
-               [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
-                  std::optional<double> eps) {
-                 return rms_norm(input, shape, or_undefined(weight), eps);
-               },
-               "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "eps"_a = nb::none(),
-               "x / sqrt(mean(x^2) + eps) * weight over the last dimensions.");
-  ops.function("batch_norm",
-               [](const Tensor& input, const OptionalTensor& mean, const OptionalTensor& var,
-                  const OptionalTensor& weight, const OptionalTensor& bias, bool training,
-                  double momentum, double eps) {
-                 return batch_norm(input, or_undefined(weight), or_undefined(bias),
-                                   or_undefined(mean), or_undefined(var), training, momentum, eps);
-               },
-               "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(),
-               "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
-               "Normalizes each channel, dimension 1. In training updates the running statistics.");
+  ops.function(
+      "layer_norm",
+      [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
+         const OptionalTensor& bias, double eps) {
+        return layer_norm(input, shape, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(),
+      "eps"_a = 1e-5,
+      "(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, whose sizes are\n"
+      "normalized_shape.");
+  ops.function(
+      "rms_norm",
+      [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
+         std::optional<double> eps) { return rms_norm(input, shape, or_undefined(weight), eps); },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "eps"_a = nb::none(),
+      "x / sqrt(mean(x^2) + eps) * weight over the last dimensions.");
+  ops.function(
+      "batch_norm",
+      [](const Tensor& input, const OptionalTensor& mean, const OptionalTensor& var,
+         const OptionalTensor& weight, const OptionalTensor& bias, bool training, double momentum,
+         double eps) {
+        return batch_norm(input, or_undefined(weight), or_undefined(bias), or_undefined(mean),
+                          or_undefined(var), training, momentum, eps);
+      },
+      "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(),
+      "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
+      "Normalizes each channel, dimension 1. In training updates the running statistics.");
   ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
                "In training zeroes each element with probability p and divides others by 1 - p.");
 }
@@ -79,22 +84,28 @@ void bind_tensor_indices(OpBinder& ops) {
   ops.both("gather", &gather, "dim"_a, "index"_a, "y[i][j] = x[index[i][j]][j] for dim 0.");
   ops.both("scatter_add", &scatter_add, "dim"_a, "index"_a, "src"_a,
            "Adds src[i][j] to y[index[i][j]][j] for dim 0, where y is a copy of the input.");
-  ops.in_place("scatter_add_", [](Tensor& self, std::int64_t dim, const Tensor& index,
-                                  const Tensor& src) -> Tensor& {
-    return self.scatter_add_(dim, index, src);
-  }, "dim"_a, "index"_a, "src"_a);
+  ops.in_place(
+      "scatter_add_",
+      [](Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src) -> Tensor& {
+        return self.scatter_add_(dim, index, src);
+      },
+      "dim"_a, "index"_a, "src"_a);
   ops.both("index_select", &index_select, "dim"_a, "index"_a, "The slices that `index` lists.");
   ops.both("masked_select", &masked_select, "mask"_a, "The elements where mask is True: [count].");
   ops.both("masked_fill", &masked_fill, "mask"_a, "value"_a, "Puts `value` where mask is True.");
-  ops.in_place("masked_fill_", [](Tensor& self, const Tensor& mask, Scalar value) -> Tensor& {
-    return self.masked_fill_(mask, value);
-  }, "mask"_a, "value"_a);
-  ops.function("embedding",
-               [](const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding) {
-                 return embedding(weight, input, padding);
-               },
-               "input"_a, "weight"_a, "padding_idx"_a = nb::none(),
-               "Rows of weight [n, d] that the indices (any shape) pick: [..., d].");
+  ops.in_place(
+      "masked_fill_",
+      [](Tensor& self, const Tensor& mask, Scalar value) -> Tensor& {
+        return self.masked_fill_(mask, value);
+      },
+      "mask"_a, "value"_a);
+  ops.function(
+      "embedding",
+      [](const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding) {
+        return embedding(weight, input, padding);
+      },
+      "input"_a, "weight"_a, "padding_idx"_a = nb::none(),
+      "Rows of weight [n, d] that the indices (any shape) pick: [..., d].");
   ops.function("one_hot", &one_hot, "input"_a, "num_classes"_a = -1,
                "int64 [..., num_classes]; -1 takes the largest index plus one.");
 }
@@ -114,19 +125,24 @@ void bind_ternary(OpBinder& ops) {
            "input + value * tensor1 * tensor2.");
   ops.both("addcdiv", &addcdiv, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1,
            "input + value * tensor1 / tensor2.");
-  ops.both("clamp",
-           [](const Tensor& input, OptionalScalar min, OptionalScalar max) {
-             return clamp(input, min, max);
-           },
-           "min"_a = nb::none(), "max"_a = nb::none(), "Limits elements to [min, max].");
-  ops.both("clamp",
-           [](const Tensor& input, const OptionalTensor& min, const OptionalTensor& max) {
-             return clamp(input, or_undefined(min), or_undefined(max));
-           },
-           "min"_a = nb::none(), "max"_a = nb::none());
-  ops.in_place("clamp_", [](Tensor& self, OptionalScalar min, OptionalScalar max) -> Tensor& {
-    return self.clamp_(min, max);
-  }, "min"_a = nb::none(), "max"_a = nb::none());
+  ops.both(
+      "clamp",
+      [](const Tensor& input, OptionalScalar min, OptionalScalar max) {
+        return clamp(input, min, max);
+      },
+      "min"_a = nb::none(), "max"_a = nb::none(), "Limits elements to [min, max].");
+  ops.both(
+      "clamp",
+      [](const Tensor& input, const OptionalTensor& min, const OptionalTensor& max) {
+        return clamp(input, or_undefined(min), or_undefined(max));
+      },
+      "min"_a = nb::none(), "max"_a = nb::none());
+  ops.in_place(
+      "clamp_",
+      [](Tensor& self, OptionalScalar min, OptionalScalar max) -> Tensor& {
+        return self.clamp_(min, max);
+      },
+      "min"_a = nb::none(), "max"_a = nb::none());
 }
 
 }  // namespace

@@ -22,16 +22,18 @@ using Total = Tensor (*)(const Tensor&, const Shape&, bool, OptionalDType);
 
 void bind_totals(OpBinder& ops) {
   const auto bind = [&](const char* name, Total function, const char* doc) {
-    ops.both(name,
-             [function](const Tensor& input, const Dim& dim, bool keepdim, OptionalDType dtype) {
-               return function(input, dims_of(input, dim), keepdim, dtype);
-             },
-             "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), doc);
+    ops.both(
+        name,
+        [function](const Tensor& input, const Dim& dim, bool keepdim, OptionalDType dtype) {
+          return function(input, dims_of(input, dim), keepdim, dtype);
+        },
+        "dim"_a = nb::none(), "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none(), doc);
   };
   bind("sum", Total(&sum), "Sums over `dim`, one or several dimensions; all of them for None.");
   bind("mean", Total(&mean), "The mean over `dim`; over all dimensions for None.");
-  ops.both("prod", [](const Tensor& input, OptionalDType dtype) { return prod(input, dtype); },
-           nb::kw_only(), "dtype"_a = nb::none(), "The product of all elements, or along `dim`.");
+  ops.both(
+      "prod", [](const Tensor& input, OptionalDType dtype) { return prod(input, dtype); },
+      nb::kw_only(), "dtype"_a = nb::none(), "The product of all elements, or along `dim`.");
   ops.both("prod", static_cast<Tensor (*)(const Tensor&, std::int64_t, bool, OptionalDType)>(&prod),
            "dim"_a, "keepdim"_a = false, nb::kw_only(), "dtype"_a = nb::none());
   ops.both("cumsum", &cumsum, "dim"_a, nb::kw_only(), "dtype"_a = nb::none(),
@@ -43,24 +45,27 @@ void bind_totals(OpBinder& ops) {
 void bind_spread(OpBinder& ops) {
   using Spread = Tensor (*)(const Tensor&, const Shape&, std::optional<Scalar>, bool);
   const auto bind = [&](const char* name, Spread function, const char* doc) {
-    ops.both(name,
-             [function](const Tensor& input, const Dim& dim, Scalar correction, bool keepdim) {
-               return function(input, dims_of(input, dim), correction, keepdim);
-             },
-             "dim"_a = nb::none(), nb::kw_only(), "correction"_a = 1, "keepdim"_a = false, doc);
+    ops.both(
+        name,
+        [function](const Tensor& input, const Dim& dim, Scalar correction, bool keepdim) {
+          return function(input, dims_of(input, dim), correction, keepdim);
+        },
+        "dim"_a = nb::none(), nb::kw_only(), "correction"_a = 1, "keepdim"_a = false, doc);
   };
   bind("var", Spread(&var), "sum (x - mean)^2 / (n - correction) over `dim`.");
   bind("std", Spread(&std), "The square root of var().");
-  ops.both("norm",
-           [](const Tensor& input, Scalar p, const Dim& dim, bool keepdim) {
-             return norm(input, p, dims_of(input, dim), keepdim);
-           },
-           "p"_a = 2, "dim"_a = nb::none(), "keepdim"_a = false, "(sum |x|^p)^(1/p) over `dim`.");
-  ops.both("logsumexp",
-           [](const Tensor& input, const Shape& dim, bool keepdim) {
-             return logsumexp(input, dim, keepdim);
-           },
-           "dim"_a, "keepdim"_a = false, "log(sum e^x) over `dim`, without overflow.");
+  ops.both(
+      "norm",
+      [](const Tensor& input, Scalar p, const Dim& dim, bool keepdim) {
+        return norm(input, p, dims_of(input, dim), keepdim);
+      },
+      "p"_a = 2, "dim"_a = nb::none(), "keepdim"_a = false, "(sum |x|^p)^(1/p) over `dim`.");
+  ops.both(
+      "logsumexp",
+      [](const Tensor& input, const Shape& dim, bool keepdim) {
+        return logsumexp(input, dim, keepdim);
+      },
+      "dim"_a, "keepdim"_a = false, "log(sum e^x) over `dim`, without overflow.");
 }
 
 void bind_extremes(OpBinder& ops) {
@@ -77,13 +82,15 @@ void bind_extremes(OpBinder& ops) {
        "equal; with `other` the larger of both elements.");
   bind("min", &min, &min, &min, "The smallest element, in the forms of max().");
   using Amax = Tensor (*)(const Tensor&, const Shape&, bool);
-  for (const auto& [name, function] : {std::pair<const char*, Amax>{"amax", &amax}, {"amin", &amin}}) {
-    ops.both(name,
-             [f = function](const Tensor& input, const Dim& dim, bool keepdim) {
-               return f(input, dims_of(input, dim), keepdim);
-             },
-             "dim"_a = nb::none(), "keepdim"_a = false,
-             "The largest (amax) or smallest (amin) element over one or several dimensions.");
+  for (const auto& [name, function] :
+       {std::pair<const char*, Amax>{"amax", &amax}, {"amin", &amin}}) {
+    ops.both(
+        name,
+        [f = function](const Tensor& input, const Dim& dim, bool keepdim) {
+          return f(input, dims_of(input, dim), keepdim);
+        },
+        "dim"_a = nb::none(), "keepdim"_a = false,
+        "The largest (amax) or smallest (amin) element over one or several dimensions.");
   }
   ops.both("argmax", &argmax, "dim"_a = nb::none(), "keepdim"_a = false,
            "The index of the largest element, along `dim` or in the flattened tensor: int64.");
@@ -101,18 +108,20 @@ void bind_tests(OpBinder& ops) {
 }
 
 void bind_sorting(OpBinder& ops) {
-  ops.both("sort",
-           [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
-             return sort(input, dim, descending);
-           },
-           "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
-           "Returns sorted values and their indices. Sorting is always stable.");
-  ops.both("argsort",
-           [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
-             return argsort(input, dim, descending);
-           },
-           "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
-           "Returns the indices of sort() alone.");
+  ops.both(
+      "sort",
+      [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
+        return sort(input, dim, descending);
+      },
+      "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
+      "Returns sorted values and their indices. Sorting is always stable.");
+  ops.both(
+      "argsort",
+      [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
+        return argsort(input, dim, descending);
+      },
+      "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
+      "Returns the indices of sort() alone.");
   ops.both("topk", &topk, "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true,
            "Returns the k largest (or smallest) elements along `dim`, and their indices.");
   ops.both("multinomial", &multinomial, "num_samples"_a, "replacement"_a = false,

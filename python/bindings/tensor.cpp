@@ -124,9 +124,10 @@ void bind_graph(TensorClass& tensor) {
           "grad. The tensor has one element, or `gradient` has its shape.")
       .def(
           "register_hook",
-          [](const Tensor& self, std::function<OptionalTensor(Tensor)> hook) {
+          [](const Tensor& self, const nb::typed<nb::callable, OptionalTensor(Tensor)>& hook) {
+            const auto call = function_calling<OptionalTensor, Tensor>(hook);
             return self.register_hook(
-                [hook](const Tensor& gradient) { return or_undefined(hook(gradient)); });
+                [call](const Tensor& gradient) { return or_undefined(call(gradient)); });
           },
           "hook"_a,
           "Calls `hook` with the complete gradient during backward(). A tensor that it returns\n"

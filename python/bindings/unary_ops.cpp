@@ -38,7 +38,8 @@ constexpr UnaryOp kUnaryOps[] = {
     {"tan", "tan_", &tan, &Methods::tan_, "The tangent."},
     {"tanh", "tanh_", &tanh, &Methods::tanh_, "The hyperbolic tangent."},
     {"erf", "erf_", &erf, &Methods::erf_, "The error function."},
-    {"floor", "floor_", &floor, &Methods::floor_, "The largest integer up to x. The gradient is 0."},
+    {"floor", "floor_", &floor, &Methods::floor_,
+     "The largest integer up to x. The gradient is 0."},
     {"ceil", "ceil_", &ceil, &Methods::ceil_, "The smallest integer from x on. The gradient is 0."},
     {"round", "round_", &round, &Methods::round_,
      "The nearest integer, the even one of two. The gradient is 0."},
@@ -68,8 +69,9 @@ void bind_activations(OpBinder& ops) {
   ops.function("leaky_relu", &leaky_relu, "input"_a, "negative_slope"_a = 0.01,
                "x for x > 0, else negative_slope * x.");
   ops.function("elu", &elu, "input"_a, "alpha"_a = 1.0, "x for x > 0, else alpha * (e^x - 1).");
-  ops.function("gelu", &gelu, "input"_a, nb::kw_only(), "approximate"_a = "none",
-               "x Phi(x), with the normal distribution function Phi: exact (\"none\") or \"tanh\".");
+  ops.function(
+      "gelu", &gelu, "input"_a, nb::kw_only(), "approximate"_a = "none",
+      "x Phi(x), with the normal distribution function Phi: exact (\"none\") or \"tanh\".");
   ops.function("silu", &silu, "input"_a, "x * sigmoid(x).");
   ops.function("softplus", &softplus, "input"_a, "beta"_a = 1.0,
                "threshold"_a = std::numeric_limits<double>::infinity(),

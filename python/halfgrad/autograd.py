@@ -52,7 +52,7 @@ class detect_anomaly(Region):
         super().__init__(_cpp.set_anomaly_detection)
 
 
-def _list(tensors: Optional[Tensors]) -> Optional[list[Any]]:
+def _list(tensors: Optional[Tensors]) -> Any:
     if tensors is None:
         return None
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
