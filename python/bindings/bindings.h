@@ -81,6 +81,5 @@ void bind_schedulers(nb::module_& module);
 void bind_amp(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_io(nb::module_& module);
-void bind_check(nb::module_& module);
 
 }  // namespace halfgrad::python

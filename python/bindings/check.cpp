@@ -10,7 +10,7 @@
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
-#include <halfgrad/python/bindings/check_options.h>
+#include <halfgrad/python/bindings/check.h>
 #include <halfgrad/testing/kernel_process.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/testing/kernel_server.h>

@@ -1,4 +1,4 @@
-#include <halfgrad/python/bindings/check_options.h>
+#include <halfgrad/python/bindings/check.h>
 
 #include <array>
 #include <string>

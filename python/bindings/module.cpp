@@ -1,6 +1,7 @@
 #include <string>
 
 #include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/check.h>
 
 namespace {
 

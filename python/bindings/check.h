@@ -11,4 +11,7 @@ namespace halfgrad::python {
 /// an unknown option.
 testing::KernelCheckOptions check_options(const nanobind::dict& given);
 
+/// Adds the parts of halfgrad.check() to the module.
+void bind_check(nanobind::module_& module);
+
 }  // namespace halfgrad::python
