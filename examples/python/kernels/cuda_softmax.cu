@@ -1,5 +1,5 @@
-// Two softmax kernels for cuda_softmax.py, which calls them through ctypes: a right one, and one that
-// writes one element a thread.
+// Two softmax kernels for cuda_softmax.py, which calls them through ctypes: a right one, and one
+// that writes one element a thread.
 #include <cmath>
 
 #include <cuda_runtime.h>

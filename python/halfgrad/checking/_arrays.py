@@ -1,8 +1,9 @@
-"""Arrays of other packages that share the memory of halfgrad's tensors."""
+"""Arrays of other packages that share the memory of halfgrad's tensors.
+
+NumPy and the other packages are imported when they are needed: halfgrad is built without them.
+"""
 
 import importlib.util
-
-import numpy
 
 from .._halfgrad import _checking as checking, from_dlpack
 from ._triton import TritonArray
@@ -14,6 +15,7 @@ def dtype_name(dtype):
     """The name of a dtype of any package: "float16" for "fp16", "half", numpy.float16, torch.float16."""
     if dtype is None:
         return None
+    import numpy
     if isinstance(dtype, type) and issubclass(dtype, numpy.generic):
         name = numpy.dtype(dtype).name
     else:
@@ -26,6 +28,7 @@ def dtype_name(dtype):
 
 def _bfloat16():
     """NumPy's dtype for bfloat16: that of ml_dtypes if it is installed, else the bits as uint16."""
+    import numpy
     if importlib.util.find_spec("ml_dtypes") is None:
         return numpy.dtype(numpy.uint16)
     import ml_dtypes
@@ -63,6 +66,7 @@ def _expect(shape, dtype, output, given):
 
 
 def _store_numpy(result, output):
+    import numpy
     array, into = numpy.asarray(result), _numpy(output)
     if into.dtype != array.dtype and into.dtype.name == "bfloat16" and array.dtype == numpy.uint16:
         array = array.view(into.dtype)
@@ -90,6 +94,7 @@ def store(result, output, like):
 
 def tensor_of_output(array, dtype):
     """A tensor with the elements of an array of any package; NumPy's uint16 are bits of bfloat16."""
+    import numpy
     if isinstance(array, (numpy.ndarray, numpy.generic)):
         array = numpy.asarray(array)
         if dtype == "bfloat16" and array.dtype.itemsize == 2 and array.dtype.kind != "f":

@@ -2,8 +2,6 @@
 
 import traceback
 
-import numpy
-
 from .._halfgrad import _checking as checking
 from ._arrays import LIKES, dtype_name, present, store
 from ._verdict import Verdict
@@ -24,6 +22,8 @@ def _trace(error):
 
 def _adapted(fn, like, out):
     """The function as the checker calls it: with tensors of halfgrad, of which the last is written."""
+
+    import numpy
 
     def call(inputs, output):
         arrays = [present(x, like) for x in inputs]
