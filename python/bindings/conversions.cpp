@@ -44,7 +44,7 @@ void bind_assignments(OpBinder& ops) {
       "mean"_a = 0.0, "std"_a = 1.0, "Draws every element from a normal distribution.");
   ops.in_place(
       "uniform_",
-      [](Tensor& self, double from, double to) -> Tensor& { return self.uniform_(from, to); },
+      [](Tensor& self, double low, double high) -> Tensor& { return self.uniform_(low, high); },
       "low"_a = 0.0, "high"_a = 1.0, "Draws every element uniformly from [low, high).");
   ops.in_place(
       "bernoulli_", [](Tensor& self, double p) -> Tensor& { return self.bernoulli_(p); },
