@@ -65,6 +65,7 @@ void bind_operators(TensorClass& tensor);
 void bind_creation(nb::module_& module, TensorClass& tensor);
 void bind_unary_ops(nb::module_& module, TensorClass& tensor);
 void bind_binary_ops(nb::module_& module, TensorClass& tensor);
+void bind_ternary_ops(nb::module_& module, TensorClass& tensor);
 void bind_reductions(nb::module_& module, TensorClass& tensor);
 void bind_conversions(nb::module_& module, TensorClass& tensor);
 void bind_shapes(nb::module_& module, TensorClass& tensor);

@@ -44,7 +44,7 @@ void bind_assignments(OpBinder& ops) {
       "mean"_a = 0.0, "std"_a = 1.0, "Draws every element from a normal distribution.");
   ops.in_place(
       "uniform_",
-      [](Tensor& self, double from, double to) -> Tensor& { return self.uniform_(from, to); },
+      [](Tensor& self, double low, double high) -> Tensor& { return self.uniform_(low, high); },
       "low"_a = 0.0, "high"_a = 1.0, "Draws every element uniformly from [low, high).");
   ops.in_place(
       "bernoulli_", [](Tensor& self, double p) -> Tensor& { return self.bernoulli_(p); },
@@ -70,6 +70,14 @@ void bind_conversions(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   bind_to(ops);
   bind_assignments(ops);
+  ops.method(
+      "new_full",
+      [](const Tensor& self, const Shape& size, Scalar value, std::optional<DType> dtype,
+         std::optional<Device> device, bool requires_grad) {
+        return self.new_full(size, value, CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false);
   bind_new(ops, "new_empty", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
     return self.new_empty(size, o);
   });

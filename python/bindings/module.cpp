@@ -35,6 +35,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_conversions(module, tensor);
   python::bind_unary_ops(module, tensor);
   python::bind_binary_ops(module, tensor);
+  python::bind_ternary_ops(module, tensor);
   python::bind_reductions(module, tensor);
   python::bind_shapes(module, tensor);
   python::bind_products(module, tensor);

@@ -2,12 +2,11 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
-/// Matrix products, ops of rows, indexing by tensors, and ops of three tensors.
+/// Matrix products, ops of rows and indexing by tensors.
 namespace halfgrad::python {
 namespace {
 
 using OptionalDType = std::optional<DType>;
-using OptionalScalar = std::optional<Scalar>;
 
 void bind_matrix_products(OpBinder& ops) {
   ops.both("matmul", &matmul, "other"_a, "The product of vectors, matrices or batches of them.");
@@ -41,6 +40,25 @@ void bind_matrix_products(OpBinder& ops) {
         return linear_relu(input, weight, or_undefined(bias));
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "relu(linear(input, weight, bias)).");
+  ops.function(
+      "linear_gelu",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear_gelu(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "gelu(linear(input, weight, bias), \"tanh\").");
+}
+
+void bind_in_place_products(OpBinder& ops) {
+  ops.in_place(
+      "addmm_",
+      [](Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
+         Scalar alpha) -> Tensor& { return self.addmm_(mat1, mat2, beta, alpha); },
+      "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  ops.in_place(
+      "baddbmm_",
+      [](Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+         Scalar alpha) -> Tensor& { return self.baddbmm_(batch1, batch2, beta, alpha); },
+      "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
 }
 
 void bind_rows(OpBinder& ops) {
@@ -110,49 +128,14 @@ void bind_tensor_indices(OpBinder& ops) {
                "int64 [..., num_classes]; -1 takes the largest index plus one.");
 }
 
-void bind_ternary(OpBinder& ops) {
-  using Where = Tensor (*)(const Tensor&, const Tensor&, const Tensor&);
-  ops.function("where", Where(&where), "condition"_a, "input"_a, "other"_a,
-               "input where condition is True, else other.");
-  ops.function("where", static_cast<Tensor (*)(const Tensor&, const Tensor&, Scalar)>(&where),
-               "condition"_a, "input"_a, "other"_a);
-  ops.function("where", static_cast<Tensor (*)(const Tensor&, Scalar, const Tensor&)>(&where),
-               "condition"_a, "input"_a, "other"_a);
-  ops.both("lerp", static_cast<Tensor (*)(const Tensor&, const Tensor&, Scalar)>(&lerp), "end"_a,
-           "weight"_a, "input + weight * (end - input).");
-  ops.both("lerp", Where(&lerp), "end"_a, "weight"_a);
-  ops.both("addcmul", &addcmul, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1,
-           "input + value * tensor1 * tensor2.");
-  ops.both("addcdiv", &addcdiv, "tensor1"_a, "tensor2"_a, nb::kw_only(), "value"_a = 1,
-           "input + value * tensor1 / tensor2.");
-  ops.both(
-      "clamp",
-      [](const Tensor& input, OptionalScalar min, OptionalScalar max) {
-        return clamp(input, min, max);
-      },
-      "min"_a = nb::none(), "max"_a = nb::none(), "Limits elements to [min, max].");
-  ops.both(
-      "clamp",
-      [](const Tensor& input, const OptionalTensor& min, const OptionalTensor& max) {
-        return clamp(input, or_undefined(min), or_undefined(max));
-      },
-      "min"_a = nb::none(), "max"_a = nb::none());
-  ops.in_place(
-      "clamp_",
-      [](Tensor& self, OptionalScalar min, OptionalScalar max) -> Tensor& {
-        return self.clamp_(min, max);
-      },
-      "min"_a = nb::none(), "max"_a = nb::none());
-}
-
 }  // namespace
 
 void bind_products(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   bind_matrix_products(ops);
+  bind_in_place_products(ops);
   bind_rows(ops);
   bind_tensor_indices(ops);
-  bind_ternary(ops);
 }
 
 }  // namespace halfgrad::python

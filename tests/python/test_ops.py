@@ -1,6 +1,8 @@
 """Ops against NumPy, and the binding of every op of the library."""
 
 import math
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -149,6 +151,26 @@ def test_errors_have_the_texts_of_cpp():
         hg.mse_loss(hg.ones(2), hg.ones(2), reduction="max")
     with pytest.raises(TypeError, match="softmax"):
         hg.softmax([1, 2], dim=0)
+
+
+def test_every_op_of_the_table_is_bound():
+    page = pathlib.Path(__file__).parents[2] / "docs/ops.md"
+    names = re.findall(r"^\| `(\w+)` \|", page.read_text(), re.MULTILINE)
+    assert len(names) > 100
+    # expand() is a method alone, and slices are written x[a:b], as in PyTorch.
+    assert [n for n in names if not hasattr(hg, n)] == ["expand", "slice"]
+
+
+def test_ternary_ops():
+    x, y, z = hg.tensor(X), hg.tensor(Y), hg.tensor(X + Y)
+    assert close(x.lerp(y, 0.25), X + 0.25 * (Y - X))
+    assert close(hg.addcmul(x, y, z, value=2), X + 2 * Y * (X + Y))
+    assert close(hg.addcdiv(x, y, z), X + Y / (X + Y))
+    assert close(x.clone().addcmul_(y, z), X + Y * (X + Y))
+    assert close(x.where(x > 1, 0), np.where(X > 1, X, 0))
+    assert close(x.clamp_min(1), np.maximum(X, 1)) and close(x.clamp_max(y), np.minimum(X, Y))
+    assert close(hg.zeros(3, 3, dtype=hg.float64).addmm_(x, y.t()), X @ Y.T)
+    assert x.new_full((2,), 3).dtype == hg.float64
 
 
 def test_docstrings_have_signatures():
