@@ -195,6 +195,13 @@ const char* name(Fault fault) {
   return names[static_cast<int>(fault)];
 }
 
+Fault fault_named(const std::string& text) {
+  for (int i = 0; i <= static_cast<int>(Fault::changed_later); ++i) {
+    if (name(static_cast<Fault>(i)) == text) return static_cast<Fault>(i);
+  }
+  throw std::invalid_argument("expected the name of a fault, got " + text);
+}
+
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const Shape& output_sizes,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract) try {

@@ -33,6 +33,8 @@ enum class Fault : std::uint8_t {
 };
 
 const char* name(Fault fault);
+/// The fault of that name. Throws std::invalid_argument for another text.
+Fault fault_named(const std::string& text);
 
 /// The conditions under which a kernel runs, and the precision that is expected of it.
 struct KernelContract {

@@ -78,13 +78,22 @@ void let_python_interrupt(std::int64_t, std::int64_t) {
   rethrow(error);
 }
 
-KernelReport check(nb::callable function, const std::string& op, const nb::dict& given,
-                   std::optional<double> timeout) {
+/// What Python keeps of a report: whether the kernel passed, the text, JSON and JUnit.
+nb::tuple kept(const KernelReport& report) {
+  return nb::make_tuple(report.passed(), testing::to_text(report), testing::to_json(report),
+                        testing::to_junit({report}));
+}
+
+nb::tuple check(nb::callable function, const std::string& op, const nb::dict& given,
+                std::optional<double> timeout) {
   KernelCheckOptions options = check_options(given);
   options.progress = let_python_interrupt;
   const Kernel kernel = kernel_of(PythonObject(std::move(function)));
-  const nb::gil_scoped_release others_run;
-  return testing::check_kernel(timeout ? isolated(kernel, *timeout) : kernel, op, options);
+  const auto report = [&] {
+    const nb::gil_scoped_release others_run;
+    return testing::check_kernel(timeout ? isolated(kernel, *timeout) : kernel, op, options);
+  };
+  return kept(report());
 }
 
 /// An array of NumPy that shares a tensor's memory; the bits of bfloat16, as uint16.
@@ -131,19 +140,18 @@ struct ListedCase {
     return {halfgrad::tensor_of(budget.expected, sizes),
             halfgrad::tensor_of(budget.allowed, sizes)};
   }
-  KernelReport judge(const Tensor& output) const {
+  nb::tuple judge(const Tensor& output) const {
     const Shape sizes = op->output(place.dims);
     const DType dtype = place.contract.output;
     if (output.sizes() != sizes || output.dtype() != dtype) {
       detail::fail("judge", "expected an output of {}, {}, got {}, {}", sizes, dtype,
                    output.sizes(), output.dtype());
     }
-    const nb::gil_scoped_release others_run;
     KernelReport report = testing::empty_report(*op, options);
     const Values values{sizes, output.to_vector<double>()};
     report.add(testing::judge_output(*op, operands(), values, place.contract), place);
     report.judge_bias();
-    return report;
+    return kept(report);
   }
 };
 
@@ -157,14 +165,32 @@ std::vector<ListedCase> cases(const std::string& name, const nb::dict& given) {
   return all;
 }
 
-void bind_report(nb::module_& module) {
-  nb::class_<KernelReport>(module, "KernelReport", "What a check of a kernel found.")
-      .def_prop_ro("passed", &KernelReport::passed)
-      .def("text", &testing::to_text)
-      .def("json", &testing::to_json)
-      .def("save_case", [](const KernelReport& self, const std::string& path) {
-        testing::save_case(path, self);
-      });
+/// Writes the smallest failing case of a report in JSON, read by Python.
+void save_smallest(const std::string& path, const nb::dict& report) {
+  KernelReport saved;
+  const auto text = [](const nb::dict& from, const char* key) {
+    return nb::cast<std::string>(from[key]);
+  };
+  const nb::dict smallest = nb::cast<nb::dict>(report["smallest_case"]);
+  const nb::dict dims = nb::cast<nb::dict>(smallest["dims"]);
+  const auto size = [&](const char* key) { return nb::cast<std::int64_t>(dims[key]); };
+  saved.op = text(report, "op");
+  saved.dtype = dtype_named(text(report, "dtype"));
+  saved.output = dtype_named(text(report, "output"));
+  saved.accumulate = dtype_named(text(report, "accumulate"));
+  testing::ShrunkCase shrunk{testing::fault_named(text(smallest, "fault")),
+                             text(smallest, "message"),
+                             {size("m"), size("n"), size("k")},
+                             {}};
+  for (nb::handle operand : nb::borrow<nb::list>(smallest["operands"])) {
+    Values values{nb::cast<Shape>(operand["shape"]), {}};
+    for (nb::handle x : nb::borrow<nb::list>(operand["data"])) {
+      values.data.push_back(nb::cast<double>(nb::float_(x)));  // "inf" and "nan" are strings
+    }
+    shrunk.operands.push_back(std::move(values));
+  }
+  saved.shrunk = std::move(shrunk);
+  testing::save_case(path, saved);
 }
 
 void bind_case(nb::module_& module) {
@@ -188,19 +214,13 @@ void bind_case(nb::module_& module) {
 }  // namespace
 
 void bind_check(nb::module_& parent) {
-  nb::set_leak_warnings(false);  // other packages may keep results until the interpreter ends
   nb::module_ module = parent.def_submodule("_checking", "The parts of halfgrad.check().");
-  bind_report(module);
   bind_case(module);
   module.def("check", &check, "function"_a, "op"_a, "options"_a, "timeout"_a = nb::none());
   module.def("cases", &cases, "op"_a, "options"_a);
   module.def("from_bits", &from_bits, "bits"_a);
   module.def("numpy_bits", &numpy_bits, "tensor"_a);
-  module.def("to_junit", [](const std::vector<const KernelReport*>& reports) {
-    std::vector<KernelReport> all;
-    for (const KernelReport* report : reports) all.push_back(*report);
-    return testing::to_junit(all);
-  });
+  module.def("save_smallest", &save_smallest, "path"_a, "report"_a);
   module.def(
       "copy", [](Tensor to, const Tensor& from) { to.copy_(from); }, "to"_a, "source"_a);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include <nanobind/nanobind.h>
 
 #include <halfgrad/testing/kernel_check.h>
@@ -10,6 +12,9 @@ namespace halfgrad::python {
 /// by their names, dims as triples. Raises ValueError for a name that is not known, TypeError for
 /// an unknown option.
 testing::KernelCheckOptions check_options(const nanobind::dict& given);
+
+/// The dtype of that name. Throws std::invalid_argument for a name that is not known.
+DType dtype_named(const std::string& wanted);
 
 /// Adds the parts of halfgrad.check() to the module.
 void bind_check(nanobind::module_& module);

@@ -18,14 +18,6 @@ using testing::Layout;
 
 std::string text(nb::handle value) { return nb::cast<std::string>(value); }
 
-DType dtype_named(const std::string& wanted) {
-  for (const DType dtype :
-       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
-    if (name(dtype) == wanted) return dtype;
-  }
-  detail::fail("check", "expected float64, float32, float16 or bfloat16, got {}", wanted);
-}
-
 /// Layouts have the names of the command line: "page_end".
 Layout layout_named(const std::string& wanted) {
   for (int i = 0; i <= static_cast<int>(Layout::page_end); ++i) {
@@ -105,6 +97,14 @@ void set(KernelCheckOptions& options, const std::string& option, nb::handle valu
 }
 
 }  // namespace
+
+DType dtype_named(const std::string& wanted) {
+  for (const DType dtype :
+       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
+    if (name(dtype) == wanted) return dtype;
+  }
+  detail::fail("check", "expected float64, float32, float16 or bfloat16, got {}", wanted);
+}
 
 KernelCheckOptions check_options(const nb::dict& given) {
   KernelCheckOptions options;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import sys
 
@@ -199,12 +200,18 @@ def test_the_smallest_case_can_be_saved(tmp_path):
         halfgrad.check(softmax, "softmax", dims=FEW).save_case(path)
 
 
+def test_results_can_be_pickled():
+    verdict = halfgrad.check(forgets_the_second_tile, "softmax", dims=FEW)
+    copy = pickle.loads(pickle.dumps(verdict))
+    assert repr(copy) == repr(verdict) and copy.findings == verdict.findings and not copy
+
+
 def test_verdicts_as_junit(tmp_path):
     path = tmp_path / "junit.xml"
     halfgrad.write_junit(path, [halfgrad.check(softmax, "softmax", dims=FEW),
                                 halfgrad.check(forgets_the_second_tile, "softmax")])
     text = path.read_text()
-    assert 'tests="2" failures="1"' in text and '<failure type="wrong value"' in text
+    assert 'tests="2" failures="1" errors="0"' in text and '<failure type="wrong value"' in text
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])

@@ -62,7 +62,7 @@ class Case:
 
         Raises ValueError for another shape or dtype than that of the op's result.
         """
-        return Verdict(self._case.judge(tensor_of_output(output, self._case.output_dtype)))
+        return Verdict(*self._case.judge(tensor_of_output(output, self._case.output_dtype)))
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,

@@ -92,5 +92,4 @@ def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", a
         "flush_subnormals": flush_subnormals, "any_nan": any_nan, "max_abs": max_abs,
         "empty": empty,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
-    report = checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None)
-    return Verdict(report)
+    return Verdict(*checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None))

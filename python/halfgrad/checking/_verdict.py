@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from xml.etree import ElementTree
 
 from .._halfgrad import _checking as checking
 from ._picture import report_svg
@@ -26,22 +27,17 @@ class Finding:
 class Verdict:
     """The result of halfgrad.check() and Case.judge(). It is true if the kernel passed."""
 
-    def __init__(self, report):
-        self._report = report
-        self._json = report.json()
-        self.report = json.loads(self._json)
+    def __init__(self, passed, text, document, junit):
+        self.passed = passed  #: no fault was found, an element was judged, and no case is missing
+        self.report = json.loads(document)
+        self._text, self._json, self._junit = text.rstrip(), document, junit
         self.findings = [Finding(**finding) for finding in self.report["findings"]]
-
-    @property
-    def passed(self):
-        """True if no fault was found, at least one element was judged, and no case is missing."""
-        return self._report.passed
 
     def __bool__(self):
         return self.passed
 
     def __repr__(self):
-        return self._report.text().rstrip()
+        return self._text
 
     def _repr_html_(self):
         return report_svg(self.report)
@@ -61,10 +57,17 @@ class Verdict:
 
         Raises ValueError if there is none.
         """
-        self._report.save_case(str(path))
+        if "smallest_case" not in self.report:
+            raise ValueError("save_case: expected a smallest failing case, got none")
+        checking.save_smallest(str(path), self.report)
 
 
 def write_junit(path, verdicts):
     """Writes a JUnit document with a test case for each verdict."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(checking.to_junit([verdict._report for verdict in verdicts]))
+    suites = [ElementTree.fromstring(verdict._junit) for verdict in verdicts]
+    suite = ElementTree.Element("testsuite", name="halfgrad-check")
+    for count in ("tests", "failures", "errors"):
+        suite.set(count, str(sum(int(one.get(count)) for one in suites)))
+    for one in suites:
+        suite.extend(one)
+    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
