@@ -16,10 +16,6 @@ namespace {
 /// shows.
 constexpr std::uint8_t kNanGuard = 0xff, kIndexGuard = 0, kOutputGuard = 0xa5;
 
-std::string element_name(std::size_t element, const std::string& of_output) {
-  return "element " + std::to_string(element) + of_output;
-}
-
 std::string guard_write(const GuardedArray& array, const std::string& what) {
   const auto at = array.touched_guard();
   if (!at) return {};
@@ -42,26 +38,31 @@ void clear_others(std::vector<std::byte>& bytes, std::size_t item,
 
 std::string OutputBytes::first_difference(const OutputBytes& other) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const std::vector<std::byte>&a = bytes(i), &b = other.bytes(i);
-    const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first;
+    const auto& [a, item, sizes, name] = outputs_[i];
+    const auto at = std::mismatch(a.begin(), a.end(), other.bytes(i).begin()).first;
     if (at == a.end()) continue;
-    return element_name(static_cast<std::size_t>(at - a.begin()) / item(i), outputs_[i].of_output);
+    const std::int64_t index = (at - a.begin()) / static_cast<std::int64_t>(item);
+    return "element " + index_tuple(index, sizes) + (name.empty() ? "" : " of " + name);
   }
   return {};
 }
 
-std::string OutputBytes::unwritten(const OutputBytes& other) const {
+BadElements OutputBytes::unwritten(const OutputBytes& other) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    for (std::size_t at = 0; at < bytes(i).size(); at += item(i)) {
-      const auto holds = [&](const std::vector<std::byte>& all, std::uint8_t poison) {
+    const auto& [first, item, sizes, name] = outputs_[i];
+    const std::vector<std::byte>& second = other.bytes(i);
+    BadElements bad{sizes, {}, {}, name};
+    for (std::size_t at = 0; at < first.size(); at += item) {
+      const auto holds = [&, size = item](const std::vector<std::byte>& all, std::uint8_t poison) {
         const auto from = all.begin() + static_cast<std::ptrdiff_t>(at);
-        return std::all_of(from, from + static_cast<std::ptrdiff_t>(item(i)),
+        return std::all_of(from, from + static_cast<std::ptrdiff_t>(size),
                            [&](std::byte b) { return b == std::byte{poison}; });
       };
-      if (holds(bytes(i), kFirstPoison) && holds(other.bytes(i), kSecondPoison)) {
-        return element_name(at / item(i), outputs_[i].of_output);
+      if (holds(first, kFirstPoison) && holds(second, kSecondPoison)) {
+        bad.wrong.push_back(static_cast<std::int64_t>(at / item));
       }
     }
+    if (!bad.wrong.empty()) return bad;
   }
   return {};
 }
@@ -120,6 +121,8 @@ void CaseMemory::run(const Kernel& kernel) {
     throw KernelError(stop.fault, stop.what());
   } catch (const KernelUnavailable&) {
     throw;
+  } catch (const CheckInterrupted&) {
+    throw;
   } catch (const std::exception& error) {
     throw KernelError(Fault::threw, error.what());
   } catch (...) {
@@ -133,14 +136,17 @@ OutputBytes CaseMemory::output_bytes() {
     std::vector<std::byte> bytes = output(i).bytes();
     const auto item = static_cast<std::size_t>(item_size(output(i).view().dtype()));
     if (i < matters_.size()) clear_others(bytes, item, matters_[i]);
-    all.add(std::move(bytes), item, of_output(op_, i));
+    const bool one = op_.outputs.empty();
+    all.add(std::move(bytes), output(i).view(), one ? std::string() : op_.outputs[i].name);
   }
   return all;
 }
 
-std::vector<std::vector<double>> CaseMemory::output_values() {
-  std::vector<std::vector<double>> all;
-  for (std::size_t i = 0; i < count_; ++i) all.push_back(output(i).values());
+std::vector<Values> CaseMemory::output_values() {
+  std::vector<Values> all;
+  for (std::size_t i = 0; i < count_; ++i) {
+    all.push_back({output(i).view().sizes(), output(i).values()});
+  }
   return all;
 }
 

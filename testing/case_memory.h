@@ -23,17 +23,17 @@ struct KernelError : std::runtime_error {
 /// The bytes of all outputs. Elements that do not matter are 0.
 class OutputBytes {
  public:
-  void add(std::vector<std::byte> bytes, std::size_t item, const std::string& of_output) {
-    outputs_.push_back({std::move(bytes), item, of_output});
+  /// `name` is that of the output, empty if there is one output only.
+  void add(std::vector<std::byte> bytes, const Array& view, const std::string& name) {
+    const auto item = static_cast<std::size_t>(item_size(view.dtype()));
+    outputs_.push_back({std::move(bytes), item, view.sizes(), name});
   }
   const std::vector<std::byte>& bytes(std::size_t output) const { return outputs_[output].bytes; }
-  std::size_t item(std::size_t output) const { return outputs_[output].item; }
 
-  /// Names the first element that differs: "element 3 of dx".
+  /// Names the first element that differs: "element (0, 3) of dx".
   std::string first_difference(const OutputBytes& other) const;
-  /// Names the first element that holds the first poison here and the second there; empty if none
-  /// does.
-  std::string unwritten(const OutputBytes& other) const;
+  /// The elements of the first such output that hold the first poison here and the second there.
+  BadElements unwritten(const OutputBytes& other) const;
 
   friend bool operator==(const OutputBytes& a, const OutputBytes& b) {
     return a.outputs_ == b.outputs_;
@@ -43,7 +43,8 @@ class OutputBytes {
   struct Output {
     std::vector<std::byte> bytes;
     std::size_t item;
-    std::string of_output;
+    Shape sizes;
+    std::string name;
 
     friend bool operator==(const Output& a, const Output& b) { return a.bytes == b.bytes; }
   };
@@ -61,7 +62,7 @@ class CaseMemory {
   void run(const Kernel& kernel);
 
   OutputBytes output_bytes();
-  std::vector<std::vector<double>> output_values();
+  std::vector<Values> output_values();
 
   /// Describes the first write to guard memory; empty if there was none.
   std::string out_of_bounds_write();

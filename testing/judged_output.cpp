@@ -9,46 +9,66 @@ namespace {
 
 constexpr std::size_t kMostCompared = 20'000;  // elements, with the maths in low precision
 
-std::string described(const WorstElement& worst, std::int64_t wrong, std::int64_t elements) {
+std::string described(const WorstElement& worst, const BadElements& bad, const BudgetUse& use) {
   std::ostringstream message;
   message.precision(9);
-  message << "element " << worst.index << (worst.output.empty() ? "" : " of ") << worst.output
-          << " is " << printed(worst.got) << ", expected " << printed(worst.expected) << " within "
-          << worst.allowed << " (" << worst.used << " of its budget); " << wrong << " of "
-          << elements << " elements are wrong";
+  message << "element " << index_tuple(worst.index, bad.shape)
+          << (worst.output.empty() ? "" : " of ") << worst.output << " is " << printed(worst.got)
+          << ", expected " << printed(worst.expected) << " within " << worst.allowed << " ("
+          << worst.used << " of its budget); " << use.over << " of " << use.elements
+          << " elements are wrong";
+  if (const std::string pattern = pattern_of(bad); !pattern.empty()) {
+    message << ": " << (worst.output.empty() ? "" : "in " + worst.output + ' ') << pattern;
+  }
   return message.str();
 }
 
+/// Adds a wrong element, and keeps the worst ones sorted.
+void add_wrong(BadElements& bad, const WorstElement& element) {
+  constexpr std::size_t kMostKept = 8;
+  bad.wrong.push_back(element.index);
+  const auto place = std::upper_bound(
+      bad.worst.begin(), bad.worst.end(), element,
+      [](const WorstElement& a, const WorstElement& b) { return a.used > b.used; });
+  bad.worst.insert(place, element);
+  if (bad.worst.size() > kMostKept) bad.worst.pop_back();
+}
+
 /// Judges one output, whose elements begin at `first` in the budget.
-void judge_one(const KernelOp& op, std::size_t number, const std::vector<double>& output,
-               std::size_t first, const ErrorBudget& budget, const std::vector<double>& rounded,
-               DType dtype, CaseResult& result) {
-  for (std::size_t i = 0; i < output.size(); ++i) {
+void judge_one(const KernelOp& op, std::size_t number, const Values& output, std::size_t first,
+               const ErrorBudget& budget, const std::vector<double>& rounded, DType dtype,
+               CaseResult& result) {
+  BadElements bad;
+  bad.shape = output.sizes;
+  if (number < op.outputs.size()) bad.output = op.outputs[number].name;
+  bool has_worst = false;
+  for (std::size_t i = 0; i < output.data.size(); ++i) {
+    const double got = output.data[i];
     const double expected = budget.expected[first + i], allowed = budget.allowed[first + i];
-    const double used = budget_used(output[i], expected, allowed, dtype);
-    result.use.add(output[i], expected, allowed, dtype);
-    if (!rounded.empty()) result.use.compare(output[i], rounded[first + i], expected, dtype);
+    const double used = budget_used(got, expected, allowed, dtype);
+    result.use.add(got, expected, allowed, dtype);
+    if (!rounded.empty()) result.use.compare(got, rounded[first + i], expected, dtype);
+    const WorstElement element{
+        static_cast<std::int64_t>(i), got, expected, allowed, used, bad.output};
     if (!result.worst || used > result.worst->used) {
-      result.worst = {static_cast<std::int64_t>(i),
-                      output[i],
-                      expected,
-                      allowed,
-                      used,
-                      number < op.outputs.size() ? op.outputs[number].name : std::string()};
+      result.worst = element;
+      has_worst = true;
     }
+    if (used > 1) add_wrong(bad, element);
   }
+  if (has_worst) result.bad = std::move(bad);
 }
 
 }  // namespace
 
 CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands,
-                         const std::vector<std::vector<double>>& outputs,
-                         const KernelContract& contract, const std::vector<double>& last) {
+                         const std::vector<Values>& outputs, const KernelContract& contract,
+                         const std::vector<double>& last) {
   std::vector<std::size_t> counts;
   std::size_t elements = 0;
-  for (const std::vector<double>& output : outputs) {
-    counts.push_back(output.size());
-    elements += output.size();
+  for (const Values& output : outputs) {
+    counts.push_back(output.data.size());
+    elements += output.data.size();
   }
   const ErrorBudget budget =
       error_budget(op, operands, contract.accumulate, contract.output, contract.leniency, counts);
@@ -74,12 +94,12 @@ CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands
   result.expected = budget.expected;
   if (result.use.over == 0) return result;
   result.fault = Fault::wrong_value;
-  result.message = described(*result.worst, result.use.over, result.use.elements);
+  result.message = described(*result.worst, result.bad, result.use);
   return result;
 }
 
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract) {
+                        const Values& output, const KernelContract& contract) {
   return judge_outputs(op, operands, {output}, contract);
 }
 

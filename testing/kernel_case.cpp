@@ -26,6 +26,14 @@ CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
   return result;
 }
 
+std::string described_unwritten(const BadElements& bad) {
+  const std::string pattern = pattern_of(bad);
+  return "element " + index_tuple(bad.wrong.front(), bad.shape) +
+         (bad.output.empty() ? "" : " of " + bad.output) + " is left as it was; " +
+         std::to_string(bad.wrong.size()) + " of " + std::to_string(numel(bad.shape)) +
+         " elements are" + (pattern.empty() ? "" : ": " + pattern);
+}
+
 /// The result of a kernel that changed its output after the bytes `then` were read, else `result`.
 CaseResult unless_changed(CaseResult result, CaseMemory& memory, const OutputBytes& then) {
   const OutputBytes now = memory.output_bytes();
@@ -51,6 +59,13 @@ const char* name(Fault fault) {
   return names[static_cast<int>(fault)];
 }
 
+Fault fault_named(const std::string& text) {
+  for (int i = 0; i <= static_cast<int>(Fault::changed_later); ++i) {
+    if (name(static_cast<Fault>(i)) == text) return static_cast<Fault>(i);
+  }
+  throw std::invalid_argument("expected the name of a fault, got " + text);
+}
+
 CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<Shape>& outputs,
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract) try {
@@ -69,7 +84,7 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
   result = unless_changed(std::move(result), memory, first);
   if (!result.fault && op.moves && contract.output == contract.dtype) {
     const std::string message =
-        wrongly_moved(op, operands, memory.given(), first.bytes(0), first.item(0));
+        wrongly_moved(op, operands, memory.given(), first.bytes(0), outputs[0]);
     if (!message.empty()) return failed(std::move(result), Fault::wrong_value, message);
   }
   if (result.fault == Fault::changed_later) return result;
@@ -78,8 +93,11 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
   memory.run(kernel);
   const OutputBytes second = memory.output_bytes();
   if (!contract.in_place) {
-    if (const std::string element = first.unwritten(second); !element.empty()) {
-      return failed(std::move(result), Fault::unwritten, element + " is left as it was");
+    BadElements left = first.unwritten(second);
+    if (!left.wrong.empty()) {
+      result.bad = std::move(left);
+      const std::string message = described_unwritten(result.bad);
+      return failed(std::move(result), Fault::unwritten, message);
     }
   }
   if (result.fault) return result;
@@ -94,10 +112,10 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
   if (const std::string message = memory.out_of_bounds_write(); !message.empty()) {
     return failed(std::move(result), Fault::out_of_bounds, message);
   }
-  CaseResult changed =
-      judge_outputs(op, others, memory.output_values(), contract, result.expected);
+  CaseResult changed = judge_outputs(op, others, memory.output_values(), contract, result.expected);
   result.use.add(changed.use);
   result.impostors = both(result.impostors, changed.impostors);
+  result.bad = changed.bad;
   if (!changed.fault) return result;
   // Equal NaNs prove nothing: a wrong new result may be NaN as well.
   const bool stale = memory.output_bytes() == first && !std::isnan(changed.worst->got);

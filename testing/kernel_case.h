@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/testing/bad_elements.h>
 #include <halfgrad/testing/error_budget.h>
 #include <halfgrad/testing/guarded_array.h>
 #include <halfgrad/testing/impostors.h>
@@ -28,6 +30,8 @@ enum class Fault : std::uint8_t {
 };
 
 const char* name(Fault fault);
+/// The fault of that name. Throws std::invalid_argument for another text.
+Fault fault_named(const std::string& text);
 
 /// The conditions under which a kernel runs, and the precision that is expected of it.
 struct KernelContract {
@@ -41,20 +45,19 @@ struct KernelContract {
   Leniency leniency = {};
 };
 
-/// The element that used most of its budget.
-struct WorstElement {
-  std::int64_t index = 0;  ///< in row-major order
-  double got = 0, expected = 0, allowed = 0, used = 0;
-  std::string output;  ///< name of the output that has the element, if there are several
+/// Thrown by a kernel to end the check; the report has what was found until then.
+struct CheckInterrupted : std::runtime_error {
+  CheckInterrupted() : std::runtime_error("the check was interrupted") {}
 };
 
 struct CaseResult {
   std::optional<Fault> fault;
   std::string message;  ///< describes the fault
   BudgetUse use;
-  std::optional<WorstElement> worst;
+  std::optional<WorstElement> worst;  ///< the element that used most of its budget
+  BadElements bad;  ///< elements beyond their budget, of the output with the worst
   ImpostorResults impostors{};
-  std::vector<double> expected;
+  std::vector<double> expected = {};
 };
 
 /// Runs a kernel with outputs of these shapes twice on `operands`, then on `others` of the same
@@ -73,10 +76,10 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const std::vect
 /// Checks outputs that were computed elsewhere. `last` are the right outputs, one after the other,
 /// for other operands of the same shapes, if there are any (impostors.h).
 CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands,
-                         const std::vector<std::vector<double>>& outputs,
-                         const KernelContract& contract, const std::vector<double>& last = {});
+                         const std::vector<Values>& outputs, const KernelContract& contract,
+                         const std::vector<double>& last = {});
 /// Checks the output of an op that has one.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,
-                        const std::vector<double>& output, const KernelContract& contract);
+                        const Values& output, const KernelContract& contract);
 
 }  // namespace halfgrad::testing

@@ -65,74 +65,41 @@ class KernelCheck {
         op_(op),
         options_(options) {
     expect_outputs(kernel, op);
-    report_.op = op.name;
-    report_.dtype = options.dtype;
-    report_.output = options.output ? *options.output : op_.output_dtype(options.dtype);
-    report_.accumulate = options.accumulate          ? *options.accumulate
-                         : options.dtype == kFloat64 ? kFloat64
-                                                     : kFloat32;
-    const CheckDims dims = check_dims_of(op_);
-    dims_ = options.dims.empty() ? check_dims(op_) : options.dims;
-    all_kinds_ = options.dims.empty() ? dims.all_kinds.size() : dims_.size();
-    for (const Dims& dims : dims_) expect_dims(op_, dims);
-    contracts_ = contracts(op_, {report_.dtype, report_.output, report_.accumulate}, options);
+    report_ = empty_report(op_, options);
+    groups_ = case_groups(op_, options);
+    for (const CaseGroup& group : groups_) total_ += static_cast<std::int64_t>(group.kinds.size());
   }
 
   KernelReport report() {
-    run_cases();
-    if (!ended()) repeat();
+    try {
+      run_cases();
+      if (!ended()) repeat();
+      if (options_.shrink && smallest_failure_) shrink_failure();
+    } catch (const CheckInterrupted&) {
+      report_.unfinished = "interrupted after " + std::to_string(report_.cases) + " of " +
+                           std::to_string(total_) + " cases";
+    }
     report_.judge_bias();
-    if (options_.shrink && smallest_failure_) shrink_failure();
     return report_;
   }
 
  private:
   void run_cases() {
-    const auto last_of_all_kinds = static_cast<std::ptrdiff_t>(all_kinds_);
-    total_ = static_cast<std::int64_t>(all_kinds_ * (kHostileKinds + contracts_.size() - 1) +
-                                       (dims_.size() - all_kinds_) * 3);
-    for (auto dims = dims_.begin(); dims != dims_.end(); ++dims) {
-      const bool all = dims - dims_.begin() < last_of_all_kinds;
-      ++round_;
-      for (const KernelContract& contract : contracts_) {
-        const bool first = contract.layout == contracts_.front().layout;
-        KernelCase next{.dims = *dims, .contract = contract, .seed = options_.seed};
-        next.contract.round = round_;
-        if (all) check_kinds(next, first);
-        if (!all && first && !contract.in_place) check_few_kinds(next);
+    for (const CaseGroup& group : groups_) {
+      if (ended()) return;
+      KernelCase next = group.shared;
+      const std::vector<HostileOperand> operands = drawn(op_, next);
+      const std::vector<Values> others =
+          group.with_others ? case_operands(op_, changed(next)) : std::vector<Values>{};
+      for (const Hostile kind : group.kinds) {
+        next.inputs = kind;
+        check(next, operands, others);
       }
     }
   }
 
   bool ended() const {
     return !report_.unfinished.empty() || (options_.stop_at_first && !report_.findings.empty());
-  }
-
-  /// Checks all kinds of inputs, or only normal ones: enough for a further layout.
-  void check_kinds(KernelCase kernel_case, bool all) {
-    const std::vector<HostileOperand> operands = drawn(op_, kernel_case);
-    const std::vector<Values> others = case_operands(op_, changed(kernel_case));
-    for (int kind = 0; kind < kHostileKinds; ++kind) {
-      kernel_case.inputs = static_cast<Hostile>(kind);
-      if (!all && kernel_case.inputs != Hostile::normal) continue;
-      check(kernel_case, operands, others);
-    }
-  }
-
-  /// Checks one set of normal inputs and, unless there are many, specials in some rows. NaN at the
-  /// end of a long row shows positions and counts of 16 bits.
-  void check_few_kinds(KernelCase kernel_case) {
-    constexpr std::int64_t kMany = 20'000;
-    const std::vector<HostileOperand> operands = drawn(op_, kernel_case);
-    std::int64_t elements = 0;
-    for (const OperandSpec& spec : op_.operands(kernel_case.dims)) elements += numel(spec.sizes);
-    std::vector<Hostile> kinds = {Hostile::normal, Hostile::special_rows, Hostile::inf_runs};
-    if (elements >= kMany) kinds.resize(1);
-    if (elements >= kMany && kernel_case.dims.m == 1) kinds.push_back(Hostile::nan_last);
-    for (const Hostile kind : kinds) {
-      kernel_case.inputs = kind;
-      check(kernel_case, operands, {});
-    }
   }
 
   /// The same case with other data: the second set of inputs.
@@ -144,7 +111,7 @@ class KernelCheck {
 
   void check(const KernelCase& kernel_case, const std::vector<HostileOperand>& operands,
              const std::vector<Values>& others) {
-    if (ended() || contains(options_.without, kernel_case.inputs)) return;
+    if (ended()) return;
     if (options_.progress) options_.progress(report_.cases + 1, total_);
     const CaseResult result =
         run_case(kernel_, op_, output_shapes(op_, kernel_case.dims),
@@ -173,16 +140,18 @@ class KernelCheck {
     constexpr std::int64_t kRepeats = 2000, kMostElements = 2000;
     constexpr double kRepeatSeconds = 0.2, kNoLimit = 1e9;
     const std::int64_t runs = options_.repeat.value_or(kRepeats);
-    KernelCase repeated{.dims = {}, .contract = contracts_.front(), .seed = options_.seed};
-    std::int64_t most = -1;
-    for (const Dims& dims : dims_) {
+    KernelCase repeated;
+    std::int64_t most = 0;
+    for (const CaseGroup& group : groups_) {
       std::int64_t elements = 0;
-      for (const Shape& shape : output_shapes(op_, dims)) elements += numel(shape);
+      for (const Shape& shape : output_shapes(op_, group.shared.dims)) elements += numel(shape);
       if (elements <= most || elements > kMostElements) continue;
       most = elements;
-      repeated.dims = dims;
+      repeated = group.shared;
     }
-    if (most <= 0 || runs < 2 || contains(options_.without, Hostile::normal)) return;
+    if (most == 0 || runs < 2 || contains(options_.without, Hostile::normal)) return;
+    repeated.contract = groups_.front().shared.contract;
+    repeated.contract.round = 0;
     const CaseResult result =
         repeat_case(kernel_, op_, output_shapes(op_, repeated.dims), case_operands(op_, repeated),
                     repeated.contract, runs, options_.repeat ? kNoLimit : kRepeatSeconds);
@@ -226,13 +195,10 @@ class KernelCheck {
   Kernel kernel_;
   KernelOp op_;
   KernelCheckOptions options_;
-  std::vector<Dims> dims_;
-  std::size_t all_kinds_ = 0;  // the first dims, for all kinds of inputs
-  std::vector<KernelContract> contracts_;
+  std::vector<CaseGroup> groups_;
   KernelReport report_;
   std::optional<KernelCase> smallest_failure_;
   std::int64_t total_ = 0;  // cases
-  std::uint32_t round_ = 0;
   int crashes_ = 0;
 };
 
@@ -249,31 +215,6 @@ std::string to_string(const KernelCase& kernel_case) {
 
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case) {
   return operands_of_kind(op, drawn(op, kernel_case), kernel_case);
-}
-
-std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
-                                      const KernelCheckOptions& options) {
-  if (options.layouts.empty()) {
-    halfgrad::detail::fail("check_kernel", "expected layouts to run in, got none");
-  }
-  if (options.in_place && !op.may_work_in_place) {
-    halfgrad::detail::fail("check_kernel", "expected an op that may work in place, got {}",
-                           op.name);
-  }
-  if (options.in_place && dtypes.output != dtypes.dtype) {
-    halfgrad::detail::fail("check_kernel",
-                           "expected the operands' dtype in place, {}, got an output of {}",
-                           dtypes.dtype, dtypes.output);
-  }
-  const DeviceGuard guard(options.device);
-  std::vector<KernelContract> all;
-  const auto add = [&](Layout layout, bool in_place) {
-    all.push_back({dtypes.dtype, dtypes.output, dtypes.accumulate, layout, options.device, in_place,
-                   0, options.leniency});
-  };
-  for (const Layout layout : options.layouts) add(layout, false);
-  if (options.in_place) add(options.layouts.front(), true);
-  return all;
 }
 
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,

@@ -27,6 +27,7 @@ struct KernelCheckOptions {
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
   /// Kinds of inputs to leave out: those that the kernel does not promise to handle.
   std::vector<Hostile> without = {};
+  bool empty = true;           ///< also check operands and results without elements
   Leniency leniency = {};      ///< deviations beside rounding that the kernel may have
   bool in_place = false;       ///< also run with the first input as output, if the op allows it
   bool shrink = true;          ///< search for a small case that fails
@@ -60,6 +61,8 @@ struct KernelFinding {
   std::string message;  ///< describes the fault in the first case
   KernelCase first;
   std::int64_t cases = 1;  ///< number of cases with this fault
+  BadElements bad = {};    ///< wrong elements of the case that tells most about their places
+  KernelCase bad_case = {};
 };
 
 /// The smallest failing case that the search found.
@@ -82,17 +85,18 @@ struct KernelReport {
   std::int64_t cases = 0;
   BudgetUse use;
   WorstElement worst;
+  Shape worst_shape;  ///< shape of the result in which `worst` is
   KernelCase worst_case;
   std::vector<KernelFinding> findings;  ///< one for each kind of fault
   std::optional<ShrunkCase> shrunk;
-  std::string unfinished;  ///< why the check ended early; empty if it did not
+  std::string unfinished;  ///< why the check ended early; empty if it did not. Then it did not pass
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
   std::array<ImpostorCount, kImpostors> impostors{};
 
   /// True if a fault was found or at least one element was judged.
   bool checked() const { return !findings.empty() || use.elements > use.unjudged; }
-  bool passed() const { return checked() && findings.empty(); }
+  bool passed() const { return checked() && findings.empty() && unfinished.empty(); }
   /// The smallest k of a failing case; 0 if none failed.
   std::int64_t breaks_at_k() const { return shrunk ? shrunk->dims.k : 0; }
 
@@ -121,8 +125,22 @@ struct CheckDims {
 };
 CheckDims check_dims_of(const KernelOp& op);
 
+/// Cases of one size in one layout, which share the random draws of their operands.
+struct CaseGroup {
+  KernelCase shared;  ///< without the kind of inputs
+  std::vector<Hostile> kinds;
+  bool with_others = false;  ///< a second set of inputs follows each
+};
+
+/// All cases of a check, in order. Throws as check_kernel().
+std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions& options);
+
+/// The dtypes of a check: those of the options, else those that the op has by default.
+KernelContract dtypes_of(const KernelOp& op, const KernelCheckOptions& options);
+
 /// Runs `kernel` as the op of that name (kernel_op.h) and reports its faults; an exception of the
 /// kernel is a fault. Throws std::invalid_argument as kernel_op(), expect_dims() and contracts().
+/// A kernel ends the check by throwing CheckInterrupted.
 KernelReport check_kernel(const Kernel& kernel, const std::string& op,
                           const KernelCheckOptions& options = {});
 
@@ -130,6 +148,8 @@ KernelReport check_kernel(const Kernel& kernel, const std::string& op,
 /// (kernel_formula.h).
 KernelReport check_op(const Kernel& kernel, const KernelOp& op,
                       const KernelCheckOptions& options = {});
+/// A report without cases, to which results are added.
+KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options);
 
 /// Draws the operands of a case.
 std::vector<Values> case_operands(const KernelOp& op, const KernelCase& kernel_case);

@@ -1,5 +1,7 @@
 #include <cmath>
 #include <sstream>
+#include <string>
+#include <tuple>
 
 #include <halfgrad/testing/kernel_check.h>
 
@@ -26,6 +28,21 @@ std::string bias_of(const BudgetUse& use) {
   return message.str();
 }
 
+/// True if the places of `next` show more of a mistake: they have a pattern, then are in a larger
+/// result, up to a size at which a map of them is still clear.
+bool tells_more(const BadElements& next, const BadElements& before) {
+  constexpr std::int64_t kMostClear = 20'000;
+  const auto clarity = [](const BadElements& bad) {
+    const std::string pattern = pattern_of(bad);
+    const int named = pattern.empty() ? 0 : pattern == "every element" ? 1 : 2;
+    const std::int64_t elements = numel(bad.shape);
+    const BadMap map = map_of(bad);
+    const bool fits = map.rows_each == 1 && map.columns_each == 1;
+    return std::tuple{elements <= kMostClear, named, fits, elements};
+  };
+  return before.wrong.empty() || clarity(next) > clarity(before);
+}
+
 }  // namespace
 
 void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) {
@@ -33,6 +50,7 @@ void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) 
   use.add(result.use);
   if (result.worst && (cases == 1 || result.worst->used > worst.used)) {
     worst = *result.worst;
+    worst_shape = result.bad.shape;
     worst_case = kernel_case;
   }
   if (kernel_case.inputs == Hostile::ties) ties.add(result.use);
@@ -42,7 +60,14 @@ void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) 
     if (result.impostors[i] != ImpostorResult::accepted) continue;
     if (impostors[i].accepted++ == 0) impostors[i].first = kernel_case;
   }
-  if (result.fault) add(*result.fault, result.message, kernel_case);
+  if (!result.fault) return;
+  add(*result.fault, result.message, kernel_case);
+  if (result.bad.wrong.empty()) return;
+  for (KernelFinding& finding : findings) {
+    if (finding.fault != *result.fault || !tells_more(result.bad, finding.bad)) continue;
+    finding.bad = result.bad;
+    finding.bad_case = kernel_case;
+  }
 }
 
 void KernelReport::judge_bias() {
@@ -71,7 +96,7 @@ void KernelReport::add(Fault fault, const std::string& message, const KernelCase
     ++finding.cases;
     return;
   }
-  findings.push_back({fault, message, kernel_case});
+  findings.push_back({.fault = fault, .message = message, .first = kernel_case});
 }
 
 }  // namespace halfgrad::testing

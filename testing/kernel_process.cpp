@@ -108,7 +108,8 @@ KernelStopped stopped_by(int status) {
 
 class KernelProcess {
  public:
-  KernelProcess(StartKernel start, double timeout) : start_(std::move(start)), timeout_(timeout) {
+  KernelProcess(StartKernel start, double timeout, Fork fork)
+      : start_(std::move(start)), timeout_(timeout), fork_(std::move(fork)) {
     static_assert(sizeof(KernelCall) <= SharedMemory::kMessageBytes);
   }
   ~KernelProcess() { end(); }
@@ -141,7 +142,7 @@ class KernelProcess {
     const int memory = SharedMemory::instance().file();
     new (&shared_call()) KernelCall;
     std::fflush(nullptr);  // or exit() in the child would print it again
-    child_ = ::fork();
+    child_ = fork_ ? fork_() : ::fork();
     if (child_ == 0) {
       ::close(sockets[0]);
       start_(sockets[1], memory);
@@ -195,14 +196,15 @@ class KernelProcess {
 
   StartKernel start_;
   double timeout_;
+  Fork fork_;
   pid_t child_ = -1;
   int socket_ = -1;
 };
 
 }  // namespace
 
-Kernel kernel_in_process(const StartKernel& start, double timeout) {
-  const auto process = std::make_shared<KernelProcess>(start, timeout);
+Kernel kernel_in_process(const StartKernel& start, double timeout, const Fork& fork) {
+  const auto process = std::make_shared<KernelProcess>(start, timeout, fork);
   return [process](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
     process->run(inputs, outputs);
   };

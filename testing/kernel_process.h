@@ -19,12 +19,15 @@ struct KernelStopped : std::runtime_error {
 /// return.
 using StartKernel = std::function<void(int socket, int memory)>;
 
-/// A kernel that runs in a process of its own, made by fork() and `start`. The process starts at
-/// the first call, and again after a crash. The arrays of a call lie in SharedMemory. The kernel
-/// throws KernelStopped if its process ends, or does not return within `timeout` seconds, and
-/// std::runtime_error with the text of an exception. Throws KernelUnavailable if the process cannot
-/// make the kernel.
-Kernel kernel_in_process(const StartKernel& start, double timeout);
+/// Makes a new process, as fork() does. An interpreter, such as Python's, must be told about it.
+using Fork = std::function<int()>;
+
+/// A kernel that runs in a process of its own, made by `fork` (fork() if it is empty) and `start`.
+/// The process starts at the first call, and again after a crash. The arrays of a call lie in
+/// SharedMemory. The kernel throws KernelStopped if its process ends, or does not return within
+/// `timeout` seconds, and std::runtime_error with the text of an exception. Throws
+/// KernelUnavailable if the process cannot make the kernel.
+Kernel kernel_in_process(const StartKernel& start, double timeout, const Fork& fork = {});
 
 /// Runs a function of this program in a process of its own.
 Kernel kernel_in_process(const Kernel& kernel, double timeout);

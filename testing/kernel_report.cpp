@@ -1,38 +1,17 @@
 #include <halfgrad/testing/kernel_report.h>
 
-#include <algorithm>
-#include <cmath>
 #include <sstream>
+
+#include <halfgrad/testing/bad_elements_report.h>
+#include <halfgrad/testing/json_text.h>
 
 namespace halfgrad::testing {
 namespace {
 
-constexpr std::size_t kMostPrinted = 16;
-
-std::string number(double x, int digits = 17) {
-  if (std::isnan(x)) return "nan";
-  if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
-  std::ostringstream text;
-  text.precision(digits);
-  text << x;
-  return text.str();
-}
-
-std::string json_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return result + '"';
-}
-
-std::string json_number(double x) { return std::isfinite(x) ? number(x) : json_string(number(x)); }
-
-template <class List, class F>
-std::string joined(const List& list, const F& f) {
+/// Lines of a message, such as a traceback, below each other.
+std::string indented(const std::string& message) {
   std::string result;
-  for (const auto& item : list) result += (result.empty() ? "" : ", ") + f(item);
+  for (const char c : message) result += c == '\n' ? std::string("\n    ") : std::string(1, c);
   return result;
 }
 
@@ -85,14 +64,16 @@ std::string to_text(const KernelReport& report) {
   const BudgetUse& use = report.use;
   std::ostringstream out;
   out << title(report) << ": "
-      << (report.passed()    ? "passed"
-          : report.checked() ? "FAILED"
-                             : "NOT CHECKED, no element was judged")
+      << (report.passed()                               ? "passed"
+          : report.findings.empty() && report.checked() ? "NOT FINISHED"
+          : report.checked()                            ? "FAILED"
+                                                        : "NOT CHECKED, no element was judged")
       << ", " << report.cases << (report.cases == 1 ? " case\n" : " cases\n");
   for (const KernelFinding& finding : report.findings) {
     out << "  " << name(finding.fault) << " in " << finding.cases
         << (finding.cases == 1 ? " case" : " cases") << "; first: " << to_string(finding.first)
-        << "\n    " << finding.message << '\n';
+        << "\n    " << indented(finding.message) << '\n'
+        << places_text(finding);
   }
   if (!report.unfinished.empty()) {
     out << "  ended early: " << report.unfinished << "; later cases did not run\n";
@@ -100,15 +81,17 @@ std::string to_text(const KernelReport& report) {
   if (!report.repeated.empty()) {
     out << "  not made smaller: the smallest failing case " << report.repeated << '\n';
   }
-  out << "  budget used   " << number(use.worst, 3) << " at most, in element " << report.worst.index
+  out << "  budget used   " << number_text(use.worst, 3) << " at most, in element "
+      << index_tuple(report.worst.index, report.worst_shape)
       << (report.worst.output.empty() ? "" : " of ") << report.worst.output << " of "
       << to_string(report.worst_case) << "\n  by tenths     ";
   for (const std::int64_t count : use.histogram) out << count << ' ';
   out << "over: " << use.over << ", not judged: " << use.unjudged << "\n  ulps          "
-      << number(use.mean_ulps(), 3) << " mean, " << number(use.max_ulps, 3) << " at most, "
-      << number(use.bias(), 2) << " bias\n  error         "
-      << number(use.relative_to_low_precision(), 3) << " of that of the same maths, each operation "
-      << "rounded to " << report.output << "\n  vacuous for   "
+      << number_text(use.mean_ulps(), 3) << " mean, " << number_text(use.max_ulps, 3)
+      << " at most, " << number_text(use.bias(), 2) << " bias\n  error         "
+      << number_text(use.relative_to_low_precision(), 3)
+      << " of that of the same maths, each operation rounded to " << report.output
+      << "\n  vacuous for   "
       << joined(kAllImpostors,
                 [&](Impostor impostor) {
                   const ImpostorCount& count = report.impostors[static_cast<std::size_t>(impostor)];
@@ -120,14 +103,11 @@ std::string to_text(const KernelReport& report) {
   if (!report.shrunk) return out.str();
   const ShrunkCase& shrunk = *report.shrunk;
   out << "  smallest case m = " << shrunk.dims.m << ", n = " << shrunk.dims.n
-      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": " << shrunk.message << '\n';
+      << ", k = " << shrunk.dims.k << ", " << name(shrunk.fault) << ": "
+      << shrunk.message.substr(0, shrunk.message.find('\n')) << '\n';
   for (std::size_t i = 0; i < shrunk.operands.size(); ++i) {
-    const std::vector<double>& data = shrunk.operands[i].data;
-    const auto end =
-        data.begin() + static_cast<std::ptrdiff_t>(std::min(data.size(), kMostPrinted));
     out << "    input " << i << ' ' << to_string(shrunk.operands[i].sizes) << ": "
-        << joined(std::vector<double>(data.begin(), end), [](double x) { return number(x, 9); })
-        << (data.size() > kMostPrinted ? ", ..." : "") << '\n';
+        << values_text(shrunk.operands[i]) << '\n';
   }
   return out.str();
 }
@@ -135,8 +115,9 @@ std::string to_text(const KernelReport& report) {
 std::string to_json(const KernelReport& report) {
   const BudgetUse& use = report.use;
   std::ostringstream out;
-  out << "{\"op\": " << json_string(report.op) << ", \"dtype\": \"" << report.dtype
-      << "\", \"output\": \"" << report.output << "\", \"accumulate\": \"" << report.accumulate
+  out << "{\"schema_version\": " << kReportSchemaVersion << ", \"op\": " << json_string(report.op)
+      << ", \"dtype\": \"" << report.dtype << "\", \"output\": \"" << report.output
+      << "\", \"accumulate\": \"" << report.accumulate
       << "\", \"passed\": " << (report.passed() ? "true" : "false")
       << ", \"checked\": " << (report.checked() ? "true" : "false")
       << ", \"cases\": " << report.cases << ", \"elements\": " << use.elements
@@ -150,7 +131,9 @@ std::string to_json(const KernelReport& report) {
       << ", \"relative_to_low_precision\": " << json_number(use.relative_to_low_precision())
       << ", \"worst\": {\"case\": " << json_string(to_string(report.worst_case))
       << ", \"output\": " << json_string(report.worst.output)
-      << ", \"element\": " << report.worst.index << ", \"got\": " << json_number(report.worst.got)
+      << ", \"element\": " << report.worst.index
+      << ", \"index\": " << index_list(report.worst.index, report.worst_shape)
+      << ", \"got\": " << json_number(report.worst.got)
       << ", \"expected\": " << json_number(report.worst.expected)
       << ", \"allowed\": " << json_number(report.worst.allowed) << "}, \"findings\": ["
       << joined(report.findings,
@@ -158,7 +141,8 @@ std::string to_json(const KernelReport& report) {
                   return "{\"fault\": " + json_string(name(finding.fault)) +
                          ", \"message\": " + json_string(finding.message) +
                          ", \"case\": " + json_string(to_string(finding.first)) +
-                         ", \"cases\": " + std::to_string(finding.cases) + "}";
+                         ", \"cases\": " + std::to_string(finding.cases) + places_json(finding) +
+                         "}";
                 })
       << "], \"unfinished\": " << json_string(report.unfinished)
       << ", \"repeated\": " << json_string(report.repeated) << ", \"impostors\": {"

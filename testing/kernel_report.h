@@ -11,7 +11,12 @@ namespace halfgrad::testing {
 /// A page for a terminal.
 std::string to_text(const KernelReport& report);
 
-/// One JSON object. Infinities and NaN are the strings "inf", "-inf" and "nan".
+/// The version of the JSON report. It grows when a member changes its meaning or goes; members that
+/// are added leave it.
+inline constexpr int kReportSchemaVersion = 1;
+
+/// One JSON object, described in docs/kernel_check.md. Infinities and NaN are the strings "inf",
+/// "-inf" and "nan".
 std::string to_json(const KernelReport& report);
 
 /// A JUnit document, one test case for a report.

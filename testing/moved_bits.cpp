@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <halfgrad/testing/bad_elements.h>
+
 namespace halfgrad::testing {
 namespace {
 
@@ -33,26 +35,28 @@ void number_nans(std::vector<std::byte>& bytes, DType dtype) {
 
 std::string wrongly_moved(const KernelOp& op, const std::vector<Values>& operands,
                           const std::vector<std::vector<std::byte>>& inputs,
-                          const std::vector<std::byte>& output, std::size_t item) {
+                          const std::vector<std::byte>& output, const Shape& sizes) {
+  const auto elements = static_cast<std::size_t>(std::max<std::int64_t>(numel(sizes), 1));
+  const std::size_t item = output.size() / elements;
   // The op applied to the positions of elements, counted from 1, tells where each comes from.
   const std::vector<OperandSpec> specs = op.operands({});
   std::vector<Values> positions = operands;
-  std::vector<const std::byte*> elements;
+  std::vector<const std::byte*> origins;
   double next = 1;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (specs[i].kind != OperandSpec::Kind::number) continue;
     for (std::size_t at = 0; at < operands[i].data.size(); ++at) {
       positions[i].data[at] = next++;
-      elements.push_back(inputs[i].data() + at * item);
+      origins.push_back(inputs[i].data() + at * item);
     }
   }
   const std::vector<Bounded> sources = op.bounded(positions, kFloat64, kFloat64, {});
-  for (std::size_t i = 0; i < sources.size() && (i + 1) * item <= output.size(); ++i) {
+  for (std::size_t i = 0; i < sources.size() && i < elements && !output.empty(); ++i) {
     const double source = sources[i].value;
     if (source < 1 || source >= next || source != std::floor(source)) continue;  // a constant
-    const std::byte* const from = elements[static_cast<std::size_t>(source) - 1];
+    const std::byte* const from = origins[static_cast<std::size_t>(source) - 1];
     if (std::memcmp(from, output.data() + i * item, item) == 0) continue;
-    return "element " + std::to_string(i) +
+    return "element " + index_tuple(static_cast<std::int64_t>(i), sizes) +
            " has other bits than the element that it is moved from: the sign of a zero or the "
            "payload of a NaN";
   }

@@ -15,9 +15,9 @@ void number_nans(std::vector<std::byte>& bytes, DType dtype);
 
 /// Describes the first element of an output whose bits are not those of the element that it was
 /// moved from; empty if there is none. `inputs` are the bytes of the operands, in a dtype of the
-/// same size as the output's.
+/// same size as the output's; `sizes` is the shape of the output.
 std::string wrongly_moved(const KernelOp& op, const std::vector<Values>& operands,
                           const std::vector<std::vector<std::byte>>& inputs,
-                          const std::vector<std::byte>& output, std::size_t item);
+                          const std::vector<std::byte>& output, const Shape& sizes);
 
 }  // namespace halfgrad::testing

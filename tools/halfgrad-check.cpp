@@ -16,7 +16,9 @@
 #include <halfgrad/programs/terminal.h>
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_report.h>
+#include <halfgrad/testing/stored_case.h>
 
+#include "halfgrad-check/case_folder.h"
 #include "halfgrad-check/emulated.h"
 #include "halfgrad-check/kernel_process.h"
 #include "halfgrad-check/progress.h"
@@ -47,6 +49,8 @@ struct Arguments {
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
   bool in_process = false, no_shrink = false;
+  std::string written_cases, judged_cases;  // folders
+  bool include_dir = false;
 };
 
 hg::testing::Hostile kind_of(const std::string& name) {
@@ -88,9 +92,11 @@ hg::testing::Kernel kernel_of(const Arguments& given, hg::testing::KernelCheckOp
 }
 
 hg::testing::KernelReport report(const Arguments& given, hg::testing::KernelCheckOptions options) {
+  if (!given.judged_cases.empty()) return hg::check::judge_folder(given.judged_cases);
   const bool stored = !given.values.empty();
   if (given.shared_library.empty() && !stored) {
-    throw std::invalid_argument("expected --library or --values, got neither");
+    throw std::invalid_argument(
+        "expected --library, --values, --write-cases or --judge, got none of them");
   }
   const hg::testing::Kernel kernel = kernel_of(given, options);
   return stored ? hg::check::judge_files(given.op, given.values, kernel, options)
@@ -98,6 +104,13 @@ hg::testing::KernelReport report(const Arguments& given, hg::testing::KernelChec
 }
 
 int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
+  if (given.include_dir) {
+    fmt::print("{}\n", hg::check::include_directory());
+    return 0;
+  }
+  if (given.op.empty() && given.judged_cases.empty()) {
+    throw std::invalid_argument("op is required");
+  }
   if (!given.layouts.empty()) options.layouts.clear();
   for (const std::string& layout : given.layouts) options.layouts.push_back(kLayouts.at(layout));
   for (std::size_t i = 0; i + 2 < given.dims.size(); i += 3) {
@@ -112,6 +125,11 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   }
   for (const std::string& kind : given.without) options.without.push_back(kind_of(kind));
   options.shrink = !given.no_shrink;
+  if (!given.written_cases.empty()) {
+    const std::size_t cases = hg::check::write_cases(given.written_cases, given.op, options);
+    fmt::print("wrote {} cases to {}\n", cases, given.written_cases);
+    return 0;
+  }
   if (hg::check::shows_progress()) options.progress = hg::check::print_progress;
   const auto result = report(given, options);
   if (options.progress) hg::check::clear_progress();
@@ -120,7 +138,7 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
                                        result.passed()    ? 0
                                        : result.checked() ? 1
                                                           : 2};
-  if (!given.smallest.empty() && result.shrunk) hg::check::save_case(given.smallest, result);
+  if (!given.smallest.empty() && result.shrunk) hg::testing::save_case(given.smallest, result);
   if (given.reports.empty()) {
     write(given, documents);
   } else {
@@ -158,8 +176,7 @@ std::string writable(const std::string& path) { return path == "-" ? "" : checks
 
 void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
   app.add_option("op", given.op, "Name of the op that the kernel computes, see docs/ops.md")
-      ->check(op_fault)
-      ->required();
+      ->check(op_fault);
   auto* library =
       app.add_option("--library", given.shared_library, "Shared library with the kernel");
   auto* symbol = app.add_option("--symbol", given.symbol,
@@ -207,8 +224,31 @@ void add_contract_options(CLI::App& app, Arguments& given,
   app.add_option("--max-abs", options.leniency.max_abs,
                  "Largest magnitude of operands; infinities and greater values are replaced")
       ->check(checks::positive);
+  app.add_flag("--no-empty{false}", options.empty, "Leave out operands without elements");
   app.add_option("--without", given.without, "Kinds of inputs to leave out, such as \"near max\"")
       ->transform(programs::one_of(names_of_kinds()));
+}
+
+/// Options for kernels that run elsewhere.
+void add_folder_options(CLI::App& app, Arguments& given) {
+  auto* const judge =
+      app.add_option("--judge", given.judged_cases,
+                     "Judge the outputs NAME.out.npy in a folder that --write-cases wrote")
+          ->check(CLI::ExistingDirectory);
+  auto* const write = app.add_option(
+      "--write-cases", given.written_cases,
+      "Write the inputs of each case, what is expected and the budget to this folder");
+  for (const char* other : {"--library", "--values", "--emulate", "--in-place", "--layout"}) {
+    write->excludes(app.get_option(other));
+    judge->excludes(app.get_option(other));
+  }
+  for (const char* other :
+       {"op", "--write-cases", "--dtype", "--dims", "--seed", "--output", "--accumulate",
+        "--flush-subnormals", "--any-nan", "--max-abs", "--no-empty", "--without"}) {
+    judge->excludes(app.get_option(other));
+  }
+  app.add_flag("--include-dir", given.include_dir,
+               "Print the directory for the compiler's -I, with halfgrad/testing/kernel_abi.h");
 }
 
 void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
@@ -246,6 +286,7 @@ int main(int argc, char** argv) {
     add_kernel_options(app, given, options);
     add_contract_options(app, given, options);
     add_input_options(app, given, options);
+    add_folder_options(app, given);
     app.add_option("--json", given.json, "Write the report to this file; - for standard output")
         ->check(writable);
     app.add_option("--junit", given.junit, "Write a JUnit document to this file")->check(writable);

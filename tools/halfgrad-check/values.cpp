@@ -7,7 +7,6 @@
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/testing/op_example.h>
-#include <halfgrad/testing/random_tensor.h>
 
 namespace halfgrad::check {
 namespace {
@@ -25,12 +24,10 @@ io::TensorMap load(const std::filesystem::path& file) {
 
 std::string input_name(std::size_t i) { return "input" + std::to_string(i); }
 
-/// "dx" after a name such as "expected", for an op with several outputs.
+/// "_dx" after a name such as "output", for an op with several outputs.
 std::string suffix(const testing::KernelOp& op, std::size_t output) {
   return op.outputs.empty() ? "" : "_" + op.outputs[output].name;
 }
-
-std::string name_of(DType dtype) { return std::string(name(dtype)); }
 
 StoredCase load_case(const testing::KernelOp& op, const std::vector<std::string>& files) {
   io::TensorMap tensors;
@@ -91,49 +88,12 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
   if (stored.outputs.empty()) {
     detail::fail("judge_files", "expected a tensor called output{}, got none", suffix(op, 0));
   }
-  std::vector<std::vector<double>> outputs;
-  for (const Tensor& output : stored.outputs) outputs.push_back(output.to_vector<double>());
+  std::vector<Values> outputs;
+  for (const Tensor& output : stored.outputs) outputs.push_back(values_of(output));
   report.add(judge_outputs(op, operands, outputs, contracts.front()),
              {.dims = dims, .contract = contracts.front()});
   report.judge_bias();
   return report;
-}
-
-void save_case(const std::string& file, const testing::KernelReport& report) {
-  const testing::ShrunkCase& shrunk = report.shrunk.value();
-  const testing::KernelOp op = testing::kernel_op(report.op);
-  const std::vector<OperandSpec> specs = op.operands(shrunk.dims);
-  io::TensorMap tensors;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const bool number = specs[i].kind == OperandSpec::Kind::number;
-    const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
-    tensors[input_name(i)] = tensor_of(shrunk.operands[i].data, shrunk.operands[i].sizes)
-                                 .to(number ? report.dtype
-                                     : flag ? kBool
-                                            : kInt64);
-  }
-  const std::vector<Shape> shapes = output_shapes(op, shrunk.dims);
-  std::vector<std::size_t> counts;
-  for (const Shape& shape : shapes) counts.push_back(static_cast<std::size_t>(numel(shape)));
-  const testing::ErrorBudget budget =
-      testing::error_budget(op, shrunk.operands, report.accumulate, report.output, {}, counts);
-  std::ptrdiff_t first = 0;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const auto count = static_cast<std::ptrdiff_t>(counts[i]);
-    const auto part = [&](const std::vector<double>& all) {
-      return tensor_of({all.begin() + first, all.begin() + first + count}, shapes[i]);
-    };
-    tensors["expected" + suffix(op, i)] = part(budget.expected);
-    tensors["allowed" + suffix(op, i)] = part(budget.allowed);
-    first += count;
-  }
-  io::save_safetensors(file, tensors,
-                       {{"op", report.op},
-                        {"dtype", name_of(report.dtype)},
-                        {"output", name_of(report.output)},
-                        {"accumulate", name_of(report.accumulate)},
-                        {"fault", testing::name(shrunk.fault)},
-                        {"message", shrunk.message}});
 }
 
 }  // namespace halfgrad::check

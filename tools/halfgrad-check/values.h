@@ -17,8 +17,4 @@ testing::KernelReport judge_files(const std::string& op, const std::vector<std::
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options);
 
-/// Writes the smallest failing case so that it can be run again: the inputs, the expected result,
-/// the allowed error, and a description of the fault as metadata.
-void save_case(const std::string& file, const testing::KernelReport& report);
-
 }  // namespace halfgrad::check

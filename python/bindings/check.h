@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include <halfgrad/testing/kernel_check.h>
+
+namespace halfgrad::python {
+
+/// The options of halfgrad.check() as those of check_kernel(): dtypes, layouts and kinds of inputs
+/// by their names, dims as triples. Raises ValueError for a name that is not known, TypeError for
+/// an unknown option.
+testing::KernelCheckOptions check_options(const nanobind::dict& given);
+
+/// The dtype of that name. Throws std::invalid_argument for a name that is not known.
+DType dtype_named(const std::string& wanted);
+
+/// Adds the parts of halfgrad.check() to the module.
+void bind_check(nanobind::module_& module);
+
+}  // namespace halfgrad::python

@@ -1,0 +1,117 @@
+#include <halfgrad/python/bindings/check.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/array.h>
+
+#include <halfgrad/core/fail.h>
+#include <halfgrad/python/bindings/bindings.h>
+
+namespace halfgrad::python {
+namespace {
+
+using testing::Hostile;
+using testing::KernelCheckOptions;
+using testing::Layout;
+
+std::string text(nb::handle value) { return nb::cast<std::string>(value); }
+
+/// Layouts have the names of the command line: "page_end".
+Layout layout_named(const std::string& wanted) {
+  for (int i = 0; i <= static_cast<int>(Layout::page_end); ++i) {
+    std::string known = testing::name(static_cast<Layout>(i));
+    for (char& c : known) c = c == ' ' ? '_' : c;
+    if (known == wanted) return static_cast<Layout>(i);
+  }
+  detail::fail("check",
+               "expected contiguous, misaligned, page_end, padded_rows, every_second or transposed "
+               "as layout, got {}",
+               wanted);
+}
+
+Hostile kind_named(const std::string& wanted) {
+  for (int i = 0; i < testing::kHostileKinds; ++i) {
+    if (testing::name(static_cast<Hostile>(i)) == wanted) return static_cast<Hostile>(i);
+  }
+  detail::fail("check", "expected a kind of inputs, such as \"near max\", got {}", wanted);
+}
+
+void set_accumulate(KernelCheckOptions& options, const std::string& wanted) {
+  options.leniency.tf32 = wanted == "tf32";
+  if (!options.leniency.tf32) options.accumulate = dtype_named(wanted);
+}
+
+void set_dims(KernelCheckOptions& options, nb::handle triples) {
+  for (nb::handle triple : nb::borrow<nb::object>(triples)) {
+    std::array<std::int64_t, 3> sizes{};
+    if (!nb::try_cast(triple, sizes)) {
+      detail::fail("check", "expected triples (m, n, k) as dims, got {}", text(nb::repr(triple)));
+    }
+    options.dims.push_back({sizes[0], sizes[1], sizes[2]});
+  }
+}
+
+void set(KernelCheckOptions& options, const std::string& option, nb::handle value) {
+  if (option == "dtype") {
+    options.dtype = dtype_named(text(value));
+  } else if (option == "output") {
+    options.output = dtype_named(text(value));
+  } else if (option == "accumulate") {
+    set_accumulate(options, text(value));
+  } else if (option == "device") {
+    options.device = Device(text(value));
+  } else if (option == "layouts") {
+    options.layouts.clear();
+    for (nb::handle layout : nb::borrow<nb::object>(value)) {
+      options.layouts.push_back(layout_named(text(layout)));
+    }
+  } else if (option == "without") {
+    for (nb::handle kind : nb::borrow<nb::object>(value)) {
+      options.without.push_back(kind_named(text(kind)));
+    }
+  } else if (option == "dims") {
+    set_dims(options, value);
+  } else if (option == "seed") {
+    options.seed = nb::cast<std::uint64_t>(value);
+  } else if (option == "repeat") {
+    options.repeat = nb::cast<std::int64_t>(value);
+  } else if (option == "flush_subnormals") {
+    options.leniency.flush_subnormals = nb::cast<bool>(value);
+  } else if (option == "any_nan") {
+    options.leniency.any_nan = nb::cast<bool>(value);
+  } else if (option == "max_abs") {
+    options.leniency.max_abs = nb::cast<double>(value);
+  } else if (option == "empty") {
+    options.empty = nb::cast<bool>(value);
+  } else if (option == "in_place") {
+    options.in_place = nb::cast<bool>(value);
+  } else if (option == "shrink") {
+    options.shrink = nb::cast<bool>(value);
+  } else if (option == "stop_at_first") {
+    options.stop_at_first = nb::cast<bool>(value);
+  } else {
+    throw nb::type_error(("check: unknown option " + option).c_str());
+  }
+}
+
+}  // namespace
+
+DType dtype_named(const std::string& wanted) {
+  for (const DType dtype :
+       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
+    if (name(dtype) == wanted) return dtype;
+  }
+  detail::fail("check", "expected float64, float32, float16 or bfloat16, got {}", wanted);
+}
+
+KernelCheckOptions check_options(const nb::dict& given) {
+  KernelCheckOptions options;
+  for (const auto& [option, value] : given) {
+    if (!value.is_none()) set(options, text(option), value);
+  }
+  return options;
+}
+
+}  // namespace halfgrad::python

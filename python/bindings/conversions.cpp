@@ -1,0 +1,92 @@
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/python/bindings/op_binder.h>
+
+/// Conversions, assignment to all elements, and new tensors like this one.
+namespace halfgrad::python {
+namespace {
+
+void bind_to(OpBinder& ops) {
+  ops.method(
+      "to", [](const Tensor& self, DType dtype) { return self.to(dtype); }, "dtype"_a,
+      "Converts to a dtype, a device, or both; returns this tensor if it has them.");
+  ops.method(
+      "to", [](const Tensor& self, const Tensor& other) { return self.to(other); }, "other"_a);
+  ops.method(
+      "to",
+      [](const Tensor& self, Device device, std::optional<DType> dtype) {
+        return dtype ? self.to(device, *dtype) : self.to(device);
+      },
+      "device"_a, "dtype"_a = nb::none());
+  ops.method(
+      "type_as", [](const Tensor& self, const Tensor& other) { return self.type_as(other); },
+      "other"_a);
+  ops.method("cpu", [](const Tensor& self) { return self.cpu(); });
+  ops.method("cuda", [](const Tensor& self) { return self.cuda(); });
+  const std::pair<const char*, DType> shorts[] = {
+      {"double", kFloat64}, {"float", kFloat32}, {"half", kFloat16}, {"bfloat16", kBFloat16},
+      {"long", kInt64},     {"int", kInt32},     {"bool", kBool}};
+  for (const auto& [name, dtype] : shorts) {
+    ops.method(name, [type = dtype](const Tensor& self) { return self.to(type); });
+  }
+}
+
+void bind_assignments(OpBinder& ops) {
+  ops.in_place(
+      "copy_", [](Tensor& self, const Tensor& source) -> Tensor& { return self.copy_(source); },
+      "src"_a, "Overwrites every element with `src`, broadcast and converted.");
+  ops.in_place(
+      "fill_", [](Tensor& self, Scalar value) -> Tensor& { return self.fill_(value); }, "value"_a);
+  ops.in_place("zero_", [](Tensor& self) -> Tensor& { return self.zero_(); });
+  ops.in_place(
+      "normal_",
+      [](Tensor& self, double mean, double std) -> Tensor& { return self.normal_(mean, std); },
+      "mean"_a = 0.0, "std"_a = 1.0, "Draws every element from a normal distribution.");
+  ops.in_place(
+      "uniform_",
+      [](Tensor& self, double low, double high) -> Tensor& { return self.uniform_(low, high); },
+      "low"_a = 0.0, "high"_a = 1.0, "Draws every element uniformly from [low, high).");
+  ops.in_place(
+      "bernoulli_", [](Tensor& self, double p) -> Tensor& { return self.bernoulli_(p); },
+      "p"_a = 0.5, "Sets every element to 1 with probability p, else to 0.");
+}
+
+template <class Make>
+void bind_new(OpBinder& ops, const char* name, Make make) {
+  ops.method(
+      name,
+      [make](const Tensor& self, const Shape& size, std::optional<DType> dtype,
+             std::optional<Device> device, bool requires_grad) {
+        return make(self, size, CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false,
+      "A new tensor with this tensor's dtype and device unless others are given.");
+}
+
+}  // namespace
+
+void bind_conversions(nb::module_& module, TensorClass& tensor) {
+  OpBinder ops(module, tensor);
+  bind_to(ops);
+  bind_assignments(ops);
+  ops.method(
+      "new_full",
+      [](const Tensor& self, const Shape& size, Scalar value, std::optional<DType> dtype,
+         std::optional<Device> device, bool requires_grad) {
+        return self.new_full(size, value, CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      "requires_grad"_a = false);
+  bind_new(ops, "new_empty", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+    return self.new_empty(size, o);
+  });
+  bind_new(ops, "new_zeros", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+    return self.new_zeros(size, o);
+  });
+  bind_new(ops, "new_ones", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+    return self.new_ones(size, o);
+  });
+}
+
+}  // namespace halfgrad::python

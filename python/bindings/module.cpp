@@ -1,0 +1,56 @@
+#include <string>
+
+#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/check.h>
+
+namespace {
+
+/// Everything but the submodules: halfgrad has packages of these names.
+nanobind::list public_names(const nanobind::module_& module) {
+  nanobind::list names;
+  const nanobind::object members = module.attr("__dict__");
+  for (const auto [name, value] : nanobind::borrow<nanobind::dict>(members)) {
+    const auto text = nanobind::cast<std::string>(name);
+    if (text.front() != '_' && !nanobind::isinstance<nanobind::module_>(value)) names.append(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+NB_MODULE(_halfgrad, module) {
+  namespace python = halfgrad::python;
+  module.doc() = "halfgrad's C++ library. Import halfgrad, which has the same names.";
+  python::DroppedAtExit::begin(module);
+  python::bind_types(module);
+  python::TensorClass tensor(
+      module, "Tensor",
+      "An n-dimensional array with a gradient. Names and semantics are PyTorch's. Ops are methods\n"
+      "of a Tensor and functions of the module.");
+  python::bind_tensor(module, tensor);
+  python::bind_exchange(module, tensor);
+  python::bind_indexing(tensor);
+  python::bind_operators(tensor);
+  python::bind_creation(module, tensor);
+  python::bind_conversions(module, tensor);
+  python::bind_unary_ops(module, tensor);
+  python::bind_binary_ops(module, tensor);
+  python::bind_ternary_ops(module, tensor);
+  python::bind_reductions(module, tensor);
+  python::bind_shapes(module, tensor);
+  python::bind_products(module, tensor);
+  python::bind_losses(module);
+  python::bind_autograd(module, tensor);
+  python::bind_function(module);
+  python::bind_random(module);
+  python::bind_module(module);
+  python::bind_layers(module);
+  python::bind_init(module);
+  python::bind_optimizers(module);
+  python::bind_schedulers(module);
+  python::bind_amp(module);
+  python::bind_data(module);
+  python::bind_io(module);
+  python::bind_check(module);
+  module.attr("__all__") = public_names(module);
+}

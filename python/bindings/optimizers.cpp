@@ -1,0 +1,158 @@
+#include <halfgrad/optim/optim.h>
+
+#include <algorithm>
+
+#include <halfgrad/python/bindings/param_groups.h>
+
+/// Optimizers.
+namespace halfgrad::python {
+namespace {
+
+using optim::Optimizer;
+using optim::ParamGroup;
+using OptimizerClass = nb::class_<Optimizer>;
+
+/// A group as a mapping, `group["lr"] = 0.1`. It refers to the optimizer by its position there,
+/// which stays valid when groups are added.
+struct GroupView {
+  nb::object optimizer;
+  std::size_t index;
+  ParamGroup& group() const { return nb::cast<Optimizer&>(optimizer).param_groups().at(index); }
+};
+
+void bind_groups(nb::module_& optim) {
+  nb::class_<GroupView>(optim, "ParamGroup", "Options of some parameters: group[\"lr\"] = 0.1.")
+      .def(
+          "__getitem__",
+          [](const GroupView& self, const std::string& name) {
+            return option_of(self.group(), name);
+          },
+          "option"_a)
+      .def(
+          "__setitem__",
+          [](const GroupView& self, const std::string& name, nb::handle value) {
+            set_option(self.group(), name, value);
+          },
+          "option"_a, "value"_a)
+      .def("keys", [](const GroupView& self) { return option_names(self.group()); })
+      .def("__iter__",
+           [](const GroupView& self) { return nb::iter(nb::cast(option_names(self.group()))); })
+      .def("__len__", [](const GroupView& self) { return option_names(self.group()).size(); })
+      .def("__contains__", [](const GroupView& self, const std::string& name) {
+        const auto names = option_names(self.group());
+        return std::find(names.begin(), names.end(), name) != names.end();
+      });
+}
+
+void bind_state(OptimizerClass& optimizer) {
+  optimizer
+      .def_prop_ro(
+          "param_groups",
+          [](nb::handle_t<Optimizer> self) {
+            const std::size_t count = nb::cast<Optimizer&>(self).param_groups().size();
+            nb::list groups;
+            for (std::size_t i = 0; i < count; ++i) {
+              groups.append(nb::cast(GroupView{nb::borrow(self), i}));
+            }
+            return groups;
+          },
+          "The parameter groups, a list of mappings.")
+      .def(
+          "add_param_group",
+          [](Optimizer& self, const nb::dict& group) {
+            nb::list groups;
+            groups.append(group);
+            self.add_param_group(groups_of(groups).at(0));
+          },
+          "param_group"_a)
+      .def(
+          "state",
+          [](const Optimizer& self, const Tensor& parameter) {
+            return dict_of(self.state(parameter));
+          },
+          "parameter"_a, "Returns the moments of a parameter, by name; empty before its update.")
+      .def(
+          "state_dict", [](const Optimizer& self) { return dict_of(self.state_dict()); },
+          "A copy of the whole state, in PyTorch's layout.")
+      .def(
+          "load_state_dict",
+          [](Optimizer& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
+          "state_dict"_a);
+}
+
+void bind_optimizer(nb::module_& optim) {
+  OptimizerClass optimizer(optim, "Optimizer", nb::is_weak_referenceable(),
+                           "Updates parameters in place from their gradients.");
+  optimizer
+      .def(
+          "step",
+          [](Optimizer& self, const std::function<Tensor()>& closure) {
+            return self.step(closure);
+          },
+          nb::arg("closure").none() = nb::none(), ReleaseGil(),
+          "Makes one update. Calls `closure` first, if given, and returns its loss.")
+      .def("zero_grad", &Optimizer::zero_grad, "set_to_none"_a = true, ReleaseGil(),
+           "Drops the gradients, or overwrites them with zeros.")
+      .def("parameters", &Optimizer::parameters)
+      .def_prop_ro("steps", &Optimizer::steps, "The number of calls of step().")
+      .def_prop_ro("name", &Optimizer::name)
+      .def(
+          "register_step_pre_hook",
+          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer)>& hook) {
+            const auto call = function_calling<void, Optimizer*>(hook);
+            return self.register_step_pre_hook([call](Optimizer& optimizer) { call(&optimizer); });
+          },
+          "hook"_a)
+      .def(
+          "register_step_post_hook",
+          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer)>& hook) {
+            const auto call = function_calling<void, Optimizer*>(hook);
+            return self.register_step_post_hook([call](Optimizer& optimizer) { call(&optimizer); });
+          },
+          "hook"_a)
+      .def("__repr__", [](const Optimizer& self) { return self.name() + "()"; });
+  bind_state(optimizer);
+}
+
+void bind_sgd(nb::module_& optim) {
+  nb::class_<optim::SGD, Optimizer>(optim, "SGD", "Stochastic gradient descent with momentum.")
+      .def(
+          "__init__",
+          [](optim::SGD* self, nb::handle params, double lr, double momentum, double dampening,
+             double weight_decay, bool nesterov, bool maximize) {
+            new (self) optim::SGD(
+                groups_of(params),
+                optim::SGDOptions{lr, momentum, dampening, weight_decay, nesterov, maximize});
+          },
+          "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0,
+          "weight_decay"_a = 0.0, "nesterov"_a = false, nb::kw_only(), "maximize"_a = false);
+}
+
+template <class Adam, class Options, class Base>
+void bind_adam(nb::module_& optim, const char* name, double weight_decay, const char* doc) {
+  nb::class_<Adam, Base>(optim, name, doc)
+      .def(
+          "__init__",
+          [](Adam* self, nb::handle params, double lr, std::pair<double, double> betas, double eps,
+             double decay, bool amsgrad, bool maximize) {
+            new (self) Adam(groups_of(params), Options{lr, betas, eps, decay, amsgrad, maximize});
+          },
+          "params"_a, "lr"_a = 1e-3, "betas"_a = std::pair(0.9, 0.999), "eps"_a = 1e-8,
+          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(),
+          "maximize"_a = false);
+}
+
+}  // namespace
+
+void bind_optimizers(nb::module_& module) {
+  nb::module_ optim = module.def_submodule("optim", "Optimizers and schedules.");
+  bind_groups(optim);
+  bind_optimizer(optim);
+  bind_sgd(optim);
+  bind_adam<optim::Adam, optim::AdamOptions, Optimizer>(optim, "Adam", 0,
+                                                        "Adam (Kingma and Ba 2015).");
+  bind_adam<optim::AdamW, optim::AdamWOptions, optim::Adam>(
+      optim, "AdamW", 1e-2, "Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
+}
+
+}  // namespace halfgrad::python

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include <halfgrad/optim/optimizer.h>
+#include <halfgrad/python/bindings/bindings.h>
+
+/// Parameter groups and optimizer states as Python's dictionaries.
+namespace halfgrad::python {
+
+/// The groups of an optimizer's first argument: tensors, or dicts with "params" and options.
+std::vector<optim::ParamGroup> groups_of(nb::handle params);
+
+/// Throws nb::key_error for an option that groups do not have.
+nb::object option_of(const optim::ParamGroup& group, const std::string& name);
+void set_option(optim::ParamGroup& group, const std::string& name, nb::handle value);
+/// The names of the options that the group has, with "params".
+std::vector<std::string> option_names(const optim::ParamGroup& group);
+
+/// PyTorch's layout: {"state": {0: {"step": ...}}, "param_groups": [{"params": [0], "lr": ...}]},
+/// with the counts "steps" and "skipped_steps" beside them.
+nb::dict dict_of(const optim::OptimizerState& state);
+optim::OptimizerState state_of(const nb::dict& dict);
+nb::dict dict_of(const optim::ParamState& state);
+
+}  // namespace halfgrad::python

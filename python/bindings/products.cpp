@@ -1,0 +1,141 @@
+#include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/python/bindings/op_binder.h>
+
+/// Matrix products, ops of rows and indexing by tensors.
+namespace halfgrad::python {
+namespace {
+
+using OptionalDType = std::optional<DType>;
+
+void bind_matrix_products(OpBinder& ops) {
+  ops.both("matmul", &matmul, "other"_a, "The product of vectors, matrices or batches of them.");
+  ops.both("mm", &mm, "mat2"_a, "[n, k] @ [k, m].");
+  ops.both("bmm", &bmm, "mat2"_a, "[b, n, k] @ [b, k, m].");
+  ops.both("mv", &mv, "vec"_a, "[n, k] @ [k].");
+  ops.both("dot", &dot, "tensor"_a, "The sum of products of two vectors.");
+  ops.both("outer", &outer, "vec2"_a, "All products of two vectors: [n, m].");
+  ops.both("addmm", &addmm, "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,
+           "beta * input + alpha * mat1 @ mat2.");
+  ops.both("baddbmm", &baddbmm, "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,
+           "addmm() for batches [b, n, k] and [b, k, m].");
+  ops.function(
+      "einsum",
+      [](std::string_view equation, const std::vector<Tensor>& operands) {
+        return einsum(equation, operands);
+      },
+      "equation"_a, "operands"_a,
+      "Sums of products by an equation such as \"bij,bjk->bik\". Operands are a list.");
+  ops.function(
+      "linear",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(),
+      "input [..., in] @ weight [out, in]^T + bias [out]. 16-bit operands are accumulated\n"
+      "in float32; under autocast they are float16 or bfloat16.");
+  ops.function(
+      "linear_relu",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear_relu(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "relu(linear(input, weight, bias)).");
+  ops.function(
+      "linear_gelu",
+      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
+        return linear_gelu(input, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), "gelu(linear(input, weight, bias), \"tanh\").");
+}
+
+void bind_in_place_products(OpBinder& ops) {
+  ops.in_place(
+      "addmm_",
+      [](Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta,
+         Scalar alpha) -> Tensor& { return self.addmm_(mat1, mat2, beta, alpha); },
+      "mat1"_a, "mat2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+  ops.in_place(
+      "baddbmm_",
+      [](Tensor& self, const Tensor& batch1, const Tensor& batch2, Scalar beta,
+         Scalar alpha) -> Tensor& { return self.baddbmm_(batch1, batch2, beta, alpha); },
+      "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1);
+}
+
+void bind_rows(OpBinder& ops) {
+  ops.both(
+      "softmax", &softmax, "dim"_a, "dtype"_a = nb::none(),
+      "e^x / sum e^x along `dim`, computed without overflow. The input is converted to `dtype`\n"
+      "first, if one is given. Runs in float32 under autocast.");
+  ops.both("log_softmax", &log_softmax, "dim"_a, "dtype"_a = nb::none(), "log(softmax(input)).");
+  ops.function(
+      "layer_norm",
+      [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
+         const OptionalTensor& bias, double eps) {
+        return layer_norm(input, shape, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(),
+      "eps"_a = 1e-5,
+      "(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, whose sizes are\n"
+      "normalized_shape.");
+  ops.function(
+      "rms_norm",
+      [](const Tensor& input, const Shape& shape, const OptionalTensor& weight,
+         std::optional<double> eps) { return rms_norm(input, shape, or_undefined(weight), eps); },
+      "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "eps"_a = nb::none(),
+      "x / sqrt(mean(x^2) + eps) * weight over the last dimensions.");
+  ops.function(
+      "batch_norm",
+      [](const Tensor& input, const OptionalTensor& mean, const OptionalTensor& var,
+         const OptionalTensor& weight, const OptionalTensor& bias, bool training, double momentum,
+         double eps) {
+        return batch_norm(input, or_undefined(weight), or_undefined(bias), or_undefined(mean),
+                          or_undefined(var), training, momentum, eps);
+      },
+      "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(),
+      "bias"_a = nb::none(), "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5,
+      "Normalizes each channel, dimension 1. In training updates the running statistics.");
+  ops.function("dropout", &dropout, "input"_a, "p"_a = 0.5, "training"_a = true,
+               "In training zeroes each element with probability p and divides others by 1 - p.");
+}
+
+void bind_tensor_indices(OpBinder& ops) {
+  ops.both("gather", &gather, "dim"_a, "index"_a, "y[i][j] = x[index[i][j]][j] for dim 0.");
+  ops.both("scatter_add", &scatter_add, "dim"_a, "index"_a, "src"_a,
+           "Adds src[i][j] to y[index[i][j]][j] for dim 0, where y is a copy of the input.");
+  ops.in_place(
+      "scatter_add_",
+      [](Tensor& self, std::int64_t dim, const Tensor& index, const Tensor& src) -> Tensor& {
+        return self.scatter_add_(dim, index, src);
+      },
+      "dim"_a, "index"_a, "src"_a);
+  ops.both("index_select", &index_select, "dim"_a, "index"_a, "The slices that `index` lists.");
+  ops.both("masked_select", &masked_select, "mask"_a, "The elements where mask is True: [count].");
+  ops.both("masked_fill", &masked_fill, "mask"_a, "value"_a, "Puts `value` where mask is True.");
+  ops.in_place(
+      "masked_fill_",
+      [](Tensor& self, const Tensor& mask, Scalar value) -> Tensor& {
+        return self.masked_fill_(mask, value);
+      },
+      "mask"_a, "value"_a);
+  ops.function(
+      "embedding",
+      [](const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding) {
+        return embedding(weight, input, padding);
+      },
+      "input"_a, "weight"_a, "padding_idx"_a = nb::none(),
+      "Rows of weight [n, d] that the indices (any shape) pick: [..., d].");
+  ops.function("one_hot", &one_hot, "input"_a, "num_classes"_a = -1,
+               "int64 [..., num_classes]; -1 takes the largest index plus one.");
+}
+
+}  // namespace
+
+void bind_products(nb::module_& module, TensorClass& tensor) {
+  OpBinder ops(module, tensor);
+  bind_matrix_products(ops);
+  bind_in_place_products(ops);
+  bind_rows(ops);
+  bind_tensor_indices(ops);
+}
+
+}  // namespace halfgrad::python

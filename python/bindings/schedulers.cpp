@@ -1,0 +1,170 @@
+#include <halfgrad/optim/optim.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <halfgrad/python/bindings/bindings.h>
+
+/// Learning-rate schedules.
+namespace halfgrad::python {
+namespace {
+
+using optim::LRScheduler;
+using optim::LRSchedulerState;
+using optim::Optimizer;
+
+/// The scheduler keeps its optimizer alive.
+using KeepsOptimizer = nb::keep_alive<1, 2>;
+
+nb::dict dict_of(const LRSchedulerState& state) {
+  nb::dict dict;
+  dict["last_epoch"] = state.last_epoch;
+  dict["base_lrs"] = nb::cast(state.base_lrs);
+  dict["last_lr"] = nb::cast(state.last_lr);
+  dict["pending_steps"] = state.pending_steps;
+  dict["pending_skipped"] = state.pending_skipped;
+  nb::list parts;
+  for (const LRSchedulerState& part : state.schedulers) parts.append(dict_of(part));
+  dict["schedulers"] = parts;
+  return dict;
+}
+
+LRSchedulerState state_of(const nb::dict& dict) {
+  LRSchedulerState state;
+  state.last_epoch = nb::cast<std::int64_t>(dict["last_epoch"]);
+  state.base_lrs = nb::cast<std::vector<double>>(dict["base_lrs"]);
+  state.last_lr = nb::cast<std::vector<double>>(dict["last_lr"]);
+  state.pending_steps = nb::cast<std::int64_t>(dict["pending_steps"]);
+  state.pending_skipped = nb::cast<std::int64_t>(dict["pending_skipped"]);
+  for (const nb::handle part : nb::borrow<nb::list>(dict["schedulers"])) {
+    state.schedulers.push_back(state_of(nb::borrow<nb::dict>(part)));
+  }
+  return state;
+}
+
+void bind_base(nb::module_& schedules) {
+  nb::class_<LRScheduler>(
+      schedules, "LRScheduler",
+      "Call step() after each epoch or optimizer step: it sets lr of every group.")
+      .def("step", &LRScheduler::step, ReleaseGil(),
+           "Begins the next epoch, unless a GradScaler skipped all optimizer steps since the last.")
+      .def("get_last_lr", &LRScheduler::get_last_lr)
+      .def_prop_ro("last_epoch", &LRScheduler::last_epoch)
+      .def("count_skipped_steps", &LRScheduler::count_skipped_steps, "count"_a = true,
+           "Makes every call of step() count, as in PyTorch.")
+      .def("state_dict", [](const LRScheduler& self) { return dict_of(self.state_dict()); })
+      .def(
+          "load_state_dict",
+          [](LRScheduler& self, const nb::dict& state) { self.load_state_dict(state_of(state)); },
+          "state_dict"_a);
+}
+
+void bind_factors(nb::module_& schedules) {
+  nb::class_<optim::StepLR, LRScheduler>(schedules, "StepLR", "lr *= gamma every step_size epochs.")
+      .def(
+          "__init__",
+          [](optim::StepLR* self, Optimizer& optimizer, std::int64_t step_size, double gamma) {
+            new (self) optim::StepLR(optimizer, {step_size, gamma});
+          },
+          "optimizer"_a, "step_size"_a, "gamma"_a = 0.1, KeepsOptimizer());
+  nb::class_<optim::MultiStepLR, LRScheduler>(schedules, "MultiStepLR",
+                                              "lr *= gamma in each epoch of milestones.")
+      .def(
+          "__init__",
+          [](optim::MultiStepLR* self, Optimizer& optimizer, std::vector<std::int64_t> milestones,
+             double gamma) {
+            new (self) optim::MultiStepLR(optimizer, {std::move(milestones), gamma});
+          },
+          "optimizer"_a, "milestones"_a, "gamma"_a = 0.1, KeepsOptimizer());
+  nb::class_<optim::ExponentialLR, LRScheduler>(schedules, "ExponentialLR",
+                                                "lr *= gamma in every epoch.")
+      .def(
+          "__init__",
+          [](optim::ExponentialLR* self, Optimizer& optimizer, double gamma) {
+            new (self) optim::ExponentialLR(optimizer, {gamma});
+          },
+          "optimizer"_a, "gamma"_a, KeepsOptimizer());
+}
+
+void bind_ramps(nb::module_& schedules) {
+  nb::class_<optim::CosineAnnealingLR, LRScheduler>(schedules, "CosineAnnealingLR",
+                                                    "Cosine annealing without restarts.")
+      .def(
+          "__init__",
+          [](optim::CosineAnnealingLR* self, Optimizer& optimizer, std::int64_t epochs,
+             double eta_min) {
+            new (self) optim::CosineAnnealingLR(optimizer, {epochs, eta_min});
+          },
+          "optimizer"_a, "T_max"_a, "eta_min"_a = 0.0, KeepsOptimizer());
+  nb::class_<optim::LinearLR, LRScheduler>(schedules, "LinearLR",
+                                           "base_lr times a factor that changes linearly.")
+      .def(
+          "__init__",
+          [](optim::LinearLR* self, Optimizer& optimizer, double start, double end,
+             std::int64_t total) {
+            new (self) optim::LinearLR(optimizer, {start, end, total});
+          },
+          "optimizer"_a, "start_factor"_a = 1.0 / 3, "end_factor"_a = 1.0, "total_iters"_a = 5,
+          KeepsOptimizer());
+  nb::class_<optim::ConstantLR, LRScheduler>(schedules, "ConstantLR",
+                                             "lr * factor for the first total_iters epochs.")
+      .def(
+          "__init__",
+          [](optim::ConstantLR* self, Optimizer& optimizer, double factor, std::int64_t total) {
+            new (self) optim::ConstantLR(optimizer, {factor, total});
+          },
+          "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, KeepsOptimizer());
+}
+
+void bind_compositions(nb::module_& schedules) {
+  nb::class_<optim::LambdaLR, LRScheduler>(schedules, "LambdaLR",
+                                           "lr = base_lr * lr_lambda(epoch) for all groups.")
+      .def(
+          "__init__",
+          [](optim::LambdaLR* self, Optimizer& optimizer,
+             const nb::typed<nb::callable, double(std::int64_t)>& lr_lambda) {
+            new (self)
+                optim::LambdaLR(optimizer, function_calling<double, std::int64_t>(lr_lambda));
+          },
+          "optimizer"_a, "lr_lambda"_a, KeepsOptimizer());
+  nb::class_<optim::SequentialLR, LRScheduler>(schedules, "SequentialLR",
+                                               "One scheduler after another.")
+      .def(
+          "__init__",
+          [](optim::SequentialLR* self, Optimizer& optimizer,
+             std::vector<std::shared_ptr<LRScheduler>> schedulers,
+             std::vector<std::int64_t> milestones) {
+            new (self)
+                optim::SequentialLR(optimizer, std::move(schedulers), {std::move(milestones)});
+          },
+          "optimizer"_a, "schedulers"_a, "milestones"_a, KeepsOptimizer());
+  nb::class_<optim::OneCycleLR, LRScheduler>(schedules, "OneCycleLR",
+                                             "The one-cycle policy (Smith and Topin 2018).")
+      .def(
+          "__init__",
+          [](optim::OneCycleLR* self, Optimizer& optimizer, double max_lr, std::int64_t steps,
+             double pct_start, bool cycle_momentum, double div_factor, double final_div_factor) {
+            optim::OneCycleLROptions options;
+            options.max_lr = {max_lr};
+            options.total_steps = steps;
+            options.pct_start = pct_start;
+            options.cycle_momentum = cycle_momentum;
+            options.div_factor = div_factor;
+            options.final_div_factor = final_div_factor;
+            new (self) optim::OneCycleLR(optimizer, options);
+          },
+          "optimizer"_a, "max_lr"_a, "total_steps"_a, "pct_start"_a = 0.3,
+          "cycle_momentum"_a = true, "div_factor"_a = 25.0, "final_div_factor"_a = 1e4,
+          KeepsOptimizer());
+}
+
+}  // namespace
+
+void bind_schedulers(nb::module_& module) {
+  nb::module_ optim = nb::borrow<nb::module_>(module.attr("optim"));
+  nb::module_ schedules = optim.def_submodule("lr_scheduler", "Learning-rate schedules.");
+  bind_base(schedules);
+  bind_factors(schedules);
+  bind_ramps(schedules);
+  bind_compositions(schedules);
+}
+
+}  // namespace halfgrad::python

@@ -1,0 +1,117 @@
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/python/bindings/op_binder.h>
+
+/// Views, rearranging, joining and splitting.
+namespace halfgrad::python {
+namespace {
+
+using OptionalInt = std::optional<std::int64_t>;
+using Tensors = std::vector<Tensor>;
+
+/// Binds a method of a shape twice: `x.view((2, 3))` and `x.view(2, 3)`.
+void bind_shaped(TensorClass& tensor, const char* name,
+                 Tensor (*function)(const Tensor&, const Shape&), const char* parameter,
+                 const char* doc) {
+  tensor.def(name, function, nb::arg(parameter), ReleaseGil(), doc);
+  tensor.def(
+      name,
+      [function](const Tensor& self, const nb::args& sizes) {
+        return function(self, shape_of(sizes));
+      },
+      nb::arg(parameter));
+}
+
+Tensor flipped(const Tensor& input, const Shape& dims) { return flip(input, dims); }
+Tensor viewed(const Tensor& input, const Shape& size) { return input.view(size); }
+
+void bind_shapes_of(nb::module_& module, TensorClass& tensor) {
+  module.def("reshape", &reshape, "input"_a, "shape"_a, ReleaseGil());
+  module.def("permute", &permute, "input"_a, "dims"_a, ReleaseGil());
+  module.def("flip", &flip, "input"_a, "dims"_a, ReleaseGil());
+  bind_shaped(tensor, "reshape", &reshape, "shape",
+              "A view if the strides allow it, else a copy. One size may be -1.");
+  bind_shaped(tensor, "view", &viewed, "shape",
+              "reshape() without a copy. Raises RuntimeError if the strides do not allow it.");
+  bind_shaped(tensor, "permute", &permute, "dims", "A view with the dimensions in this order.");
+  bind_shaped(tensor, "expand", &expand, "size",
+              "Repeats dimensions of size 1 without copying. A size of -1 keeps the old size.");
+  bind_shaped(tensor, "repeat", &repeat, "repeats",
+              "Repeats the tensor repeats[i] times along dimension i.");
+  bind_shaped(tensor, "flip", &flipped, "dims", "Reverses the order along these dimensions.");
+}
+
+void bind_dims(OpBinder& ops) {
+  ops.both("transpose", &transpose, "dim0"_a, "dim1"_a, "A view with two dimensions exchanged.");
+  ops.both(
+      "t", [](const Tensor& input) { return input.t(); }, "The transpose of a matrix.");
+  ops.both(
+      "squeeze",
+      [](const Tensor& input, OptionalInt dim) {
+        return dim ? squeeze(input, *dim) : squeeze(input);
+      },
+      "dim"_a = nb::none(), "Removes dimension `dim`, or all, of size 1.");
+  ops.both("unsqueeze", &unsqueeze, "dim"_a, "Inserts a dimension of size 1.");
+  ops.both("flatten", &flatten, "start_dim"_a = 0, "end_dim"_a = -1,
+           "Merges the dimensions from start_dim to end_dim into one.");
+  ops.method(
+      "view_as", [](const Tensor& self, const Tensor& other) { return self.view_as(other); },
+      "other"_a);
+  ops.method(
+      "reshape_as", [](const Tensor& self, const Tensor& other) { return self.reshape_as(other); },
+      "other"_a);
+  ops.method(
+      "expand_as", [](const Tensor& self, const Tensor& other) { return self.expand_as(other); },
+      "other"_a);
+  ops.both("select", &select, "dim"_a, "index"_a, "x[..., index, ...] in dimension `dim`.");
+  ops.both(
+      "narrow",
+      static_cast<Tensor (*)(const Tensor&, std::int64_t, std::int64_t, std::int64_t)>(&narrow),
+      "dim"_a, "start"_a, "length"_a,
+      "The view x[..., start:start + length, ...] in dimension `dim`.");
+  ops.both("as_strided", &as_strided, "size"_a, "stride"_a, "storage_offset"_a = nb::none(),
+           "Any view of the memory; strides and offset count elements.");
+}
+
+void bind_diagonals(OpBinder& ops) {
+  ops.both(
+      "diagonal", &diagonal, "offset"_a = 0, "dim1"_a = 0, "dim2"_a = 1,
+      "The elements whose index in dim2 is `offset` larger than in dim1, as a last dimension.");
+  ops.both("diag", &diag, "diagonal"_a = 0,
+           "A copy of a matrix's diagonal; for a vector, the matrix with that diagonal.");
+  ops.both("trace", &trace, "The sum of a matrix's diagonal.");
+  ops.both("tril", &tril, "diagonal"_a = 0, "The lower triangle of each matrix, else zeros.");
+  ops.both("triu", &triu, "diagonal"_a = 0, "The upper triangle of each matrix, else zeros.");
+  ops.in_place(
+      "tril_", [](Tensor& self, std::int64_t k) -> Tensor& { return self.tril_(k); },
+      "diagonal"_a = 0);
+  ops.in_place(
+      "triu_", [](Tensor& self, std::int64_t k) -> Tensor& { return self.triu_(k); },
+      "diagonal"_a = 0);
+  ops.both("roll", &roll, "shifts"_a, "dims"_a = Shape(),
+           "Shifts cyclically along `dims`; without them along the flattened tensor.");
+}
+
+void bind_joins(OpBinder& ops) {
+  using Pieces = Tensors (*)(const Tensor&, std::int64_t, std::int64_t);
+  using Sizes = Tensors (*)(const Tensor&, const std::vector<std::int64_t>&, std::int64_t);
+  ops.function("cat", &cat, "tensors"_a, "dim"_a = 0, "Joins tensors along a dimension.");
+  ops.function("stack", &stack, "tensors"_a, "dim"_a = 0, "Joins tensors along a new dimension.");
+  ops.both("split", Pieces(&split), "split_size"_a, "dim"_a = 0,
+           "Pieces of split_size along `dim`, the last may be shorter, or of the listed sizes.");
+  ops.both("split", Sizes(&split), "split_size"_a, "dim"_a = 0);
+  ops.both("chunk", &chunk, "chunks"_a, "dim"_a = 0,
+           "Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.");
+  ops.both("unbind", &unbind, "dim"_a = 0, "The slices along `dim`.");
+}
+
+}  // namespace
+
+void bind_shapes(nb::module_& module, TensorClass& tensor) {
+  bind_shapes_of(module, tensor);
+  OpBinder ops(module, tensor);
+  bind_dims(ops);
+  bind_diagonals(ops);
+  bind_joins(ops);
+}
+
+}  // namespace halfgrad::python

@@ -1,0 +1,146 @@
+#include <sstream>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/python/bindings/bindings.h>
+
+/// The class Tensor: its properties, conversions and elements.
+namespace halfgrad::python {
+namespace {
+
+std::string text_of(const Tensor& tensor) {
+  std::ostringstream out;
+  out << tensor;
+  return out.str();
+}
+
+nb::object number_of(const Tensor& tensor) {
+  if (tensor.is_floating_point()) return nb::float_(tensor.item());
+  if (tensor.dtype() == kBool) return nb::bool_(tensor.item<bool>());
+  return nb::int_(tensor.item<std::int64_t>());
+}
+
+nb::object list_of(const Tensor& tensor) {
+  if (tensor.dim() == 0) return number_of(tensor);
+  nb::list list;
+  for (std::int64_t i = 0; i < tensor.size(0); ++i) list.append(list_of(tensor.select(0, i)));
+  return list;
+}
+
+bool truth_of(const Tensor& tensor) { return tensor.item() != 0; }
+
+void bind_properties(TensorClass& tensor) {
+  tensor.def(nb::init<const Tensor&>(), "data"_a, "Another name of the same tensor.")
+      .def_prop_ro("shape", &Tensor::sizes, "The sizes of the dimensions, a tuple.")
+      .def_prop_ro("dtype", &Tensor::dtype)
+      .def_prop_ro("device", &Tensor::device)
+      .def_prop_ro("ndim", &Tensor::dim)
+      .def_prop_ro("is_leaf", &Tensor::is_leaf)
+      .def_prop_ro("itemsize", &Tensor::element_size, "Bytes per element.")
+      .def_prop_ro("nbytes", &Tensor::nbytes)
+      .def_prop_ro(
+          "T", [](const Tensor& self) { return self.t(); }, "The transpose of a matrix.")
+      .def_prop_rw(
+          "requires_grad", &Tensor::requires_grad,
+          [](const Tensor& self, bool value) { self.requires_grad_(value); },
+          "Whether backward() computes the gradient of this tensor.")
+      .def_prop_rw(
+          "grad", [](const Tensor& self) { return or_none(self.grad()); },
+          [](const Tensor& self, const OptionalTensor& grad) { self.set_grad(or_undefined(grad)); },
+          nb::for_setter(nb::arg("grad").none()), "The accumulated gradient, or None.")
+      .def_prop_ro(
+          "grad_fn",
+          [](const Tensor& self) -> std::optional<std::string> {
+            if (self.is_leaf()) return std::nullopt;
+            return self.grad_fn_name();
+          },
+          "Name of the op that made this tensor; None for a leaf.")
+      .def_prop_ro("is_cpu", &Tensor::is_cpu)
+      .def_prop_ro("is_cuda", &Tensor::is_cuda)
+      .def_prop_ro("_version", &Tensor::_version, "The number of in-place changes of the memory.");
+}
+
+void bind_queries(TensorClass& tensor) {
+  tensor.def("size", &Tensor::sizes, "Returns the shape.")
+      .def("size", &Tensor::size, "dim"_a, "Returns the size of one dimension.")
+      .def("stride", &Tensor::strides, "Returns the strides, in elements.")
+      .def("stride", &Tensor::stride, "dim"_a)
+      .def("storage_offset", &Tensor::storage_offset)
+      .def("dim", &Tensor::dim, "Returns the number of dimensions.")
+      .def("numel", &Tensor::numel, "Returns the number of elements.")
+      .def("element_size", &Tensor::element_size)
+      .def("is_contiguous", &Tensor::is_contiguous)
+      .def("is_floating_point", &Tensor::is_floating_point)
+      .def("is_same", &Tensor::is_same, "other"_a,
+           "Whether both names refer to one tensor. Different Python objects may.")
+      .def(
+          "data_ptr",
+          [](const Tensor& self) { return reinterpret_cast<std::uintptr_t>(self.array().data()); },
+          "Returns the address of the first element.");
+}
+
+void bind_elements(TensorClass& tensor) {
+  tensor.def("item", &number_of, "Returns the only element as a Python number.")
+      .def("tolist", &list_of, "Returns the elements as nested lists.")
+      .def("__repr__", &text_of)
+      .def("__bool__", &truth_of)
+      .def("__float__", [](const Tensor& self) { return self.item(); })
+      .def("__int__", [](const Tensor& self) { return self.item<std::int64_t>(); })
+      .def("__index__",
+           [](const Tensor& self) {
+             if (self.is_floating_point()) {
+               throw nb::type_error("only an integer tensor of one element can be an index");
+             }
+             return self.item<std::int64_t>();
+           })
+      .def("__len__",
+           [](const Tensor& self) {
+             if (self.dim() == 0) throw nb::type_error("len() of a 0-dimensional tensor");
+             return self.size(0);
+           })
+      .def("__hash__", [](const Tensor& self) {
+        return static_cast<Py_ssize_t>(std::hash<const void*>()(self.impl().get()) >> 1);
+      });
+}
+
+void bind_graph(TensorClass& tensor) {
+  tensor
+      .def(
+          "requires_grad_",
+          [](Tensor& self, bool value) -> Tensor& { return self.requires_grad_(value); },
+          "requires_grad"_a = true, nb::rv_policy::none,
+          "Sets requires_grad, and returns this tensor.")
+      .def("retain_grad", &Tensor::retain_grad, "Makes backward() keep this non-leaf's gradient.")
+      .def("detach", &Tensor::detach, "Returns a tensor of the same memory outside the graph.")
+      .def("detach_", &Tensor::detach_, nb::rv_policy::none)
+      .def(
+          "backward",
+          [](const Tensor& self, const OptionalTensor& gradient, bool retain_graph,
+             bool create_graph) {
+            self.backward(or_undefined(gradient), retain_graph, create_graph);
+          },
+          "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
+          ReleaseGil(),
+          "Adds the gradient of this tensor with respect to every leaf that requires one to its\n"
+          "grad. The tensor has one element, or `gradient` has its shape.")
+      .def(
+          "register_hook",
+          [](const Tensor& self, const nb::typed<nb::callable, OptionalTensor(Tensor)>& hook) {
+            const auto call = function_calling<OptionalTensor, Tensor>(hook);
+            return self.register_hook(
+                [call](const Tensor& gradient) { return or_undefined(call(gradient)); });
+          },
+          "hook"_a,
+          "Calls `hook` with the complete gradient during backward(). A tensor that it returns\n"
+          "replaces the gradient. The result's remove() removes the hook.");
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_&, TensorClass& tensor) {
+  bind_properties(tensor);
+  bind_queries(tensor);
+  bind_elements(tensor);
+  bind_graph(tensor);
+}
+
+}  // namespace halfgrad::python

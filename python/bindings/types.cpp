@@ -1,0 +1,65 @@
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/dtype.h>
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/python/bindings/bindings.h>
+
+/// Dtypes, devices and threads.
+namespace halfgrad::python {
+namespace {
+
+/// The dtype's name, changed if Python has a type of that name: stubs use both.
+std::string attribute(DType type) { return type == kBool ? "bool_" : std::string(name(type)); }
+
+void bind_dtype(nb::module_& module) {
+  nb::enum_<DType> dtype(module, "dtype", "The type of a tensor's elements.");
+  for (const DType type : kAllDTypes) dtype.value(attribute(type).c_str(), type);
+  dtype.def("__repr__", [](DType type) { return "halfgrad." + std::string(name(type)); })
+      .def("__str__", [](DType type) { return "halfgrad." + std::string(name(type)); })
+      .def_prop_ro("itemsize", &item_size, "Bytes per element.")
+      .def_prop_ro("is_floating_point", &halfgrad::is_floating_point)
+      .def_prop_ro("roundoff", &roundoff,
+                   "Largest relative error of one rounding; 0 for integers.");
+  for (const DType type : kAllDTypes) module.attr(attribute(type).c_str()) = nb::cast(type);
+  module.def("promote_types", &promote_types, "type1"_a, "type2"_a,
+             "Returns the dtype of an operation on tensors of both dtypes.");
+}
+
+void bind_device(nb::module_& module) {
+  nb::class_<Device>(
+      module, "device",
+      "The CPU (\"cpu\") or a GPU (\"cuda\", \"cuda:1\"). Functions take the text, too.")
+      .def(nb::init_implicit<std::string_view>(), "device"_a)
+      .def(
+          "__init__",
+          [](Device* self, std::string_view type, int index) {
+            new (self) Device(Device(type).type(), index);
+          },
+          "type"_a, "index"_a)
+      .def_prop_ro("type", [](Device device) { return device.is_cpu() ? "cpu" : "cuda"; })
+      .def_prop_ro("index", &Device::index)
+      .def("__str__", &Device::str)
+      .def("__repr__", [](Device device) { return "device('" + device.str() + "')"; })
+      .def("__hash__", [](Device device) { return std::hash<Device>()(device); })
+      .def(
+          "__eq__", [](Device a, Device b) { return a == b; }, nb::is_operator());
+  nb::module_ cuda = module.def_submodule("cuda", "GPUs: whether this machine has one.");
+  cuda.def("is_available", &cuda::is_available);
+  cuda.def("device_count", &cuda::device_count);
+  cuda.def("why_unavailable", &cuda::why_unavailable,
+           "Returns the reason why is_available() is False; empty if it is True.");
+}
+
+}  // namespace
+
+void bind_types(nb::module_& module) {
+  bind_dtype(module);
+  bind_device(module);
+  nb::class_<Scope>(module, "Scope", "A setting that holds until end().").def("end", &Scope::end);
+  nb::class_<HookHandle>(module, "RemovableHandle", "Removes a hook.")
+      .def("remove", &HookHandle::remove, "Removes the hook; a second call does nothing.");
+  module.def("set_num_threads", &set_num_threads, "count"_a,
+             "Sets the number of threads of one op. It affects speed only, never results.");
+  module.def("get_num_threads", &get_num_threads);
+}
+
+}  // namespace halfgrad::python

@@ -1,0 +1,13 @@
+"""Checks kernels written in any package against ops of halfgrad. docs/kernel_check.md explains it.
+
+>>> import halfgrad, numpy as np
+>>> print(halfgrad.check(lambda a, b: a + b, "add", dtype="float16"))  # doctest: +ELLIPSIS
+add, float16 -> float16, accumulated in float32: passed, ...
+"""
+
+from ._cases import Case, cases
+from ._kernel_test import KernelTest, kernel_test
+from ._run import check
+from ._verdict import Finding, Verdict, write_junit
+
+__all__ = ["Case", "Finding", "KernelTest", "Verdict", "cases", "check", "kernel_test", "write_junit"]

@@ -1,0 +1,81 @@
+"""halfgrad.cases(): the checker's inputs for those with a harness of their own."""
+
+import functools
+
+from .._halfgrad import _checking as checking
+from ._arrays import LIKES, present, tensor_of_output
+from ._run import options_of
+from ._verdict import Verdict
+
+
+class Case:
+    """One set of hostile inputs with the exact result and its error budget."""
+
+    def __init__(self, case, like):
+        self._case = case
+        self._like = like
+
+    def __repr__(self):
+        m, n, k = self.dims
+        return f"<halfgrad case {self.kind}, m = {m}, n = {n}, k = {k}, seed {self.seed}>"
+
+    @property
+    def name(self):
+        """A name for files, distinct among the cases of an op."""
+        return self._case.name
+
+    @property
+    def dims(self):
+        """The sizes (m, n, k) of which docs/kernel_check.md speaks."""
+        return self._case.dims
+
+    @property
+    def kind(self):
+        """The kind of inputs, such as "zero by inf"."""
+        return self._case.kind
+
+    @property
+    def seed(self):
+        return self._case.seed
+
+    @functools.cached_property
+    def inputs(self):
+        """The operands, drawn at the first use."""
+        return [present(x, self._like) for x in self._case.inputs]
+
+    @functools.cached_property
+    def _budget(self):
+        return [present(x, "numpy") for x in self._case.budget]
+
+    @property
+    def expected(self):
+        """The exact result, a NumPy array of float64."""
+        return self._budget[0]
+
+    @property
+    def budget(self):
+        """The error that each element may have, a NumPy array of float64; infinite: not judged."""
+        return self._budget[1]
+
+    def judge(self, output):
+        """Compares an output with the expected one. Returns a Verdict.
+
+        Raises ValueError for another shape or dtype than that of the op's result.
+        """
+        return Verdict(*self._case.judge(tensor_of_output(output, self._case.output_dtype)))
+
+
+def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
+          without=(), flush_subnormals=False, any_nan=False, max_abs=None,
+          empty=True):
+    """Yields the cases of a check of that op, one Case for each size and kind of inputs.
+
+    The options are those of check(). Inputs are arrays of the package `like`.
+    """
+    if like not in LIKES:
+        raise ValueError(f"cases: expected like to be one of {', '.join(LIKES)}, got {like}")
+    options = options_of({
+        "dtype": dtype, "output": output, "accumulate": accumulate, "dims": dims, "seed": seed,
+        "without": without, "flush_subnormals": flush_subnormals, "any_nan": any_nan,
+        "max_abs": max_abs, "empty": empty})
+    return (Case(case, like) for case in checking.cases(op, options))

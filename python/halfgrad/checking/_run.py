@@ -1,0 +1,95 @@
+"""halfgrad.check()."""
+
+import traceback
+
+from .._halfgrad import _checking as checking
+from ._arrays import LIKES, dtype_name, present, store
+from ._verdict import Verdict
+
+
+class KernelRaised(Exception):
+    """The text of an exception that a kernel raised, with its traceback."""
+
+
+def _trace(error):
+    """The traceback of a kernel without the checker's own frames; its end, if it is long."""
+    most = 3000
+    frames = error.__traceback__.tb_next
+    text = "".join(traceback.format_exception(type(error), error, frames)).rstrip()
+    last = text.rsplit("\n", 1)[-1]
+    return f"{last[:most]}\n{text[-most:]}"
+
+
+def _adapted(fn, like, out):
+    """The function as the checker calls it: with tensors of halfgrad, of which the last is written."""
+
+    import numpy
+
+    def call(inputs, output):
+        arrays = [present(x, like) for x in inputs]
+        try:
+            with numpy.errstate(all="ignore"):  # overflow is what hostile inputs are for
+                if out:
+                    fn(*arrays, out=present(output, like))
+                else:
+                    store(fn(*arrays), output, like)
+        except Exception as error:
+            raise KernelRaised(_trace(error)) from None
+
+    return call
+
+
+def options_of(given):
+    """The options of check() as those of the C++ library. Raises TypeError for an unknown one."""
+    options = dict(given)
+    for name in ("dtype", "output", "accumulate"):
+        options[name] = dtype_name(options.get(name))
+    for name in ("layouts", "without"):
+        if isinstance(options.get(name), str):
+            options[name] = [options[name]]
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
+          layouts=None, dims=None, seed=0, without=(), flush_subnormals=False, any_nan=False,
+          max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
+          stop_at_first=False, isolate=False, timeout=60.0):
+    """Compares a kernel with the op of that name, on hostile inputs, within an error budget.
+
+    `fn(*inputs)` returns an array, or with out=True `fn(*inputs, out=output)` fills one. The inputs
+    are arrays of the package `like`: "numpy", "torch", "jax", "cupy", "halfgrad", or "triton" for
+    Triton's interpreter on the CPU without PyTorch. They share the checker's memory, so that their
+    layouts and the guards around them are real. In NumPy bfloat16 is ml_dtypes.bfloat16 if
+    ml_dtypes is installed, else its bits as uint16.
+
+    dtype, output, accumulate: dtypes of the operands, of the result, and of intermediate results
+        ("tf32" for products of factors with 11 bits); by default those of the op.
+    layouts: any of "contiguous", "misaligned", "page_end" (the default) and "padded_rows",
+        "every_second", "transposed".
+    dims: triples (m, n, k) in place of the default sizes.
+    without: kinds of inputs to leave out, such as "near max".
+    flush_subnormals, any_nan, max_abs: what the kernel need not promise, see docs/kernel_check.md.
+    empty: False leaves out arrays without elements.
+    in_place: also runs with the first input as output; needs out=True.
+    repeat: how often one case is repeated; by default as often as 0.2 s allow.
+    isolate: runs fn in a process of its own, made by fork(): a crash, exit() or a call longer than
+        `timeout` seconds is a finding, and inputs can only be read. For device="cpu".
+
+    Returns a Verdict. An exception of fn is a finding with its traceback; Ctrl-C ends the check with
+    what was found until then. Raises ValueError for an unknown op, dtype or option's value.
+    """
+    if like not in LIKES:
+        raise ValueError(f"check: expected like to be one of {', '.join(LIKES)}, got {like}")
+    if like == "triton" and not out:
+        raise ValueError("check: expected out=True for like='triton', got out=False")
+    if in_place and not out:
+        raise ValueError("check: expected out=True for in_place=True, got out=False")
+    if isolate and device != "cpu":
+        raise ValueError(f"check: expected device='cpu' for isolate=True, got {device!r}")
+    options = options_of({
+        "dtype": dtype, "output": output, "device": device, "accumulate": accumulate,
+        "layouts": layouts, "dims": dims, "seed": seed, "without": without,
+        "flush_subnormals": flush_subnormals, "any_nan": any_nan, "max_abs": max_abs,
+        "empty": empty,
+        "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
+    return Verdict(*checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None))

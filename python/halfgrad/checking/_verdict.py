@@ -1,0 +1,73 @@
+"""What a check found."""
+
+import dataclasses
+import json
+from xml.etree import ElementTree
+
+from .._halfgrad import _checking as checking
+from ._picture import report_svg
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One kind of fault: its first case, how many cases have it, and where its wrong elements lie."""
+
+    fault: str
+    message: str
+    case: str
+    cases: int
+    places: dict = None
+
+    @property
+    def pattern(self):
+        """Where all wrong elements lie, such as "columns 16 and above"; "" if that has no name."""
+        return self.places["pattern"] if self.places else ""
+
+
+class Verdict:
+    """The result of halfgrad.check() and Case.judge(). It is true if the kernel passed."""
+
+    def __init__(self, passed, text, document, junit):
+        self.passed = passed  #: no fault was found, an element was judged, and no case is missing
+        self.report = json.loads(document)
+        self._text, self._json, self._junit = text.rstrip(), document, junit
+        self.findings = [Finding(**finding) for finding in self.report["findings"]]
+
+    def __bool__(self):
+        return self.passed
+
+    def __repr__(self):
+        return self._text
+
+    def _repr_html_(self):
+        return report_svg(self.report)
+
+    def to_json(self):
+        """The report as JSON. docs/kernel_check.md describes its members."""
+        return self._json
+
+    def assert_ok(self):
+        """Raises AssertionError with the report if the kernel did not pass."""
+        __tracebackhide__ = True
+        if not self.passed:
+            raise AssertionError(repr(self))
+
+    def save_case(self, path):
+        """Writes the smallest failing case to a .safetensors file, which halfgrad-check --values reads.
+
+        Raises ValueError if there is none.
+        """
+        if "smallest_case" not in self.report:
+            raise ValueError("save_case: expected a smallest failing case, got none")
+        checking.save_smallest(str(path), self.report)
+
+
+def write_junit(path, verdicts):
+    """Writes a JUnit document with a test case for each verdict."""
+    suites = [ElementTree.fromstring(verdict._junit) for verdict in verdicts]
+    suite = ElementTree.Element("testsuite", name="halfgrad-check")
+    for count in ("tests", "failures", "errors"):
+        suite.set(count, str(sum(int(one.get(count)) for one in suites)))
+    for one in suites:
+        suite.extend(one)
+    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)

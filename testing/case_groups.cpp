@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <iterator>
+
+#include <halfgrad/core/device.h>
+#include <halfgrad/core/fail.h>
+#include <halfgrad/testing/kernel_check.h>
+
+/// The cases of a check: sizes, layouts and kinds of inputs.
+namespace halfgrad::testing {
+namespace {
+
+/// One set of normal inputs and, unless there are many elements, specials in some rows. NaN at the
+/// end of a long row shows positions and counts of 16 bits.
+std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
+  constexpr std::int64_t kMany = 20'000;
+  std::int64_t elements = 0;
+  for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
+  if (elements < kMany) return {Hostile::normal, Hostile::special_rows, Hostile::inf_runs};
+  if (dims.m == 1) return {Hostile::normal, Hostile::nan_last};
+  return {Hostile::normal};
+}
+
+/// True if an operand or the result has no elements.
+bool has_empty(const KernelOp& op, const Dims& dims) {
+  for (const OperandSpec& spec : op.operands(dims)) {
+    if (numel(spec.sizes) == 0) return true;
+  }
+  return numel(op.output(dims)) == 0;
+}
+
+std::vector<Hostile> all_kinds() {
+  std::vector<Hostile> kinds;
+  for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
+  return kinds;
+}
+
+std::vector<Hostile> allowed(const std::vector<Hostile>& kinds,
+                             const std::vector<Hostile>& without) {
+  std::vector<Hostile> kept;
+  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(kept), [&](Hostile kind) {
+    return std::find(without.begin(), without.end(), kind) == without.end();
+  });
+  return kept;
+}
+
+}  // namespace
+
+std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& dtypes,
+                                      const KernelCheckOptions& options) {
+  if (options.layouts.empty()) {
+    halfgrad::detail::fail("check_kernel", "expected layouts to run in, got none");
+  }
+  if (options.in_place && !op.may_work_in_place) {
+    halfgrad::detail::fail("check_kernel", "expected an op that may work in place, got {}",
+                           op.name);
+  }
+  if (options.in_place && dtypes.output != dtypes.dtype) {
+    halfgrad::detail::fail("check_kernel",
+                           "expected the operands' dtype in place, {}, got an output of {}",
+                           dtypes.dtype, dtypes.output);
+  }
+  const DeviceGuard guard(options.device);
+  std::vector<KernelContract> all;
+  const auto add = [&](Layout layout, bool in_place) {
+    all.push_back({dtypes.dtype, dtypes.output, dtypes.accumulate, layout, options.device, in_place,
+                   0, options.leniency});
+  };
+  for (const Layout layout : options.layouts) add(layout, false);
+  if (options.in_place) add(options.layouts.front(), true);
+  return all;
+}
+
+KernelContract dtypes_of(const KernelOp& op, const KernelCheckOptions& options) {
+  return {.dtype = options.dtype,
+          .output = options.output ? *options.output : op.output_dtype(options.dtype),
+          .accumulate = options.accumulate          ? *options.accumulate
+                        : options.dtype == kFloat64 ? kFloat64
+                                                    : kFloat32};
+}
+
+KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options) {
+  const KernelContract dtypes = dtypes_of(op, options);
+  KernelReport report;
+  report.op = op.name;
+  report.dtype = dtypes.dtype;
+  report.output = dtypes.output;
+  report.accumulate = dtypes.accumulate;
+  return report;
+}
+
+std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions& options) {
+  CheckDims dims = check_dims_of(op);
+  if (!options.dims.empty()) dims = {options.dims, {}};
+  for (const auto& list : {dims.all_kinds, dims.few_kinds}) {
+    for (const Dims& d : list) expect_dims(op, d);
+  }
+  const std::vector<KernelContract> all = contracts(op, dtypes_of(op, options), options);
+  for (auto* list : {&dims.all_kinds, &dims.few_kinds}) {
+    if (!options.empty) std::erase_if(*list, [&](const Dims& d) { return has_empty(op, d); });
+  }
+  std::vector<CaseGroup> groups;
+  std::uint32_t round = 0;
+  const auto add = [&](const Dims& d, KernelContract contract, std::vector<Hostile> kinds,
+                       bool with_others) {
+    contract.round = round;
+    kinds = allowed(kinds, options.without);
+    if (kinds.empty()) return;
+    groups.push_back({{.dims = d, .contract = contract, .seed = options.seed}, kinds, with_others});
+  };
+  for (const Dims& d : dims.all_kinds) {
+    ++round;
+    for (const KernelContract& contract : all) {
+      const bool first = contract.layout == all.front().layout;
+      add(d, contract, first ? all_kinds() : std::vector<Hostile>{Hostile::normal}, true);
+    }
+  }
+  for (const Dims& d : dims.few_kinds) {
+    ++round;
+    add(d, all.front(), few_kinds(op, d), false);
+  }
+  return groups;
+}
+
+}  // namespace halfgrad::testing

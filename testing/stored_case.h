@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <halfgrad/testing/kernel_check.h>
+
+/// Cases of a check for kernels that run elsewhere: their operands as tensors, their results judged
+/// one by one.
+namespace halfgrad::testing {
+
+/// The cases of a check in its first layout, one after the other. Throws as check_kernel(),
+/// and std::invalid_argument for an op with several outputs.
+std::vector<KernelCase> listed_cases(const KernelOp& op, const KernelCheckOptions& options);
+
+/// A name for files, distinct among the cases of one check: "m3_n5_k7-zero_by_inf".
+std::string file_name(const KernelCase& kernel_case);
+
+/// The operands of an op as tensors: of `dtype`, or int64 for indices and bool for masks.
+std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values>& operands,
+                                    DType dtype);
+
+/// Writes the smallest failing case to a .safetensors file, so that it can be run again: input0,
+/// input1, ..., `expected`, `allowed` (the budget; of several outputs expected_dx, ...), and the
+/// fault as metadata. Throws std::invalid_argument for a report without such a case.
+void save_case(const std::filesystem::path& file, const KernelReport& report);
+
+}  // namespace halfgrad::testing

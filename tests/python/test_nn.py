@@ -1,0 +1,164 @@
+"""Modules, layers, losses and initialisation."""
+
+import math
+
+import numpy as np
+import pytest
+
+import halfgrad as hg
+from halfgrad import nn
+from halfgrad.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = nn.Linear(4, 8)
+        self.output = nn.Linear(8, 2)
+        self.scale = nn.Parameter(hg.ones(2))
+        self.register_buffer("offset", hg.zeros(2))
+
+    def forward(self, x):
+        return self.output(F.relu(self.hidden(x))) * self.scale + self.offset
+
+
+def test_a_module_lists_its_parts():
+    net = Net()
+    names = ["scale", "hidden.weight", "hidden.bias", "output.weight", "output.bias"]
+    assert list(net.named_parameters()) == names
+    assert list(net.state_dict()) == ["scale", "offset", *names[1:]]
+    assert [type(m).__name__ for m in net.modules()] == ["Net", "Linear", "Linear"]
+    assert list(net.named_modules()) == ["", "hidden", "output"]
+    assert net.children()[0] is net.hidden
+    assert isinstance(net.hidden, nn.Module)
+    assert repr(net).splitlines()[1] == "  (hidden): Linear(in_features=4, out_features=8, bias=true)"
+
+
+def test_a_module_trains():
+    hg.manual_seed(1)
+    net = Net()
+    optimizer = hg.optim.SGD(net.parameters(), lr=0.5)
+    x = hg.randn(16, 4)
+    y = (x[:, 0] > 0).long()
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2
+    assert net.hidden.weight.grad.shape == (8, 4)
+
+
+def test_state_moves_between_modules():
+    first, second = Net(), Net()
+    assert second.load_state_dict(first.state_dict()) == ([], [])
+    x = hg.randn(3, 4)
+    assert hg.equal(first(x), second(x))
+    state = first.state_dict()
+    del state["scale"]
+    with pytest.raises(ValueError, match='load_state_dict: .*Net, got\n  missing: "scale"'):
+        second.load_state_dict(state)
+    assert second.load_state_dict(state, strict=False) == (["scale"], [])
+
+
+def test_modes_and_conversions_return_the_module():
+    net = Net()
+    assert net.eval() is net and not net.hidden.training
+    assert net.train() is net and net.hidden.training
+    assert net.to(hg.float16) is net and net.hidden.weight.dtype == hg.float16
+    assert net.offset.dtype == hg.float16 and net.scale.dtype == hg.float16
+    assert net.to("cpu") is net
+
+
+def test_errors_name_the_module():
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(2, 1))
+    with pytest.raises(ValueError, match=r"^Sequential\.2 \(Linear\): linear: expected an input"):
+        model(hg.ones(1, 4))
+    outer = nn.Sequential(nn.Identity(), model)
+    with pytest.raises(ValueError, match=r"^Sequential\.1\.2 \(Linear\): linear: "):
+        outer(hg.ones(1, 4))
+    with pytest.raises(ValueError, match='expected a new name without dots, got "hidden" in Net'):
+        Net().hidden = nn.Linear(1, 1)
+    with pytest.raises(AttributeError, match="registered"):
+        del Net().hidden
+    with pytest.raises(NotImplementedError, match="Module: define forward"):
+        nn.Module()(1)
+
+
+def test_sequential():
+    model = nn.Sequential(nn.Linear(4, 3), hg.relu, nn.Linear(3, 2))
+    assert len(model) == 3 and model[0].weight.shape == (3, 4) and model[-1] is model[2]
+    assert list(model.named_parameters()) == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    assert model(hg.ones(5, 4)).shape == (5, 2)
+    with pytest.raises(IndexError, match="expected a layer in"):
+        model[3]
+
+
+def test_layers_draw_the_weights_of_cpp_in_order():
+    hg.manual_seed(0)
+    first = nn.Linear(3, 2)
+    hg.manual_seed(0)
+    weight = nn.init.kaiming_uniform_(hg.empty(2, 3), a=math.sqrt(5))
+    bias = nn.init.uniform_(hg.empty(2), -1 / math.sqrt(3), 1 / math.sqrt(3))
+    assert hg.equal(first.weight, weight) and hg.equal(first.bias, bias)
+
+
+@pytest.mark.parametrize("layer, shape", [
+    (nn.LayerNorm(4), (3, 4)), (nn.RMSNorm(4), (3, 4)), (nn.BatchNorm1d(4), (3, 4)),
+    (nn.GELU("tanh"), (3, 4)), (nn.SiLU(), (3, 4)), (nn.ELU(), (3, 4)), (nn.LeakyReLU(), (3, 4)),
+    (nn.Softplus(), (3, 4)), (nn.Softmax(1), (3, 4)), (nn.LogSoftmax(1), (3, 4)),
+    (nn.Tanh(), (3, 4)), (nn.Sigmoid(), (3, 4)), (nn.Dropout(0.5), (3, 4)), (nn.Identity(), (3, 4)),
+    (nn.Flatten(), (3, 4))])
+def test_layers_keep_the_shape(layer, shape):
+    assert layer(hg.randn(*shape)).shape == shape
+
+
+def test_other_layers():
+    assert nn.Embedding(5, 3)(hg.tensor([[0, 1]])).shape == (1, 2, 3)
+    assert nn.Flatten()(hg.ones(2, 3, 4)).shape == (2, 12)
+    assert nn.Linear(2, 2, bias=False).bias is None
+    dropout = nn.Dropout(0.5).eval()
+    assert dropout(hg.ones(4)).tolist() == [1, 1, 1, 1]
+    norm = nn.BatchNorm1d(2)
+    norm(hg.randn(8, 2))
+    assert norm.running_mean.tolist() != [0, 0]
+
+
+def test_losses_as_modules_equal_the_functions():
+    x, y = hg.randn(6, 3), hg.randint(0, 3, (6,))
+    weight = hg.tensor([1.0, 2, 3])
+    criterion = nn.CrossEntropyLoss(weight=weight, label_smoothing=0.1)
+    assert hg.equal(criterion(x, y), F.cross_entropy(x, y, weight=weight, label_smoothing=0.1))
+    assert list(criterion.state_dict()) == ["weight"]
+    target = hg.randn(6, 3)
+    for module, function in [(nn.MSELoss(), F.mse_loss), (nn.L1Loss(), F.l1_loss),
+                             (nn.SmoothL1Loss(), F.smooth_l1_loss), (nn.HuberLoss(), F.huber_loss)]:
+        assert hg.equal(module(x, target), function(x, target))
+    probabilities = hg.rand(6, 3)
+    assert hg.equal(nn.BCEWithLogitsLoss()(x, probabilities),
+                    F.binary_cross_entropy_with_logits(x, probabilities))
+    assert hg.equal(nn.BCELoss()(probabilities, probabilities),
+                    F.binary_cross_entropy(probabilities, probabilities))
+    assert hg.equal(nn.NLLLoss()(x.log_softmax(1), y), F.cross_entropy(x, y)) or np.isclose(
+        nn.NLLLoss()(x.log_softmax(1), y).item(), F.cross_entropy(x, y).item())
+
+
+def test_apply_visits_children_first():
+    names = []
+    net = Net()
+    assert net.apply(lambda module: names.append(type(module).__name__)) is net
+    assert names == ["Linear", "Linear", "Net"]
+    net.apply(lambda m: nn.init.zeros_(m.weight) if isinstance(m, nn.Linear) else None)
+    assert net.hidden.weight.sum().item() == 0
+
+
+def test_clipping():
+    x = hg.ones(4, requires_grad=True)
+    (x * 3).sum().backward()
+    norm = nn.utils.clip_grad_norm_([x], 1.0)
+    assert norm.item() == 6 and abs(x.grad.norm().item() - 1) < 1e-6
+    nn.utils.clip_grad_value_(x, 0.25)
+    assert x.grad.tolist() == [0.25] * 4
+    assert nn.utils.get_total_norm([x.grad]).item() == 0.5

@@ -1,0 +1,200 @@
+#include "case_folder.h"
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <halfgrad/core/fail.h>
+#include <halfgrad/files/read_file.h>
+#include <halfgrad/files/replace_file.h>
+#include <halfgrad/io/npy.h>
+#include <halfgrad/testing/op_example.h>
+#include <halfgrad/testing/random_tensor.h>
+#include <halfgrad/testing/stored_case.h>
+
+namespace halfgrad::check {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kManifestVersion = 1;
+constexpr const char* kManifest = "manifest.json";
+
+DType stored_dtype(DType dtype) { return dtype == kBFloat16 ? kFloat32 : dtype; }
+
+std::string text_of(DType dtype) { return std::string(name(dtype)); }
+
+DType dtype_named(const std::string& wanted) {
+  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kBool}) {
+    if (name(dtype) == wanted) return dtype;
+  }
+  detail::fail("--judge", "expected a dtype in the manifest, got {}", wanted);
+}
+
+testing::Hostile kind_named(const std::string& wanted) {
+  for (int i = 0; i < testing::kHostileKinds; ++i) {
+    if (testing::name(static_cast<testing::Hostile>(i)) == wanted) {
+      return static_cast<testing::Hostile>(i);
+    }
+  }
+  detail::fail("--judge", "expected a kind of inputs in the manifest, got {}", wanted);
+}
+
+json described(const Tensor& tensor) {
+  return {{"shape", tensor.sizes().vec()}, {"dtype", text_of(tensor.dtype())}};
+}
+
+/// Writes one case, and returns its entry in the manifest.
+json write_case(const fs::path& folder, const testing::KernelOp& op,
+                const testing::KernelCase& next) {
+  const testing::KernelContract& contract = next.contract;
+  const std::vector<Values> operands = testing::case_operands(op, next);
+  const std::vector<Tensor> inputs = testing::operand_tensors(op, operands, contract.dtype);
+  const testing::ErrorBudget budget =
+      testing::error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
+  const Shape sizes = op.output(next.dims);
+  const std::string name = testing::file_name(next);
+  io::TensorMap tensors{{"expected", tensor_of(budget.expected, sizes)},
+                        {"allowed", tensor_of(budget.allowed, sizes)}};
+  json entry{{"name", name},
+             {"dims", {next.dims.m, next.dims.n, next.dims.k}},
+             {"kind", std::string(testing::name(next.inputs))},
+             {"inputs", json::array()},
+             {"output", {{"shape", sizes.vec()}, {"dtype", text_of(contract.output)}}}};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    tensors["input" + std::to_string(i)] = inputs[i].to(stored_dtype(inputs[i].dtype()));
+    entry["inputs"].push_back(described(inputs[i]));
+  }
+  io::save_npz(folder / (name + ".npz"), tensors);
+  return entry;
+}
+
+testing::KernelCheckOptions options_in(const json& manifest) {
+  testing::KernelCheckOptions options;
+  options.dtype = dtype_named(manifest.at("dtype"));
+  options.output = dtype_named(manifest.at("output"));
+  options.accumulate = dtype_named(manifest.at("accumulate"));
+  options.leniency.tf32 = manifest.at("tf32");
+  options.leniency.flush_subnormals = manifest.at("flush_subnormals");
+  options.leniency.any_nan = manifest.at("any_nan");
+  const json& most = manifest.at("max_abs");
+  if (!most.is_null()) options.leniency.max_abs = most;
+  options.seed = manifest.at("seed");
+  return options;
+}
+
+fs::path output_file(const fs::path& folder, const json& entry) {
+  return folder / (entry.at("name").get<std::string>() + ".out.npy");
+}
+
+void expect_outputs(const fs::path& folder, const json& cases) {
+  std::vector<std::string> missing;
+  for (const json& entry : cases) {
+    const fs::path file = output_file(folder, entry);
+    if (!fs::exists(file)) missing.push_back(file.filename().string());
+  }
+  if (missing.empty()) return;
+  detail::fail("--judge",
+               "expected an output for each of {} cases, got none for {}; the first is {}",
+               cases.size(), missing.size(), missing.front());
+}
+
+/// Adds the judgement of one case.
+void judge_case(const fs::path& folder, const json& entry, const testing::KernelOp& op,
+                testing::KernelCase next, testing::KernelReport& report) {
+  const auto dims = entry.at("dims").get<std::vector<std::int64_t>>();
+  next.dims = {dims.at(0), dims.at(1), dims.at(2)};
+  next.inputs = kind_named(entry.at("kind"));
+  testing::expect_dims(op, next.dims);
+  const Tensor output = io::load_npy(output_file(folder, entry));
+  const DType expected = stored_dtype(next.contract.output);
+  if (output.dtype() != expected) {
+    detail::fail("--judge", "expected {} in {}, got {}", expected,
+                 output_file(folder, entry).filename().string(), output.dtype());
+  }
+  const Shape sizes = op.output(next.dims);
+  if (output.sizes() != sizes) {
+    report.add({.fault = testing::Fault::wrong_value,
+                .message = "expected an output of shape " + to_string(sizes) + ", got " +
+                           to_string(output.sizes()),
+                .use = {},
+                .worst = {},
+                .bad = {}},
+               next);
+    return;
+  }
+  report.add(
+      testing::judge_output(op, testing::case_operands(op, next), values_of(output), next.contract),
+      next);
+}
+
+}  // namespace
+
+std::size_t write_cases(const std::string& folder, const std::string& name,
+                        const testing::KernelCheckOptions& options) {
+  const testing::KernelOp op = testing::kernel_op(name);
+  const testing::KernelContract dtypes = testing::dtypes_of(op, options);
+  const double most = options.leniency.max_abs;
+  json manifest{{"schema_version", kManifestVersion},
+                {"op", name},
+                {"dtype", text_of(dtypes.dtype)},
+                {"output", text_of(dtypes.output)},
+                {"accumulate", text_of(dtypes.accumulate)},
+                {"tf32", options.leniency.tf32},
+                {"flush_subnormals", options.leniency.flush_subnormals},
+                {"any_nan", options.leniency.any_nan},
+                {"max_abs", std::isfinite(most) ? json(most) : json()},
+                {"seed", options.seed},
+                {"cases", json::array()}};
+  fs::create_directories(folder);
+  for (const testing::KernelCase& next : testing::listed_cases(op, options)) {
+    manifest["cases"].push_back(write_case(folder, op, next));
+  }
+  const std::string text = manifest.dump(1) + '\n';
+  files::replace_file(fs::path(folder) / kManifest, std::as_bytes(std::span(text)));
+  return manifest["cases"].size();
+}
+
+testing::KernelReport judge_folder(const std::string& folder) try {
+  const std::vector<std::byte> bytes =
+      files::read_file((fs::path(folder) / kManifest).string(), "--judge");
+  const json manifest = json::parse(reinterpret_cast<const char*>(bytes.data()),
+                                    reinterpret_cast<const char*>(bytes.data()) + bytes.size());
+  if (manifest.at("schema_version") != kManifestVersion) {
+    detail::fail("--judge", "expected a manifest of version {}, got {}", kManifestVersion,
+                 manifest.at("schema_version").dump());
+  }
+  const testing::KernelOp op = testing::kernel_op(manifest.at("op"));
+  const testing::KernelCheckOptions options = options_in(manifest);
+  testing::KernelCase next;
+  next.seed = options.seed;
+  next.contract = testing::dtypes_of(op, options);
+  next.contract.leniency = options.leniency;
+  testing::KernelReport report = testing::empty_report(op, options);
+  expect_outputs(folder, manifest.at("cases"));
+  for (const json& entry : manifest.at("cases")) judge_case(folder, entry, op, next, report);
+  report.judge_bias();
+  return report;
+} catch (const json::exception& error) {
+  detail::fail("--judge", "expected the manifest that --write-cases wrote, got: {}", error.what());
+}
+
+std::string include_directory() {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  for (const char* from_here : {"../include", HALFGRAD_INCLUDE_FROM_BIN}) {
+    const fs::path folder = (program.parent_path() / from_here).lexically_normal();
+    if (fs::exists(folder / "halfgrad" / "testing" / "kernel_abi.h")) return folder.string();
+  }
+  throw std::runtime_error("--include-dir: expected halfgrad's headers in ../include of " +
+                           program.parent_path().string());
+}
+
+}  // namespace halfgrad::check
