@@ -69,7 +69,7 @@ inline void log_softmax_backward(const Calls& c, int mistake) {
   }
 }
 
-// rstd / N (N g - sum(g) - n sum(g n)), as PyTorch's CUDA kernel
+// rstd / N (N g - sum(g) - n sum(g n)), as PyTorch's CUDA kernel, or Triton's tutorial
 inline void layer_norm_backward(const Calls& c, int mistake) {
   const I m = c.size(0, 0), k = c.size(0, 1);
   const auto n = [&](I row, I i) {
@@ -86,7 +86,8 @@ inline void layer_norm_backward(const Calls& c, int mistake) {
       const float g = c.x(0, row * k + i) * c.x(4, i), count = static_cast<float>(k);
       const float normed = (c.x(1, row * k + i) - c.x(2, row)) * c.x(3, row);
       const float varying = count * g - (mistake == 1 ? 0 : sum) - normed * product;
-      c.y(0, row * k + i, c.x(3, row) / count * varying);
+      const float triton = (g - (normed * (product / count) + sum / count)) * c.x(3, row);
+      c.y(0, row * k + i, mistake == -1 ? triton : c.x(3, row) / count * varying);
     }
   }
   for (I i = 0; i < k; ++i) {
@@ -110,7 +111,10 @@ inline void rms_norm_backward(const Calls& c, int mistake) {
     const float factor = -(1 / static_cast<float>(k)) * (mistake == 1 ? r : r * r) * product;
     for (I i = 0; i < k; ++i) {
       const float g = c.x(0, row * k + i) * c.x(3, i);
-      c.y(0, row * k + i, r * g + r * (factor * c.x(1, row * k + i)));
+      const float centred =
+          r * (g - c.x(1, row * k + i) * r * (r * product / static_cast<float>(k)));
+      const float liger = r * g + r * (factor * c.x(1, row * k + i));
+      c.y(0, row * k + i, mistake == -1 ? centred : liger);
     }
   }
   for (I i = 0; i < k; ++i) {
@@ -166,7 +170,8 @@ inline void linear_backward(const Calls& c, int mistake) {
 inline void gelu_backward(const Calls& c, int mistake) {
   for (I i = 0; i < c.in[0].numel(); ++i) {
     const float x = c.x(1, i), z = x * 0.70710678F;
-    float slope = 0.5F * std::erfc(-z) + x * 0.39894228F * std::exp(-0.5F * x * x);
+    const float cdf = mistake == -1 ? 0.5F * (1 + std::erf(z)) : 0.5F * std::erfc(-z);
+    float slope = cdf + x * 0.39894228F * std::exp(-0.5F * x * x);
     if (mistake == 1) {
       const float u = 0.79788456F * (x + 0.044715F * x * x * x), t = std::tanh(u);
       const float du = 0.79788456F * (1 + 3 * 0.044715F * x * x);
@@ -192,6 +197,11 @@ inline void gemm(const Calls& c, int mistake) {
   const I m = c.size(0, 0), n = c.size(0, 1), k = c.size(1, 1);
   for (I i = 0; i < m * n; ++i) {
     float sum = 0;
+    if (mistake == -1) {
+      for (I j = 0; j < k; ++j) sum += c.x(1, i / n * k + j) * c.x(2, j * n + i % n);
+      c.y(0, i, 1.5F * sum + 0.75F * c.x(0, i));
+      continue;
+    }
     for (I j = 0; j < k; ++j) sum += 1.5F * c.x(1, i / n * k + j) * c.x(2, j * n + i % n);
     const float beta = mistake == 1 ? 0.75F * 1.5F : 0.75F;
     c.y(0, i, mistake == 2 && c.x(0, i) == 0 ? 1.5F * sum : sum + beta * c.x(0, i));
@@ -230,6 +240,33 @@ inline void attend(const Calls& c, int mistake, bool causal) {
     c.y(1, row, infinite ? most : mistake == 5 ? std::log(total) : most + std::log(total));
   }
 }
+/// Two passes, by exp2, with probabilities that are stored before the product.
+inline void attend_in_two_passes(const Calls& c, bool causal) {
+  const I m = c.size(0, 1), n = c.size(1, 1), k = c.size(0, 2);
+  for (I row = 0; row < 2 * m; ++row) {
+    const I first = row / m * n, keys = causal ? std::min(n, row % m + 1) : n;
+    std::vector<float> p;
+    float most = -std::numeric_limits<float>::infinity(), total = 0;
+    for (I j = 0; j < keys; ++j) {
+      float score = 0;
+      for (I d = 0; d < k; ++d) score += c.x(0, row * k + d) * c.x(1, (first + j) * k + d);
+      p.push_back(score / std::sqrt(static_cast<float>(k)));
+      most = std::isnan(p.back()) || std::isnan(most) ? std::nanf("") : std::fmax(most, p.back());
+    }
+    for (float& each : p) total += each = std::exp2((each - most) * 1.44269504F);
+    for (float& each : p) each = c.stored(each / total);
+    for (I d = 0; d < k; ++d) {
+      float sum = 0;
+      for (I j = 0; j < keys; ++j) {
+        sum += p[static_cast<std::size_t>(j)] * c.x(2, (first + j) * k + d);
+      }
+      c.y(0, row * k + d, sum);
+    }
+    c.y(1, row, std::isinf(most) ? most : most + std::log(total));
+  }
+}
+inline void two_passes(const Calls& c, int) { attend_in_two_passes(c, false); }
+inline void causal_two_passes(const Calls& c, int) { attend_in_two_passes(c, true); }
 inline void attention(const Calls& c, int mistake) { attend(c, mistake, false); }
 inline void causal_attention(const Calls& c, int mistake) { attend(c, mistake, true); }
 
@@ -239,6 +276,21 @@ inline void sgd_step(const Calls& c, int mistake) {
     const float buffer = 0.9F * c.x(2, i) + (mistake == 2 ? 0.1F : 1) * g;
     c.y(1, i, buffer);
     c.y(0, i, c.x(0, i) - 0.01F * buffer);
+  }
+}
+
+/// PyTorch's formula, with 1 - beta in float32.
+inline void adam_of_pytorch(const Calls& c, int) {
+  const float correction1 = static_cast<float>(1 - std::pow(0.9, 10));
+  const float correction2 = static_cast<float>(std::sqrt(1 - std::pow(0.999, 10)));
+  for (I i = 0; i < c.in[0].numel(); ++i) {
+    const float g = c.x(1, i) * c.x(4, 0);
+    const float m = 0.9F * c.x(2, i) + (1 - 0.9F) * g;
+    const float v = 0.999F * c.x(3, i) + (1 - 0.999F) * g * g;
+    const float divisor = std::sqrt(v) / correction2 + 1e-8F;
+    c.y(0, i, c.x(0, i) - 0.001F / correction1 * (m / divisor));
+    c.y(1, i, m);
+    c.y(2, i, v);
   }
 }
 
@@ -274,10 +326,12 @@ inline std::vector<BackwardKernel> backward_kernels() {
       {"log_softmax_backward", 1, "y for exp(y)", log_softmax_backward},
       {"log_softmax_backward", 2, "weighted sum", log_softmax_backward},
       {"layer_norm_backward", 0, "PyTorch's CUDA formula", layer_norm_backward},
+      {"layer_norm_backward", -1, "Triton's formula", layer_norm_backward},
       {"layer_norm_backward", 1, "without mean(g)", layer_norm_backward},
       {"layer_norm_backward", 2, "dw without rstd", layer_norm_backward},
       {"layer_norm_backward", 3, "db with the weight", layer_norm_backward},
       {"rms_norm_backward", 0, "Liger's formula", rms_norm_backward},
+      {"rms_norm_backward", -1, "without rstd^3", rms_norm_backward},
       {"rms_norm_backward", 1, "rstd^2 for rstd^3", rms_norm_backward},
       {"rms_norm_backward", 2, "dw without rstd", rms_norm_backward},
       {"cross_entropy_backward", 0, "c p - c q", cross_entropy_backward},
@@ -288,25 +342,30 @@ inline std::vector<BackwardKernel> backward_kernels() {
       {"linear_backward", 1, "w transposed if square", linear_backward},
       {"linear_backward", 2, "db of 64 rows", linear_backward},
       {"gelu_backward", 0, "by erfc", gelu_backward},
+      {"gelu_backward", -1, "by erf", gelu_backward},
       {"gelu_backward", 1, "by tanh", gelu_backward},
       {"gelu_backward", 2, "without the density", gelu_backward},
       {"embedding_backward", 0, "right", embedding_backward},
       {"embedding_backward", 1, "last row wins", embedding_backward},
       {"embedding_backward", 2, "last index as padding", embedding_backward},
       {"gemm", 0, "a scaled first", gemm},
+      {"gemm", -1, "factors last", gemm},
       {"gemm", 1, "alpha on c too", gemm},
       {"gemm", 2, "alpha twice where c is 0", gemm},
       {full, 0, "one pass", attention},
+      {full, -1, "two passes", two_passes},
       {full, 1, "no scale", attention},
       {full, 2, "output not rescaled", attention},
       {full, 5, "logsumexp without the maximum", attention},
       {causal, 0, "one pass", causal_attention},
+      {causal, -1, "two passes", causal_two_passes},
       {causal, 3, "without the diagonal", causal_attention},
       {causal, 4, "aligned at the last key", causal_attention},
       {"sgd_step", 0, "right", sgd_step},
       {"sgd_step", 1, "not unscaled", sgd_step},
       {"sgd_step", 2, "dampened", sgd_step},
       {"adam_step", 0, "Kingma's formula", adam_step},
+      {"adam_step", -1, "PyTorch's formula", adam_of_pytorch},
       {"adam_step", 1, "no second bias correction", adam_step},
       {"adam_step", 2, "eps in the root", adam_step, true},
       {"adam_step", 4, "v of g, not g^2", adam_step},
