@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/testing/kernel_report.h>
-#include <halfgrad/tests/testing/planted/backward.h>
+#include <halfgrad/tests/testing/planted/formula_kernels.h>
 #include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::testing::planted {
