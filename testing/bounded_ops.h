@@ -50,6 +50,8 @@ BoundedArray tanh(const BoundedArray& x);
 BoundedArray erf(const BoundedArray& x);
 BoundedArray sigmoid(const BoundedArray& x);
 BoundedArray relu(const BoundedArray& x);
+/// Phi(x), the distribution function of the standard normal distribution: gelu(x) = x Phi(x).
+BoundedArray normal_cdf(const BoundedArray& x);
 /// `tanh_approximation` is libtorch's approximate = "tanh".
 BoundedArray gelu(const BoundedArray& x, bool tanh_approximation = false);
 BoundedArray silu(const BoundedArray& x);

@@ -38,9 +38,11 @@ void limit(Values& operand, const KernelContract& contract) {
 
 std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<HostileOperand>& drawn,
                                      const KernelCase& kernel_case) {
+  const std::vector<OperandSpec> specs = op.operands(kernel_case.dims);
   std::vector<Values> operands;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     operands.push_back(drawn[i].values(kind_for_operand(kernel_case.inputs, i, drawn.size())));
+    if (specs[i].kind != OperandSpec::Kind::number) continue;
     limit(operands.back(), kernel_case.contract);
     if (!op.admitted) continue;
     for (double& x : operands.back().data) {

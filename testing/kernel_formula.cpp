@@ -14,17 +14,28 @@ namespace {
 using halfgrad::detail::fail;
 using Arithmetic = BoundedArray::Arithmetic;
 
-std::vector<BoundedArray> arrays_of(const Arithmetic& arithmetic,
+/// The operands in this arithmetic. Indices and masks are exact in every arithmetic: one that
+/// rounds to 8 bits would make an index of 299 one of 300.
+std::vector<BoundedArray> arrays_of(const KernelFormula& formula, const Arithmetic& arithmetic,
                                     const std::vector<Values>& operands) {
+  const std::vector<OperandSpec> specs = formula.inputs.at({});
   std::vector<BoundedArray> arrays;
-  for (const Values& operand : operands) arrays.emplace_back(arithmetic, operand);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (specs[i].kind == OperandSpec::Kind::number) {
+      arrays.emplace_back(arithmetic, operands[i]);
+      continue;
+    }
+    Elements exact;
+    for (const double x : operands[i].data) exact.push_back({x});
+    arrays.emplace_back(arithmetic, operands[i].sizes, std::move(exact));
+  }
   return arrays;
 }
 
 /// The results of the formula in this arithmetic.
 BoundedArrays evaluated(const KernelFormula& formula, const Arithmetic& arithmetic,
                         const std::vector<Values>& operands) {
-  const BoundedArrays results = formula.reference(arrays_of(arithmetic, operands));
+  const BoundedArrays results = formula.reference(arrays_of(formula, arithmetic, operands));
   const bool fits =
       formula.outputs.empty() ? results.size() > 0 : results.size() == formula.outputs.size();
   if (!fits) {

@@ -161,33 +161,30 @@ BoundedArray relu(const BoundedArray& x) {
       });
 }
 
-// With Phi(x) = (1 + erf(x / sqrt(2))) / 2 and phi(x) = e^(-x^2 / 2) / sqrt(2 pi):
-//     dx = dy (Phi(x) + x phi(x))
-// With t = tanh(u):
-//     dx = dy ((1 + t) / 2 + x (1 - t^2) / 2 du/dx)
-BoundedArray gelu(const BoundedArray& x, bool tanh_approximation) {
-  using halfgrad::detail::GeluTanh;
-  if (tanh_approximation) {
-    return mapped(
-        x, [](const AnyArithmetic& a, const Bounded& e) { return GeluTanh::reference(a, e); },
-        [](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
-          const BoundedArray z = clamp(in[0], -10, 10), z2 = z * z;
-          const BoundedArray t = tanh(GeluTanh::kScale * z * (1 + GeluTanh::kCubic * z2));
-          const BoundedArray du = GeluTanh::kScale * (1 + 3 * GeluTanh::kCubic * z2);
-          return Inputs{dy * (0.5 * (1 + t) + 0.5 * z * (1 - t * t) * du)};
-        });
-  }
+// dPhi/dx = e^(-x^2 / 2) / sqrt(2 pi)
+BoundedArray normal_cdf(const BoundedArray& x) {
   return mapped(
       x,
       [](const AnyArithmetic& a, const Bounded& e) {
-        return halfgrad::detail::gelu_reference(a, e);
+        return halfgrad::detail::normal_cdf_reference(a, e);
       },
       [](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
-        const BoundedArray& z = in[0];
-        const BoundedArray cdf = 0.5 * (1 + erf(z * (1 / std::numbers::sqrt2)));
-        const BoundedArray density =
-            std::numbers::inv_sqrtpi / std::numbers::sqrt2 * exp(-0.5 * (z * z));
-        return Inputs{dy * (cdf + z * density)};
+        constexpr double kHeight = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+        return Inputs{dy * (kHeight * exp(-0.5 * (in[0] * in[0])))};
+      });
+}
+
+// With t = tanh(u):  dx = dy ((1 + t) / 2 + x (1 - t^2) / 2 du/dx)
+BoundedArray gelu(const BoundedArray& x, bool tanh_approximation) {
+  using halfgrad::detail::GeluTanh;
+  if (!tanh_approximation) return x * normal_cdf(x);
+  return mapped(
+      x, [](const AnyArithmetic& a, const Bounded& e) { return GeluTanh::reference(a, e); },
+      [](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
+        const BoundedArray z = clamp(in[0], -10, 10), z2 = z * z;
+        const BoundedArray t = tanh(GeluTanh::kScale * z * (1 + GeluTanh::kCubic * z2));
+        const BoundedArray du = GeluTanh::kScale * (1 + 3 * GeluTanh::kCubic * z2);
+        return Inputs{dy * (0.5 * (1 + t) + 0.5 * z * (1 - t * t) * du)};
       });
 }
 

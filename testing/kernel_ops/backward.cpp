@@ -65,9 +65,8 @@ BoundedArrays linear_backward(const In& in) {
 // dy (Phi(x) + x phi(x))
 BoundedArrays gelu_backward(const In& in) {
   const BoundedArray& x = in[1];
-  const BoundedArray cdf = 0.5 * (1 + erf(x * (1 / std::numbers::sqrt2)));
   const double height = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  return in[0] * (cdf + x * (height * exp(-0.5 * (x * x))));
+  return in[0] * (normal_cdf(x) + x * (height * exp(-0.5 * (x * x))));
 }
 
 // 1.5 a b + 0.75 c; a kernel may scale a before the product
@@ -98,8 +97,12 @@ KernelOp attention(const char* name, bool is_causal) {
 
 std::vector<KernelOp> backward_ops() {
   const FormulaInput matrix{"m", "k"}, row{"k"}, column = FormulaInput{"m"}.between(0.25, 2);
-  const auto positive = [](std::size_t first) {
-    return [first](std::size_t operand, double x) { return operand == first ? std::fabs(x) : x; };
+  // 1 / sqrt(var + eps) is at most 316 for eps = 1e-5, and 0 for an infinite variance.
+  const auto reciprocal_deviation = [](std::size_t rstd) {
+    return [rstd](std::size_t operand, double x) {
+      if (operand != rstd || std::isnan(x)) return x;
+      return std::isinf(x) ? 0 : std::fmin(std::fabs(x), 316);
+    };
   };
   return {
       kernel_op({.name = "softmax_backward",
@@ -114,14 +117,14 @@ std::vector<KernelOp> backward_ops() {
                  .inputs = {matrix, matrix, {"m"}, column, row},
                  .reference = layer_norm_backward,
                  .least = {0, 0, 1},
-                 .admitted = positive(3),
+                 .admitted = reciprocal_deviation(3),
                  .outputs = {{.name = "dx"}, {.name = "dw"}, {.name = "db"}},
                  .signature = "[m, k], [m, k], [m], [m], [k] -> [m, k], [k], [k]"}),
       kernel_op({.name = "rms_norm_backward",
                  .inputs = {matrix, matrix, column, row},
                  .reference = rms_norm_backward,
                  .least = {0, 0, 1},
-                 .admitted = positive(2),
+                 .admitted = reciprocal_deviation(2),
                  .outputs = {{.name = "dx"}, {.name = "dw"}},
                  .signature = "[m, k], [m, k], [m], [k] -> [m, k], [k]"}),
       kernel_op({.name = "cross_entropy_backward",
