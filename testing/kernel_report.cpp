@@ -155,6 +155,7 @@ std::string to_json(const KernelReport& report) {
   if (report.shrunk) {
     out << ", \"breaks_at_k\": " << report.breaks_at_k()
         << ", \"smallest_case\": {\"fault\": " << json_string(name(report.shrunk->fault))
+        << ", \"message\": " << json_string(report.shrunk->message)
         << ", \"dims\": " << json_of(report.shrunk->dims) << ", \"operands\": ["
         << joined(report.shrunk->operands, [](const Values& x) { return json_of(x); }) << "]}";
   }

@@ -78,7 +78,7 @@ void let_python_interrupt(std::int64_t, std::int64_t) {
   rethrow(error);
 }
 
-/// What Python keeps of a report: whether the kernel passed, the text, JSON and JUnit.
+/// The parts of a report that Python keeps: whether the kernel passed, the text, JSON and JUnit.
 nb::tuple kept(const KernelReport& report) {
   return nb::make_tuple(report.passed(), testing::to_text(report), testing::to_json(report),
                         testing::to_junit({report}));

@@ -98,14 +98,14 @@ void bind_optimizer(nb::module_& optim) {
       .def_prop_ro("name", &Optimizer::name)
       .def(
           "register_step_pre_hook",
-          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer)>& hook) {
+          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer&)>& hook) {
             const auto call = function_calling<void, Optimizer*>(hook);
             return self.register_step_pre_hook([call](Optimizer& optimizer) { call(&optimizer); });
           },
           "hook"_a)
       .def(
           "register_step_post_hook",
-          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer)>& hook) {
+          [](Optimizer& self, const nb::typed<nb::callable, void(Optimizer&)>& hook) {
             const auto call = function_calling<void, Optimizer*>(hook);
             return self.register_step_post_hook([call](Optimizer& optimizer) { call(&optimizer); });
           },
