@@ -37,6 +37,14 @@ def test_a_right_kernel_passes(dtype):
     assert verdict.findings == [] and "passed" in repr(verdict)
 
 
+def test_results_may_be_booleans_and_indices():
+    assert halfgrad.check(lambda a, b: a == b, "eq").passed
+    assert halfgrad.check(lambda a: np.isnan(a), "isnan", dtype="float16").passed
+    assert not halfgrad.check(lambda a, b: a <= b, "eq", dims=FEW).passed
+    largest = halfgrad.check(lambda x: x.argmax(axis=1), "argmax", dims=FEW)
+    assert largest.passed, largest
+
+
 def test_default_sizes_pass_for_softmax():
     halfgrad.check(softmax, "softmax", dtype="float16").assert_ok()
 

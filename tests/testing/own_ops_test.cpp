@@ -113,5 +113,15 @@ TEST(OwnOps, OpsOfTheTableStayWithinTheirBudgets) {
   }
 }
 
+// A limit on the operands does not change indices.
+TEST(OwnOps, LimitedOperandsStayWithinTheirBudgets) {
+  for (const char* op : {"cross_entropy", "gather", "softmax"}) {
+    KernelCheckOptions options{.dtype = kFloat16};
+    options.leniency.max_abs = 1;
+    const KernelReport report = check_kernel(kernel_of(own_composites().at(op)), op, options);
+    EXPECT_TRUE(report.passed()) << to_text(report);
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::testing

@@ -22,7 +22,7 @@ def dtype_name(dtype):
         name = getattr(dtype, "name", None) or str(dtype)
     name = str(name).rsplit(".", 1)[-1]
     short = {"fp64": "float64", "double": "float64", "fp32": "float32", "float": "float32",
-             "fp16": "float16", "half": "float16", "bf16": "bfloat16"}
+             "fp16": "float16", "half": "float16", "bf16": "bfloat16", "bool_": "bool"}
     return short.get(name, name)
 
 

@@ -67,7 +67,8 @@ TEST(Outputs, FindingsNameTheOutput) {
   EXPECT_TRUE(first_message(checked(Mistake::value)).starts_with("element (1) of largest is "));
   const KernelReport unwritten = checked(Mistake::unwritten);
   EXPECT_EQ(unwritten.findings.back().fault, Fault::unwritten) << to_text(unwritten);
-  EXPECT_EQ(unwritten.findings.back().message, "element (1) of largest is left as it was; 1 of 3 elements are");
+  EXPECT_EQ(unwritten.findings.back().message,
+            "element (1) of largest is left as it was; 1 of 3 elements are");
   EXPECT_NE(first_message(checked(Mistake::beyond)).find("of output largest"), std::string::npos);
   const KernelReport crash = checked(Mistake::crash, true);
   EXPECT_EQ(crash.findings[0].fault, Fault::out_of_bounds);
