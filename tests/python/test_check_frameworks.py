@@ -1,5 +1,9 @@
 """halfgrad.check() with arrays of PyTorch, JAX and halfgrad itself."""
 
+import pathlib
+import subprocess
+import sys
+
 import pytest
 
 import halfgrad
@@ -42,3 +46,12 @@ def test_jax(dtype):
     options = {"like": "jax", "dtype": dtype, "dims": FEW, "flush_subnormals": True}
     halfgrad.check(softmax, "softmax", **options).assert_ok()
     assert not halfgrad.check(lambda x: softmax(x) * 2, "softmax", **options)
+
+
+def test_the_example_for_pytorch_ops():
+    pytest.importorskip("torch")
+    script = pathlib.Path(__file__).parents[2] / "examples/python/kernels/pytorch_ops.py"
+    lines = subprocess.run([sys.executable, script, "exp", "prod"], check=True, text=True,
+                           capture_output=True).stdout.splitlines()
+    assert [line.split()[2] == "passed" for line in lines[:8]] == 6 * [True] + 2 * [False]
+    assert lines[8].endswith("2 alarms in 8 checks")
