@@ -1,0 +1,184 @@
+#include <array>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/variant.h>
+
+#include <halfgrad/core/fail.h>
+#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/check.h>
+#include <halfgrad/testing/kernel_formula.h>
+
+/// Formulas of the user in Python, for halfgrad.check(reference=...) and halfgrad.reference.
+namespace halfgrad::python {
+namespace {
+
+using testing::BoundedArray;
+using testing::BoundedArrays;
+using testing::FormulaInput;
+using testing::FormulaSize;
+using testing::KernelFormula;
+using testing::KernelOp;
+using testing::OutputSpec;
+
+using Size = std::variant<std::int64_t, std::string>;
+using Sizes = std::vector<Size>;
+
+std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+
+FormulaSize size_of(const Size& size) {
+  if (const auto* const name = std::get_if<std::string>(&size)) return FormulaSize(*name);
+  const std::int64_t number = std::get<std::int64_t>(size);
+  if (number < 0) detail::fail("inputs", "expected a size of 0 or more, got {}", number);
+  return FormulaSize(number);
+}
+
+FormulaInput input_of(const Sizes& sizes) {
+  std::vector<FormulaSize> all;
+  for (const Size& size : sizes) all.push_back(size_of(size));
+  return FormulaInput(all);
+}
+
+/// An input, or the sizes of one.
+FormulaInput any_input(nb::handle given) {
+  if (nb::isinstance<FormulaInput>(given)) return nb::cast<FormulaInput>(given);
+  Sizes sizes;
+  if (!nb::try_cast(given, sizes)) {
+    detail::fail("inputs", "expected a tuple of sizes, as (\"m\", 4), or hr.input(), got {}",
+                 shown(given));
+  }
+  return input_of(sizes);
+}
+
+OutputSpec output_of(nb::handle given) {
+  if (nb::isinstance<OutputSpec>(given)) return nb::cast<OutputSpec>(given);
+  std::string name;
+  if (!nb::try_cast(given, name)) {
+    detail::fail("outputs", "expected names or hr.output(), got {}", shown(given));
+  }
+  return {.name = name};
+}
+
+BoundedArray result_of(nb::handle result) {
+  if (nb::isinstance<BoundedArray>(result)) return nb::cast<BoundedArray>(result);
+  const std::string text = "reference: expected an Array or a tuple of Arrays as result, got " +
+                           nb::cast<std::string>(result.type().attr("__name__"));
+  throw nb::type_error(text.c_str());
+}
+
+BoundedArrays results_of(nb::handle results) {
+  if (!nb::isinstance<nb::tuple>(results) && !nb::isinstance<nb::list>(results)) {
+    return result_of(results);
+  }
+  std::vector<BoundedArray> all;
+  for (nb::handle result : nb::borrow<nb::object>(results)) all.push_back(result_of(result));
+  return all;
+}
+
+/// The function of Python. Its exceptions end the check and reach the caller as they are.
+auto reference_calling(const nb::callable& function) {
+  return [object = PythonObject(function)](const std::vector<BoundedArray>& operands) {
+    const PythonLock lock;
+    nb::list arguments;
+    for (const BoundedArray& operand : operands) arguments.append(operand);
+    try {
+      return results_of(object.get()(*arguments));
+    } catch (nb::python_error& error) {
+      if (error.matches(PyExc_KeyboardInterrupt)) throw testing::CheckInterrupted();
+      throw;
+    }
+  };
+}
+
+/// The formula of the gradient by one input, or by several: an int or a list of them.
+KernelFormula gradient_of(const KernelFormula& formula, nb::handle given) {
+  std::size_t input = 0;
+  std::vector<std::size_t> inputs;
+  if (nb::try_cast(given, input)) return testing::gradient(formula, input);
+  if (nb::try_cast(given, inputs) && !inputs.empty()) return testing::gradients(formula, inputs);
+  detail::fail("gradient", "expected the number of an input, or several, got {}", shown(given));
+}
+
+/// Refuses an op whose output cannot lie where its first input is.
+void expect_first_input_fits(const KernelOp& op) {
+  const testing::Dims dims{5, 3, 7};
+  const Shape input = op.operands(dims)[0].sizes, output = op.output(dims);
+  if (input == output && op.outputs.empty()) return;
+  detail::fail(op.name, "expected one output of the first input's shape in place, got {} for {}",
+               output, input);
+}
+
+KernelOp formula(const nb::callable& reference, const nb::list& inputs, const std::string& name,
+                 const nb::list& outputs, const nb::object& gradient,
+                 const std::array<std::int64_t, 3>& least, bool exact, bool in_place) {
+  std::vector<FormulaInput> specs;
+  for (nb::handle input : inputs) specs.push_back(any_input(input));
+  KernelFormula stated{.name = name,
+                       .inputs = specs,
+                       .reference = reference_calling(reference),
+                       .least = {least[0], least[1], least[2]}};
+  if (!gradient.is_none()) stated = gradient_of(stated, gradient);
+  stated.exact = exact;
+  stated.may_work_in_place = in_place;
+  if (outputs.size() > 0) stated.outputs.clear();
+  for (nb::handle output : outputs) stated.outputs.push_back(output_of(output));
+  KernelOp op = testing::kernel_op(stated);
+  if (in_place) expect_first_input_fits(op);
+  return op;
+}
+
+void bind_inputs(nb::module_& module) {
+  nb::class_<FormulaInput>(module, "Input", "An operand of a formula.");
+  nb::class_<OutputSpec>(module, "Output", "An output of a formula.");
+  module.def(
+      "input",
+      [](const Sizes& sizes, double low, double high) {
+        return input_of(sizes).between(low, high);
+      },
+      "sizes"_a, nb::kw_only(), "low"_a = -2, "high"_a = 2,
+      "An operand of these sizes, \"m\", \"n\", \"k\" or constants, whose ordinary values lie\n"
+      "between low and high. Hostile values do not. Raises ValueError for another name.");
+  module.def(
+      "indices",
+      [](const Sizes& sizes, const Size& below) {
+        return input_of(sizes).indices_below(size_of(below));
+      },
+      "sizes"_a, "below"_a, "int64 indices from 0 to the size `below` less 1.");
+  module.def(
+      "mask", [](const Sizes& sizes) { return input_of(sizes).booleans(); }, "sizes"_a,
+      "An operand of booleans.");
+  module.def(
+      "output",
+      [](const std::string& name, bool wide) { return OutputSpec{.name = name, .wide = wide}; },
+      "name"_a, nb::kw_only(), "wide"_a = false,
+      "One of several outputs. A wide one is float32 at least, as the logsumexp of an attention.");
+}
+
+}  // namespace
+
+KernelOp op_of(nb::handle op) {
+  if (nb::isinstance<KernelOp>(op)) return nb::cast<KernelOp>(op);
+  std::string name;
+  if (!nb::try_cast(op, name)) {
+    detail::fail("check", "expected the name of an op or a formula, got {}", shown(op));
+  }
+  return testing::kernel_op(name);
+}
+
+void bind_formula(nb::module_& parent) {
+  nb::module_ module = parent.def_submodule("_reference", "The parts of halfgrad.reference.");
+  bind_bounded_arrays(module);
+  bind_inputs(module);
+  nb::class_<KernelOp>(module, "Formula", "An op that a formula defines.")
+      .def_ro("name", &KernelOp::name)
+      .def("__repr__", [](const KernelOp& op) {
+        return "<halfgrad formula " + op.name + ": " + op.signature + ">";
+      });
+  module.def("_formula", &formula, "reference"_a, "inputs"_a, "name"_a, "outputs"_a,
+             "gradient"_a.none(), "least"_a, "exact"_a, "in_place"_a);
+}
+
+}  // namespace halfgrad::python
