@@ -42,8 +42,9 @@ void bind_operators(BoundedClass& array) {
   array.def("__pow__", &testing::pow, nb::is_operator());
   array.def("__abs__", &testing::abs);
   array.def("__bool__", [](const BoundedArray&) -> bool {
-    throw nb::type_error("Array: expected hr.where(condition, a, b) for a choice by an Array, got "
-                         "a use as bool");
+    throw nb::type_error(
+        "Array: expected hr.where(condition, a, b) for a choice by an Array, got "
+        "a use as bool");
   });
   array.attr("__array_ufunc__") = nb::none();  // NumPy's scalars leave operators to the Array
 }
@@ -118,9 +119,10 @@ void bind_choices(BoundedBinder& ops) {
   ops.module.def("constant", &testing::constant, "like"_a, "value"_a,
                  "A constant of the kernel's source code, which the kernel may have to round.");
   ops.function("zeros_like", &testing::zeros_like, "Zeros of x's shape.");
-  ops.module.def("either", &testing::either, "best"_a, "usual"_a,
-                 "Two formulas of one result: a kernel may use either. The value is that of `best`,\n"
-                 "the more exact one. Needed where equal formulas have errors of another size.");
+  ops.module.def(
+      "either", &testing::either, "best"_a, "usual"_a,
+      "Two formulas of one result: a kernel may use either. The value is that of `best`,\n"
+      "the more exact one. Needed where equal formulas have errors of another size.");
   ops.function("stored", &testing::stored,
                "A result that a kernel may store in its output's dtype and load again.");
 }

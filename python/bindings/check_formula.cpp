@@ -1,4 +1,5 @@
 #include <array>
+#include <exception>
 #include <optional>
 #include <string>
 #include <variant>
@@ -157,6 +158,15 @@ void bind_inputs(nb::module_& module) {
       "One of several outputs. A wide one is float32 at least, as the logsumexp of an attention.");
 }
 
+/// Ctrl-C in a reference ends a running check; outside of one it is Python's exception.
+void raise_interrupt(const std::exception_ptr& error, void*) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const testing::CheckInterrupted&) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+  }
+}
+
 }  // namespace
 
 KernelOp op_of(nb::handle op) {
@@ -172,6 +182,7 @@ void bind_formula(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_reference", "The parts of halfgrad.reference.");
   bind_bounded_arrays(module);
   bind_inputs(module);
+  nb::register_exception_translator(&raise_interrupt);
   nb::class_<KernelOp>(module, "Formula", "An op that a formula defines.")
       .def_ro("name", &KernelOp::name)
       .def("__repr__", [](const KernelOp& op) {

@@ -1,5 +1,7 @@
 """halfgrad.check(reference=...): ops that a formula of halfgrad.reference defines."""
 
+import os
+import signal
 import traceback
 
 import numpy as np
@@ -181,6 +183,27 @@ def test_an_exception_of_the_reference_reaches_the_caller():
 
     with pytest.raises(LookupError, match="three rows"):
         halfgrad.check(lambda x: x, reference=fails_later, inputs=[("m", "n")], dims=FEW)
+
+
+@pytest.mark.parametrize("calls", [1, 40])
+def test_control_c_in_the_reference(calls):
+    left = [calls]
+
+    def interrupted(x):
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return hr.relu(x)
+
+    def check():
+        return halfgrad.check(lambda x: x, reference=interrupted, inputs=[("m", "n")])
+
+    if calls == 1:  # before the check begins
+        with pytest.raises(KeyboardInterrupt):
+            check()
+    else:
+        verdict = check()
+        assert "interrupted after" in verdict.report["unfinished"] and verdict.findings
 
 
 @pytest.mark.parametrize("error, reference", [
