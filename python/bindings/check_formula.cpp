@@ -1,16 +1,15 @@
+#include <algorithm>
 #include <array>
 #include <exception>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/variant.h>
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/check.h>
+#include <halfgrad/python/bindings/formula_operands.h>
 #include <halfgrad/testing/kernel_formula.h>
 
 /// Formulas of the user in Python, for halfgrad.check(reference=...) and halfgrad.reference.
@@ -19,49 +18,8 @@ namespace {
 
 using testing::BoundedArray;
 using testing::BoundedArrays;
-using testing::FormulaInput;
-using testing::FormulaSize;
 using testing::KernelFormula;
 using testing::KernelOp;
-using testing::OutputSpec;
-
-using Size = std::variant<std::int64_t, std::string>;
-using Sizes = std::vector<Size>;
-
-std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
-
-FormulaSize size_of(const Size& size) {
-  if (const auto* const name = std::get_if<std::string>(&size)) return FormulaSize(*name);
-  const std::int64_t number = std::get<std::int64_t>(size);
-  if (number < 0) detail::fail("inputs", "expected a size of 0 or more, got {}", number);
-  return FormulaSize(number);
-}
-
-FormulaInput input_of(const Sizes& sizes) {
-  std::vector<FormulaSize> all;
-  for (const Size& size : sizes) all.push_back(size_of(size));
-  return FormulaInput(all);
-}
-
-/// An input, or the sizes of one.
-FormulaInput any_input(nb::handle given) {
-  if (nb::isinstance<FormulaInput>(given)) return nb::cast<FormulaInput>(given);
-  Sizes sizes;
-  if (!nb::try_cast(given, sizes)) {
-    detail::fail("inputs", "expected a tuple of sizes, as (\"m\", 4), or hr.input(), got {}",
-                 shown(given));
-  }
-  return input_of(sizes);
-}
-
-OutputSpec output_of(nb::handle given) {
-  if (nb::isinstance<OutputSpec>(given)) return nb::cast<OutputSpec>(given);
-  std::string name;
-  if (!nb::try_cast(given, name)) {
-    detail::fail("outputs", "expected names or hr.output(), got {}", shown(given));
-  }
-  return {.name = name};
-}
 
 BoundedArray result_of(nb::handle result) {
   if (nb::isinstance<BoundedArray>(result)) return nb::cast<BoundedArray>(result);
@@ -115,12 +73,22 @@ void expect_first_input_fits(const KernelOp& op) {
 KernelOp formula(const nb::callable& reference, const nb::list& inputs, const std::string& name,
                  const nb::list& outputs, const nb::object& gradient,
                  const std::array<std::int64_t, 3>& least, bool exact, bool in_place) {
-  std::vector<FormulaInput> specs;
-  for (nb::handle input : inputs) specs.push_back(any_input(input));
+  std::vector<testing::FormulaInput> specs;
+  std::vector<Admitted> admitted;
+  for (nb::handle input : inputs) {
+    const FormulaOperand operand = operand_of(input);
+    specs.push_back(operand.input);
+    admitted.push_back(operand.admitted);
+  }
   KernelFormula stated{.name = name,
                        .inputs = specs,
                        .reference = reference_calling(reference),
                        .least = {least[0], least[1], least[2]}};
+  if (std::any_of(admitted.begin(), admitted.end(), [](const Admitted& f) { return bool(f); })) {
+    stated.admitted = [admitted](std::size_t operand, double x) {
+      return admitted[operand] ? admitted[operand](x) : x;
+    };
+  }
   if (!gradient.is_none()) stated = gradient_of(stated, gradient);
   stated.exact = exact;
   stated.may_work_in_place = in_place;
@@ -129,33 +97,6 @@ KernelOp formula(const nb::callable& reference, const nb::list& inputs, const st
   KernelOp op = testing::kernel_op(stated);
   if (in_place) expect_first_input_fits(op);
   return op;
-}
-
-void bind_inputs(nb::module_& module) {
-  nb::class_<FormulaInput>(module, "Input", "An operand of a formula.");
-  nb::class_<OutputSpec>(module, "Output", "An output of a formula.");
-  module.def(
-      "input",
-      [](const Sizes& sizes, double low, double high) {
-        return input_of(sizes).between(low, high);
-      },
-      "sizes"_a, nb::kw_only(), "low"_a = -2, "high"_a = 2,
-      "An operand of these sizes, \"m\", \"n\", \"k\" or constants, whose ordinary values lie\n"
-      "between low and high. Hostile values do not. Raises ValueError for another name.");
-  module.def(
-      "indices",
-      [](const Sizes& sizes, const Size& below) {
-        return input_of(sizes).indices_below(size_of(below));
-      },
-      "sizes"_a, "below"_a, "int64 indices from 0 to the size `below` less 1.");
-  module.def(
-      "mask", [](const Sizes& sizes) { return input_of(sizes).booleans(); }, "sizes"_a,
-      "An operand of booleans.");
-  module.def(
-      "output",
-      [](const std::string& name, bool wide) { return OutputSpec{.name = name, .wide = wide}; },
-      "name"_a, nb::kw_only(), "wide"_a = false,
-      "One of several outputs. A wide one is float32 at least, as the logsumexp of an attention.");
 }
 
 /// Ctrl-C in a reference ends a running check; outside of one it is Python's exception.
@@ -181,7 +122,7 @@ KernelOp op_of(nb::handle op) {
 void bind_formula(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_reference", "The parts of halfgrad.reference.");
   bind_bounded_arrays(module);
-  bind_inputs(module);
+  bind_formula_operands(module);
   nb::register_exception_translator(&raise_interrupt);
   nb::class_<KernelOp>(module, "Formula", "An op that a formula defines.")
       .def_ro("name", &KernelOp::name)

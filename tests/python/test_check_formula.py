@@ -158,6 +158,34 @@ def test_ranges_and_constants():
     assert 0.25 <= seen[0] <= 0.5
 
 
+def test_hostile_values_that_an_operand_admits():
+    options = {"reference": lambda v: hr.rsqrt(v + 1e-5), "dims": FEW}
+    seen = []
+
+    def kernel(v):
+        seen.append(v.size == 0 or np.nanmin(v) >= 0)
+        return np.float32(1) / np.sqrt(v + np.float32(1e-5))
+
+    halfgrad.check(kernel, inputs=[hr.input(("m", "k"), admitted=abs)], **options).assert_ok()
+    assert all(seen)
+    with pytest.raises(TypeError, match="expected a number as result of admitted"):
+        halfgrad.check(kernel, inputs=[hr.input(("m", "k"), admitted=str)], **options)
+
+
+def test_elements_that_do_not_matter():
+    def kernel(x, padding, out):
+        out[~padding] = 2 * x[~padding]
+
+    def check(**masked):
+        return halfgrad.check(kernel, reference=lambda x, padding: 2 * x, inputs=[("m", "k"), hr.mask(("m",))],
+                              outputs=[hr.output("rows", **masked)], out=True, dims=FEW)
+
+    check(matters=lambda x, padding: np.broadcast_to(padding[:, None] == 0, x.shape)).assert_ok()
+    assert not check()
+    with pytest.raises(ValueError, match="expected matters to give 1[0-9]+ elements of rows, got [23]"):
+        check(matters=lambda x, padding: padding == 0)
+
+
 def test_in_place_needs_an_output_of_the_first_input():
     def doubles(x, out):
         np.multiply(x, 2, out=out)
