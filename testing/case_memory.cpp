@@ -99,8 +99,9 @@ void CaseMemory::load(const std::vector<Values>& operands, std::uint8_t poison) 
     inputs_[i].set_bytes(given_.back());
   }
   matters_.clear();
-  for (const OutputSpec& output : op_.outputs) {
-    matters_.push_back(output.matters ? output.matters(operands) : std::vector<bool>());
+  for (std::size_t i = 0; i < op_.outputs.size(); ++i) {
+    const auto count = static_cast<std::size_t>(output(i).view().numel());
+    matters_.push_back(elements_that_matter(op_, i, operands, count));
   }
 }
 

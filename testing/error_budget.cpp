@@ -52,14 +52,13 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
   const std::vector<Bounded> results = op.bounded(operands, accumulate, output, leniency);
   std::size_t first = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, op.outputs.size()); ++i) {
-    const std::size_t end = i < counts.size() ? first + counts[i] : results.size();
+    const std::size_t end =
+        std::min(i < counts.size() ? first + counts[i] : results.size(), results.size());
     const Storage storage(op, accumulate, output_dtype(op, i, output), leniency);
-    const bool masked = i < op.outputs.size() && op.outputs[i].matters;
-    const std::vector<bool> matters =
-        masked ? op.outputs[i].matters(operands) : std::vector<bool>();
-    for (std::size_t at = first; at < std::min(end, results.size()); ++at) {
+    const std::vector<bool> matters = elements_that_matter(op, i, operands, end - first);
+    for (std::size_t at = first; at < end; ++at) {
       storage.add(results[at], budget);
-      if (masked && !matters[at - first]) budget.allowed.back() = kInfinity;
+      if (!matters.empty() && !matters[at - first]) budget.allowed.back() = kInfinity;
     }
     first = end;
   }

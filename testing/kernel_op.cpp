@@ -158,6 +158,17 @@ std::string of_output(const KernelOp& op, std::size_t output) {
   return output < op.outputs.size() ? " of " + op.outputs[output].name : std::string();
 }
 
+std::vector<bool> elements_that_matter(const KernelOp& op, std::size_t output,
+                                       const std::vector<Values>& operands, std::size_t count) {
+  if (output >= op.outputs.size() || !op.outputs[output].matters) return {};
+  std::vector<bool> matters = op.outputs[output].matters(operands);
+  if (matters.size() != count) {
+    halfgrad::detail::fail(op.name, "expected matters to give {} elements{}, got {}", count,
+                           of_output(op, output), matters.size());
+  }
+  return matters;
+}
+
 void expect_dims(const KernelOp& op, const Dims& dims) {
   const auto& [m, n, k] = op.least;
   if (dims.m >= m && dims.n >= n && dims.k >= k) return expect_memory(op, dims);

@@ -115,6 +115,11 @@ DType output_dtype(const KernelOp& op, std::size_t output, DType first);
 /// For messages: " of dx"; empty for an op with one output.
 std::string of_output(const KernelOp& op, std::size_t output);
 
+/// The elements of an output that matter; empty if all do. Throws std::invalid_argument unless
+/// `matters` gives `count` of them.
+std::vector<bool> elements_that_matter(const KernelOp& op, std::size_t output,
+                                       const std::vector<Values>& operands, std::size_t count);
+
 /// Throws std::invalid_argument for dims that are negative, below op.least, or so large that a
 /// check would not fit in this machine's memory.
 void expect_dims(const KernelOp& op, const Dims& dims);

@@ -34,14 +34,17 @@ using testing::KernelReport;
   throw std::runtime_error(type == "KernelRaised" ? text : type + ": " + text);
 }
 
-/// A kernel that calls function(inputs, output) with Tensors that share the arrays' memory.
+/// A kernel that calls function(inputs, outputs) with Tensors that share the arrays' memory.
 Kernel kernel_of(const PythonObject& function) {
-  return [function](const std::vector<Array>& inputs, const Array& output) {
+  return [function](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
     const nb::gil_scoped_acquire lock;
+    const auto tensors = [](const std::vector<Array>& arrays) {
+      nb::list all;
+      for (const Array& array : arrays) all.append(Tensor(array));
+      return all;
+    };
     try {
-      nb::list arguments;
-      for (const Array& input : inputs) arguments.append(Tensor(input));
-      function.get()(arguments, Tensor(output));
+      function.get()(tensors(inputs), tensors(outputs));
     } catch (nb::python_error& error) {
       rethrow(error);
     }
@@ -84,14 +87,15 @@ nb::tuple kept(const KernelReport& report) {
                         testing::to_junit({report}));
 }
 
-nb::tuple check(nb::callable function, const std::string& op, const nb::dict& given,
+nb::tuple check(nb::callable function, nb::handle name_or_formula, const nb::dict& given,
                 std::optional<double> timeout) {
+  const testing::KernelOp op = op_of(name_or_formula);
   KernelCheckOptions options = check_options(given);
   options.progress = let_python_interrupt;
   const Kernel kernel = kernel_of(PythonObject(std::move(function)));
   const auto report = [&] {
     const nb::gil_scoped_release others_run;
-    return testing::check_kernel(timeout ? isolated(kernel, *timeout) : kernel, op, options);
+    return testing::check_op(timeout ? isolated(kernel, *timeout) : kernel, op, options);
   };
   return kept(report());
 }
@@ -155,8 +159,8 @@ struct ListedCase {
   }
 };
 
-std::vector<ListedCase> cases(const std::string& name, const nb::dict& given) {
-  const auto op = std::make_shared<const testing::KernelOp>(testing::kernel_op(name));
+std::vector<ListedCase> cases(nb::handle name_or_formula, const nb::dict& given) {
+  const auto op = std::make_shared<const testing::KernelOp>(op_of(name_or_formula));
   const KernelCheckOptions options = check_options(given);
   std::vector<ListedCase> all;
   for (const testing::KernelCase& place : testing::listed_cases(*op, options)) {

@@ -16,6 +16,13 @@ testing::KernelCheckOptions check_options(const nanobind::dict& given);
 /// The dtype of that name. Throws std::invalid_argument for a name that is not known.
 DType dtype_named(const std::string& wanted);
 
+/// The op of that name, or a formula of Python. Throws std::invalid_argument for another object.
+testing::KernelOp op_of(nanobind::handle op);
+
+/// Adds halfgrad.reference to the module: its arrays, and the formulas that they compute.
+void bind_bounded_arrays(nanobind::module_& module);
+void bind_formula(nanobind::module_& module);
+
 /// Adds the parts of halfgrad.check() to the module.
 void bind_check(nanobind::module_& module);
 

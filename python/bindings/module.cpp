@@ -52,5 +52,6 @@ NB_MODULE(_halfgrad, module) {
   python::bind_data(module);
   python::bind_io(module);
   python::bind_check(module);
+  python::bind_formula(module);
   module.attr("__all__") = public_names(module);
 }

@@ -5,7 +5,7 @@
 >>> x.square().sum().backward()
 """
 
-from . import amp, autograd, data, io, nn, optim, utils
+from . import amp, autograd, data, io, nn, optim, reference, utils
 from ._halfgrad import *  # noqa: F401,F403: every op and class of the C++ library
 from ._halfgrad import bool_, cuda, float16, float32, float64, int32, int64
 from .amp import autocast

@@ -31,7 +31,7 @@ def _bfloat16():
     import numpy
     if importlib.util.find_spec("ml_dtypes") is None:
         return numpy.dtype(numpy.uint16)
-    import ml_dtypes
+    import ml_dtypes  # type: ignore[import-not-found]
     return numpy.dtype(ml_dtypes.bfloat16)
 
 
@@ -47,13 +47,13 @@ def present(tensor, like):
     if like == "triton":
         return TritonArray(checking.numpy_bits(tensor))
     if like == "torch":
-        import torch
+        import torch  # type: ignore[import-not-found]
         return torch.from_dlpack(tensor)
     if like == "jax":
-        import jax
+        import jax  # type: ignore[import-not-found]
         return jax.dlpack.from_dlpack(tensor)
     if like == "cupy":
-        import cupy
+        import cupy  # type: ignore[import-not-found]
         return cupy.from_dlpack(tensor)
     return tensor
 
@@ -90,6 +90,17 @@ def store(result, output, like):
         present(output, like).copy_(result)
     else:
         present(output, like)[...] = result
+
+
+def store_all(results, outputs, like):
+    """Copies what a kernel returned into its outputs: an array, or a tuple of several."""
+    if len(outputs) == 1:
+        return store(results, outputs[0], like)
+    if not isinstance(results, (tuple, list)) or len(results) != len(outputs):
+        got = len(results) if isinstance(results, (tuple, list)) else type(results).__name__
+        raise TypeError(f"the kernel returned {got}; expected a tuple of {len(outputs)} arrays")
+    for result, output in zip(results, outputs):
+        store(result, output, like)
 
 
 def tensor_of_output(array, dtype):

@@ -11,9 +11,10 @@ from ._verdict import Verdict
 class Case:
     """One set of hostile inputs with the exact result and its error budget."""
 
-    def __init__(self, case, like):
+    def __init__(self, case, like, is_formula):
         self._case = case
         self._like = like
+        self._is_formula = is_formula
 
     def __repr__(self):
         m, n, k = self.dims
@@ -62,7 +63,8 @@ class Case:
 
         Raises ValueError for another shape or dtype than that of the op's result.
         """
-        return Verdict(*self._case.judge(tensor_of_output(output, self._case.output_dtype)))
+        result = self._case.judge(tensor_of_output(output, self._case.output_dtype))
+        return Verdict(*result, is_formula=self._is_formula)
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
@@ -70,7 +72,7 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
           empty=True):
     """Yields the cases of a check of that op, one Case for each size and kind of inputs.
 
-    The options are those of check(). Inputs are arrays of the package `like`.
+    `op` is a name, or what halfgrad.reference.formula() returned. The options are those of check(). Inputs are arrays of the package `like`.
     """
     if like not in LIKES:
         raise ValueError(f"cases: expected like to be one of {', '.join(LIKES)}, got {like}")
@@ -78,4 +80,4 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
         "dtype": dtype, "output": output, "accumulate": accumulate, "dims": dims, "seed": seed,
         "without": without, "flush_subnormals": flush_subnormals, "any_nan": any_nan,
         "max_abs": max_abs, "empty": empty})
-    return (Case(case, like) for case in checking.cases(op, options))
+    return (Case(case, like, not isinstance(op, str)) for case in checking.cases(op, options))

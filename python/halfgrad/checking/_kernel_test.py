@@ -11,7 +11,7 @@ class KernelTest:
         self.op = op
         self.dtypes = dtypes
         self.options = options
-        self.__name__ = getattr(fn, "__name__", op)
+        self.__name__ = getattr(fn, "__name__", str(op))
         self.__doc__ = fn.__doc__
         self.__wrapped__ = fn
 
@@ -23,10 +23,11 @@ class KernelTest:
         return check(self.fn, self.op, dtype=dtype or self.dtypes[0], **{**self.options, **options})
 
 
-def kernel_test(op, *, dtype="float32", **options):
+def kernel_test(op=None, *, dtype="float32", **options):
     """Makes a test of pytest from a kernel: one test for each dtype, which fails with the report.
 
-    `dtype` is one dtype or a list of them; the options are those of halfgrad.check().
+    `dtype` is one dtype or a list of them; the op and the options are those of halfgrad.check(),
+    reference= and inputs= in place of a name among them.
 
     >>> @kernel_test("softmax", dtype=["float32", "float16"])
     ... def softmax(x):

@@ -3,7 +3,8 @@
 import traceback
 
 from .._halfgrad import _checking as checking
-from ._arrays import LIKES, dtype_name, present, store
+from ._arrays import LIKES, dtype_name, present, store_all
+from ._formula import chosen_op
 from ._verdict import Verdict
 
 
@@ -21,18 +22,19 @@ def _trace(error):
 
 
 def _adapted(fn, like, out):
-    """The function as the checker calls it: with tensors of halfgrad, of which the last is written."""
+    """The function as the checker calls it: with two lists of halfgrad's tensors."""
 
     import numpy
 
-    def call(inputs, output):
+    def call(inputs, outputs):
         arrays = [present(x, like) for x in inputs]
         try:
             with numpy.errstate(all="ignore"):  # overflow is what hostile inputs are for
                 if out:
-                    fn(*arrays, out=present(output, like))
+                    into = tuple(present(y, like) for y in outputs)
+                    fn(*arrays, out=into if len(into) > 1 else into[0])
                 else:
-                    store(fn(*arrays), output, like)
+                    store_all(fn(*arrays), outputs, like)
         except Exception as error:
             raise KernelRaised(_trace(error)) from None
 
@@ -50,17 +52,23 @@ def options_of(given):
     return {name: value for name, value in options.items() if value is not None}
 
 
-def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
+def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=None, name=None,
+          least=(0, 0, 0), exact=False, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
           layouts=None, dims=None, seed=0, without=(), flush_subnormals=False, any_nan=False,
           max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
           stop_at_first=False, isolate=False, timeout=60.0):
-    """Compares a kernel with the op of that name, on hostile inputs, within an error budget.
+    """Compares a kernel with an op or a formula, on hostile inputs, within an error budget.
+
+    `op` is the name of an op, or what halfgrad.reference.formula() returned. With reference= and
+    inputs= instead of it the kernel is checked against that formula; outputs, gradient, name, least
+    and exact are those of halfgrad.reference.formula().
 
     `fn(*inputs)` returns an array, or with out=True `fn(*inputs, out=output)` fills one. The inputs
     are arrays of the package `like`: "numpy", "torch", "jax", "cupy", "halfgrad", or "triton" for
     Triton's interpreter on the CPU without PyTorch. They share the checker's memory, so that their
     layouts and the guards around them are real. In NumPy bfloat16 is ml_dtypes.bfloat16 if
-    ml_dtypes is installed, else its bits as uint16.
+    ml_dtypes is installed, else its bits as uint16. A kernel with several outputs returns a tuple of
+    arrays, or gets one as `out`.
 
     dtype, output, accumulate: dtypes of the operands, of the result, and of intermediate results
         ("tf32" for products of factors with 11 bits); by default those of the op.
@@ -75,9 +83,12 @@ def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", a
     isolate: runs fn in a process of its own, made by fork(): a crash, exit() or a call longer than
         `timeout` seconds is a finding, and inputs can only be read. For device="cpu".
 
-    Returns a Verdict. An exception of fn is a finding with its traceback; Ctrl-C ends the check with
-    what was found until then. Raises ValueError for an unknown op, dtype or option's value.
+    Returns a Verdict. An exception of fn is a finding with its traceback, one of the reference is
+    raised; Ctrl-C ends the check with what was found until then. Raises ValueError for an unknown
+    op, dtype or option's value.
     """
+    op = chosen_op(op, reference, inputs=inputs, outputs=outputs, gradient=gradient, name=name,
+                   least=least, exact=exact, may_work_in_place=in_place)
     if like not in LIKES:
         raise ValueError(f"check: expected like to be one of {', '.join(LIKES)}, got {like}")
     if like == "triton" and not out:
@@ -92,4 +103,5 @@ def check(fn, op, *, dtype="float32", output=None, device="cpu", like="numpy", a
         "flush_subnormals": flush_subnormals, "any_nan": any_nan, "max_abs": max_abs,
         "empty": empty,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
-    return Verdict(*checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None))
+    result = checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None)
+    return Verdict(*result, is_formula=not isinstance(op, str))

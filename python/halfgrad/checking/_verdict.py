@@ -16,7 +16,7 @@ class Finding:
     message: str
     case: str
     cases: int
-    places: dict = None
+    places: dict | None = None
 
     @property
     def pattern(self):
@@ -27,9 +27,10 @@ class Finding:
 class Verdict:
     """The result of halfgrad.check() and Case.judge(). It is true if the kernel passed."""
 
-    def __init__(self, passed, text, document, junit):
+    def __init__(self, passed, text, document, junit, is_formula=False):
         self.passed = passed  #: no fault was found, an element was judged, and no case is missing
         self.report = json.loads(document)
+        self._is_formula = is_formula
         self._text, self._json, self._junit = text.rstrip(), document, junit
         self.findings = [Finding(**finding) for finding in self.report["findings"]]
 
@@ -55,8 +56,11 @@ class Verdict:
     def save_case(self, path):
         """Writes the smallest failing case to a .safetensors file, which halfgrad-check --values reads.
 
-        Raises ValueError if there is none.
+        Raises ValueError if there is none, or if the op is a formula, which the file cannot name.
         """
+        if self._is_formula:
+            raise ValueError(f"save_case: expected an op with a name, got the formula {self.report['op']}; "
+                             "its smallest case is report['smallest_case']")
         if "smallest_case" not in self.report:
             raise ValueError("save_case: expected a smallest failing case, got none")
         checking.save_smallest(str(path), self.report)

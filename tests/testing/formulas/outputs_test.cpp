@@ -111,6 +111,17 @@ TEST(Outputs, ElementsThatDoNotMatterMayStayUnwritten) {
   EXPECT_FALSE(check_kernel(kernel, formula(false), {.shrink = false}).passed());
 }
 
+TEST(Outputs, CountOfElementsThatMatterIsThatOfTheOutput) {
+  const KernelFormula doubled{.name = "doubled",
+                              .inputs = {{"m"}},
+                              .reference = [](const In& x) { return 2 * x[0]; },
+                              .outputs = {{.name = "y", .matters = [](const std::vector<Values>&) {
+                                             return std::vector{true};
+                                           }}}};
+  const auto kernel = [](const Arrays&, const Array&) {};
+  EXPECT_THROW(check_kernel(kernel, doubled, {.dims = {{5, 1, 1}}}), std::invalid_argument);
+}
+
 // A wide output is float32 beside outputs of 16 bits.
 TEST(Outputs, WideOutputIsStoredInFloat32) {
   KernelFormula wide = sum_and_largest();
