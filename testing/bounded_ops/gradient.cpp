@@ -22,7 +22,7 @@ class Steps {
     for (const BoundedArray& input : node->inputs) add(input);
     arrays_.push_back(y);
   }
-  const std::vector<BoundedArray>& arrays() const { return arrays_; }
+  std::vector<BoundedArray> results_first() const { return {arrays_.rbegin(), arrays_.rend()}; }
 
  private:
   std::set<const BoundedNode*> seen_;
@@ -70,11 +70,11 @@ std::vector<BoundedArray> gradient(const BoundedArrays& y,
     steps.add(y[i]);
     gradients.add(y[i], cotangents[i]);
   }
-  for (auto step = steps.arrays().rbegin(); step != steps.arrays().rend(); ++step) {
-    const BoundedNode& node = *Recorder::node(*step);
-    const BoundedArray dy = gradients.of(*step);
+  for (const BoundedArray& step : steps.results_first()) {
+    const BoundedNode& node = *Recorder::node(step);
+    const BoundedArray dy = gradients.of(step);
     if (!dy.defined() || !node.vjp) continue;
-    const Inputs from = node.vjp(node.inputs, *step, dy);
+    const Inputs from = node.vjp(node.inputs, step, dy);
     for (std::size_t i = 0; i < from.size(); ++i) gradients.add(node.inputs[i], from[i]);
   }
   std::vector<BoundedArray> result;

@@ -23,19 +23,22 @@ std::vector<std::size_t> positions(const char* op, const Shape& sizes, std::int6
   const Shape strides = contiguous_strides(sizes);
   std::vector<std::size_t> found;
   found.reserve(index.elements().size());
-  Shape at = sizes;
-  for (int d = 0; d < at.size(); ++d) at[d] = 0;
+  std::vector<std::int64_t> at(static_cast<std::size_t>(sizes.size()), 0);
   for (const Bounded& element : index.elements()) {
     const double i = element.value;
     if (!(i >= 0 && i < static_cast<double>(sizes[along]) && i == std::floor(i))) {
       fail(op, "expected whole indices from 0 to {}, got {}", sizes[along] - 1, i);
     }
     std::int64_t position = 0;
-    for (int d = 0; d < at.size(); ++d) {
-      position += (d == along ? static_cast<std::int64_t>(i) : at[d]) * strides[d];
+    for (int d = 0; d < sizes.size(); ++d) {
+      const std::int64_t here = at[static_cast<std::size_t>(d)];
+      position += (d == along ? static_cast<std::int64_t>(i) : here) * strides[d];
     }
     found.push_back(static_cast<std::size_t>(position));
-    for (int d = at.size() - 1; d >= 0 && ++at[d] == index.size(d); --d) at[d] = 0;
+    for (std::size_t d = at.size(); d > 0 && ++at[d - 1] == index.sizes()[static_cast<int>(d - 1)];
+         --d) {
+      at[d - 1] = 0;
+    }
   }
   return found;
 }
