@@ -80,8 +80,8 @@ class RanOps : public detail::OpObserver {
 std::set<std::string> ops_of_a_step() {
   auto model = nn::Sequential(nn::Linear(784, 512), nn::ReLU(), nn::Linear(512, 10));
   amp::GradScaler scaler;
-  const Tensor x = zeros({4, 784});
-  const Tensor y = zeros({4}, kLong);
+  const Tensor x = halfgrad::zeros({4, 784});
+  const Tensor y = halfgrad::zeros({4}, kLong);
   const RanOps observer;
   Tensor loss;
   {
