@@ -24,8 +24,8 @@ def cumsum(x):
 
 
 def main():
-    verdict = halfgrad.check(cumsum, "cumsum", dims=[(12, 1, 53)], without=["specials"])
-    picture = verdict._repr_html_()
+    checked = halfgrad.check(cumsum, "cumsum", dims=[(12, 1, 53)], without=["specials"])
+    picture = checked._repr_html_()
     if sys.argv[1:] != ["--check"]:
         PICTURE.write_text(picture, encoding="utf-8")
     elif PICTURE.read_text(encoding="utf-8") != picture:

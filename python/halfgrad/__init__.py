@@ -17,4 +17,4 @@ half, float, double = float16, float32, float64
 int, long = int32, int64
 bool = bool_
 
-from .checking import Case, Verdict, cases, check, kernel_test, write_junit  # noqa: E402
+from .checking import Case, KernelReport, cases, check, kernel_test, write_junit  # noqa: E402

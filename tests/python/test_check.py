@@ -1,4 +1,4 @@
-"""halfgrad.check(), its verdict, and halfgrad.cases()."""
+"""halfgrad.check(), its report, and halfgrad.cases()."""
 
 import json
 import os
@@ -28,13 +28,13 @@ def forgets_the_second_tile(x):
 
 @pytest.mark.parametrize("dtype", ["float32", "fp16", np.float64, "bfloat16", halfgrad.float16])
 def test_a_right_kernel_passes(dtype):
-    verdict = halfgrad.check(lambda a, b: a + b, "add", dtype=dtype)
-    if verdict.report["dtype"] == "bfloat16" and "ml_dtypes" not in sys.modules:
-        assert not verdict.passed  # sums of the bits
+    checked = halfgrad.check(lambda a, b: a + b, "add", dtype=dtype)
+    if checked.report["dtype"] == "bfloat16" and "ml_dtypes" not in sys.modules:
+        assert not checked.passed  # sums of the bits
         return
-    assert verdict.passed and verdict, verdict
-    verdict.assert_ok()
-    assert verdict.findings == [] and "passed" in repr(verdict)
+    assert checked.passed and checked, checked
+    checked.assert_ok()
+    assert checked.findings == [] and "passed" in repr(checked)
 
 
 def test_results_may_be_booleans_and_indices():
@@ -50,15 +50,15 @@ def test_default_sizes_pass_for_softmax():
 
 
 def test_wrong_elements_are_named():
-    verdict = halfgrad.check(forgets_the_second_tile, "softmax")
-    assert not verdict.passed and not verdict
-    (finding,) = verdict.findings
+    checked = halfgrad.check(forgets_the_second_tile, "softmax")
+    assert not checked.passed and not checked
+    (finding,) = checked.findings
     assert finding.fault == "wrong value"
     assert finding.pattern.startswith("columns 32 and above")
-    assert "columns 32 and above" in repr(verdict)
+    assert "columns 32 and above" in repr(checked)
     with pytest.raises(AssertionError, match="columns 32 and above"):
-        verdict.assert_ok()
-    assert json.loads(verdict.to_json())["schema_version"] == 1
+        checked.assert_ok()
+    assert json.loads(checked.to_json())["schema_version"] == 1
     worst = finding.places["worst"][0]
     assert worst["index"][1] >= 32 and worst["got"] == 0 and worst["used"] != 0
 
@@ -143,9 +143,9 @@ def test_control_c_ends_the_check_with_what_was_found():
             os.kill(os.getpid(), signal.SIGINT)
         return forgets_the_second_tile(x)
 
-    verdict = halfgrad.check(interrupted, "softmax", dims=FEW)
-    assert not verdict.passed and "interrupted after" in verdict.report["unfinished"]
-    assert verdict.findings[0].pattern.startswith("columns 32 and above")
+    checked = halfgrad.check(interrupted, "softmax", dims=FEW)
+    assert not checked.passed and "interrupted after" in checked.report["unfinished"]
+    assert checked.findings[0].pattern.startswith("columns 32 and above")
 
     calls.clear()
     right = halfgrad.check(lambda a, b: interrupted(a) * 0 + a + b, "add")
@@ -165,8 +165,8 @@ def test_isolated_kernels_crash_and_hang_in_their_own_process():
         return x
 
     def finding(kernel):
-        verdict = halfgrad.check(kernel, "softmax", dims=FEW, isolate=True, timeout=1, shrink=False)
-        return verdict.findings[0]
+        checked = halfgrad.check(kernel, "softmax", dims=FEW, isolate=True, timeout=1, shrink=False)
+        return checked.findings[0]
 
     assert (finding(ends).fault, finding(ends).message) == ("crashed", "the kernel called exit(0)")
     assert finding(hangs).fault == "hung"
@@ -200,8 +200,8 @@ def test_wrong_options_are_refused(options):
 
 def test_the_smallest_case_can_be_saved(tmp_path):
     path = tmp_path / "smallest.safetensors"
-    verdict = halfgrad.check(forgets_the_second_tile, "softmax")
-    verdict.save_case(path)
+    checked = halfgrad.check(forgets_the_second_tile, "softmax")
+    checked.save_case(path)
     header = path.read_bytes()[8:]
     assert b'"input0"' in header and b'"expected"' in header and b'"op":"softmax"' in header
     with pytest.raises(ValueError, match="smallest failing case"):
@@ -209,12 +209,12 @@ def test_the_smallest_case_can_be_saved(tmp_path):
 
 
 def test_results_can_be_pickled():
-    verdict = halfgrad.check(forgets_the_second_tile, "softmax", dims=FEW)
-    copy = pickle.loads(pickle.dumps(verdict))
-    assert repr(copy) == repr(verdict) and copy.findings == verdict.findings and not copy
+    checked = halfgrad.check(forgets_the_second_tile, "softmax", dims=FEW)
+    copy = pickle.loads(pickle.dumps(checked))
+    assert repr(copy) == repr(checked) and copy.findings == checked.findings and not copy
 
 
-def test_verdicts_as_junit(tmp_path):
+def test_reports_as_junit(tmp_path):
     path = tmp_path / "junit.xml"
     halfgrad.write_junit(path, [halfgrad.check(softmax, "softmax", dims=FEW),
                                 halfgrad.check(forgets_the_second_tile, "softmax")])
@@ -233,8 +233,8 @@ def test_cases_judge_outputs_from_elsewhere(dtype):
             right = right.astype(dtype)
         assert len(case.inputs) == 1 and case.inputs[0].shape == case.expected.shape
         assert case.budget.shape == case.expected.shape and case.seed == 3
-        verdict = case.judge(right)
-        assert not any(f.fault == "wrong value" for f in verdict.findings), verdict
+        checked = case.judge(right)
+        assert not any(f.fault == "wrong value" for f in checked.findings), checked
         wrong = right.copy()
         wrong[0, -1] = 77
         if case.kind == "normal":

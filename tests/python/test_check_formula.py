@@ -31,18 +31,18 @@ def forgets_the_bias_of_column_3(x, w, b):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_a_fused_kernel_passes(dtype):
-    verdict = halfgrad.check(fused, reference=linear_relu, inputs=LINEAR, dtype=dtype, stop_at_first=True)
-    verdict.assert_ok()
-    assert verdict.report["op"] == "linear_relu" and verdict.report["budget_used"] > 0
+    checked = halfgrad.check(fused, reference=linear_relu, inputs=LINEAR, dtype=dtype, stop_at_first=True)
+    checked.assert_ok()
+    assert checked.report["op"] == "linear_relu" and checked.report["budget_used"] > 0
 
 
 def test_a_wrong_column_is_named():
-    verdict = halfgrad.check(forgets_the_bias_of_column_3, reference=linear_relu, inputs=LINEAR, dims=FEW)
-    assert [finding.fault for finding in verdict.findings] == ["wrong value"]
-    assert verdict.findings[0].places["worst"][0]["index"][1] == 3
-    assert "smallest_case" in verdict.report
+    checked = halfgrad.check(forgets_the_bias_of_column_3, reference=linear_relu, inputs=LINEAR, dims=FEW)
+    assert [finding.fault for finding in checked.findings] == ["wrong value"]
+    assert checked.findings[0].places["worst"][0]["index"][1] == 3
+    assert "smallest_case" in checked.report
     with pytest.raises(ValueError, match="the formula linear_relu"):
-        verdict.save_case("never.safetensors")
+        checked.save_case("never.safetensors")
 
 
 def test_the_budget_of_a_formula_is_that_of_the_named_op():
@@ -88,9 +88,9 @@ def square_backward(x, dy):
 
 def test_the_gradient_by_one_input():
     options = {"reference": lambda x: x * x, "inputs": [("m", "n")], "gradient": 0, "dims": FEW}
-    verdict = halfgrad.check(square_backward, name="square", **options)
-    verdict.assert_ok()
-    assert verdict.report["op"] == "square_backward"
+    checked = halfgrad.check(square_backward, name="square", **options)
+    checked.assert_ok()
+    assert checked.report["op"] == "square_backward"
     assert not halfgrad.check(lambda x, dy: x * dy, **options)
 
 
@@ -230,8 +230,8 @@ def test_control_c_in_the_reference(calls):
         with pytest.raises(KeyboardInterrupt):
             check()
     else:
-        verdict = check()
-        assert "interrupted after" in verdict.report["unfinished"] and verdict.findings
+        checked = check()
+        assert "interrupted after" in checked.report["unfinished"] and checked.findings
 
 
 @pytest.mark.parametrize("error, reference", [

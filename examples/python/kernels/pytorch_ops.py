@@ -53,10 +53,10 @@ def main(names):
     checks = alarms = 0
     for op in names or sorted(OPS):
         for dtype in DTYPES:
-            verdict = check(op, dtype)
+            checked = check(op, dtype)
             checks += 1
-            alarms += not verdict.passed
-            text = "passed" if verdict.passed else verdict.findings[0].message.split("\n")[0]
+            alarms += not checked.passed
+            text = "passed" if checked.passed else checked.findings[0].message.split("\n")[0]
             print(f"{op:32} {dtype:8} {text}", flush=True)
     print(f"PyTorch {torch.__version__}: {alarms} alarms in {checks} checks")
 

@@ -8,6 +8,6 @@ add, float16 -> float16, accumulated in float32: passed, ...
 from ._cases import Case, cases
 from ._kernel_test import KernelTest, kernel_test
 from ._run import check
-from ._verdict import Finding, Verdict, write_junit
+from ._kernel_report import Finding, KernelReport, write_junit
 
-__all__ = ["Case", "Finding", "KernelTest", "Verdict", "cases", "check", "kernel_test", "write_junit"]
+__all__ = ["Case", "Finding", "KernelTest", "KernelReport", "cases", "check", "kernel_test", "write_junit"]

@@ -5,7 +5,7 @@ import functools
 from .._halfgrad import _checking as checking
 from ._arrays import LIKES, present, tensor_of_output
 from ._run import options_of
-from ._verdict import Verdict
+from ._kernel_report import KernelReport
 
 
 class Case:
@@ -59,12 +59,12 @@ class Case:
         return self._budget[1]
 
     def judge(self, output):
-        """Compares an output with the expected one. Returns a Verdict.
+        """Compares an output with the expected one. Returns a KernelReport.
 
         Raises ValueError for another shape or dtype than that of the op's result.
         """
         result = self._case.judge(tensor_of_output(output, self._case.output_dtype))
-        return Verdict(*result, is_formula=self._is_formula)
+        return KernelReport(*result, is_formula=self._is_formula)
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,

@@ -19,7 +19,7 @@ class KernelTest:
         return self.fn(*args, **kwargs)
 
     def check(self, dtype=None, **options):
-        """Returns the Verdict for one dtype, by default the first."""
+        """Returns the KernelReport for one dtype, by default the first."""
         return check(self.fn, self.op, dtype=dtype or self.dtypes[0], **{**self.options, **options})
 
 

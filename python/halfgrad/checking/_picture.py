@@ -118,7 +118,7 @@ def _worst(page, places, x, y):
 
 
 def report_svg(report):
-    """The picture of a report, the dictionary that Verdict.report holds. Its text is the same on every machine."""
+    """The picture of a report, the dictionary that KernelReport.report holds. Its text is the same on every machine."""
     page = _Page()
     _title(page, report)
     top = _findings(page, report, 56) + 34

@@ -5,7 +5,7 @@ import traceback
 from .._halfgrad import _checking as checking
 from ._arrays import LIKES, dtype_name, present, store_all
 from ._formula import chosen_op
-from ._verdict import Verdict
+from ._kernel_report import KernelReport
 
 
 class KernelRaised(Exception):
@@ -83,7 +83,7 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
     isolate: runs fn in a process of its own, made by fork(): a crash, exit() or a call longer than
         `timeout` seconds is a finding, and inputs can only be read. For device="cpu".
 
-    Returns a Verdict. An exception of fn is a finding with its traceback, one of the reference is
+    Returns a KernelReport. An exception of fn is a finding with its traceback, one of the reference is
     raised; Ctrl-C ends the check with what was found until then. Raises ValueError for an unknown
     op, dtype or option's value.
     """
@@ -104,4 +104,4 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
         "empty": empty,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
     result = checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None)
-    return Verdict(*result, is_formula=not isinstance(op, str))
+    return KernelReport(*result, is_formula=not isinstance(op, str))

@@ -24,7 +24,7 @@ class Finding:
         return self.places["pattern"] if self.places else ""
 
 
-class Verdict:
+class KernelReport:
     """The result of halfgrad.check() and Case.judge(). It is true if the kernel passed."""
 
     def __init__(self, passed, text, document, junit, is_formula=False):
@@ -66,9 +66,9 @@ class Verdict:
         checking.save_smallest(str(path), self.report)
 
 
-def write_junit(path, verdicts):
-    """Writes a JUnit document with a test case for each verdict."""
-    suites = [ElementTree.fromstring(verdict._junit) for verdict in verdicts]
+def write_junit(path, reports):
+    """Writes a JUnit document with a test case for each report."""
+    suites = [ElementTree.fromstring(checked._junit) for checked in reports]
     suite = ElementTree.Element("testsuite", name="halfgrad-check")
     for count in ("tests", "failures", "errors"):
         suite.set(count, str(sum(int(one.get(count)) for one in suites)))
