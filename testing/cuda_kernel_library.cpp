@@ -11,6 +11,10 @@
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_symbol.h>
 
+// The enumerations of CUDA's headers: a function is called by the type that it was compiled with.
+enum cudaError : unsigned;
+enum cudaMemcpyKind : unsigned;
+
 namespace halfgrad::testing {
 namespace {
 
@@ -37,11 +41,11 @@ class CudaRuntime {
   }
   void free(void* memory) const noexcept { free_(memory); }
   void copy_to_device(void* to, const void* from, std::size_t bytes) const {
-    constexpr int kHostToDevice = 1;
+    constexpr cudaMemcpyKind kHostToDevice{1};
     expect(copy_(to, from, bytes, kHostToDevice), "cudaMemcpy to the device");
   }
   void copy_to_host(void* to, const void* from, std::size_t bytes) const {
-    constexpr int kDeviceToHost = 2;
+    constexpr cudaMemcpyKind kDeviceToHost{2};
     expect(copy_(to, from, bytes, kDeviceToHost), "cudaMemcpy to the host");
   }
   void synchronize(const std::string& kernel) const {
@@ -59,18 +63,18 @@ class CudaRuntime {
                              std::string("runtime, got no ") + symbol + " in " + name +
                              "; link it with nvcc -cudart shared");
   }
-  void expect(int error, const std::string& what) const {
-    if (error == 0) return;
+  void expect(cudaError error, const std::string& what) const {
+    if (error == cudaError{0}) return;
     last_error_();  // clears it
     throw std::runtime_error(what + ": " + error_text_(error));
   }
 
-  int (*malloc_)(void**, std::size_t) = nullptr;
-  int (*free_)(void*) = nullptr;
-  int (*copy_)(void*, const void*, std::size_t, int) = nullptr;
-  int (*synchronize_)() = nullptr;
-  int (*last_error_)() = nullptr;
-  const char* (*error_text_)(int) = nullptr;
+  cudaError (*malloc_)(void**, std::size_t) = nullptr;
+  cudaError (*free_)(void*) = nullptr;
+  cudaError (*copy_)(void*, const void*, std::size_t, cudaMemcpyKind) = nullptr;
+  cudaError (*synchronize_)() = nullptr;
+  cudaError (*last_error_)() = nullptr;
+  const char* (*error_text_)(cudaError) = nullptr;
 };
 
 std::size_t extent_in_bytes(const Array& array) {

@@ -23,6 +23,12 @@ class Lt : public testing::Test {
     cublasLtMatrixLayoutCreate(&d, CUDA_R_32F, 8, 3, 8);
     cublasLtMatmulPreferenceCreate(&preference);
   }
+  void TearDown() override {
+    cublasLtMatmulPreferenceDestroy(preference);
+    for (cublasLtMatrixLayout_t layout : {a, b, d}) cublasLtMatrixLayoutDestroy(layout);
+    cublasLtMatmulDescDestroy(matmul);
+    cublasLtDestroy(handle);
+  }
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, T value) {
     ASSERT_EQ(cublasLtMatmulDescSetAttribute(matmul, attribute, &value, sizeof value),
