@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <halfgrad/autograd/ops/shared/gelu_reference.h>
-#include <halfgrad/autograd/ops/shared/gelu_tanh.h>
 #include <halfgrad/autograd/ops/shared/logistic.h>
 #include <halfgrad/testing/bounded_ops/recorded.h>
 
@@ -176,14 +175,18 @@ BoundedArray normal_cdf(const BoundedArray& x) {
 
 // With t = tanh(u):  dx = dy ((1 + t) / 2 + x (1 - t^2) / 2 du/dx)
 BoundedArray gelu(const BoundedArray& x, bool tanh_approximation) {
-  using halfgrad::detail::GeluTanh;
+  using halfgrad::detail::kGeluCubic;
+  using halfgrad::detail::kGeluScale;
   if (!tanh_approximation) return x * normal_cdf(x);
   return mapped(
-      x, [](const AnyArithmetic& a, const Bounded& e) { return GeluTanh::reference(a, e); },
+      x,
+      [](const AnyArithmetic& a, const Bounded& e) {
+        return halfgrad::detail::gelu_tanh_reference(a, e);
+      },
       [](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
         const BoundedArray z = clamp(in[0], -10, 10), z2 = z * z;
-        const BoundedArray t = tanh(GeluTanh::kScale * z * (1 + GeluTanh::kCubic * z2));
-        const BoundedArray du = GeluTanh::kScale * (1 + 3 * GeluTanh::kCubic * z2);
+        const BoundedArray t = tanh(kGeluScale * z * (1 + kGeluCubic * z2));
+        const BoundedArray du = kGeluScale * (1 + 3 * kGeluCubic * z2);
         return Inputs{dy * (0.5 * (1 + t) + 0.5 * z * (1 - t * t) * du)};
       });
 }
