@@ -75,6 +75,7 @@ detail::AutocastRule inner_rule(DeviceType type, const amp::AutocastOptions& opt
   dtype = options.dtype.value_or(dtype);
   enabled = options.enabled && can_enable(type, dtype);
   rule.cache_enabled = options.cache_enabled.value_or(rule.cache_enabled);
+  ++rule.depth;
   return rule;
 }
 

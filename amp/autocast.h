@@ -24,6 +24,7 @@ struct AutocastRule final : CastRule {
 
   std::array<Settings, 2> settings{};  // indexed by device type
   bool cache_enabled = true;
+  int depth = 0;  ///< number of regions around, this one included
   std::shared_ptr<CastCache> cache;
 };
 

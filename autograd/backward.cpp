@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
+#include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/fail.h>
@@ -26,6 +27,7 @@ using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
+using halfgrad::detail::op_observer;
 using halfgrad::detail::OutputInfo;
 using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
@@ -89,19 +91,27 @@ class Run {
     } else if (grad.sizes() != root.sizes()) {
       fail("backward", "expected a gradient of shape {}, got {}", root.sizes(), grad.sizes());
     }
-    send(gradient_edge(root), std::move(grad), "backward");
+    const Edge edge = gradient_edge(root);
+    conform_to(edge, grad, "backward");
+    send(edge, std::move(grad));
   }
 
-  void send(const Edge& edge, Tensor&& gradient, const char* op) {
+  static void conform_to(const Edge& edge, Tensor& gradient, const char* op) {
     if (edge.node != nullptr) {
       const OutputInfo& info = edge.node->output(edge.output);
       conform(gradient, info.sizes, info.dtype, info.device, op);
+    } else if (edge.leaf != nullptr) {
+      const Array& leaf = edge.leaf->array;
+      conform(gradient, leaf.sizes(), leaf.dtype(), leaf.device(), op);
+    }
+  }
+
+  void send(const Edge& edge, Tensor&& gradient) {
+    if (edge.node != nullptr) {
       ReadyNodes::Entry& entry = ready_.of(edge.node);
       accumulate(edge.output == 0 ? entry.grad : entry.more[edge.output], std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
     } else if (edge.leaf != nullptr) {
-      const Array& leaf = edge.leaf->array;
-      conform(gradient, leaf.sizes(), leaf.dtype(), leaf.device(), op);
       LeafGradients::Entry& entry = leaves_.of(edge.leaf);
       accumulate(entry.gradient, std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
@@ -143,7 +153,11 @@ class Run {
     if (!retain_graph_) node.release_saved();
     if (detail::modes.anomaly) check_for_nan(node, grad_inputs);
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (grad_inputs[i].defined()) send(edges[i], std::move(grad_inputs[i]), node.name());
+      if (grad_inputs[i].defined()) conform_to(edges[i], grad_inputs[i], node.name());
+    }
+    if (op_observer != nullptr) op_observer->ran_backward({node, grads, grad_inputs});
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (grad_inputs[i].defined()) send(edges[i], std::move(grad_inputs[i]));
     }
   }
 
@@ -161,6 +175,7 @@ class Run {
   }
 
   void deliver(LeafGradients::Entry&& entry) {
+    if (op_observer != nullptr) op_observer->received(Tensor(entry.leaf), entry.gradient);
     if (captured_) return captured_->store(entry);
     run_hooks(entry.leaf->hooks, 0, entry.gradient);
     // A leaf may have been frozen since the forward pass.

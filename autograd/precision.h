@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include <halfgrad/core/scoped_value.h>
 
@@ -20,6 +21,13 @@ enum class Precision : std::uint8_t {
   widest_operand,   ///< needs operands of one dtype: the widest of them
   unsafe,           ///< its gradient is not safe in 16 bits
 };
+
+/// The enumerator's name: "tensor_core".
+constexpr std::string_view name(Precision precision) {
+  constexpr std::string_view names[] = {
+      "any", "tensor_core", "wide_range", "wide_accumulate", "widest_operand", "unsafe"};
+  return names[static_cast<int>(precision)];
+}
 
 /// A rule that is called before every op with its name and class. It may replace operands by
 /// converted ones, differentiably, or throw. amp::Autocast installs one; otherwise there is none.

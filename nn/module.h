@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/module_call.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/nn/initialisation.h>
 #include <halfgrad/nn/ordered_dict.h>
@@ -48,6 +49,8 @@ class Module {
 
   const std::string& name() const;
   bool is_same(const Module& other) const { return state_ == other.state_; }
+  /// An address that all handles of this module share.
+  const void* identity() const { return state_.get(); }
 
   /// Adds its argument to this module and returns it. An undefined tensor (no bias) is not
   /// registered. Throws std::invalid_argument if the name is empty, taken or contains a dot, if a
@@ -143,6 +146,7 @@ class Callable : public Module {
 
   template <class... Args>
   auto operator()(Args&&... args) const {
+    const halfgrad::detail::ModuleCall call(identity());
     try {
       return static_cast<const Derived&>(*this).forward(std::forward<Args>(args)...);
     } catch (const std::logic_error&) {

@@ -54,6 +54,8 @@ ScaleId BackwardScale::of_root(const Tensor& grad) const {
   return outer_ == nullptr ? kNeverScaled : kUnknownScale;
 }
 
+bool BackwardScale::is_running() { return innermost != nullptr; }
+
 void BackwardScale::meet(ScaleId id) {
   ScaleId& now = innermost->now;
   now = now == kNeverScaled || now == id ? id : kUnknownScale;

@@ -56,6 +56,9 @@ class BackwardScale {
   /// own. A gradient without a scale id counts as unscaled, except inside a nested backward pass.
   ScaleId of_root(const Tensor& grad) const;
 
+  /// True while this thread runs a backward pass.
+  static bool is_running();
+
   /// Called by a hook: from here on the gradient of the innermost pass is multiplied by scale `id`.
   /// After two scales the result is unknown: the user may have divided by one of them.
   static void meet(ScaleId id);

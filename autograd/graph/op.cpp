@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
@@ -53,6 +54,11 @@ static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
   return {*tensors[I]...};
 }
 
+void notify(OpCall call) {
+  call.in_backward = BackwardScale::is_running();
+  op_observer->ran(call);
+}
+
 void use_one_device(const char* op, std::span<Tensor> operands) {
   const auto is_there = [&](const Tensor& x) {
     return !x.defined() || x.device() == operands[0].device();
@@ -88,7 +94,10 @@ Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor
       result.is_floating_point()) {
     OperandsNode<N>::set_result(calls.make_node(op, operands), result, calls.saves);
   }
-  if (op_observer != nullptr) op_observer->ran(calls.name, operands, result);
+  if (op_observer != nullptr) {
+    const auto given = copies(inputs, std::make_index_sequence<N>());
+    notify({calls.name, calls.precision, given, operands, result});
+  }
   return result;
 }
 
@@ -132,7 +141,7 @@ Tensor record(const char* name, Array result, std::span<const Tensor> operands,
     set_history(output,
                 std::make_shared<RecordedNode>(name, std::move(edges), std::move(backward)));
   }
-  if (op_observer != nullptr) op_observer->ran(name, operands, output);
+  if (op_observer != nullptr) notify({name, Precision::any, operands, operands, output});
   return output;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/graph/node.h>
+#include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/engines/operand_set.h>
@@ -36,14 +37,6 @@ namespace halfgrad::detail {
 inline constexpr unsigned kSavesNothing = 0;
 inline constexpr unsigned kSavesInputs = 0xff;
 inline constexpr unsigned kSavesOutput = 0x100;
-
-/// Base of inspectors and traces, which are notified of every op that ran.
-class OpObserver {
- public:
-  virtual ~OpObserver() = default;
-  virtual void ran(const char* op, std::span<const Tensor> operands, const Tensor& result) = 0;
-};
-inline thread_local constinit OpObserver* op_observer = nullptr;
 
 /// The arguments of an op's backward(): the gradient of its output, the saved tensors, and where to
 /// put the gradients of its operands.

@@ -68,11 +68,9 @@ void add_includes(const std::string& path, std::set<std::string>& includes) {
 }
 
 // The ops that the forward pass of README's step runs.
-class RanOps : public detail::OpObserver {
+class RanOps : public OpObserver {
  public:
-  RanOps() { detail::op_observer = this; }
-  ~RanOps() override { detail::op_observer = nullptr; }
-  void ran(const char* op, std::span<const Tensor>, const Tensor&) override { names.insert(op); }
+  void ran(const OpCall& call) override { names.insert(call.op); }
 
   std::set<std::string> names;
 };
@@ -82,7 +80,8 @@ std::set<std::string> ops_of_a_step() {
   amp::GradScaler scaler;
   const Tensor x = halfgrad::zeros({4, 784});
   const Tensor y = halfgrad::zeros({4}, kLong);
-  const RanOps observer;
+  RanOps observer;
+  const OpObserverGuard guard(observer);
   Tensor loss;
   {
     const amp::Autocast autocast(kCPU);

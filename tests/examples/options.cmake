@@ -12,8 +12,10 @@ function(expect_refused program pattern)
   endif()
 endfunction()
 
-set(with_steps amp_loops async_optimizer fused_adam gemm_ladder loss_scalers train_step verify_resume)
-set(programs amp_loops async_optimizer char_lm fused_adam gemm_ladder loss_scalers mnist_mlp train_step verify_resume)
+set(with_steps amp_loops async_optimizer fused_adam gemm_ladder inspect_steps loss_scalers train_step
+    verify_resume)
+set(programs amp_loops async_optimizer char_lm fused_adam gemm_ladder inspect_steps loss_scalers mnist_mlp
+    train_step verify_resume)
 if(EXISTS "${FOLDER}/eigen_data")  # built where Eigen is found
   list(APPEND with_steps eigen_data)
   list(APPEND programs eigen_data)
@@ -146,7 +148,7 @@ endif()
 # Standard output or files that cannot be written are an error.
 set(ENV{COLUMNS} 80)
 foreach(command IN ITEMS "amp_loops --steps 3" "loss_scalers" "mnist_mlp --task digits --steps 1"
-                         "async_optimizer --steps 1" "train_step --steps 1"
+                         "async_optimizer --steps 1" "inspect_steps --steps 1" "train_step --steps 1"
                          "char_lm --steps 1 --width 8 --layers 1 --samples 0" "fused_adam --steps 1")
   execute_process(COMMAND sh -c "'${FOLDER}'/${command} >/dev/full" RESULT_VARIABLE status
                   ERROR_VARIABLE text)

@@ -16,12 +16,6 @@ namespace halfgrad::ops_doc {
 
 inline constexpr std::array kMeasuredDTypes = {kFloat64, kFloat32, kFloat16, kBFloat16};
 
-inline std::string_view name(Precision precision) {
-  constexpr std::string_view names[] = {
-      "any", "tensor_core", "wide_range", "wide_accumulate", "widest_operand", "unsafe"};
-  return names[static_cast<int>(precision)];
-}
-
 /// The page of every op: the file in autograd/ops/ that defines its entry, `OpEntry exp_entry() {`.
 inline std::map<std::string, std::string> pages() {
   const std::regex entry("OpEntry (\\w+)_entry\\(\\) \\{.*");

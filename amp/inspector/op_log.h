@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/amp/inspector/named_model.h>
+#include <halfgrad/autograd/op_observer.h>
+#include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/dtype.h>
+
+namespace halfgrad::amp {
+
+/// How an operand came to the dtype in which the op read it.
+enum class OperandCast : std::uint8_t {
+  none,
+  made,    ///< autocast converted it for this call
+  cached,  ///< autocast had converted it before in this region
+};
+
+struct OperandRecord {
+  DType given;            ///< dtype that the caller passed
+  DType read;             ///< dtype that the op read
+  OperandCast cast;       ///< how `given` became `read`
+  std::int64_t numel;     ///< number of elements
+  std::string parameter;  ///< its name in the model; "" for other tensors
+
+  /// Bytes read and written by the conversion for this call: 0 if none was made.
+  std::int64_t bytes_cast() const;
+};
+
+/// One call of an op: what autocast decided, and from which facts.
+struct OpRecord {
+  std::string op;
+  Precision precision;
+  std::string module;  ///< dotted path of the module that called the op; "" outside modules
+  std::vector<OperandRecord> operands;  ///< the defined ones
+  DType result;
+  int depth = 0;              ///< number of autocast regions in force; 0 inside a composite
+  bool is_composite = false;  ///< a loss that consists of the ops before it
+
+  /// The widest floating-point dtype among the operands as the op read them; the result's if there
+  /// is none.
+  DType run_dtype() const;
+  /// True if some operands came in 16 bits, and an op that would have run in 16 bits ran in float32
+  /// because another operand came in float32.
+  bool is_promoted() const;
+};
+
+/// "linear (tensor_core) in encoder.2: float32 -> float16; weight encoder.2.weight from the cache".
+std::string explain(const OpRecord& record);
+
+/// The calls of one op that ran in one dtype.
+struct OpSummary {
+  std::string op;
+  Precision precision;
+  DType run_dtype;
+  std::int64_t calls = 0;
+  std::int64_t casts_made = 0;
+  std::int64_t casts_cached = 0;
+  std::int64_t bytes_cast = 0;
+  std::int64_t promoted = 0;  ///< calls with is_promoted()
+};
+
+/// Records the forward ops of this thread while an OpObserverGuard installs it:
+///
+///   amp::OpLog log{amp::NamedModel(model)};
+///   {
+///     const OpObserverGuard guard(log);
+///     loss = ...;                                  // under autocast
+///   }
+///   std::cout << log;
+class OpLog : public OpObserver {
+ public:
+  explicit OpLog(NamedModel model = {}) : model_(std::move(model)) {}
+
+  /// The calls in their order. Conversions by autocast are part of the call that needed them.
+  const std::vector<OpRecord>& records() const { return records_; }
+  /// One row for each op and dtype, in the order of their first calls.
+  std::vector<OpSummary> summary() const;
+  void clear();
+
+  void ran(const OpCall& call) override;
+
+ private:
+  OperandCast cast_of(const Tensor& given, const Tensor& read);
+
+  NamedModel model_;
+  std::vector<OpRecord> records_;
+  std::vector<std::weak_ptr<detail::TensorImpl>> results_;  // parallel to records_
+};
+
+/// Prints the summary as a table, then the promoted calls.
+std::ostream& operator<<(std::ostream& out, const OpLog& log);
+
+}  // namespace halfgrad::amp
