@@ -64,6 +64,9 @@ void bind_modes(nb::module_& module) {
   module.def("is_inference_mode_enabled", &InferenceMode::is_enabled);
   module.def("set_grad_mode", &Scope::of<AutoGradMode, bool>, "enabled"_a,
              "Switches recording of the graph on or off until the result's end().");
+  module.def(
+      "set_grad_enabled", [](bool enabled) { detail::modes.grad = enabled; }, "enabled"_a,
+      "Switches recording on or off; the end of a surrounding region restores its own setting.");
   module.def("set_inference_mode", &Scope::of<InferenceMode, bool>, "enabled"_a);
   module.def("set_anomaly_detection", &Scope::of<autograd::DetectAnomalyGuard>);
 }
@@ -96,7 +99,13 @@ void bind_random(nb::module_& module) {
             self.set_state({state.first, state.second});
           },
           "state"_a);
-  module.def("manual_seed", &manual_seed, "seed"_a, "Seeds the default generator.");
+  module.def(
+      "manual_seed",
+      [](std::uint64_t seed) -> Generator& {
+        manual_seed(seed);
+        return default_generator();
+      },
+      "seed"_a, nb::rv_policy::reference, "Seeds the default generator, and returns it.");
   module.def("default_generator", &default_generator, nb::rv_policy::reference);
 }
 
