@@ -45,6 +45,14 @@ def test_samplers():
     assert sorted(shuffled) == list(range(7)) and shuffled != list(range(7))
     assert list(BatchSampler(SequentialSampler(range(5)), 2, False)) == [[0, 1], [2, 3], [4]]
     assert len(list(RandomSampler(range(5), replacement=True, num_samples=20))) == 20
+    orders = []
+    for _ in range(2):
+        generator = hg.Generator().manual_seed(5)
+        before = hg.get_rng_state()
+        loader = DataLoader(range(9), 9, shuffle=True, generator=generator, num_workers=2)
+        orders.append([next(iter(loader)).tolist() for _ in range(2)])
+        assert hg.equal(hg.get_rng_state(), before)
+    assert orders[0] == orders[1] and orders[0][0] != orders[0][1]
     picked = DataLoader(Squares(), batch_sampler=[[6, 0], [1]])
     assert [x.tolist() for x, _ in picked] == [[6, 0], [1]] and len(picked) == 2
     with pytest.raises(ValueError, match="shuffle or a sampler"):

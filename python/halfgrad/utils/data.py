@@ -10,7 +10,9 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequenc
 
 import numpy as np
 
-from .._halfgrad import Tensor, randint, randperm, stack, tensor
+from .._halfgrad import (Generator, Tensor, default_generator, randint, randperm, stack, tensor,
+                         use_generator)
+from ..regions import Region
 
 __all__ = [
     "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
@@ -84,7 +86,13 @@ class ConcatDataset(Dataset):
         return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
 
 
-def random_split(dataset: Any, lengths: Sequence[float]) -> list[Subset]:
+def _permutation(count: int, generator: Optional[Generator]) -> list[int]:
+    with Region(lambda: use_generator(generator or default_generator())):
+        return randperm(count).tolist()
+
+
+def random_split(dataset: Any, lengths: Sequence[float],
+                 generator: Optional[Generator] = None) -> list[Subset]:
     """Subsets of these lengths, or these shares of the whole, in random order."""
     total = len(dataset)
     sizes = [int(length) for length in lengths]
@@ -94,7 +102,7 @@ def random_split(dataset: Any, lengths: Sequence[float]) -> list[Subset]:
             sizes[i % len(sizes)] += 1
     if sum(sizes) != total:
         raise ValueError(f"random_split: expected lengths that sum to {total}, got {lengths}")
-    order = iter(randperm(total).tolist())
+    order = iter(_permutation(total, generator))
     return [Subset(dataset, list(itertools.islice(order, size))) for size in sizes]
 
 
@@ -122,16 +130,18 @@ class RandomSampler(Sampler):
     """All indices in random order, or `num_samples` random ones with replacement."""
 
     def __init__(self, data_source: Sized, replacement: bool = False,
-                 num_samples: Optional[int] = None) -> None:
+                 num_samples: Optional[int] = None,
+                 generator: Optional[Generator] = None) -> None:
         super().__init__(data_source)
-        self.replacement = replacement
+        self.replacement, self.generator = replacement, generator
         self.num_samples = len(data_source) if num_samples is None else num_samples
 
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
-        if self.replacement:
+        if not self.replacement:
+            return iter(_permutation(count, self.generator)[:self.num_samples])
+        with Region(lambda: use_generator(self.generator or default_generator())):
             return iter(randint(0, count, self.num_samples).tolist())
-        return iter(randperm(count)[:self.num_samples].tolist())
 
     def __len__(self) -> int:
         return self.num_samples
@@ -187,16 +197,17 @@ def default_collate(batch: Sequence[Any]) -> Any:
 class DataLoader:
     """Batches of a data set. Samples are loaded in the thread that iterates.
 
-    `num_workers`, `pin_memory`, `persistent_workers` and `prefetch_factor` are accepted and change
-    nothing; batches are the same as without them.
+    `generator` shuffles; by default the default generator does. Arguments for worker processes and
+    `pin_memory` are accepted and change nothing; batches are the same as without them.
     """
 
     def __init__(self, dataset: Any, batch_size: Optional[int] = 1, shuffle: Optional[bool] = None,
                  sampler: Optional[Iterable[int]] = None,
                  batch_sampler: Optional[Iterable[list[int]]] = None, num_workers: int = 0,
                  collate_fn: Optional[Callable[[list[Any]], Any]] = None, pin_memory: bool = False,
-                 drop_last: bool = False, *, persistent_workers: bool = False,
-                 prefetch_factor: Optional[int] = None) -> None:
+                 drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
+                 multiprocessing_context: Any = None, generator: Optional[Generator] = None, *,
+                 prefetch_factor: Optional[int] = None, persistent_workers: bool = False) -> None:
         if shuffle and (sampler is not None or batch_sampler is not None):
             raise ValueError("DataLoader: expected shuffle or a sampler, got both")
         if batch_size is not None and batch_size < 1:
@@ -209,7 +220,8 @@ class DataLoader:
                              "without __len__")
         self.sampler = sampler
         if sampler is None and not self.is_iterable:
-            self.sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+            shuffled = RandomSampler(dataset, generator=generator) if shuffle else None
+            self.sampler = shuffled or SequentialSampler(dataset)
         self.batch_sampler = batch_sampler
         if batch_sampler is None and not self.is_iterable and batch_size is not None:
             self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
