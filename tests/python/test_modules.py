@@ -199,5 +199,6 @@ def test_a_state_may_be_assigned():
     layer, state = nn.Linear(2, 1), {"weight": hg.ones(1, 2), "bias": hg.zeros(1)}
     keys = layer.load_state_dict(state, assign=True)
     assert keys.missing_keys == [] and keys.unexpected_keys == []
+    assert repr(keys) == "<All keys matched successfully>"
     state["weight"].zero_()
     assert layer.weight.tolist() == [[0, 0]] and layer.weight.requires_grad
