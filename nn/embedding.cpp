@@ -25,6 +25,14 @@ std::string described(std::int64_t rows, std::int64_t columns, const EmbeddingOp
   return padding ? detail::text(sizes, ", padding_idx=", *padding) : sizes;
 }
 
+std::string described(const Tensor& weight, const EmbeddingOptions& options) {
+  if (!weight.defined() || weight.dim() != 2) {
+    halfgrad::detail::fail("Embedding", "expected weight [num_embeddings, embedding_dim], got {}",
+                           weight.defined() ? to_string(weight.sizes()) : "none");
+  }
+  return described(weight.size(0), weight.size(1), options);
+}
+
 void draw_embedding(const Tensor& weight, std::optional<std::int64_t> padding) {
   init::normal_(weight);
   if (padding) weight.array().select(0, *padding).fill_(0);
@@ -39,6 +47,12 @@ Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
   weight = register_parameter("weight", empty({num_embeddings, embedding_dim},
                                               {.dtype = options.dtype, .device = options.device}));
   initialise([weight = weight, padding = padding_idx_] { draw_embedding(weight, padding); });
+}
+
+Embedding::Embedding(Tensor with_weight, std::optional<std::int64_t> padding_idx)
+    : Callable("Embedding", described(with_weight, {padding_idx})),
+      padding_idx_(padding_row({padding_idx}, with_weight.size(0))) {
+  weight = register_parameter("weight", with_weight, with_weight.requires_grad());
 }
 
 Tensor Embedding::forward(const Tensor& indices) const {

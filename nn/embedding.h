@@ -20,6 +20,10 @@ class Embedding : public Callable<Embedding> {
   /// A negative padding_idx counts from the end. Throws std::invalid_argument if it is out of
   /// range.
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, EmbeddingOptions options = {});
+  /// Looks up rows of `weight`, `[num_embeddings, embedding_dim]`, trained if it requires a
+  /// gradient: a pretrained table, or the weight of another layer. Throws std::invalid_argument for
+  /// another number of dimensions, and as above.
+  explicit Embedding(Tensor weight, std::optional<std::int64_t> padding_idx = std::nullopt);
 
   Tensor forward(const Tensor& indices) const;
   /// Draws the weight from the standard normal distribution and sets the padding row to zero.

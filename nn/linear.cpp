@@ -17,11 +17,32 @@ void draw_linear(const Tensor& weight, const Tensor& bias) {
   init::uniform_(bias, -bound, bound);
 }
 
+std::string described(std::int64_t in_features, std::int64_t out_features, bool bias) {
+  return detail::text("in_features=", in_features, ", out_features=", out_features,
+                      ", bias=", bias);
+}
+
+std::string checked(const Tensor& weight, const Tensor& bias) {
+  const bool is_matrix = weight.defined() && weight.dim() == 2;
+  if (!is_matrix || (bias.defined() && bias.sizes() != Shape{weight.size(0)})) {
+    halfgrad::detail::fail("Linear", "expected weight [out, in] and bias [out], got {} and {}",
+                           weight.defined() ? to_string(weight.sizes()) : "none",
+                           bias.defined() ? to_string(bias.sizes()) : "none");
+  }
+  return described(weight.size(1), weight.size(0), bias.defined());
+}
+
 }  // namespace
 
+Linear::Linear(Tensor with_weight, Tensor with_bias)
+    : Callable("Linear", checked(with_weight, with_bias)) {
+  weight = register_parameter("weight", with_weight, with_weight.requires_grad());
+  if (!with_bias.defined()) return;
+  bias = register_parameter("bias", with_bias, with_bias.requires_grad());
+}
+
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options)
-    : Callable("Linear", detail::text("in_features=", in_features, ", out_features=", out_features,
-                                      ", bias=", options.bias)) {
+    : Callable("Linear", described(in_features, out_features, options.bias)) {
   if (in_features < 0 || out_features < 0) {
     halfgrad::detail::fail("Linear", "expected sizes of at least 0, got {} and {}", in_features,
                            out_features);

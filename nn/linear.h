@@ -20,6 +20,10 @@ class Linear : public Callable<Linear> {
  public:
   /// Throws std::invalid_argument for a negative size.
   Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options = {});
+  /// Computes with these parameters, trained if they require gradients. `Linear(table.weight)`
+  /// shares the weight of an embedding: tied weights. Throws std::invalid_argument for other shapes
+  /// than weight `[out_features, in_features]` and bias `[out_features]`.
+  explicit Linear(Tensor weight, Tensor bias = {});
 
   Tensor forward(const Tensor& input) const;
   /// Draws weight and bias uniformly from [-1, 1] / sqrt(in_features), PyTorch's default.

@@ -32,6 +32,23 @@ void convert(Tensor tensor, Target target) {
   if (tensor.grad().defined()) tensor.set_grad(Tensor(tensor.grad().array().to(target)));
 }
 
+auto find_entry(auto& list, const std::string& name) {
+  return std::ranges::find_if(list, [&](const auto& entry) { return entry.first == name; });
+}
+
+template <class List, class Value>
+void replace_entry(const char* op, List& list, const std::string& name, const Value& value) {
+  const auto entry = find_entry(list, name);
+  if (entry == list.end()) halfgrad::detail::fail(op, "expected a known name, got \"{}\"", name);
+  entry->second = value;
+}
+
+void expect_leaf(const char* op, const std::string& name, const Tensor& tensor) {
+  if (tensor.is_leaf()) return;
+  halfgrad::detail::fail(op, "expected a leaf, got \"{}\", the result of {}; detach() it", name,
+                         tensor.grad_fn_name());
+}
+
 void append_names(std::string& text, const char* what, const std::vector<std::string>& names) {
   constexpr std::size_t kMostNames = 20, kMostBytes = 200;  // the names may come from any file
   if (names.empty()) return;
@@ -51,6 +68,7 @@ Module::Module(std::string name, std::string extra)
     : state_(std::make_shared<State>(State{std::move(name), std::move(extra)})) {}
 
 const std::string& Module::name() const { return state_->name; }
+const std::string& Module::extra() const { return state_->extra; }
 
 void Module::initialise(std::function<void()> draw) {
   const RandomKey first = default_generator().get_state();
@@ -62,11 +80,9 @@ void Module::initialise(std::function<void()> draw) {
 detail::Initialisation& Module::initialisation() const { return state_->initialisation; }
 
 void Module::check_name(const std::string& name, const char* op) const {
-  const auto has_name = [&](const auto& item) { return item.first == name; };
-  if (name.empty() || name.find('.') != std::string::npos ||
-      std::ranges::any_of(state_->parameters, has_name) ||
-      std::ranges::any_of(state_->buffers, has_name) ||
-      std::ranges::any_of(state_->children, has_name)) {
+  const auto has_name = [&](auto& list) { return find_entry(list, name) != list.end(); };
+  if (name.empty() || name.find('.') != std::string::npos || has_name(state_->parameters) ||
+      has_name(state_->buffers) || has_name(state_->children)) {
     halfgrad::detail::fail(op, "expected a new name without dots, got \"{}\" in {}", name,
                            state_->name);
   }
@@ -75,11 +91,7 @@ void Module::check_name(const std::string& name, const char* op) const {
 Tensor Module::register_parameter(const std::string& name, Tensor tensor, bool requires_grad) {
   check_name(name, "register_parameter");
   if (!tensor.defined()) return tensor;
-  if (!tensor.is_leaf()) {
-    halfgrad::detail::fail("register_parameter",
-                           "expected a leaf, got \"{}\", the result of {}; detach() it", name,
-                           tensor.grad_fn_name());
-  }
+  expect_leaf("register_parameter", name, tensor);
   tensor.requires_grad_(requires_grad);
   state_->parameters.emplace_back(name, tensor);
   return tensor;
@@ -91,8 +103,40 @@ Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
   return tensor;
 }
 
+Tensor Module::replace_parameter(const std::string& name, Tensor tensor) {
+  expect_leaf("replace_parameter", name, tensor);
+  replace_entry("replace_parameter", state_->parameters, name, tensor);
+  return tensor;
+}
+
+Tensor Module::replace_buffer(const std::string& name, Tensor tensor) {
+  replace_entry("replace_buffer", state_->buffers, name, tensor);
+  return tensor;
+}
+
+void Module::unregister(const std::string& name) {
+  const auto remove = [&](auto& list) {
+    const auto entry = find_entry(list, name);
+    if (entry == list.end()) return false;
+    list.erase(entry);
+    return true;
+  };
+  if (remove(state_->parameters) || remove(state_->buffers) || remove(state_->children)) return;
+  halfgrad::detail::fail("unregister", "expected a known name, got \"{}\"", name);
+}
+
 void Module::add_child(const std::string& name, const Module& module) {
   check_name(name, "register_module");
+  check_child(name, module);
+  state_->children.emplace_back(name, module);
+}
+
+void Module::replace_child(const std::string& name, const Module& module) {
+  check_child(name, module);
+  replace_entry("replace_module", state_->children, name, module);
+}
+
+void Module::check_child(const std::string& name, const Module& module) const {
   const auto is_this = [this](const auto& item) { return item.second.is_same(*this); };
   if (std::ranges::any_of(module.paths(), is_this)) {
     halfgrad::detail::fail(
@@ -100,7 +144,6 @@ void Module::add_child(const std::string& name, const Module& module) {
         "expected a module that does not contain this {}, got \"{}\", which does", state_->name,
         name);
   }
-  state_->children.emplace_back(name, module);
 }
 
 Module::ModuleList Module::paths(bool recurse) const {

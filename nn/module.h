@@ -48,6 +48,7 @@ class Module {
   explicit Module(std::string name = "Module", std::string extra = "");
 
   const std::string& name() const;
+  const std::string& extra() const;
   bool is_same(const Module& other) const { return state_ == other.state_; }
   /// An address that all handles of this module share.
   const void* identity() const { return state_.get(); }
@@ -62,6 +63,23 @@ class Module {
     add_child(name, module);
     return module;
   }
+
+  /// Put the argument in the place of the entry `name` and return it. A layer computes with its
+  /// members, so assign the result there:
+  ///     head.weight = head.replace_parameter("weight", table.weight);  // tied weights
+  /// Copies of the layer that were made before still compute with the old tensor. A parameter keeps
+  /// its own requires_grad. Throws std::invalid_argument if there is no such entry, and as the
+  /// functions above.
+  Tensor replace_parameter(const std::string& name, Tensor tensor);
+  Tensor replace_buffer(const std::string& name, Tensor tensor);
+  template <class M>
+  M replace_module(const std::string& name, M module) {
+    replace_child(name, module);
+    return module;
+  }
+  /// Removes the parameter, buffer or submodule `name`. Throws std::invalid_argument if there is
+  /// none.
+  void unregister(const std::string& name);
 
   /// Lists in the order of registration, a module's own entries before its children's. A tensor or
   /// module that is registered twice is listed once, under its first name.
@@ -115,6 +133,8 @@ class Module {
   using ModuleList = std::vector<std::pair<std::string, Module>>;
 
   void add_child(const std::string& name, const Module& module);
+  void replace_child(const std::string& name, const Module& module);
+  void check_child(const std::string& name, const Module& module) const;
   void check_name(const std::string& name, const char* op) const;
   /// Lists every path to a module, this module first.
   ModuleList paths(bool recurse = true) const;

@@ -1,9 +1,8 @@
-#include <sstream>
-
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/amp/master_weights.h>
-#include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/amp/policy.h>
+#include <halfgrad/python/bindings/scaler_state.h>
 
 /// Autocast, GradScaler and MasterWeights.
 namespace halfgrad::python {
@@ -12,7 +11,6 @@ namespace {
 using amp::GradScaler;
 using amp::GradScalerOptions;
 using amp::StepOutcome;
-using amp::StepReport;
 using optim::Optimizer;
 
 DeviceType type_of(const std::string& device_type) { return Device(device_type).type(); }
@@ -36,36 +34,12 @@ void bind_autocast(nb::module_& amp) {
       [](const std::string& type) { return amp::get_autocast_dtype(type_of(type)); },
       "device_type"_a = "cpu");
   amp.def("clear_autocast_cache", &amp::clear_autocast_cache);
-}
-
-nb::dict dict_of(const StepReport& report) {
-  constexpr const char* kEvents[] = {"none", "growth", "backoff", "tolerated", "limited", "set"};
-  nb::dict dict;
-  dict["step"] = report.step;
-  dict["optimizer"] = report.optimizer;
-  dict["scale"] = report.scale;
-  dict["next_scale"] = report.next_scale;
-  dict["found_inf"] = report.found_inf;
-  dict["stepped"] = report.stepped;
-  dict["skipped"] = report.skipped();
-  dict["event"] = kEvents[static_cast<int>(report.event)];
-  dict["good_steps"] = report.good_steps;
-  dict["bad_steps"] = report.bad_steps;
-  dict["nonfinite"] = report.nonfinite;
-  dict["first_bad_parameter"] = report.first_bad_parameter;
-  dict["grad_norm"] = report.grad_norm;
-  dict["clip_factor"] = report.clip_factor;
-  dict["text"] = explain(report);
-  return dict;
-}
-
-nb::dict dict_of(const amp::GradScalerCounts& counts) {
-  nb::dict dict;
-  dict["steps"] = counts.steps;
-  dict["skipped_steps"] = counts.skipped_steps;
-  dict["growths"] = counts.growths;
-  dict["backoffs"] = counts.backoffs;
-  return dict;
+  amp.def(
+      "is_eligible",
+      [](const Tensor& tensor, const std::string& type) {
+        return amp::is_eligible(tensor, type_of(type));
+      },
+      "tensor"_a, "device_type"_a, "Whether autocast may cast this tensor.");
 }
 
 using ScalerClass = nb::class_<GradScaler>;
@@ -115,29 +89,15 @@ void bind_scaler_state(ScalerClass& scaler) {
           "counts", [](const GradScaler& self) { return dict_of(self.counts()); },
           "Numbers of steps, skipped steps, growths and backoffs.")
       .def(
-          "reports",
-          [](const GradScaler& self) {
-            nb::list reports;
-            for (const StepReport& report : self.reports()) reports.append(dict_of(report));
-            return reports;
-          },
+          "reports", [](const GradScaler& self) { return list_of(self.reports()); },
           "The last `history` steps, oldest first, as dicts; \"text\" explains each.")
       .def(
-          "state_dict",
-          [](const GradScaler& self) {
-            nb::dict dict;
-            for (const auto& [name, value] : self.state_dict()) dict[name.c_str()] = value;
-            return dict;
-          },
+          "state_dict", [](const GradScaler& self) { return dict_of(self.state_dict()); },
           "PyTorch's keys; empty if disabled. Call it after update().")
       .def(
           "load_state_dict",
           [](GradScaler& self, const nb::dict& dict) {
-            amp::GradScalerState state;
-            for (const auto [name, value] : dict) {
-              state[nb::cast<std::string>(name)] = nb::cast<double>(value);
-            }
-            self.load_state_dict(state);
+            self.load_state_dict(scaler_state_of(dict));
           },
           "state_dict"_a);
 }

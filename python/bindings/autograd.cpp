@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/checkpoint.h>
 #include <halfgrad/autograd/grad_mode.h>
@@ -64,6 +66,9 @@ void bind_modes(nb::module_& module) {
   module.def("is_inference_mode_enabled", &InferenceMode::is_enabled);
   module.def("set_grad_mode", &Scope::of<AutoGradMode, bool>, "enabled"_a,
              "Switches recording of the graph on or off until the result's end().");
+  module.def(
+      "set_grad_enabled", [](bool enabled) { detail::modes.grad = enabled; }, "enabled"_a,
+      "Switches recording on or off; the end of a surrounding region restores its own setting.");
   module.def("set_inference_mode", &Scope::of<InferenceMode, bool>, "enabled"_a);
   module.def("set_anomaly_detection", &Scope::of<autograd::DetectAnomalyGuard>);
 }
@@ -81,7 +86,14 @@ void bind_random(nb::module_& module) {
       module, "Generator",
       "The source of random tensors: a seed, and a stream that grows by one with\n"
       "every tensor.")
-      .def("manual_seed", &Generator::manual_seed, "seed"_a)
+      .def(nb::init<std::uint64_t>(), "seed"_a = 0)
+      .def(
+          "manual_seed",
+          [](Generator& self, std::uint64_t seed) -> Generator& {
+            self.manual_seed(seed);
+            return self;
+          },
+          "seed"_a, nb::rv_policy::none, "Restarts from a seed, and returns this generator.")
       .def("initial_seed", &Generator::initial_seed)
       .def(
           "get_state",
@@ -96,7 +108,18 @@ void bind_random(nb::module_& module) {
             self.set_state({state.first, state.second});
           },
           "state"_a);
-  module.def("manual_seed", &manual_seed, "seed"_a, "Seeds the default generator.");
+  module.def(
+      "manual_seed",
+      [](std::uint64_t seed) -> Generator& {
+        manual_seed(seed);
+        return default_generator();
+      },
+      "seed"_a, nb::rv_policy::reference, "Seeds the default generator, and returns it.");
+  module.def(
+      "use_generator",
+      [](Generator& generator) { return Scope::of<detail::GeneratorScope>(std::ref(generator)); },
+      "generator"_a, nb::keep_alive<0, 1>(),
+      "Makes random functions of this thread draw from the generator until the result's end().");
   module.def("default_generator", &default_generator, nb::rv_policy::reference);
 }
 

@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/nn/module.h>
 #include <halfgrad/python/bindings/casters.h>
 #include <halfgrad/python/bindings/python_object.h>
 
@@ -25,6 +26,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 using TensorClass = nb::class_<Tensor>;
+using ModuleClass = nb::class_<nn::Module>;
 using OptionalTensor = std::optional<Tensor>;
 
 /// Lets other threads of Python run while the function computes.
@@ -75,11 +77,15 @@ void bind_autograd(nb::module_& module, TensorClass& tensor);
 void bind_function(nb::module_& module);
 void bind_random(nb::module_& module);
 void bind_module(nb::module_& module);
+void bind_module_methods(ModuleClass& module);
 void bind_layers(nb::module_& module);
+void bind_activations(nb::module_& module);
 void bind_init(nb::module_& module);
 void bind_optimizers(nb::module_& module);
 void bind_schedulers(nb::module_& module);
 void bind_amp(nb::module_& module);
+void bind_async(nb::module_& module);
+void bind_streams(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_io(nb::module_& module);
 

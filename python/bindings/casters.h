@@ -10,8 +10,33 @@
 #include <halfgrad/core/numbers/scalar.h>
 #include <halfgrad/core/shape.h>
 
+namespace halfgrad::python {
+
+/// The result of ops that return elements and where they were: a named tuple in Python.
+struct ValuesIndices {
+  Tensor values;
+  Tensor indices;
+};
+
+}  // namespace halfgrad::python
+
 /// Conversions of scalars and shapes between Python and C++.
 namespace nanobind::detail {
+
+template <>
+struct type_caster<halfgrad::python::ValuesIndices> {
+  NB_TYPE_CASTER(halfgrad::python::ValuesIndices, const_name("halfgrad.return_types.ValuesIndices"))
+
+  static handle from_cpp(const Value& result, rv_policy, cleanup_list*) noexcept {
+    try {
+      const module_ types = module_::import_("halfgrad.return_types");
+      return types.attr("ValuesIndices")(result.values, result.indices).release();
+    } catch (python_error& error) {
+      error.restore();
+      return handle();
+    }
+  }
+};
 
 /// A shape is an integer or a sequence of integers in Python; C++ returns it as a tuple.
 template <>
@@ -49,7 +74,8 @@ struct type_caster<halfgrad::Shape> {
   }
 };
 
-/// Tensors of any iterable but a tensor, whose rows nobody means.
+/// Tensors of any iterable but a tensor, whose rows nobody means, and an iterator: the first
+/// overload would use it up. Python's functions make lists of iterators.
 template <>
 struct type_caster<std::vector<halfgrad::Tensor>> {
   NB_TYPE_CASTER(std::vector<halfgrad::Tensor>,
@@ -57,7 +83,7 @@ struct type_caster<std::vector<halfgrad::Tensor>> {
                          "list[halfgrad._halfgrad.Tensor]"))
 
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-    if (isinstance<halfgrad::Tensor>(source)) return false;
+    if (isinstance<halfgrad::Tensor>(source) || hasattr(source, "__next__")) return false;
     try {
       value.clear();
       for (const handle element : borrow<object>(source)) {

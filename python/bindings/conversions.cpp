@@ -6,18 +6,26 @@
 namespace halfgrad::python {
 namespace {
 
+/// PyTorch's argument, which is accepted: copies are ordered on the device's stream anyway.
+nb::arg_v non_blocking() { return nb::arg("non_blocking") = false; }
+
 void bind_to(OpBinder& ops) {
   ops.method(
-      "to", [](const Tensor& self, DType dtype) { return self.to(dtype); }, "dtype"_a,
+      "to", [](const Tensor& self, DType dtype, bool /*non_blocking*/) { return self.to(dtype); },
+      "dtype"_a, non_blocking(),
       "Converts to a dtype, a device, or both; returns this tensor if it has them.");
   ops.method(
-      "to", [](const Tensor& self, const Tensor& other) { return self.to(other); }, "other"_a);
+      "to",
+      [](const Tensor& self, const Tensor& other, bool /*non_blocking*/) { return self.to(other); },
+      "other"_a, non_blocking());
   ops.method(
       "to",
-      [](const Tensor& self, Device device, std::optional<DType> dtype) {
+      [](const Tensor& self, Device device, std::optional<DType> dtype, bool /*non_blocking*/) {
         return dtype ? self.to(device, *dtype) : self.to(device);
       },
-      "device"_a, "dtype"_a = nb::none());
+      "device"_a, "dtype"_a = nb::none(), non_blocking());
+  ops.method(
+      "type", [](const Tensor& self, DType dtype) { return self.to(dtype); }, "dtype"_a);
   ops.method(
       "type_as", [](const Tensor& self, const Tensor& other) { return self.type_as(other); },
       "other"_a);
@@ -52,7 +60,7 @@ void bind_assignments(OpBinder& ops) {
 }
 
 template <class Make>
-void bind_new(OpBinder& ops, const char* name, Make make) {
+void bind_new(OpBinder& ops, TensorClass& tensor, const char* name, Make make) {
   ops.method(
       name,
       [make](const Tensor& self, const Shape& size, std::optional<DType> dtype,
@@ -62,6 +70,13 @@ void bind_new(OpBinder& ops, const char* name, Make make) {
       "size"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
       "requires_grad"_a = false,
       "A new tensor with this tensor's dtype and device unless others are given.");
+  tensor.def(
+      name,
+      [make](const Tensor& self, const nb::args& size, std::optional<DType> dtype,
+             std::optional<Device> device, bool requires_grad) {
+        return make(self, shape_of(size), CreationOptions{dtype, device, requires_grad});
+      },
+      "size"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), "requires_grad"_a = false);
 }
 
 }  // namespace
@@ -78,15 +93,18 @@ void bind_conversions(nb::module_& module, TensorClass& tensor) {
       },
       "size"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
       "requires_grad"_a = false);
-  bind_new(ops, "new_empty", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
-    return self.new_empty(size, o);
-  });
-  bind_new(ops, "new_zeros", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
-    return self.new_zeros(size, o);
-  });
-  bind_new(ops, "new_ones", [](const Tensor& self, const Shape& size, const CreationOptions& o) {
-    return self.new_ones(size, o);
-  });
+  bind_new(ops, tensor, "new_empty",
+           [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+             return self.new_empty(size, o);
+           });
+  bind_new(ops, tensor, "new_zeros",
+           [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+             return self.new_zeros(size, o);
+           });
+  bind_new(ops, tensor, "new_ones",
+           [](const Tensor& self, const Shape& size, const CreationOptions& o) {
+             return self.new_ones(size, o);
+           });
 }
 
 }  // namespace halfgrad::python

@@ -6,6 +6,7 @@
 #include <halfgrad/data/mnist.h>
 #include <halfgrad/data/synthetic.h>
 #include <halfgrad/python/bindings/bindings.h>
+#include <halfgrad/python/bindings/dropped_first.h>
 
 /// Data sets and loaders.
 namespace halfgrad::python {
@@ -58,7 +59,7 @@ class Epoch {
   }
 
  private:
-  struct State final : DroppedAtExit {
+  struct State final : DroppedFirst {
     explicit State(DataLoader::Iterator begin) : at(std::move(begin)) {}
     void drop() override {
       const nb::gil_scoped_release release;

@@ -1,6 +1,8 @@
 #include <halfgrad/autograd/function.h>
 
 #include <any>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
@@ -19,15 +21,26 @@ constexpr const char* kContext = "python context";
 /// The `ctx` of forward and backward. The node owns it, so it refers to the node weakly.
 class Context {
  public:
-  explicit Context(const std::shared_ptr<FunctionNode>& node) : node_(node) {}
+  Context(const std::shared_ptr<FunctionNode>& node, std::vector<bool> is_tensor)
+      : node_(node), is_tensor_(std::move(is_tensor)) {}
   AutogradContext& get() const {
     if (const auto node = node_.lock()) return node->context;
     detail::fail<std::runtime_error>("ctx",
                                      "expected a function that still exists, got an old ctx");
   }
+  /// For each argument of apply().
+  nb::tuple needs_input_grad() const {
+    nb::list needs;
+    std::size_t i = 0;
+    for (const bool is_tensor : is_tensor_) {
+      needs.append(is_tensor && get().needs_input_grad(i++));
+    }
+    return nb::tuple(needs);
+  }
 
  private:
   std::weak_ptr<FunctionNode> node_;
+  std::vector<bool> is_tensor_;
 };
 
 variable_list tensors_of(nb::handle values) {
@@ -72,13 +85,13 @@ nb::object apply(nb::handle function, const nb::args& inputs) {
   const autograd::detail::Arguments arguments = arguments_of(inputs);
   const std::string name = nb::cast<std::string>(function.attr("__name__"));
   const auto node = autograd::detail::make_function_node(name.c_str(), arguments, &call_backward);
-  const nb::object context = nb::cast(Context(node));
+  const nb::object context = nb::cast(Context(node, arguments.is_tensor));
   node->context.saved_data[kClass] = PythonObject(nb::borrow(function));
   node->context.saved_data[kContext] = PythonObject(context);
   nb::object result;
   {
     const NoGradGuard no_grad;
-    result = function.attr("forward")(context, *inputs);
+    result = function.attr("_run_forward")(context, *inputs);
   }
   variable_list outputs = tensors_of(result);
   const bool is_single = nb::isinstance<Tensor>(result);
@@ -127,10 +140,8 @@ void bind_function(nb::module_& module) {
           "set_materialize_grads",
           [](const Context& self, bool value) { self.get().set_materialize_grads(value); },
           "value"_a, "False: backward gets None for an output without a gradient, not zeros.")
-      .def(
-          "needs_gradient",
-          [](const Context& self, std::size_t i) { return self.get().needs_input_grad(i); }, "i"_a,
-          "Whether tensor i among the inputs needs a gradient.");
+      .def_prop_ro("needs_input_grad", &Context::needs_input_grad,
+                   "For each argument of apply() whether it needs a gradient.");
   autograd.def("apply_function", &apply, "function"_a, "inputs"_a,
                "Runs function.forward(ctx, *inputs) and records function.backward.");
 }

@@ -1,27 +1,25 @@
-#include <limits>
-
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/nn/nn.h>
-#include <halfgrad/python/bindings/reduction.h>
+#include <halfgrad/python/bindings/layer_binder.h>
 
-/// The layers of nn. Each is a Module whose forward is C++.
+/// The layers of nn that have parameters.
 namespace halfgrad::python {
 namespace {
 
 /// The device of a new layer: the default one for None.
 Device or_default(std::optional<Device> device) { return device.value_or(get_default_device()); }
 using OptionalDevice = std::optional<Device>;
+using OptionalDType = std::optional<DType>;
+DType or_float(OptionalDType dtype) { return dtype.value_or(kFloat32); }
+auto device_option() { return nb::arg("device") = nb::none(); }
+auto dtype_option() { return nb::arg("dtype") = nb::none(); }
 
-template <class Layer>
-nb::class_<Layer, nn::Module> bind_layer(nb::module_& nn, const char* name, const char* doc) {
-  return nb::class_<Layer, nn::Module>(nn, name, doc)
-      .def(
-          "forward", [](const Layer& self, const Tensor& input) { return self.forward(input); },
-          "input"_a, ReleaseGil());
-}
-
-template <class Layer>
-void bind_parameter(nb::class_<Layer, nn::Module>& layer, const char* name, Tensor Layer::*member) {
-  layer.def_prop_ro(name, [member](const Layer& self) { return or_none(self.*member); });
+void keep_embedding(nb::handle self, std::int64_t count, std::int64_t dim,
+                    std::optional<std::int64_t> padding) {
+  if (padding && *padding < 0) *padding += count;
+  keep_options(self, {{"num_embeddings", nb::int_(count)},
+                      {"embedding_dim", nb::int_(dim)},
+                      {"padding_idx", nb::cast(padding)}});
 }
 
 void bind_linear(nb::module_& nn) {
@@ -29,12 +27,22 @@ void bind_linear(nb::module_& nn) {
       nn, "Linear", "y = x weight^T + bias, from [..., in_features] to [..., out_features].");
   linear.def(
       "__init__",
-      [](nn::Linear* self, std::int64_t in, std::int64_t out, bool bias, DType dtype,
-         OptionalDevice device) {
-        new (self) nn::Linear(in, out, {bias, dtype, or_default(device)});
+      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in, std::int64_t out, bool bias,
+         OptionalDevice device, OptionalDType dtype) {
+        new (self.p) nn::Linear(in, out, {bias, or_float(dtype), or_default(device)});
+        keep_options(self.h, {{"in_features", nb::int_(in)}, {"out_features", nb::int_(out)}});
       },
-      "in_features"_a, "out_features"_a, "bias"_a = true, nb::kw_only(), "dtype"_a = kFloat32,
-      "device"_a = nb::none());
+      "in_features"_a, "out_features"_a, "bias"_a = true, device_option(), dtype_option());
+  linear.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::Linear> self, const Tensor& weight,
+         const OptionalTensor& bias) {
+        new (self.p) nn::Linear(weight, or_undefined(bias));
+        keep_options(self.h, {{"in_features", nb::int_(weight.size(1))},
+                              {"out_features", nb::int_(weight.size(0))}});
+      },
+      "weight"_a, "bias"_a = nb::none(), "Computes with these tensors.");
+  bind_options(linear, {"in_features", "out_features"});
   linear.def("reset_parameters", &nn::Linear::reset_parameters,
              "Draws weight and bias uniformly from [-1, 1] / sqrt(in_features).");
   bind_parameter(linear, "weight", &nn::Linear::weight);
@@ -44,12 +52,33 @@ void bind_linear(nb::module_& nn) {
       nn, "Embedding", "Looks up rows of a table: int64 [...] to [..., embedding_dim].");
   embedding.def(
       "__init__",
-      [](nn::Embedding* self, std::int64_t count, std::int64_t dim,
-         std::optional<std::int64_t> padding, DType dtype, OptionalDevice device) {
-        new (self) nn::Embedding(count, dim, {padding, dtype, or_default(device)});
+      [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t dim,
+         std::optional<std::int64_t> padding, OptionalDevice device, OptionalDType dtype) {
+        new (self.p) nn::Embedding(count, dim, {padding, or_float(dtype), or_default(device)});
+        keep_embedding(self.h, count, dim, padding);
       },
       "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), nb::kw_only(),
-      "dtype"_a = kFloat32, "device"_a = nb::none());
+      device_option(), dtype_option());
+  embedding.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::Embedding> self, const Tensor& weight,
+         std::optional<std::int64_t> padding) {
+        new (self.p) nn::Embedding(weight, padding);
+        keep_embedding(self.h, weight.size(0), weight.size(1), padding);
+      },
+      "weight"_a, "padding_idx"_a = nb::none(), "Looks up rows of this tensor.");
+  embedding.def("reset_parameters", &nn::Embedding::reset_parameters,
+                "Draws from the standard normal distribution; zeros in the padding row.");
+  embedding.def_static(
+      "from_pretrained",
+      [type = nb::handle(embedding)](const Tensor& embeddings, bool freeze,
+                                     std::optional<std::int64_t> padding) {
+        const Tensor weight = embeddings.detach().requires_grad_(!freeze);
+        return nb::object(nb::borrow(type)(weight, padding));
+      },
+      "embeddings"_a, "freeze"_a = true, "padding_idx"_a = nb::none(),
+      "A layer that looks up rows of this table, which is trained unless `freeze`.");
+  bind_options(embedding, {"num_embeddings", "embedding_dim", "padding_idx"});
   bind_parameter(embedding, "weight", &nn::Embedding::weight);
 }
 
@@ -58,73 +87,63 @@ void bind_norms(nb::module_& nn) {
                                               "Normalizes the last dimensions; see layer_norm().");
   layer_norm.def(
       "__init__",
-      [](nn::LayerNorm* self, const Shape& shape, double eps, bool affine, bool bias, DType dtype,
-         OptionalDevice device) {
-        new (self) nn::LayerNorm(
-            shape, nn::LayerNormOptions{eps, affine, bias, dtype, or_default(device)});
+      [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine,
+         bool bias, OptionalDevice device, OptionalDType dtype) {
+        new (self.p) nn::LayerNorm(
+            shape, nn::LayerNormOptions{eps, affine, bias, or_float(dtype), or_default(device)});
+        keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
+                              {"eps", nb::float_(eps)},
+                              {"elementwise_affine", nb::bool_(affine)},
+                              {"bias", nb::bool_(bias)}});
       },
       "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a = true, "bias"_a = true,
-      nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
+      device_option(), dtype_option());
+  bind_options(layer_norm, {"normalized_shape", "eps", "elementwise_affine"});
+  layer_norm.def("reset_parameters", &nn::LayerNorm::reset_parameters);
   bind_parameter(layer_norm, "weight", &nn::LayerNorm::weight);
   bind_parameter(layer_norm, "bias", &nn::LayerNorm::bias);
 
   auto rms_norm = bind_layer<nn::RMSNorm>(nn, "RMSNorm", "Divides by the root mean square.");
   rms_norm.def(
       "__init__",
-      [](nn::RMSNorm* self, const Shape& shape, std::optional<double> eps, bool affine, DType dtype,
-         OptionalDevice device) {
-        new (self) nn::RMSNorm(shape, nn::RMSNormOptions{eps, affine, dtype, or_default(device)});
+      [](nb::pointer_and_handle<nn::RMSNorm> self, const Shape& shape, std::optional<double> eps,
+         bool affine, OptionalDevice device, OptionalDType dtype) {
+        new (self.p) nn::RMSNorm(
+            shape, nn::RMSNormOptions{eps, affine, or_float(dtype), or_default(device)});
+        keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
+                              {"eps", nb::cast(eps)},
+                              {"elementwise_affine", nb::bool_(affine)}});
       },
-      "normalized_shape"_a, "eps"_a = nb::none(), "elementwise_affine"_a = true, nb::kw_only(),
-      "dtype"_a = kFloat32, "device"_a = nb::none());
+      "normalized_shape"_a, "eps"_a = nb::none(), "elementwise_affine"_a = true, device_option(),
+      dtype_option());
+  bind_options(rms_norm, {"normalized_shape", "eps", "elementwise_affine"});
+  rms_norm.def("reset_parameters", &nn::RMSNorm::reset_parameters);
   bind_parameter(rms_norm, "weight", &nn::RMSNorm::weight);
 
   auto batch_norm =
       bind_layer<nn::BatchNorm1d>(nn, "BatchNorm1d", "Normalizes each channel, dimension 1.");
   batch_norm.def(
       "__init__",
-      [](nn::BatchNorm1d* self, std::int64_t features, double eps, std::optional<double> momentum,
-         bool affine, bool track, DType dtype, OptionalDevice device) {
-        new (self)
-            nn::BatchNorm1d(features, {eps, momentum, affine, track, dtype, or_default(device)});
+      [](nb::pointer_and_handle<nn::BatchNorm1d> self, std::int64_t features, double eps,
+         std::optional<double> momentum, bool affine, bool track, OptionalDevice device,
+         OptionalDType dtype) {
+        new (self.p) nn::BatchNorm1d(
+            features, {eps, momentum, affine, track, or_float(dtype), or_default(device)});
+        keep_options(self.h, {{"num_features", nb::int_(features)},
+                              {"eps", nb::float_(eps)},
+                              {"momentum", nb::cast(momentum)},
+                              {"affine", nb::bool_(affine)},
+                              {"track_running_stats", nb::bool_(track)}});
       },
-      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true,
-      "track_running_stats"_a = true, nb::kw_only(), "dtype"_a = kFloat32, "device"_a = nb::none());
+      "num_features"_a, "eps"_a = 1e-5, "momentum"_a.none() = 0.1, "affine"_a = true,
+      "track_running_stats"_a = true, device_option(), dtype_option());
+  bind_options(batch_norm, {"num_features", "eps", "momentum", "affine", "track_running_stats"});
+  batch_norm.def("reset_parameters", &nn::BatchNorm1d::reset_parameters);
   bind_parameter(batch_norm, "weight", &nn::BatchNorm1d::weight);
   bind_parameter(batch_norm, "bias", &nn::BatchNorm1d::bias);
-  bind_parameter(batch_norm, "running_mean", &nn::BatchNorm1d::running_mean);
-  bind_parameter(batch_norm, "running_var", &nn::BatchNorm1d::running_var);
-}
-
-template <class Layer>
-void bind_plain(nb::module_& nn, const char* name, const char* doc) {
-  bind_layer<Layer>(nn, name, doc).def(nb::init<>());
-}
-
-void bind_activations(nb::module_& nn) {
-  bind_plain<nn::Identity>(nn, "Identity", "Returns its input.");
-  bind_plain<nn::ReLU>(nn, "ReLU", "max(x, 0).");
-  bind_plain<nn::Sigmoid>(nn, "Sigmoid", "1 / (1 + e^-x).");
-  bind_plain<nn::Tanh>(nn, "Tanh", "The hyperbolic tangent.");
-  bind_plain<nn::SiLU>(nn, "SiLU", "x * sigmoid(x).");
-  bind_layer<nn::LeakyReLU>(nn, "LeakyReLU", "x for x > 0, else negative_slope * x.")
-      .def(nb::init<double>(), "negative_slope"_a = 0.01);
-  bind_layer<nn::ELU>(nn, "ELU", "x for x > 0, else alpha * (e^x - 1).")
-      .def(nb::init<double>(), "alpha"_a = 1.0);
-  bind_layer<nn::GELU>(nn, "GELU", "x Phi(x), exact (\"none\") or \"tanh\".")
-      .def(nb::init<std::string>(), "approximate"_a = "none");
-  bind_layer<nn::Softplus>(nn, "Softplus", "log(1 + exp(beta x)) / beta.")
-      .def(nb::init<double, double>(), "beta"_a = 1.0,
-           "threshold"_a = std::numeric_limits<double>::infinity());
-  bind_layer<nn::Softmax>(nn, "Softmax", "softmax() along `dim`.")
-      .def(nb::init<std::int64_t>(), "dim"_a);
-  bind_layer<nn::LogSoftmax>(nn, "LogSoftmax", "log_softmax() along `dim`.")
-      .def(nb::init<std::int64_t>(), "dim"_a);
-  bind_layer<nn::Flatten>(nn, "Flatten", "Merges dimensions; [n, a, b] becomes [n, a * b].")
-      .def(nb::init<std::int64_t, std::int64_t>(), "start_dim"_a = 1, "end_dim"_a = -1);
-  bind_layer<nn::Dropout>(
-      nn, "Dropout", "In training zeroes elements with probability p and divides others by 1 - p.")
-      .def(nb::init<double>(), "p"_a = 0.5);
+  bind_buffer(batch_norm, "running_mean", &nn::BatchNorm1d::running_mean);
+  bind_buffer(batch_norm, "running_var", &nn::BatchNorm1d::running_var);
+  bind_buffer(batch_norm, "num_batches_tracked", &nn::BatchNorm1d::num_batches_tracked);
 }
 
 }  // namespace
@@ -133,7 +152,6 @@ void bind_layers(nb::module_& module) {
   nb::module_ nn = nb::borrow<nb::module_>(module.attr("nn"));
   bind_linear(nn);
   bind_norms(nn);
-  bind_activations(nn);
 }
 
 }  // namespace halfgrad::python

@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/losses.h>
 
+#include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/reduction.h>
 
@@ -43,10 +44,15 @@ void bind_class_losses(nb::module_& module) {
   module.def(
       "kl_div",
       [](const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
+        if (reduction == "batchmean") {
+          const auto count = static_cast<double>(input.size(0));
+          return kl_div(input, target, kSum, log_target) / count;
+        }
         return kl_div(input, target, reduction_of(reduction), log_target);
       },
       "input"_a, "target"_a, reduction(), "log_target"_a = false, ReleaseGil(),
-      "target * (log target - input). The mean is over all elements.");
+      "target * (log target - input). The mean is over all elements; \"batchmean\" is the sum\n"
+      "divided by size(0).");
 }
 
 void bind_binary_losses(nb::module_& module) {

@@ -26,7 +26,8 @@ NB_MODULE(_halfgrad, module) {
   python::TensorClass tensor(
       module, "Tensor",
       "An n-dimensional array with a gradient. Names and semantics are PyTorch's. Ops are methods\n"
-      "of a Tensor and functions of the module.");
+      "of a Tensor and functions of the module.",
+      nanobind::is_weak_referenceable());
   python::bind_tensor(module, tensor);
   python::bind_exchange(module, tensor);
   python::bind_indexing(tensor);
@@ -45,10 +46,13 @@ NB_MODULE(_halfgrad, module) {
   python::bind_random(module);
   python::bind_module(module);
   python::bind_layers(module);
+  python::bind_activations(module);
   python::bind_init(module);
   python::bind_optimizers(module);
   python::bind_schedulers(module);
   python::bind_amp(module);
+  python::bind_async(module);
+  python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);
   python::bind_check(module);

@@ -1,6 +1,7 @@
 #include <halfgrad/optim/optim.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <halfgrad/python/bindings/param_groups.h>
 
@@ -11,6 +12,15 @@ namespace {
 using optim::Optimizer;
 using optim::ParamGroup;
 using OptimizerClass = nb::class_<Optimizer>;
+
+bool has_option(const ParamGroup& group, const std::string& name) {
+  const auto names = option_names(group);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// PyTorch's choice of an implementation, which is accepted: halfgrad has one, and it is fused.
+auto implementation(const char* name) { return nb::arg(name) = nb::none(); }
+using Ignored = const std::optional<bool>&;
 
 /// A group as a mapping, `group["lr"] = 0.1`. It refers to the optimizer by its position there,
 /// which stays valid when groups are added.
@@ -35,13 +45,60 @@ void bind_groups(nb::module_& optim) {
           },
           "option"_a, "value"_a)
       .def("keys", [](const GroupView& self) { return option_names(self.group()); })
+      .def("values",
+           [](const GroupView& self) {
+             nb::list values;
+             for (const auto& name : option_names(self.group())) {
+               values.append(option_of(self.group(), name));
+             }
+             return values;
+           })
+      .def("items",
+           [](const GroupView& self) {
+             nb::list items;
+             for (const auto& name : option_names(self.group())) {
+               items.append(nb::make_tuple(name, option_of(self.group(), name)));
+             }
+             return items;
+           })
+      .def(
+          "get",
+          [](const GroupView& self, const std::string& name, const nb::object& other) {
+            return has_option(self.group(), name) ? option_of(self.group(), name) : other;
+          },
+          "option"_a, "default"_a = nb::none())
       .def("__iter__",
            [](const GroupView& self) { return nb::iter(nb::cast(option_names(self.group()))); })
       .def("__len__", [](const GroupView& self) { return option_names(self.group()).size(); })
       .def("__contains__", [](const GroupView& self, const std::string& name) {
-        const auto names = option_names(self.group());
-        return std::find(names.begin(), names.end(), name) != names.end();
+        return has_option(self.group(), name);
       });
+}
+
+/// The mapping `optimizer.state[parameter]`.
+struct StateView {
+  nb::object optimizer;
+  nb::dict of(const Tensor& parameter) const {
+    return dict_of(std::as_const(nb::cast<Optimizer&>(optimizer)).state(parameter));
+  }
+  std::vector<Tensor> parameters() const {
+    std::vector<Tensor> with_state;
+    for (const Tensor& parameter : nb::cast<Optimizer&>(optimizer).parameters()) {
+      if (of(parameter).size() > 0) with_state.push_back(parameter);
+    }
+    return with_state;
+  }
+};
+
+void bind_states(nb::module_& optim) {
+  nb::class_<StateView>(optim, "OptimizerStates", "Moments by parameter: state[p][\"step\"].")
+      .def("__getitem__", &StateView::of, "parameter"_a,
+           "The moments of a parameter, by name; empty before its first update.")
+      .def("__contains__", [](const StateView& self,
+                              const Tensor& parameter) { return self.of(parameter).size() > 0; })
+      .def("__len__", [](const StateView& self) { return self.parameters().size(); })
+      .def("keys", &StateView::parameters)
+      .def("__iter__", [](const StateView& self) { return nb::iter(nb::cast(self.parameters())); });
 }
 
 void bind_state(OptimizerClass& optimizer) {
@@ -65,12 +122,9 @@ void bind_state(OptimizerClass& optimizer) {
             self.add_param_group(groups_of(groups).at(0));
           },
           "param_group"_a)
-      .def(
-          "state",
-          [](const Optimizer& self, const Tensor& parameter) {
-            return dict_of(self.state(parameter));
-          },
-          "parameter"_a, "Returns the moments of a parameter, by name; empty before its update.")
+      .def_prop_ro(
+          "state", [](nb::handle_t<Optimizer> self) { return StateView{nb::borrow(self)}; },
+          "The moments by parameter: state[parameter][\"step\"].")
       .def(
           "state_dict", [](const Optimizer& self) { return dict_of(self.state_dict()); },
           "A copy of the whole state, in PyTorch's layout.")
@@ -119,13 +173,14 @@ void bind_sgd(nb::module_& optim) {
       .def(
           "__init__",
           [](optim::SGD* self, nb::handle params, double lr, double momentum, double dampening,
-             double weight_decay, bool nesterov, bool maximize) {
+             double weight_decay, bool nesterov, bool maximize, Ignored, Ignored) {
             new (self) optim::SGD(
                 groups_of(params),
                 optim::SGDOptions{lr, momentum, dampening, weight_decay, nesterov, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0,
-          "weight_decay"_a = 0.0, "nesterov"_a = false, nb::kw_only(), "maximize"_a = false);
+          "weight_decay"_a = 0.0, "nesterov"_a = false, nb::kw_only(), "maximize"_a = false,
+          implementation("foreach"), implementation("fused"));
 }
 
 template <class Adam, class Options, class Base>
@@ -134,12 +189,12 @@ void bind_adam(nb::module_& optim, const char* name, double weight_decay, const 
       .def(
           "__init__",
           [](Adam* self, nb::handle params, double lr, std::pair<double, double> betas, double eps,
-             double decay, bool amsgrad, bool maximize) {
+             double decay, bool amsgrad, bool maximize, Ignored, Ignored) {
             new (self) Adam(groups_of(params), Options{lr, betas, eps, decay, amsgrad, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "betas"_a = std::pair(0.9, 0.999), "eps"_a = 1e-8,
-          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(),
-          "maximize"_a = false);
+          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(), "maximize"_a = false,
+          implementation("foreach"), implementation("fused"));
 }
 
 }  // namespace
@@ -147,6 +202,7 @@ void bind_adam(nb::module_& optim, const char* name, double weight_decay, const 
 void bind_optimizers(nb::module_& module) {
   nb::module_ optim = module.def_submodule("optim", "Optimizers and schedules.");
   bind_groups(optim);
+  bind_states(optim);
   bind_optimizer(optim);
   bind_sgd(optim);
   bind_adam<optim::Adam, optim::AdamOptions, Optimizer>(optim, "Adam", 0,

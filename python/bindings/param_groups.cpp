@@ -9,6 +9,12 @@ using optim::ParamGroup;
   throw nb::key_error(("expected an option of a parameter group, got \"" + name + "\"").c_str());
 }
 
+/// A tensor, or an iterable of them.
+std::vector<Tensor> parameters_in(nb::handle value) {
+  if (nb::isinstance<Tensor>(value)) return {nb::cast<Tensor>(value)};
+  return nb::cast<std::vector<Tensor>>(nb::list(value));
+}
+
 /// Calls `visit` with the name and the member of every option.
 template <class Group, class Visit>
 void visit_options(Group& group, const Visit& visit) {
@@ -38,7 +44,7 @@ nb::object option_of(const ParamGroup& group, const std::string& name) {
 
 void set_option(ParamGroup& group, const std::string& name, nb::handle value) {
   bool is_known = name == "params";
-  if (is_known) group.params = nb::cast<std::vector<Tensor>>(value);
+  if (is_known) group.params = parameters_in(value);
   visit_options(group, [&](const char* known, auto& option) {
     if (name != known) return;
     using Value = typename std::remove_reference_t<decltype(option)>::value_type;
@@ -56,12 +62,21 @@ std::vector<std::string> option_names(const ParamGroup& group) {
   return names;
 }
 
+/// A parameter, or one of the pairs that named_parameters() lists.
+nb::object parameter_in(nb::handle element) {
+  return PyTuple_Check(element.ptr()) != 0 ? nb::object(nb::borrow(element)[1])
+                                           : nb::borrow(element);
+}
+
 std::vector<ParamGroup> groups_of(nb::handle params) {
+  if (nb::isinstance<Tensor>(params)) {
+    throw nb::type_error("params: expected an iterable of tensors or dicts, got a tensor");
+  }
   std::vector<ParamGroup> groups;
   ParamGroup tensors;
   for (const nb::handle element : nb::borrow(params)) {
     if (!nb::isinstance<nb::dict>(element)) {
-      tensors.params.push_back(nb::cast<Tensor>(element));
+      tensors.params.push_back(nb::cast<Tensor>(parameter_in(element)));
       continue;
     }
     ParamGroup& group = groups.emplace_back();

@@ -20,13 +20,6 @@ void bind_matrix_products(OpBinder& ops) {
   ops.both("baddbmm", &baddbmm, "batch1"_a, "batch2"_a, nb::kw_only(), "beta"_a = 1, "alpha"_a = 1,
            "addmm() for batches [b, n, k] and [b, k, m].");
   ops.function(
-      "einsum",
-      [](std::string_view equation, const std::vector<Tensor>& operands) {
-        return einsum(equation, operands);
-      },
-      "equation"_a, "operands"_a,
-      "Sums of products by an equation such as \"bij,bjk->bik\". Operands are a list.");
-  ops.function(
       "linear",
       [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
         return linear(input, weight, or_undefined(bias));
@@ -46,6 +39,20 @@ void bind_matrix_products(OpBinder& ops) {
         return linear_gelu(input, weight, or_undefined(bias));
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "gelu(linear(input, weight, bias), \"tanh\").");
+}
+
+void bind_einsum(nb::module_& module) {
+  module.def(
+      "einsum",
+      [](const std::string& equation, const nb::args& operands) {
+        const bool is_list = operands.size() == 1 && !nb::isinstance<Tensor>(operands[0]);
+        const auto tensors =
+            nb::cast<std::vector<Tensor>>(is_list ? nb::object(operands[0]) : nb::object(operands));
+        const nb::gil_scoped_release release;
+        return einsum(equation, tensors);
+      },
+      "equation"_a, "operands"_a,
+      "Sums of products by an equation such as \"bij,bjk->bik\", of tensors or a list of them.");
 }
 
 void bind_in_place_products(OpBinder& ops) {
@@ -133,6 +140,7 @@ void bind_tensor_indices(OpBinder& ops) {
 void bind_products(nb::module_& module, TensorClass& tensor) {
   OpBinder ops(module, tensor);
   bind_matrix_products(ops);
+  bind_einsum(module);
   bind_in_place_products(ops);
   bind_rows(ops);
   bind_tensor_indices(ops);

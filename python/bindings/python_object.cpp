@@ -3,8 +3,11 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/core/fail.h>
+#include <halfgrad/python/bindings/dropped_first.h>
 
 namespace halfgrad::python {
 namespace {
@@ -20,19 +23,23 @@ Registry& registry() {
   return *instance;
 }
 
-std::shared_ptr<DroppedAtExit> take_one() {
+/// Takes all objects out of the registry, those that are dropped first in front.
+std::vector<std::shared_ptr<DroppedAtExit>> take_all() {
+  std::vector<std::shared_ptr<DroppedAtExit>> first, others;
   const std::lock_guard lock(registry().mutex);
-  auto& objects = registry().objects;
-  while (!objects.empty()) {
-    const auto object = objects.begin()->second.lock();
-    objects.erase(objects.begin());
-    if (object != nullptr) return object;
+  for (const auto& [address, object] : std::exchange(registry().objects, {})) {
+    const auto alive = object.lock();
+    const bool is_first = std::dynamic_pointer_cast<DroppedFirst>(alive) != nullptr;
+    if (alive != nullptr) (is_first ? first : others).push_back(alive);
   }
-  return nullptr;
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
 }
 
 void drop_all() {
-  while (const auto object = take_one()) object->drop();
+  for (auto objects = take_all(); !objects.empty(); objects = take_all()) {
+    for (const auto& object : objects) object->drop();
+  }
 }
 
 [[noreturn]] void refuse_after_exit() {

@@ -10,6 +10,9 @@ using OneDim = std::optional<std::int64_t>;
 using OptionalDType = std::optional<DType>;
 using Pair = std::tuple<Tensor, Tensor>;
 
+/// PyTorch's named tuple.
+ValuesIndices named(const Pair& pair) { return {std::get<0>(pair), std::get<1>(pair)}; }
+
 /// The dims of a reduction: all of them for None.
 Shape dims_of(const Tensor& input, const Dim& dim) {
   if (dim) return *dim;
@@ -51,6 +54,12 @@ void bind_spread(OpBinder& ops) {
           return function(input, dims_of(input, dim), correction, keepdim);
         },
         "dim"_a = nb::none(), nb::kw_only(), "correction"_a = 1, "keepdim"_a = false, doc);
+    ops.both(
+        name,
+        [function](const Tensor& input, const Dim& dim, bool unbiased, bool keepdim) {
+          return function(input, dims_of(input, dim), unbiased ? 1 : 0, keepdim);
+        },
+        "dim"_a = nb::none(), "unbiased"_a = true, "keepdim"_a = false);
   };
   bind("var", Spread(&var), "sum (x - mean)^2 / (n - correction) over `dim`.");
   bind("std", Spread(&std), "The square root of var().");
@@ -74,11 +83,17 @@ void bind_extremes(OpBinder& ops) {
   using Both = Tensor (*)(const Tensor&, const Tensor&);
   const auto bind = [&](const char* name, All all, Along along, Both both, const char* doc) {
     ops.both(name, all, doc);
-    ops.both(name, along, "dim"_a, "keepdim"_a = false);
+    ops.both(
+        name,
+        [along](const Tensor& input, std::int64_t dim, bool keepdim) {
+          return named(along(input, dim, keepdim));
+        },
+        "dim"_a, "keepdim"_a = false);
     ops.both(name, both, "other"_a);
   };
   bind("max", &max, &max, &max,
-       "The largest element; along `dim` a tuple of values and indices, the first if values are\n"
+       "The largest element; along `dim` a named tuple, values and indices, the first if values "
+       "are\n"
        "equal; with `other` the larger of both elements.");
   bind("min", &min, &min, &min, "The smallest element, in the forms of max().");
   using Amax = Tensor (*)(const Tensor&, const Shape&, bool);
@@ -111,10 +126,10 @@ void bind_sorting(OpBinder& ops) {
   ops.both(
       "sort",
       [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
-        return sort(input, dim, descending);
+        return named(sort(input, dim, descending));
       },
       "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
-      "Returns sorted values and their indices. Sorting is always stable.");
+      "Returns a named tuple: sorted values, and their indices. Sorting is always stable.");
   ops.both(
       "argsort",
       [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable*/) {
@@ -122,8 +137,13 @@ void bind_sorting(OpBinder& ops) {
       },
       "dim"_a = -1, "descending"_a = false, nb::kw_only(), "stable"_a = false,
       "Returns the indices of sort() alone.");
-  ops.both("topk", &topk, "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true,
-           "Returns the k largest (or smallest) elements along `dim`, and their indices.");
+  ops.both(
+      "topk",
+      [](const Tensor& input, std::int64_t k, std::int64_t dim, bool largest, bool is_sorted) {
+        return named(topk(input, k, dim, largest, is_sorted));
+      },
+      "k"_a, "dim"_a = -1, "largest"_a = true, "sorted"_a = true,
+      "Returns a named tuple: the k largest (or smallest) values along `dim`, and indices.");
   ops.both("multinomial", &multinomial, "num_samples"_a, "replacement"_a = false,
            "Draws indices with probabilities in proportion to input, [n] or [rows, n].");
 }

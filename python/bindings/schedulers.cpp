@@ -1,5 +1,8 @@
 #include <halfgrad/optim/optim.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/variant.h>
+
+#include <halfgrad/core/fail.h>
 
 #include <halfgrad/python/bindings/bindings.h>
 
@@ -114,6 +117,14 @@ void bind_ramps(nb::module_& schedules) {
           "optimizer"_a, "factor"_a = 1.0 / 3, "total_iters"_a = 5, KeepsOptimizer());
 }
 
+using OptionalInt = std::optional<std::int64_t>;
+
+optim::AnnealStrategy strategy_of(const std::string& name) {
+  if (name == "cos") return optim::AnnealStrategy::cos;
+  if (name == "linear") return optim::AnnealStrategy::linear;
+  detail::fail("OneCycleLR", "expected anneal_strategy \"cos\" or \"linear\", got \"{}\"", name);
+}
+
 void bind_compositions(nb::module_& schedules) {
   nb::class_<optim::LambdaLR, LRScheduler>(schedules, "LambdaLR",
                                            "lr = base_lr * lr_lambda(epoch) for all groups.")
@@ -140,19 +151,30 @@ void bind_compositions(nb::module_& schedules) {
                                              "The one-cycle policy (Smith and Topin 2018).")
       .def(
           "__init__",
-          [](optim::OneCycleLR* self, Optimizer& optimizer, double max_lr, std::int64_t steps,
-             double pct_start, bool cycle_momentum, double div_factor, double final_div_factor) {
-            optim::OneCycleLROptions options;
-            options.max_lr = {max_lr};
-            options.total_steps = steps;
-            options.pct_start = pct_start;
-            options.cycle_momentum = cycle_momentum;
-            options.div_factor = div_factor;
-            options.final_div_factor = final_div_factor;
-            new (self) optim::OneCycleLR(optimizer, options);
+          [](optim::OneCycleLR* self, Optimizer& optimizer,
+             const std::variant<double, std::vector<double>>& max_lr, OptionalInt total_steps,
+             OptionalInt epochs, OptionalInt steps_per_epoch, double pct_start,
+             const std::string& anneal_strategy, bool cycle_momentum, double base_momentum,
+             double max_momentum, double div_factor, double final_div_factor, bool three_phase) {
+            const auto* const one = std::get_if<double>(&max_lr);
+            new (self) optim::OneCycleLR(
+                optimizer, {.max_lr = one != nullptr ? std::vector{*one} : std::get<1>(max_lr),
+                            .total_steps = total_steps,
+                            .epochs = epochs,
+                            .steps_per_epoch = steps_per_epoch,
+                            .pct_start = pct_start,
+                            .anneal_strategy = strategy_of(anneal_strategy),
+                            .cycle_momentum = cycle_momentum,
+                            .base_momentum = base_momentum,
+                            .max_momentum = max_momentum,
+                            .div_factor = div_factor,
+                            .final_div_factor = final_div_factor,
+                            .three_phase = three_phase});
           },
-          "optimizer"_a, "max_lr"_a, "total_steps"_a, "pct_start"_a = 0.3,
-          "cycle_momentum"_a = true, "div_factor"_a = 25.0, "final_div_factor"_a = 1e4,
+          "optimizer"_a, "max_lr"_a, "total_steps"_a = nb::none(), "epochs"_a = nb::none(),
+          "steps_per_epoch"_a = nb::none(), "pct_start"_a = 0.3, "anneal_strategy"_a = "cos",
+          "cycle_momentum"_a = true, "base_momentum"_a = 0.85, "max_momentum"_a = 0.95,
+          "div_factor"_a = 25.0, "final_div_factor"_a = 1e4, "three_phase"_a = false,
           KeepsOptimizer());
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
@@ -53,6 +55,18 @@ void bind_dims(OpBinder& ops) {
   ops.both("unsqueeze", &unsqueeze, "dim"_a, "Inserts a dimension of size 1.");
   ops.both("flatten", &flatten, "start_dim"_a = 0, "end_dim"_a = -1,
            "Merges the dimensions from start_dim to end_dim into one.");
+  ops.both(
+      "unflatten",
+      [](const Tensor& input, std::int64_t dim, const Shape& sizes) {
+        const std::int64_t from = dim < 0 ? dim + input.dim() : dim;
+        Shape shape;
+        for (std::int64_t i = 0; i < input.dim(); ++i) {
+          if (i != from) shape.push_back(input.size(i));
+          if (i == from) std::ranges::for_each(sizes, [&](auto size) { shape.push_back(size); });
+        }
+        return input.view(shape);
+      },
+      "dim"_a, "sizes"_a, "Splits a dimension into several; one size may be -1.");
   ops.method(
       "view_as", [](const Tensor& self, const Tensor& other) { return self.view_as(other); },
       "other"_a);

@@ -1,6 +1,9 @@
+#include <cstring>
 #include <sstream>
 
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/fail.h>
 #include <halfgrad/python/bindings/bindings.h>
 
 /// The class Tensor: its properties, conversions and elements.
@@ -24,6 +27,13 @@ nb::object list_of(const Tensor& tensor) {
   nb::list list;
   for (std::int64_t i = 0; i < tensor.size(0); ++i) list.append(list_of(tensor.select(0, i)));
   return list;
+}
+
+/// A 0-dimensional tensor is formatted as its number: f"{loss:.4f}".
+nb::object formatted(nb::handle_t<Tensor> self, const nb::str& spec) {
+  const auto& tensor = nb::cast<const Tensor&>(self);
+  const nb::object value = tensor.dim() == 0 ? number_of(tensor) : nb::object(nb::str(self));
+  return nb::steal(PyObject_Format(value.ptr(), spec.ptr()));
 }
 
 bool truth_of(const Tensor& tensor) { return tensor.item() != 0; }
@@ -54,6 +64,10 @@ void bind_properties(TensorClass& tensor) {
             return self.grad_fn_name();
           },
           "Name of the op that made this tensor; None for a leaf.")
+      .def_prop_rw(
+          "data", [](const Tensor& self) { return self.detach(); },
+          [](const Tensor& self, const Tensor& data) { self.impl()->array = data.array(); },
+          "The same memory outside the graph. Assigning replaces the memory.")
       .def_prop_ro("is_cpu", &Tensor::is_cpu)
       .def_prop_ro("is_cuda", &Tensor::is_cuda)
       .def_prop_ro("_version", &Tensor::_version, "The number of in-place changes of the memory.");
@@ -82,6 +96,7 @@ void bind_elements(TensorClass& tensor) {
   tensor.def("item", &number_of, "Returns the only element as a Python number.")
       .def("tolist", &list_of, "Returns the elements as nested lists.")
       .def("__repr__", &text_of)
+      .def("__format__", &formatted, "spec"_a)
       .def("__bool__", &truth_of)
       .def("__float__", [](const Tensor& self) { return self.item(); })
       .def("__int__", [](const Tensor& self) { return self.item<std::int64_t>(); })
@@ -102,6 +117,44 @@ void bind_elements(TensorClass& tensor) {
       });
 }
 
+/// The elements in row-major order, as bytes.
+nb::bytes bytes_of(const Tensor& self) {
+  const Tensor host = self.detach().cpu().contiguous();
+  return nb::bytes(reinterpret_cast<const char*>(host.array().data()), host.nbytes());
+}
+
+Tensor tensor_from(const nb::bytes& bytes, const Shape& sizes, DType dtype) {
+  const Tensor made = empty(sizes, {.dtype = dtype, .device = kCPU});
+  if (bytes.size() != made.nbytes()) {
+    detail::fail("Tensor", "expected {} bytes for a {} of shape {}, got {}", made.nbytes(), dtype,
+                 to_string(sizes), bytes.size());
+  }
+  std::memcpy(made.array().data(), bytes.c_str(), bytes.size());
+  return made;
+}
+
+/// Pickling and copying: the functions of these names in halfgrad/serialization.py.
+void bind_pickling(TensorClass& tensor) {
+  const auto call = [](const char* function, nb::handle self, nb::handle argument) {
+    return nb::object(
+        nb::module_::import_("halfgrad.serialization").attr(function)(self, argument));
+  };
+  tensor.def("_to_bytes", &bytes_of)
+      .def_static("_from_bytes", &tensor_from, "bytes"_a, "size"_a, "dtype"_a)
+      .def(
+          "__reduce_ex__",
+          [call](nb::handle_t<Tensor> self, nb::handle protocol) {
+            return call("reduce_tensor", self, protocol);
+          },
+          "protocol"_a, "Pickles elements, dtype, device and requires_grad, without the graph.")
+      .def(
+          "__deepcopy__",
+          [call](nb::handle_t<Tensor> self, nb::handle memo) {
+            return call("deepcopy_tensor", self, memo);
+          },
+          "memo"_a, "A copy with its grad. Raises RuntimeError for a tensor that is no leaf.");
+}
+
 void bind_graph(TensorClass& tensor) {
   tensor
       .def(
@@ -114,11 +167,12 @@ void bind_graph(TensorClass& tensor) {
       .def("detach_", &Tensor::detach_, nb::rv_policy::none)
       .def(
           "backward",
-          [](const Tensor& self, const OptionalTensor& gradient, bool retain_graph,
+          [](const Tensor& self, const OptionalTensor& gradient, std::optional<bool> retain_graph,
              bool create_graph) {
-            self.backward(or_undefined(gradient), retain_graph, create_graph);
+            self.backward(or_undefined(gradient), retain_graph.value_or(create_graph),
+                          create_graph);
           },
-          "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false,
+          "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false,
           ReleaseGil(),
           "Adds the gradient of this tensor with respect to every leaf that requires one to its\n"
           "grad. The tensor has one element, or `gradient` has its shape.")
@@ -141,6 +195,7 @@ void bind_tensor(nb::module_&, TensorClass& tensor) {
   bind_queries(tensor);
   bind_elements(tensor);
   bind_graph(tensor);
+  bind_pickling(tensor);
 }
 
 }  // namespace halfgrad::python

@@ -1,3 +1,4 @@
+#include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
@@ -15,6 +16,15 @@ void bind_where(OpBinder& ops) {
                "condition"_a, "input"_a, "other"_a);
   ops.function("where", static_cast<Tensor (*)(const Tensor&, Scalar, const Tensor&)>(&where),
                "condition"_a, "input"_a, "other"_a);
+  ops.function(
+      "where",
+      [](const Tensor& condition, Scalar input, Scalar other) {
+        return where(condition, full({}, input, {.device = condition.device()}), other);
+      },
+      "condition"_a, "input"_a, "other"_a);
+  ops.function(
+      "where", [](const Tensor& condition) { return nonzero(condition).unbind(1); }, "condition"_a,
+      "The indices of elements that are not 0, a vector for each dimension.");
   ops.method(
       "where",
       [](const Tensor& self, const Tensor& condition, const Tensor& other) {

@@ -38,6 +38,10 @@ void bind_device(nb::module_& module) {
       .def_prop_ro("type", [](Device device) { return device.is_cpu() ? "cpu" : "cuda"; })
       .def_prop_ro("index", &Device::index)
       .def("__str__", &Device::str)
+      .def("__reduce__",
+           [](nb::handle_t<Device> self) {
+             return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
+           })
       .def("__repr__", [](Device device) { return "device('" + device.str() + "')"; })
       .def("__hash__", [](Device device) { return std::hash<Device>()(device); })
       .def(

@@ -5,16 +5,24 @@
 >>> x.square().sum().backward()
 """
 
-from . import amp, autograd, data, io, nn, optim, reference, utils
+import math
+
+from . import amp, autograd, cuda, data, io, nn, optim, reference, return_types, utils
 from ._halfgrad import *  # noqa: F401,F403: every op and class of the C++ library
-from ._halfgrad import bool_, cuda, float16, float32, float64, int32, int64
-from .amp import autocast
+from ._halfgrad import bool_, float16, float32, float64, int32, int64
+from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .extras import (as_tensor, bernoulli, finfo, get_rng_state, iinfo, is_floating_point,
+                     is_tensor, meshgrid, normal, numel, set_rng_state)
+from .serialization import load, save
 
 __version__ = "0.1.0"
 
+inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 half, float, double = float16, float32, float64
 int, long = int32, int64
 bool = bool_
+absolute, clip, concat, concatenate, negative = abs, clamp, cat, cat, neg  # noqa: F405
+subtract, multiply, divide, true_divide = sub, mul, div, div  # noqa: F405
 
 from .checking import Case, KernelReport, cases, check, kernel_test, write_junit  # noqa: E402

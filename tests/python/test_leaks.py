@@ -53,6 +53,12 @@ batches = iter(loader)
 next(batches)
 region = hg.no_grad()
 region.__enter__()
+net.register_forward_hook(lambda module, args, output: print("hook", net.training))
+net.layer.weight.owner = net
+late = hg.optim.AsyncOptimizer(hg.optim.SGD(nn.Linear(1, 1).parameters(), lr=0.1))
+late.step(lambda inner: print("late", late is not None))
+graph = hg.cuda.CUDAGraph("cpu")
+graph.capture(lambda: graph)
 try:
     net(hg.ones(2, 2))
 except ValueError as error:
@@ -66,7 +72,7 @@ def test_exit_is_silent():
     result = subprocess.run([sys.executable, "-X", "faulthandler", "-c", PROGRAM],
                             capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == ["seen (3,)", "step True"]
+    assert sorted(result.stdout.splitlines()) == ["late True", "seen (3,)", "step True"]
 
 
 def test_shared_arrays_are_released():
@@ -112,6 +118,25 @@ def test_modules_in_cycles_are_collected():
     del net, marker
     gc.collect()
     assert alive() is None
+
+
+def test_modules_with_hooks_and_attributes_of_parameters_are_collected():
+    net = hg.nn.Linear(2, 2)
+    net.register_forward_hook(lambda module, args, output: print(end=str(net)[:0]))
+    net.weight.owner = net
+    alive = weakref.ref(net.weight)
+    net(hg.ones(1, 2)).sum().backward()
+    del net
+    gc.collect()
+    assert alive() is None
+
+
+def test_async_optimizers_end_with_their_steps():
+    for _ in range(20):
+        optimizer = hg.optim.AsyncOptimizer(
+            hg.optim.SGD([hg.ones(1, requires_grad=True)], lr=0.1))
+        optimizer.step(lambda inner: inner.step())
+        del optimizer
 
 
 def test_tensors_may_end_in_threads_of_cpp():

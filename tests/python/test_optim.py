@@ -35,7 +35,7 @@ def test_state_continues_in_another_optimizer(make):
         (parameter * parameter).sum().backward()
         stepped.step()
     assert hg.equal(x, y)
-    assert optimizer.state(x)["step"].item() == 4
+    assert optimizer.state[x]["step"].item() == 4
     assert optimizer.state_dict()["state"][0]["step"].item() == 4
 
 
@@ -126,3 +126,18 @@ def test_sequences_and_one_cycle():
         optim.Adam([hg.ones(1, requires_grad=True)]), max_lr=0.1, total_steps=10)
     cycle.step()
     assert cycle.last_epoch == 1
+
+
+def test_reduce_on_plateau():
+    optimizer = optim.SGD([hg.ones(1, requires_grad=True)], lr=1.0)
+    plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1, cooldown=1)
+    rates = []
+    for loss in (3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, hg.tensor(1.0)):
+        plateau.step(loss)
+        rates.append(plateau.get_last_lr()[0])
+    assert rates == [1, 1, 1, .5, .5, .5, .25, .25]
+    other = optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+    other.load_state_dict(plateau.state_dict())
+    assert other.best == 1.0 and other.patience == 1
+    with pytest.raises(ValueError, match="factor below 1"):
+        optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=2.0)

@@ -4,15 +4,15 @@ from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten,
                             LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU, RMSNorm,
                             Sigmoid, SiLU, Softmax, Softplus, Tanh)
 from . import functional, init, utils
-from .containers import ModuleList, Sequential
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .losses import (BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, HuberLoss, KLDivLoss, L1Loss,
                      MSELoss, NLLLoss, SmoothL1Loss)
-from .module import Parameter
+from .module import Buffer, Parameter
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "CrossEntropyLoss", "Dropout", "ELU",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "Buffer", "CrossEntropyLoss", "Dropout", "ELU",
     "Embedding", "Flatten", "GELU", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm",
-    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleList", "NLLLoss", "Parameter",
-    "RMSNorm", "ReLU", "Sequential", "SiLU", "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus",
-    "Tanh", "functional", "init", "utils",
+    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleDict", "ModuleList", "NLLLoss",
+    "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU",
+    "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus", "Tanh", "functional", "init", "utils",
 ]

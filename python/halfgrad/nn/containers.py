@@ -1,10 +1,15 @@
-"""Modules made of other modules."""
+"""Modules made of other modules or parameters, by position or by name."""
 
-from typing import Any, Callable, Iterable, Iterator, Union
+from collections import OrderedDict
+from typing import (Any, Callable, Generic, Iterable, Iterator, Mapping, Optional, TypeVar, Union)
 
+from .._halfgrad import Tensor
 from .._halfgrad.nn import Module
+from .registration import Parameter
+from .tree import kinds
 
 Layer = Union[Module, Callable[[Any], Any]]
+Value = TypeVar("Value")
 
 
 class Function(Module):
@@ -18,40 +23,198 @@ class Function(Module):
         return self.function(x)
 
 
-class ModuleList(Module):
-    """Modules by position, named "0", "1", ..."""
+class _Entries(Module):
+    """Entries that are attributes; their names are the registered ones."""
 
-    def __init__(self, modules: Iterable[Layer] = ()) -> None:
-        super().__init__()
-        for module in modules:
-            self.append(module)
-
-    def append(self, module: Layer) -> "ModuleList":
-        layer = module if isinstance(module, Module) else Function(module)
-        self.add_module(str(len(self)), layer)
-        return self
+    def _names(self) -> list[str]:
+        return list(kinds(self))
 
     def __len__(self) -> int:
-        return sum(name.isdigit() for name in self.__dict__)
+        return len(self._names())
 
-    def __iter__(self) -> Iterator[Module]:
-        return (self.__dict__[str(i)] for i in range(len(self)))
 
-    def __getitem__(self, index: int) -> Any:
-        count = len(self)
-        if not -count <= index < count:
+class _List(_Entries, Generic[Value]):
+    """Entries by position, named "0", "1", ..."""
+
+    def _name_at(self, index: int) -> str:
+        names = self._names()
+        if not -len(names) <= index < len(names):
             raise IndexError(
-                f"{type(self).__name__}: expected a layer in [0, {count}), got {index}")
-        return self.__dict__[str(index % count)]
+                f"{type(self).__name__}: expected a layer in [0, {len(names)}), got {index}")
+        return names[index]
+
+    def _replace_all(self, values: list[Any]) -> None:
+        for name in self._names():
+            delattr(self, name)
+        for i, value in enumerate(values):
+            setattr(self, str(i), value)
+
+    def __iter__(self) -> Iterator[Value]:
+        return (getattr(self, name) for name in self._names())
+
+    def __getitem__(self, index: Union[int, slice]) -> Any:
+        if isinstance(index, slice):
+            made: Any = type(self)
+            return made(list(self)[index])
+        return getattr(self, self._name_at(index))
+
+    def __setitem__(self, index: int, value: Value) -> None:
+        setattr(self, self._name_at(index), self._entry(value))
+
+    def __delitem__(self, index: Union[int, slice]) -> None:
+        values = list(self)
+        del values[index]
+        self._replace_all(values)
+
+    def __iadd__(self, values: Iterable[Value]) -> Any:
+        return self.extend(values)
+
+    def _entry(self, value: Any) -> Any:
+        return value
+
+    def append(self, value: Value) -> Any:
+        setattr(self, str(len(self)), self._entry(value))
+        return self
+
+    def extend(self, values: Iterable[Value]) -> Any:
+        for value in list(values):
+            self.append(value)
+        return self
+
+    def insert(self, index: int, value: Value) -> None:
+        values = list(self)
+        values.insert(index, self._entry(value))
+        self._replace_all(values)
+
+    def pop(self, index: int = -1) -> Any:
+        value = self[index]
+        del self[index]
+        return value
+
+
+def _module(layer: Layer) -> Module:
+    return layer if isinstance(layer, Module) else Function(layer)
+
+
+class ModuleList(_List[Any]):
+    """Modules by position, named "0", "1", ..."""
+
+    def __init__(self, modules: Optional[Iterable[Layer]] = None) -> None:
+        super().__init__()
+        self.extend(modules or ())
+
+    def _entry(self, value: Layer) -> Module:
+        return _module(value)
 
 
 class Sequential(ModuleList):
-    """Layers applied one after the other. A layer is a module or a function of one tensor."""
+    """Layers applied one after the other. A layer is a module or a function of one tensor.
 
-    def __init__(self, *layers: Layer) -> None:
-        super().__init__(layers)
+    Names come from an OrderedDict: Sequential(OrderedDict([("hidden", Linear(2, 3)), ...])).
+    """
+
+    def __init__(self, *layers: Any) -> None:
+        super().__init__()
+        if len(layers) == 1 and isinstance(layers[0], dict):
+            for name, layer in layers[0].items():
+                setattr(self, name, _module(layer))
+        else:
+            self.extend(layers)
+
+    def __getitem__(self, index: Union[int, slice]) -> Any:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict((n, getattr(self, n)) for n in self._names()[index]))
+        return super().__getitem__(index)
 
     def forward(self, x: Any) -> Any:
         for layer in self:
             x = layer(x)
         return x
+
+
+class ParameterList(_List[Any]):
+    """Parameters by position, named "0", "1", ... A tensor becomes a Parameter."""
+
+    def __init__(self, values: Optional[Iterable[Tensor]] = None) -> None:
+        super().__init__()
+        self.extend(values or ())
+
+    def _entry(self, value: Tensor) -> Tensor:
+        return value if isinstance(value, Parameter) else Parameter(value)
+
+
+class _Dict(_Entries, Generic[Value]):
+    """Entries by name."""
+
+    def __init__(self, values: Optional[Union[Mapping[str, Value],
+                                              Iterable[tuple[str, Value]]]] = None) -> None:
+        super().__init__()
+        self.update(values or {})
+
+    def _expect_free(self, key: str) -> None:
+        if key not in kinds(self) and hasattr(self, key):
+            raise KeyError(f"{type(self).__name__}: expected a name other than those of its "
+                           f"methods, got \"{key}\"")
+
+    def _entry(self, value: Any) -> Any:
+        return value
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in kinds(self):
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Value) -> None:
+        self._expect_free(key)
+        setattr(self, key, self._entry(value))
+
+    def __delitem__(self, key: str) -> None:
+        if key not in kinds(self):
+            raise KeyError(key)
+        delattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+    def __contains__(self, key: object) -> bool:
+        return key in kinds(self)
+
+    def keys(self) -> list[str]:
+        return self._names()
+
+    def values(self) -> list[Any]:
+        return [getattr(self, name) for name in self._names()]
+
+    def items(self) -> list[tuple[str, Any]]:
+        return [(name, getattr(self, name)) for name in self._names()]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
+
+    def pop(self, key: str) -> Any:
+        value = self[key]
+        del self[key]
+        return value
+
+    def clear(self) -> None:
+        for name in self._names():
+            delattr(self, name)
+
+    def update(self, values: Union[Mapping[str, Value], Iterable[tuple[str, Value]]]) -> None:
+        items = values.items() if isinstance(values, (Mapping, _Dict)) else values
+        for key, value in items:
+            self[key] = value
+
+
+class ModuleDict(_Dict[Any]):
+    """Modules by name: blocks["left"](x)."""
+
+    def _entry(self, value: Layer) -> Module:
+        return _module(value)
+
+
+class ParameterDict(_Dict[Any]):
+    """Parameters by name. A tensor becomes a Parameter."""
+
+    def _entry(self, value: Tensor) -> Tensor:
+        return value if isinstance(value, Parameter) else Parameter(value)

@@ -1,20 +1,30 @@
-"""The methods of Module that know Python: calls, attributes and the tree of modules.
+"""The methods of Module that know Python: the C++ class calls the functions of this page.
 
-The C++ class calls the functions below with the module as `self`.
+They get the module as `self`. C++ knows the registered tensors and modules too; Python keeps their
+kind by name, so that an attribute is one object.
 """
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
-from .._halfgrad import Tensor
 from .._halfgrad.nn import Module
+from ..hooks import Hooks, RemovableHandle
+from .registration import (Buffer, Parameter, add_module, delete_attribute, register_buffer,
+                           register_parameter, set_attribute)
+from .state import (IncompatibleKeys, apply, extra_text, load_state_dict, reduce, requires_grad_,
+                    set_state, state_dict, text, to, to_bfloat16, to_cpu, to_cuda, to_float16,
+                    to_float32, to_float64)
+from .tree import (buffers, children, get_buffer, get_parameter, get_submodule, modules,
+                   named_buffers, named_children, named_modules, named_parameters, parameters)
 
-
-class Parameter(Tensor):
-    """A tensor that a Module registers as a parameter when it becomes an attribute."""
-
-    def __init__(self, data: Tensor, requires_grad: bool = True) -> None:
-        super().__init__(data.detach())
-        self.requires_grad_(requires_grad)
+__all__ = [
+    "Buffer", "IncompatibleKeys", "Parameter", "add_module", "apply", "buffers", "call", "children",
+    "delete_attribute", "extra_text", "get_buffer", "get_parameter", "get_submodule",
+    "load_state_dict", "modules", "named_buffers", "named_children", "named_modules",
+    "named_parameters", "parameters", "reduce", "register_buffer", "register_forward_hook",
+    "register_forward_pre_hook", "register_parameter", "requires_grad_", "set_attribute",
+    "set_state", "state_dict", "text", "to", "to_bfloat16", "to_cpu", "to_cuda", "to_float16",
+    "to_float32", "to_float64",
+]
 
 
 def call(self: Module, *args: Any, **kwargs: Any) -> Any:
@@ -22,10 +32,54 @@ def call(self: Module, *args: Any, **kwargs: Any) -> Any:
     if forward is None:
         raise NotImplementedError(f"{type(self).__name__}: define forward()")
     try:
-        return forward(*args, **kwargs)
+        if "_pre_hooks" not in self.__dict__ and "_hooks" not in self.__dict__:
+            return forward(*args, **kwargs)
+        return _call_with_hooks(self, forward, args, kwargs)
     except (ValueError, IndexError) as error:
         _name_module(error, self)
         raise
+
+
+def _call_with_hooks(self: Module, forward: Callable[..., Any], args: tuple[Any, ...],
+                     kwargs: dict[str, Any]) -> Any:
+    hooks = self.__dict__["_hooks"].all() if "_hooks" in self.__dict__ else []
+    output = None
+    called = set()
+    try:
+        for hook in self.__dict__["_pre_hooks"].all() if "_pre_hooks" in self.__dict__ else ():
+            args, kwargs = hook(self, args, kwargs)
+        output = forward(*args, **kwargs)
+        for hook, _ in hooks:
+            called.add(hook)
+            replaced = hook(self, args, kwargs, output)
+            output = output if replaced is None else replaced
+        return output
+    except Exception:
+        for hook, is_always_called in hooks:
+            if is_always_called and hook not in called:
+                hook(self, args, kwargs, output)
+        raise
+
+
+def register_forward_pre_hook(self: Module, hook: Callable[..., Any], *, prepend: bool = False,
+                              with_kwargs: bool = False) -> RemovableHandle:
+    def run(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        result = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+        if result is None:
+            return args, kwargs
+        if with_kwargs:
+            return result
+        return result if isinstance(result, tuple) else (result,), kwargs
+
+    return self.__dict__.setdefault("_pre_hooks", Hooks()).add(run, prepend)
+
+
+def register_forward_hook(self: Module, hook: Callable[..., Any], *, prepend: bool = False,
+                          with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
+    def run(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        return hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+
+    return self.__dict__.setdefault("_hooks", Hooks()).add((run, always_call), prepend)
 
 
 def _name_module(error: Exception, module: Module) -> None:
@@ -38,71 +92,7 @@ def _name_module(error: Exception, module: Module) -> None:
         error.module = (module, str(error))  # type: ignore[attr-defined]
         return
     innermost, message = origin
-    for path, below in named_modules(module).items():
+    for path, below in named_modules(module):
         if below is innermost and path:
             name = type(module).__name__
             error.args = (f"{name}.{path} ({type(innermost).__name__}): {message}",)
-
-
-def set_attribute(self: Module, name: str, value: object) -> None:
-    if isinstance(value, Parameter):
-        register_parameter(self, name, value)
-    elif isinstance(value, Module):
-        add_module(self, name, value)
-    elif isinstance(self.__dict__.get(name), (Parameter, Module)):
-        raise AttributeError(f"{name} is registered in {type(self).__name__}, so it stays")
-    else:
-        object.__setattr__(self, name, value)
-
-
-def delete_attribute(self: Module, name: str) -> None:
-    if isinstance(self.__dict__.get(name), (Parameter, Module)):
-        raise AttributeError(f"{name} is registered in {type(self).__name__}, so it stays")
-    object.__delattr__(self, name)
-
-
-def register_parameter(self: Module, name: str, param: Optional[Tensor]) -> None:
-    self._register_parameter(name, param)
-    object.__setattr__(self, name, param)
-
-
-def register_buffer(self: Module, name: str, tensor: Optional[Tensor]) -> None:
-    self._register_buffer(name, tensor)
-    object.__setattr__(self, name, tensor)
-
-
-def add_module(self: Module, name: str, module: Module) -> None:
-    self._register_module(name, module)
-    object.__setattr__(self, name, module)
-
-
-def named_children(self: Module) -> dict[str, Module]:
-    found: dict[str, Module] = {}
-    for name, value in self.__dict__.items():
-        if isinstance(value, Module) and not any(value is other for other in found.values()):
-            found[name] = value
-    return found
-
-
-def children(self: Module) -> list[Module]:
-    return list(named_children(self).values())
-
-
-def named_modules(self: Module) -> dict[str, Module]:
-    found = {"": self}
-    for name, child in named_children(self).items():
-        for path, module in named_modules(child).items():
-            if not any(module is other for other in found.values()):
-                found[f"{name}.{path}" if path else name] = module
-    return found
-
-
-def modules(self: Module) -> list[Module]:
-    return list(named_modules(self).values())
-
-
-def apply(self: Module, fn: Callable[[Module], None]) -> Module:
-    for child in children(self):
-        apply(child, fn)
-    fn(self)
-    return self

@@ -3,8 +3,9 @@
 from .._halfgrad.optim.lr_scheduler import (ConstantLR, CosineAnnealingLR, ExponentialLR, LambdaLR,
                                             LinearLR, LRScheduler, MultiStepLR, OneCycleLR,
                                             SequentialLR, StepLR)
+from .plateau import ReduceLROnPlateau
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LambdaLR", "LinearLR", "LRScheduler",
-    "MultiStepLR", "OneCycleLR", "SequentialLR", "StepLR",
+    "MultiStepLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]

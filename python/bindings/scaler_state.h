@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/python/bindings/bindings.h>
+
+/// Reports, counts and states of GradScaler and AsyncGradScaler as lists and dictionaries.
+namespace halfgrad::python {
+
+nb::list list_of(const std::vector<amp::StepReport>& reports);
+nb::dict dict_of(const amp::GradScalerCounts& counts);
+/// PyTorch's keys.
+nb::dict dict_of(const amp::GradScalerState& state);
+amp::GradScalerState scaler_state_of(const nb::dict& dict);
+
+}  // namespace halfgrad::python

@@ -1,0 +1,5 @@
+"""Checkpointing of activations, and data sets in PyTorch's form."""
+
+from . import checkpoint, data
+
+__all__ = ["checkpoint", "data"]

@@ -1,0 +1,246 @@
+"""Data sets by index, samplers and a loader that collates samples, as torch.utils.data.
+
+halfgrad.data.DataLoader is the C++ loader: it takes whole batches from a data set, on its own
+thread, and can resume inside an epoch.
+"""
+
+import bisect
+import itertools
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Sized
+
+import numpy as np
+
+from .._halfgrad import (Generator, Tensor, default_generator, randint, randperm, stack, tensor,
+                         use_generator)
+from ..regions import Region
+
+__all__ = [
+    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
+    "Sampler", "SequentialSampler", "Subset", "TensorDataset", "default_collate", "random_split",
+]
+
+
+class Dataset:
+    """A data set defines __getitem__(index) and __len__()."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__}: define __getitem__(index)")
+
+    def __add__(self, other: "Dataset") -> "ConcatDataset":
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """A data set that defines __iter__() only."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__}: define __iter__()")
+
+
+class TensorDataset(Dataset):
+    """Sample i is the tuple of row i of each tensor."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        lengths = {len(t) for t in tensors}
+        if len(lengths) > 1:
+            raise ValueError(f"TensorDataset: expected tensors of one length, got {lengths}")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(t[index] for t in self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+class Subset(Dataset):
+    """The samples of a data set at these indices."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset):
+    """Data sets one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
+
+    def __getitem__(self, index: int) -> Any:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"ConcatDataset: expected an index below {len(self)}, got {index}")
+        index %= len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        start = self.cumulative_sizes[which - 1] if which > 0 else 0
+        return self.datasets[which][index - start]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1] if self.cumulative_sizes else 0
+
+
+def _permutation(count: int, generator: Optional[Generator]) -> list[int]:
+    with Region(lambda: use_generator(generator or default_generator())):
+        return randperm(count).tolist()
+
+
+def random_split(dataset: Any, lengths: Sequence[float],
+                 generator: Optional[Generator] = None) -> list[Subset]:
+    """Subsets of these lengths, or these shares of the whole, in random order."""
+    total = len(dataset)
+    sizes = [int(length) for length in lengths]
+    if sum(lengths) <= 1 + 1e-9 and total > 1:
+        sizes = [int(total * share) for share in lengths]
+        for i in range(total - sum(sizes)):
+            sizes[i % len(sizes)] += 1
+    if sum(sizes) != total:
+        raise ValueError(f"random_split: expected lengths that sum to {total}, got {lengths}")
+    order = iter(_permutation(total, generator))
+    return [Subset(dataset, list(itertools.islice(order, size))) for size in sizes]
+
+
+class Sampler:
+    """Iterates over indices."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__}: define __iter__()")
+
+
+class SequentialSampler(Sampler):
+    """0, 1, ... in order."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """All indices in random order, or `num_samples` random ones with replacement."""
+
+    def __init__(self, data_source: Sized, replacement: bool = False,
+                 num_samples: Optional[int] = None,
+                 generator: Optional[Generator] = None) -> None:
+        super().__init__(data_source)
+        self.replacement, self.generator = replacement, generator
+        self.num_samples = len(data_source) if num_samples is None else num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.data_source)
+        if not self.replacement:
+            return iter(_permutation(count, self.generator)[:self.num_samples])
+        with Region(lambda: use_generator(self.generator or default_generator())):
+            return iter(randint(0, count, self.num_samples).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Lists of `batch_size` indices of another sampler."""
+
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
+        super().__init__()
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return _batches(self.sampler, self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        count = len(self.sampler)
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def _batches(values: Iterable[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:
+    remaining = iter(values)
+    while batch := list(itertools.islice(remaining, size)):
+        if len(batch) == size or not drop_last:
+            yield batch
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Stacks tensors, arrays and numbers; collates tuples, lists and mappings by element."""
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return stack(list(batch))
+    if isinstance(first, (np.ndarray, np.generic)):
+        return stack([tensor(np.asarray(value)) for value in batch])
+    if isinstance(first, float):
+        return tensor(np.array(batch, np.float64))
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, Mapping):
+        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(default_collate(values) for values in zip(*batch)))
+    if isinstance(first, (tuple, list)):
+        if any(len(sample) != len(first) for sample in batch):
+            raise ValueError("default_collate: expected samples of one length")
+        return [default_collate(values) for values in zip(*batch)]
+    raise TypeError("default_collate: expected tensors, arrays, numbers, text, mappings or "
+                    f"sequences, got {type(first).__name__}; pass collate_fn")
+
+
+class DataLoader:
+    """Batches of a data set. Samples are loaded in the thread that iterates.
+
+    `generator` shuffles; by default the default generator does. Arguments for worker processes and
+    `pin_memory` are accepted and change nothing; batches are the same as without them.
+    """
+
+    def __init__(self, dataset: Any, batch_size: Optional[int] = 1, shuffle: Optional[bool] = None,
+                 sampler: Optional[Iterable[int]] = None,
+                 batch_sampler: Optional[Iterable[list[int]]] = None, num_workers: int = 0,
+                 collate_fn: Optional[Callable[[list[Any]], Any]] = None, pin_memory: bool = False,
+                 drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
+                 multiprocessing_context: Any = None, generator: Optional[Generator] = None, *,
+                 prefetch_factor: Optional[int] = None, persistent_workers: bool = False) -> None:
+        if shuffle and (sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader: expected shuffle or a sampler, got both")
+        if batch_size is not None and batch_size < 1:
+            raise ValueError(f"DataLoader: expected a batch_size of at least 1, got {batch_size}")
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.collate_fn = collate_fn
+        self.is_iterable = not hasattr(dataset, "__len__") and hasattr(dataset, "__iter__")
+        if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader: expected no shuffle and no sampler for a data set "
+                             "without __len__")
+        self.sampler = sampler
+        if sampler is None and not self.is_iterable:
+            shuffled = RandomSampler(dataset, generator=generator) if shuffle else None
+            self.sampler = shuffled or SequentialSampler(dataset)
+        self.batch_sampler = batch_sampler
+        if batch_sampler is None and not self.is_iterable and batch_size is not None:
+            self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+
+    def _collated(self, samples: list[Any]) -> Any:
+        return (self.collate_fn or default_collate)(samples)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.batch_sampler is not None:
+            return (self._collated([self.dataset[i] for i in indices])
+                    for indices in self.batch_sampler)
+        values = self.dataset if self.is_iterable else (self.dataset[i] for i in self.sampler or ())
+        if self.batch_size is None:
+            return (value if self.collate_fn is None else self.collate_fn(value) for value in values)
+        return (self._collated(batch)
+                for batch in _batches(values, self.batch_size, self.drop_last))
+
+    def __len__(self) -> int:
+        batches = self.batch_sampler if self.batch_sampler is not None else self.sampler
+        if not isinstance(batches, Sized):
+            raise TypeError("DataLoader: expected a data set with __len__, got one without")
+        return len(batches)
