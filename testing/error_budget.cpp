@@ -91,7 +91,7 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
   } else {
     ++histogram[std::min<std::size_t>(9, static_cast<std::size_t>(used * 10))];
   }
-  if (!std::isfinite(got) || !std::isfinite(expected)) return;
+  if (!is_floating_point(output) || !std::isfinite(got) || !std::isfinite(expected)) return;
   const double ulp = ulp_at(expected, output);
   const double ulps = std::fabs(got - expected) / ulp;
   max_ulps = std::max(max_ulps, ulps);

@@ -45,7 +45,8 @@ double aimed(const NumberFormat& format, std::uint64_t random) {
   };
   const int exponent = smallest - 1 + static_cast<int>(take(static_cast<std::uint64_t>(exponents)));
   const double steps = std::ldexp(1, format.fraction_bits);
-  const double magnitude = std::ldexp(1 + take(static_cast<std::uint64_t>(steps)) / steps, exponent);
+  const double magnitude =
+      std::ldexp(1 + take(static_cast<std::uint64_t>(steps)) / steps, exponent);
   const double step =
       std::ldexp(1, std::max(exponent, format.min_exponent()) - format.fraction_bits);
   constexpr double kParts[] = {0, 0.5, 0.5, 0.5, 0.25, 0.75};
@@ -67,8 +68,8 @@ void aim(const NumberFormat& format, const DrawnCase& drawn, std::vector<Values>
   for (std::size_t i = 0; is_ordinary(drawn.kind) && i < x.size(); ++i) {
     if (!std::isfinite(x[i]) || x[i] == 0) continue;
     const std::uint64_t random = mixed(x[i], i);
-    x[i] = rounded_to(drawn.dtype,
-                      std::copysign(aimed(format, random / 4) / scale_for(in, i), x[i]));
+    x[i] =
+        rounded_to(drawn.dtype, std::copysign(aimed(format, random / 4) / scale_for(in, i), x[i]));
     if (!std::isfinite(x[i])) continue;
     if (random % 4 == 0) x[i] += ulp_at(x[i], drawn.dtype);
     if (random % 4 == 1) x[i] -= ulp_at(x[i], drawn.dtype);
@@ -94,11 +95,11 @@ Elements quantized(const NumberFormat& format, const std::vector<Values>& in, DT
     const double x = in[0].data[i], product = x * scale_for(in, i);
     const double once = nearest(product);
     const double twice = nearest(rounded_to(accumulate, product));
-    const bool may_be_zero = leniency.flush_subnormals &&
-                             (std::fabs(x) < normal || std::fabs(product) < normal);
-    out.push_back({once, may_be_zero          ? std::fabs(once)
+    const bool may_be_zero =
+        leniency.flush_subnormals && (std::fabs(x) < normal || std::fabs(product) < normal);
+    out.push_back({once, may_be_zero        ? std::fabs(once)
                          : std::isnan(once) ? 0
-                                              : std::fabs(once - twice)});
+                                            : std::fabs(once - twice)});
   }
   return out;
 }
@@ -108,9 +109,7 @@ KernelOp quantize(const std::string& name, const NumberFormat& format, const For
   op.name = name;
   op.signature = scale.at({}).sizes.empty() ? "[m, k], [] -> uint8 codes [m, k]"
                                             : "[m, k], [m] -> uint8 codes [m, k]";
-  op.operands = [scale](const Dims& d) {
-    return Specs{{.sizes = {d.m, d.k}}, scale.at(d)};
-  };
+  op.operands = [scale](const Dims& d) { return Specs{{.sizes = {d.m, d.k}}, scale.at(d)}; };
   op.output = same_matrix;
   op.output_dtype = [](DType) { return kUInt8; };
   op.decoded = [&format](double code) { return decode(static_cast<std::uint32_t>(code), format); };
@@ -131,20 +130,20 @@ KernelOp quantize(const std::string& name, const NumberFormat& format, const For
 KernelOp dequantize(const std::string& name, const NumberFormat& format,
                     const FormulaInput& scale) {
   const bool is_scalar = scale.at({}).sizes.empty();
-  KernelOp op = kernel_op(
-      {.name = name,
-       .inputs = {FormulaInput{"m", "k"}.indices_below(256), scale},
-       .reference =
-           [&format, is_scalar](const std::vector<BoundedArray>& in) {
-             Elements x;
-             for (const Bounded& code : in[0].elements()) {
-               x.push_back({decode(static_cast<std::uint32_t>(code.value), format)});
-             }
-             return BoundedArray(in[0].arithmetic(), in[0].sizes(), x) *
-                    (is_scalar ? in[1] : unsqueeze(in[1], 1));
-           },
-       .signature = is_scalar ? "uint8 codes [m, k], [] -> [m, k]"
-                              : "uint8 codes [m, k], [m] -> [m, k]"});
+  KernelOp op =
+      kernel_op({.name = name,
+                 .inputs = {FormulaInput{"m", "k"}.indices_below(256), scale},
+                 .reference =
+                     [&format, is_scalar](const std::vector<BoundedArray>& in) {
+                       Elements x;
+                       for (const Bounded& code : in[0].elements()) {
+                         x.push_back({decode(static_cast<std::uint32_t>(code.value), format)});
+                       }
+                       return BoundedArray(in[0].arithmetic(), in[0].sizes(), x) *
+                              (is_scalar ? in[1] : unsqueeze(in[1], 1));
+                     },
+                 .signature = is_scalar ? "uint8 codes [m, k], [] -> [m, k]"
+                                        : "uint8 codes [m, k], [m] -> [m, k]"});
   op.adjusted = [](const DrawnCase& drawn, std::vector<Values>& in) {
     set_scales(in[1]);
     // Codes are drawn alike for all kinds of inputs.

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include <halfgrad/core/fail.h>
 #include <halfgrad/testing/hostile_inputs.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 #include <halfgrad/testing/kernel_ops/optimizer_formulas.h>
@@ -40,23 +41,28 @@ BoundedArrays sgd(const In& in) {
   return unless_found(in[4], {in[0], in[2]}, sgd_update(in[0], g, in[2]));
 }
 
+/// The step that follows `done` steps.
+int step_after(double done) {
+  constexpr int kMost = 100'000;
+  if (done >= 0 && done < kMost && done == std::floor(done)) return static_cast<int>(done) + 1;
+  halfgrad::detail::fail("fused_adam_step", "expected a whole step from 0 to {}, got {}", kMost - 1,
+                         done);
+}
+
 // with g = grad / grad_scale, plus 0.1 param unless the decay is decoupled, at step t + 1
 BoundedArrays adam(const In& in, bool decoupled, double eps) {
   BoundedArray g = in[1] / in[5];
   if (!decoupled) g = g + kDecay * in[0];
-  const int t = static_cast<int>(in[4].elements()[0].value) + 1;
-  const BoundedArrays after =
-      adam_update({in[0], g, in[2], in[3]}, correction(g, kBeta1, t), correction(g, kBeta2, t),
-                  decoupled ? kDecay : 0, eps);
+  const int t = step_after(in[4].elements()[0].value);
+  const BoundedArrays after = adam_update({in[0], g, in[2], in[3]}, correction(g, kBeta1, t),
+                                          correction(g, kBeta2, t), decoupled ? kDecay : 0, eps);
   return unless_found(in[6], {in[0], in[2], in[3], in[4]},
                       {after[0], after[1], after[2], in[4] + 1});
 }
 
 /// Every third kind of inputs, and runs of -inf, are of a skipped step, with NaN and an infinity in
 /// the gradient.
-bool skips(Hostile kind) {
-  return static_cast<int>(kind) % 3 == 1 || kind == Hostile::inf_runs;
-}
+bool skips(Hostile kind) { return static_cast<int>(kind) % 3 == 1 || kind == Hostile::inf_runs; }
 
 void set_scaler(Hostile kind, std::vector<Values>& in, std::size_t grad_scale) {
   in[grad_scale].data = {scale_from(in[grad_scale].data[0], 1, 3)};  // 2 to 16
@@ -110,15 +116,12 @@ KernelOp fused_adam(const char* name, bool decoupled, double eps) {
 }  // namespace
 
 std::vector<KernelOp> fused_optimizer_ops() {
-  return {fused(kernel_op({.name = "fused_sgd_step",
-                           .inputs = {{"m"},
-                                      {"m"},
-                                      {"m"},
-                                      FormulaInput::scalar(),
-                                      FormulaInput::scalar()},
-                           .reference = sgd,
-                           .outputs = {{.name = "param"}, {.name = "momentum_buffer"}},
-                           .signature = "[m], [m], [m], [], [] -> [m], [m]"})),
+  return {fused(kernel_op(
+              {.name = "fused_sgd_step",
+               .inputs = {{"m"}, {"m"}, {"m"}, FormulaInput::scalar(), FormulaInput::scalar()},
+               .reference = sgd,
+               .outputs = {{.name = "param"}, {.name = "momentum_buffer"}},
+               .signature = "[m], [m], [m], [], [] -> [m], [m]"})),
           fused_adam("fused_adam_step", false, kAdamEps),
           fused_adam("fused_adamw_step", true, kAdamEps)};
 }

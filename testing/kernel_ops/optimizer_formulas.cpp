@@ -27,8 +27,8 @@ BoundedArrays adam_update(const AdamInput& in, const BoundedArray& correction1,
   BoundedArray param = in.param;
   const BoundedArray &g = in.grad, rest = one_minus(g, kBeta2);
   const BoundedArray m = mixed(kBeta1, in.exp_avg, g);
-  const BoundedArray v = either(kBeta2 * in.exp_avg_sq + rest * g * g,
-                                in.exp_avg_sq + rest * (g * g - in.exp_avg_sq));
+  const BoundedArray v =
+      either(kBeta2 * in.exp_avg_sq + rest * g * g, in.exp_avg_sq + rest * (g * g - in.exp_avg_sq));
   const BoundedArray divisor = sqrt(stored(v)) / sqrt(correction2) + eps;
   if (decay > 0) {
     param = either(param * (1 - kAdamRate * decay), param - kAdamRate * decay * param);

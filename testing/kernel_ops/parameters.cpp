@@ -52,19 +52,18 @@ KernelOp with_dim(const KernelOp& op, const OpParameters& parameters) {
 
 /// Refuses a dtype that the operand's elements do not fit: indices and masks are no numbers.
 void expect_fits(const KernelOp& op, std::size_t operand, DType dtype) {
-  const bool is_code = op.operand_dtypes.contains(operand) &&
-                       !is_floating_point(op.operand_dtypes.at(operand));
+  const bool is_code =
+      op.operand_dtypes.contains(operand) && !is_floating_point(op.operand_dtypes.at(operand));
   const OperandSpec::Kind kind = op.operands({})[operand].kind;
   const bool is_index = kind == OperandSpec::Kind::index;
   const bool fits = is_index ? dtype == kInt64 || dtype == kInt32
                              : kind == OperandSpec::Kind::number && is_floating_point(dtype);
   if (fits && !is_code) return;
   fail(op.name, "expected {} for operand {}, got {}",
-       is_code    ? "its own dtype"
-       : is_index ? "int64 or int32"
-       : kind == OperandSpec::Kind::boolean
-           ? "bool"
-           : "a floating-point dtype",
+       is_code                              ? "its own dtype"
+       : is_index                           ? "int64 or int32"
+       : kind == OperandSpec::Kind::boolean ? "bool"
+                                            : "a floating-point dtype",
        operand, dtype);
 }
 
@@ -80,8 +79,9 @@ void set_dtypes(KernelOp& op, const OpParameters& parameters) {
   }
   for (const auto& [output, dtype] : parameters.output_dtypes) {
     if (op.outputs.empty()) {
-      fail(op.name, "expected output_dtypes only for an op with several outputs; choose the dtype "
-                    "of one output by `output`");
+      fail(op.name,
+           "expected output_dtypes only for an op with several outputs; choose the dtype "
+           "of one output by `output`");
     }
     if (output >= op.outputs.size() || !is_floating_point(dtype)) {
       fail(op.name, "expected floating-point dtypes of outputs below {}, got {} for output {}",

@@ -22,7 +22,7 @@ using Tensors = std::vector<Tensor>;
 using RunOp = std::function<Tensor(const Tensors&)>;
 
 KernelReport parameters_report(const char* op, const RunOp& run, const OpParameters& parameters,
-                       DType dtype = kFloat32) {
+                               DType dtype = kFloat32) {
   const Kernel kernel = [run](const std::vector<Array>& in, const Array& out) {
     Tensors inputs;
     for (const Array& array : in) inputs.emplace_back(array);
@@ -107,10 +107,8 @@ TEST(OpParameters, AKernelAlongTheWrongDimensionFails) {
 TEST(OpParameters, LossesHaveEachReduction) {
   using Loss = std::function<Tensor(const Tensor&, const Tensor&, Reduction)>;
   const std::vector<std::pair<const char*, Loss>> losses = {
-      {"cross_entropy",
-       [](const Tensor& x, const Tensor& t, Reduction r) {
-         return cross_entropy(x, t, {.reduction = r});
-       }},
+      {"cross_entropy", [](const Tensor& x, const Tensor& t,
+                           Reduction r) { return cross_entropy(x, t, {.reduction = r}); }},
       {"nll_loss",
        [](const Tensor& x, const Tensor& t, Reduction r) { return nll_loss(x, t, {}, r); }},
       {"mse_loss", [](const Tensor& x, const Tensor& t, Reduction r) { return mse_loss(x, t, r); }},
@@ -119,10 +117,8 @@ TEST(OpParameters, LossesHaveEachReduction) {
        [](const Tensor& x, const Tensor& t, Reduction r) { return smooth_l1_loss(x, t, r); }},
       {"huber_loss",
        [](const Tensor& x, const Tensor& t, Reduction r) { return huber_loss(x, t, r); }},
-      {"binary_cross_entropy",
-       [](const Tensor& x, const Tensor& t, Reduction r) {
-         return binary_cross_entropy(x, t, {}, r);
-       }},
+      {"binary_cross_entropy", [](const Tensor& x, const Tensor& t,
+                                  Reduction r) { return binary_cross_entropy(x, t, {}, r); }},
       {"kl_div", [](const Tensor& x, const Tensor& t, Reduction r) { return kl_div(x, t, r); }}};
   for (const auto& [op, loss] : losses) {
     for (const Reduction reduction : {kNone, kMean, kSum}) {
@@ -130,11 +126,10 @@ TEST(OpParameters, LossesHaveEachReduction) {
           op, [&loss, reduction](const Tensors& in) { return loss(in[0], in[1], reduction); },
           {.reduction = reduction});
     }
-    expect_op_fails(
-        op, [&loss](const Tensors& in) { return loss(in[0], in[1], kMean); }, {.reduction = kSum});
-    expect_op_fails(
-        op, [&loss](const Tensors& in) { return 1.001 * loss(in[0], in[1], kNone); },
-        {.reduction = kNone});
+    expect_op_fails(op, [&loss](const Tensors& in) { return loss(in[0], in[1], kMean); },
+                    {.reduction = kSum});
+    expect_op_fails(op, [&loss](const Tensors& in) { return 1.001 * loss(in[0], in[1], kNone); },
+                    {.reduction = kNone});
   }
 }
 
@@ -154,8 +149,8 @@ TEST(OpParameters, CrossEntropyBackwardHasEachReduction) {
 }
 
 /// A kernel with several outputs at few sizes in float16.
-KernelReport parameters_report(const planted::BackwardKernel& kernel, const OpParameters& parameters,
-                       std::optional<DType> output = {}) {
+KernelReport parameters_report(const planted::BackwardKernel& kernel,
+                               const OpParameters& parameters, std::optional<DType> output = {}) {
   return check_kernel(kernel.kernel(), kernel.op,
                       {.dtype = kFloat16,
                        .output = output,
@@ -213,16 +208,18 @@ TEST(OpParameters, AreRefusedWhereTheOpDoesNotHaveThem) {
   const auto message = [](const char* op, const OpParameters& parameters) {
     return message_of<std::invalid_argument>([&] { kernel_op(op, parameters); });
   };
-  EXPECT_EQ(message("softmax", {.eps = 1e-6}),
-            "softmax: expected no eps, which only these ops have: layer_norm, rms_norm, batch_norm, "
-            "adam_step, adamw_step, fused_adam_step, fused_adamw_step");
-  EXPECT_TRUE(message("mm", {.dim = 0}).starts_with(
-      "mm: expected no dim, which only these ops have: sum, mean, "));
+  EXPECT_EQ(
+      message("softmax", {.eps = 1e-6}),
+      "softmax: expected no eps, which only these ops have: layer_norm, rms_norm, batch_norm, "
+      "adam_step, adamw_step, fused_adam_step, fused_adamw_step");
+  EXPECT_TRUE(message("mm", {.dim = 0})
+                  .starts_with("mm: expected no dim, which only these ops have: sum, mean, "));
   EXPECT_TRUE(message("relu", {.reduction = kSum}).find("cross_entropy, nll_loss") !=
               std::string::npos);
   EXPECT_EQ(message("softmax", {.dim = 2}), "softmax: expected a dim from -2 to 1, got 2");
   EXPECT_EQ(message("softmax", {.ndim = 4}), "softmax: expected 2 or 3 as ndim, got 4");
-  EXPECT_EQ(message("layer_norm", {.eps = -1}), "layer_norm: expected a finite eps from 0 on, got -1");
+  EXPECT_EQ(message("layer_norm", {.eps = -1}),
+            "layer_norm: expected a finite eps from 0 on, got -1");
   EXPECT_EQ(message("embedding", {.operand_dtypes = {{1, kFloat32}}}),
             "embedding: expected int64 or int32 for operand 1, got float32");
   EXPECT_EQ(message("sum", {.operand_dtypes = {{1, kFloat32}}}),
@@ -233,11 +230,10 @@ TEST(OpParameters, AreRefusedWhereTheOpDoesNotHaveThem) {
 
 TEST(OpParameters, AreInReportsAndStoredCases) {
   const RunOp last = [](const Tensors& in) { return softmax(in[0], -1); };
-  const KernelReport report = check_kernel(
-      [last](const std::vector<Array>& in, const Array& out) {
-        Tensor(out).copy_(last({Tensor(in[0])}));
-      },
-      "softmax", {.parameters = {.dim = 0}, .dims = {{3, 1, 4}}, .repeat = 0});
+  const KernelReport report =
+      check_kernel([last](const std::vector<Array>& in,
+                          const Array& out) { Tensor(out).copy_(last({Tensor(in[0])})); },
+                   "softmax", {.parameters = {.dim = 0}, .dims = {{3, 1, 4}}, .repeat = 0});
   EXPECT_TRUE(to_text(report).starts_with("softmax with dim = 0, float32 -> float32"))
       << to_text(report);
   EXPECT_NE(to_json(report).find("\"parameters\": {\"dim\": 0}"), std::string::npos);

@@ -75,8 +75,7 @@ template <int kExponentBits>
 void dequantize_float8(const Calls& c, int mistake) {
   for (I i = 0; i < c.in[0].numel(); ++i) {
     const float scale = scale_of(c, i, mistake);
-    const float x =
-        Float8<kExponentBits>::decoded(c.in[0].data_as<std::uint8_t>()[i], mistake);
+    const float x = Float8<kExponentBits>::decoded(c.in[0].data_as<std::uint8_t>()[i], mistake);
     c.y(0, i, mistake == 7 ? x / scale : x * scale);
   }
 }
@@ -87,7 +86,8 @@ inline std::vector<BackwardKernel> float8_kernels() {
   const auto from_e4m3 = dequantize_float8<4>, from_e5m2 = dequantize_float8<5>;
   const char *const to_e4m3_rows = "quantize_rows_float8_e4m3fn",
                     *const to_e5m2_rows = "quantize_rows_float8_e5m2",
-                    *const to_e4m3 = "quantize_float8_e4m3fn", *const to_e5m2 = "quantize_float8_e5m2";
+                    *const to_e4m3 = "quantize_float8_e4m3fn",
+                    *const to_e5m2 = "quantize_float8_e5m2";
   return {
       {to_e4m3, 0, "right", e4m3},
       {to_e4m3, -1, "clamps first", e4m3},

@@ -102,14 +102,13 @@ inline std::vector<BackwardKernel> fused_steps() {
   add("fused_adamw_step", fused_adamw_step);
   const char *const sgd = "fused_sgd_step", *const adam = "fused_adam_step",
                     *const adamw = "fused_adamw_step";
-  all.insert(all.end(),
-             {{sgd, unscales_after_decay, "unscales after the decay", fused_sgd_step},
-              {sgd, no_decay, "no decay", fused_sgd_step},
-              {adam, unscales_after_decay, "unscales after the decay", fused_adam_step},
-              {adam, counts_skipped_step, "counts a skipped step", fused_adam_step},
-              {adam, old_step, "corrects by the step before", fused_adam_step},
-              {adamw, counts_skipped_step, "counts a skipped step", fused_adamw_step},
-              {adamw, no_decay, "no decay", fused_adamw_step, kOnlyInFloat32}});
+  all.insert(all.end(), {{sgd, unscales_after_decay, "unscales after the decay", fused_sgd_step},
+                         {sgd, no_decay, "no decay", fused_sgd_step},
+                         {adam, unscales_after_decay, "unscales after the decay", fused_adam_step},
+                         {adam, counts_skipped_step, "counts a skipped step", fused_adam_step},
+                         {adam, old_step, "corrects by the step before", fused_adam_step},
+                         {adamw, counts_skipped_step, "counts a skipped step", fused_adamw_step},
+                         {adamw, no_decay, "no decay", fused_adamw_step, kOnlyInFloat32}});
   return all;
 }
 
