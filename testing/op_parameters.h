@@ -14,12 +14,13 @@ namespace halfgrad::testing {
 
 /// The parameters of an op that a kernel may choose. An empty one is the op's default.
 struct OpParameters {
-  std::optional<double> eps = {};  ///< of a norm, or of Adam
+  std::optional<double> eps = {};  ///< added to the variance or divisor of a norm or of Adam
   /// The dimension along which a softmax, a reduction or a norm goes; by default the last one.
   std::optional<std::int64_t> dim = {};
   /// The number of dimensions of the operand of such an op: 2 (the default) or 3.
   std::optional<std::int64_t> ndim = {};
-  std::optional<Reduction> reduction = {};  ///< of a loss; by default the mean
+  /// The reduction of a loss; by default the mean.
+  std::optional<Reduction> reduction = {};
   /// Dtypes of single operands and outputs, by their positions from 0 on: float32 statistics beside
   /// 16-bit operands. Indices may be int32.
   std::map<std::size_t, DType> operand_dtypes = {}, output_dtypes = {};

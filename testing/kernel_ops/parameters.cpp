@@ -50,7 +50,8 @@ KernelOp with_dim(const KernelOp& op, const OpParameters& parameters) {
   return detail::along(op, static_cast<int>(from_start), static_cast<int>(ndim));
 }
 
-/// Refuses a dtype that the operand's elements do not fit: indices and masks are no numbers.
+/// Refuses a dtype that the operand's elements do not fit: indices stay integers, masks stay
+/// booleans.
 void expect_fits(const KernelOp& op, std::size_t operand, DType dtype) {
   const bool is_code =
       op.operand_dtypes.contains(operand) && !is_floating_point(op.operand_dtypes.at(operand));
