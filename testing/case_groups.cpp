@@ -54,10 +54,15 @@ std::vector<KernelContract> contracts(const KernelOp& op, const KernelContract& 
     halfgrad::detail::fail("check_kernel", "expected an op that may work in place, got {}",
                            op.name);
   }
-  if (options.in_place && dtypes.output != dtypes.dtype) {
+  const DType first = operand_dtype(op, 0, dtypes.dtype);
+  if (options.in_place && dtypes.output != first) {
     halfgrad::detail::fail("check_kernel",
-                           "expected the operands' dtype in place, {}, got an output of {}",
-                           dtypes.dtype, dtypes.output);
+                           "expected the operands' dtype in place, {}, got an output of {}", first,
+                           dtypes.output);
+  }
+  if (op.decoded && dtypes.output != op.output_dtype(dtypes.dtype)) {
+    halfgrad::detail::fail(op.name, "expected an output of {}, got {}",
+                           op.output_dtype(dtypes.dtype), dtypes.output);
   }
   const DeviceGuard guard(options.device);
   std::vector<KernelContract> all;
@@ -82,6 +87,7 @@ KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options)
   const KernelContract dtypes = dtypes_of(op, options);
   KernelReport report;
   report.op = op.name;
+  report.parameters = op.parameters;
   report.dtype = dtypes.dtype;
   report.output = dtypes.output;
   report.accumulate = dtypes.accumulate;

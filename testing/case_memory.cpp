@@ -76,9 +76,7 @@ CaseMemory::CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
   };
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const bool number = specs[i].kind == OperandSpec::Kind::number;
-    const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
-    const DType dtype = number ? contract.dtype : flag ? kBool : kInt64;
-    inputs_.emplace_back(operands[i].sizes, dtype, contract.layout,
+    inputs_.emplace_back(operands[i].sizes, operand_dtype(op, i, contract.dtype), contract.layout,
                          number ? kNanGuard : kIndexGuard, contract.device, place(i));
   }
   for (std::size_t i = 0; i < outputs.size() && !contract.in_place; ++i) {

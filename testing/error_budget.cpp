@@ -12,8 +12,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Adds the error of storing a result in the dtype of an output.
 class Storage {
  public:
-  Storage(const KernelOp& op, DType accumulate, DType output, const Leniency& leniency)
-      : op_(op), output_(output), limits_(limits_of(output)), leniency_(leniency) {
+  Storage(bool exact, DType accumulate, DType output, const Leniency& leniency)
+      : exact_(exact), output_(output), limits_(limits_of(output)), leniency_(leniency) {
     same_range_ = limits_.largest <= limits_of(accumulate).largest;
     normal_ = limits_.smallest / (2 * limits_.roundoff);
   }
@@ -21,10 +21,10 @@ class Storage {
   void add(const Bounded& y, ErrorBudget& budget) const {
     const bool infinite = y.overflows && same_range_;
     const double magnitude = std::fabs(y.value) + y.error;
-    const bool exact = op_.bitwise || infinite || !std::isfinite(y.value);
-    budget.expected.push_back(infinite      ? std::copysign(kInfinity, y.value)
-                              : op_.bitwise ? rounded_to(output_, y.value)
-                                            : y.value);
+    const bool exact = exact_ || infinite || !std::isfinite(y.value);
+    budget.expected.push_back(infinite ? std::copysign(kInfinity, y.value)
+                              : exact_ ? rounded_to(output_, y.value)
+                                       : y.value);
     budget.allowed.push_back(y.error == kInfinity && !infinite ? kInfinity
                              : exact                           ? 0
                                      : y.error + limits_.roundoff * magnitude +
@@ -35,7 +35,7 @@ class Storage {
   }
 
  private:
-  const KernelOp& op_;
+  bool exact_;
   DType output_;
   FormatLimits limits_;
   const Leniency& leniency_;
@@ -49,12 +49,13 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
                          DType output, const Leniency& leniency,
                          const std::vector<std::size_t>& counts) {
   ErrorBudget budget;
+  const bool exact = op.bitwise || (op.exact_for && op.exact_for(operands));
   const std::vector<Bounded> results = op.bounded(operands, accumulate, output, leniency);
   std::size_t first = 0;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, op.outputs.size()); ++i) {
     const std::size_t end =
         std::min(i < counts.size() ? first + counts[i] : results.size(), results.size());
-    const Storage storage(op, accumulate, output_dtype(op, i, output), leniency);
+    const Storage storage(exact, accumulate, output_dtype(op, i, output), leniency);
     const std::vector<bool> matters = elements_that_matter(op, i, operands, end - first);
     for (std::size_t at = first; at < end; ++at) {
       storage.add(results[at], budget);
@@ -90,7 +91,7 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
   } else {
     ++histogram[std::min<std::size_t>(9, static_cast<std::size_t>(used * 10))];
   }
-  if (!std::isfinite(got) || !std::isfinite(expected)) return;
+  if (!is_floating_point(output) || !std::isfinite(got) || !std::isfinite(expected)) return;
   const double ulp = ulp_at(expected, output);
   const double ulps = std::fabs(got - expected) / ulp;
   max_ulps = std::max(max_ulps, ulps);

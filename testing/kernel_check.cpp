@@ -18,35 +18,39 @@ bool contains(const std::vector<Hostile>& kinds, Hostile kind) {
 
 std::vector<HostileOperand> drawn(const KernelOp& op, const KernelCase& kernel_case) {
   std::vector<HostileOperand> operands;
-  for (const OperandSpec& spec : op.operands(kernel_case.dims)) {
-    operands.emplace_back(spec, kernel_case.contract.dtype,
+  for (const OperandSpec& spec : (op.drawn ? op.drawn : op.operands)(kernel_case.dims)) {
+    operands.emplace_back(spec, operand_dtype(op, operands.size(), kernel_case.contract.dtype),
                           RandomKey{kernel_case.seed, operands.size()});
   }
   return operands;
 }
 
-/// Replaces operands that the contract excludes by smaller ones.
-void limit(Values& operand, const KernelContract& contract) {
-  const double most = contract.leniency.max_abs;
+/// Replaces elements of an operand of this dtype that the contract excludes by smaller ones.
+void limit(Values& operand, DType dtype, double most) {
   for (double& x : operand.data) {
     if (std::fabs(x) > most) {
-      const double part = std::fabs(x) / limits_of(contract.dtype).largest;
-      x = rounded_to(contract.dtype, std::copysign(most * (part <= 1 ? 0.5 + part / 2 : 1), x));
+      const double part = std::fabs(x) / limits_of(dtype).largest;
+      x = rounded_to(dtype, std::copysign(most * (part <= 1 ? 0.5 + part / 2 : 1), x));
     }
   }
 }
 
 std::vector<Values> operands_of_kind(const KernelOp& op, const std::vector<HostileOperand>& drawn,
                                      const KernelCase& kernel_case) {
+  const KernelContract& contract = kernel_case.contract;
   const std::vector<OperandSpec> specs = op.operands(kernel_case.dims);
   std::vector<Values> operands;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     operands.push_back(drawn[i].values(kind_for_operand(kernel_case.inputs, i, drawn.size())));
+  }
+  if (op.adjusted) op.adjusted({kernel_case.inputs, kernel_case.dims, contract.dtype}, operands);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
     if (specs[i].kind != OperandSpec::Kind::number) continue;
-    limit(operands.back(), kernel_case.contract);
-    if (!op.admitted) continue;
-    for (double& x : operands.back().data) {
-      x = rounded_to(kernel_case.contract.dtype, op.admitted(i, x));
+    const DType dtype = operand_dtype(op, i, contract.dtype);
+    limit(operands[i], dtype, contract.leniency.max_abs);
+    if (!op.admitted && !op.adjusted) continue;
+    for (double& x : operands[i].data) {
+      x = rounded_to(dtype, op.admitted ? op.admitted(i, x) : x);
     }
   }
   return operands;
@@ -225,7 +229,7 @@ KernelReport check_kernel(const Kernel& kernel, const std::string& op,
 }
 
 KernelReport check_op(const Kernel& kernel, const KernelOp& op, const KernelCheckOptions& options) {
-  return KernelCheck(kernel, op, options).report();
+  return KernelCheck(kernel, with_parameters(op, options.parameters), options).report();
 }
 
 }  // namespace halfgrad::testing

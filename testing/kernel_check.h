@@ -21,7 +21,8 @@ struct KernelCheckOptions {
   std::optional<DType> output = {};
   /// Dtype of intermediate results; if empty, float64 for float64 operands, else float32.
   std::optional<DType> accumulate = {};
-  Device device = {};  ///< device of the kernel and its operands
+  OpParameters parameters = {};  ///< eps, dim and reduction of the op, dtypes of single operands
+  Device device = {};            ///< device of the kernel and its operands
   /// Memory layouts of operands and result. Add the others for a kernel that reads strides.
   std::vector<Layout> layouts = {Layout::contiguous, Layout::misaligned, Layout::page_end};
   std::vector<Dims> dims = {};  ///< if empty, check_dims(op)
@@ -81,6 +82,7 @@ struct ImpostorCount {
 
 struct KernelReport {
   std::string op;
+  OpParameters parameters;
   DType dtype = kFloat32, output = kFloat32, accumulate = kFloat32;
   std::int64_t cases = 0;
   BudgetUse use;

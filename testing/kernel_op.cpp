@@ -35,7 +35,8 @@ const std::vector<KernelOp>& composites() {
 
 /// The ops that are stated as formulas on this side, without a page in autograd/ops/.
 const std::vector<KernelOp>& formulas() {
-  static const std::vector<KernelOp> ops = joined(detail::backward_ops, detail::optimizer_ops);
+  static const std::vector<KernelOp> ops = joined(detail::backward_ops, detail::optimizer_ops,
+                                                  detail::fused_optimizer_ops, detail::float8_ops);
   return ops;
 }
 
@@ -131,9 +132,8 @@ void expect_memory(const KernelOp& op, const Dims& dims) {
   throw std::invalid_argument(message.str());
 }
 
-}  // namespace
-
-KernelOp kernel_op(const std::string& name) {
+/// The op with its default parameters.
+KernelOp op_named(const std::string& name) {
   for (const auto* ops : {&composites(), &formulas()}) {
     for (const KernelOp& op : *ops) {
       if (op.name == name) return op;
@@ -145,13 +145,35 @@ KernelOp kernel_op(const std::string& name) {
   halfgrad::detail::fail("kernel_op", "expected the name of an op in docs/ops.md, got {}", name);
 }
 
+}  // namespace
+
+KernelOp kernel_op(const std::string& name, const OpParameters& parameters) {
+  return with_parameters(op_named(name), parameters);
+}
+
 std::vector<Shape> output_shapes(const KernelOp& op, const Dims& dims) {
   return op.outputs.empty() ? std::vector<Shape>{op.output(dims)} : op.output_shapes(dims);
 }
 
 DType output_dtype(const KernelOp& op, std::size_t output, DType first) {
-  const bool wide = output < op.outputs.size() && op.outputs[output].wide;
-  return wide ? promote_types(first, kFloat32) : first;
+  if (output >= op.outputs.size()) return first;
+  const OutputSpec& spec = op.outputs[output];
+  return spec.dtype ? *spec.dtype : spec.wide ? promote_types(first, kFloat32) : first;
+}
+
+DType operand_dtype(const KernelOp& op, std::size_t operand, DType dtype) {
+  if (const auto own = op.operand_dtypes.find(operand); own != op.operand_dtypes.end()) {
+    return own->second;
+  }
+  switch (op.operands({})[operand].kind) {
+    case OperandSpec::Kind::index:
+      return kInt64;
+    case OperandSpec::Kind::boolean:
+      return kBool;
+    case OperandSpec::Kind::number:
+      break;
+  }
+  return dtype;
 }
 
 std::string of_output(const KernelOp& op, std::size_t output) {

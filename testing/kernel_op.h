@@ -1,13 +1,19 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <halfgrad/autograd/op_table/op_table.h>
 #include <halfgrad/testing/error_bound.h>
+#include <halfgrad/testing/op_parameters.h>
 
 namespace halfgrad::testing {
+
+enum class Hostile : std::uint8_t;
 
 /// Sizes of a kernel's problem; an op ignores those that it does not have.
 struct Dims {
@@ -21,9 +27,17 @@ struct OutputSpec {
   std::string name;  ///< for messages: "dx"
   /// Stored in float32 at least, as the logsumexp of an attention in 16 bits.
   bool wide = false;
+  std::optional<DType> dtype = {};  ///< its own dtype, whatever that of the others is
   /// True for the elements that matter; the kernel may leave the others as they were. If empty, all
   /// elements matter.
   std::function<std::vector<bool>(const std::vector<Values>& operands)> matters = {};
+};
+
+/// A case whose operands have been drawn.
+struct DrawnCase {
+  Hostile kind;
+  Dims dims;
+  DType dtype;  ///< the dtype of operands without their own
 };
 
 /// An op as kernels compute it: its operands, its result, and the error bound of the result.
@@ -50,11 +64,25 @@ struct KernelOp {
   std::function<std::vector<double>(const std::vector<Values>&, const NumberFormat&)> rounded;
   /// Maps a random value x to one that the operand admits; empty if it admits every x.
   std::function<double(std::size_t operand, double x)> admitted;
-  Dims least = {0, 0, 0};          ///< the smallest dims for which the op is defined
-  bool elementwise = false;        ///< every operand and the result are [m, n]
-  bool any_dims = true;            ///< false: the shapes are those of the table's example
-  bool bitwise = false;            ///< the op does not round: its result is exact
-  bool moves = false;              ///< the op copies elements, with every bit
+  /// Shapes in which operands are drawn, if not those of `operands`; `adjusted` then changes them.
+  std::function<std::vector<OperandSpec>(const Dims&)> drawn;
+  /// Changes drawn operands to ones that are hostile to this op. They are rounded afterwards.
+  std::function<void(const DrawnCase&, std::vector<Values>&)> adjusted;
+  /// The value of an output's element that stores a code; empty if it stores the value.
+  std::function<double(double)> decoded;
+  /// True for operands of which every result is exact; empty if `bitwise` says it for all.
+  std::function<bool(const std::vector<Values>&)> exact_for;
+  std::map<std::size_t, DType> operand_dtypes;  ///< dtypes of operands that have their own
+  /// The op with another eps or reduction; empty if it has none.
+  std::function<KernelOp(double)> with_eps;
+  std::function<KernelOp(Reduction)> with_reduction;
+  bool takes_dim = false;    ///< goes along the rows of matrices [m, k], of which weights are [k]
+  OpParameters parameters;   ///< the argument of with_parameters()
+  Dims least = {0, 0, 0};    ///< the smallest dims for which the op is defined
+  bool elementwise = false;  ///< every operand and the result are [m, n]
+  bool any_dims = true;      ///< false: the shapes are those of the table's example
+  bool bitwise = false;      ///< the op does not round: its result is exact
+  bool moves = false;        ///< the op copies elements, with every bit
   bool may_work_in_place = false;  ///< the output may be the first input
 };
 
@@ -98,15 +126,35 @@ struct KernelOp {
 ///   scaled_dot_product_attention, scaled_dot_product_attention_causal
 ///                                     query [2, m, k], key [2, n, k], value [2, n, k]
 ///                                     -> output [2, m, k], logsumexp [2, m]
+///   quantize_float8_e4m3fn, quantize_float8_e5m2
+///                                     [m, k], scale [] -> uint8 codes [m, k]
+///   dequantize_float8_e4m3fn, dequantize_float8_e5m2
+///                                     uint8 codes [m, k], scale [] -> [m, k]
+///   quantize_rows_float8_e4m3fn, ...  the same four with a scale [m], one for each row
 ///   sgd_step                          param, grad, momentum_buffer [m], inv_scale []
 ///                                     -> param, momentum_buffer [m]
 ///   adam_step, adamw_step             param, grad, exp_avg, exp_avg_sq [m], inv_scale []
 ///                                     -> param, exp_avg, exp_avg_sq [m]
+///   fused_sgd_step                    param, grad, momentum_buffer [m], grad_scale [],
+///                                     found_inf [] -> param, momentum_buffer [m]
+///   fused_adam_step, fused_adamw_step param, grad, exp_avg, exp_avg_sq [m], step [],
+///                                     grad_scale [], found_inf []
+///                                     -> param, exp_avg, exp_avg_sq [m], step []
 ///
 /// with the default parameters of ops.h, so losses are means. All other ops of the table only move
 /// elements, and take the shapes and the parameters of their first example. Throws
 /// std::invalid_argument for an unknown name.
-KernelOp kernel_op(const std::string& name);
+KernelOp kernel_op(const std::string& name, const OpParameters& parameters = {});
+
+/// The op with these parameters. Along `dim` an operand has the size k: with 2 dimensions it is
+/// [m, k] or [k, m], with 3 it is [k, m, n], [m, k, n] or [m, n, k]. Throws std::invalid_argument
+/// for a parameter that the op does not have, with the names of those that have it, and for a value
+/// out of range.
+KernelOp with_parameters(const KernelOp& op, const OpParameters& parameters);
+
+/// The dtype of an operand, where those without their own are of `dtype`: int64 for indices and
+/// bool for masks.
+DType operand_dtype(const KernelOp& op, std::size_t operand, DType dtype);
 
 /// The shapes of all outputs.
 std::vector<Shape> output_shapes(const KernelOp& op, const Dims& dims);

@@ -37,8 +37,9 @@ std::string escaped_xml(const std::string& text) {
 
 std::string title(const KernelReport& report) {
   std::ostringstream text;
-  text << report.op << ", " << report.dtype << " -> " << report.output << ", accumulated in "
-       << report.accumulate;
+  const std::string parameters = to_string(report.parameters);
+  text << report.op << (parameters.empty() ? "" : " with ") << parameters << ", " << report.dtype
+       << " -> " << report.output << ", accumulated in " << report.accumulate;
   return text.str();
 }
 
@@ -118,7 +119,8 @@ std::string to_json(const KernelReport& report) {
   out << "{\"schema_version\": " << kReportSchemaVersion << ", \"op\": " << json_string(report.op)
       << ", \"dtype\": \"" << report.dtype << "\", \"output\": \"" << report.output
       << "\", \"accumulate\": \"" << report.accumulate
-      << "\", \"passed\": " << (report.passed() ? "true" : "false")
+      << "\", \"parameters\": " << to_json(report.parameters)
+      << ", \"passed\": " << (report.passed() ? "true" : "false")
       << ", \"checked\": " << (report.checked() ? "true" : "false")
       << ", \"cases\": " << report.cases << ", \"elements\": " << use.elements
       << ", \"unjudged\": " << use.unjudged << ", \"over_budget\": " << use.over

@@ -37,15 +37,10 @@ std::string file_name(const KernelCase& kernel_case) {
 
 std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values>& operands,
                                     DType dtype) {
-  const std::vector<OperandSpec> specs = op.operands({});
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool number = specs[i].kind == OperandSpec::Kind::number;
-    const bool flag = specs[i].kind == OperandSpec::Kind::boolean;
-    tensors.push_back(tensor_of(operands[i].data, operands[i].sizes)
-                          .to(number ? dtype
-                              : flag ? kBool
-                                     : kInt64));
+    tensors.push_back(
+        tensor_of(operands[i].data, operands[i].sizes).to(operand_dtype(op, i, dtype)));
   }
   return tensors;
 }
@@ -55,7 +50,7 @@ void save_case(const std::filesystem::path& file, const KernelReport& report) {
     detail::fail("save_case", "expected a report with a smallest failing case, got none");
   }
   const ShrunkCase& shrunk = *report.shrunk;
-  const KernelOp op = kernel_op(report.op);
+  const KernelOp op = kernel_op(report.op, report.parameters);
   const std::vector<Tensor> inputs = operand_tensors(op, shrunk.operands, report.dtype);
   io::TensorMap tensors;
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors["input" + std::to_string(i)] = inputs[i];
@@ -80,6 +75,7 @@ void save_case(const std::filesystem::path& file, const KernelReport& report) {
                         {"dtype", std::string(name(report.dtype))},
                         {"output", std::string(name(report.output))},
                         {"accumulate", std::string(name(report.accumulate))},
+                        {"parameters", to_json(report.parameters)},
                         {"fault", name(shrunk.fault)},
                         {"message", shrunk.message}});
 }

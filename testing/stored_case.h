@@ -17,7 +17,7 @@ std::vector<KernelCase> listed_cases(const KernelOp& op, const KernelCheckOption
 /// A name for files, distinct among the cases of one check: "m3_n5_k7-zero_by_inf".
 std::string file_name(const KernelCase& kernel_case);
 
-/// The operands of an op as tensors: of `dtype`, or int64 for indices and bool for masks.
+/// The operands of an op as tensors of their dtypes (operand_dtype()).
 std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values>& operands,
                                     DType dtype);
 

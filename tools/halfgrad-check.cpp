@@ -40,12 +40,17 @@ const std::map<std::string, Layout> kLayouts = {
 
 constexpr const char* kTf32 = "tf32";
 
+/// "2=float32" as a dtype by its position.
+using PositionedDTypes = std::vector<std::string>;
+
 struct Arguments {
   std::string shared_library, symbol, op, json, junit, smallest;
   bool emulate = false;
   std::string reports;  ///< this process runs in the emulator: folder for check_emulated()
   std::vector<std::string> values, layouts, without;
   std::string dtype = "float32", output, accumulate;  // empty: the op's default
+  std::string reduction;
+  PositionedDTypes operand_dtypes, output_dtypes;
   std::vector<std::int64_t> dims;
   std::string device = "cpu";
   bool in_process = false, no_shrink = false;
@@ -57,6 +62,28 @@ hg::testing::Hostile kind_of(const std::string& name) {
   int kind = 0;
   while (hg::testing::name(static_cast<hg::testing::Hostile>(kind)) != name) ++kind;
   return static_cast<hg::testing::Hostile>(kind);
+}
+
+std::map<std::size_t, hg::DType> by_position(const PositionedDTypes& given) {
+  std::map<std::size_t, hg::DType> dtypes;
+  for (const std::string& each : given) {
+    const std::size_t end = each.find('=');
+    dtypes[std::stoul(each)] = hg::testing::dtype_named(each.substr(end + 1));
+  }
+  return dtypes;
+}
+
+/// Returns what is wrong with POSITION=DTYPE, or an empty string.
+std::string position_fault(const std::string& text) {
+  const std::size_t end = text.find('=');
+  const bool is_number = end > 0 && end < 4 && text.find_first_not_of("0123456789") == end;
+  if (!is_number) return "expected POSITION=DTYPE, such as 2=float32, got " + text;
+  try {
+    hg::testing::dtype_named(text.substr(end + 1));
+    return "";
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -80,7 +107,7 @@ hg::testing::Kernel kernel_of(const Arguments& given, hg::testing::KernelCheckOp
   if (given.emulate) {
     // The emulator is slow, and finds races and stray accesses at small sizes in one run.
     if (options.dims.empty()) {
-      options.dims = check_dims_of(hg::testing::kernel_op(given.op)).all_kinds;
+      options.dims = check_dims_of(hg::testing::kernel_op(given.op, options.parameters)).all_kinds;
     }
     if (!options.repeat) options.repeat = 0;
     return hg::testing::load_cuda_kernel(given.shared_library, given.symbol);
@@ -123,6 +150,11 @@ int check(const Arguments& given, hg::testing::KernelCheckOptions options) {
   if (!given.accumulate.empty() && !options.leniency.tf32) {
     options.accumulate = kDTypes.at(given.accumulate);
   }
+  if (!given.reduction.empty()) {
+    options.parameters.reduction = hg::testing::reduction_named(given.reduction);
+  }
+  options.parameters.operand_dtypes = by_position(given.operand_dtypes);
+  options.parameters.output_dtypes = by_position(given.output_dtypes);
   for (const std::string& kind : given.without) options.without.push_back(kind_of(kind));
   options.shrink = !given.no_shrink;
   if (!given.written_cases.empty()) {
@@ -210,6 +242,23 @@ void add_kernel_options(CLI::App& app, Arguments& given, hg::testing::KernelChec
   app.add_option("--reports", given.reports)->group("");  // hidden: from check_emulated()
 }
 
+/// Parameters of the op itself.
+void add_op_options(CLI::App& app, Arguments& given, hg::testing::KernelCheckOptions& options) {
+  app.add_option("--eps", options.parameters.eps, "The eps of a norm or of Adam");
+  app.add_option("--dim", options.parameters.dim,
+                 "Dimension along which a softmax, a reduction or a norm goes (default: the last)");
+  app.add_option("--ndim", options.parameters.ndim,
+                 "Number of dimensions of the operand of such an op: 2 (default) or 3");
+  app.add_option("--reduction", given.reduction, "Reduction of a loss: none, mean (default) or sum")
+      ->transform(programs::one_of({"none", "mean", "sum"}));
+  app.add_option("--operand-dtype", given.operand_dtypes,
+                 "Dtypes of single operands by position from 0: 2=float32 3=float32")
+      ->check(position_fault);
+  app.add_option("--output-dtype", given.output_dtypes,
+                 "Dtypes of single outputs, where an op has several: 1=float32")
+      ->check(position_fault);
+}
+
 /// Options that state what the kernel's contract permits.
 void add_contract_options(CLI::App& app, Arguments& given,
                           hg::testing::KernelCheckOptions& options) {
@@ -244,7 +293,8 @@ void add_folder_options(CLI::App& app, Arguments& given) {
   }
   for (const char* other :
        {"op", "--write-cases", "--dtype", "--dims", "--seed", "--output", "--accumulate",
-        "--flush-subnormals", "--any-nan", "--max-abs", "--no-empty", "--without"}) {
+        "--flush-subnormals", "--any-nan", "--max-abs", "--no-empty", "--without", "--eps", "--dim",
+        "--ndim", "--reduction", "--operand-dtype", "--output-dtype"}) {
     judge->excludes(app.get_option(other));
   }
   app.add_flag("--include-dir", given.include_dir,
@@ -284,6 +334,7 @@ int main(int argc, char** argv) {
     Arguments given;
     hg::testing::KernelCheckOptions options;
     add_kernel_options(app, given, options);
+    add_op_options(app, given, options);
     add_contract_options(app, given, options);
     add_input_options(app, given, options);
     add_folder_options(app, given);

@@ -160,8 +160,9 @@ struct ListedCase {
 };
 
 std::vector<ListedCase> cases(nb::handle name_or_formula, const nb::dict& given) {
-  const auto op = std::make_shared<const testing::KernelOp>(op_of(name_or_formula));
   const KernelCheckOptions options = check_options(given);
+  const auto op = std::make_shared<const testing::KernelOp>(
+      testing::with_parameters(op_of(name_or_formula), options.parameters));
   std::vector<ListedCase> all;
   for (const testing::KernelCase& place : testing::listed_cases(*op, options)) {
     all.push_back({op, options, place});
@@ -179,9 +180,10 @@ void save_smallest(const std::string& path, const nb::dict& report) {
   const nb::dict dims = nb::cast<nb::dict>(smallest["dims"]);
   const auto size = [&](const char* key) { return nb::cast<std::int64_t>(dims[key]); };
   saved.op = text(report, "op");
-  saved.dtype = dtype_named(text(report, "dtype"));
-  saved.output = dtype_named(text(report, "output"));
-  saved.accumulate = dtype_named(text(report, "accumulate"));
+  saved.parameters = op_parameters(nb::cast<nb::dict>(report["parameters"]));
+  saved.dtype = testing::dtype_named(text(report, "dtype"));
+  saved.output = testing::dtype_named(text(report, "output"));
+  saved.accumulate = testing::dtype_named(text(report, "accumulate"));
   testing::ShrunkCase shrunk{testing::fault_named(text(smallest, "fault")),
                              text(smallest, "message"),
                              {size("m"), size("n"), size("k")},

@@ -13,8 +13,8 @@ namespace halfgrad::python {
 /// an unknown option.
 testing::KernelCheckOptions check_options(const nanobind::dict& given);
 
-/// The dtype of that name. Throws std::invalid_argument for a name that is not known.
-DType dtype_named(const std::string& wanted);
+/// The parameters of an op in the JSON report.
+testing::OpParameters op_parameters(const nanobind::dict& given);
 
 /// The op of that name, or a formula of Python. Throws std::invalid_argument for another object.
 testing::KernelOp op_of(nanobind::handle op);

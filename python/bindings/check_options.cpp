@@ -1,6 +1,7 @@
 #include <halfgrad/python/bindings/check.h>
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 namespace halfgrad::python {
 namespace {
 
+using testing::dtype_named;
 using testing::Hostile;
 using testing::KernelCheckOptions;
 using testing::Layout;
@@ -53,7 +55,42 @@ void set_dims(KernelCheckOptions& options, nb::handle triples) {
   }
 }
 
+/// Dtypes by position, of operands or outputs: {2: "float32"}. JSON has positions as text.
+std::map<std::size_t, DType> dtypes_by_position(nb::handle given) {
+  std::map<std::size_t, DType> dtypes;
+  for (const auto& [position, dtype] : nb::cast<nb::dict>(given)) {
+    std::size_t number = 0;
+    if (!nb::try_cast(nb::int_(position), number)) {
+      detail::fail("check", "expected the position of an operand or output, got {}",
+                   text(nb::repr(position)));
+    }
+    dtypes[number] = dtype_named(text(dtype));
+  }
+  return dtypes;
+}
+
+/// Sets a parameter of the op, and tells whether it is one.
+bool set_parameter(testing::OpParameters& parameters, const std::string& option, nb::handle value) {
+  if (option == "eps") {
+    parameters.eps = nb::cast<double>(value);
+  } else if (option == "dim") {
+    parameters.dim = nb::cast<std::int64_t>(value);
+  } else if (option == "ndim") {
+    parameters.ndim = nb::cast<std::int64_t>(value);
+  } else if (option == "reduction") {
+    parameters.reduction = testing::reduction_named(text(value));
+  } else if (option == "operand_dtypes") {
+    parameters.operand_dtypes = dtypes_by_position(value);
+  } else if (option == "output_dtypes") {
+    parameters.output_dtypes = dtypes_by_position(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void set(KernelCheckOptions& options, const std::string& option, nb::handle value) {
+  if (set_parameter(options.parameters, option, value)) return;
   if (option == "dtype") {
     options.dtype = dtype_named(text(value));
   } else if (option == "output") {
@@ -98,12 +135,10 @@ void set(KernelCheckOptions& options, const std::string& option, nb::handle valu
 
 }  // namespace
 
-DType dtype_named(const std::string& wanted) {
-  for (const DType dtype :
-       {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kInt32, kUInt8, kBool}) {
-    if (name(dtype) == wanted) return dtype;
-  }
-  detail::fail("check", "expected float64, float32, float16 or bfloat16, got {}", wanted);
+testing::OpParameters op_parameters(const nb::dict& given) {
+  testing::OpParameters parameters;
+  for (const auto& [name, value] : given) set_parameter(parameters, text(name), value);
+  return parameters;
 }
 
 KernelCheckOptions check_options(const nb::dict& given) {

@@ -44,15 +44,18 @@ BoundedArrays rms_norm_backward(const In& in) {
   return {either(rstd * (g - n * mean(g * n, kLast, true)), usual), sum(dy * n, 0)};
 }
 
-// With c = dloss / m, p = softmax(x) or exp(log_softmax(x)), and q = 1 at the row's class, else 0:
+// With c = dloss / m, dloss or the dloss of the row, p = softmax(x) or exp(log_softmax(x)), and q =
+// 1 at the row's class, else 0:
 //     c (p - q),  or c p - c q
-BoundedArrays cross_entropy_backward(const In& in) {
+BoundedArrays cross_entropy_backward(const In& in, Reduction reduction) {
   const BoundedArray& x = in[1];
   const BoundedArray classes = in[2].reshape({x.size(0), 1});
   const BoundedArray ones(
       x.arithmetic(), Values{classes.sizes(), std::vector<double>(classes.elements().size(), 1)});
   const BoundedArray q = scatter_add(zeros_like(x), 1, classes, ones);
-  const BoundedArray c = in[0] / static_cast<double>(x.size(0));
+  const BoundedArray c = reduction == Reduction::mean  ? in[0] / static_cast<double>(x.size(0))
+                         : reduction == Reduction::sum ? in[0]
+                                                       : unsqueeze(in[0], 1);
   const BoundedArray p = either(softmax(x, 1), exp(log_softmax(x, 1)));
   return either(c * (p - q), c * p - c * q);
 }
@@ -93,6 +96,19 @@ KernelOp attention(const char* name, bool is_causal) {
                     .signature = "[2, m, k], [2, n, k], [2, n, k] -> [2, m, k], [2, m]"});
 }
 
+KernelOp cross_entropy_backward_op(Reduction reduction) {
+  const bool each = reduction == Reduction::none;
+  KernelOp op = kernel_op(
+      {.name = "cross_entropy_backward",
+       .inputs = {each ? FormulaInput{"m"} : FormulaInput::scalar(),
+                  {"m", "k"},
+                  FormulaInput{"m"}.indices_below("k")},
+       .reference = [=](const In& in) { return cross_entropy_backward(in, reduction); },
+       .signature = std::string(each ? "[m]" : "[]") + ", [m, k], classes [m] -> [m, k]"});
+  op.with_reduction = cross_entropy_backward_op;
+  return op;
+}
+
 }  // namespace
 
 std::vector<KernelOp> backward_ops() {
@@ -105,14 +121,14 @@ std::vector<KernelOp> backward_ops() {
     };
   };
   return {
-      kernel_op({.name = "softmax_backward",
-                 .inputs = {matrix, matrix.between(0, 1)},
-                 .reference = softmax_backward,
-                 .signature = "[m, k], [m, k] -> [m, k]"}),
-      kernel_op({.name = "log_softmax_backward",
-                 .inputs = {matrix, matrix.between(-4, 0)},
-                 .reference = log_softmax_backward,
-                 .signature = "[m, k], [m, k] -> [m, k]"}),
+      takes_dim(kernel_op({.name = "softmax_backward",
+                           .inputs = {matrix, matrix.between(0, 1)},
+                           .reference = softmax_backward,
+                           .signature = "[m, k], [m, k] -> [m, k]"})),
+      takes_dim(kernel_op({.name = "log_softmax_backward",
+                           .inputs = {matrix, matrix.between(-4, 0)},
+                           .reference = log_softmax_backward,
+                           .signature = "[m, k], [m, k] -> [m, k]"})),
       kernel_op({.name = "layer_norm_backward",
                  .inputs = {matrix, matrix, {"m"}, column, row},
                  .reference = layer_norm_backward,
@@ -127,10 +143,7 @@ std::vector<KernelOp> backward_ops() {
                  .admitted = reciprocal_deviation(2),
                  .outputs = {{.name = "dx"}, {.name = "dw"}},
                  .signature = "[m, k], [m, k], [m], [k] -> [m, k], [k]"}),
-      kernel_op({.name = "cross_entropy_backward",
-                 .inputs = {FormulaInput::scalar(), matrix, FormulaInput{"m"}.indices_below("k")},
-                 .reference = cross_entropy_backward,
-                 .signature = "[], [m, k], classes [m] -> [m, k]"}),
+      cross_entropy_backward_op(Reduction::mean),
       kernel_op({.name = "linear_backward",
                  .inputs = {matrix, {"m", "n"}, {"n", "k"}},
                  .reference = linear_backward,

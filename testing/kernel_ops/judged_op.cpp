@@ -1,12 +1,12 @@
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include <halfgrad/testing/rounded_arithmetic.h>
 
 namespace halfgrad::testing::detail {
-namespace {
 
 std::vector<double> values_of(const Elements& elements) {
   std::vector<double> values;
@@ -24,7 +24,14 @@ BoundedReference reference_of(const std::string& name) {
                          ", which rounds, got none; set bounded_reference in " + name + "_entry()");
 }
 
-}  // namespace
+double scale_from(double x, int lowest, int exponents) {
+  if (!std::isfinite(x) || x == 0) return std::ldexp(1, lowest);
+  int exponent = 0;
+  const double fraction = 2 * std::frexp(std::fabs(x), &exponent);
+  const bool is_power_of_two = std::fmod(std::floor(fraction * 0x1p20), 2) == 0;
+  const int wrapped = (exponent % exponents + exponents) % exponents;
+  return std::ldexp(is_power_of_two ? 1 : fraction, lowest + wrapped);
+}
 
 void judge_by_reference(KernelOp& op) {
   const BoundedReference reference = reference_of(op.name);

@@ -11,6 +11,16 @@ namespace halfgrad::testing::detail {
 
 using Specs = std::vector<OperandSpec>;
 
+/// The reference on AnyArithmetic on the op's page. Throws std::logic_error if it has none.
+BoundedReference reference_of(const std::string& name);
+
+/// The values without their bounds.
+std::vector<double> values_of(const Elements& elements);
+
+/// Maps a drawn x to a scale: positive, with an exponent from `lowest` to `lowest` + `exponents` -
+/// 1, half of the time a power of two.
+double scale_from(double x, int lowest, int exponents);
+
 /// Gives an op the bounds that follow from the reference on its page, which the table has by the
 /// op's name.
 void judge_by_reference(KernelOp& op);
@@ -62,6 +72,12 @@ inline KernelOp in_place(KernelOp op) {
   return op;
 }
 
+/// The op goes along rows, and may go along another dimension (with_parameters()).
+inline KernelOp takes_dim(KernelOp op) {
+  op.takes_dim = true;
+  return op;
+}
+
 inline OperandSpec indices_below(std::int64_t size, const Shape& sizes) {
   return {.sizes = sizes,
           .low = 0,
@@ -83,5 +99,7 @@ std::vector<KernelOp> loss_ops();
 std::vector<KernelOp> index_ops();
 std::vector<KernelOp> backward_ops();
 std::vector<KernelOp> optimizer_ops();
+std::vector<KernelOp> fused_optimizer_ops();
+std::vector<KernelOp> float8_ops();
 
 }  // namespace halfgrad::testing::detail

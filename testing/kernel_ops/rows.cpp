@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <halfgrad/autograd/op_table/reference.h>
+#include <halfgrad/testing/kernel_formula.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
 namespace halfgrad::testing::detail {
@@ -9,10 +10,12 @@ namespace {
 using halfgrad::detail::place_of_extreme;
 const std::string kToRows = "[m, k] -> [m]", kSame = "[m, k] -> [m, k]";
 
-KernelOp reduction(const char* name) { return judged(name, kToRows, one_matrix, row_results); }
+KernelOp reduction(const char* name) {
+  return takes_dim(judged(name, kToRows, one_matrix, row_results));
+}
 
 KernelOp of_rows(const char* name) {
-  return in_place(judged(name, kSame, one_matrix, same_matrix));
+  return takes_dim(in_place(judged(name, kSame, one_matrix, same_matrix)));
 }
 
 /// f(row) of every row, exactly.
@@ -28,7 +31,7 @@ KernelOp chosen(const char* name, const F& f) {
     }
     return out;
   });
-  return op;
+  return takes_dim(op);
 }
 
 template <bool kLargest>
@@ -67,6 +70,41 @@ KernelOp product_of_rows() {
   return op;
 }
 
+using In = std::vector<BoundedArray>;
+
+/// Lets a norm have its own eps: its result is then f(operands, eps).
+KernelOp takes_eps(KernelOp op, BoundedArray (*f)(const In&, double eps)) {
+  op.with_eps = [op, f](double eps) {
+    const KernelOp formula = kernel_op({.name = op.name,
+                                        .inputs = FormulaInputs::Function(op.operands),
+                                        .reference = [f, eps](const In& in) { return f(in, eps); },
+                                        .least = op.least});
+    KernelOp own = op;
+    own.bounded = formula.bounded;
+    own.rounded = formula.rounded;
+    return own;
+  };
+  return op;
+}
+
+// (x - mean) / d w + b, or (x - mean) (w / d) + b, d = sqrt(var + eps), for each channel
+BoundedArray batch_norm_with(const In& in, double eps) {
+  const std::int64_t m = in[0].size(0), n = in[0].size(1), k = in[0].size(2);
+  const BoundedArray x = permute(in[0], {1, 0, 2}).reshape({n, m * k});
+  const BoundedArray weight = unsqueeze(in[1], 1), bias = unsqueeze(in[2], 1);
+  const BoundedArray centred = x - mean(x, -1, true);
+  const BoundedArray divisor = sqrt(mean(square(centred), -1, true) + eps);
+  const BoundedArray y = either(centred / divisor * weight, centred * (weight / divisor)) + bias;
+  return permute(y.reshape({n, m, k}), {1, 0, 2});
+}
+
+BoundedArray layer_norm_with(const In& in, double eps) {
+  return layer_norm(in[0], in[1].sizes(), in[1], in[2], eps);
+}
+BoundedArray rms_norm_with(const In& in, double eps) {
+  return rms_norm(in[0], in[1].sizes(), in[1], eps);
+}
+
 KernelOp batch_norm() {
   KernelOp op = judged(
       "batch_norm", "[m, n, k], [n], [n] -> [m, n, k], in training",
@@ -100,19 +138,21 @@ std::vector<KernelOp> row_ops() {
       of_rows("cumsum"),
       of_rows("softmax"),
       of_rows("log_softmax"),
-      in_place(judged(
-          "layer_norm", "[m, k], [k], [k] -> [m, k]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}, {.sizes = {d.k}}};
-          },
-          same_matrix)),
-      in_place(judged(
-          "rms_norm", "[m, k], [k] -> [m, k]",
-          [](const Dims& d) {
-            return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
-          },
-          same_matrix)),
-      in_place(batch_norm()),
+      takes_eps(takes_dim(in_place(judged(
+                    "layer_norm", "[m, k], [k], [k] -> [m, k]",
+                    [](const Dims& d) {
+                      return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}, {.sizes = {d.k}}};
+                    },
+                    same_matrix))),
+                layer_norm_with),
+      takes_eps(takes_dim(in_place(judged(
+                    "rms_norm", "[m, k], [k] -> [m, k]",
+                    [](const Dims& d) {
+                      return Specs{{.sizes = {d.m, d.k}}, {.sizes = {d.k}}};
+                    },
+                    same_matrix))),
+                rms_norm_with),
+      takes_eps(in_place(batch_norm()), batch_norm_with),
   };
 }
 

@@ -243,3 +243,51 @@ def test_cases_judge_outputs_from_elsewhere(dtype):
     assert count == 2 * 27
     with pytest.raises(ValueError, match="expected an output of"):
         case.judge(np.zeros((1, 1), np.float32))
+
+
+def softmax_of_columns(x):
+    return softmax(x.T).T
+
+
+def test_an_op_may_have_parameters():
+    checked = halfgrad.check(softmax_of_columns, "softmax", dim=0, dims=FEW)
+    assert checked.passed, checked
+    assert checked.report["parameters"] == {"dim": 0} and "softmax with dim = 0" in repr(checked)
+    assert not halfgrad.check(softmax, "softmax", dim=0, dims=FEW, shrink=False).passed
+    case = next(halfgrad.cases("softmax", dim=0, dims=FEW))
+    assert case.inputs[0].shape == case.expected.shape == (37, 3)
+    squares = halfgrad.check(lambda x, t: (x - t) ** 2, "mse_loss", reduction="none", dims=FEW)
+    assert squares.passed, squares
+
+
+def test_a_saved_case_has_the_parameters(tmp_path):
+    checked = halfgrad.check(softmax, "softmax", dim=0, dims=[(3, 1, 5)])
+    checked.save_case(tmp_path / "case.safetensors")
+    _, metadata = halfgrad.io.load_safetensors(tmp_path / "case.safetensors")
+    assert metadata["parameters"] == '{"dim": 0}'
+
+
+def test_a_parameter_that_the_op_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="softmax: expected no eps, which only these ops have: layer_norm"):
+        halfgrad.check(softmax, "softmax", eps=1e-6)
+    with pytest.raises(ValueError, match="expected none, mean or sum, got total"):
+        halfgrad.check(softmax, "mse_loss", reduction="total")
+
+
+def test_operands_may_have_their_own_dtypes():
+    def scaled(x, scale):
+        assert (x.dtype, scale.dtype) == (np.float16, np.float32)
+        return (x.astype(np.float32) * scale).astype(np.float16)
+
+    assert halfgrad.check(scaled, "mul", dtype="fp16", operand_dtypes={1: "fp32"}, dims=FEW).passed
+
+
+def test_fp8_codes_are_uint8():
+    def dequantize(codes, scale):  # e5m2 is the upper half of float16
+        return (codes.astype(np.uint16) << 8).view(np.float16).astype(np.float32) * scale
+
+    checked = halfgrad.check(dequantize, "dequantize_float8_e5m2", dims=FEW)
+    assert checked.passed, checked
+    zeros = halfgrad.check(lambda x, scale: np.zeros(x.shape, np.uint8), "quantize_float8_e4m3fn",
+                           dims=FEW, shrink=False)
+    assert not zeros.passed

@@ -44,6 +44,15 @@ expect_code(0 sum --library "${LIBRARY}" --symbol sum_good --flush-subnormals --
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --timeout 0)
 expect_code(2 sum --library "${LIBRARY}" --symbol sum_good --without "near the maximum")
 
+# Parameters of the op: a kernel of rows does not go along columns.
+set(rows softmax --library "${LIBRARY}" --symbol softmax_good --dims 12 1 12 --no-shrink)
+expect_code(0 ${rows} --dim -1)
+expect_code(1 ${rows} --dim 0)
+expect_code(2 ${rows} --dim 2)
+expect_code(2 ${rows} --reduction sum)
+expect_code(2 ${rows} --operand-dtype x=float32)
+expect_code(2 ${rows} --operand-dtype 1=float32)
+
 # A kernel with several outputs: findings and saved cases name them.
 set(several rms_norm_backward --library "${ENDING_LIBRARY}" --symbol rms_norm_backward)
 expect_code(0 ${several}_good)
@@ -73,6 +82,7 @@ expect_text("crashed in 20 cases; first: m = 1, n = 1, k = 1, normal.*called exi
             sum --library "${ENDING_LIBRARY}" --symbol sum_exits --no-shrink)
 expect_text("hung in 1 case.*did not return within 0.2 s.*ended early"
             sum --library "${ENDING_LIBRARY}" --symbol sum_hangs --timeout 0.2)
+expect_text("softmax: expected no eps, which only these ops have: layer_norm, rms_norm" ${rows} --eps 1e-6)
 expect_text("--library requires --symbol" sum --library "${LIBRARY}")
 
 # Stored operands run in each layout and in place, as generated ones do. Options without an effect on

@@ -32,13 +32,6 @@ DType stored_dtype(DType dtype) { return dtype == kBFloat16 ? kFloat32 : dtype; 
 
 std::string text_of(DType dtype) { return std::string(name(dtype)); }
 
-DType dtype_named(const std::string& wanted) {
-  for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16, kInt64, kBool}) {
-    if (name(dtype) == wanted) return dtype;
-  }
-  detail::fail("--judge", "expected a dtype in the manifest, got {}", wanted);
-}
-
 testing::Hostile kind_named(const std::string& wanted) {
   for (int i = 0; i < testing::kHostileKinds; ++i) {
     if (testing::name(static_cast<testing::Hostile>(i)) == wanted) {
@@ -77,11 +70,26 @@ json write_case(const fs::path& folder, const testing::KernelOp& op,
   return entry;
 }
 
+testing::OpParameters parameters_in(const json& given) {
+  testing::OpParameters parameters;
+  if (given.contains("eps")) parameters.eps = given.at("eps").get<double>();
+  if (given.contains("dim")) parameters.dim = given.at("dim").get<std::int64_t>();
+  if (given.contains("ndim")) parameters.ndim = given.at("ndim").get<std::int64_t>();
+  if (given.contains("reduction")) {
+    parameters.reduction = testing::reduction_named(given.at("reduction"));
+  }
+  for (const auto& [position, dtype] : given.value("operand_dtypes", json::object()).items()) {
+    parameters.operand_dtypes[std::stoul(position)] = testing::dtype_named(dtype);
+  }
+  return parameters;
+}
+
 testing::KernelCheckOptions options_in(const json& manifest) {
   testing::KernelCheckOptions options;
-  options.dtype = dtype_named(manifest.at("dtype"));
-  options.output = dtype_named(manifest.at("output"));
-  options.accumulate = dtype_named(manifest.at("accumulate"));
+  options.dtype = testing::dtype_named(manifest.at("dtype"));
+  options.output = testing::dtype_named(manifest.at("output"));
+  options.accumulate = testing::dtype_named(manifest.at("accumulate"));
+  options.parameters = parameters_in(manifest.value("parameters", json::object()));
   options.leniency.tf32 = manifest.at("tf32");
   options.leniency.flush_subnormals = manifest.at("flush_subnormals");
   options.leniency.any_nan = manifest.at("any_nan");
@@ -140,7 +148,7 @@ void judge_case(const fs::path& folder, const json& entry, const testing::Kernel
 
 std::size_t write_cases(const std::string& folder, const std::string& name,
                         const testing::KernelCheckOptions& options) {
-  const testing::KernelOp op = testing::kernel_op(name);
+  const testing::KernelOp op = testing::kernel_op(name, options.parameters);
   const testing::KernelContract dtypes = testing::dtypes_of(op, options);
   const double most = options.leniency.max_abs;
   json manifest{{"schema_version", kManifestVersion},
@@ -148,6 +156,7 @@ std::size_t write_cases(const std::string& folder, const std::string& name,
                 {"dtype", text_of(dtypes.dtype)},
                 {"output", text_of(dtypes.output)},
                 {"accumulate", text_of(dtypes.accumulate)},
+                {"parameters", json::parse(testing::to_json(options.parameters))},
                 {"tf32", options.leniency.tf32},
                 {"flush_subnormals", options.leniency.flush_subnormals},
                 {"any_nan", options.leniency.any_nan},
@@ -172,8 +181,8 @@ testing::KernelReport judge_folder(const std::string& folder) try {
     detail::fail("--judge", "expected a manifest of version {}, got {}", kManifestVersion,
                  manifest.at("schema_version").dump());
   }
-  const testing::KernelOp op = testing::kernel_op(manifest.at("op"));
   const testing::KernelCheckOptions options = options_in(manifest);
+  const testing::KernelOp op = testing::kernel_op(manifest.at("op"), options.parameters);
   testing::KernelCase next;
   next.seed = options.seed;
   next.contract = testing::dtypes_of(op, options);

@@ -56,20 +56,51 @@ StoredCase load_case(const testing::KernelOp& op, const std::vector<std::string>
   return stored;
 }
 
+/// The dtype of the first operand without its own, or else of the output.
+DType dtype_of(const testing::KernelOp& op, const StoredCase& stored) {
+  for (std::size_t i = 0; i < stored.inputs.size(); ++i) {
+    const DType dtype = stored.inputs[i].dtype();
+    if (!op.operand_dtypes.contains(i) && is_floating_point(dtype)) return dtype;
+  }
+  const bool has_output = !stored.outputs.empty() && is_floating_point(stored.outputs[0].dtype());
+  return has_output ? stored.outputs[0].dtype() : kFloat32;
+}
+
+/// Adds the dtypes in the file that differ from that of the first operand and output.
+void add_own_dtypes(testing::OpParameters& parameters, const testing::KernelOp& op,
+                    const StoredCase& stored, DType dtype) {
+  for (std::size_t i = 0; i < stored.inputs.size(); ++i) {
+    const DType own = stored.inputs[i].dtype();
+    if (is_floating_point(own) && own != operand_dtype(op, i, dtype)) {
+      parameters.operand_dtypes.emplace(i, own);
+    }
+  }
+  for (std::size_t i = 1; i < stored.outputs.size(); ++i) {
+    const DType first = stored.outputs[0].dtype(), own = stored.outputs[i].dtype();
+    if (is_floating_point(own) && own != output_dtype(op, i, first)) {
+      parameters.output_dtypes.emplace(i, own);
+    }
+  }
+}
+
 }  // namespace
 
 testing::KernelReport judge_files(const std::string& name, const std::vector<std::string>& files,
                                   const testing::Kernel& kernel,
                                   const testing::KernelCheckOptions& options) {
-  const testing::KernelOp op = testing::kernel_op(name);
+  testing::OpParameters parameters = options.parameters;
+  testing::KernelOp op = testing::kernel_op(name, parameters);
   const StoredCase stored = load_case(op, files);
   std::vector<Values> operands;
   for (const Tensor& input : stored.inputs) operands.push_back(values_of(input));
   const testing::Dims dims = dims_of(op, operands);
 
   testing::KernelReport report;
+  report.dtype = dtype_of(op, stored);
+  add_own_dtypes(parameters, op, stored, report.dtype);
+  op = testing::kernel_op(name, parameters);
   report.op = name;
-  report.dtype = stored.inputs[0].dtype();
+  report.parameters = parameters;
   report.output = options.output            ? *options.output
                   : !stored.outputs.empty() ? stored.outputs[0].dtype()
                                             : op.output_dtype(report.dtype);

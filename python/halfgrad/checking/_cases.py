@@ -69,7 +69,8 @@ class Case:
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
           without=(), flush_subnormals=False, any_nan=False, max_abs=None,
-          empty=True):
+          empty=True, eps=None, dim=None, ndim=None, reduction=None, operand_dtypes=None,
+          output_dtypes=None):
     """Yields the cases of a check of that op, one Case for each size and kind of inputs.
 
     `op` is a name, or what halfgrad.reference.formula() returned. The options are those of check(). Inputs are arrays of the package `like`.
@@ -79,5 +80,7 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
     options = options_of({
         "dtype": dtype, "output": output, "accumulate": accumulate, "dims": dims, "seed": seed,
         "without": without, "flush_subnormals": flush_subnormals, "any_nan": any_nan,
-        "max_abs": max_abs, "empty": empty})
+        "max_abs": max_abs, "empty": empty, "eps": eps, "dim": dim, "ndim": ndim,
+        "reduction": reduction, "operand_dtypes": operand_dtypes,
+        "output_dtypes": output_dtypes})
     return (Case(case, like, not isinstance(op, str)) for case in checking.cases(op, options))

@@ -46,6 +46,9 @@ def options_of(given):
     options = dict(given)
     for name in ("dtype", "output", "accumulate"):
         options[name] = dtype_name(options.get(name))
+    for name in ("operand_dtypes", "output_dtypes"):
+        if options.get(name) is not None:
+            options[name] = {place: dtype_name(dtype) for place, dtype in options[name].items()}
     for name in ("layouts", "without"):
         if isinstance(options.get(name), str):
             options[name] = [options[name]]
@@ -56,7 +59,8 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
           least=(0, 0, 0), exact=False, dtype="float32", output=None, device="cpu", like="numpy", accumulate=None,
           layouts=None, dims=None, seed=0, without=(), flush_subnormals=False, any_nan=False,
           max_abs=None, empty=True, in_place=False, out=False, repeat=None, shrink=True,
-          stop_at_first=False, isolate=False, timeout=60.0):
+          stop_at_first=False, isolate=False, timeout=60.0, eps=None, dim=None, ndim=None,
+          reduction=None, operand_dtypes=None, output_dtypes=None):
     """Compares a kernel with an op or a formula, on hostile inputs, within an error budget.
 
     `op` is the name of an op, or what halfgrad.reference.formula() returned. With reference= and
@@ -79,13 +83,19 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
     flush_subnormals, any_nan, max_abs: what the kernel need not promise, see docs/kernel_check.md.
     empty: False leaves out arrays without elements.
     in_place: also runs with the first input as output; needs out=True.
+    eps: that of a norm or of Adam.
+    dim, ndim: the dimension along which a softmax, a reduction or a norm goes, and the number of
+        dimensions of its operand, 2 or 3.
+    reduction: of a loss, "none", "mean" or "sum".
+    operand_dtypes, output_dtypes: dtypes of single operands and of single outputs of an op with
+        several, by position: {2: "float32"} for float32 statistics beside 16-bit operands.
     repeat: how often one case is repeated; by default as often as 0.2 s allow.
     isolate: runs fn in a process of its own, made by fork(): a crash, exit() or a call longer than
         `timeout` seconds is a finding, and inputs can only be read. For device="cpu".
 
     Returns a KernelReport. An exception of fn is a finding with its traceback, one of the reference is
     raised; Ctrl-C ends the check with what was found until then. Raises ValueError for an unknown
-    op, dtype or option's value.
+    op, dtype or option's value, and for a parameter that the op does not have.
     """
     op = chosen_op(op, reference, inputs=inputs, outputs=outputs, gradient=gradient, name=name,
                    least=least, exact=exact, may_work_in_place=in_place)
@@ -101,7 +111,8 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
         "dtype": dtype, "output": output, "device": device, "accumulate": accumulate,
         "layouts": layouts, "dims": dims, "seed": seed, "without": without,
         "flush_subnormals": flush_subnormals, "any_nan": any_nan, "max_abs": max_abs,
-        "empty": empty,
+        "empty": empty, "eps": eps, "dim": dim, "ndim": ndim, "reduction": reduction,
+        "operand_dtypes": operand_dtypes, "output_dtypes": output_dtypes,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
     result = checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None)
     return KernelReport(*result, is_formula=not isinstance(op, str))

@@ -4,9 +4,11 @@
 
 #include <halfgrad/tests/testing/planted/attention.h>
 #include <halfgrad/tests/testing/planted/backward.h>
+#include <halfgrad/tests/testing/planted/float8.h>
+#include <halfgrad/tests/testing/planted/fused_steps.h>
 #include <halfgrad/tests/testing/planted/optimizer_steps.h>
 
-/// The kernels for the ops that are stated as formulas.
+/// The kernels for the ops without a page in autograd/ops/.
 namespace halfgrad::testing::planted {
 
 inline std::vector<BackwardKernel> backward_kernels() {
@@ -68,6 +70,14 @@ inline std::vector<BackwardKernel> backward_kernels() {
       {"adamw_step", 3, "decay squared", adamw_step, true},
       {"adamw_step", 4, "v of g, not g^2", adamw_step},
   };
+}
+
+inline std::vector<BackwardKernel> formula_kernels() {
+  std::vector<BackwardKernel> all = backward_kernels();
+  for (const auto& list : {float8_kernels(), fused_steps()}) {
+    all.insert(all.end(), list.begin(), list.end());
+  }
+  return all;
 }
 
 }  // namespace halfgrad::testing::planted

@@ -5,7 +5,9 @@
 
 #include <halfgrad/tests/testing/planted/call.h>
 #include <halfgrad/tests/testing/planted/elementwise.h>
+#include <halfgrad/tests/testing/planted/float8.h>
 #include <halfgrad/tests/testing/planted/functions.h>
+#include <halfgrad/tests/testing/planted/fused_steps.h>
 #include <halfgrad/tests/testing/planted/gemm.h>
 #include <halfgrad/tests/testing/planted/layer_norm.h>
 #include <halfgrad/tests/testing/planted/moves.h>
@@ -26,9 +28,27 @@ Kernel planted(Bug bug) {
 inline Kernel row_kernel(RowSum f) { return on_dtype(EachRow<RowSum>{f}); }
 inline Kernel gemm_kernel(Loops loops) { return on_dtype(GemmVariant{loops}); }
 
+/// Kernels of fp8 and of fused steps, right or wrong ones, in float32.
+inline std::vector<PlantedKernel> scaled_kernels(bool right) {
+  std::vector<PlantedKernel> all;
+  for (const auto& list : {float8_kernels(), fused_steps()}) {
+    for (const BackwardKernel& each : list) {
+      if ((each.mistake <= 0) == right)
+        all.push_back({each.op, kFloat32, each.what, each.kernel()});
+    }
+  }
+  return all;
+}
+
+inline std::vector<PlantedKernel> joined(std::vector<PlantedKernel> first,
+                                         const std::vector<PlantedKernel>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 inline std::vector<PlantedKernel> wrong_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
-  return {
+  const std::vector<PlantedKernel> all = {
       {"add", f32, "the tail is missing", planted<Add>(Bug::add_missing_tail)},
       {"add", f32, "the tail ends one too early", planted<Add>(Bug::add_tail_off_by_one)},
       {"add", f32, "the tail ends one too late", planted<Add>(Bug::add_writes_one_beyond)},
@@ -144,11 +164,12 @@ inline std::vector<PlantedKernel> wrong_kernels() {
       {"scatter_add", f32, "the last of equal indices", on_dtype(ScatterAdd{.last_wins = true})},
       {"transpose", f16, "whole tiles only", on_dtype(Transpose{.whole_tiles_only = true})},
   };
+  return joined(all, scaled_kernels(false));
 }
 
 inline std::vector<PlantedKernel> right_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
-  return {
+  const std::vector<PlantedKernel> all = {
       {"add", f32, "blocks of 8 and a tail", planted<Add>(Bug::none)},
       {"add", bf16, "blocks of 8 and a tail", planted<Add>(Bug::none)},
       {"relu", f16, "a comparison", relu(Bug::none)},
@@ -229,6 +250,7 @@ inline std::vector<PlantedKernel> right_kernels() {
       {"scatter_add", f32, "in the order of the indices", on_dtype(ScatterAdd{})},
       {"transpose", f16, "tiles and a remainder", on_dtype(Transpose{})},
   };
+  return joined(all, scaled_kernels(true));
 }
 
 /// The checker's result: "passed", or the first fault that it found.
