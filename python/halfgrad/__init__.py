@@ -17,4 +17,5 @@ half, float, double = float16, float32, float64
 int, long = int32, int64
 bool = bool_
 
-from .checking import Case, KernelReport, cases, check, kernel_test, write_junit  # noqa: E402
+from .checking import (  # noqa: E402
+    Case, DistributionReport, KernelReport, cases, check, check_dropout, check_sampling, kernel_test, write_junit)
