@@ -9,7 +9,7 @@
 
 namespace halfgrad::testing {
 
-/// The state of the random numbers of one call: other seeds and offsets give other numbers.
+/// The state of the random numbers of one call: another seed or offset gives other draws.
 struct RandomState {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;
@@ -22,7 +22,7 @@ using DropoutKernel = std::function<void(const Array& x, double p, RandomState s
                                          const Array& y, const Array& mask)>;
 
 struct DropoutCheckOptions {
-  DType dtype = kFloat32;  ///< of x and y
+  DType dtype = kFloat32;  ///< dtype of x and y
   Device device = {};
   bool has_mask = true;  ///< the kernel writes a mask
   /// Probabilities to drop an element. Small ones show thresholds of few bits: 0.002 * 256 rounds

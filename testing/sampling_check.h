@@ -15,7 +15,7 @@ using SamplingKernel =
     std::function<void(const Array& weights, RandomState state, const Array& classes)>;
 
 struct SamplingCheckOptions {
-  DType dtype = kFloat32;  ///< of the weights
+  DType dtype = kFloat32;  ///< dtype of the weights
   Device device = {};
   bool logits = false;  ///< the weights are logits, else probabilities
   /// Only the classes of the top_k largest weights are drawn, in proportion to them; 0: all. No two

@@ -3,8 +3,8 @@
 from .. import reference as hr
 from ._torch_trace import UnsupportedOp
 
-OPS = {}
-MOVES = set()  #: ops that return a view, or what may be one
+OPS: dict = {}
+MOVES: set = set()  #: ops that return a view, or what may be one
 
 
 def op(function=None, *, names=(), moves=False):

@@ -16,11 +16,11 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Attention of query [2, m, d], key and value [2, n, d] in float32, and its mistakes.
 struct Attention {
   bool causal = false;
-  bool online = false;          ///< rescales the sum tile by tile, as FlashAttention
-  bool subtracts_most = true;   ///< exp(s - max(s))
-  bool rescales = true;         ///< the sum of earlier tiles, when the maximum grows
-  std::int64_t last_seen = 0;   ///< keys beyond the query's own that it sees
-  std::int64_t padded_to = 1;   ///< keys are padded to a multiple, with scores of 0
+  bool online = false;         ///< rescales the sum tile by tile, as FlashAttention
+  bool subtracts_most = true;  ///< exp(s - max(s))
+  bool rescales = true;        ///< the sum of earlier tiles, when the maximum grows
+  std::int64_t last_seen = 0;  ///< keys beyond the query's own that it sees
+  std::int64_t padded_to = 1;  ///< keys are padded to a multiple, with scores of 0
   float (*scale)(float d) = [](float d) { return 1 / std::sqrt(d); };
 
   void operator()(const std::vector<Array>& in, const Array& out) const {
@@ -63,7 +63,7 @@ struct Attention {
         for (std::int64_t i = 0; i < d; ++i) sums[static_cast<std::size_t>(i)] += e * v[j * d + i];
       }
     }
-    total += static_cast<float>(padding) * std::exp(-most);
+    if (padding > 0) total += static_cast<float>(padding) * std::exp(-most);
     for (std::int64_t i = 0; i < d; ++i) y[i] = sums[static_cast<std::size_t>(i)] / total;
   }
 };
@@ -86,8 +86,7 @@ Kernel l2_normalize(bool root, float eps) {
 KernelFormula attention_formula(const std::string& name, bool causal) {
   return {.name = name,
           .inputs = {{2, "m", "k"}, {2, "n", "k"}, {2, "n", "k"}},
-          .reference =
-              [causal](const std::vector<BoundedArray>& in) -> BoundedArrays {
+          .reference = [causal](const std::vector<BoundedArray>& in) -> BoundedArrays {
             return scaled_dot_product_attention(in[0], in[1], in[2], causal)[0];
           },
           .least = {0, 1, 1}};
