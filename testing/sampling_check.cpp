@@ -20,7 +20,7 @@ namespace halfgrad::testing {
 namespace {
 
 constexpr std::size_t kDistributions = 8;
-constexpr std::int64_t kMostWeight = 255;  // exact in bfloat16
+constexpr std::int64_t kLarge = 128, kMostWeight = 255;  // exact in bfloat16
 
 /// Whole weights of k classes before their sum is made a power of two.
 std::vector<std::int64_t> raw_weights(std::size_t which, std::size_t k, std::uint64_t seed) {
@@ -42,13 +42,13 @@ std::vector<std::int64_t> raw_weights(std::size_t which, std::size_t k, std::uin
         weights[i] = i >= k / 4 && i < k - k / 4;
         break;  // not at the ends
       case 5:
-        weights[i] = i + 1 == k ? kMostWeight : at % 2;
+        weights[i] = i + 1 == k ? kLarge : at % 2;
         break;  // the last above all
       case 6:
         weights[i] = random;
         break;
       case 7:
-        weights[i] = i == 0 ? kMostWeight : random / 8;
+        weights[i] = i == 0 ? kLarge : random / 8;
         break;  // the first above all
       default:
         break;  // uniform
@@ -75,7 +75,7 @@ std::vector<std::int64_t> whole_weights(std::size_t which, std::size_t k, std::u
   return weights;
 }
 
-/// Raises the top_k largest weights by 1, if others equal the least of them; clears nothing.
+/// Raises the top_k largest weights by 1, if another one equals the least of them.
 void separate_top(std::vector<double>& weights, std::size_t top_k) {
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -7,7 +7,7 @@ from .._halfgrad import _checking as checking
 from ._arrays import LIKES, dtype_name, present, store, store_all
 from ._run import KernelRaised, traceback_of
 
-MOST_BITS = (0, 0.002, 0.1, 0.5, 0.9, 1)
+PROBABILITIES = (0, 0.002, 0.1, 0.5, 0.9, 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _expect_like(op, like):
         raise ValueError(f"{op}: expected like to be one of {', '.join(LIKES)}, got {like}")
 
 
-def check_dropout(fn, *, dtype="float32", device="cpu", like="numpy", mask=True, probabilities=MOST_BITS, seed=0):
+def check_dropout(fn, *, dtype="float32", device="cpu", like="numpy", mask=True, probabilities=PROBABILITIES, seed=0):
     """Checks the values and the distribution of a dropout kernel.
 
     `fn(x, p, seed, offset)` drops each element of x with probability p and returns (y, mask), or y with
@@ -75,8 +75,7 @@ def check_dropout(fn, *, dtype="float32", device="cpu", like="numpy", mask=True,
     _expect_like("check_dropout", like)
 
     def call(x, p, seed, offset, y, kept):
-        outputs = [y] if kept is None else [y, kept]
-        store_all(fn(present(x, like), p, seed, offset), outputs, like)
+        store_all(fn(present(x, like), p, seed, offset), [y, kept] if mask else [y], like)
 
     return DistributionReport(*checking.check_dropout(_guarded(call), dtype_name(dtype), device, mask,
                                                       list(probabilities), seed))

@@ -6,7 +6,7 @@
 
 #include <halfgrad/core/math/philox.h>
 #include <halfgrad/testing/dropout_check.h>
-#include <halfgrad/tests/thorough.h>
+#include <halfgrad/tests/testing/seeds.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -39,7 +39,7 @@ DropoutKernel kernel_with(
 }
 
 TEST(DropoutCheck, AcceptsARightKernel) {
-  for (std::uint64_t seed = 0; seed < (kThorough ? 100 : 1); ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(1); ++seed) {
     const DistributionReport report = check_dropout(kernel_with(right_rule), {.seed = seed});
     EXPECT_TRUE(report.passed()) << to_text(report);
     EXPECT_LT(report.false_alarm(), 1e-9);
@@ -119,7 +119,7 @@ std::vector<WrongDropout> wrong_kernels() {
 
 TEST(DropoutCheck, FindsWrongKernels) {
   for (const WrongDropout& wrong : wrong_kernels()) {
-    for (std::uint64_t seed = 0; seed < (kThorough ? 10 : 1); ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(1); ++seed) {
       const DistributionReport report =
           check_dropout(wrong.kernel, {.probabilities = {0.002, 0.5}, .seed = seed});
       bool named = false;

@@ -8,6 +8,7 @@
 
 #include <halfgrad/core/math/philox.h>
 #include <halfgrad/testing/sampling_check.h>
+#include <halfgrad/tests/testing/seeds.h>
 #include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::testing {
@@ -72,7 +73,7 @@ SamplingKernel by_gumbel_noise(std::int64_t top_k) {
 }
 
 TEST(SamplingCheck, AcceptsRightKernels) {
-  for (std::uint64_t seed = 0; seed < (kThorough ? 100 : 1); ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(1); ++seed) {
     const DistributionReport report = check_sampling(kernel_with(right_rule), {.seed = seed});
     EXPECT_TRUE(report.passed()) << to_text(report);
     EXPECT_LT(report.false_alarm(), 1e-9);
@@ -83,6 +84,11 @@ TEST(SamplingCheck, AcceptsRightKernels) {
         check_sampling(by_gumbel_noise(top_k), {.logits = true, .top_k = top_k});
     EXPECT_TRUE(report.passed()) << top_k << to_text(report);
   }
+}
+
+bool names(const DistributionReport& report, const std::string& fault) {
+  return std::any_of(report.findings().begin(), report.findings().end(),
+                     [&](const DistributionFinding& finding) { return finding.fault == fault; });
 }
 
 struct WrongSampling {
@@ -140,21 +146,20 @@ std::vector<WrongSampling> wrong_kernels() {
 
 TEST(SamplingCheck, FindsWrongKernels) {
   for (const WrongSampling& wrong : wrong_kernels()) {
-    for (std::uint64_t seed = 0; seed < (kThorough ? 10 : 1); ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(1); ++seed) {
       const DistributionReport report = check_sampling(wrong.kernel, {.seed = seed});
-      bool named = false;
-      for (const auto& finding : report.findings()) named = named || finding.fault == wrong.fault;
-      EXPECT_TRUE(named) << wrong.what << ", seed " << seed << "\n" << to_text(report);
+      EXPECT_TRUE(names(report, wrong.fault)) << wrong.what << ", seed " << seed << "\n"
+                                              << to_text(report);
     }
   }
 }
 
 TEST(SamplingCheck, TopKIsARestriction) {
   const DistributionReport all = check_sampling(by_gumbel_noise(0), {.logits = true, .top_k = 5});
-  EXPECT_EQ(all.findings().front().fault, "impossible class") << to_text(all);
+  EXPECT_TRUE(names(all, "impossible class")) << to_text(all);
   const DistributionReport one_less =
       check_sampling(by_gumbel_noise(4), {.logits = true, .top_k = 5});
-  EXPECT_EQ(one_less.findings().front().fault, "wrong share") << to_text(one_less);
+  EXPECT_TRUE(names(one_less, "wrong share")) << to_text(one_less);
 }
 
 }  // namespace
