@@ -156,8 +156,10 @@ def smooth_l1_loss(x, target, reduction="mean", beta=1.0):
 def cross_entropy(x, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
     expect(weight is None and label_smoothing == 0 and x.ndim == 2 and target.ndim == 1,
             "cross_entropy but for logits [m, k] and classes [m] without weight or smoothing")
-    chosen = hr.gather(hr.log_softmax(x, 1), 1, hr.reshape(target, [-1, 1]))
-    return _reduced(-hr.reshape(chosen, [-1]), reduction)
+    index = hr.reshape(target, [-1, 1])
+    best = -hr.gather(hr.log_softmax(x, 1), 1, index)
+    usual = hr.logsumexp(x, [1], True) - hr.gather(x, 1, index)  # cancels for large logits
+    return _reduced(hr.reshape(hr.either(best, usual), [-1]), reduction)
 
 
 @op
