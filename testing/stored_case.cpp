@@ -9,10 +9,6 @@
 namespace halfgrad::testing {
 
 std::vector<KernelCase> listed_cases(const KernelOp& op, const KernelCheckOptions& options) {
-  if (op.outputs.size() > 1) {
-    detail::fail("listed_cases", "expected an op with one output, got {}, which has {}", op.name,
-                 op.outputs.size());
-  }
   KernelCheckOptions one_layout = options;
   one_layout.layouts = {Layout::contiguous};
   one_layout.in_place = false;
@@ -45,30 +41,48 @@ std::vector<Tensor> operand_tensors(const KernelOp& op, const std::vector<Values
   return tensors;
 }
 
-void save_case(const std::filesystem::path& file, const KernelReport& report) {
-  if (!report.shrunk) {
-    detail::fail("save_case", "expected a report with a smallest failing case, got none");
-  }
-  const ShrunkCase& shrunk = *report.shrunk;
-  const KernelOp op = kernel_op(report.op, report.parameters);
-  const std::vector<Tensor> inputs = operand_tensors(op, shrunk.operands, report.dtype);
-  io::TensorMap tensors;
-  for (std::size_t i = 0; i < inputs.size(); ++i) tensors["input" + std::to_string(i)] = inputs[i];
-  const std::vector<Shape> shapes = output_shapes(op, shrunk.dims);
+std::vector<ExpectedOutput> expected_outputs(const KernelOp& op, const Dims& dims,
+                                             const std::vector<Values>& operands,
+                                             const KernelContract& contract) {
+  const std::vector<Shape> shapes = output_shapes(op, dims);
   std::vector<std::size_t> counts;
   for (const Shape& shape : shapes) counts.push_back(static_cast<std::size_t>(numel(shape)));
   const ErrorBudget budget =
-      error_budget(op, shrunk.operands, report.accumulate, report.output, {}, counts);
+      error_budget(op, operands, contract.accumulate, contract.output, contract.leniency, counts);
+  std::vector<ExpectedOutput> outputs;
   std::ptrdiff_t first = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const auto end = first + static_cast<std::ptrdiff_t>(counts[i]);
     const auto part = [&](const std::vector<double>& all) {
       return tensor_of({all.begin() + first, all.begin() + end}, shapes[i]);
     };
-    const std::string suffix = op.outputs.empty() ? "" : "_" + op.outputs[i].name;
-    tensors["expected" + suffix] = part(budget.expected);
-    tensors["allowed" + suffix] = part(budget.allowed);
+    outputs.push_back(
+        {output_dtype(op, i, contract.output), part(budget.expected), part(budget.allowed)});
     first = end;
+  }
+  return outputs;
+}
+
+std::string output_suffix(const KernelOp& op, std::size_t output) {
+  return op.outputs.empty() ? "" : "_" + op.outputs[output].name;
+}
+
+void save_case(const std::filesystem::path& file, const KernelReport& report, const KernelOp& op) {
+  if (!report.shrunk) {
+    detail::fail("save_case", "expected a report with a smallest failing case, got none");
+  }
+  if (report.op != op.name) {
+    detail::fail("save_case", "expected a report about {}, got one about {}", op.name, report.op);
+  }
+  const ShrunkCase& shrunk = *report.shrunk;
+  const std::vector<Tensor> inputs = operand_tensors(op, shrunk.operands, report.dtype);
+  io::TensorMap tensors;
+  for (std::size_t i = 0; i < inputs.size(); ++i) tensors["input" + std::to_string(i)] = inputs[i];
+  const std::vector<ExpectedOutput> outputs = expected_outputs(
+      op, shrunk.dims, shrunk.operands, {report.dtype, report.output, report.accumulate});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    tensors["expected" + output_suffix(op, i)] = outputs[i].expected;
+    tensors["allowed" + output_suffix(op, i)] = outputs[i].allowed;
   }
   io::save_safetensors(file, tensors,
                        {{"op", report.op},
@@ -78,6 +92,10 @@ void save_case(const std::filesystem::path& file, const KernelReport& report) {
                         {"parameters", to_json(report.parameters)},
                         {"fault", name(shrunk.fault)},
                         {"message", shrunk.message}});
+}
+
+void save_case(const std::filesystem::path& file, const KernelReport& report) {
+  save_case(file, report, report.shrunk ? kernel_op(report.op, report.parameters) : KernelOp{});
 }
 
 }  // namespace halfgrad::testing

@@ -26,14 +26,6 @@ using testing::Kernel;
 using testing::KernelCheckOptions;
 using testing::KernelReport;
 
-/// The text of a Python exception; its traceback is made by `halfgrad.check`.
-[[noreturn]] void rethrow(nb::python_error& error) {
-  if (error.matches(PyExc_KeyboardInterrupt)) throw CheckInterrupted();
-  const std::string text = nb::cast<std::string>(nb::str(error.value()));
-  const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
-  throw std::runtime_error(type == "KernelRaised" ? text : type + ": " + text);
-}
-
 /// A kernel that calls function(inputs, outputs) with Tensors that share the arrays' memory.
 Kernel kernel_of(const PythonObject& function) {
   return [function](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
@@ -135,25 +127,39 @@ struct ListedCase {
   std::vector<Tensor> inputs() const {
     return testing::operand_tensors(*op, operands(), place.contract.dtype);
   }
-  /// The expected result and the budget, in float64.
-  std::pair<Tensor, Tensor> budget() const {
-    const testing::KernelContract& contract = place.contract;
-    const testing::ErrorBudget budget = testing::error_budget(*op, operands(), contract.accumulate,
-                                                              contract.output, contract.leniency);
-    const Shape sizes = op->output(place.dims);
-    return {halfgrad::tensor_of(budget.expected, sizes),
-            halfgrad::tensor_of(budget.allowed, sizes)};
+  /// The expected result and the budget of each output, in float64.
+  std::vector<std::pair<Tensor, Tensor>> budgets() const {
+    std::vector<std::pair<Tensor, Tensor>> all;
+    for (const testing::ExpectedOutput& each :
+         testing::expected_outputs(*op, place.dims, operands(), place.contract)) {
+      all.emplace_back(each.expected, each.allowed);
+    }
+    return all;
   }
-  nb::tuple judge(const Tensor& output) const {
-    const Shape sizes = op->output(place.dims);
-    const DType dtype = place.contract.output;
-    if (output.sizes() != sizes || output.dtype() != dtype) {
-      detail::fail("judge", "expected an output of {}, {}, got {}, {}", sizes, dtype,
-                   output.sizes(), output.dtype());
+  std::vector<std::string> output_dtypes() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < testing::output_shapes(*op, place.dims).size(); ++i) {
+      names.emplace_back(name(testing::output_dtype(*op, i, place.contract.output)));
+    }
+    return names;
+  }
+  nb::tuple judge(const std::vector<Tensor>& outputs) const {
+    const std::vector<Shape> shapes = testing::output_shapes(*op, place.dims);
+    if (outputs.size() != shapes.size()) {
+      detail::fail("judge", "expected {} outputs, got {}", shapes.size(), outputs.size());
+    }
+    std::vector<Values> values;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const DType dtype = testing::output_dtype(*op, i, place.contract.output);
+      if (outputs[i].sizes() != shapes[i] || outputs[i].dtype() != dtype) {
+        detail::fail("judge", "expected an output{} of {}, {}, got {}, {}",
+                     testing::of_output(*op, i), shapes[i], dtype, outputs[i].sizes(),
+                     outputs[i].dtype());
+      }
+      values.push_back({shapes[i], outputs[i].to_vector<double>()});
     }
     KernelReport report = testing::empty_report(*op, options);
-    const Values values{sizes, output.to_vector<double>()};
-    report.add(testing::judge_output(*op, operands(), values, place.contract), place);
+    report.add(testing::judge_outputs(*op, operands(), values, place.contract), place);
     report.judge_bias();
     return kept(report);
   }
@@ -171,7 +177,7 @@ std::vector<ListedCase> cases(nb::handle name_or_formula, const nb::dict& given)
 }
 
 /// Writes the smallest failing case of a report in JSON, read by Python.
-void save_smallest(const std::string& path, const nb::dict& report) {
+void save_smallest(const std::string& path, const nb::dict& report, nb::handle name_or_formula) {
   KernelReport saved;
   const auto text = [](const nb::dict& from, const char* key) {
     return nb::cast<std::string>(from[key]);
@@ -196,13 +202,13 @@ void save_smallest(const std::string& path, const nb::dict& report) {
     shrunk.operands.push_back(std::move(values));
   }
   saved.shrunk = std::move(shrunk);
-  testing::save_case(path, saved);
+  testing::save_case(path, saved, op_of(name_or_formula));
 }
 
 void bind_case(nb::module_& module) {
   nb::class_<ListedCase>(module, "KernelCase", "One set of inputs of a check.")
       .def_prop_ro("inputs", &ListedCase::inputs)
-      .def_prop_ro("budget", &ListedCase::budget)
+      .def_prop_ro("budgets", &ListedCase::budgets)
       .def_prop_ro("dims",
                    [](const ListedCase& self) {
                      const testing::Dims& d = self.place.dims;
@@ -211,22 +217,28 @@ void bind_case(nb::module_& module) {
       .def_prop_ro("kind", [](const ListedCase& self) { return name(self.place.inputs); })
       .def_prop_ro("seed", [](const ListedCase& self) { return self.place.seed; })
       .def_prop_ro("name", [](const ListedCase& self) { return testing::file_name(self.place); })
-      .def_prop_ro(
-          "output_dtype",
-          [](const ListedCase& self) { return std::string(name(self.place.contract.output)); })
+      .def_prop_ro("output_dtypes", &ListedCase::output_dtypes)
       .def("judge", &ListedCase::judge);
 }
 
 }  // namespace
 
+void rethrow(nb::python_error& error) {
+  if (error.matches(PyExc_KeyboardInterrupt)) throw CheckInterrupted();
+  const std::string text = nb::cast<std::string>(nb::str(error.value()));
+  const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
+  throw std::runtime_error(type == "KernelRaised" ? text : type + ": " + text);
+}
+
 void bind_check(nb::module_& parent) {
   nb::module_ module = parent.def_submodule("_checking", "The parts of halfgrad.check().");
   bind_case(module);
+  bind_check_distribution(module);
   module.def("check", &check, "function"_a, "op"_a, "options"_a, "timeout"_a = nb::none());
   module.def("cases", &cases, "op"_a, "options"_a);
   module.def("from_bits", &from_bits, "bits"_a);
   module.def("numpy_bits", &numpy_bits, "tensor"_a);
-  module.def("save_smallest", &save_smallest, "path"_a, "report"_a);
+  module.def("save_smallest", &save_smallest, "path"_a, "report"_a, "op"_a);
   module.def(
       "copy", [](Tensor to, const Tensor& from) { to.copy_(from); }, "to"_a, "source"_a);
 }

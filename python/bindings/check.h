@@ -19,10 +19,15 @@ testing::OpParameters op_parameters(const nanobind::dict& given);
 /// The op of that name, or a formula of Python. Throws std::invalid_argument for another object.
 testing::KernelOp op_of(nanobind::handle op);
 
+/// Throws the text of a Python exception of a kernel; its traceback is made by `halfgrad.check`.
+[[noreturn]] void rethrow(nanobind::python_error& error);
+
 /// Adds halfgrad.reference to the module: its arrays, and the formulas that they compute.
 void bind_bounded_arrays(nanobind::module_& module);
 void bind_formula(nanobind::module_& module);
 
+/// Adds the parts of halfgrad.check_dropout() and check_sampling() to the module.
+void bind_check_distribution(nanobind::module_& module);
 /// Adds the parts of halfgrad.check() to the module.
 void bind_check(nanobind::module_& module);
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/array.h>
@@ -70,9 +71,18 @@ void expect_first_input_fits(const KernelOp& op) {
                output, input);
 }
 
-KernelOp formula(const nb::callable& reference, const nb::list& inputs, const std::string& name,
-                 const nb::list& outputs, const nb::object& gradient,
-                 const std::array<std::int64_t, 3>& least, bool exact, bool in_place) {
+/// A formula and the op that it defines.
+struct PythonFormula {
+  explicit PythonFormula(KernelFormula given)
+      : stated(std::move(given)), op(testing::kernel_op(stated)) {}
+
+  KernelFormula stated;
+  KernelOp op;
+};
+
+PythonFormula formula(const nb::callable& reference, const nb::list& inputs,
+                      const std::string& name, const nb::list& outputs, const nb::object& gradient,
+                      const std::array<std::int64_t, 3>& least, bool exact, bool in_place) {
   std::vector<testing::FormulaInput> specs;
   std::vector<Admitted> admitted;
   for (nb::handle input : inputs) {
@@ -94,9 +104,16 @@ KernelOp formula(const nb::callable& reference, const nb::list& inputs, const st
   stated.may_work_in_place = in_place;
   if (outputs.size() > 0) stated.outputs.clear();
   for (nb::handle output : outputs) stated.outputs.push_back(output_of(output));
-  KernelOp op = testing::kernel_op(stated);
-  if (in_place) expect_first_input_fits(op);
-  return op;
+  PythonFormula result(std::move(stated));
+  if (in_place) expect_first_input_fits(result.op);
+  return result;
+}
+
+/// An array of these values without errors, for constants such as a mask.
+BoundedArray exact(const BoundedArray& like, const Tensor& tensor) {
+  Elements elements;
+  for (const double x : tensor.to_vector<double>()) elements.push_back({x});
+  return BoundedArray(like.arithmetic(), tensor.sizes(), std::move(elements));
 }
 
 /// Ctrl-C in a reference ends a running check; outside of one it is Python's exception.
@@ -111,7 +128,7 @@ void raise_interrupt(const std::exception_ptr& error, void*) {
 }  // namespace
 
 KernelOp op_of(nb::handle op) {
-  if (nb::isinstance<KernelOp>(op)) return nb::cast<KernelOp>(op);
+  if (nb::isinstance<PythonFormula>(op)) return nb::cast<const PythonFormula&>(op).op;
   std::string name;
   if (!nb::try_cast(op, name)) {
     detail::fail("check", "expected the name of an op or a formula, got {}", shown(op));
@@ -124,11 +141,26 @@ void bind_formula(nb::module_& parent) {
   bind_bounded_arrays(module);
   bind_formula_operands(module);
   nb::register_exception_translator(&raise_interrupt);
-  nb::class_<KernelOp>(module, "Formula", "An op that a formula defines.")
-      .def_ro("name", &KernelOp::name)
-      .def("__repr__", [](const KernelOp& op) {
-        return "<halfgrad formula " + op.name + ": " + op.signature + ">";
+  nb::class_<PythonFormula>(module, "Formula", "An op that a formula defines.")
+      .def_prop_ro("name", [](const PythonFormula& self) { return self.op.name; })
+      .def("__repr__", [](const PythonFormula& self) {
+        return "<halfgrad formula " + self.op.name + ": " + self.op.signature + ">";
       });
+  module.def(
+      "gradient",
+      [](const PythonFormula& formula, nb::handle input) {
+        return PythonFormula(gradient_of(formula.stated, input));
+      },
+      "formula"_a, "input"_a,
+      "The formula of the backward kernel: it takes the operands of `formula`, then the gradient "
+      "of\n"
+      "each result, and returns the gradient by operand `input`, counted from 0. For a list of\n"
+      "several operands it has an output for each. Raises ValueError for an operand that is "
+      "missing.");
+  module.def(
+      "exact", &exact, "like"_a, "values"_a,
+      "Constants that a kernel need not round, such as a mask: an Array with the values of a\n"
+      "halfgrad.Tensor, for a formula with the operand `like`.");
   module.def("_formula", &formula, "reference"_a, "inputs"_a, "name"_a, "outputs"_a,
              "gradient"_a.none(), "least"_a, "exact"_a, "in_place"_a);
 }

@@ -25,4 +25,5 @@ bool = bool_
 absolute, clip, concat, concatenate, negative = abs, clamp, cat, cat, neg  # noqa: F405
 subtract, multiply, divide, true_divide = sub, mul, div, div  # noqa: F405
 
-from .checking import Case, KernelReport, cases, check, kernel_test, write_junit  # noqa: E402
+from .checking import (  # noqa: E402
+    Case, DistributionReport, KernelReport, cases, check, check_dropout, check_sampling, kernel_test, write_junit)

@@ -45,7 +45,7 @@ def test_the_other_lines_run(block, tmp_path):
 
 
 def test_the_page_has_these_blocks():
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
 
 
 def test_the_picture_is_current():

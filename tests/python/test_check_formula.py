@@ -41,8 +41,44 @@ def test_a_wrong_column_is_named():
     assert [finding.fault for finding in checked.findings] == ["wrong value"]
     assert checked.findings[0].places["worst"][0]["index"][1] == 3
     assert "smallest_case" in checked.report
-    with pytest.raises(ValueError, match="the formula linear_relu"):
-        checked.save_case("never.safetensors")
+
+
+def test_the_smallest_case_of_a_formula_is_saved(tmp_path):
+    path = tmp_path / "case.safetensors"
+    halfgrad.check(forgets_the_bias_of_column_3, reference=linear_relu, inputs=LINEAR, dims=FEW).save_case(path)
+    saved, metadata = halfgrad.io.load_safetensors(path)
+    assert metadata["op"] == "linear_relu"
+    inputs = [saved[f"input{i}"].numpy() for i in range(3)]
+    wrong = forgets_the_bias_of_column_3(*inputs).astype(np.float64) - saved["expected"].numpy()
+    assert (np.abs(wrong) > saved["allowed"].numpy()).any()
+
+
+def test_cases_with_several_outputs():
+    both = hr.formula(lambda x: (hr.relu(x), -x), [("m", "k")], outputs=["positive", "negative"])
+    for case in halfgrad.cases(both, dims=FEW[:1]):
+        x, = case.inputs
+        assert [y.shape for y in case.expected] == [y.shape for y in case.budget] == [(3, 37), (3, 37)]
+        case.judge((np.maximum(x, 0), -x)).assert_ok()
+    wrong = case.judge((x, -x))
+    assert "of positive" in wrong.findings[0].message
+    with pytest.raises(ValueError, match="expected 2 outputs, got 1"):
+        case.judge([x])
+    with pytest.raises(ValueError, match="expected an output of negative of"):
+        case.judge((x, x[:1]))
+    named = next(halfgrad.cases("layer_norm_backward", dims=[(3, 1, 5)]))
+    assert [y.shape for y in named.expected] == [(3, 5), (5,), (5,)]
+
+
+def test_the_gradient_of_a_formula_is_a_formula():
+    square = hr.formula(lambda x, w: hr.square(x) * w, [("m", "k"), ("m", "k")], name="scaled_square")
+    by_x = hr.gradient(square, 0)
+    assert by_x.name == "scaled_square_backward"
+    halfgrad.check(lambda x, w, dy: 2 * (x * (w * dy)), by_x, dims=FEW).assert_ok()
+    assert not halfgrad.check(lambda x, w, dy: x * w * dy, by_x, dims=FEW, shrink=False)
+    both = hr.gradient(square, [0, 1])
+    halfgrad.check(lambda x, w, dy: (2 * (x * (w * dy)), x * x * dy), both, dims=FEW).assert_ok()
+    with pytest.raises(ValueError, match="expected an input below 2, got 2"):
+        hr.gradient(square, 2)
 
 
 def test_the_budget_of_a_formula_is_that_of_the_named_op():

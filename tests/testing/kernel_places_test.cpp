@@ -117,8 +117,24 @@ TEST(StoredCase, ListsTheCasesOfACheck) {
             "m3_n5_k7-runs_of__inf");
 }
 
+TEST(StoredCase, HasWhatIsExpectedOfEachOutput) {
+  const KernelOp op = kernel_op("scaled_dot_product_attention");
+  const KernelCase next = listed_cases(op, {.dtype = kFloat16, .dims = {{3, 5, 7}}}).front();
+  const auto outputs = expected_outputs(op, next.dims, case_operands(op, next), next.contract);
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0].expected.sizes(), (Shape{2, 3, 7}));
+  EXPECT_EQ(outputs[0].dtype, kFloat16);
+  EXPECT_EQ(outputs[1].allowed.sizes(), (Shape{2, 3}));
+  EXPECT_EQ(outputs[1].dtype, kFloat32);
+  EXPECT_EQ(output_suffix(op, 1), "_logsumexp");
+}
+
 TEST(StoredCase, NeedsAFailingCaseToSave) {
   EXPECT_THROW(save_case("/nowhere", KernelReport{}), std::invalid_argument);
+  KernelReport report;
+  report.op = "softmax";
+  report.shrunk = ShrunkCase{};
+  EXPECT_THROW(save_case("/nowhere", report, kernel_op("sum")), std::invalid_argument);
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -6,6 +5,7 @@
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/classes.h>
 #include <halfgrad/tests/testing/planted/right_kernels.h>
+#include <halfgrad/tests/testing/seeds.h>
 #include <halfgrad/tests/thorough.h>
 
 namespace halfgrad::testing::planted {
@@ -21,12 +21,6 @@ KernelReport checked(const PlantedKernel& planted, std::uint64_t seed) {
                        .timeout = 1,
                        .repeat = 2000,  // the default, without its time limit
                        .seed = seed});
-}
-
-/// The environment's HALFGRAD_SEEDS, or `usual`. The page says that all pass with ten.
-std::uint64_t seeds(std::uint64_t usual) {
-  const char* given = std::getenv("HALFGRAD_SEEDS");
-  return given != nullptr ? std::stoull(given) : kThorough ? usual : 1;
 }
 
 constexpr std::size_t kStride = kThorough ? 1 : 7;  ///< between the kernels that are tried

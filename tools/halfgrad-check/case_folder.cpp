@@ -1,5 +1,6 @@
 #include "case_folder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -51,17 +52,21 @@ json write_case(const fs::path& folder, const testing::KernelOp& op,
   const testing::KernelContract& contract = next.contract;
   const std::vector<Values> operands = testing::case_operands(op, next);
   const std::vector<Tensor> inputs = testing::operand_tensors(op, operands, contract.dtype);
-  const testing::ErrorBudget budget =
-      testing::error_budget(op, operands, contract.accumulate, contract.output, contract.leniency);
-  const Shape sizes = op.output(next.dims);
   const std::string name = testing::file_name(next);
-  io::TensorMap tensors{{"expected", tensor_of(budget.expected, sizes)},
-                        {"allowed", tensor_of(budget.allowed, sizes)}};
+  io::TensorMap tensors;
   json entry{{"name", name},
              {"dims", {next.dims.m, next.dims.n, next.dims.k}},
              {"kind", std::string(testing::name(next.inputs))},
-             {"inputs", json::array()},
-             {"output", {{"shape", sizes.vec()}, {"dtype", text_of(contract.output)}}}};
+             {"inputs", json::array()}};
+  const std::vector<testing::ExpectedOutput> outputs =
+      testing::expected_outputs(op, next.dims, operands, contract);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string suffix = testing::output_suffix(op, i);
+    tensors["expected" + suffix] = outputs[i].expected;
+    tensors["allowed" + suffix] = outputs[i].allowed;
+    entry["output" + suffix] = {{"shape", outputs[i].expected.sizes().vec()},
+                                {"dtype", text_of(outputs[i].dtype)}};
+  }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     tensors["input" + std::to_string(i)] = inputs[i].to(stored_dtype(inputs[i].dtype()));
     entry["inputs"].push_back(described(inputs[i]));
@@ -99,15 +104,23 @@ testing::KernelCheckOptions options_in(const json& manifest) {
   return options;
 }
 
-fs::path output_file(const fs::path& folder, const json& entry) {
-  return folder / (entry.at("name").get<std::string>() + ".out.npy");
+/// The files of a case's outputs: NAME.out.npy, or NAME.out_dx.npy and so on for several.
+std::vector<fs::path> output_files(const fs::path& folder, const json& entry,
+                                   const testing::KernelOp& op) {
+  const auto name = entry.at("name").get<std::string>();
+  std::vector<fs::path> files;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, op.outputs.size()); ++i) {
+    files.push_back(folder / (name + ".out" + testing::output_suffix(op, i) + ".npy"));
+  }
+  return files;
 }
 
-void expect_outputs(const fs::path& folder, const json& cases) {
+void expect_outputs(const fs::path& folder, const json& cases, const testing::KernelOp& op) {
   std::vector<std::string> missing;
   for (const json& entry : cases) {
-    const fs::path file = output_file(folder, entry);
-    if (!fs::exists(file)) missing.push_back(file.filename().string());
+    for (const fs::path& file : output_files(folder, entry, op)) {
+      if (!fs::exists(file)) missing.push_back(file.filename().string());
+    }
   }
   if (missing.empty()) return;
   detail::fail("--judge",
@@ -122,26 +135,30 @@ void judge_case(const fs::path& folder, const json& entry, const testing::Kernel
   next.dims = {dims.at(0), dims.at(1), dims.at(2)};
   next.inputs = kind_named(entry.at("kind"));
   testing::expect_dims(op, next.dims);
-  const Tensor output = io::load_npy(output_file(folder, entry));
-  const DType expected = stored_dtype(next.contract.output);
-  if (output.dtype() != expected) {
-    detail::fail("--judge", "expected {} in {}, got {}", expected,
-                 output_file(folder, entry).filename().string(), output.dtype());
+  const std::vector<fs::path> files = output_files(folder, entry, op);
+  const std::vector<Shape> shapes = testing::output_shapes(op, next.dims);
+  std::vector<Values> outputs;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Tensor output = io::load_npy(files[i]);
+    const DType expected = stored_dtype(testing::output_dtype(op, i, next.contract.output));
+    if (output.dtype() != expected) {
+      detail::fail("--judge", "expected {} in {}, got {}", expected, files[i].filename().string(),
+                   output.dtype());
+    }
+    if (output.sizes() != shapes[i]) {
+      report.add({.fault = testing::Fault::wrong_value,
+                  .message = "expected an output" + testing::of_output(op, i) + " of shape " +
+                             to_string(shapes[i]) + ", got " + to_string(output.sizes()),
+                  .use = {},
+                  .worst = {},
+                  .bad = {}},
+                 next);
+      return;
+    }
+    outputs.push_back(values_of(output));
   }
-  const Shape sizes = op.output(next.dims);
-  if (output.sizes() != sizes) {
-    report.add({.fault = testing::Fault::wrong_value,
-                .message = "expected an output of shape " + to_string(sizes) + ", got " +
-                           to_string(output.sizes()),
-                .use = {},
-                .worst = {},
-                .bad = {}},
-               next);
-    return;
-  }
-  report.add(
-      testing::judge_output(op, testing::case_operands(op, next), values_of(output), next.contract),
-      next);
+  report.add(testing::judge_outputs(op, testing::case_operands(op, next), outputs, next.contract),
+             next);
 }
 
 }  // namespace
@@ -188,7 +205,7 @@ testing::KernelReport judge_folder(const std::string& folder) try {
   next.contract = testing::dtypes_of(op, options);
   next.contract.leniency = options.leniency;
   testing::KernelReport report = testing::empty_report(op, options);
-  expect_outputs(folder, manifest.at("cases"));
+  expect_outputs(folder, manifest.at("cases"), op);
   for (const json& entry : manifest.at("cases")) judge_case(folder, entry, op, next, report);
   report.judge_bias();
   return report;

@@ -7,6 +7,7 @@
 #include <halfgrad/io/npy.h>
 #include <halfgrad/io/safetensors.h>
 #include <halfgrad/testing/op_example.h>
+#include <halfgrad/testing/stored_case.h>
 
 namespace halfgrad::check {
 namespace {
@@ -24,11 +25,6 @@ io::TensorMap load(const std::filesystem::path& file) {
 
 std::string input_name(std::size_t i) { return "input" + std::to_string(i); }
 
-/// "_dx" after a name such as "output", for an op with several outputs.
-std::string suffix(const testing::KernelOp& op, std::size_t output) {
-  return op.outputs.empty() ? "" : "_" + op.outputs[output].name;
-}
-
 StoredCase load_case(const testing::KernelOp& op, const std::vector<std::string>& files) {
   io::TensorMap tensors;
   for (const std::string& file : files) tensors.merge(load(file));
@@ -39,11 +35,12 @@ StoredCase load_case(const testing::KernelOp& op, const std::vector<std::string>
   }
   const std::size_t count = std::max<std::size_t>(1, op.outputs.size());
   for (std::size_t i = 0; i < count; ++i) {
-    if (auto output = tensors.extract("output" + suffix(op, i)); !output.empty()) {
+    const std::string suffix = testing::output_suffix(op, i);
+    if (auto output = tensors.extract("output" + suffix); !output.empty()) {
       stored.outputs.push_back(output.mapped());
     }
-    tensors.erase("expected" + suffix(op, i));
-    tensors.erase("allowed" + suffix(op, i));
+    tensors.erase("expected" + suffix);
+    tensors.erase("allowed" + suffix);
   }
   if (stored.outputs.size() % count != 0) {
     detail::fail("load_case", "expected all of {} outputs or none, got {}", count,
@@ -117,7 +114,8 @@ testing::KernelReport judge_files(const std::string& name, const std::vector<std
     return report;
   }
   if (stored.outputs.empty()) {
-    detail::fail("judge_files", "expected a tensor called output{}, got none", suffix(op, 0));
+    detail::fail("judge_files", "expected a tensor called output{}, got none",
+                 testing::output_suffix(op, 0));
   }
   std::vector<Values> outputs;
   for (const Tensor& output : stored.outputs) outputs.push_back(values_of(output));

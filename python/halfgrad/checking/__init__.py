@@ -6,8 +6,10 @@ add, float16 -> float16, accumulated in float32: passed, ...
 """
 
 from ._cases import Case, cases
+from ._distribution import DistributionReport, check_dropout, check_sampling
 from ._kernel_test import KernelTest, kernel_test
 from ._run import check
 from ._kernel_report import Finding, KernelReport, write_junit
 
-__all__ = ["Case", "Finding", "KernelTest", "KernelReport", "cases", "check", "kernel_test", "write_junit"]
+__all__ = ["Case", "DistributionReport", "Finding", "KernelTest", "KernelReport", "cases", "check", "check_dropout",
+           "check_sampling", "kernel_test", "write_junit"]

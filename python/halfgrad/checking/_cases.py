@@ -11,10 +11,10 @@ from ._kernel_report import KernelReport
 class Case:
     """One set of hostile inputs with the exact result and its error budget."""
 
-    def __init__(self, case, like, is_formula):
+    def __init__(self, case, like, op):
         self._case = case
         self._like = like
-        self._is_formula = is_formula
+        self._op = op
 
     def __repr__(self):
         m, n, k = self.dims
@@ -45,26 +45,35 @@ class Case:
         return [present(x, self._like) for x in self._case.inputs]
 
     @functools.cached_property
-    def _budget(self):
-        return [present(x, "numpy") for x in self._case.budget]
+    def _budgets(self):
+        return [[present(x, "numpy") for x in both] for both in self._case.budgets]
+
+    def _of_each_output(self, member):
+        parts = tuple(both[member] for both in self._budgets)
+        return parts[0] if len(parts) == 1 else parts
 
     @property
     def expected(self):
-        """The exact result, a NumPy array of float64."""
-        return self._budget[0]
+        """The exact result, a NumPy array of float64; a tuple of them for an op with several outputs."""
+        return self._of_each_output(0)
 
     @property
     def budget(self):
-        """The error that each element may have, a NumPy array of float64; infinite: not judged."""
-        return self._budget[1]
+        """The error that each element may have, in the form of `expected`; infinite: not judged."""
+        return self._of_each_output(1)
 
     def judge(self, output):
         """Compares an output with the expected one. Returns a KernelReport.
 
-        Raises ValueError for another shape or dtype than that of the op's result.
+        An op with several outputs takes a tuple of them. Raises ValueError for another number of
+        outputs, shape or dtype than those of the op's result.
         """
-        result = self._case.judge(tensor_of_output(output, self._case.output_dtype))
-        return KernelReport(*result, is_formula=self._is_formula)
+        dtypes = self._case.output_dtypes
+        outputs = [output] if len(dtypes) == 1 else list(output)
+        if len(outputs) != len(dtypes):
+            raise ValueError(f"judge: expected {len(dtypes)} outputs, got {len(outputs)}")
+        tensors = [tensor_of_output(each, dtype) for each, dtype in zip(outputs, dtypes)]
+        return KernelReport(*self._case.judge(tensors), self._op)
 
 
 def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, dims=None, seed=0,
@@ -83,4 +92,4 @@ def cases(op, *, dtype="float32", like="numpy", output=None, accumulate=None, di
         "max_abs": max_abs, "empty": empty, "eps": eps, "dim": dim, "ndim": ndim,
         "reduction": reduction, "operand_dtypes": operand_dtypes,
         "output_dtypes": output_dtypes})
-    return (Case(case, like, not isinstance(op, str)) for case in checking.cases(op, options))
+    return (Case(case, like, op) for case in checking.cases(op, options))

@@ -27,10 +27,10 @@ class Finding:
 class KernelReport:
     """The result of halfgrad.check() and Case.judge(). It is true if the kernel passed."""
 
-    def __init__(self, passed, text, document, junit, is_formula=False):
+    def __init__(self, passed, text, document, junit, op):
         self.passed = passed  #: no fault was found, an element was judged, and no case is missing
         self.report = json.loads(document)
-        self._is_formula = is_formula
+        self._op = op
         self._text, self._json, self._junit = text.rstrip(), document, junit
         self.findings = [Finding(**finding) for finding in self.report["findings"]]
 
@@ -43,6 +43,11 @@ class KernelReport:
     def _repr_html_(self):
         return report_svg(self.report)
 
+    def add(self, member, value):
+        """Adds a member to the JSON report."""
+        self.report[member] = value
+        self._json = json.dumps(self.report, indent=1)
+
     def to_json(self):
         """The report as JSON. docs/kernel_check.md describes its members."""
         return self._json
@@ -54,16 +59,15 @@ class KernelReport:
             raise AssertionError(repr(self))
 
     def save_case(self, path):
-        """Writes the smallest failing case to a .safetensors file, which halfgrad-check --values reads.
+        """Writes the smallest failing case to a .safetensors file.
 
-        Raises ValueError if there is none, or if the op is a formula, which the file cannot name.
+        It has input0, input1, ..., and for each output `expected` and `allowed`, the budget. For an op
+        with a name halfgrad-check --values reads it; a formula is not in the file. Raises ValueError
+        if there is no failing case.
         """
-        if self._is_formula:
-            raise ValueError(f"save_case: expected an op with a name, got the formula {self.report['op']}; "
-                             "its smallest case is report['smallest_case']")
         if "smallest_case" not in self.report:
             raise ValueError("save_case: expected a smallest failing case, got none")
-        checking.save_smallest(str(path), self.report)
+        checking.save_smallest(str(path), self.report, self._op)
 
 
 def write_junit(path, reports):

@@ -12,7 +12,7 @@ class KernelRaised(Exception):
     """The text of an exception that a kernel raised, with its traceback."""
 
 
-def _trace(error):
+def traceback_of(error):
     """The traceback of a kernel without the checker's own frames; its end, if it is long."""
     most = 3000
     frames = error.__traceback__.tb_next
@@ -36,7 +36,7 @@ def _adapted(fn, like, out):
                 else:
                     store_all(fn(*arrays), outputs, like)
         except Exception as error:
-            raise KernelRaised(_trace(error)) from None
+            raise KernelRaised(traceback_of(error)) from None
 
     return call
 
@@ -115,4 +115,4 @@ def check(fn, op=None, *, reference=None, inputs=None, outputs=None, gradient=No
         "operand_dtypes": operand_dtypes, "output_dtypes": output_dtypes,
         "in_place": in_place, "repeat": repeat, "shrink": shrink, "stop_at_first": stop_at_first})
     result = checking.check(_adapted(fn, like, out), op, options, timeout if isolate else None)
-    return KernelReport(*result, is_formula=not isinstance(op, str))
+    return KernelReport(*result, op)

@@ -4,6 +4,8 @@
 #include <map>
 #include <numbers>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/tests/testing/audit/rules.h>
 #include <halfgrad/tests/testing/planted/call.h>
@@ -101,7 +103,7 @@ struct RarelyWrongAdd {
 
 std::vector<AuditKernel> wrong_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
-  return {
+  std::vector<AuditKernel> all = {
       {kSarkar, "softmax", f32, "the padding of the last block counts", kRows,
        rows([](const Call& c, std::int64_t row) { softmax_padded(c, row, 128); })},
       {kSarkar, "softmax", f32, "loads 0, not -inf, beyond the row", kRows,
@@ -170,11 +172,13 @@ std::vector<AuditKernel> wrong_kernels() {
        })},
       {kOwn, "add", f32, "one element is wrong in every 500th call", kElements, RarelyWrongAdd{}},
   };
+  for (AuditKernel& kernel : wrong_attention_kernels()) all.push_back(std::move(kernel));
+  return all;
 }
 
 std::vector<AuditKernel> right_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
-  return {
+  std::vector<AuditKernel> all = {
       {kOwn, "softmax", f32, "maximum, sum, quotient", kRows,
        rows([](const Call& c, std::int64_t row) { softmax_row(c, row, row, c.k); })},
       {kOwn, "mm", f16, "in order, the sum in fp32", kProducts,
@@ -193,6 +197,8 @@ std::vector<AuditKernel> right_kernels() {
        each([](float a, float b) { return a * (1 / b); })},
       {kOwn, "div", f16, "a / b", kElements, each([](float a, float b) { return a / b; })},
   };
+  for (AuditKernel& kernel : right_attention_kernels()) all.push_back(std::move(kernel));
+  return all;
 }
 
 }  // namespace halfgrad::testing::audit

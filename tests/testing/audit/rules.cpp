@@ -46,7 +46,7 @@ std::vector<Rule> rules(DType dtype) {
 }
 
 bool passes(const Rule& rule, const AuditKernel& kernel) {
-  const KernelOp op = kernel_op(kernel.op);
+  const KernelOp op = audit_op(kernel.op);
   const DType output = op.output_dtype(kernel.dtype);
   const Kernel fresh = kernel.kernel;  // a copy: a kernel may remember its calls
   manual_seed(42);
@@ -74,8 +74,9 @@ std::string row(const AuditKernel& kernel) {
                      std::string(name(kernel.dtype)) + " | " + kernel.what + " |";
   for (const Rule& rule : rules(kernel.dtype))
     text += passes(rule, kernel) ? " passes |" : " refused |";
-  const KernelReport report = check_kernel(
-      kernel.kernel, kernel.op, {.dtype = kernel.dtype, .shrink = false, .own_process = true});
+  const KernelReport report =
+      check_op(kernel.kernel, audit_op(kernel.op),
+               {.dtype = kernel.dtype, .shrink = false, .own_process = true});
   return text + (report.passed()
                      ? " passes |"
                      : std::string(" ") + testing::name(report.findings.front().fault) + " |");

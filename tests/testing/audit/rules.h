@@ -40,6 +40,12 @@ bool passes(const Rule& rule, const AuditKernel& kernel);
 
 std::vector<AuditKernel> wrong_kernels();
 std::vector<AuditKernel> right_kernels();
+/// Attention and l2_normalize, which are among those above.
+std::vector<AuditKernel> wrong_attention_kernels();
+std::vector<AuditKernel> right_attention_kernels();
+
+/// The op of a kernel: one of kernel_op()'s, "attention", "causal attention" or "l2_normalize".
+KernelOp audit_op(const std::string& name);
 
 /// A line of the table in docs/kernel_audit.md.
 std::string row(const AuditKernel& kernel);
