@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <sstream>
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/testing/kernel_process.h>
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/testing/shrink.h>
+#include <halfgrad/testing/successive_inputs.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -137,11 +139,11 @@ class KernelCheck {
     }
   }
 
-  /// Runs one case often: a race may show in one of a thousand runs.
+  /// Runs one case often, with other inputs in the same memory: a kernel may be right until it has
+  /// seen the same pointers some times, and a race may show in one of a thousand runs.
   void repeat() {
     constexpr std::int64_t kRepeats = 2000, kMostElements = 2000;
     constexpr double kRepeatSeconds = 0.2, kNoLimit = 1e9;
-    const std::int64_t runs = options_.repeat.value_or(kRepeats);
     KernelCase repeated;
     std::int64_t most = 0;
     for (const CaseGroup& group : groups_) {
@@ -151,12 +153,15 @@ class KernelCheck {
       most = elements;
       repeated = group.shared;
     }
-    if (most == 0 || runs < 2 || contains(options_.without, Hostile::normal)) return;
+    if (most == 0 || contains(options_.without, Hostile::normal)) return;
+    report_.fresh_seed = options_.fresh_seed.value_or(std::random_device{}());
+    repeated.seed = *report_.fresh_seed;
     repeated.contract = groups_.front().shared.contract;
     repeated.contract.round = 0;
-    const CaseResult result =
-        repeat_case(kernel_, op_, output_shapes(op_, repeated.dims), case_operands(op_, repeated),
-                    repeated.contract, runs, options_.repeat ? kNoLimit : kRepeatSeconds);
+    const CaseResult result = repeat_case(kernel_, op_, output_shapes(op_, repeated.dims),
+                                          successive_inputs(op_, repeated), repeated.contract,
+                                          options_.repeat.value_or(kRepeats),
+                                          options_.repeat ? kNoLimit : kRepeatSeconds);
     if (result.fault) report_.add(*result.fault, result.message, repeated);
   }
 
