@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-/// What a kernel must leave as it found it.
+/// State of a caller that a kernel must leave as it was.
 namespace halfgrad::testing::detail {
 
 /// The floating-point mode of a thread: how it rounds, and whether it flushes subnormals to 0.

@@ -125,8 +125,8 @@ void CaseMemory::load(const std::vector<Values>& operands, std::uint8_t poison) 
 
 std::string CaseMemory::array_name(std::size_t array) const {
   if (array < inputs_.size()) return "input " + std::to_string(array);
-  if (op_.outputs.empty()) return "the output";
-  return "output " + op_.outputs[array - inputs_.size()].name;
+  const std::size_t number = array - inputs_.size();
+  return number < op_.outputs.size() ? "output " + op_.outputs[number].name : "the output";
 }
 
 void CaseMemory::run(const Kernel& kernel) {

@@ -35,11 +35,12 @@ class Calls {
         memory_(op, outputs, inputs.front(), contract),
         other_memory_(op, outputs, inputs.front(), contract) {}
 
-  /// Judges a call for each set of inputs but the last. Every fourth has other memory.
+  /// Judges a call for each set of inputs but the last: twelve in a row in one memory, three in
+  /// another, and the others in the first again.
   CaseResult judge_each() {
-    constexpr std::size_t kElsewhere = 4;
+    constexpr std::size_t kInARow = 12, kElsewhere = 3;
     for (std::size_t i = 0; i + 1 < inputs_.size(); ++i) {
-      const bool elsewhere = i % kElsewhere == kElsewhere - 1;
+      const bool elsewhere = i >= kInARow && i < kInARow + kElsewhere;
       CaseResult result = judged(elsewhere ? other_memory_ : memory_, i, !elsewhere);
       if (result.fault) return result;
     }
@@ -57,7 +58,8 @@ class Calls {
     std::string element;
     for (; done < runs && (done < 2 || Clock::now() < end); ++done) {
       if (done % kInARow == 0) {
-        set = std::next(right_.begin(), static_cast<std::ptrdiff_t>(random() % right_.size()))->first;
+        set =
+            std::next(right_.begin(), static_cast<std::ptrdiff_t>(random() % right_.size()))->first;
       }
       if (done % kInARow == 0 || contract_.in_place) load(memory_, set);
       memory_.run(kernel_);
@@ -71,8 +73,7 @@ class Calls {
     if (different == 0) return {};
     return failed({}, Fault::not_deterministic,
                   element + " differs from the first run on the same inputs in " +
-                      std::to_string(different) + " of " + std::to_string(done) +
-                      " further runs");
+                      std::to_string(different) + " of " + std::to_string(done) + " further runs");
   }
 
   /// Waits for late work, and judges the last set.
@@ -118,7 +119,7 @@ class Calls {
   KernelContract contract_;
   CaseMemory memory_, other_memory_;
   std::map<std::size_t, OutputBytes> right_;  // for sets that ran in memory_
-  OutputBytes last_;  // of the last call in memory_
+  OutputBytes last_;                          // the result of the last call in memory_
 };
 
 }  // namespace

@@ -45,17 +45,15 @@ void CallHistory::begin(const KernelCall& call) {
   while (outputs_.size() > kKept) outputs_.pop_front();
 }
 
-bool CallHistory::is_near(std::uint64_t address) const {
-  constexpr std::uint64_t kNear = 1 << 16;
-  return std::any_of(last_.arrays.begin(), last_.arrays.begin() + last_.count,
-                     [&](const CallArray& array) { return distance(array, address) <= kNear; });
-}
-
 std::optional<CallHistory::Output> CallHistory::output_at(std::uint64_t address) const {
   for (std::size_t i = last_.first_output(); i < last_.count; ++i) {
     if (contains(last_.arrays[i], address)) return Output{last_.arrays[i], i};
   }
-  if (is_near(address)) return std::nullopt;
+  const auto own = [&](const CallArray& array) {
+    return address >= array.storage && address < array.storage + array.storage_bytes;
+  };
+  const auto end = last_.arrays.begin() + last_.count;
+  if (std::any_of(last_.arrays.begin(), end, own)) return std::nullopt;
   const auto found = std::find_if(outputs_.rbegin(), outputs_.rend(), [&](const Output& output) {
     return contains(output.array, address);
   });
@@ -70,9 +68,11 @@ StrayAccess CallHistory::beside_array(std::uint64_t address, bool wrote) const {
   const CallArray& array = last_.arrays[nearest];
   const bool inside = contains(array, address);
   const Fault fault = inside && wrote ? Fault::input_changed : Fault::out_of_bounds;
+  constexpr std::uint64_t kFar = 1 << 16;
   return {fault, nearest, (wrote ? "wrote at " : "read at ") + element_at(array, address),
           (inside ? ", which can only be read: its shape is " : ", which has shape ") +
-              shape_of(array)};
+              shape_of(array) +
+              (distance(array, address) > kFar ? "; an earlier call may still be at work" : "")};
 }
 
 StrayAccess CallHistory::described(std::uint64_t address, bool wrote) const {
@@ -80,9 +80,7 @@ StrayAccess CallHistory::described(std::uint64_t address, bool wrote) const {
     return {Fault::changed_later, output->number, element_at(output->array, address),
             " was written after the kernel had returned; the shape is " + shape_of(output->array)};
   }
-  StrayAccess stray = beside_array(address, wrote);
-  if (!is_near(address)) stray.after += "; an earlier call may still be at work";
-  return stray;
+  return beside_array(address, wrote);
 }
 
 }  // namespace halfgrad::testing::detail

@@ -17,9 +17,7 @@ struct StrayAccess {
   std::size_t array = 0;      ///< inputs first, then outputs
   std::string before, after;  ///< the message, around the name of the array
 
-  std::string described(const std::string& array_name) const {
-    return before + array_name + after;
-  }
+  std::string described(const std::string& array_name) const { return before + array_name + after; }
 };
 
 namespace detail {
@@ -41,9 +39,7 @@ class CallHistory {
     std::size_t number = 0;
   };
   StrayAccess beside_array(std::uint64_t address, bool wrote) const;
-  /// True near an array of the last call.
-  bool is_near(std::uint64_t address) const;
-  /// The output at an address: of the last call or, if the address is not near its arrays, of an
+  /// The output at an address: of the last call or, outside its arrays and their guards, of an
   /// earlier one.
   std::optional<Output> output_at(std::uint64_t address) const;
 

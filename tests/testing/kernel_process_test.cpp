@@ -32,7 +32,7 @@ TEST(KernelProcess, ReportsTheCaseInWhichAKernelEndedAndRunsTheOthers) {
   EXPECT_EQ(report.findings[0].fault, Fault::crashed);
   EXPECT_EQ(report.findings[0].message, "the kernel called exit(0)");
   EXPECT_EQ(report.findings[0].first.dims, (Dims{3, 1, 37}));
-  EXPECT_TRUE(report.unfinished.empty());
+  EXPECT_TRUE(report.unfinished.empty()) << to_text(report);
   EXPECT_GT(report.cases, 200);
 }
 

@@ -13,7 +13,7 @@
 #include <halfgrad/tests/testing/planted/wrong_cheats.h>
 #include <halfgrad/tests/testing/planted/wrong_memory.h>
 
-/// What a kernel cannot do to get past the check, and what it can.
+/// Kernels that try to get past the check.
 namespace halfgrad::testing {
 namespace {
 
@@ -42,11 +42,17 @@ TEST(KernelReach, AKernelThatDoesNothingIsCalledThat) {
   }
 }
 
+// A write during a later call may show as a wrong value first.
 TEST(KernelReach, AWriteAfterTheReturnIsCalledThat) {
-  const std::string late = finding(checked(planted::late_writing(planted::right_sum(), 1, 1), true));
-  EXPECT_EQ(late,
-            "changed after return: element 2 of the output was written after the kernel had "
-            "returned; the shape is [3]");
+  const KernelReport report = checked(planted::late_writing(planted::right_sum(), 1, 1), true);
+  for (const KernelFinding& found : report.findings) {
+    if (found.fault != Fault::changed_later) continue;
+    EXPECT_EQ(
+        found.message,
+        "element 2 of the output was written after the kernel had returned; the shape is [3]");
+    return;
+  }
+  ADD_FAILURE() << to_text(report);
 }
 
 TEST(KernelReach, ResultsOfEarlierCallsAreFoundInEveryProcess) {
@@ -60,8 +66,9 @@ TEST(KernelReach, ResultsOfEarlierCallsAreFoundInEveryProcess) {
 TEST(KernelReach, TheCallersStateMustStayAndIsRestored) {
   const Kernel rounds = planted::sum_and([] { std::fesetround(FE_UPWARD); });
   for (const bool own_process : {false, true}) {
-    EXPECT_EQ(finding(checked(rounds, own_process)),
-              "state changed: the kernel left the rounding mode changed, from to nearest to upward");
+    EXPECT_EQ(
+        finding(checked(rounds, own_process)),
+        "state changed: the kernel left the rounding mode changed, from to nearest to upward");
     EXPECT_EQ(std::fegetround(), FE_TONEAREST);
   }
 }
@@ -83,10 +90,11 @@ TEST(KernelReach, AnOutputIsCalledByItsName) {
     outputs[1].data_as<float>()[outputs[1].numel()] = 7;
   };
   for (const bool own_process : {false, true}) {
-    const KernelCheckOptions options{.layouts = {own_process ? Layout::page_end : Layout::contiguous},
-                                     .dims = kSmall,
-                                     .shrink = false,
-                                     .own_process = own_process};
+    const KernelCheckOptions options{
+        .layouts = {own_process ? Layout::page_end : Layout::contiguous},
+        .dims = kSmall,
+        .shrink = false,
+        .own_process = own_process};
     const std::string found = finding(check_kernel(stray, "rms_norm_backward", options));
     EXPECT_TRUE(found.starts_with("out of bounds: wrote at element 7 of output dw, which has "))
         << found;
@@ -110,7 +118,8 @@ void go_back(int) { siglongjmp(before_read, 1); }
 
 Kernel sum_that_handles_its_faults() {
   return planted::called([](const Call& c) {
-    struct sigaction own {}, old {};
+    struct sigaction own {
+    }, old{};
     own.sa_handler = go_back;
     ::sigaction(SIGSEGV, &own, &old);
     if (sigsetjmp(before_read, 1) == 0) planted::touch(c, 0, c.m * c.k);

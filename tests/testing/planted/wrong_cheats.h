@@ -24,7 +24,7 @@
 /// after their return, change their caller's state, or meddle with the check.
 namespace halfgrad::testing::planted {
 
-/// What a kernel that keeps results looks at to know its inputs again.
+/// The text by which a kernel that keeps results knows its inputs again.
 using KeyOf = std::string (*)(const std::vector<Array>& in, const Array& out);
 
 inline std::string text_of(const void* pointer) {
@@ -57,7 +57,8 @@ inline std::string checksum_key(const std::vector<Array>& in, const Array& out) 
   std::string key = sizes_key(in, out);
   for (const Array& x : in) {
     std::uint64_t sum = 0;
-    for (std::size_t at = 0; at < byte_count(x); ++at) sum += std::to_integer<unsigned>(x.data()[at]);
+    for (std::size_t at = 0; at < byte_count(x); ++at)
+      sum += std::to_integer<unsigned>(x.data()[at]);
     key += std::to_string(sum) + ' ';
   }
   return key;
@@ -165,17 +166,18 @@ inline std::vector<PlantedKernel> wrong_cheats() {
       {"sum", f32, "flushes subnormals from then on", sum_and(flush_subnormals)},
       {"sum", f32, "sets the locale", sum_and([] { std::setlocale(LC_ALL, "C.UTF-8"); })},
       {"sum", f32, "handles SIGSEGV", sum_and([] { ::signal(SIGSEGV, SIG_IGN); })},
-      {"sum", f32, "blocks signals",
-       sum_and([] {
+      {"sum", f32, "blocks signals", sum_and([] {
          sigset_t all;
          sigfillset(&all);
          pthread_sigmask(SIG_BLOCK, &all, nullptr);
        })},
-      {"sum", f32, "leaves its work to a copy of the process", sum_but(64, [] {
-         if (::fork() != 0) ::_exit(0);
-       })},
+      {"sum", f32, "leaves its work to a copy of the process",
+       sum_but(64,
+               [] {
+                 if (::fork() != 0) ::_exit(0);
+               })},
       {"sum", f32, "answers for the process", sum_and(answer_early)},
-      {"sum", f32, "calls quick_exit(0)", sum_but(64, [] { ::quick_exit(0); })},
+      {"sum", f32, "calls _Exit(0)", sum_but(64, [] { ::_Exit(0); })},
       {"sum", f32, "a table of the first thread only", sum_by_table_of_thread()},
       {"relu", f32, "5 for NaN",
        each([](float x, float) { return std::isnan(x) ? 5.0f : std::max(x, 0.0f); })},
