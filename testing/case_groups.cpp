@@ -91,6 +91,7 @@ KernelReport empty_report(const KernelOp& op, const KernelCheckOptions& options)
   report.dtype = dtypes.dtype;
   report.output = dtypes.output;
   report.accumulate = dtypes.accumulate;
+  report.seed = options.seed;
   return report;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <halfgrad/core/stream.h>
+#include <halfgrad/testing/caller_state.h>
 #include <halfgrad/testing/kernel_process.h>
 #include <halfgrad/testing/moved_bits.h>
 
@@ -32,6 +33,23 @@ void clear_others(std::vector<std::byte>& bytes, std::size_t item,
       std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * item), item, std::byte{0});
     }
   }
+}
+
+/// Runs a kernel that may be in this process: its caller's mode stays what it was.
+void run_on_cpu(const Kernel& kernel, const std::vector<Array>& inputs,
+                const std::vector<Array>& outputs) {
+  const FloatingMode mode;
+  try {
+    kernel(inputs, outputs);
+  } catch (...) {
+    mode.restore();
+    throw;
+  }
+  const std::string change = mode.change();
+  if (change.empty()) return;
+  const bool only_flushes = mode.only_flushes();
+  mode.restore();
+  throw KernelChangedState(change, only_flushes);
 }
 
 }  // namespace
@@ -103,12 +121,18 @@ void CaseMemory::load(const std::vector<Values>& operands, std::uint8_t poison) 
   }
 }
 
+std::string CaseMemory::array_name(std::size_t array) const {
+  if (array < inputs_.size()) return "input " + std::to_string(array);
+  const std::size_t number = array - inputs_.size();
+  return number < op_.outputs.size() ? "output " + op_.outputs[number].name : "the output";
+}
+
 void CaseMemory::run(const Kernel& kernel) {
   std::vector<Array> inputs, outputs;
   for (const GuardedArray& input : inputs_) inputs.push_back(input.view());
   for (std::size_t i = 0; i < count_; ++i) outputs.push_back(output(i).view());
   try {
-    if (contract_.device.type() == DeviceType::cpu) return kernel(inputs, outputs);
+    if (contract_.device.type() == DeviceType::cpu) return run_on_cpu(kernel, inputs, outputs);
     const Stream stream(contract_.device);
     stream.wait_stream(current_stream(contract_.device));
     {
@@ -117,7 +141,12 @@ void CaseMemory::run(const Kernel& kernel) {
     }
     stream.synchronize();
   } catch (const KernelStopped& stop) {
-    throw KernelError(stop.fault, stop.what());
+    const auto& access = stop.access;
+    throw KernelError(stop.fault,
+                      access ? access->described(array_name(access->array)) : stop.what());
+  } catch (const KernelChangedState& change) {
+    if (change.only_flushes && contract_.leniency.flush_subnormals) return;
+    throw KernelError(Fault::changed_state, change.what());
   } catch (const KernelUnavailable&) {
     throw;
   } catch (const CheckInterrupted&) {
@@ -151,16 +180,23 @@ std::vector<Values> CaseMemory::output_values() {
 
 std::string CaseMemory::out_of_bounds_write() {
   for (std::size_t i = 0; i < count_; ++i) {
-    const bool one = op_.outputs.empty();
-    const std::string message =
-        guard_write(output(i), one ? "the output" : "output " + op_.outputs[i].name);
+    const std::string message = guard_write(output(i), array_name(inputs_.size() + i));
     if (!message.empty()) return message;
   }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const std::string message = guard_write(inputs_[i], "input " + std::to_string(i));
+    const std::string message = guard_write(inputs_[i], array_name(i));
     if (!message.empty()) return message;
   }
   return {};
+}
+
+void CaseMemory::expect_unchanged() {
+  if (const std::string message = out_of_bounds_write(); !message.empty()) {
+    throw KernelError(Fault::out_of_bounds, message);
+  }
+  if (const auto input = changed_input()) {
+    throw KernelError(Fault::input_changed, array_name(*input) + " is not what it was");
+  }
 }
 
 std::optional<std::size_t> CaseMemory::changed_input() const {
@@ -168,6 +204,19 @@ std::optional<std::size_t> CaseMemory::changed_input() const {
     if (inputs_[i].bytes() != given_[i]) return i;
   }
   return std::nullopt;
+}
+
+CaseResult failed(CaseResult result, Fault fault, const std::string& message) {
+  result.fault = fault;
+  result.message = message;
+  return result;
+}
+
+CaseResult unless_changed(CaseResult result, CaseMemory& memory, const OutputBytes& then) {
+  const OutputBytes now = memory.output_bytes();
+  if (now == then) return result;
+  return failed(std::move(result), Fault::changed_later,
+                then.first_difference(now) + " changed after the kernel had returned");
 }
 
 }  // namespace halfgrad::testing::detail

@@ -66,11 +66,15 @@ class CaseMemory {
 
   /// Describes the first write to guard memory; empty if there was none.
   std::string out_of_bounds_write();
+  /// Throws KernelError after a write to guard memory or to an input.
+  void expect_unchanged();
   /// The bytes of the inputs, as they were given.
   const std::vector<std::vector<std::byte>>& given() const { return given_; }
-  std::optional<std::size_t> changed_input() const;
 
  private:
+  std::optional<std::size_t> changed_input() const;
+  /// "input 0", "the output" or, if there are several, "output dx".
+  std::string array_name(std::size_t array) const;
   GuardedArray& output(std::size_t i) { return contract_.in_place ? inputs_[0] : outputs_[i]; }
 
   KernelContract contract_;
@@ -80,5 +84,11 @@ class CaseMemory {
   std::vector<std::vector<std::byte>> given_;
   std::vector<std::vector<bool>> matters_;  // for each output; empty if all elements matter
 };
+
+/// `result` with a fault.
+CaseResult failed(CaseResult result, Fault fault, const std::string& message);
+
+/// The result of a kernel that changed its output after the bytes `then` were read, else `result`.
+CaseResult unless_changed(CaseResult result, CaseMemory& memory, const OutputBytes& then);
 
 }  // namespace halfgrad::testing::detail

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
@@ -11,9 +13,10 @@
 #include <halfgrad/testing/kernel_library.h>
 #include <halfgrad/testing/kernel_symbol.h>
 
-// The enumerations of CUDA's headers: a function is called by the type that it was compiled with.
+// The types of CUDA's headers: a function is called by the type that it was compiled with.
 enum cudaError : unsigned;
 enum cudaMemcpyKind : unsigned;
+struct CUstream_st;
 
 namespace halfgrad::testing {
 namespace {
@@ -29,7 +32,7 @@ class CudaRuntime {
     find(malloc_, library, "cudaMalloc", name);
     find(free_, library, "cudaFree", name);
     find(copy_, library, "cudaMemcpy", name);
-    find(synchronize_, library, "cudaDeviceSynchronize", name);
+    find(synchronize_, library, "cudaStreamSynchronize", name);
     find(last_error_, library, "cudaGetLastError", name);
     find(error_text_, library, "cudaGetErrorString", name);
   }
@@ -48,9 +51,10 @@ class CudaRuntime {
     constexpr cudaMemcpyKind kDeviceToHost{2};
     expect(copy_(to, from, bytes, kDeviceToHost), "cudaMemcpy to the host");
   }
+  /// Waits for the default stream only: a kernel that works on another one must wait for it itself.
   void synchronize(const std::string& kernel) const {
     expect(last_error_(), kernel);
-    expect(synchronize_(), kernel);
+    expect(synchronize_(nullptr), kernel);
   }
   void forget_error() const { last_error_(); }
 
@@ -72,7 +76,7 @@ class CudaRuntime {
   cudaError (*malloc_)(void**, std::size_t) = nullptr;
   cudaError (*free_)(void*) = nullptr;
   cudaError (*copy_)(void*, const void*, std::size_t, cudaMemcpyKind) = nullptr;
-  cudaError (*synchronize_)() = nullptr;
+  cudaError (*synchronize_)(CUstream_st*) = nullptr;
   cudaError (*last_error_)() = nullptr;
   const char* (*error_text_)(cudaError) = nullptr;
 };
@@ -93,13 +97,18 @@ class DeviceCopy {
     const std::size_t at_least_one = bytes_ == 0 ? 1 : bytes_;  // 0 bytes have no address
     memory_ = {cuda.allocate(before + at_least_one), [&cuda](void* memory) { cuda.free(memory); }};
     data_ = static_cast<std::byte*>(memory_.get()) + before;
-    if (bytes_ != 0) cuda.copy_to_device(data_, host_, bytes_);
   }
 
+  bool is_of(const Array& host) const {
+    return host.data() == host_ && extent_in_bytes(host) == bytes_;
+  }
   halfgrad_tensor tensor(const Array& array) const {
     halfgrad_tensor described = detail::to_abi(array);
     described.data = data_;
     return described;
+  }
+  void copy_to_device(const CudaRuntime& cuda) const {
+    if (bytes_ != 0) cuda.copy_to_device(data_, host_, bytes_);
   }
   void copy_back(const CudaRuntime& cuda) const {
     if (bytes_ != 0) cuda.copy_to_host(host_, data_, bytes_);
@@ -112,28 +121,59 @@ class DeviceCopy {
   std::byte* data_ = nullptr;
 };
 
+using DeviceCopies = std::vector<DeviceCopy>;
+
+/// Device copies of the arrays of the last calls. They stay where they are while the host arrays
+/// do, so that a kernel meets other inputs in the same memory.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::shared_ptr<const CudaRuntime> cuda) : cuda_(std::move(cuda)) {}
+
+  /// Returns copies of the arrays; an output that is also an input has one copy.
+  const DeviceCopies& copies_of(const std::vector<Array>& inputs,
+                                const std::vector<Array>& outputs) {
+    std::vector<Array> arrays = inputs;
+    for (const Array& output : outputs) {
+      const bool in_place = std::any_of(inputs.begin(), inputs.end(), [&](const Array& input) {
+        return input.data() == output.data();
+      });
+      if (!in_place) arrays.push_back(output);
+    }
+    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const DeviceCopies& copies) {
+      return std::equal(copies.begin(), copies.end(), arrays.begin(), arrays.end(),
+                        [](const DeviceCopy& copy, const Array& a) { return copy.is_of(a); });
+    });
+    if (found != kept_.end()) return *found;
+    constexpr std::size_t kSets = 2;  // repeated calls use two sets of arrays in turn
+    if (kept_.size() == kSets) kept_.pop_front();
+    DeviceCopies& made = kept_.emplace_back();
+    for (const Array& array : arrays) made.emplace_back(*cuda_, array);
+    return made;
+  }
+
+ private:
+  std::shared_ptr<const CudaRuntime> cuda_;  // destroyed after the copies
+  std::deque<DeviceCopies> kept_;
+};
+
+halfgrad_tensor tensor_in(const DeviceCopies& copies, const Array& array) {
+  const auto copy = std::find_if(copies.begin(), copies.end(),
+                                 [&](const DeviceCopy& each) { return each.is_of(array); });
+  return copy->tensor(array);
+}
+
 }  // namespace
 
 Kernel load_cuda_kernel(const std::string& library, const std::string& symbol) {
   const detail::KernelSymbol kernel = detail::load_symbol(library, symbol);
   const auto cuda = std::make_shared<const CudaRuntime>(kernel.library, library);
-  return [kernel, cuda](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
-    std::vector<DeviceCopy> copies;
+  const auto memory = std::make_shared<DeviceMemory>(cuda);
+  return [=](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+    const DeviceCopies& copies = memory->copies_of(inputs, outputs);
+    for (const DeviceCopy& copy : copies) copy.copy_to_device(*cuda);
     std::vector<halfgrad_tensor> tensors, results;
-    for (const Array& input : inputs) {
-      copies.emplace_back(*cuda, input);
-      tensors.push_back(copies.back().tensor(input));
-    }
-    for (const Array& output : outputs) {
-      const auto same = std::find_if(inputs.begin(), inputs.end(), [&](const Array& input) {
-        return input.data() == output.data();  // in place
-      });
-      if (same == inputs.end()) copies.emplace_back(*cuda, output);
-      const auto& copy = same == inputs.end()
-                             ? copies.back()
-                             : copies[static_cast<std::size_t>(same - inputs.begin())];
-      results.push_back(copy.tensor(output));
-    }
+    for (const Array& input : inputs) tensors.push_back(tensor_in(copies, input));
+    for (const Array& output : outputs) results.push_back(tensor_in(copies, output));
     const int code = kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()),
                                      results.data(), nullptr);
     if (code != 0) cuda->forget_error();

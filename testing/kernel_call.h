@@ -29,14 +29,15 @@ struct KernelCall {
 
   // The answer.
   bool threw = false;
-  std::array<char, 4096> text{};
+  std::array<char, 4096> text{};  // describes an exception or a change of state
+  bool only_flushes = false;      // the change is that subnormals are flushed
   // Written by the handler of signals, before the process ends.
   std::int32_t signal = 0;
   bool in_shared_memory = false, wrote = false;
   std::uint64_t address = 0;  // an offset if in_shared_memory
 };
 
-inline constexpr char kRun = 'r', kReady = 'k', kFailed = 'f';
+inline constexpr char kRun = 'r', kReady = 'k', kFailed = 'f', kChangedState = 's';
 
 /// The pages [first, last) that hold an array, as offsets.
 struct PageRange {

@@ -27,6 +27,7 @@ enum class Fault : std::uint8_t {
   crashed,            ///< ended its process: a signal, or exit()
   hung,               ///< did not return in time
   changed_later,      ///< changed its output after it had returned
+  changed_state,      ///< left its caller's rounding mode, signal handlers or locale changed
 };
 
 const char* name(Fault fault);
@@ -67,11 +68,13 @@ CaseResult run_case(const Kernel& kernel, const KernelOp& op, const std::vector<
                     const std::vector<Values>& operands, const std::vector<Values>& others,
                     const KernelContract& contract);
 
-/// Runs a kernel `runs` times on `operands`, until `seconds` have passed, and compares the bits of
-/// the outputs; waits before the last comparison for work that arrives late.
+/// Runs a kernel on each of `inputs`, sets of operands of the same shapes, one after the other in
+/// the same memory, and judges every output; some calls get other memory. Then runs it `runs` times
+/// on sets in a random order, until `seconds` have passed, and compares the bits of the outputs;
+/// waits for work that arrives late, and runs it on the last set, which no call has seen.
 CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const std::vector<Shape>& outputs,
-                       const std::vector<Values>& operands, const KernelContract& contract,
-                       std::int64_t runs, double seconds);
+                       const std::vector<std::vector<Values>>& inputs,
+                       const KernelContract& contract, std::int64_t runs, double seconds);
 
 /// Checks outputs that were computed elsewhere. `last` are the right outputs, one after the other,
 /// for other operands of the same shapes, if there are any (impostors.h).

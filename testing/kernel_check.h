@@ -40,11 +40,14 @@ struct KernelCheckOptions {
   bool own_process = false;
   double timeout = 60;  ///< seconds that a call may take in a process of its own
   /// Further runs on one case, whose bits are compared; if empty, as many as 0.2 s allow, up to
-  /// 2000.
+  /// 2000. Before them its inputs change 17 times in the same memory.
   std::optional<std::int64_t> repeat = {};
   /// Called before each case with its number and the number of all cases.
   std::function<void(std::int64_t, std::int64_t)> progress = {};
   std::uint64_t seed = 0;  ///< seed of the inputs
+  /// Seed of the inputs of repeated calls; if empty, drawn when they begin, so that no kernel can
+  /// know them before.
+  std::optional<std::uint32_t> fresh_seed = {};
 };
 
 /// One run of a kernel: everything that is needed to repeat it.
@@ -95,6 +98,8 @@ struct KernelReport {
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
   std::array<ImpostorCount, kImpostors> impostors{};
+  std::uint64_t seed = 0;
+  std::optional<std::uint32_t> fresh_seed;  ///< empty if no calls were repeated
 
   /// True if a fault was found or at least one element was judged.
   bool checked() const { return !findings.empty() || use.elements > use.unjudged; }

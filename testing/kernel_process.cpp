@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +17,9 @@
 
 #include <halfgrad/testing/kernel_call.h>
 #include <halfgrad/testing/kernel_server.h>
+#include <halfgrad/testing/second_thread.h>
 #include <halfgrad/testing/shared_memory.h>
+#include <halfgrad/testing/stray_access.h>
 
 namespace halfgrad::testing {
 namespace {
@@ -54,56 +55,9 @@ CallArray described(const Array& array) {
   return made;
 }
 
-/// Distance in bytes of an address from an array's elements.
-std::uint64_t distance(const CallArray& array, std::uint64_t address) {
-  if (address < array.data) return array.data - address;
-  return address < array.data + array.bytes ? 0 : address - (array.data + array.bytes);
-}
-
-std::string shape_of(const CallArray& array) {
-  return to_string(Shape(array.sizes.data(), static_cast<std::size_t>(array.ndim)));
-}
-
-/// Describes an access to a page that the kernel may not touch, by the nearest array.
-KernelStopped stray_access(const KernelCall& made) {
-  std::size_t nearest = made.count - 1;
-  for (std::size_t i = 0; i < made.count; ++i) {
-    if (distance(made.arrays[i], made.address) < distance(made.arrays[nearest], made.address)) {
-      nearest = i;
-    }
-  }
-  const CallArray& array = made.arrays[nearest];
-  const auto item = static_cast<double>(item_size(static_cast<DType>(array.dtype)));
-  const double bytes = static_cast<double>(made.address) - static_cast<double>(array.data);
-  const auto element = static_cast<std::int64_t>(std::floor(bytes / item));
-  const std::size_t first = made.first_output();
-  const std::string what = nearest < first     ? "input " + std::to_string(nearest)
-                           : made.outputs == 1 ? "the output"
-                                               : "output " + std::to_string(nearest - first);
-  const bool inside = made.address >= array.data && made.address < array.data + array.bytes;
-  std::ostringstream text;
-  text << (made.wrote ? "wrote at" : "read at") << " element " << element << " of " << what
-       << ", which " << (inside ? "can only be read: its shape is " : "has shape ")
-       << shape_of(array);
-  constexpr std::uint64_t kFar = 1 << 16;
-  if (distance(array, made.address) > kFar) text << "; an earlier call may still be at work";
-  return {inside && made.wrote ? Fault::input_changed : Fault::out_of_bounds, text.str()};
-}
-
-KernelStopped stopped_by(int status) {
-  const KernelCall& made = shared_call();
-  if (WIFEXITED(status)) {
-    return {Fault::crashed, "the kernel called exit(" + std::to_string(WEXITSTATUS(status)) + ")"};
-  }
-  const int number = WTERMSIG(status);
-  if (made.signal == number && made.in_shared_memory && made.count > 0) return stray_access(made);
-  std::ostringstream text;
-  text << "the kernel was ended by signal " << number << ", " << strsignal(number);
-  if (made.signal == number && (number == SIGSEGV || number == SIGBUS)) {
-    text << ", when it " << (made.wrote ? "wrote at" : "read at") << " address 0x" << std::hex
-         << made.address;
-  }
-  return {Fault::crashed, text.str()};
+/// The text that a kernel's process left, which may have overwritten its end.
+std::string text_of(const KernelCall& answered) {
+  return {answered.text.data(), ::strnlen(answered.text.data(), answered.text.size())};
 }
 
 class KernelProcess {
@@ -121,16 +75,23 @@ class KernelProcess {
       throw std::logic_error("kernel_in_process: expected at most 16 inputs and outputs");
     }
     if (child_ < 0) begin();
-    KernelCall& made = shared_call();
-    made.count = 0;
+    KernelCall made;  // the process can change its copy
     for (const Array& input : inputs) made.arrays[made.count++] = described(input);
     for (const Array& output : outputs) made.arrays[made.count++] = described(output);
     made.outputs = static_cast<std::uint32_t>(outputs.size());
+    KernelCall& shared = shared_call();
+    shared.count = made.count;
+    shared.outputs = made.outputs;
+    shared.arrays = made.arrays;
     const char message = detail::kRun;
     const bool sent = ::send(socket_, &message, 1, MSG_NOSIGNAL) == 1;
+    if (sent) history_.begin(made);
     const char answer = sent ? received() : '\0';
-    if (answer == detail::kFailed) throw std::runtime_error(made.text.data());
-    if (answer == '\0') throw stopped_by(end());
+    if (answer == detail::kFailed) throw std::runtime_error(text_of(shared));
+    if (answer == detail::kChangedState) {
+      throw KernelChangedState(text_of(shared), shared.only_flushes);
+    }
+    if (answer != detail::kReady) throw stopped_by(end());
   }
 
  private:
@@ -158,20 +119,49 @@ class KernelProcess {
       throw KernelUnavailable(std::string("while the kernel was loaded: ") + reason.what());
     }
     end();
-    throw KernelUnavailable(shared_call().text.data());
+    throw KernelUnavailable(text_of(shared_call()));
+  }
+
+  KernelStopped stopped_by(int status) const {
+    const KernelCall& noted = shared_call();
+    if (WIFEXITED(status)) {
+      return {Fault::crashed,
+              "the kernel called exit(" + std::to_string(WEXITSTATUS(status)) + ")"};
+    }
+    const int number = WTERMSIG(status);
+    if (noted.signal == number && noted.in_shared_memory && history_.has_calls()) {
+      return KernelStopped(history_.described(noted.address, noted.wrote));
+    }
+    std::ostringstream text;
+    text << "the kernel was ended by signal " << number << ", " << strsignal(number);
+    if (noted.signal == number && (number == SIGSEGV || number == SIGBUS)) {
+      text << ", when it " << (noted.wrote ? "wrote at" : "read at") << " address 0x" << std::hex
+           << noted.address;
+    }
+    return {Fault::crashed, text.str()};
+  }
+
+  /// True if the child has ended. A process that it made may still hold the socket.
+  bool ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid == child_;
   }
 
   /// The next byte from the child; 0 if it has ended. Throws KernelStopped if it hangs.
   char received() {
     using Clock = std::chrono::steady_clock;
+    constexpr double kLook = 50;  // milliseconds between looks whether the child has ended
     const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_);
     for (;;) {
       const auto left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
       pollfd waiting{socket_, POLLIN, 0};
-      const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp(left, 0.0, 1e9) + 1));
+      const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp(left, 0.0, kLook) + 1));
       if (ready < 0 && errno == EINTR) continue;
       char answer = 0;
       if (ready > 0) return ::recv(socket_, &answer, 1, 0) == 1 ? answer : '\0';
+      if (ended()) return '\0';
+      if (left > 0) continue;
       ::kill(child_, SIGKILL);
       end();
       std::ostringstream text;
@@ -180,16 +170,19 @@ class KernelProcess {
     }
   }
 
-  /// Closes the socket, upon which the child ends, and returns its status.
+  /// Closes the socket, upon which the child ends, and returns its status. Processes that it made
+  /// end, too.
   int end() noexcept {
     if (child_ < 0) return 0;
     ::close(socket_);
-    int status = 0;
     // A thread of the kernel may keep the process alive.
-    for (int waits = 0; ::waitpid(child_, &status, WNOHANG) == 0; ++waits) {
+    for (int waits = 0; !ended(); ++waits) {
       if (waits == 100) ::kill(child_, SIGKILL);
       ::usleep(waits < 50 ? 100 : 2000);
     }
+    ::kill(-child_, SIGKILL);  // its group
+    int status = 0;
+    ::waitpid(child_, &status, 0);
     child_ = -1;
     return status;
   }
@@ -199,6 +192,7 @@ class KernelProcess {
   Fork fork_;
   pid_t child_ = -1;
   int socket_ = -1;
+  detail::CallHistory history_;
 };
 
 }  // namespace
@@ -214,7 +208,7 @@ Kernel kernel_in_process(const Kernel& kernel, double timeout) {
   return kernel_in_process(
       [kernel](int socket, int memory) {
         serve_kernel(
-            socket, memory, [&] { return kernel; }, Device{});
+            socket, memory, [&] { return on_two_threads(kernel); }, Device{});
       },
       timeout);
 }

@@ -100,6 +100,9 @@ std::string to_text(const KernelReport& report) {
                          " of " + std::to_string(count.tried);
                 })
       << " cases\n";
+  out << "  seed          " << report.seed;
+  if (report.fresh_seed) out << ", of repeated calls " << *report.fresh_seed;
+  out << '\n';
   for (const std::string& warning : report.warnings()) out << "  warning: " << warning << '\n';
   if (!report.shrunk) return out.str();
   const ShrunkCase& shrunk = *report.shrunk;
@@ -153,7 +156,9 @@ std::string to_json(const KernelReport& report) {
                   return json_of(report.impostors[static_cast<std::size_t>(impostor)],
                                  name(impostor));
                 })
-      << "}, \"warnings\": [" << joined(report.warnings(), json_string) << "]";
+      << "}, \"warnings\": [" << joined(report.warnings(), json_string)
+      << "], \"seed\": " << report.seed
+      << ", \"fresh_seed\": " << (report.fresh_seed ? std::to_string(*report.fresh_seed) : "null");
   if (report.shrunk) {
     out << ", \"breaks_at_k\": " << report.breaks_at_k()
         << ", \"smallest_case\": {\"fault\": " << json_string(name(report.shrunk->fault))

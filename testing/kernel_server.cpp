@@ -1,6 +1,8 @@
 #include <halfgrad/testing/kernel_server.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include <halfgrad/core/stream.h>
+#include <halfgrad/testing/caller_state.h>
 #include <halfgrad/testing/kernel_call.h>
 #include <halfgrad/testing/shared_memory.h>
 
@@ -42,7 +45,7 @@ bool was_write([[maybe_unused]] void* context) {
 /// Notes where the kernel failed, and lets the signal end the process.
 void note_signal(int number, siginfo_t* info, void* context) {
   KernelCall& noted = call();
-  noted.signal = number;
+  std::atomic_ref(noted.signal).store(number);
   const bool has_address = number == SIGSEGV || number == SIGBUS;
   const auto* const address = static_cast<const std::byte*>(has_address ? info->si_addr : nullptr);
   noted.in_shared_memory = address >= mapped && address < mapped + mapped_bytes;
@@ -60,9 +63,7 @@ void handle_signals() {
   struct sigaction action {};
   action.sa_sigaction = note_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) {
-    ::sigaction(number, &action, nullptr);
-  }
+  for (const int number : detail::kFatalSignals) ::sigaction(number, &action, nullptr);
 }
 
 void map(int memory) {
@@ -77,19 +78,38 @@ void map(int memory) {
   mapped = static_cast<std::byte*>(data);
 }
 
-/// Allows access to the arrays' pages only. Inputs can only be read.
-void protect(const KernelCall& call) {
-  const auto allow = [](const CallArray& array, int protection) {
-    if (array.bytes == 0) return;
-    const auto [first, last] = detail::pages_of(array, page_bytes());
-    ::mprotect(mapped + first, last - first, protection);
-  };
-  ::mprotect(mapped + SharedMemory::kMessageBytes, mapped_bytes - SharedMemory::kMessageBytes,
-             PROT_NONE);
-  for (std::size_t i = 0; i < call.count; ++i) {  // in place, the output is the first input
-    allow(call.arrays[i], i < call.first_output() ? PROT_READ : PROT_READ | PROT_WRITE);
-  }
+void allow(const CallArray& array, int protection) {
+  if (array.bytes == 0) return;
+  const auto [first, last] = detail::pages_of(array, page_bytes());
+  ::mprotect(mapped + first, last - first, protection);
 }
+
+/// Access to the pages of arrays, in a process whose kernel uses them directly.
+class ArrayPages {
+ public:
+  /// Allows access to the pages of a call's arrays only. Inputs can only be read.
+  void open(const KernelCall& call) {
+    const std::size_t first = call.first_output();
+    if (call.count != count_ || call.outputs != outputs_ || call.arrays != arrays_) {
+      count_ = call.count;
+      outputs_ = call.outputs;
+      arrays_ = call.arrays;
+      ::mprotect(mapped + SharedMemory::kMessageBytes, mapped_bytes - SharedMemory::kMessageBytes,
+                 PROT_NONE);
+      for (std::size_t i = 0; i < first; ++i) allow(arrays_[i], PROT_READ);
+    }
+    // In place, the output is the first input.
+    for (std::size_t i = first; i < count_; ++i) allow(arrays_[i], PROT_READ | PROT_WRITE);
+  }
+  /// Ends the writing to outputs: work that arrives after the return ends the process.
+  void close() const {
+    for (std::size_t i = count_ - outputs_; i < count_; ++i) allow(arrays_[i], PROT_READ);
+  }
+
+ private:
+  std::uint32_t count_ = 0, outputs_ = 0;
+  std::array<CallArray, detail::kMostArrays> arrays_{};
+};
 
 struct Strided {
   Shape sizes, strides;
@@ -180,29 +200,44 @@ void send(int socket, char message) {
   if (::send(socket, &message, 1, MSG_NOSIGNAL) != 1) ::_exit(0);
 }
 
+/// Runs the kernel as the call says. Returns the answer.
+char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
+  const KernelCall& given = call();
+  const bool on_cpu = device == Device{};
+  // Copies to a device read and write every array.
+  if (on_cpu) pages.open(given);
+  const detail::FloatingMode mode;
+  const detail::ProcessState state;
+  const pid_t self = ::getpid();
+  const char result = caught([&] { run(kernel, given, device); });
+  if (::getpid() != self) ::_exit(0);  // a copy that the kernel made by fork()
+  if (on_cpu) pages.close();
+  // A thread that was stopped after the return is about to end the process.
+  while (std::atomic_ref(call().signal).load() != 0) ::pause();
+  const std::string mode_change = mode.change(), change = state.change();
+  if (mode_change.empty() && change.empty()) return result;
+  call().only_flushes = change.empty() && mode.only_flushes();
+  mode.restore();
+  state.restore();
+  if (result == detail::kFailed) return result;
+  answer(change.empty() ? mode_change.c_str() : change.c_str());
+  return detail::kChangedState;
+}
+
 }  // namespace
 
 void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, Device device) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with the check
+  ::setpgid(0, 0);  // the check ends this group, with every process of the kernel
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);  // a kernel's prints are not part of the report
   map(memory);
   handle_signals();
   Kernel kernel;
   send(socket, caught([&] { kernel = make(); }));
-  KernelCall protected_for;
+  ArrayPages pages;
   for (char message = 0; ::recv(socket, &message, 1, 0) == 1;) {
-    const KernelCall& given = call();
-    // Copies to a device read and write every array.
-    if (device == Device{} &&
-        (given.count != protected_for.count || given.outputs != protected_for.outputs ||
-         given.arrays != protected_for.arrays)) {
-      protected_for.count = given.count;
-      protected_for.outputs = given.outputs;
-      protected_for.arrays = given.arrays;
-      protect(given);
-    }
-    send(socket, caught([&] { run(kernel, given, device); }));
+    send(socket, answered(kernel, pages, device));
   }
   ::_exit(0);
 }

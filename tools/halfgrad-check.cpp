@@ -2,6 +2,7 @@
 // of docs/ops.md. Exit code: 0 if correct, 1 if a fault was found, 2 if it could not be checked.
 #include <algorithm>
 #include <map>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -57,6 +58,14 @@ struct Arguments {
   std::string written_cases, judged_cases;  // folders
   bool include_dir = false;
 };
+
+/// Replaces "random" by a seed.
+const CLI::Validator drawn_seed(
+    [](std::string& text) {
+      if (text == "random") text = std::to_string(std::random_device{}());
+      return std::string();
+    },
+    "");
 
 hg::testing::Hostile kind_of(const std::string& name) {
   int kind = 0;
@@ -317,7 +326,12 @@ void add_input_options(CLI::App& app, Arguments& given, hg::testing::KernelCheck
       ->type_size(3)
       ->expected(1, 64)
       ->excludes(values);
-  app.add_option("--seed", options.seed, "Seed of the inputs")->excludes(values);
+  app.add_option("--seed", options.seed, "Seed of the inputs, or random")
+      ->transform(drawn_seed)
+      ->excludes(values);
+  app.add_option("--fresh-seed", options.fresh_seed,
+                 "Seed of the inputs of repeated calls (default: drawn)")
+      ->excludes(values);
   app.add_flag("--no-shrink", given.no_shrink, "Do not search for a smaller failing case")
       ->excludes(values);
   app.add_flag("--stop-at-first", options.stop_at_first, "End the check at the first fault")
@@ -342,6 +356,7 @@ int main(int argc, char** argv) {
         ->check(writable);
     app.add_option("--junit", given.junit, "Write a JUnit document to this file")->check(writable);
     app.parse_or_exit(argc, argv);
+    if (!given.emulate && !given.in_process) hg::check::hide_from_kernels(argc, argv);
     if (!given.emulate || !given.reports.empty()) return check(given, options);
     const hg::check::Documents documents = hg::check::check_emulated(argc, argv);
     if (!documents.json.empty()) write(given, documents);

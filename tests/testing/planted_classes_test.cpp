@@ -4,6 +4,7 @@
 
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/testing/planted/classes.h>
+#include <halfgrad/tests/testing/planted/right_habits.h>
 #include <halfgrad/tests/testing/planted/right_kernels.h>
 #include <halfgrad/tests/testing/seeds.h>
 #include <halfgrad/tests/thorough.h>
@@ -32,20 +33,21 @@ TEST_P(WrongKernels, AreFoundForSeveralSeeds) {
   EXPECT_GE(wrong.kernels.size(), 20u);
   for (std::size_t i = 0; i < wrong.kernels.size(); i += kStride) {
     const PlantedKernel& planted = wrong.kernels[i];
-    for (std::uint64_t seed = 0; seed < seeds(3); ++seed) {
+    for (std::uint64_t seed = 0; seed < seeds(wrong.seeds); ++seed) {
       const KernelReport report = checked(planted, seed);
       EXPECT_FALSE(report.findings.empty())
           << planted.op << ' ' << name(planted.dtype) << ", " << planted.what << ", seed " << seed;
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Classes, WrongKernels, ::testing::Range(0, 6), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Classes, WrongKernels, ::testing::Range(0, 7), [](const auto& info) {
   return std::string(wrong_classes()[static_cast<std::size_t>(info.param)].name);
 });
 
 // The default check, to its end.
 TEST(RightKernels, AreNotAccused) {
-  const auto kernels = more_right_kernels();
+  auto kernels = more_right_kernels();
+  for (PlantedKernel& habit : right_habits()) kernels.push_back(std::move(habit));
   for (std::size_t i = 0; i < kernels.size(); i += kStride) {
     const PlantedKernel& planted = kernels[i];
     for (std::uint64_t seed = 0; seed < seeds(1); ++seed) {

@@ -47,7 +47,7 @@ function(line_of text result)
 endfunction()
 
 set(good --library "${CUDA_LIBRARY}" --symbol softmax_good)
-expect(0 "passed, 203 cases\n.*under the emulator: passed, 0 errors, 0 notes in 435 launches of 1 kernel\n$"
+expect(0 "passed, 203 cases\n.*under the emulator: passed, 0 errors, 0 notes in 453 launches of 1 kernel\n$"
        "${PROGRAM}" ${good})
 expect(0 "passed, 54 cases" "${PROGRAM}" ${good} --in-place --dims 3 1 7 --layout contiguous)
 expect(1 "FAILED" "${PROGRAM}" ${good} --dims 3 1 7 --layout transposed)  # the kernel ignores strides
@@ -63,6 +63,13 @@ endif()
 line_of("tile[threadIdx.x] = x[first + threadIdx.x]" line)
 expect(1 "error: out-of-bounds: load of 4 bytes.*softmax.cu:${line}: " "${PROGRAM}"
        --library "${CUDA_LIBRARY}" --symbol softmax_stray_read)
+
+# A kernel on a stream that nobody waits for races with the copy of its output. Other inputs in the same
+# memory show a repeated result.
+expect(1 "error: stream-race: cudaMemcpy on the default stream reads memory" "${PROGRAM}"
+       --library "${CUDA_LIBRARY}" --symbol softmax_own_stream --dims 3 1 7)
+expect(1 "stale in 1 case.*other inputs in the same memory give the result of an earlier call" "${PROGRAM}"
+       --library "${CUDA_LIBRARY}" --symbol softmax_repeats --dims 3 1 7 --no-shrink)
 
 # An uncoalesced kernel passes, and its lines are listed.
 set(slow --library "${CUDA_LIBRARY}" --symbol softmax_uncoalesced)

@@ -13,6 +13,10 @@ namespace halfgrad::check {
 testing::Kernel kernel_in_new_process(const std::string& library, const std::string& symbol,
                                       const std::string& device, double timeout);
 
+/// Closes this process's memory, environment and files to the kernel's process, and overwrites the
+/// seed among its arguments, which everybody can read.
+void hide_from_kernels(int argc, char** argv);
+
 /// True for the arguments of such a process.
 bool is_kernel_process(int argc, char** argv);
 /// Runs the kernel until the check ends.

@@ -1,0 +1,47 @@
+#include <halfgrad/testing/successive_inputs.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <random>
+
+namespace halfgrad::testing {
+namespace {
+
+constexpr std::size_t kCalls = 18;
+
+/// Takes one element of one operand from `others`.
+void change_one(std::vector<Values>& operands, const std::vector<Values>& others,
+                std::mt19937_64& random) {
+  std::vector<std::size_t> filled;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].data.empty()) filled.push_back(i);
+  }
+  if (filled.empty()) return;
+  const std::size_t operand = filled[random() % filled.size()];
+  const std::size_t at = random() % operands[operand].data.size();
+  operands[operand].data[at] = others[operand].data[at];
+}
+
+}  // namespace
+
+std::vector<std::vector<Values>> successive_inputs(const KernelOp& op, KernelCase first) {
+  enum Change : std::uint8_t { all, one, order, kChanges };
+  std::mt19937_64 random(first.seed);
+  std::vector<std::vector<Values>> sets{case_operands(op, first)};
+  while (sets.size() < kCalls) {
+    const auto change = static_cast<Change>(sets.size() % kChanges);
+    ++first.seed;
+    // A value that is often greater than its neighbours shows in a maximum, too.
+    first.inputs = change == one ? Hostile::moderate : Hostile::normal;
+    std::vector<Values> next = sets.back();
+    if (change == all) next = case_operands(op, first);
+    if (change == one) change_one(next, case_operands(op, first), random);
+    if (change == order) {
+      for (Values& operand : next) std::reverse(operand.data.begin(), operand.data.end());
+    }
+    sets.push_back(std::move(next));
+  }
+  return sets;
+}
+
+}  // namespace halfgrad::testing
