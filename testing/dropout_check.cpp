@@ -17,8 +17,6 @@
 namespace halfgrad::testing {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// x / (1 - p), for the values that are used, with its budget.
 ErrorBudget budget_of(const Values& x, double p, DType dtype) {
   const KernelFormula scaled{
@@ -145,9 +143,9 @@ class DropoutCheck {
 
   void check_special_values(double p) {
     const FormatLimits limits = limits_of(options_.dtype);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::vector<double> specials = {
-        0,  -0.0, 1, -1, kInfinity, -kInfinity, limits.largest, -limits.largest, limits.smallest,
-        0.1};
+        0, -0.0, 1, -1, infinity, -infinity, limits.largest, -limits.largest, limits.smallest, 0.1};
     call({2000}, specials, drawn(2000, specials.size()), p, state(0));
   }
 

@@ -69,10 +69,11 @@ std::string output_suffix(const KernelOp& op, std::size_t output) {
 
 void save_case(const std::filesystem::path& file, const KernelReport& report, const KernelOp& op) {
   if (!report.shrunk) {
-    detail::fail("save_case", "expected a report with a smallest failing case, got none");
+    halfgrad::detail::fail("save_case", "expected a report with a smallest failing case, got none");
   }
   if (report.op != op.name) {
-    detail::fail("save_case", "expected a report about {}, got one about {}", op.name, report.op);
+    halfgrad::detail::fail("save_case", "expected a report about {}, got one about {}", op.name,
+                           report.op);
   }
   const ShrunkCase& shrunk = *report.shrunk;
   const std::vector<Tensor> inputs = operand_tensors(op, shrunk.operands, report.dtype);
