@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -224,6 +225,17 @@ char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
   return detail::kChangedState;
 }
 
+/// A kernel that calls exit() ends the process before the destructors of the check's static objects
+/// run: they would wait for threads that fork() did not copy.
+void end_without_destructors() {
+  ::on_exit(
+      [](int status, void*) {
+        std::fflush(nullptr);
+        ::_exit(status);
+      },
+      nullptr);
+}
+
 }  // namespace
 
 void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, Device device) {
@@ -233,6 +245,7 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
   ::dup2(STDERR_FILENO, STDOUT_FILENO);  // a kernel's prints are not part of the report
   map(memory);
   handle_signals();
+  end_without_destructors();
   Kernel kernel;
   send(socket, caught([&] { kernel = make(); }));
   ArrayPages pages;

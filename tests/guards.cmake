@@ -4,7 +4,7 @@ cmake_minimum_required(VERSION 3.24)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 
 file(READ "${root}/docs/guards.md" page)
-set(internal ModesScope CastRuleScope GeneratorScope)
+set(internal ModesScope CastRuleScope GeneratorScope FloatingMode)
 set(found "")
 foreach(folder IN ITEMS core files autograd nn optim amp async data io testing)
   file(GLOB headers RELATIVE "${root}" "${root}/${folder}/*.h")
