@@ -2,9 +2,8 @@
 
 #include <array>
 #include <cfenv>
+#include <csignal>
 #include <string>
-
-#include <signal.h>
 
 /// State of a caller that a kernel must leave as it was.
 namespace halfgrad::testing::detail {
