@@ -14,8 +14,8 @@
 #include <halfgrad/testing/kernel_symbol.h>
 
 // The types of CUDA's headers: a function is called by the type that it was compiled with.
-enum cudaError : unsigned;
-enum cudaMemcpyKind : unsigned;
+enum cudaError : unsigned;       // NOLINT(readability-identifier-naming)
+enum cudaMemcpyKind : unsigned;  // NOLINT(readability-identifier-naming)
 struct CUstream_st;
 
 namespace halfgrad::testing {

@@ -79,7 +79,7 @@ CaseResult repeat_case(const Kernel& kernel, const KernelOp& op, const std::vect
 /// Checks outputs that were computed elsewhere. `last` are the right outputs, one after the other,
 /// for other operands of the same shapes, if there are any (impostors.h).
 CaseResult judge_outputs(const KernelOp& op, const std::vector<Values>& operands,
-                         const std::vector<Values>& outputs, const KernelContract& contract,
+                         const std::vector<Values>& given, const KernelContract& contract,
                          const std::vector<double>& last = {});
 /// Checks the output of an op that has one.
 CaseResult judge_output(const KernelOp& op, const std::vector<Values>& operands,

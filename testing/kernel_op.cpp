@@ -19,7 +19,7 @@ namespace {
 using detail::Specs;
 
 template <class... Lists>
-std::vector<KernelOp> joined(const Lists&... lists) {
+std::vector<KernelOp> ops_of(const Lists&... lists) {
   std::vector<KernelOp> all;
   for (auto list : {lists...}) {
     for (KernelOp& op : list()) all.push_back(std::move(op));
@@ -29,13 +29,13 @@ std::vector<KernelOp> joined(const Lists&... lists) {
 
 const std::vector<KernelOp>& composites() {
   static const std::vector<KernelOp> ops =
-      joined(detail::row_ops, detail::product_ops, detail::loss_ops, detail::index_ops);
+      ops_of(detail::row_ops, detail::product_ops, detail::loss_ops, detail::index_ops);
   return ops;
 }
 
 /// The ops that are stated as formulas on this side, without a page in autograd/ops/.
 const std::vector<KernelOp>& formulas() {
-  static const std::vector<KernelOp> ops = joined(detail::backward_ops, detail::optimizer_ops,
+  static const std::vector<KernelOp> ops = ops_of(detail::backward_ops, detail::optimizer_ops,
                                                   detail::fused_optimizer_ops, detail::float8_ops);
   return ops;
 }

@@ -42,7 +42,7 @@ nb::tuple check_dropout(nb::callable function, const std::string& dtype, const s
     const Tensor flags = mask.defined() ? Tensor(mask) : Tensor();
     call(object, Tensor(x), p, state.seed, state.offset, Tensor(y), flags);
   };
-  const testing::DropoutCheckOptions options{.dtype = dtype_named(dtype),
+  const testing::DropoutCheckOptions options{.dtype = testing::dtype_named(dtype),
                                              .device = Device(device),
                                              .has_mask = has_mask,
                                              .probabilities = probabilities,
@@ -57,7 +57,7 @@ nb::tuple check_sampling(nb::callable function, const std::string& dtype, const 
                                              const Array& classes) {
     call(object, Tensor(weights), state.seed, state.offset, Tensor(classes));
   };
-  const testing::SamplingCheckOptions options{.dtype = dtype_named(dtype),
+  const testing::SamplingCheckOptions options{.dtype = testing::dtype_named(dtype),
                                               .device = Device(device),
                                               .logits = logits,
                                               .top_k = top_k,

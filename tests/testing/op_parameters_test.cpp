@@ -123,12 +123,14 @@ TEST(OpParameters, LossesHaveEachReduction) {
   for (const auto& [op, loss] : losses) {
     for (const Reduction reduction : {kNone, kMean, kSum}) {
       expect_op_passes(
-          op, [&loss, reduction](const Tensors& in) { return loss(in[0], in[1], reduction); },
+          op,
+          [&loss = loss, reduction](const Tensors& in) { return loss(in[0], in[1], reduction); },
           {.reduction = reduction});
     }
-    expect_op_fails(op, [&loss](const Tensors& in) { return loss(in[0], in[1], kMean); },
+    expect_op_fails(op, [&loss = loss](const Tensors& in) { return loss(in[0], in[1], kMean); },
                     {.reduction = kSum});
-    expect_op_fails(op, [&loss](const Tensors& in) { return 1.001 * loss(in[0], in[1], kNone); },
+    expect_op_fails(op,
+                    [&loss = loss](const Tensors& in) { return 1.001 * loss(in[0], in[1], kNone); },
                     {.reduction = kNone});
   }
 }
