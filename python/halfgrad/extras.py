@@ -2,8 +2,6 @@
 
 from typing import Any, Optional, Union
 
-import numpy as np
-
 from . import _halfgrad
 from ._halfgrad import Tensor, dtype
 
@@ -19,6 +17,8 @@ class finfo:
             raise TypeError(f"finfo: expected a floating-point dtype, got {type}; see iinfo")
         limits: dict[str, Any] = _BFLOAT16
         if type != dtype.bfloat16:
+            import numpy as np
+
             info = np.finfo(type.name)
             limits = {name: getattr(info, name) for name in _BFLOAT16}
         self.dtype = type.name
@@ -35,6 +35,8 @@ class iinfo:
     def __init__(self, type: dtype) -> None:
         if type.is_floating_point or type == dtype.bool_:
             raise TypeError(f"iinfo: expected an integer dtype, got {type}")
+        import numpy as np
+
         info = np.iinfo(type.name)
         self.dtype, self.bits = type.name, info.bits
         self.max, self.min = int(info.max), int(info.min)
@@ -43,6 +45,8 @@ class iinfo:
 def as_tensor(data: Any, dtype: Optional[dtype] = None,
               device: Union[str, _halfgrad.device, None] = None) -> Tensor:
     """`data` itself if it is such a tensor, else the memory of an array, else a new tensor."""
+    import numpy as np
+
     if isinstance(data, np.ndarray) and data.flags.writeable and data.dtype.kind in "fiub":
         data = _halfgrad.from_numpy(data)
     if not isinstance(data, Tensor):

@@ -8,8 +8,6 @@ import bisect
 import itertools
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Sized
 
-import numpy as np
-
 from .._halfgrad import (Generator, Tensor, default_generator, randint, randperm, stack, tensor,
                          use_generator)
 from ..regions import Region
@@ -171,6 +169,8 @@ def _batches(values: Iterable[Any], size: int, drop_last: bool) -> Iterator[list
 
 def default_collate(batch: Sequence[Any]) -> Any:
     """Stacks tensors, arrays and numbers; collates tuples, lists and mappings by element."""
+    import numpy as np
+
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(list(batch))
