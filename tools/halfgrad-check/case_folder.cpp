@@ -83,7 +83,8 @@ testing::OpParameters parameters_in(const json& given) {
   if (given.contains("reduction")) {
     parameters.reduction = testing::reduction_named(given.at("reduction"));
   }
-  for (const auto& [position, dtype] : given.value("operand_dtypes", json::object()).items()) {
+  const json dtypes = given.value("operand_dtypes", json::object());
+  for (const auto& [position, dtype] : dtypes.items()) {
     parameters.operand_dtypes[std::stoul(position)] = testing::dtype_named(dtype);
   }
   return parameters;
