@@ -6,44 +6,12 @@
 #include <cstring>
 #include <utility>
 
+#include <halfgrad/core/gemm/gemm_vector.h>
 #include <halfgrad/core/language.h>
 
 // The innermost loops of gemm: packing, and the product of one strip of A with one strip of B,
-// whose sums stay in registers. They use the compiler's vector extensions and no intrinsics.
+// whose sums stay in registers.
 namespace halfgrad::detail {
-
-// The sums, kStripRows x 2 vectors, leave registers for two vectors of B and one of A.
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64, kStripRows = 12;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32, kStripRows = 6;
-#else
-inline constexpr int kVectorBytes = 16, kStripRows = 6;
-#endif
-
-template <class T>
-struct Simd {
-  typedef T Vector __attribute__((vector_size(kVectorBytes)));
-};
-template <class T>
-using Vector = typename Simd<T>::Vector;
-
-template <class T>
-inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-template <class T>
-inline constexpr int kStripColumns = 2 * kLanes<T>;
-
-template <class T>
-Vector<T> load(const T* from) {
-  Vector<T> vector;
-  std::memcpy(&vector, from, sizeof vector);
-  return vector;
-}
-
-template <class T>
-void store(const Vector<T>& vector, T* to) {
-  std::memcpy(to, &vector, sizeof vector);
-}
 
 // Packs rows [begin, end) of an operand with one contiguous row of `extent` elements for each k.
 // Strip s gets the elements s * Width ... of every row, and zeros after the last one.
@@ -151,7 +119,7 @@ template <class T>
 template <class T>
 void store_whole(const Vector<T>& scaled_sum, const Destination<T>& to) {
   Vector<T> value = scaled_sum;
-  if (to.beta != T(0)) value += to.beta * load(to.out);
+  if (to.beta != T(0)) value = multiply_add<T>(to.beta, load(to.out), value);
   if (to.bias != nullptr) value += load(to.bias);
   store<T>(value, to.out);
 }
@@ -228,7 +196,9 @@ void multiply_strips(std::int64_t depth, const T* a, std::int64_t a_row_stride, 
     for (int row = 0; row < Rows; ++row) {
       const T factor = a[Packed ? row : row * a_row_stride];
 #pragma GCC unroll 2
-      for (int i = 0; i < Vectors; ++i) sum[row][i] += factor * b_row[i];
+      for (int i = 0; i < Vectors; ++i) {
+        sum[row][i] = multiply_add<T>(factor, b_row[i], sum[row][i]);
+      }
     }
   }
   store_sums<Rows, Vectors, T>(sum, to, columns);

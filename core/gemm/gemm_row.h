@@ -25,7 +25,9 @@ void sum_vectors(std::int64_t depth, const T* x, std::int64_t x_stride, const T*
   for (std::int64_t k = 0; k < depth; ++k, x += x_stride, b += row_stride) {
     const T factor = *x;
 #pragma GCC unroll 8
-    for (int i = 0; i < kRowVectors; ++i) sum[i] += factor * load(b + i * kLanes<T>);
+    for (int i = 0; i < kRowVectors; ++i) {
+      sum[i] = multiply_add<T>(factor, load(b + i * kLanes<T>), sum[i]);
+    }
   }
 }
 
@@ -44,7 +46,9 @@ Vector<T> sum_columns(std::int64_t depth, const T* x, std::int64_t x_stride, con
     for (int i = 0; i < kCount; ++i) square[i] = load(b + column(i) + k);
     transpose<T>(square);
 #pragma GCC unroll 16
-    for (int i = 0; i < kCount; ++i) sum += x[(k + i) * x_stride] * square[i];
+    for (int i = 0; i < kCount; ++i) {
+      sum = multiply_add<T>(x[(k + i) * x_stride], square[i], sum);
+    }
   }
   for (; k < depth; ++k) {
     const T* const row = b + k * row_stride;
@@ -54,7 +58,7 @@ Vector<T> sum_columns(std::int64_t depth, const T* x, std::int64_t x_stride, con
     } else {
       for (int i = 0; i < kCount; ++i) values[i] = row[column(i)];
     }
-    sum += x[k * x_stride] * values;
+    sum = multiply_add<T>(x[k * x_stride], values, sum);
   }
   return sum;
 }

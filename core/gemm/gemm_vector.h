@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstring>
+
+#if defined(__FMA__) || defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#include <halfgrad/core/language.h>
+
+// gemm's vectors: the compiler's vector extensions, and intrinsics for the fused multiply-add.
+namespace halfgrad::detail {
+
+// The sums, kStripRows x 2 vectors, leave registers for two vectors of B and one of A.
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64, kStripRows = 12;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32, kStripRows = 6;
+#else
+inline constexpr int kVectorBytes = 16, kStripRows = 6;
+#endif
+
+template <class T>
+struct Simd {
+  typedef T Vector __attribute__((vector_size(kVectorBytes)));
+};
+template <class T>
+using Vector = typename Simd<T>::Vector;
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int kStripColumns = 2 * kLanes<T>;
+
+template <class T>
+Vector<T> load(const T* from) {
+  Vector<T> vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+template <class T>
+void store(const Vector<T>& vector, T* to) {
+  std::memcpy(to, &vector, sizeof vector);
+}
+
+#if defined(__AVX512F__)
+inline __m512 fused(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+inline __m512d fused(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+#elif defined(__FMA__)
+inline __m256 fused(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+inline __m256d fused(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+#else
+template <class V>
+V fused(const V& a, const V& b, const V& c) {
+  return a * b + c;
+}
+#endif
+
+// Returns factor * values + sum, rounded once if the processor has fused multiply-adds. The
+// compiler does not choose: it would fuse in some loops and not in others. g++, for one, does not
+// fuse a single chain of sums for some AMD processors (its parameter avoid-fma-max-bits).
+template <class T>
+Vector<T> multiply_add(T factor, const Vector<T>& values, const Vector<T>& sum) {
+  return fused(factor - Vector<T>{}, values, sum);  // -0 - 0 is -0
+}
+
+}  // namespace halfgrad::detail
