@@ -65,7 +65,8 @@ inline thread_local constinit OpObserver* op_observer = nullptr;
 /// Tells the observer, which must not be null, of a call; sets its in_backward.
 void notify(OpCall call);
 
-/// Tells the observer, if there is one, that an op starts, and at the end of the scope that it ends.
+/// Tells the observer, if there is one, that an op starts, and at the end of the scope that it
+/// ends.
 class ObservedOp {
  public:
   [[nodiscard]] explicit ObservedOp(const OpStart& start) : observer_(op_observer) {
