@@ -8,7 +8,7 @@ namespace halfgrad::report {
 namespace {
 
 /// JSON's escapes: RFC 8259, section 7.
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string json = "\"";
   for (const char c : text) {
@@ -62,16 +62,16 @@ TraceEvents::Track TraceEvents::track(const std::string& name) {
 std::string& TraceEvents::add(std::string_view phase, Track track, std::string_view name,
                               double at) {
   if (!events_.empty()) events_ += ",\n";
-  events_ += "{\"ph\":" + quoted(phase) + ",\"pid\":" + std::to_string(track.process) +
+  events_ += "{\"ph\":" + json_text(phase) + ",\"pid\":" + std::to_string(track.process) +
              ",\"tid\":" + std::to_string(track.thread) + ",\"ts\":" + microseconds(at);
-  if (!name.empty()) events_ += ",\"name\":" + quoted(name);
+  if (!name.empty()) events_ += ",\"name\":" + json_text(name);
   return events_;
 }
 
 void TraceEvents::add_arguments(const Arguments& arguments) {
   const char* separator = ",\"args\":{";
   for (const auto& [name, value] : arguments) {
-    events_ += separator + quoted(name) + ':' + quoted(value);
+    events_ += separator + json_text(name) + ':' + json_text(value);
     separator = ",";
   }
   if (!arguments.empty()) events_ += '}';
