@@ -61,6 +61,7 @@ int run(const Options& options) {
       corpus.train.size(), corpus.validation.size()));
   programs::Saves saves("char_lm", options.save);
   const Validation result = train(model, corpus, options, saves);
+  if (options.traces) options.traces->finish();
   const int status = saves.conclude();
   if (programs::is_interrupted()) {
     explain_interrupt(options, saves, result.steps);

@@ -100,6 +100,7 @@ int run(const Options& options) {
     explain_interrupt(options, digits);
     status = programs::interrupted_status();
   }
+  if (options.traces) options.traces->finish();
   if (!options.json.empty()) {
     const std::string text = results.dump(2) + "\n";
     halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));

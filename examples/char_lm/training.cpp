@@ -41,6 +41,9 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
                                {.header = "skipped", .rank = 3},
                                {.header = "tokens/s", .rank = 4}});
   table.print_header();
+  hg::report::TracedRun traced(options.traces.get(), options.model + "-" + options.precision,
+                               hg::amp::NamedModel(model.module), trainer.optimizer(),
+                               trainer.description(), trainer.steps());
   double loss_sum = 0, seconds = 0;
   std::int64_t count = 0, tokens = 0;  // since the last printed row
   Validation last{};
@@ -49,8 +52,17 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
   };
   while (trainer.steps() < options.last_step()) {
     const auto start = std::chrono::steady_clock::now();
+    const double lr = trainer.lr();
     const Trainer::Step step = trainer.step();
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (options.traces) {
+      const hg::amp::GradScaler& scaler = trainer.scaler();
+      traced.end_step({.loss = step.loss,
+                       .scale = scaler.get_scale(),
+                       .skipped = scaler.counts().skipped_steps,
+                       .grad_norm = step.grad_norm,
+                       .lr = lr});
+    }
     loss_sum += step.loss;
     tokens += step.characters;
     ++count;

@@ -109,6 +109,7 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .save = options.save,
       .save_every = options.save_every,
       .resume = options.resume,
+      .traces = options.traces.get(),
       .graph = options.graph,
   };
   std::string sizes = std::to_string(kPixels);

@@ -62,7 +62,8 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
       .lr = 1e-4,
       .epochs = 20,
       .steps = options.steps,
-      .device = options.device};
+      .device = options.device,
+      .traces = options.traces.get()};
   programs::print_wrapped(
       fmt::format("Sag of a loaded membrane, in metres: 4096 loads to train on, 1024 to test.\n"
                   "4-128-128-784, mean squared error, batch {}, adam {:g}, {} epochs\n\n",

@@ -34,10 +34,10 @@ Trainer::Trainer(const Task& task, const Precision& precision)
 
 Trainer::Step Trainer::step(const hg::Tensor& x, const hg::Tensor& y) {
   optimizer_->zero_grad();
-  const Step result = forward(x, y);
+  Step result = forward(x, y);
   scaler_.scale(result.loss).backward();
   scaler_.unscale_(*optimizer_);
-  hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
+  result.grad_norm = hg::nn::utils::clip_grad_norm_(model_.parameters(), 1.0);
   scaler_.step(*optimizer_);
   scaler_.update();
   return result;
@@ -48,7 +48,7 @@ Trainer::Step Trainer::forward(const hg::Tensor& x, const hg::Tensor& y) const {
       task_.device.type(),
       {.dtype = precision_.autocast, .enabled = precision_.autocast.has_value()});
   const hg::Tensor output = model_(x.to(precision_.weights));
-  return {output, task_.loss(output, y)};
+  return {output, task_.loss(output, y), {}};
 }
 
 void Trainer::write(hg::io::Checkpoint& checkpoint) const {

@@ -43,6 +43,12 @@ std::int64_t resume(const Task& task, const std::string& settings, std::int64_t 
       "--resume: expected a checkpoint of fewer than {} steps, got one of {}", all_steps, steps));
 }
 
+/// The name of a training in traces and in TensorBoard.
+std::string run_name(const Precision& precision, std::uint64_t seed) {
+  const std::string name(precision.name);
+  return seed == 0 ? name : fmt::format("{}-seed-{}", name, seed);
+}
+
 void save(const std::filesystem::path& file, const std::string& settings, const Trainer& trainer,
           std::int64_t steps) {
   hg::io::Checkpoint checkpoint;
@@ -72,6 +78,9 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
   report.seed = seed;
+  hg::report::TracedRun traced(task.traces, run_name(precision, seed),
+                               hg::amp::NamedModel(trainer.model()), trainer.optimizer(), options,
+                               resumed);
   programs::RunningMedian seconds;
   std::vector<hg::Tensor> weights_before;
   std::int64_t at = resumed;
@@ -92,6 +101,12 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       epoch.score += (figures.score - epoch.score) / count;
       if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
+      traced.end_step({.loss = figures.loss,
+                       .score = figures.score,
+                       .scale = epoch.scale,
+                       .skipped = epoch.skipped,
+                       .grad_norm = figures.grad_norm,
+                       .lr = task.lr});
       progress.show(std::ssize(report.epochs), seconds.count(), epoch);
     };
     at += epochs->run(steps, {before, after});

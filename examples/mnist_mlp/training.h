@@ -10,6 +10,7 @@
 #include <halfgrad/data/dataset.h>
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/programs/saves.h>
+#include <halfgrad/report/trace/traced_run.h>
 
 #include "precision.h"
 
@@ -33,6 +34,7 @@ struct Task {
   std::filesystem::path save = {};      ///< checkpoint written after each epoch; empty: none
   std::int64_t save_every = INT64_MAX;  ///< steps after which it is written, too
   std::filesystem::path resume = {};    ///< checkpoint to continue from; empty: none
+  halfgrad::report::TraceFiles* traces = nullptr;  ///< records each training in them
   bool graph = false;  ///< replays a captured step: loss and score must then not read values
 };
 
