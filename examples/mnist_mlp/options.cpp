@@ -84,6 +84,9 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--json", options.json, "Also write the results to this file")
       ->check(checks::writable)
       ->option_text("FILE");
+  app.add_option("--report", options.report, "Also write a page with charts to this file")
+      ->check(checks::writable)
+      ->option_text("FILE.html");
 
   const std::string digits = "Digits task";
   app.add_option("--data", options.data,

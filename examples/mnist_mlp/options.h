@@ -29,6 +29,7 @@ struct Options {
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;        ///< empty: none
+  std::filesystem::path report;      ///< empty: none
   std::vector<std::string> command;  ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }

@@ -1,0 +1,123 @@
+#include <halfgrad/report/reported_run.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <halfgrad/core/allocator.h>
+
+namespace halfgrad::report {
+namespace {
+
+constexpr std::size_t kMostObserved = 32;  // steps whose gradients a report keeps
+constexpr std::size_t kMostChanges = 1000;
+constexpr std::size_t kReadTogether = 32;  // losses and scales of a GPU
+
+Device device_of(const amp::NamedModel& model) {
+  return model.parameters().empty() ? kCPU : model.parameters().front().second.device();
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+ReportedRun::ReportedRun(const RunOptions& options)
+    : model_(options.model), device_(device_of(options.model)), scale_(options.scaler) {
+  record_.name = options.name;
+  record_.task = options.task;
+  record_.score = options.score;
+  record_.device = device_.str();
+  record_.has_scaler = options.scaler != nullptr && options.scaler->is_enabled();
+  record_.every = options.every;
+  record_.exponents = Sampled<Exponents>(options.every, kMostObserved);
+  begin_step();
+}
+
+void ReportedRun::step(double loss, double score) {
+  StepRow row = end_step(score);
+  row.nonfinite = !std::isfinite(loss);
+  row.loss = std::isfinite(loss) ? loss : std::numeric_limits<double>::quiet_NaN();
+  read_losses();  // those of earlier steps come first
+  record_.steps.add(row);
+  begin_step();
+}
+
+void ReportedRun::step(const Tensor& loss, double score) {
+  if (loss.device().is_cpu()) return step(loss.item(), score);
+  waiting_.push_back({loss.array().clone(), end_step(score)});
+  if (waiting_.size() == kReadTogether) read_losses();
+  begin_step();
+}
+
+StepRow ReportedRun::end_step(double score) {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+  if (observer_) {
+    const std::shared_ptr<StepObserver> observer = observer_->observer;
+    observer_.reset();
+    record_.ops = observer->ops();
+    record_.exponents.add(observer->exponents());
+  } else {
+    if (seconds_.wants(timed_)) seconds_.add(elapsed.count());
+    ++timed_;
+  }
+  ++steps_;
+  if (device_.is_cpu() || steps_ % kReadTogether == 0) look_at_scale();
+  return {.step = steps_ - 1,
+          .steps = 1,
+          .nonfinite = 0,
+          .loss = 0,
+          .score = score,
+          .scale = scale_.scale(),
+          .seconds = elapsed.count(),
+          .bytes = allocator::stats(device_).current};
+}
+
+void ReportedRun::begin_step() {
+  if (record_.exponents.wants(steps_)) {
+    observer_.emplace(std::make_shared<StepObserver>(model_, steps_, scale_.scale()));
+  }
+  began_ = std::chrono::steady_clock::now();
+}
+
+void ReportedRun::look_at_scale() {
+  for (ScaleChange& change : scale_.changes(steps_)) {
+    if (record_.changes.size() < kMostChanges) {
+      record_.changes.push_back(std::move(change));
+    } else {
+      ++record_.changes_left_out;
+    }
+  }
+  record_.skipped = scale_.skipped();
+}
+
+void ReportedRun::read_losses() {
+  for (Waiting& each : std::exchange(waiting_, {})) {
+    const double loss = each.loss.item();
+    each.row.nonfinite = !std::isfinite(loss);
+    each.row.loss = std::isfinite(loss) ? loss : std::numeric_limits<double>::quiet_NaN();
+    record_.steps.add(each.row);
+  }
+}
+
+RunRecord ReportedRun::snapshot() {
+  read_losses();
+  if (steps_ > 0) look_at_scale();
+  record_.median_seconds = median(seconds_.items());
+  record_.peak_bytes = allocator::stats(device_).peak;
+  return record_;
+}
+
+RunRecord ReportedRun::end() {
+  observer_.reset();
+  return snapshot();
+}
+
+}  // namespace halfgrad::report
