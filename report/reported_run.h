@@ -25,6 +25,7 @@ class ReportedRun {
   /// Records the end of a step.
   void step(double loss, double score);
   void step(const Tensor& loss, double score);
+  void step(const FinishedStep& step);
   RunRecord& record() { return record_; }
   /// The record so far, with the losses that wait on a GPU.
   RunRecord snapshot();
@@ -52,10 +53,16 @@ class ReportedRun {
   void look_at_scale();
   void read_losses();
 
+  double scale() const { return scale_.is_watching() ? scale_.scale() : told_scale_; }
+  void add(ScaleChange change);
+  void add(StepRow row, double loss);
+
   amp::NamedModel model_;
   Device device_;
+  bool is_training_;
   RunRecord record_;
   ScaleWatch scale_;
+  double told_scale_ = 1;  // by a FinishedStep
   std::int64_t steps_ = 0;
   Sampled<double> seconds_{1, 4096};  // of steps that were not observed
   std::int64_t timed_ = 0;

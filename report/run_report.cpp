@@ -44,9 +44,9 @@ struct RunReport::State {
     return all;
   }
 
-  template <class Loss>
-  void step(const Loss& loss, double score) {
-    current().step(loss, score);
+  template <class... Figures>
+  void step(const Figures&... figures) {
+    current().step(figures...);
     is_finished = false;
     if (std::chrono::steady_clock::now() - written < kWriteEvery) return;
     try {
@@ -104,6 +104,7 @@ void RunReport::end_run() {
 
 void RunReport::step(const Tensor& loss, double score) { state_->step(loss, score); }
 void RunReport::step(double loss, double score) { state_->step(loss, score); }
+void RunReport::step(const FinishedStep& step) { state_->step(step); }
 
 void RunReport::result(const std::string& name, double value) {
   state_->current().record().results.emplace_back(name, value);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ struct RunOptions {
   /// Observes the ops and gradients of step 0, this step, twice this step, ...; 0: of none. An
   /// observed step copies its gradients to the host.
   std::int64_t every = 100;
+  /// False for a replay: its steps have no times and no memory.
+  bool is_training = true;
+};
+
+/// A step of a loop whose scaler the report cannot ask, or of a replay that trains nothing.
+struct FinishedStep {
+  std::optional<double> loss = {};
+  double score = std::numeric_limits<double>::quiet_NaN();
+  double scale = 1;       ///< of this step's loss
+  double next_scale = 1;  ///< of the next step's
+  bool skipped = false;
 };
 
 /// The report of one or several trainings: a page that any browser shows without a network, and
@@ -70,6 +82,7 @@ class RunReport {
   /// loss on a GPU is read later, together with others, so that most steps do not wait.
   void step(const Tensor& loss, double score = kNoScore);
   void step(double loss, double score = kNoScore);
+  void step(const FinishedStep& step);
 
   /// A figure of the last run for the overview: "test accuracy (%)", 97.2.
   void result(const std::string& name, double value);

@@ -1,37 +1,29 @@
 #include <halfgrad/report/scale_watch.h>
 
 #include <sstream>
-#include <string_view>
+#include <string>
 
 #include <halfgrad/amp/step_report.h>
 
 namespace halfgrad::report {
-namespace {
-
-/// The name of what happened between two looks at the scaler.
-std::string_view event_between(const amp::GradScalerCounts& before,
-                               const amp::GradScalerCounts& after, double scale,
-                               double next_scale) {
+ScaleChange change_of(ScaleChange change) {
   using amp::ScaleEvent;
-  if (after.backoffs > before.backoffs) return name(ScaleEvent::backoff);
-  if (after.growths > before.growths) return name(ScaleEvent::growth);
-  if (after.skipped_steps > before.skipped_steps) return name(ScaleEvent::tolerated);
-  return name(scale != next_scale ? ScaleEvent::set : ScaleEvent::none);
-}
-
-std::string cause_of(const ScaleChange& change) {
+  const bool grows = change.next_scale > change.scale, falls = change.next_scale < change.scale;
+  const ScaleEvent held = change.skipped ? ScaleEvent::tolerated : ScaleEvent::none;
+  change.event = name(grows ? ScaleEvent::growth : falls ? ScaleEvent::backoff : held);
   std::ostringstream text;
   text << "step " << change.step << ": "
-       << (change.skipped ? "skipped, a gradient was inf or NaN" : "no gradient was inf or NaN");
-  if (change.scale == change.next_scale) {
-    text << "; the scale stays " << change.scale;
+       << (change.skipped ? "skipped, a gradient was inf or NaN" : "no gradient was inf or NaN")
+       << "; the scale ";
+  if (grows || falls) {
+    text << (grows ? "grows" : "backs off") << " from " << change.scale << " to "
+         << change.next_scale;
   } else {
-    text << "; the scale goes from " << change.scale << " to " << change.next_scale;
+    text << "stays " << change.scale;
   }
-  return text.str();
+  change.cause = text.str();
+  return change;
 }
-
-}  // namespace
 
 ScaleWatch::ScaleWatch(const amp::GradScaler* scaler)
     : scaler_(scaler != nullptr && scaler->is_enabled() ? scaler : nullptr) {
@@ -62,14 +54,12 @@ std::vector<ScaleChange> ScaleWatch::changes(std::int64_t steps) {
   }
   const bool was_skipped = counts.skipped_steps > last_.skipped_steps;
   if (reports.empty() && (now != scale_ || was_skipped)) {
-    ScaleChange change{.step = steps - 1,
-                       .scale = scale_,
-                       .next_scale = now,
-                       .skipped = was_skipped,
-                       .event = std::string(event_between(last_, counts, scale_, now)),
-                       .cause = {}};
-    change.cause = cause_of(change);
-    found.push_back(std::move(change));
+    found.push_back(change_of({.step = steps - 1,
+                               .scale = scale_,
+                               .next_scale = now,
+                               .skipped = was_skipped,
+                               .event = {},
+                               .cause = {}}));
   }
   scale_ = now;
   last_ = counts;

@@ -9,6 +9,9 @@
 
 namespace halfgrad::report {
 
+/// Sets the event and the cause of a change from its scales.
+ScaleChange change_of(ScaleChange change);
+
 /// Follows the scale of a GradScaler through a run. With a history the reports of the scaler tell
 /// every change and its cause. Without one, the counts before and after a step do.
 class ScaleWatch {
@@ -20,6 +23,7 @@ class ScaleWatch {
   /// Returns the scale changes and skipped steps since the last call. Step `steps` - 1 has ended.
   /// Waits for the scaler's device.
   std::vector<ScaleChange> changes(std::int64_t steps);
+  bool is_watching() const { return scaler_ != nullptr; }
   double scale() const { return scale_; }
   std::int64_t skipped() const;
 

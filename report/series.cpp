@@ -24,7 +24,9 @@ StepRow joined(const StepRow& first, const StepRow& second) {
           .loss = mean_of(first.loss, finite(first), second.loss, finite(second)),
           .score = mean_of(first.score, steps(first), second.score, steps(second)),
           .scale = second.scale,
-          .seconds = mean_of(first.seconds, steps(first), second.seconds, steps(second)),
+          .timed = first.timed + second.timed,
+          .seconds = mean_of(first.seconds, static_cast<double>(first.timed), second.seconds,
+                             static_cast<double>(second.timed)),
           .bytes = std::max(first.bytes, second.bytes)};
 }
 

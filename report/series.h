@@ -16,7 +16,8 @@ struct StepRow {
   double loss = 0;             ///< mean of the finite losses; NaN if there is none
   double score = 0;            ///< mean of the scores; NaN without scores
   double scale = 1;            ///< loss scale of the last step
-  double seconds = 0;          ///< mean time from one step() to the next
+  std::int64_t timed = 0;      ///< number of steps that were timed: those not observed
+  double seconds = 0;          ///< mean time of those; NaN if there is none
   std::int64_t bytes = 0;      ///< largest memory of live arrays at the end of a step
 };
 

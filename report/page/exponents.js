@@ -1,20 +1,21 @@
 /** Exponents of the gradients over the steps, and float16's range. */
 const halfLimits = [
-  { exponent: 16, text: '65504: larger values become inf', isMinor: false },
-  { exponent: -14, text: '2⁻¹⁴: below, fewer than 11 bits', isMinor: true },
-  { exponent: -24, text: '2⁻²⁴: smaller values become 0', isMinor: false },
+  { exponent: 16, text: '65504, the largest float16', isMinor: false },
+  { exponent: -14, text: '2⁻¹⁴: below it, fewer than 11 bits', isMinor: true },
+  { exponent: -24, text: '2⁻²⁴, the smallest float16', isMinor: false },
 ];
 const lowestRow = -40;  // values below share this row
 
 function drawExponents(run, container) {
   if (run.exponents.length === 0) {
-    container.replaceChildren(html('p', {}, 'No step of this run was observed: RunOptions::every is 0.'));
+    container.replaceChildren(html('p', {}, 'The gradients of this run were not observed.'));
     return;
   }
   const names = run.exponents[0].places.map(({ name }) => name);
   const isScaled = run.exponents.some(({ scale }) => scale !== 1);
-  const place = html('select', { class: 'control', id: 'place' }, html('option', { value: '' }, 'all parameters'),
-    ...names.map((name) => html('option', { value: name }, name)));
+  const hasParameters = run.exponents[0].places.some(({ parameter }) => parameter);
+  const place = html('select', { class: 'control', id: 'place' },
+    ...(hasParameters ? [html('option', { value: '' }, 'all parameters')] : []), ...names.map((name) => html('option', { value: name }, name)));
   const radio = (value, text) => html('label', {}, html('input', { type: 'radio', name: 'times', value, ...(value === 'scaled' ? { checked: '' } : {}) }), text);
   const times = html('fieldset', {}, html('legend', { class: 'unseen' }, 'Gradients'),
     radio('scaled', 'times the scale, as backward computes them'), radio('unscaled', 'without the scale'));
@@ -63,10 +64,11 @@ function exponentSentence(run, name) {
 function exponentFigure(run, name, times) {
   const columns = run.exponents.map((sample) => columnOf(sample, name, times));
   const title = `Gradients of ${name || 'all parameters'} by exponent`;
-  const figure = html('figure', {}, html('figcaption', {}, title));
+  const most = Math.max(...columns.map(({ counts, total }) => Math.max(0, ...counts.values()) / Math.max(1, total)), 1e-9);
+  const figure = html('figure', {}, html('figcaption', {}, title), colourKey(most));
   const box = html('div');
   figure.append(box);
-  drawnToWidth(box, (width) => box.replaceChildren(drawHeat(title, columns, width)));
+  drawnToWidth(box, (width) => box.replaceChildren(drawHeat(title, columns, most, width)));
   const cell = (column, row) => format.integer(column.counts.get(row) ?? 0);
   figure.append(dataTable(title, [{ name: 'exponent' }, ...columns.map(({ step }) => ({ name: `step ${step}` }))], () => [
     ['inf or NaN', ...columns.map(({ bad }) => format.integer(bad))],
@@ -82,7 +84,20 @@ function rowsOf(columns) {
   return Array.from({ length: top - bottom + 1 }, (_, i) => top - i);
 }
 
-function drawHeat(title, columns, width) {
+/** The colour of a cell that holds this share of its step's values. A square root keeps small shares
+    visible. */
+function heat(share, strongest) {
+  return `rgba(var(--heat), ${(0.12 + 0.88 * Math.sqrt(Math.min(1, share / strongest))).toFixed(3)})`;
+}
+
+/** Explains the colours: shares of a step's values. */
+function colourKey(most) {
+  const parts = Array.from({ length: 12 }, (_, i) => svg('rect', { x: i * 9, y: 0, width: 9, height: 12, style: `fill: ${heat((i + 0.5) / 12, 1)}` }));
+  return html('p', { class: 'soft key' }, 'share of the values in a row: above 0 % ',
+    svg('svg', { width: 108, height: 12, class: 'swatch', 'aria-hidden': 'true' }, ...parts), ` ${format.share(most)}`);
+}
+
+function drawHeat(title, columns, most, width) {
   const rows = rowsOf(columns), edge = { left: 58, right: 14, top: 24, bottom: 40 };
   const rowHeight = Math.max(5, Math.min(8, 420 / rows.length)), special = 13, gap = 5;
   const top = edge.top + special + gap, bottom = top + rows.length * rowHeight;
@@ -90,8 +105,6 @@ function drawHeat(title, columns, width) {
   const columnWidth = (width - edge.left - edge.right) / columns.length;
   const x = (i) => edge.left + i * columnWidth;
   const y = (exponent) => top + (rows[0] - exponent) * rowHeight;
-  const most = Math.max(...columns.map(({ counts, total }) => Math.max(0, ...counts.values()) / Math.max(1, total)), 1e-9);
-  const fill = (share, strongest, color = 'var(--heat)') => `rgba(${color}, ${(0.12 + 0.88 * Math.sqrt(share / strongest)).toFixed(3)})`;
   const chart = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', class: 'chart heat',
     'aria-label': `${title}: ${columns.length} steps. Arrow keys move between steps.` });
 
@@ -100,7 +113,7 @@ function drawHeat(title, columns, width) {
     svg('rect', { class: 'lost', ...plot, y: y(-25), height: bottom + gap + special - y(-25) }));
   columns.forEach((column, i) => {
     const cell = (share, strongest, at, tall, kind) => chart.append(svg('rect', { class: `cell ${kind}`, x: x(i) + 0.5,
-      y: at, width: Math.max(1, columnWidth - 1), height: tall, style: `fill: ${fill(share, strongest)}` }));
+      y: at, width: Math.max(1, columnWidth - 1), height: tall, style: `fill: ${heat(share, strongest)}` }));
     for (const [row, count] of column.counts) cell(count / column.total, most, y(row), rowHeight - 0.5, 'count');
     if (column.zeros > 0) cell(column.zeros / column.total, 1, bottom + gap, special, 'zero');
     if (column.bad > 0) cell(column.bad / column.total, 1, edge.top, special, 'bad');

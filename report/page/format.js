@@ -34,7 +34,7 @@ const format = {
     const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
     while (value >= 1024 && unit < units.length - 1) { value /= 1024; ++unit; }
-    return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
+    return `${Number(value.toPrecision(3))} ${units[unit]}`;
   },
 
   seconds(value) {

@@ -1,7 +1,7 @@
 /** A chart of curves over steps.
 
-    options: {title, yLabel, yLog: undefined, 10 or 2, yText(value), isStepped,
-              series: [{name, style: index, points: [{x, y}], breaks: [x]}],
+    options: {title, yLabel, yLog: undefined, 10 or 2, yText(value), ticks, isStepped, startsAtZero,
+              series: [{name, style: index, points: [{x, y}]}],
               events: [{x, y, shape: 'up', 'down' or 'cross', label}]}
     A point is a circle that can have the focus. Returns the <figure>, with setHidden(names). */
 function lineChart(options) {
@@ -25,15 +25,16 @@ function drawLines(options, hidden, width) {
   const events = options.events ?? [];
   const all = [...options.series.flatMap(({ points }) => points), ...events];
   const values = all.map(({ y }) => y).filter((y) => !options.yLog || y > 0);
-  const [low, high] = yRange(values, options.yLog);
+  const [low, high] = yRange(values, options);
   const lastStep = Math.max(1, ...all.map(({ x }) => x));
   const x = positions(0, lastStep, edge.left, width - edge.right, false);
-  const y = positions(low, high, height - edge.bottom, edge.top, options.yLog);
+  const position = positions(low, high, height - edge.bottom, edge.top, options.yLog);
+  const y = (value) => position(Math.max(low, value));
 
   const label = `${options.title}: ${options.series.length} ${options.series.length === 1 ? 'curve' : 'curves'} over `
     + `${format.integer(lastStep)} steps. Arrow keys move between points.`;
   const chart = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': label, class: 'chart' });
-  const ticks = options.yLog ? logTicks(low, high, options.yLog, height / 34) : linearTicks(low, high, height / 55);
+  const ticks = options.yLog ? logTicks(low, high, options.yLog, height / 34) : (options.ticks ?? linearTicks)(low, high, height / 55);
   for (const tick of ticks) {
     chart.append(svg('line', { class: 'grid', x1: edge.left, x2: width - edge.right, y1: y(tick), y2: y(tick) }),
       svg('text', { x: edge.left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, options.yText(tick)));
@@ -42,8 +43,10 @@ function drawLines(options, hidden, width) {
   for (const tick of linearTicks(0, lastStep, width / 90)) {
     chart.append(svg('text', { x: x(tick), y: height - edge.bottom + 17, 'text-anchor': 'middle' }, format.integer(tick)));
   }
+  const lowest = Math.min(...values);
+  const cut = lowest < low ? `, the lowest value is ${options.yText(lowest)}` : '';
   chart.append(
-    svg('text', { x: 0, y: 12, class: 'strong' }, options.yLabel + (options.yLog ? ', log scale' : '')),
+    svg('text', { x: 0, y: 12, class: 'strong' }, options.yLabel + (options.yLog ? ', log scale' : cut)),
     svg('text', { x: width - edge.right, y: height - 5, 'text-anchor': 'end', class: 'strong' }, 'step'));
 
   const cross = svg('line', { class: 'cross', y1: edge.top, y2: height - edge.bottom, visibility: 'hidden' });
@@ -71,16 +74,19 @@ function drawLines(options, hidden, width) {
   return chart;
 }
 
-/** Range of an axis. A logarithmic one begins and ends at the values, a linear one at 0 or below. */
-function yRange(values, isLog) {
-  let low = Math.min(...values), high = Math.max(...values);
-  if (values.length === 0) [low, high] = isLog ? [1, 10] : [0, 1];
-  if (isLog) {
-    const factor = isLog === 2 ? 2 : Math.max(1.15, (high / low) ** 0.04);
+/** Range of an axis: all values, except that a few far below zero end at the lower edge. */
+function yRange(values, { yLog, startsAtZero }) {
+  if (values.length === 0) return yLog ? [1, 10] : [0, 1];
+  const sorted = [...values].sort((a, b) => a - b), high = sorted.at(-1);
+  let low = sorted[0];
+  if (yLog) {
+    const factor = yLog === 2 ? 2 : Math.max(1.15, (high / low) ** 0.04);
     return [low / factor, high * factor];
   }
+  const usual = sorted[Math.floor(sorted.length * 0.1)];
+  if (low < 0 && usual - low > 4 * (high - usual)) low = usual - (high - usual);
   const pad = (high - low || Math.abs(high) || 1) * 0.06;
-  return [low >= 0 && low < high * 0.5 ? 0 : low - pad, high + pad];
+  return [low >= 0 && (startsAtZero || low < high * 0.5) ? 0 : low - pad, high + pad];
 }
 
 function pathOf(points, x, y, isStepped) {

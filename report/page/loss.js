@@ -10,15 +10,22 @@ function pointsOf(run, column) {
 
 function drawTask(task, runs) {
   const suffix = task === '' ? '' : `, ${task.split(':')[0]}`;
-  const seriesOf = (column) => runs.map((run) => ({ name: run.name, style: run.style, points: pointsOf(run, column) }));
+  const seriesOf = (column, shown = runs) => shown.map((run) => ({ name: run.name, style: run.style, points: pointsOf(run, column) }));
   const losses = runs.flatMap((run) => pointsOf(run, 'loss')).map(({ y }) => y);
+  const charts = [];
   const isWide = losses.length > 0 && Math.min(...losses) > 0 && Math.max(...losses) > 8 * Math.min(...losses);
-  const charts = [lineChart({ title: `Loss${suffix}`, yLabel: 'loss', yLog: isWide ? 10 : undefined,
-    yText: format.real, series: seriesOf('loss') })];
-  const scored = runs.find((run) => run.score !== '');
-  if (scored) {
-    charts.push(lineChart({ title: `${capital(scored.score)}${suffix}`, yLabel: scored.score, yText: format.real,
-      series: seriesOf('score') }));
+  if (losses.length > 0) {
+    charts.push(lineChart({ title: `Loss${suffix}`, yLabel: 'loss', yLog: isWide ? 10 : undefined,
+      yText: format.real, series: seriesOf('loss') }));
+  }
+  for (const score of new Set(runs.map((run) => run.score).filter(Boolean))) {
+    charts.push(lineChart({ title: `${capital(score)}${suffix}`, yLabel: score, yText: format.real,
+      series: seriesOf('score', runs.filter((run) => run.score === score)) }));
+  }
+  const scaled = runs.filter((run) => run.has_scaler);
+  if (scaled.length > 1) {
+    charts.push(lineChart({ title: `Loss scale${suffix}`, yLabel: 'scale', yLog: 2, yText: format.scale,
+      isStepped: true, series: scaled.map((run) => ({ name: run.name, style: run.style, points: scalePoints(run) })) }));
   }
   const bad = runs.filter((run) => run.steps.nonfinite.some((count) => count > 0)).map((run) =>
     html('p', { class: 'notice' }, `${run.name}: the loss was inf or NaN in `

@@ -2,7 +2,7 @@
 function drawOps(run, container) {
   const { step, rows, promoted } = run.ops;
   if (step < 0) {
-    container.replaceChildren(html('p', {}, 'No step of this run was observed: RunOptions::every is 0.'));
+    container.replaceChildren(html('p', {}, 'The ops of this run were not observed.'));
     return;
   }
   const columns = [{ name: 'op' }, { name: 'class', words: true }, { name: 'ran in', words: true }, { name: 'calls' }, { name: 'operands cast' },

@@ -19,15 +19,16 @@ function giveStyles(report) {
 function drawOverview(report, container) {
   const tables = [...runsByTask(report)].map(([task, runs]) => {
     const results = [...new Set(runs.flatMap((run) => Object.keys(run.results)))];
-    const columns = ['run', ...results, 'last loss', 'last scale', 'skipped', 'median step', 'peak memory'];
+    const isReplay = runs.every(({ device }) => device === '');
+    const columns = ['run', ...results, ...(isReplay ? [] : ['last loss']), 'last scale', 'skipped steps',
+      ...(isReplay ? [] : ['median step', 'peak memory'])];
     const rows = runs.map((run) => [
       html('span', {}, swatch(run.style), run.name),
       ...results.map((name) => name in run.results ? format.real(run.results[name]) : ''),
-      format.real(lastLoss(run)),
+      ...(isReplay ? [] : [format.real(lastLoss(run))]),
       run.has_scaler ? format.scale(run.steps.scale.at(-1) ?? null) : 'no scaler',
       `${format.integer(run.skipped)} of ${format.integer(run.steps.total)}`,
-      format.seconds(run.median_seconds),
-      format.bytes(run.peak_bytes)]);
+      ...(isReplay ? [] : [format.seconds(run.median_seconds), format.bytes(run.peak_bytes)])]);
     const heading = task === '' ? [] : [html('h3', { style: 'margin-top: 1.2rem' }, task)];
     return [...heading, tableOf(task || 'Runs', columns.map((name) => ({ name })), rows)];
   });

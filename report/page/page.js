@@ -12,6 +12,8 @@ function main() {
   if (report.runs.length === 0) notes.unshift(html('p', { class: 'notice' }, 'No run has ended a step yet.'));
   document.getElementById('notes').append(...notes);
 
+  const isReplay = report.runs.length > 0 && report.runs.every(({ device }) => device === '');
+  for (const id of isReplay ? ['exponents', 'ops', 'costs', 'launches'] : []) document.getElementById(id).remove();
   const sections = [...document.querySelectorAll('main section')];
   document.getElementById('contents').append(...sections.map((section) =>
     html('li', {}, html('a', { href: `#${section.id}` }, section.querySelector('h2, h3').textContent))));
@@ -33,11 +35,12 @@ function chooseRun(runs) {
     const run = runs[choice.value];
     for (const [id, drawSection] of [['scale-chart', drawScale], ['exponents-chart', drawExponents],
       ['ops-table', drawOps], ['costs-charts', drawCosts], ['launches-chart', drawLaunches]]) {
-      drawSection(run, document.getElementById(id));
+      const container = document.getElementById(id);
+      if (container !== null) drawSection(run, container);
     }
   };
-  const scaled = runs.findIndex((run) => run.has_scaler);
-  choice.value = Math.max(0, scaled);
+  const best = [runs.findIndex((run) => run.scale_changes.length > 0), runs.findIndex((run) => run.has_scaler), 0];
+  choice.value = best.find((index) => index >= 0);
   choice.addEventListener('change', draw);
   if (runs.length > 0) draw(); else document.getElementById('inside').hidden = true;
 }

@@ -16,12 +16,12 @@ function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-const dashes = ['', '7 4', '', '2 4', '9 3 2 3', '12 4', '5 2', '1 3'];
+const dashes = ['', '8 4', '', '3 4', '10 3 3 3', '14 4', '6 3', '4 2'];
 
 /** Colour and dash of the series with this index. */
 function style(index) {
-  const at = index % dashes.length;
-  return { color: `var(--s${at})`, dash: dashes[at] };
+  const at = index % dashes.length, round = Math.floor(index / dashes.length);
+  return { color: `var(--s${at})`, dash: dashes[(at + 3 * round) % dashes.length] };
 }
 
 /** A short piece of the line of a series, for legends and tables. */
@@ -29,6 +29,12 @@ function swatch(index) {
   const { color, dash } = style(index);
   return svg('svg', { width: 26, height: 10, class: 'swatch', 'aria-hidden': 'true' },
     svg('line', { x1: 1, x2: 25, y1: 5, y2: 5, stroke: color, 'stroke-width': 3, 'stroke-dasharray': dash }));
+}
+
+/** Round numbers of bytes from low to high: multiples of a power of 1024. */
+function byteTicks(low, high, count) {
+  const unit = 1024 ** Math.floor(Math.log(Math.max(1, high)) / Math.log(1024));
+  return linearTicks(low / unit, high / unit, count).map((tick) => tick * unit);
 }
 
 /** Round values from low to high, about `count` of them. */
