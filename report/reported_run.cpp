@@ -34,7 +34,8 @@ ReportedRun::ReportedRun(const RunOptions& options)
     : model_(options.model),
       device_(device_of(options.model)),
       is_training_(options.is_training),
-      scale_(options.scaler) {
+      scale_(options.scaler),
+      timer_(std::make_shared<StepTimer>(options.model)) {
   record_.name = options.name;
   record_.task = options.task;
   record_.score = options.score;
@@ -97,12 +98,16 @@ void ReportedRun::step(const Tensor& loss, double score) {
 
 StepRow ReportedRun::end_step(double score) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
-  const bool is_timed = is_training_ && !observer_;
+  const bool is_timed = is_training_ && !observer_ && !timing_;
   if (observer_) {
     const std::shared_ptr<StepObserver> observer = observer_->observer;
     observer_.reset();
     record_.ops = observer->ops();
     record_.exponents.add(observer->exponents());
+  } else if (timing_) {
+    timing_.reset();
+    ++record_.costs.steps;
+    record_.costs.seconds += elapsed.count();
   } else if (is_timed) {
     if (seconds_.wants(timed_)) seconds_.add(elapsed.count());
     ++timed_;
@@ -124,6 +129,8 @@ void ReportedRun::begin_step() {
   if (record_.exponents.wants(steps_)) {
     observer_.emplace(std::make_shared<StepObserver>(model_, steps_, scale()));
   }
+  const bool follows_observed = steps_ > 0 && record_.exponents.wants(steps_ - 1);
+  if (!observer_ && follows_observed) timing_.emplace(timer_);
   began_ = std::chrono::steady_clock::now();
 }
 
@@ -143,12 +150,14 @@ RunRecord ReportedRun::snapshot() {
   read_losses();
   if (steps_ > 0) look_at_scale();
   record_.median_seconds = median(seconds_.items());
+  record_.costs.rows = timer_->times();
   if (is_training_) record_.peak_bytes = allocator::stats(device_).peak;
   return record_;
 }
 
 RunRecord ReportedRun::end() {
   observer_.reset();
+  timing_.reset();
   return snapshot();
 }
 

@@ -14,6 +14,7 @@
 #include <halfgrad/report/run_report.h>
 #include <halfgrad/report/scale_watch.h>
 #include <halfgrad/report/step_observer.h>
+#include <halfgrad/report/step_timer.h>
 
 namespace halfgrad::report {
 
@@ -67,7 +68,9 @@ class ReportedRun {
   Sampled<double> seconds_{1, 4096};  // of steps that were not observed
   std::int64_t timed_ = 0;
   std::chrono::steady_clock::time_point began_;
-  std::optional<Installed<StepObserver>> observer_;
+  std::optional<Installed<StepObserver>> observer_;  // of every n-th step
+  std::shared_ptr<StepTimer> timer_;
+  std::optional<Installed<StepTimer>> timing_;  // of the step after an observed one
   std::vector<Waiting> waiting_;
 };
 

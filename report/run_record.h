@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <halfgrad/amp/inspector/op_log.h>
+#include <halfgrad/amp/inspector/op_timer.h>
 #include <halfgrad/amp/inspector/underflow_ledger.h>
 #include <halfgrad/report/series.h>
 
@@ -37,6 +38,13 @@ struct Ops {
   std::vector<std::string> promoted;  ///< a sentence for each call that a float32 operand widened
 };
 
+/// Time and memory of the ops of the steps that were timed.
+struct Costs {
+  std::int64_t steps = 0;
+  double seconds = 0;  ///< of these steps, from end to end
+  std::vector<amp::OpTime> rows;
+};
+
 /// Launches of one kernel, library call or copy.
 struct Launches {
   std::string name;
@@ -55,6 +63,7 @@ struct RunRecord {
   std::int64_t skipped = 0;
   Sampled<Exponents> exponents{1, 1};
   Ops ops;
+  Costs costs;
   std::vector<Launches> launches;
   double median_seconds = 0;     ///< of a step that was not observed; NaN without one
   std::int64_t peak_bytes = 0;   ///< largest memory of live arrays on the device, at any time

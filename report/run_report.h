@@ -25,8 +25,8 @@ struct RunOptions {
   /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the report gives
   /// the cause of every skipped step.
   const amp::GradScaler* scaler = nullptr;
-  /// Observes the ops and gradients of step 0, this step, twice this step, ...; 0: of none. An
-  /// observed step copies its gradients to the host.
+  /// Observes the ops and gradients of step 0, this step, twice this step, ..., and times the ops of
+  /// the step after each; 0: of none. An observed step copies its gradients to the host.
   std::int64_t every = 100;
   /// False for a replay: its steps have no times and no memory.
   bool is_training = true;

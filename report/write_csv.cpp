@@ -27,60 +27,86 @@ std::string field(double value) {
   return text.str();
 }
 
-std::string run_fields(const RunRecord& run) { return field(run.task) + ',' + field(run.name); }
+/// Calls write(out, "3,", run) for each run, where 3 is the run's index: a table of its own has
+/// the names.
+template <class Write>
+std::string table(const PageRecord& page, const char* header, const Write& write) {
+  std::ostringstream out;
+  out << header << '\n';
+  for (std::size_t i = 0; i < page.runs.size(); ++i) {
+    write(out, std::to_string(i) + ',', page.runs[i]);
+  }
+  return out.str();
+}
 
 }  // namespace
 
+std::string runs_csv(const PageRecord& page) {
+  const auto write = [](std::ostream& out, const std::string& run_index, const RunRecord& run) {
+    out << run_index << field(run.task) << ',' << field(run.name) << ',' << field(run.device) << ','
+        << run.steps.steps() << ',' << run.skipped << ',' << field(run.median_seconds) << ','
+        << run.peak_bytes << '\n';
+  };
+  return table(page, "run,task,name,device,steps,skipped,median_seconds,peak_bytes", write);
+}
+
 std::string steps_csv(const PageRecord& page) {
-  std::ostringstream out;
-  out << "task,run,step,steps,nonfinite,loss,score,scale,seconds,bytes\n";
-  for (const RunRecord& run : page.runs) {
+  const auto write = [](std::ostream& out, const std::string& run_index, const RunRecord& run) {
     for (const StepRow& row : run.steps.rows()) {
-      out << run_fields(run) << ',' << row.step << ',' << row.steps << ',' << row.nonfinite << ','
+      out << run_index << row.step << ',' << row.steps << ',' << row.nonfinite << ','
           << field(row.loss) << ',' << field(row.score) << ',' << field(row.scale) << ','
           << field(row.seconds) << ',' << row.bytes << '\n';
     }
-  }
-  return out.str();
+  };
+  return table(page, "run,step,steps,nonfinite,loss,score,scale,seconds,bytes", write);
 }
 
 std::string exponents_csv(const PageRecord& page) {
-  std::ostringstream out;
-  out << "task,run,step,scale,gradient,dtype,exponent,unscaled,scaled\n";
-  for (const RunRecord& run : page.runs) {
+  const auto write = [](std::ostream& out, const std::string& run_index, const RunRecord& run) {
     for (const Exponents& sample : run.exponents.items()) {
       for (const amp::GradientRange& place : sample.places) {
-        const std::string start = run_fields(run) + ',' + std::to_string(sample.step) + ',' +
-                                  field(sample.scale) + ',' + field(place.name) + ',' +
-                                  std::string(name(place.dtype)) + ',';
-        const auto line = [&](const std::string& exponent, std::int64_t unscaled,
-                              std::int64_t scaled) {
+        const std::string start = run_index + std::to_string(sample.step) + ',' +
+                                  field(place.name) + ',' + std::string(name(place.dtype)) + ',';
+        const auto line = [&](const std::string& exponent, auto&& count) {
+          const std::int64_t unscaled = count(place.unscaled), scaled = count(place.scaled);
           if (unscaled == 0 && scaled == 0) return;
           out << start << exponent << ',' << unscaled << ',' << scaled << '\n';
         };
-        line("zero", place.unscaled.zeros(), place.scaled.zeros());
+        line("zero", [](const auto& histogram) { return histogram.zeros(); });
         for (int e = amp::ExponentHistogram::kFirst; e <= amp::ExponentHistogram::kLast; ++e) {
-          line(std::to_string(e), place.unscaled.count(e), place.scaled.count(e));
+          line(std::to_string(e), [e](const auto& histogram) { return histogram.count(e); });
         }
-        line("inf", place.unscaled.infinities(), place.scaled.infinities());
-        line("nan", place.unscaled.nans(), place.scaled.nans());
+        line("inf", [](const auto& histogram) { return histogram.infinities(); });
+        line("nan", [](const auto& histogram) { return histogram.nans(); });
       }
     }
-  }
-  return out.str();
+  };
+  return table(page, "run,step,gradient,dtype,exponent,unscaled,scaled", write);
 }
 
 std::string ops_csv(const PageRecord& page) {
-  std::ostringstream out;
-  out << "task,run,step,op,class,dtype,calls,casts,cached,bytes_cast,promoted\n";
-  for (const RunRecord& run : page.runs) {
+  const auto write = [](std::ostream& out, const std::string& run_index, const RunRecord& run) {
     for (const amp::OpSummary& row : run.ops.rows) {
-      out << run_fields(run) << ',' << run.ops.step << ',' << row.op << ',' << name(row.precision)
-          << ',' << name(row.run_dtype) << ',' << row.calls << ',' << row.casts_made << ','
+      out << run_index << run.ops.step << ',' << row.op << ',' << name(row.precision) << ','
+          << name(row.run_dtype) << ',' << row.calls << ',' << row.casts_made << ','
           << row.casts_cached << ',' << row.bytes_cast << ',' << row.promoted << '\n';
     }
-  }
-  return out.str();
+  };
+  return table(page, "run,step,op,class,dtype,calls,casts,cached,bytes_cast,promoted", write);
+}
+
+std::string costs_csv(const PageRecord& page) {
+  const auto write = [](std::ostream& out, const std::string& run_index, const RunRecord& run) {
+    for (const amp::OpTime& row : run.costs.rows) {
+      out << run_index << run.costs.steps << ',' << row.op << ',' << field(row.module) << ','
+          << row.part_of << ',' << name(row.dtype) << ','
+          << (row.is_backward ? "backward" : "forward") << ',' << row.calls << ','
+          << field(row.self_seconds) << ',' << row.result_bytes << ',' << row.peak_live_bytes
+          << '\n';
+    }
+  };
+  return table(page,
+               "run,steps,op,module,part_of,dtype,pass,calls,seconds,bytes,peak_live_bytes", write);
 }
 
 }  // namespace halfgrad::report

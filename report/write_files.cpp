@@ -15,7 +15,8 @@ namespace halfgrad::report {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kEndings[] = {".data.json", ".steps.csv", ".exponents.csv", ".ops.csv"};
+constexpr const char* kEndings[] = {".data.json",     ".runs.csv", ".steps.csv",
+                                    ".exponents.csv", ".ops.csv",  ".costs.csv"};
 
 bool is_replaced(const fs::path& file) {
   std::error_code ignored;
@@ -51,8 +52,8 @@ void check_writable(const fs::path& page) {
 
 void write_files(const fs::path& page, const PageRecord& record) {
   if (is_replaced(page)) {
-    const std::string texts[] = {json_of(record), steps_csv(record), exponents_csv(record),
-                                 ops_csv(record)};
+    const std::string texts[] = {json_of(record),       runs_csv(record), steps_csv(record),
+                                 exponents_csv(record), ops_csv(record),  costs_csv(record)};
     for (std::size_t i = 0; i < std::size(texts); ++i) write(beside(page, kEndings[i]), texts[i]);
   }
   write(page, page_of(record));

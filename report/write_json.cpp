@@ -96,6 +96,19 @@ void write_ops(JsonWriter& json, const Ops& ops) {
   json.end(']').end('}');
 }
 
+void write_costs(JsonWriter& json, const Costs& costs) {
+  json.key("costs").begin('{').key("steps").integer(costs.steps);
+  json.key("seconds").real(costs.seconds).key("rows").begin('[');
+  for (const amp::OpTime& row : costs.rows) {
+    json.begin('{').key("op").text(row.op).key("module").text(row.module);
+    json.key("part_of").text(row.part_of).key("dtype").text(name(row.dtype));
+    json.key("backward").boolean(row.is_backward).key("calls").integer(row.calls);
+    json.key("seconds").rounded(row.self_seconds).key("bytes").integer(row.result_bytes);
+    json.key("peak_live_bytes").integer(row.peak_live_bytes).end('}');
+  }
+  json.end(']').end('}');
+}
+
 void write_launches(JsonWriter& json, const std::vector<Launches>& launches) {
   json.key("launches").begin('[');
   for (const Launches& row : launches) {
@@ -118,6 +131,7 @@ void write_run(JsonWriter& json, const RunRecord& run) {
   json.key("scale_changes_left_out").integer(run.changes_left_out);
   write_exponents(json, run.exponents.items());
   write_ops(json, run.ops);
+  write_costs(json, run.costs);
   write_launches(json, run.launches);
   json.end('}');
 }

@@ -49,7 +49,7 @@ function chooseRun(runs) {
 function listFiles() {
   const path = decodeURI(location.pathname).match(/([^/]+)\.[^./]+$/);
   if (path === null) return;
-  const links = ['data.json', 'steps.csv', 'exponents.csv', 'ops.csv'].flatMap((ending) =>
+  const links = ['data.json', 'runs.csv', 'steps.csv', 'exponents.csv', 'ops.csv', 'costs.csv'].flatMap((ending) =>
     [' ', html('a', { href: encodeURI(`${path[1]}.${ending}`) }, `${path[1]}.${ending}`)]);
   document.getElementById('files').append('The data of this page:', ...links);
 }
