@@ -35,7 +35,7 @@ double mean(std::span<const double> values) {
 
 }  // namespace
 
-std::vector<UnderflowReport> run_underflow(const Options& options) {
+std::vector<UnderflowReport> run_underflow(const Options& options, hg::RunReport* page) {
   const hg::data::Batch train_set = membranes(4096, 1);
   const hg::Tensor mean_field = train_set.second.mean({0});
   std::vector<double> flushed;  // fraction of zeros in dL/dy, for each step
@@ -59,6 +59,9 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
       .score = r_squared,
       .score_text =
           [](double score) { return fmt::format("R² {:>7.3f}", programs::printed(score)); },
+      .title = "Membrane: gradients below float16's range",
+      .score_name = "R²",
+      .page = page,
       .lr = 1e-4,
       .epochs = 20,
       .steps = options.steps,
