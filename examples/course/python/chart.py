@@ -116,7 +116,7 @@ class _Ruler:
         last = math.floor(self._place(self.high) + 1e-9)
         step = max(1, math.ceil((last - first) / 8))
         base = 2.0 if self.scale == "log2" else 10.0
-        return [math.pow(base, power) for power in range(first, last + 1, step)]
+        return [math.pow(base, power) for power in range(step * math.ceil(first / step), last + 1, step)]
 
     def shown(self, value: float) -> str:
         return power_of_two(round(math.log2(value))) if self.scale == "log2" else f"{value:.6g}"
@@ -151,7 +151,9 @@ class _Frame:
         for limit in limits:
             if limit.vertical:
                 svg.line(x.at(limit.at), y.start, x.at(limit.at), y.to, "four", 1.5, True)
-                svg.write(x.at(limit.at) + 5, y.to + 30, limit.label, "start", 12, "four")
+                is_right = x.at(limit.at) > x.start + 0.8 * (x.to - x.start)
+                svg.write(x.at(limit.at) + (-5 if is_right else 5), y.to + 30, limit.label,
+                          "end" if is_right else "start", 12, "four")
             else:
                 svg.line(x.start, y.at(limit.at), x.to, y.at(limit.at), "four", 1.5, True)
                 svg.write(x.to - 4, y.at(limit.at) - 5, limit.label, "end", 12, "four")
