@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "../grade.h"
+#include "grade.h"
 
 std::string test();  // the student's
 
