@@ -128,8 +128,8 @@ def show_digits(chapter: course.Chapter) -> None:
     chapter.fact("top_exponent", top)
     chapter.fact("unused_exponents", 15 - top)
     chapter.fact("shift", next(k for k in range(200) if last.percent_below(SMALLEST - k) <= 1))
-    chapter.fact("digits_loss_fp32", loss)
-    chapter.fact("digits_loss_fp16", train_digits(chapter.steps, autocasts=True)[2])
+    chapter.fact("digits_loss_fp32", round(loss, 4))
+    chapter.fact("digits_loss_fp16", round(train_digits(chapter.steps, autocasts=True)[2], 4))
 
 
 def show_small_answers(chapter: course.Chapter) -> None:
