@@ -56,7 +56,7 @@ def _blanked(pattern, text):
 def problems(text, facts, name):
     """Lines that say which quoted numbers are wrong, unknown, or have no fact."""
     found = []
-    prose = _blanked(r"^```.*?^```", text)
+    prose = _blanked(r"^(?: {4}|\t).*?$", _blanked(r"^```.*?^```", text))  # without code and equations
 
     def line_of(position):
         return f"{name}:{text.count(chr(10), 0, position) + 1}"
@@ -76,8 +76,7 @@ def problems(text, facts, name):
         if comment.end() not in quoted:
             found.append(f"{line_of(comment.start())}: expected a number or `code` before {comment[0]}")
     prose = QUOTE.sub(lambda quote: " " * len(quote[0]), prose)
-    for pattern in (r"<!--.*?-->", r"`[^`\n]+`", r"\]\([^)\n]*\)", r"^#.*?$", r"<[^>\n]*>",
-                    r"!?\[[^\]\n]*\](?=\s)"):
+    for pattern in (r"<!--.*?-->", r"`[^`\n]+`", r"!?\[[^\]]*\]\([^)\n]*\)", r"^#.*?$", r"<[^>\n]*>"):
         prose = _blanked(pattern, prose)
     for number in PLAIN.finditer(prose):
         found.append(f"{line_of(number.start())}: {number[0]} has no fact: write {number[0]}<!--name_of_fact-->, or "
