@@ -50,9 +50,10 @@ class Grader {
  public:
   Grader(int argc, char** argv);
 
-  /// Differs between students (`--student NAME`), and is 0 without a name. Use it to choose inputs,
-  /// and with variant() to choose a constant of the task.
+  /// Differs between students (`--student NAME`), and is 0 without a name: for random inputs.
   std::uint64_t seed() const { return seed_; }
+  /// The index of the student's entry in "variants" of exercise.json; 0 without a name.
+  int variant() const { return variant_; }
 
   /// Compares student(x) with reference(x) for every x.
   void each(const std::string& check, const std::vector<double>& inputs,
@@ -96,19 +97,12 @@ class Grader {
 
   Result result_;
   std::uint64_t seed_ = 0;
+  int variant_ = 0;
   std::string hint_;
   int failures_ = 0;
   int exceptions_ = 0;
   bool open_ = false;  // a check has begun, and neither passed nor failed
 };
-
-/// A number below `count`, the same for equal seeds, for variants of a task.
-inline int variant(std::uint64_t seed, int count) {
-  std::uint64_t x = seed + 0x9e3779b97f4a7c15u;  // splitmix64 (Steele et al. 2014)
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<int>((x ^ (x >> 31)) % static_cast<std::uint64_t>(count));
-}
 
 }  // namespace grade
 

@@ -47,8 +47,11 @@ inline Grader::Grader(int argc, char** argv) {
       }
     } else if (i + 1 < argc && option == "--seed") {
       seed_ = std::strtoull(argv[++i], nullptr, 10);
+    } else if (i + 1 < argc && option == "--variant") {
+      variant_ = std::atoi(argv[++i]);
     } else {
-      std::fprintf(stderr, "grade: expected --result FILE or --seed N, got %s\n", argv[i]);
+      std::fprintf(stderr, "grade: expected --result FILE, --seed N or --variant I, got %s\n",
+                   argv[i]);
       std::exit(2);
     }
   }
