@@ -42,6 +42,10 @@ class Chapter:
             return {}
         return json.loads(path.read_text(encoding="utf-8"))
 
+    def missing_tools(self):
+        """Programs that the exercise needs and this machine lacks."""
+        return [tool for tool in self.settings().get("tools", []) if not shutil.which(tool)]
+
     @property
     def source(self):
         """The one source of starter and solution."""
@@ -92,6 +96,13 @@ class Build:
                 return found
         raise LessonError(f"expected a C++20 compiler, but found no {named or 'c++, g++ or clang++'}. Install one "
                           "(Debian: apt install g++), or name it: CXX=clang++-14 tools/lesson ...", 3)
+
+    def require(self, settings):
+        """Throws unless the build has the files that an exercise needs."""
+        for path, target in settings.get("needs", {}).items():
+            if not (self.folder / path).exists():
+                raise LessonError(f"this exercise needs {self.folder / path}. Build it with\n"
+                                  f"    cmake --preset cpu && cmake --build --preset cpu --target {target}", 3)
 
     def flags(self, needs_halfgrad):
         """Compile options and libraries for an exercise."""

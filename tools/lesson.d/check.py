@@ -53,7 +53,12 @@ def check_python(chapter, printed, problems):
         print(f"SKIPPED: no Python with the package halfgrad, so {chapter.python.name} was not run. "
               "tools/test-python installs it; LESSON_PYTHON names another interpreter.")
         return {}
-    found = facts.read(facts.run_python(chapter, python))
+    with tempfile.TemporaryDirectory() as folder:
+        found = facts.read(facts.run_python(chapter, python, "--pictures", folder))
+        for path in sorted(pathlib.Path(folder).iterdir()):
+            kept = TEXTS / "images" / path.name
+            if not kept.exists() or kept.read_bytes() != path.read_bytes():
+                problems.append(f"docs/course/images/{path.name} differs from what {chapter.python.name} draws")
     if not found:
         problems.append(f"{chapter.python.name}: expected at least one fact, got none")
     for name, value in found.items():
@@ -78,8 +83,10 @@ def check(chapter, build, language):
             only = {other: value for other, value in found.items() if other == fact}
             problems += [line for line in quotes.problems(text, only, name) if f"the program {fact} =" in line]
     else:
-        printed = facts.read(check_pictures(chapter, build, problems))
+        output = check_pictures(chapter, build, problems)
+        printed = facts.read(output)
         problems += quotes.problems(text, printed, name)
+        problems += quotes.output_problems(text, f"course_{chapter.slug}", output, name)
         if language == "both":
             check_python(chapter, printed, problems)
         print(f"chapter {chapter.number}: {len(printed)} facts, "

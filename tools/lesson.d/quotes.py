@@ -56,7 +56,7 @@ def _blanked(pattern, text):
 def problems(text, facts, name):
     """Lines that say which quoted numbers are wrong, unknown, or have no fact."""
     found = []
-    prose = _blanked(r"^```.*?^```", text)
+    prose = _blanked(r"^(?: {4}|\t).*?$", _blanked(r"^```.*?^```", text))  # without code and equations
 
     def line_of(position):
         return f"{name}:{text.count(chr(10), 0, position) + 1}"
@@ -76,10 +76,27 @@ def problems(text, facts, name):
         if comment.end() not in quoted:
             found.append(f"{line_of(comment.start())}: expected a number or `code` before {comment[0]}")
     prose = QUOTE.sub(lambda quote: " " * len(quote[0]), prose)
-    for pattern in (r"<!--.*?-->", r"`[^`\n]+`", r"\]\([^)\n]*\)", r"^#.*?$", r"<[^>\n]*>",
-                    r"!?\[[^\]\n]*\](?=\s)"):
+    for pattern in (r"<!--.*?-->", r"`[^`\n]+`", r"!?\[[^\]]*\]\([^)\n]*\)", r"^#.*?$", r"<[^>\n]*>"):
         prose = _blanked(pattern, prose)
     for number in PLAIN.finditer(prose):
         found.append(f"{line_of(number.start())}: {number[0]} has no fact: write {number[0]}<!--name_of_fact-->, or "
                      "code font")
+    return found
+
+
+def output_problems(text, program, output, name):
+    """Lines of fenced blocks that begin with `$ PROGRAM` and are not lines of the program's output, in this order."""
+    found = []
+    for block in re.finditer(r"^```\w*\n\$ (\S*)(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if block[1].rsplit("/", 1)[-1] != program:
+            continue
+        rest = output.split("\n")
+        first = text.count("\n", 0, block.start(2)) + 1
+        for number, line in enumerate(block[2].split("\n")[1:-1], first + 1):
+            if line.strip() in ("", "..."):
+                continue
+            if line.rstrip() not in [other.rstrip() for other in rest]:
+                found.append(f"{name}:{number}: the program does not print the line: {line}")
+                break
+            rest = rest[[other.rstrip() for other in rest].index(line.rstrip()) + 1:]
     return found

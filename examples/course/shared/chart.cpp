@@ -88,7 +88,7 @@ std::vector<double> ticks(const Ruler& ruler) {
   const double first = std::ceil(ruler.place(ruler.low) - 1e-9);
   const double last = std::floor(ruler.place(ruler.high) + 1e-9);
   const double step = std::max(1.0, std::ceil((last - first) / 8));
-  for (double power = first; power <= last; power += step) {
+  for (double power = step * std::ceil(first / step); power <= last; power += step) {
     result.push_back(std::pow(ruler.scale == Scale::log2 ? 2.0 : 10.0, power));
   }
   return result;
@@ -147,7 +147,9 @@ struct Frame {
     for (const Limit& limit : limits) {
       if (limit.vertical) {
         svg.line(x.at(limit.at), y.from, x.at(limit.at), y.to, "four", 1.5, true);
-        svg.write(x.at(limit.at) + 5, y.to + 30, limit.label, Anchor::start, 12, "four");
+        const bool is_right = x.at(limit.at) > x.from + 0.8 * (x.to - x.from);
+        svg.write(x.at(limit.at) + (is_right ? -5 : 5), y.to + 30, limit.label,
+                  is_right ? Anchor::end : Anchor::start, 12, "four");
       } else {
         svg.line(x.from, y.at(limit.at), x.to, y.at(limit.at), "four", 1.5, true);
         svg.write(x.to - 4, y.at(limit.at) - 5, limit.label, Anchor::end, 12, "four");
