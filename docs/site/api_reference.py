@@ -171,13 +171,16 @@ class Reference:
                   "After this page you know which header declares what you need. `<halfgrad/halfgrad.h>` "
                   "includes all of them except `eigen.h`."]
         folder = None
-        for header in sorted(self.entities, key=lambda path: (path.count("/") == 0, path)):
+        for header in sorted(self.entities, key=_place):
             if header.rpartition("/")[0] != folder:
                 folder = header.rpartition("/")[0]
                 blocks.append(f"## {folder or 'The root'}")
                 blocks.append("| header | declares |\n|---|---|")
-            names = [f"[`{name}`]({page_of(header)}#{entity.anchor})"
-                     for entity in self.entities[header] for name in dict.fromkeys(entity.names)]
+            anchors = {}
+            for entity in self.entities[header]:
+                for name in entity.names:
+                    anchors.setdefault(name, entity.anchor)
+            names = [f"[`{name}`]({page_of(header)}#{anchor})" for name, anchor in anchors.items()]
             more = f" and {len(names) - 12} more" if len(names) > 12 else ""
             blocks[-1] += (f"\n| [{header.rpartition('/')[2]}]({page_of(header)}) "
                            f"| {', '.join(names[:12])}{more} |")
@@ -210,10 +213,17 @@ class Reference:
         title = entity.title if len(entity.title) < 70 else entity.names[0] + ", ..."
         yield (f"{'#' * level} {kind}`{title}` {{ #{entity.anchor} "
                f"data-toc-label=\"{entity.names[0]}\" }}")
-        yield f"``` cpp\n{entity.code}\n```"
+        if entity.code != f"{entity.kind} {entity.title};":
+            yield f"``` cpp\n{entity.code}\n```"
         yield from blocks
         for member in entity.members:
             yield from self._section(header, member, text, level + 1, up)
+
+
+def _place(header):
+    """Sorts by folder, and headers of the root last."""
+    folder, _, name = header.rpartition("/")
+    return folder == "", folder, name
 
 
 def _kind(entity):

@@ -4,7 +4,7 @@
 #    becomes `/// @file`.
 # 2. Specialisations of std::hash become empty: Doxygen does not find namespace std.
 # 3. Indented lines of a comment are code or an equation: @code and @endcode keep their line breaks.
-#    Doxygen removes the spaces that follow @code, so `|` marks where the first line begins.
+#    Doxygen changes the spaces at the beginning of a line, so `|` marks where each line begins.
 
 function indent_of(text) {
   match(text, /^ */)
@@ -22,7 +22,7 @@ function flush_comment(describes_file,    i, in_code, in_list, text) {
     code[i] = indent_of(text) >= 3 && !in_list
   }
   for (i = 1; i <= held; i++) {
-    if (code[i] && !code[i - 1]) sub(/\/\/\//, "/// @code{.cpp}|", comment[i])
+    if (code[i]) sub(/\/\/\//, "/// " (code[i - 1] ? "" : "@code{.cpp}") "|", comment[i])
     print comment[i] (code[i] && !code[i + 1] ? " @endcode" : "")
     code[i - 1] = 0
   }

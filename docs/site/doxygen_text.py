@@ -97,8 +97,7 @@ def _code(element):
     if element.tag == "verbatim":
         return textwrap.dedent(element.text or "").strip("\n")
     lines = [_line(line).rstrip() for line in element.iter("codeline")]
-    if lines and lines[0].startswith("|"):  # comments.awk
-        lines[0] = lines[0][1:]
+    lines = [re.sub(r"^ *\|", "", line) for line in lines]  # comments.awk
     return textwrap.dedent("\n".join(lines)).strip("\n")
 
 

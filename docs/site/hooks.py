@@ -13,6 +13,7 @@ from pathlib import Path
 
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
 from mkdocs.structure.files import File, InclusionLevel
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -24,16 +25,19 @@ ROOT = Path(__file__).resolve().parents[2]
 log = logging.getLogger("mkdocs.hooks.halfgrad")
 
 
-class SourceLinks(Treeprocessor):
-    """Points links to files of the repository at the pages that show them."""
+class RepositoryLinks(Treeprocessor):
+    """Points links to files at the pages that show them, and names pages by their titles, not paths."""
 
     page = None     # path of the page that is being rendered
     shown = set()   # paths that have a page below source/
+    titles = {}     # of the repository's pages
 
     def run(self, root):
         for link in root.iter("a"):
             href = link.get("href", "")
             target = sources.target_of(self.page, href)
+            if target in self.titles and link.text and link.text.endswith(".md") and not len(link):
+                link.text = AtomicString(self.titles[target])
             if target in self.shown:
                 line = re.fullmatch(r".*#L(\d+).*", href)
                 anchor = f"#__codelineno-0-{line.group(1)}" if line else ""
@@ -41,14 +45,14 @@ class SourceLinks(Treeprocessor):
                 link.set("href", up + anchor)
 
 
-class SourceLinksExtension(Extension):
+class RepositoryLinksExtension(Extension):
     def extendMarkdown(self, md):
         # Before MkDocs' own processor, which has priority 0 and checks all links.
-        md.treeprocessors.register(SourceLinks(md), "source_links", 2)
+        md.treeprocessors.register(RepositoryLinks(md), "repository_links", 2)
 
 
 def on_config(config):
-    config.markdown_extensions.append(SourceLinksExtension())
+    config.markdown_extensions.append(RepositoryLinksExtension())
     config.extra["pages"] = [path for path in sources.repository_files(ROOT) if path.endswith(".md")]
     reference = Reference(os.environ["HALFGRAD_DOXYGEN_XML"], ROOT)
     for entity in reference.undocumented:
@@ -59,43 +63,55 @@ def on_config(config):
     return config
 
 
-def _generated(files, config, path, **source):
-    files.append(File.generated(config, path, **source))
-
-
 def on_files(files, config):
+    """Adds the repository's pages, the API reference, and a page for each file that these link."""
     pages, api = config.extra["pages"], config.extra["api"]
     targets = set()
+
+    def add(path, **source):
+        files.append(File.generated(config, path, **source))
+
     for page in pages:
-        _generated(files, config, page, abs_src_path=str(ROOT / page))
+        add(page, abs_src_path=str(ROOT / page))
         text = (ROOT / page).read_text(encoding="utf-8")
         targets.update(sources.linked_targets(page, text))
     for page, text in api.items():
-        _generated(files, config, page, content=text)
+        add(page, content=text)
         targets.update(target.removeprefix("source/").removesuffix(".md")
                        for target in sources.linked_targets(page, text) if target.startswith("source/"))
     mermaid = Path(importlib.util.find_spec("mermaidx").origin).parent / "assets/mermaid.js"
-    _generated(files, config, "javascripts/mermaid.js", abs_src_path=str(mermaid))
-    SourceLinks.shown = set()
+    add("javascripts/mermaid.js", abs_src_path=str(mermaid))
+    RepositoryLinks.titles = {page: sources.title_of(ROOT / page) for page in pages}
+    RepositoryLinks.shown = set()
     for target in sorted(targets - set(pages)):
         if not (ROOT / target).exists():
             continue  # MkDocs reports it, if it is a link
         if sources.is_image(target) or not sources.is_text(ROOT, target):
-            _generated(files, config, target, abs_src_path=str(ROOT / target))
+            add(target, abs_src_path=str(ROOT / target))
             continue
-        SourceLinks.shown.add(target)
-        _generated(files, config, f"source/{target}.md", content=sources.source_page(ROOT, target))
+        RepositoryLinks.shown.add(target)
+        add(f"source/{target}.md", content=sources.source_page(ROOT, target))
         files.get_file_from_path(f"source/{target}.md").inclusion = InclusionLevel.NOT_IN_NAV
     return files
 
 
 def on_page_markdown(markdown, page, config, files):
-    SourceLinks.page = page.file.src_uri
+    RepositoryLinks.page = page.file.src_uri
     if page.file.src_uri.startswith("docs/"):
         page.meta.setdefault("search", {"boost": 2})
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation"]
     return markdown
 
 
+def on_page_content(html, page, config, files):
+    """Gives a page without sections the whole width."""
+    if not any(item.children for item in page.toc):
+        page.meta["hide"] = [*page.meta.get("hide", []), "toc"]
+    return html
+
+
 def on_page_context(context, page, config, nav):
+    """Tells theme/main.html whether the page needs the script that draws diagrams."""
     context["has_diagram"] = 'class="mermaid"' in (page.content or "")
     return context

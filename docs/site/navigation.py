@@ -43,6 +43,10 @@ def navigation(pages, api_pages):
             entries.append({"Labs": labs})
         if title == "Reference":
             entries.append({"C++ API": _api(api_pages)})
+            results = take([page for page in left if page.startswith("bench/results/")])
+            entries.append({"Measurements": results})
+        if title == "Develop":
+            entries += take([page for page in left if page.startswith("tests/")])
         nav.append({title: entries})
     rest = take(left)
     return nav + ([{"More": rest}] if rest else [])

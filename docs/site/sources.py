@@ -20,6 +20,14 @@ def repository_files(root):
             yield (Path(folder) / name).relative_to(root).as_posix()
 
 
+def title_of(file):
+    """The first heading of a page."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            return line[2:].replace("`", "").strip()
+    return file.name
+
+
 def is_image(path):
     return Path(path).suffix in _IMAGES
 
@@ -43,7 +51,7 @@ def linked_targets(page, markdown):
 
 def source_page(root, path):
     """The Markdown of a page that shows a file or the names in a folder."""
-    head = f"---\ntitle: {path}\nsearch:\n  exclude: true\nhide:\n  - toc\n---\n\n# {path}\n\n"
+    head = f"---\ntitle: {path}\nsearch:\n  exclude: true\nhide:\n  - toc\n  - navigation\n---\n\n# {path}\n\n"
     file = Path(root) / path
     if file.is_dir():
         names = sorted(entry.name + "/" * entry.is_dir() for entry in file.iterdir()
