@@ -34,6 +34,7 @@ class StepOutcome {
   std::optional<Tensor> loss_;
 };
 
+/// Numbers of events since the scaler was made. load_records() continues those of a checkpoint.
 struct GradScalerCounts {
   std::int64_t steps = 0;  ///< executed
   std::int64_t skipped_steps = 0;
