@@ -95,7 +95,7 @@ class TraceWriter : public amp::TimedOps {
   const TraceOptions options_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point written_{};
-  std::size_t written_size_ = 0;  // of the events in the file
+  std::size_t written_size_ = 0;  // bytes of the events in the file
 
   std::mutex mutex_;  // guards what follows: an optimizer may step on another thread
   TraceEvents events_;
