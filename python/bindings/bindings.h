@@ -88,5 +88,6 @@ void bind_async(nb::module_& module);
 void bind_streams(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_io(nb::module_& module);
+void bind_tracing(nb::module_& module);
 
 }  // namespace halfgrad::python

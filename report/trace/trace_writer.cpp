@@ -44,7 +44,9 @@ TraceWriter::TraceWriter(std::filesystem::path file, amp::NamedModel model,
 
 TraceWriter::~TraceWriter() {
   try {
-    write();
+    finish();
+    close_modules(0);
+    if (events_.size() != written_size_) write();
   } catch (const std::exception& error) {
     detail::warn(std::string("TraceWriter: ") + error.what());
   }
@@ -123,12 +125,15 @@ void TraceWriter::end_step() {
 void TraceWriter::write() {
   finish();
   std::string text;
+  std::size_t size = 0;
   {
     const std::lock_guard lock(mutex_);
     close_modules(0);
     text = events_.text();
+    size = events_.size();
   }
   files::replace_file(file_, std::as_bytes(std::span(text)));
+  written_size_ = size;
   written_ = std::chrono::steady_clock::now();
 }
 

@@ -36,7 +36,8 @@ class TraceFiles {
 /// The figures of a training step.
 struct StepValues {
   double loss = 0;
-  std::optional<double> score = {};      ///< accuracy, for example
+  std::optional<double> score = {};
+  std::string score_name = "accuracy";
   std::optional<double> scale = {};      ///< the loss scale after the step
   std::int64_t skipped = 0;              ///< steps skipped so far
   std::optional<double> grad_norm = {};  ///< before clipping
