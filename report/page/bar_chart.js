@@ -4,7 +4,8 @@
 function barChart(options) {
   const figure = html('figure', {}, html('figcaption', {}, options.title));
   if (options.parts.length > 1) {
-    figure.append(html('p', { class: 'soft' }, ...options.parts.flatMap((name, i) => [swatch(barStyle(i)), `${name}  `])));
+    figure.append(html('p', { class: 'soft key' }, ...options.parts.map((name, i) =>
+      html('span', {}, html('span', { class: 'box', style: `background: ${style(barStyle(i)).color}` }), name))));
   }
   const box = html('div');
   figure.append(box);
