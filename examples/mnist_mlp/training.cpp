@@ -68,7 +68,7 @@ hg::RunOptions reported_run(const Task& task, const Precision& precision, std::u
           .score = task.score_name,
           .model = hg::amp::NamedModel(trainer.model()),
           .scaler = &trainer.scaler(),
-          .every = task.graph ? 0 : std::max<std::int64_t>(1, steps / kObserved)};
+          .every = task.graph ? 0 : std::max<std::int64_t>(2, steps / kObserved)};
 }
 
 }  // namespace
