@@ -83,8 +83,10 @@ def check(chapter, build, language):
             only = {other: value for other, value in found.items() if other == fact}
             problems += [line for line in quotes.problems(text, only, name) if f"the program {fact} =" in line]
     else:
-        printed = facts.read(check_pictures(chapter, build, problems))
+        output = check_pictures(chapter, build, problems)
+        printed = facts.read(output)
         problems += quotes.problems(text, printed, name)
+        problems += quotes.output_problems(text, f"course_{chapter.slug}", output, name)
         if language == "both":
             check_python(chapter, printed, problems)
         print(f"chapter {chapter.number}: {len(printed)} facts, "

@@ -82,3 +82,21 @@ def problems(text, facts, name):
         found.append(f"{line_of(number.start())}: {number[0]} has no fact: write {number[0]}<!--name_of_fact-->, or "
                      "code font")
     return found
+
+
+def output_problems(text, program, output, name):
+    """Lines of fenced blocks that begin with `$ PROGRAM` and are not lines of the program's output, in this order."""
+    found = []
+    for block in re.finditer(r"^```\w*\n\$ (\S*)(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if block[1].rsplit("/", 1)[-1] != program:
+            continue
+        rest = output.split("\n")
+        first = text.count("\n", 0, block.start(2)) + 1
+        for number, line in enumerate(block[2].split("\n")[1:-1], first + 1):
+            if line.strip() in ("", "..."):
+                continue
+            if line.rstrip() not in [other.rstrip() for other in rest]:
+                found.append(f"{name}:{number}: the program does not print the line: {line}")
+                break
+            rest = rest[[other.rstrip() for other in rest].index(line.rstrip()) + 1:]
+    return found

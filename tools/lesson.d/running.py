@@ -24,6 +24,12 @@ class Outcome:
         return signal.Signals(number).name if number in set(signal.Signals) else ""
 
 
+def printable(text):
+    """The text without characters that change a terminal, and with lines cut at 160 characters."""
+    text = "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text[:100000])
+    return "\n".join(line if len(line) <= 160 else line[:157] + "..." for line in text.split("\n"))
+
+
 def _limits(memory, output):
     def apply():
         if output:

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "../grade.h"
+#include "grade.h"
 
 std::string test();  // the student's
 
