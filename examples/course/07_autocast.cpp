@@ -1,5 +1,5 @@
-// Chapter 7, autocast: the facts that ops state, the policy that turns them into casts, the cache of
-// weight casts, and a stray float32 operand.
+// Chapter 7, autocast: the facts that ops state, the policy that turns them into casts, the cache
+// of weight casts, and a stray float32 operand.
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -24,7 +24,8 @@ std::string dtype_name(hg::DType dtype) {
   return text.str();
 }
 
-/// One op of each precision class, on float16 operands for which a float16 result is too small a box.
+/// One op of each precision class, on float16 operands for which a float16 result is too small a
+/// box.
 struct Example {
   const char* fact;  ///< the class
   const char* call;
@@ -37,14 +38,14 @@ hg::Tensor half(double value, std::int64_t count = 1) {
 
 std::vector<Example> examples() {
   return {
-      {"tensor_core", "linear of 300 and 300", [] {
+      {"tensor_core", "linear of 300 and 300",
+       [] {
          return hg::linear(half(300).reshape({1, 1}), half(300).reshape({1, 1}));
        }},
       {"wide_range", "exp of 12", [] { return hg::exp(half(12)); }},
       {"wide_accumulate", "sum of 1024 times 100", [] { return half(100, 1024).sum(); }},
-      {"widest_operand", "addcmul of float32 70000 and float16 1 * 1", [] {
-         return hg::addcmul(hg::full({1}, 70000.0), half(1), half(1));
-       }},
+      {"widest_operand", "addcmul of float32 70000 and float16 1 * 1",
+       [] { return hg::addcmul(hg::full({1}, 70000.0), half(1), half(1)); }},
       {"any", "add of 40000 and 40000", [] { return half(40000) + half(40000); }},
   };
 }
@@ -173,9 +174,9 @@ void show_gradients(course::Chapter& chapter) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  course::Chapter chapter(argc, argv,
-                          {.slug = "07_autocast",
-                           .does = "Shows in which dtype autocast runs each op, and why."});
+  course::Chapter chapter(
+      argc, argv,
+      {.slug = "07_autocast", .does = "Shows in which dtype autocast runs each op, and why."});
   return chapter.run([&] {
     show_classes(chapter);
     show_forward_pass(chapter);

@@ -43,7 +43,8 @@ std::string draw_flow(const std::vector<amp::OpRecord>& records) {
   double x = kLeft;
   for (const amp::OpRecord& record : records) {
     const bool is_half = record.run_dtype() == halfgrad::kHalf;
-    svg.box(x, kTop, kWidth, kHeight, is_half ? "pale_one" : "pale_two", is_half ? "one" : "two", 8);
+    svg.box(x, kTop, kWidth, kHeight, is_half ? "pale_one" : "pale_two", is_half ? "one" : "two",
+            8);
     const double middle = x + kWidth / 2;
     svg.write(middle, kTop + 24, record.op, Anchor::middle, 14, "ink", true);
     svg.write(middle, kTop + 44, std::string(halfgrad::name(record.precision)), Anchor::middle, 12);

@@ -1,4 +1,5 @@
-// Grades exercise 7: every class with every combination of up to three operands, against amp::decide().
+// Grades exercise 7: every class with every combination of up to three operands, against
+// amp::decide().
 #include "grade.h"
 
 #include <exception>
@@ -27,7 +28,8 @@ std::string words(const DTypes& dtypes) {
 }
 
 /// What halfgrad's policy does with operands of these dtypes; nothing if it throws.
-std::optional<DTypes> expected_dtypes(hg::Precision precision, const DTypes& given, hg::DType fast) {
+std::optional<DTypes> expected_dtypes(hg::Precision precision, const DTypes& given,
+                                      hg::DType fast) {
   std::vector<hg::Tensor> operands;
   for (const hg::DType dtype : given) operands.push_back(hg::zeros({1}, dtype));
   try {
@@ -94,8 +96,8 @@ int main(int argc, char** argv) {
   using hg::Precision;
   for (const hg::DType fast : {hg::kHalf, hg::kBFloat16}) {
     for (const Precision precision :
-         {Precision::any, Precision::tensor_core, Precision::wide_range,
-          Precision::wide_accumulate, Precision::widest_operand, Precision::unsafe}) {
+         {Precision::any, Precision::tensor_core, Precision::wide_range, Precision::wide_accumulate,
+          Precision::widest_operand, Precision::unsafe}) {
       check_class(grader, precision, fast);
     }
   }

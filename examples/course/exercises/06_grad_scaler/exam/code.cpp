@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-double Scaler::scaled(double loss) const {
-  return loss * scale_;
-}
+double Scaler::scaled(double loss) const { return loss * scale_; }
 
 bool Scaler::step(Vector& weights, Vector& gradients, double lr) {
   bool found_inf = false;

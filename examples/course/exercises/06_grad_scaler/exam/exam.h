@@ -31,14 +31,14 @@ class Scaler {
   /// loss * scale().
   double scaled(double loss) const;
 
-  /// Divides every gradient by the scale, then sets weight = weight - lr * gradient for each weight,
-  /// unless one of these gradients is inf or NaN: then no weight of this list changes. Other lists
-  /// of the same iteration are not concerned. Returns true if the weights changed.
+  /// Divides every gradient by the scale, then sets weight = weight - lr * gradient for each
+  /// weight, unless one of these gradients is inf or NaN: then no weight of this list changes.
+  /// Other lists of the same iteration are not concerned. Returns true if the weights changed.
   bool step(Vector& weights, Vector& gradients, double lr);
 
-  /// Ends the iteration. It was bad if any list had an inf or a NaN: then the scale is multiplied by
-  /// backoff_factor, but does not fall below min_scale. After growth_interval good iterations in a
-  /// row it is multiplied by growth_factor, unless that is infinite.
+  /// Ends the iteration. It was bad if any list had an inf or a NaN: then the scale is multiplied
+  /// by backoff_factor, but does not fall below min_scale. After growth_interval good iterations in
+  /// a row it is multiplied by growth_factor, unless that is infinite.
   void update();
 
  private:

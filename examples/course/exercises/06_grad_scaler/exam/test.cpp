@@ -59,13 +59,14 @@ std::string test_lists() {
 }
 
 std::string test_machine() {
-  Scaler scaler({.init_scale = 64, .growth_factor = 4, .backoff_factor = 0.5, .growth_interval = 3});
+  Scaler scaler(
+      {.init_scale = 64, .growth_factor = 4, .backoff_factor = 0.5, .growth_interval = 3});
   struct Expected {
     double gradient, scale;
     int good_steps;
   };
-  const Expected steps[] = {{1, 64, 1},  {1, 64, 2},   {1, 256, 0},  {1, 256, 1}, {1, 256, 2},
-                            {1, 1024, 0}, {1, 1024, 1}, {1, 1024, 2}, {kInf, 512, 0}, {1, 512, 1},
+  const Expected steps[] = {{1, 64, 1},   {1, 64, 2},   {1, 256, 0},    {1, 256, 1},    {1, 256, 2},
+                            {1, 1024, 0}, {1, 1024, 1}, {1, 1024, 2},   {kInf, 512, 0}, {1, 512, 1},
                             {1, 512, 2},  {1, 2048, 0}, {kInf, 1024, 0}};
   for (const Expected& expected : steps) {
     iterate(scaler, expected.gradient);
