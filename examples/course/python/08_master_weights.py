@@ -1,4 +1,4 @@
-"""Chapter 8, master weights: updates that a 16-bit weight cannot take, and the float32 copy that can."""
+"""Chapter 8, master weights: updates that a 16-bit weight cannot take, and a copy that can."""
 
 import course
 import halfgrad as hg

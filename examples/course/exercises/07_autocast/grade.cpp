@@ -27,7 +27,7 @@ std::string words(const DTypes& dtypes) {
   return text.str();
 }
 
-/// What halfgrad's policy does with operands of these dtypes; nothing if it throws.
+/// The dtypes that halfgrad's policy chooses for such operands; nothing if it throws.
 std::optional<DTypes> expected_dtypes(hg::Precision precision, const DTypes& given,
                                       hg::DType fast) {
   std::vector<hg::Tensor> operands;

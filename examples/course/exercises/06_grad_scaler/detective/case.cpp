@@ -49,13 +49,11 @@ int main() {
   for (int step = 1; step <= 60; ++step) {
     gradients = {};
     // bug gradients_kept: if (step == 1) gradients = {};
-    // why gradients_kept: Gradients are never set to 0, so each step adds to the last one's, also
-    // to an inf.
+    // why gradients_kept: Gradients are never set to 0: each step adds to the last one's.
     for (std::size_t i = 0; i < kWeights; ++i) {
       gradients[i] += to_half(scale * (weights[i] - kTargets[i]));
       // bug scaled_too_late: gradients[i] += scale * to_half(weights[i] - kTargets[i]);
-      // why scaled_too_late: The gradient is rounded to fp16 before it is scaled, so small ones are
-      // 0.
+      // why scaled_too_late: Gradients are rounded to fp16 before they are scaled.
     }
     if (step % kBrokenBatch == 0) gradients[0] = std::nan("");
     bool found_inf = false;
@@ -69,8 +67,7 @@ int main() {
       scale *= 0.5;
       good_steps = 0;
       // bug tracker_kept_after_bad: static_cast<void>(good_steps);
-      // why tracker_kept_after_bad: A bad step leaves the counter, so the scale grows again too
-      // early.
+      // why tracker_kept_after_bad: A bad step leaves the counter: the scale grows too early.
       ++skipped;
     } else {
       for (double& gradient : gradients) gradient *= factor;
