@@ -1,6 +1,6 @@
 // The program of an exam: runs the student's test on one version of the code, and writes whether it
 // passed to the file that tools/lesson reads.
-#include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "grade.h"
