@@ -89,9 +89,9 @@ struct Training {
 int main() {
   Training training;
   double losses = 0;
-  for (int step = 0; step < 90; ++step) {
+  for (int step = 0; step < 84; ++step) {
     training.step(step);
-    if (step >= 80) losses += training.last_loss / 10;
+    if (step >= 74) losses += training.last_loss / 10;
   }
   std::printf("last_loss = %.6g\n", losses);
   std::printf("first_weight = %.9g\n", training.masters[0]);
