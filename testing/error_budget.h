@@ -19,6 +19,7 @@
 /// as relu, have a budget of 0; a narrower output must be rounded to nearest.
 namespace halfgrad::testing {
 
+/// The exact value of each element, and the largest error that a correct kernel may have there.
 struct ErrorBudget {
   std::vector<double> expected;  ///< in double or better; for exact ops rounded to the output
   std::vector<double> allowed;   ///< infinity where a correct kernel may overflow on the way

@@ -21,6 +21,7 @@ enum class OperandCast : std::uint8_t {
   cached,  ///< autocast had converted it before in this region
 };
 
+/// An operand of a recorded call: its dtypes before and after the cast.
 struct OperandRecord {
   DType given;            ///< dtype that the caller passed
   DType read;             ///< dtype that the op read
