@@ -1,6 +1,6 @@
 #pragma once
-// Fp8 tensors with one scale each, in exact emulated arithmetic: a value x is stored as the fp8
-// number nearest to x * scale, and read back as that number / scale.
+// Tensors in few bits with one scale each, in exact emulated arithmetic: a value x is stored as the
+// number nearest to x * scale in the format, and read back as that number / scale.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,6 @@ namespace fp8 {
 /// Where a tensor's scale comes from.
 enum class Recipe : std::uint8_t {
   unscaled,  ///< the scale is 1
-  current,   ///< from the amax of the tensor itself, which costs a pass over it
   delayed,   ///< from the amax of the last steps, which is known before the tensor is
 };
 
@@ -36,20 +35,15 @@ class TensorScale {
   /// Number of values of all steps that were not zero and became zero.
   std::int64_t flushed() const { return flushed_; }
 
-  /// Returns the values of one step's tensor as fp8 holds them, in float32, and then chooses the
+  /// Returns the values of one step's float64 tensor as the format holds them, and then chooses the
   /// scale of the next step.
   halfgrad::Array quantized(const halfgrad::Array& values) {
     const halfgrad::Array given = values.contiguous();
-    const auto* x = given.data_as<float>();
+    const auto* x = given.data_as<double>();
     double amax = 0;
-    for (std::int64_t i = 0; i < given.numel(); ++i) {
-      amax = std::max(amax, std::fabs(static_cast<double>(x[i])));
-    }
-    if (recipe_ == Recipe::current) remember(amax);
-    const halfgrad::Array result = halfgrad::Array::empty(given.sizes(), halfgrad::kFloat32);
-    for (std::int64_t i = 0; i < given.numel(); ++i) {
-      result.data_as<float>()[i] = static_cast<float>(stored(static_cast<double>(x[i])));
-    }
+    for (std::int64_t i = 0; i < given.numel(); ++i) amax = std::max(amax, std::fabs(x[i]));
+    const halfgrad::Array result = halfgrad::Array::empty(given.sizes(), halfgrad::kFloat64);
+    for (std::int64_t i = 0; i < given.numel(); ++i) result.data_as<double>()[i] = stored(x[i]);
     if (recipe_ == Recipe::delayed) remember(amax);
     return result;
   }
@@ -58,8 +52,7 @@ class TensorScale {
   /// scale as it is, and so does one with inf or NaN, which would make every later value 0.
   void remember(double amax) {
     history_.push_back(std::isfinite(amax) ? amax : 0);
-    const std::size_t length = recipe_ == Recipe::current ? 1 : length_;
-    if (history_.size() > length) history_.erase(history_.begin());
+    if (history_.size() > length_) history_.erase(history_.begin());
     const double largest = *std::max_element(history_.begin(), history_.end());
     if (largest > 0) scale_ = std::ldexp(max_finite() / largest, -margin_);
   }

@@ -1,5 +1,5 @@
-"""Chapter 9: one small network trained in float32, in bfloat16, and in fp8 with three ways to choose
-the scales; then one scale alone, when an outlier or growing gradients meet its history."""
+"""Chapter 9: one small network trained in float32, in bfloat16, and in fp8 with and without scales;
+ then one scale alone, when an outlier or growing gradients meet its history."""
 
 import math
 
@@ -10,6 +10,8 @@ import numpy as np
 import halfgrad as hg
 
 INPUTS, HIDDEN, OUTPUTS, BATCH, HISTORY = 8, 64, 64, 128, 16
+FP32 = {"largest": 2.0**128 - 2.0**104, "smallest_exponent": -126, "fraction_bits": 23}
+BF16 = {"largest": 2.0**128 - 2.0**120, "smallest_exponent": -126, "fraction_bits": 7}
 E4M3 = {"largest": 448.0, "smallest_exponent": -6, "fraction_bits": 3}
 E5M2 = {"largest": 57344.0, "smallest_exponent": -14, "fraction_bits": 2}
 
@@ -22,7 +24,7 @@ def rounded(values: np.ndarray, form: dict) -> np.ndarray:
 
 
 class TensorScale:
-    """The scale of one tensor: unscaled, from its own amax ("current"), or from the last ("delayed")."""
+    """The scale of one tensor: always 1 ("unscaled"), or made from the last steps ("delayed")."""
 
     def __init__(self, form: dict, recipe: str, history: int, margin: int = 0) -> None:
         self.form, self.recipe, self.length, self.margin = form, recipe, history, margin
@@ -30,72 +32,70 @@ class TensorScale:
         self.scale, self.clipped, self.flushed = 1.0, 0, 0
 
     def quantized(self, tensor: hg.Tensor) -> hg.Tensor:
-        values = tensor.detach().contiguous().numpy().astype(np.float64)
+        values = tensor.detach().contiguous().numpy()
         amax = float(np.abs(values).max())
-        if self.recipe == "current":
-            self.remember(amax, 1)
         scaled = values * self.scale
         result = rounded(scaled, self.form)
         self.clipped += int((np.abs(scaled) > self.form["largest"]).sum())
         self.flushed += int(((values != 0) & (result == 0)).sum())
-        result = (result / self.scale).astype(np.float32)
+        result = result / self.scale
         if self.recipe == "delayed":
-            self.remember(amax, self.length)
+            self.remember(amax)
         return hg.tensor(result)
 
-    def remember(self, amax: float, length: int) -> None:
-        self.history = [*self.history, amax if math.isfinite(amax) else 0.0][-length:]
+    def remember(self, amax: float) -> None:
+        self.history = [*self.history, amax if math.isfinite(amax) else 0.0][-self.length:]
         if max(self.history) > 0:
             self.scale = math.ldexp(self.form["largest"] / max(self.history), -self.margin)
 
 
-class Fp8Linear(hg.autograd.Function):
-    """y = x w^T with operands in e4m3, and gradients in e5m2. Sums are in float32."""
+class Linear(hg.autograd.Function):
+    """y = x w^T with rounded operands, and with rounded gradients in the backward pass."""
 
     @staticmethod
     def forward(ctx, x, w, scales):
-        x8, w8 = scales["input"].quantized(x), scales["weight"].quantized(w)
-        ctx.save_for_backward(x8, w8)
+        rounded_x, rounded_w = scales["input"].quantized(x), scales["weight"].quantized(w)
+        ctx.save_for_backward(rounded_x, rounded_w)
         ctx.scales = scales
-        return hg.nn.functional.linear(x8, w8)
+        return hg.nn.functional.linear(rounded_x, rounded_w)
 
     @staticmethod
-    def backward(ctx, dy):
-        x8, w8 = ctx.saved_tensors
-        dy8 = ctx.scales["gradient"].quantized(dy)
-        return hg.matmul(dy8, w8), hg.matmul(dy8.transpose(0, 1), x8), None
+    def backward(ctx, gradient):
+        x, w = ctx.saved_tensors
+        dy = ctx.scales["gradient"].quantized(gradient)
+        return hg.matmul(dy, w), hg.matmul(dy.transpose(0, 1), x), None
+
+
+def uniform(*sizes: int, size: float) -> hg.Tensor:
+    """Uniform on [-size, size]. Drawn in float32, whose uniform numbers are exact on every machine."""
+    return (hg.rand(*sizes).to(hg.float64) * 2 - 1) * size
 
 
 class Layer:
-    def __init__(self, inputs: int, outputs: int, size: float, recipe: str) -> None:
-        self.weight = ((hg.rand(outputs, inputs) * 2 - 1) * size).detach().requires_grad_()
-        self.bias = hg.zeros(outputs).requires_grad_()
-        formats = {"input": E4M3, "weight": E4M3, "gradient": E5M2}
+    def __init__(self, inputs: int, outputs: int, size: float, forward: dict, backward: dict, recipe: str):
+        self.weight = uniform(outputs, inputs, size=size).detach().requires_grad_()
+        self.bias = hg.zeros(outputs, dtype=hg.float64).requires_grad_()
+        formats = {"input": forward, "weight": forward, "gradient": backward}
         self.scales = {name: TensorScale(form, recipe, HISTORY) for name, form in formats.items()}
 
-    def __call__(self, x: hg.Tensor, precision: str) -> hg.Tensor:
-        if precision != "fp8":
-            return hg.nn.functional.linear(x, self.weight, self.bias)
-        return Fp8Linear.apply(x, self.weight, self.scales) + self.bias
+    def __call__(self, x: hg.Tensor) -> hg.Tensor:
+        return Linear.apply(x, self.weight, self.scales) + self.bias
 
 
-def train(precision: str, recipe: str, steps: int) -> tuple[list[float], int]:
+def train(forward: dict, backward: dict, recipe: str, steps: int) -> tuple[list[float], int]:
     """Returns the loss of each step and the number of gradients that became 0."""
     hg.manual_seed(1)
-    teacher1, teacher2 = hg.randn(INPUTS, 32), hg.randn(32, OUTPUTS)
-    first = Layer(INPUTS, HIDDEN, 0.35, recipe)
-    second = Layer(HIDDEN, HIDDEN, 0.125, recipe)
-    last = Layer(HIDDEN, OUTPUTS, 0.002, recipe)
+    teacher1, teacher2 = uniform(INPUTS, 32, size=2), uniform(32, OUTPUTS, size=2e-3)
+    first = Layer(INPUTS, HIDDEN, 0.35, forward, backward, recipe)
+    second = Layer(HIDDEN, HIDDEN, 0.125, forward, backward, recipe)
+    last = Layer(HIDDEN, OUTPUTS, 0.002, forward, backward, recipe)
     parameters = [p for layer in (first, second, last) for p in (layer.weight, layer.bias)]
     optimizer = hg.optim.Adam(parameters, lr=1e-3)
     losses = []
     for _ in range(steps):
-        x = hg.randn(BATCH, INPUTS)
-        target = hg.matmul(hg.tanh(hg.matmul(x, teacher1) / 3), teacher2) * 1e-3
-        with hg.autocast("cpu", dtype=hg.bfloat16, enabled=precision == "bf16"):
-            h = hg.relu(first(x, precision))
-            answer = last(hg.relu(second(h, precision)), precision)
-            loss = hg.nn.functional.mse_loss(answer, target)
+        x = uniform(BATCH, INPUTS, size=2)
+        target = hg.matmul(hg.tanh(hg.matmul(x, teacher1) / 3), teacher2)
+        loss = hg.nn.functional.mse_loss(last(hg.relu(second(hg.relu(first(x))))), target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -116,18 +116,16 @@ def print_formats(chapter: course.Chapter) -> None:
 
 def train_all(chapter: course.Chapter) -> None:
     curves = []
-    runs = [("fp32", "fp32", "unscaled"), ("bf16", "bf16", "unscaled"), ("fp8_delayed", "fp8", "delayed"),
-            ("fp8_unscaled", "fp8", "unscaled"), ("fp8_current", "fp8", "current")]
-    for name, precision, recipe in runs:
-        losses, flushed = train(precision, recipe, chapter.steps)
+    runs = [("fp32", FP32, FP32, "unscaled"), ("bf16", BF16, BF16, "unscaled"),
+            ("fp8_delayed", E4M3, E5M2, "delayed"), ("fp8_unscaled", E4M3, E5M2, "unscaled")]
+    for name, forward, backward, recipe in runs:
+        losses, flushed = train(forward, backward, recipe, chapter.steps)
         print(f"Trained in {name}:")
         end = losses[-20:]
         chapter.fact(name + "_loss", sum(end) / len(end))
-        if precision == "fp8":
-            chapter.fact(name + "_flushed_percent", 100 * flushed / (chapter.steps * BATCH * OUTPUTS))
-        if recipe != "current":
-            steps = [float(step) for step in range(chapter.steps)]
-            curves.append(chart.Series(name, steps, losses, dashed=precision == "bf16"))
+        chapter.fact(name + "_flushed_percent", 100 * flushed / (chapter.steps * BATCH * OUTPUTS))
+        steps = [float(step) for step in range(chapter.steps)]
+        curves.append(chart.Series(name, steps, losses, dashed=name == "bf16"))
     chapter.picture("loss", chart.line_chart(
         chart.Chart(title="Loss / loss of the answer 0", x=chart.Axis("step"),
                     y=chart.Axis("relative loss", scale="log10")), curves))
@@ -139,7 +137,7 @@ def steps_clipped(margin: int) -> int:
     steps, amax = 0, 1.0
     for _ in range(40):
         before = tensor.clipped
-        tensor.quantized(hg.tensor([amax], dtype=hg.float32))
+        tensor.quantized(hg.tensor([amax], dtype=hg.float64))
         steps += tensor.clipped > before
         amax *= 1.25
     return steps
@@ -152,7 +150,7 @@ def watch_one_scale(chapter: course.Chapter) -> None:
     for step in range(count):
         scales.append(tensor.scale)
         before = tensor.clipped
-        tensor.quantized(hg.tensor([outlier if step == at else 1.0, 0.5, 0.25, 1e-4], dtype=hg.float32))
+        tensor.quantized(hg.tensor([outlier if step == at else 1.0, 0.5, 0.25, 1e-4], dtype=hg.float64))
         if step == at:
             clipped = tensor.clipped - before
     recovered = next(step for step in range(at + 2, count) if scales[step] == scales[at])

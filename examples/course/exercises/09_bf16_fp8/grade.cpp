@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   check(grader, "inf and NaN", {{kInfinity}, {1, kInfinity, 2}, {std::nan("")}, {3, std::nan("")}},
         {.length = 3}, "inf and NaN count as 0.");
   for (const int margin : {0, 1}) {
-    const auto length = static_cast<std::size_t>(4 + 4 * grade::variant(grader.seed(), 4));
+    const auto length = static_cast<std::size_t>(4 + 4 * (grader.seed() % 4));
     check(grader, "20 random runs in e5m2", random_runs(grader.seed()),
           {.largest = 57344, .length = length, .margin = margin}, "");
   }
