@@ -138,6 +138,7 @@ class Run {
   }
 
   void run_backward(Node& node, std::span<const Tensor> grads) {
+    const halfgrad::detail::ObservedOp observed({node.name(), grads, &node});
     const auto edges = node.edges();
     Tensor few[4];
     std::vector<Tensor> many(edges.size() > std::size(few) ? edges.size() : 0);

@@ -28,6 +28,13 @@ struct OpCall {
   bool in_backward = false;
 };
 
+/// An op that is about to cast its operands and to run, or to run its part of a backward pass.
+struct OpStart {
+  const char* op;
+  std::span<const Tensor> inputs;      ///< backward: the gradients of the outputs
+  const detail::Node* node = nullptr;  ///< backward: the node; nullptr forward
+};
+
 /// One op's part of a backward pass. The gradients have the shapes and dtypes of the tensors that
 /// they belong to.
 struct BackwardCall {
@@ -40,6 +47,10 @@ struct BackwardCall {
 class OpObserver {
  public:
   virtual ~OpObserver() = default;
+  /// Each op but views begins with starts() and ends with ends(). Between them come the same calls
+  /// for the ops that it consists of, then ran() or ran_backward(), unless it throws.
+  virtual void starts(const OpStart& /*start*/) {}
+  virtual void ends() {}
   virtual void ran(const OpCall& call) = 0;
   virtual void ran_backward(const BackwardCall& /*call*/) {}
   /// A leaf got the sum of its gradients of one backward pass.
@@ -53,6 +64,24 @@ inline thread_local constinit OpObserver* op_observer = nullptr;
 
 /// Tells the observer, which must not be null, of a call; sets its in_backward.
 void notify(OpCall call);
+
+/// Tells the observer, if there is one, that an op starts, and at the end of the scope that it
+/// ends.
+class ObservedOp {
+ public:
+  [[nodiscard]] explicit ObservedOp(const OpStart& start) : observer_(op_observer) {
+    if (observer_ != nullptr) observer_->starts(start);
+  }
+  ~ObservedOp() {
+    // A guard that has ended meanwhile may have taken its observer along.
+    if (observer_ != nullptr && observer_ == op_observer) observer_->ends();
+  }
+  ObservedOp(const ObservedOp&) = delete;
+  ObservedOp& operator=(const ObservedOp&) = delete;
+
+ private:
+  OpObserver* const observer_;
+};
 
 }  // namespace detail
 

@@ -17,6 +17,7 @@ template <class F, std::same_as<Tensor>... In>
 Tensor composite(const char* name, Precision precision, const F& compute, const In&... inputs) {
   const std::array<Tensor, sizeof...(In)> given{inputs...};
   std::array<Tensor, sizeof...(In)> operands = given;
+  const ObservedOp observed({name, operands});
   cast_operands(name, precision, operands);
   Tensor result;
   {

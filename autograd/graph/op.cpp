@@ -84,6 +84,7 @@ Tensor apply_op(const OpCalls<N>& calls, void* op, const std::array<const Tensor
   static_cast<void>(inputs[0]->array());  // defined: others may be left out of some ops
   const ScopedValue<const char*> running(running_op, calls.name);
   std::array<Tensor, N> operands = copies(inputs, std::make_index_sequence<N>());
+  const ObservedOp observed({calls.name, operands});
   use_one_device(calls.name, operands);
   cast_operands(calls.name, calls.precision, operands);
   if (calls.prepare != nullptr) calls.prepare(op, operands);

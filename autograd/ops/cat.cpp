@@ -38,6 +38,7 @@ Shape joined_sizes(const std::vector<Tensor>& tensors, int dim, const Tensor& fi
 Tensor cat(const std::vector<Tensor>& tensors, std::int64_t dim) {
   expect_tensors("cat", tensors);
   std::vector<Tensor> operands = tensors;
+  const detail::ObservedOp observed({"cat", operands});
   detail::use_one_device("cat", operands);
   detail::cast_operands("cat", Precision::any, operands);
   Tensor first = operands.front();

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/report/trace/traced_run.h>
 
 /// Options of the command line. The defaults are nanoGPT's for a small model of characters.
 struct Options {
@@ -30,8 +32,10 @@ struct Options {
   std::int64_t validation_batches = 20;
   std::int64_t samples = 300;
   std::uint64_t seed = 0;
-  std::filesystem::path save, resume;  ///< checkpoints; empty: none
-  std::int64_t until = INT64_MAX;      ///< stops after this update
+  std::filesystem::path save, resume;                    ///< checkpoints; empty: none
+  std::filesystem::path report;                          ///< page with charts; empty: none
+  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::int64_t until = INT64_MAX;                        ///< stops after this update
   halfgrad::Device device;
   std::vector<std::string> command;  ///< the program's name and its arguments
 

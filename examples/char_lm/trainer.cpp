@@ -62,12 +62,13 @@ Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& option
       optimizer_(parameter_groups(model.module, options.weight_decay),
                  {.lr = options.lr, .betas = {0.9, 0.99}}),
       schedule_(optimizer_, [&options](std::int64_t step) { return lr_factor(step, options); }),
-      scaler_({.enabled = options.precision == "fp16"}) {
+      scaler_({.enabled = options.precision == "fp16", .history = options.report.empty() ? 0 : 64}) {
   if (!options.resume.empty()) resume();
 }
 
 Trainer::Step Trainer::step() {
   Step result;
+  optimizer_.zero_grad();
   for (std::int64_t i = 0; i < options_.accumulation; ++i) {
     const hg::data::Batch batch = batches_.next();
     const hg::Tensor loss =
@@ -77,10 +78,11 @@ Trainer::Step Trainer::step() {
     result.characters += batch.second.numel();
   }
   scaler_.unscale_(optimizer_);
-  hg::nn::utils::clip_grad_norm_(model_.module.parameters(), options_.clip);
+  const hg::Tensor grad_norm =
+      hg::nn::utils::clip_grad_norm_(model_.module.parameters(), options_.clip);
   scaler_.step(optimizer_);
   scaler_.update();
-  optimizer_.zero_grad();
+  if (options_.traces) result.grad_norm = grad_norm.item();
   schedule_.step();
   ++steps_;
   return result;

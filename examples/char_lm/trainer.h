@@ -20,7 +20,8 @@ class Trainer {
   Trainer(const Model& model, const Corpus& corpus, const Options& options);
 
   struct Step {
-    double loss = 0;  ///< mean over the characters
+    double loss = 0;       ///< mean over the characters
+    double grad_norm = 0;  ///< before clipping
     std::int64_t characters = 0;
   };
   /// Runs one update of the weights.
@@ -30,6 +31,9 @@ class Trainer {
 
   std::int64_t steps() const { return steps_; }
   double lr() const { return schedule_.get_last_lr()[0]; }
+  halfgrad::optim::Optimizer& optimizer() { return optimizer_; }
+  /// The options that determine the bits of a training, as text.
+  const std::string& description() const { return settings_; }
   const halfgrad::amp::GradScaler& scaler() const { return scaler_; }
 
  private:

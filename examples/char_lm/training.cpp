@@ -1,5 +1,6 @@
 #include "training.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/core.h>
@@ -31,8 +32,13 @@ double validate(const Model& model, const Corpus& corpus, const Options& options
 }  // namespace
 
 Validation train(const Model& model, const Corpus& corpus, const Options& options,
-                 programs::Saves& saves) {
+                 programs::Saves& saves, hg::RunReport* page) {
   Trainer trainer(model, corpus, options);
+  const hg::RunScope run(page, {.name = options.precision,
+                                .task = "char_lm: " + options.model,
+                                .model = hg::amp::NamedModel(model.module),
+                                .scaler = &trainer.scaler(),
+                                .every = std::max<std::int64_t>(1, options.last_step() / 24)});
   const programs::Table table({{.header = "step", .width = 6},
                                {.header = "loss", .width = 8},
                                {.header = "validation"},
@@ -41,6 +47,9 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
                                {.header = "skipped", .rank = 3},
                                {.header = "tokens/s", .rank = 4}});
   table.print_header();
+  hg::report::TracedRun traced(options.traces.get(), options.model + "-" + options.precision,
+                               hg::amp::NamedModel(model.module), trainer.optimizer(),
+                               trainer.description(), trainer.steps());
   double loss_sum = 0, seconds = 0;
   std::int64_t count = 0, tokens = 0;  // since the last printed row
   Validation last{};
@@ -49,10 +58,20 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
   };
   while (trainer.steps() < options.last_step()) {
     const auto start = std::chrono::steady_clock::now();
+    const double lr = trainer.lr();
     const Trainer::Step step = trainer.step();
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (options.traces) {
+      const hg::amp::GradScaler& scaler = trainer.scaler();
+      traced.end_step({.loss = step.loss,
+                       .scale = scaler.get_scale(),
+                       .skipped = scaler.counts().skipped_steps,
+                       .grad_norm = step.grad_norm,
+                       .lr = lr});
+    }
     loss_sum += step.loss;
     tokens += step.characters;
+    if (page != nullptr) page->step(step.loss);
     ++count;
 
     const bool is_last = trainer.steps() == options.last_step();
@@ -64,6 +83,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
     if (!is_last && trainer.steps() % options.validate_every != 0) continue;
     last = {validate(model, corpus, options), trainer.scaler().get_scale(),
             trainer.scaler().counts().skipped_steps, trainer.steps()};
+    if (page != nullptr && is_last) page->result("validation loss (nats)", last.loss);
     save();
     table.print_row(
         {std::to_string(trainer.steps()),

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "trainer.h"
 
 /// Result of one step.
 struct StepFigures {
   double loss, score, seconds;
+  std::optional<double> grad_norm = {};  ///< before clipping, if the host has read it
 };
 
 /// Callbacks for every step of a run.

@@ -84,6 +84,15 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--json", options.json, "Also write the results to this file")
       ->check(checks::writable)
       ->option_text("FILE");
+  std::filesystem::path trace, tensorboard;
+  app.add_option("--trace", trace, "Also write a timeline for ui.perfetto.dev to this file")
+      ->check(checks::writable)
+      ->option_text("FILE");
+  app.add_option("--tensorboard", tensorboard, "Also write event files for TensorBoard here")
+      ->option_text("DIR");
+  app.add_option("--report", options.report, "Also write a page with charts to this file")
+      ->check(checks::writable)
+      ->option_text("FILE.html");
 
   const std::string digits = "Digits task";
   app.add_option("--data", options.data,
@@ -140,12 +149,17 @@ Options parse_options(int argc, char** argv) {
     options.device = choose_device(device);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
+    if (options.graph && !trace.empty())
+      throw CLI::ValidationError(
+          "--trace: expected steps whose ops can be timed, got --graph, which replays them as one");
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
       throw CLI::ValidationError(
           "--save and --resume: choose --task digits, one --precision and one seed");
   });
   for (const Precision& known : kPrecisions)
     if (precision == known.name || precision == "all") options.precisions.push_back(known);
+  if (!trace.empty() || !tensorboard.empty())
+    options.traces = std::make_shared<hg::report::TraceFiles>(trace, tensorboard);
   hg::set_num_threads(threads);
   return options;
 }

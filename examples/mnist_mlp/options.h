@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/device.h>
+#include <halfgrad/report/trace/traced_run.h>
 
 #include "precision.h"
 
@@ -28,8 +30,10 @@ struct Options {
   bool graph = false;  ///< replays a captured step, in the digits task
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::filesystem::path json;        ///< empty: none
-  std::vector<std::string> command;  ///< the program's name and its arguments
+  std::filesystem::path json;                            ///< empty: none
+  std::filesystem::path report;                          ///< empty: none
+  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::vector<std::string> command;                      ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }
   bool runs(const std::string& name) const { return task == name || task == "all"; }

@@ -33,11 +33,13 @@ class PlainEpochs : public Epochs {
  private:
   StepFigures train(const hg::Tensor& x, const hg::Tensor& y) {
     const auto start = std::chrono::steady_clock::now();
-    const auto [output, loss] = trainer_.step(x, y);
+    const auto [output, loss, grad_norm] = trainer_.step(x, y);
     const double loss_value = loss.item();  // waits for the device
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     const hg::NoGradGuard no_grad;
-    return {loss_value, task_.score(output, y).item(), elapsed.count()};
+    const double score = task_.score(output, y).item();
+    if (task_.traces == nullptr) return {loss_value, score, elapsed.count()};
+    return {loss_value, score, elapsed.count(), grad_norm.item()};
   }
 
   const Task& task_;

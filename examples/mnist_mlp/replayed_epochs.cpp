@@ -79,7 +79,7 @@ class ReplayedEpochs : public Epochs {
     const hg::Tensor positions = step_ * task_.batch + in_batch_.slice(0, 0, batch);
     const hg::Tensor samples = hg::index_select(order_, 0, positions);
     const hg::Tensor y = hg::index_select(y_, 0, samples);
-    const auto [output, loss] = trainer_.step(hg::index_select(x_, 0, samples), y);
+    const auto [output, loss, grad_norm] = trainer_.step(hg::index_select(x_, 0, samples), y);
     const hg::NoGradGuard no_grad;
     store(losses_, loss);
     store(scores_, task_.score(output, y));

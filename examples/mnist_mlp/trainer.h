@@ -17,14 +17,18 @@ class Trainer {
   Trainer(const Task& task, const Precision& precision);
 
   struct Step {
-    halfgrad::Tensor output, loss;
+    halfgrad::Tensor output, loss, grad_norm;  ///< grad_norm: before clipping; step() only
   };
   /// Runs a whole step on a batch that is on the task's device; the host reads no result.
   Step step(const halfgrad::Tensor& x, const halfgrad::Tensor& y);
   Step forward(const halfgrad::Tensor& x, const halfgrad::Tensor& y) const;
 
+  const halfgrad::nn::Sequential& model() const { return model_; }
+  halfgrad::optim::Optimizer& optimizer() const { return *optimizer_; }
   double scale() const { return scaler_.get_scale(); }
   std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
+  const halfgrad::nn::Sequential& model() const { return model_; }
+  const halfgrad::amp::GradScaler& scaler() const { return scaler_; }
   /// Write and read the state of weights, optimizer, scaler and random generator, but not the
   /// position in the data.
   void write(halfgrad::io::Checkpoint& checkpoint) const;

@@ -43,6 +43,12 @@ std::int64_t resume(const Task& task, const std::string& settings, std::int64_t 
       "--resume: expected a checkpoint of fewer than {} steps, got one of {}", all_steps, steps));
 }
 
+/// The name of a training in traces and in TensorBoard.
+std::string run_name(const Precision& precision, std::uint64_t seed) {
+  const std::string name(precision.name);
+  return seed == 0 ? name : fmt::format("{}-seed-{}", name, seed);
+}
+
 void save(const std::filesystem::path& file, const std::string& settings, const Trainer& trainer,
           std::int64_t steps) {
   hg::io::Checkpoint checkpoint;
@@ -50,6 +56,19 @@ void save(const std::filesystem::path& file, const std::string& settings, const 
   trainer.write(checkpoint);
   checkpoint.write("steps", steps);
   hg::io::save_checkpoint(file, checkpoint);
+}
+
+/// A replayed step is not observed: its graph would copy gradients to the host.
+hg::RunOptions reported_run(const Task& task, const Precision& precision, std::uint64_t seed,
+                            const Trainer& trainer, std::int64_t steps) {
+  constexpr std::int64_t kObserved = 24;  // steps
+  return {.name = seed == 0 ? std::string(precision.name)
+                            : fmt::format("{}, seed {}", precision.name, seed),
+          .task = task.title,
+          .score = task.score_name,
+          .model = hg::amp::NamedModel(trainer.model()),
+          .scaler = &trainer.scaler(),
+          .every = task.graph ? 0 : std::max<std::int64_t>(1, steps / kObserved)};
 }
 
 }  // namespace
@@ -68,10 +87,14 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   const std::int64_t end = resumed + std::min(task.steps, all_steps - resumed);
   Progress progress(std::string(precision.name), task.score_text, task.epochs - resumed / per_epoch,
                     end - resumed);
+  const hg::RunScope run(task.page, reported_run(task, precision, seed, trainer, end - resumed));
   TrainingReport report;
   report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
   report.seed = seed;
+  hg::report::TracedRun traced(task.traces, run_name(precision, seed),
+                               hg::amp::NamedModel(trainer.model()), trainer.optimizer(), options,
+                               resumed);
   programs::RunningMedian seconds;
   std::vector<hg::Tensor> weights_before;
   std::int64_t at = resumed;
@@ -86,12 +109,19 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       weights_before = trainer.weights();
     };
     const auto after = [&](const StepFigures& figures) {
+      if (task.page != nullptr) task.page->step(figures.loss, figures.score / task.score_unit);
       seconds.add(figures.seconds);
       const auto count = static_cast<double>(++epoch.steps);
       epoch.loss += (figures.loss - epoch.loss) / count;
       epoch.score += (figures.score - epoch.score) / count;
       if (precision.scales_loss) epoch.scale = trainer.scale();
       epoch.skipped = trainer.skipped();
+      traced.end_step({.loss = figures.loss,
+                       .score = figures.score,
+                       .scale = epoch.scale,
+                       .skipped = epoch.skipped,
+                       .grad_norm = figures.grad_norm,
+                       .lr = task.lr});
       progress.show(std::ssize(report.epochs), seconds.count(), epoch);
     };
     at += epochs->run(steps, {before, after});
@@ -114,5 +144,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   const hg::Tensor test_x = task.test.first.to(task.device),
                    test_y = task.test.second.to(task.device);
   report.test_score = task.score(trainer.forward(test_x, test_y).output, test_y).item();
+  if (task.page != nullptr) {
+    task.page->result("test " + task.score_name, report.test_score / task.score_unit);
+  }
   return report;
 }
