@@ -65,7 +65,7 @@ void bind_trace(nb::module_& tracing) {
              std::int64_t max_calls) {
             new (self) TraceWriter(file, named(model), {.max_calls = max_calls});
           },
-          "file"_a, "model"_a.none() = nb::none(), "max_calls"_a)
+          "file"_a, "model"_a.none() = nb::none(), "max_calls"_a = report::TraceOptions().max_calls)
       .def("observe", &Scope::of<Observing, std::shared_ptr<TraceWriter>>,
            "Notifies the trace of this thread's ops until the result's end().")
       .def(
