@@ -70,6 +70,7 @@ Tensor GradScaler::scale(const Tensor& outputs) {
     fail("scale", "expected a tensor, got an undefined one");
   }
   if (!state_.initialized()) initialize(outputs.device());
+  if (log_.enabled() && outputs.numel() == 1) log_.add_loss(outputs.array());
   const Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
   if (scaled.requires_grad()) {
     const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
@@ -249,6 +250,11 @@ void GradScaler::update(const Tensor& new_scale) {
   }
   if (new_scale.device().is_cpu()) check_scale(new_scale.item(), options_, "update");
   end_iteration([&] { state_.reset_scale(new_scale.array()); });
+}
+
+void GradScaler::abandon() {
+  opt_states_.clear();
+  if (log_.enabled()) log_.drop_losses();
 }
 
 LossScale GradScaler::loss_scale() const { return state_.initialized() ? state_.read() : first_; }

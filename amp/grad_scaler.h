@@ -34,6 +34,7 @@ class StepOutcome {
   std::optional<Tensor> loss_;
 };
 
+/// Numbers of events since the scaler was made. load_records() continues those of a checkpoint.
 struct GradScalerCounts {
   std::int64_t steps = 0;  ///< executed
   std::int64_t skipped_steps = 0;
@@ -107,7 +108,7 @@ class GradScaler {
 
   /// Ends an iteration that an exception broke off: forgets what it found, keeps the scale. The
   /// caller has to drop its gradients.
-  void abandon() { opt_states_.clear(); }
+  void abandon();
 
   /// The scale; 1 if disabled. Waits for the device, as do counts(), reports(),
   /// get_growth_tracker() and state_dict().
@@ -137,7 +138,8 @@ class GradScaler {
   /// "log". Call it after update(); empty before the first scale().
   std::map<std::string, Array> records() const;
   /// Continues counting and logging from these. Throws std::invalid_argument for anything that
-  /// records() of a scaler with these options does not return; then nothing has changed.
+  /// records() of a scaler with these options does not return; then nothing has changed. A log of
+  /// an older release, without losses, is accepted.
   void load_records(const std::map<std::string, Array>& records);
 
   /// For wrappers that choose the scale of a loss, as AsyncGradScaler does: losses are multiplied

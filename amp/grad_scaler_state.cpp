@@ -100,7 +100,12 @@ std::map<std::string, Array> GradScaler::records() const {
   return records;
 }
 
-void GradScaler::load_records(const std::map<std::string, Array>& records) {
+void GradScaler::load_records(const std::map<std::string, Array>& saved) {
+  std::map<std::string, Array> records = saved;
+  const auto log = records.find("log");
+  if (log != records.end() && detail::StepLog::is_without_losses(log->second, options_.history)) {
+    log->second = detail::StepLog::with_losses(log->second);
+  }
   for (const auto& [name, array] : records) {
     const bool is_log = name == "log" && options_.history > 0;
     const Shape sizes =

@@ -35,6 +35,7 @@ struct ComputeRule final : CastRule {
 
 namespace amp {
 
+/// The dtypes of a module: its parameters, its computation and its output.
 struct ModulePolicy {
   DType param = kFloat;
   DType compute = kHalf;

@@ -30,6 +30,7 @@ enum class ScaleEvent : std::uint8_t {
 /// "none", "growth", ...
 std::string_view name(ScaleEvent event);
 
+/// The state after an iteration, and what happened to the scale in it.
 struct ScaleUpdate {
   LossScale state;
   ScaleEvent event;

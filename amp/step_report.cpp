@@ -3,10 +3,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <type_traits>
 #include <utility>
+
+#include <halfgrad/amp/inspector/parameter_names.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -26,12 +29,16 @@ void for_each_field(const StepReport& report, const F& f) {
   f("first_bad_parameter", report.first_bad_parameter);
   f("grad_norm", report.grad_norm);
   f("clip_factor", report.clip_factor);
+  f("loss", report.loss);
+  f("nonfinite_parameters", report.nonfinite_parameters);
 }
 
 template <class T>
 void write_value(std::ostream& out, const T& value) {
   if constexpr (std::is_same_v<T, ScaleEvent>) {
     out << name(value);
+  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    if (value) out << *value;
   } else {
     out << value;
   }
@@ -43,6 +50,8 @@ void write_json_value(std::ostream& out, const T& value) {
     out << '"' << name(value) << '"';
   } else if constexpr (std::is_same_v<T, bool>) {
     out << (value ? "true" : "false");
+  } else if constexpr (std::is_same_v<T, std::optional<double>>) {
+    write_json_value(out, value.value_or(std::numeric_limits<double>::quiet_NaN()));
   } else if (std::isfinite(static_cast<double>(value))) {
     out << value;
   } else {
@@ -50,14 +59,17 @@ void write_json_value(std::ostream& out, const T& value) {
   }
 }
 
-std::string fate(const StepReport& report) {
+std::string fate(const StepReport& report, const ParameterNames& names) {
   if (report.optimizer < 0) return "no gradients were checked";
   std::ostringstream text;
   text << (report.applied() ? "applied" : report.skipped() ? "skipped" : "checked, not stepped");
   if (report.optimizer > 0) text << " for optimizer " << report.optimizer;
+  if (report.loss) text << ", loss " << *report.loss;
   if (report.nonfinite > 0) {
-    text << ", " << report.nonfinite << (report.nonfinite == 1 ? " element" : " elements")
-         << " inf or NaN, the first in parameter " << report.first_bad_parameter;
+    text << ", " << report.nonfinite << (report.nonfinite == 1 ? " element" : " elements");
+    if (report.nonfinite_parameters > 1)
+      text << " of " << report.nonfinite_parameters << " parameters";
+    text << " inf or NaN, the first in " << names.first_bad(report);
   } else if (report.found_inf) {
     text << ", unscaling would overflow";
   } else {
@@ -99,8 +111,10 @@ std::string effect(const StepReport& report) {
 
 }  // namespace
 
-std::string explain(const StepReport& report) {
-  return "step " + std::to_string(report.step) + ": " + fate(report) + "; " + effect(report);
+std::string explain(const StepReport& report) { return explain(report, ParameterNames()); }
+
+std::string explain(const StepReport& report, const ParameterNames& names) {
+  return "step " + std::to_string(report.step) + ": " + fate(report, names) + "; " + effect(report);
 }
 
 void write_csv(std::ostream& out, std::span<const StepReport> reports) {

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 
 #include <halfgrad/amp/scale_update.h>
 
 namespace halfgrad::amp {
+
+class ParameterNames;
 
 /// One optimizer in one iteration, from its check to update(). GradScaler::reports() copies the
 /// reports from the device. The fields that next() needs are exact: applied to a log, next()
@@ -26,6 +29,10 @@ struct StepReport {
   std::int64_t first_bad_parameter = -1;  ///< counted through the optimizer's groups; -1: none
   double grad_norm = 0;    ///< 2-norm of the gradients, unscaled, when they were checked
   double clip_factor = 1;  ///< norm at step() / norm at unscale_(): below 1 after clipping
+  /// The sum of the losses of one element that scale() got in the iteration, before the scale: the
+  /// loss of the batch if micro-batches divide theirs. Empty if there was none.
+  std::optional<double> loss = {};
+  std::int64_t nonfinite_parameters = 0;  ///< number of parameters with such elements
 
   bool applied() const { return stepped && !found_inf; }
   bool skipped() const { return stepped && found_inf; }
@@ -34,8 +41,11 @@ struct StepReport {
 /// One sentence: "step 7: skipped, 3 elements inf or NaN, the first in parameter 2; the scale backs
 /// off from 65536 to 32768".
 std::string explain(const StepReport& report);
+/// The same sentence with names: "the first in encoder.2.weight".
+std::string explain(const StepReport& report, const ParameterNames& names);
 
-/// Writes a line of names, then a line for each report. Every value reads back exactly.
+/// Writes a line of names, then a line for each report. Every value reads back exactly; a loss that
+/// is not there is an empty cell.
 void write_csv(std::ostream& out, std::span<const StepReport> reports);
 
 /// Writes an array of objects with the same names; values that are not finite become null.

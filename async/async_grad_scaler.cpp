@@ -4,9 +4,19 @@
 
 #include <halfgrad/core/fail.h>
 namespace halfgrad::amp {
+namespace {
+
+GradScalerOptions without_history(GradScalerOptions options) {
+  options.history = 0;
+  return options;
+}
+
+}  // namespace
+
 AsyncGradScaler::AsyncGradScaler(optim::AsyncOptimizer& optimizer, const GradScalerOptions& options)
-    : optimizer_(optimizer), options_(options), main_(options), losses_(options) {
+    : optimizer_(optimizer), options_(options), main_(options), losses_(without_history(options)) {
   main_.scale(Tensor(Array::full({}, 1, kFloat)));  // makes its state, on the CPU
+  main_.abandon();                                  // a loss of 1 was not the user's
   scale_ = next_scale_ = main_.get_scale();
   publish_factors();
 }

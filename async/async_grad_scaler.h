@@ -88,8 +88,8 @@ class AsyncGradScaler {
   /// All functions below wait until the update thread has finished its jobs.
   std::int32_t get_growth_tracker() const;
   GradScalerCounts counts() const;
-  /// GradScaler's. `next_scale` is the scale that the update made: if asynchronous, that of the
-  /// loss after the next update().
+  /// GradScaler's, without losses. `next_scale` is the scale that the update made: if asynchronous,
+  /// that of the loss after the next update().
   std::vector<StepReport> reports() const;
   /// GradScaler's, and "_next_scale", the scale of the loss after the next update(). A loaded state
   /// without it, such as PyTorch's, takes "scale" for it. Call it after update().

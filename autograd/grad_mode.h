@@ -29,6 +29,7 @@ class ModesScope {
 
 }  // namespace detail
 
+/// Whether ops of this thread are recorded in the graph: libtorch's name.
 struct GradMode {
   static bool is_enabled() { return detail::modes.grad; }
 };

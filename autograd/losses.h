@@ -5,9 +5,9 @@
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/core/warning.h>
 
-/// Losses: ops that compare an output with a target, each in ops/<name>.cpp. Losses with a CallSite
-/// broadcast input and target, and warn if their shapes differ, once per calling line of code, as
-/// PyTorch does in Python.
+/// Losses: ops that compare an output with a target, each in `ops/<name>.cpp`. Losses with a
+/// CallSite broadcast input and target, and warn if their shapes differ, once per calling line of
+/// code, as PyTorch does in Python.
 namespace halfgrad {
 
 enum class Reduction : std::uint8_t { none, mean, sum };

@@ -16,9 +16,9 @@
 #include <halfgrad/autograd/unary_ops.h>
 
 /// All ops, by kind, with those of comparisons.h, losses.h, reductions.h, sorting.h and
-/// unary_ops.h. Each is defined in ops/<name>.cpp, or in a file with related ops, with its formula,
-/// gradient and precision. Names, argument order and semantics are libtorch's. Operands broadcast
-/// and promote as in PyTorch. Every dim may be negative (counted from the end).
+/// unary_ops.h. Each is defined in `ops/<name>.cpp`, or in a file with related ops, with its
+/// formula, gradient and precision. Names, argument order and semantics are libtorch's. Operands
+/// broadcast and promote as in PyTorch. Every dim may be negative (counted from the end).
 namespace halfgrad {
 
 // --- Arithmetic (sub in ops/add.cpp, minimum in maximum.cpp) ---

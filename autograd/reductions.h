@@ -7,7 +7,7 @@
 
 #include <halfgrad/autograd/tensor.h>
 
-/// Reductions, each in ops/<name>.cpp; var and std are in variance.cpp, amax in max.cpp. Without
+/// Reductions, each in `ops/<name>.cpp`; var and std are in variance.cpp, amax in max.cpp. Without
 /// dims they reduce all dimensions.
 namespace halfgrad {
 

@@ -8,7 +8,7 @@
 #include <halfgrad/autograd/tensor.h>
 
 /// Sorting, running sums and random draws. topk and argsort are in ops/sort.cpp, the others in
-/// ops/<name>.cpp.
+/// `ops/<name>.cpp`.
 namespace halfgrad {
 
 /// Returns sorted values and their indices (int64). NaN is above infinity, 0 equals -0, and equal

@@ -1,15 +1,22 @@
 // Runs the training loops of mixed precision in amp_loops/, one page each. See --help.
+#include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
+#include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/table.h>
 #include <halfgrad/programs/terminal.h>
 
 #include "amp_loops/loops.h"
 
 namespace {
+
+constexpr std::int64_t kObserved = 8;  // steps of a loop whose gradients a report keeps
 
 void run(const Loop& loop, std::int64_t steps) {
   programs::print_wrapped(fmt::format("{}: {}\n", loop.name, loop.shows), 2);
@@ -22,6 +29,10 @@ void run(const Loop& loop, std::int64_t steps) {
   }
   const programs::Table table(columns);
   table.print_header();
+  const halfgrad::RunScope scope(
+      page, {.name = std::string(loop.name),
+             .score = std::string(loop.heading),
+             .every = std::max<std::int64_t>(2, steps / kObserved)});
   const Trace trace = loop.run(steps);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Step& step = trace[i];
@@ -48,11 +59,29 @@ int main(int argc, char** argv) {
       ->transform(programs::one_of(names))
       ->option_text("NAME");
   app.add_option("--steps", steps, "Number of steps")->check(CLI::Range(1, 100000));
+  std::filesystem::path file;
+  app.add_option("--report", file, "Also write a page with charts to this file")
+      ->check(checks::writable)
+      ->option_text("FILE.html");
   app.parse_or_exit(argc, argv);
   return programs::run("amp_loops", [&] {
+    std::optional<halfgrad::RunReport> report;
+    if (!file.empty()) {
+      programs::remember_interrupts();
+      report.emplace(file);
+      report->describe("amp_loops: training loops of mixed precision",
+                       programs::command_again({argv, argv + argc}, {}, {}));
+      page = &*report;
+    }
     for (const Loop& loop : kLoops) {
+      if (programs::is_interrupted()) break;
       if (name.empty() || name == loop.name) run(loop, steps);
     }
-    return 0;
+    if (report) {
+      if (programs::is_interrupted()) report->set_interrupted();
+      report->finish();
+      fmt::print("\nReport: {}\n", file.string());
+    }
+    return programs::interrupted_status();
   });
 }

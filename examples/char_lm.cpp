@@ -1,5 +1,7 @@
 // Trains a language model of characters in fp32, fp16 with a GradScaler, or bf16: nanoGPT's
 // training loop for a multilayer perceptron or a small transformer. See --help.
+#include <optional>
+
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
@@ -60,8 +62,19 @@ int run(const Options& options) {
       options.model, options.precision, options.device.str(), weights, corpus.alphabet.size(),
       corpus.train.size(), corpus.validation.size()));
   programs::Saves saves("char_lm", options.save);
-  const Validation result = train(model, corpus, options, saves);
+  std::optional<halfgrad::RunReport> page;
+  if (!options.report.empty()) {
+    page.emplace(options.report);
+    page->describe("char_lm: a language model of characters",
+                   programs::command_again(options.command, {}, {}));
+  }
+  const Validation result = train(model, corpus, options, saves, page ? &*page : nullptr);
   if (options.traces) options.traces->finish();
+  if (page) {
+    if (programs::is_interrupted()) page->set_interrupted();
+    page->finish();
+    fmt::print("\nReport: {}\n", page->file().string());
+  }
   const int status = saves.conclude();
   if (programs::is_interrupted()) {
     explain_interrupt(options, saves, result.steps);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -13,11 +14,14 @@
 #include <fmt/format.h>
 #include <halfgrad/amp/loss_scalers/loss_scalers.h>
 #include <halfgrad/amp/loss_scalers/replay.h>
+#include <halfgrad/amp/scale_update.h>
 #include <halfgrad/programs/command_line.h>
+#include <halfgrad/programs/interrupt.h>
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/programs/suggestion.h>
 #include <halfgrad/programs/table.h>
 #include <halfgrad/programs/terminal.h>
+#include <halfgrad/report/run_report.h>
 namespace hg = halfgrad;
 
 namespace {
@@ -123,6 +127,31 @@ void print_replay(const Trace& trace) {
         rows);
 }
 
+/// Writes a page with the scale of each system over the steps of the trace.
+void write_report(const std::filesystem::path& file, const std::string& command,
+                  const std::string& name, const Trace& trace) {
+  hg::RunReport page(file);
+  page.describe("loss_scalers: one trace of overflows, the scalers of the field", command);
+  for (const hg::amp::LossScaler& scaler : hg::amp::loss_scalers()) {
+    page.begin_run({.name = std::string(scaler.name),
+                    .task = "Trace " + name,
+                    .every = 0,
+                    .is_training = false});
+    hg::amp::LossScale state = hg::amp::initial_scale(scaler.options);
+    for (const double limit : trace) {
+      const bool overflows = !(state.scale <= limit);
+      const hg::amp::LossScale next = hg::amp::next(state, overflows, scaler.options).state;
+      page.step({.scale = state.scale, .next_scale = next.scale, .skipped = overflows});
+      state = next;
+    }
+    const hg::amp::ReplayResult result = hg::amp::replay(scaler.options, trace);
+    page.result("steps wasted", static_cast<double>(result.wasted));
+    page.result("steps below the useful scale", static_cast<double>(result.below));
+  }
+  page.finish();
+  fmt::print("\nReport: {}\n", file.string());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -140,6 +169,10 @@ int main(int argc, char** argv) {
       ->option_text("N [all]");
   bool constants = false;
   app.add_flag("--constants", constants, "Print the constants of each loss scaler instead");
+  std::filesystem::path report;
+  app.add_option("--report", report, "Also write a page with the scales over time to this file")
+      ->check(checks::writable)
+      ->option_text("FILE.html");
   app.parse_or_exit(argc, argv);
   return programs::run("loss_scalers", [&] {
     const auto synthetic = kSynthetic.find(name);
@@ -149,6 +182,9 @@ int main(int argc, char** argv) {
       Trace trace = synthetic != kSynthetic.end() ? synthetic->second() : read_trace(name);
       trace.resize(std::min(trace.size(), steps));
       print_replay(trace);
+      if (!report.empty()) {
+        write_report(report, programs::command_again({argv, argv + argc}, {}, {}), name, trace);
+      }
     }
     return 0;
   });

@@ -88,11 +88,18 @@ int run(const Options& options) {
   programs::remember_interrupts();
   fmt::print("Device: {}, {} threads.\n", options.device.str(), halfgrad::get_num_threads());
   ordered_json results{{"device", options.device.str()}, {"threads", halfgrad::get_num_threads()}};
+  std::optional<halfgrad::RunReport> page;
+  if (!options.report.empty()) {
+    page.emplace(options.report);
+    page->describe("mnist_mlp: one network in several precisions",
+                   programs::command_again(options.command, {}, {}));
+  }
+  halfgrad::RunReport* const record = page ? &*page : nullptr;
   std::vector<TrainingReport> digits;
-  if (options.runs("digits")) results["digits"] = to_json(digits = run_digits(options));
+  if (options.runs("digits")) results["digits"] = to_json(digits = run_digits(options, record));
   if (options.runs("underflow") && !programs::is_interrupted()) {
     if (options.task == "all") fmt::print("\n\n");
-    results["underflow"] = to_json(run_underflow(options));
+    results["underflow"] = to_json(run_underflow(options, record));
   }
   results["interrupted"] = programs::is_interrupted();
   int status = digits.empty() ? 0 : digits.back().saves.conclude();
@@ -104,6 +111,11 @@ int run(const Options& options) {
   if (!options.json.empty()) {
     const std::string text = results.dump(2) + "\n";
     halfgrad::files::replace_file(options.json, std::as_bytes(std::span(text)));
+  }
+  if (page) {
+    if (programs::is_interrupted()) page->set_interrupted();
+    page->finish();
+    fmt::print("\nReport: {}\n", page->file().string());
   }
   return status;
 }

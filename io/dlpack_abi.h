@@ -6,12 +6,14 @@
 /// without copying. Their layout equals that of dlpack.h, so pointers may be cast between the two.
 namespace halfgrad::io::dlpack {
 
+/// The version of DLPack that an exporter follows.
 struct Version {
   std::uint32_t major, minor;
 };
 
 enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3 };
 
+/// A device: a DeviceType and an index.
 struct Device {
   std::int32_t type, id;
 };
@@ -19,11 +21,13 @@ struct Device {
 enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
 inline constexpr std::uint8_t kLastTypeCode = 17;  // the last code of version 1.1: float4
 
+/// A dtype: a TypeCode, the bits of an element, and 1 lane, or more for vector types.
 struct DataType {
   std::uint8_t code, bits;
   std::uint16_t lanes;
 };
 
+/// A strided array in memory that somebody else owns. sizes[i] is called shape[i].
 struct Tensor {
   void* data;
   Device device;

@@ -13,6 +13,7 @@ namespace halfgrad::io {
 
 using Metadata = std::map<std::string, std::string>;
 
+/// A file's tensors by name, and its metadata.
 struct Safetensors {
   TensorMap tensors;  ///< on the CPU
   Metadata metadata;

@@ -18,30 +18,35 @@ class Identity : public Callable<Identity> {
   Tensor forward(const Tensor& input) const { return input; }
 };
 
+/// `max(x, 0)` of each element.
 class ReLU : public Callable<ReLU> {
  public:
   ReLU() : Callable("ReLU") {}
   Tensor forward(const Tensor& input) const { return relu(input); }
 };
 
+/// `1 / (1 + exp(-x))` of each element.
 class Sigmoid : public Callable<Sigmoid> {
  public:
   Sigmoid() : Callable("Sigmoid") {}
   Tensor forward(const Tensor& input) const { return sigmoid(input); }
 };
 
+/// `tanh(x)` of each element.
 class Tanh : public Callable<Tanh> {
  public:
   Tanh() : Callable("Tanh") {}
   Tensor forward(const Tensor& input) const { return tanh(input); }
 };
 
+/// `x * sigmoid(x)` of each element.
 class SiLU : public Callable<SiLU> {
  public:
   SiLU() : Callable("SiLU") {}
   Tensor forward(const Tensor& input) const { return silu(input); }
 };
 
+/// x, or `negative_slope * x` where x is negative.
 class LeakyReLU : public Callable<LeakyReLU> {
  public:
   explicit LeakyReLU(double negative_slope = 0.01)
@@ -53,6 +58,7 @@ class LeakyReLU : public Callable<LeakyReLU> {
   double negative_slope_;
 };
 
+/// x, or `alpha * (exp(x) - 1)` where x is negative.
 class ELU : public Callable<ELU> {
  public:
   explicit ELU(double alpha = 1.0)
@@ -63,6 +69,7 @@ class ELU : public Callable<ELU> {
   double alpha_;
 };
 
+/// `x * Phi(x)`, where Phi is the distribution function of the standard normal distribution.
 class GELU : public Callable<GELU> {
  public:
   /// `approximate` is "none" (exact) or "tanh".
@@ -75,6 +82,7 @@ class GELU : public Callable<GELU> {
   std::string approximate_;
 };
 
+/// `log(1 + exp(beta * x)) / beta`, or x where `beta * x` is above `threshold`.
 class Softplus : public Callable<Softplus> {
  public:
   explicit Softplus(double beta = 1.0, double threshold = std::numeric_limits<double>::infinity())
@@ -88,6 +96,7 @@ class Softplus : public Callable<Softplus> {
   double threshold_;
 };
 
+/// `exp(x_i) / sum_j exp(x_j)` along `dim`.
 class Softmax : public Callable<Softmax> {
  public:
   explicit Softmax(std::int64_t dim) : Callable("Softmax", detail::text("dim=", dim)), dim_(dim) {}
@@ -97,6 +106,7 @@ class Softmax : public Callable<Softmax> {
   std::int64_t dim_;
 };
 
+/// The logarithm of Softmax along `dim`, without computing Softmax, which would underflow.
 class LogSoftmax : public Callable<LogSoftmax> {
  public:
   explicit LogSoftmax(std::int64_t dim)

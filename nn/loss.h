@@ -25,6 +25,7 @@ class TargetLoss : public Callable<Derived> {
 
 }  // namespace detail
 
+/// cross_entropy() as a module: -log softmax(input)[target].
 class CrossEntropyLoss : public Callable<CrossEntropyLoss> {
  public:
   explicit CrossEntropyLoss(CrossEntropyOptions options = {})
@@ -45,6 +46,7 @@ struct NLLLossOptions {
   Reduction reduction = kMean;
 };
 
+/// nll_loss() as a module: -input[target], where input has log-probabilities.
 class NLLLoss : public Callable<NLLLoss> {
  public:
   explicit NLLLoss(NLLLossOptions options = {})
@@ -63,6 +65,7 @@ struct MSELossOptions {
   Reduction reduction = kMean;
 };
 
+/// mse_loss() as a module: (input - target)^2.
 class MSELoss : public detail::TargetLoss<MSELoss> {
  public:
   explicit MSELoss(MSELossOptions options = {}) : TargetLoss("MSELoss"), options_(options) {}
@@ -79,6 +82,7 @@ struct L1LossOptions {
   Reduction reduction = kMean;
 };
 
+/// l1_loss() as a module: |input - target|.
 class L1Loss : public detail::TargetLoss<L1Loss> {
  public:
   explicit L1Loss(L1LossOptions options = {}) : TargetLoss("L1Loss"), options_(options) {}
@@ -96,6 +100,7 @@ struct SmoothL1LossOptions {
   double beta = 1.0;
 };
 
+/// smooth_l1_loss() as a module: a parabola up to a distance of beta, and a line beyond.
 class SmoothL1Loss : public detail::TargetLoss<SmoothL1Loss> {
  public:
   explicit SmoothL1Loss(SmoothL1LossOptions options = {})
@@ -114,6 +119,7 @@ struct HuberLossOptions {
   double delta = 1.0;
 };
 
+/// huber_loss() as a module: SmoothL1Loss times delta, with delta for beta.
 class HuberLoss : public detail::TargetLoss<HuberLoss> {
  public:
   explicit HuberLoss(HuberLossOptions options = {}) : TargetLoss("HuberLoss"), options_(options) {}
@@ -131,6 +137,7 @@ struct BCELossOptions {
   Reduction reduction = kMean;
 };
 
+/// binary_cross_entropy() as a module, for probabilities.
 class BCELoss : public Callable<BCELoss> {
  public:
   explicit BCELoss(BCELossOptions options = {})
@@ -151,6 +158,7 @@ struct BCEWithLogitsLossOptions {
   Reduction reduction = kMean;
 };
 
+/// binary_cross_entropy_with_logits() as a module: the sigmoid is part of the loss.
 class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
  public:
   explicit BCEWithLogitsLoss(BCEWithLogitsLossOptions options = {})
@@ -172,6 +180,8 @@ struct KLDivLossOptions {
   bool log_target = false;
 };
 
+/// kl_div() as a module: the Kullback-Leibler divergence of input, log-probabilities, from
+/// target.
 class KLDivLoss : public detail::TargetLoss<KLDivLoss> {
  public:
   explicit KLDivLoss(KLDivLossOptions options = {}) : TargetLoss("KLDivLoss"), options_(options) {}

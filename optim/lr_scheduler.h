@@ -30,6 +30,7 @@ struct LRSchedulerState {
   std::vector<LRSchedulerState> schedulers{};  ///< parts of a SequentialLR
 };
 
+/// Base class of schedulers: sets the learning rate of every parameter group once an epoch.
 class LRScheduler {
  public:
   virtual ~LRScheduler() { on_load_.remove(); }

@@ -17,6 +17,8 @@ inline constexpr double kFalseAlarm = 1e-15;
 /// Returns the natural logarithm, at most 0.
 double log_binomial_tail(std::int64_t successes, std::int64_t n, double p);
 
+/// A fault of a random kernel, such as a wrong share of zeros, with the number of tests that
+/// found it.
 struct DistributionFinding {
   std::string fault;       ///< "wrong share", "dependent", ...
   std::string message;     ///< describes the first

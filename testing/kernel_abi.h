@@ -21,6 +21,7 @@ enum halfgrad_dtype {
   halfgrad_bool
 };
 
+/** A strided array that the kernel reads or writes. */
 struct halfgrad_tensor {
   void* data;    /* the first element, in memory of the device where the check runs */
   int32_t dtype; /* enum halfgrad_dtype */

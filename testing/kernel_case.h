@@ -51,6 +51,7 @@ struct CheckInterrupted : std::runtime_error {
   CheckInterrupted() : std::runtime_error("the check was interrupted") {}
 };
 
+/// The result of running a kernel on one case.
 struct CaseResult {
   std::optional<Fault> fault;
   std::string message;  ///< describes the fault

@@ -60,6 +60,7 @@ struct KernelCase {
 
 std::string to_string(const KernelCase& kernel_case);
 
+/// A kind of fault, the first case that showed it, and how many cases did.
 struct KernelFinding {
   Fault fault = Fault::wrong_value;
   std::string message;  ///< describes the fault in the first case
@@ -83,6 +84,8 @@ struct ImpostorCount {
   KernelCase first;  ///< the first case that accepted it
 };
 
+/// The result of check_kernel(): what was run, what was wrong, and how much of the budget was
+/// used.
 struct KernelReport {
   std::string op;
   OpParameters parameters;

@@ -24,6 +24,7 @@ double ulps_between(double actual, double expected, DType dtype);
 /// Integers are compared exactly. Throws std::invalid_argument for different shapes.
 std::vector<double> roundoffs_between(const Tensor& actual, const Tensor& expected);
 
+/// The largest error of an array, and the element that has it.
 struct WorstError {
   double roundoffs = 0;
   std::int64_t index = -1;  ///< row-major index of the element; -1 when all are equal

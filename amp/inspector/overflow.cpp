@@ -16,6 +16,20 @@ using halfgrad::detail::Replay;
 /// Restores the state that a forward pass changes: the generator, and buffers such as the running
 /// mean of batch norm.
 class ReplayedState {
+ private:
+  template <class Pass>
+  auto run(const Pass& pass) const {
+    default_generator().set_state(random_);
+    try {
+      auto result = pass();
+      restore_buffers();
+      return result;
+    } catch (...) {
+      restore_buffers();
+      throw;
+    }
+  }
+
  public:
   ReplayedState(const NamedModel& model, const std::optional<RandomKey>& random)
       : model_(model), random_(random.value_or(default_generator().get_state())) {
@@ -26,15 +40,15 @@ class ReplayedState {
   ReplayedState& operator=(const ReplayedState&) = delete;
 
   Replay run(const std::function<Tensor()>& loss, double scale) const {
-    default_generator().set_state(random_);
-    try {
-      Replay replay(model_, loss, scale);
-      restore_buffers();
-      return replay;
-    } catch (...) {
-      restore_buffers();
-      throw;
-    }
+    return run([&] { return Replay(model_, loss, scale); });
+  }
+
+  /// Returns the line of the user's code that calls the op of origin of `replay`.
+  std::string source_of(const Replay& replay, const std::function<Tensor()>& loss,
+                        const std::function<std::string()>& source) const {
+    const std::optional<std::size_t> call = replay.call_of_origin();
+    if (!call) return "";
+    return run([&] { return halfgrad::detail::SourceSearch(loss, *call, source).found(); });
   }
 
  private:
@@ -73,13 +87,17 @@ Overflow find_overflow(const NamedModel& model, const std::function<Tensor()>& l
   Overflow found = replay.origin();
   found.scale = scale;
   if (replay.is_finite()) return found;
+  found.source = state.source_of(replay, loss, options.source);
   if (!replay.loss_is_finite()) {
     found.cause = OverflowCause::forward;
     return found;
   }
   const Replay unscaled = state.run(loss, 1);
   if (scale <= 1 || !unscaled.is_finite()) {
-    if (!unscaled.is_finite()) found = unscaled.origin();
+    if (!unscaled.is_finite()) {
+      found = unscaled.origin();
+      found.source = state.source_of(unscaled, loss, options.source);
+    }
     found.scale = scale;
     found.cause = OverflowCause::backward;
     return found;
@@ -112,6 +130,10 @@ std::string explain(const Overflow& overflow) {
       break;
   }
   const char* separator = "\n  ";
+  if (!overflow.source.empty()) {
+    text << separator << "called " << (overflow.source.starts_with("in ") ? "" : "at ")
+         << overflow.source;
+  }
   for (const OperandRange& range : overflow.ranges) {
     text << separator << range.name << ": " << range.dtype << ", largest magnitude "
          << range.largest;

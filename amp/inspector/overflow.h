@@ -38,6 +38,9 @@ struct Overflow {
   std::string op = {};      ///< the op whose forward or backward made it
   std::string module = {};  ///< dotted path of the module that called the op; "" outside modules
   std::string what = {};    ///< "the result", "the gradient of encoder.2.weight (operand 1)"
+  /// The line of the user's code that called the op: "train.cpp:41 in train(int)". Without the line
+  /// if the program was compiled without -g, and "" if the function is not known either.
+  std::string source = {};
   /// For scale_too_high: the largest magnitude there, at scale 1.
   double magnitude_unscaled = 0;
   std::vector<OperandRange> ranges = {};
@@ -51,6 +54,10 @@ struct FindOverflowOptions {
   /// State of default_generator() when the step began, so that dropout drops the same elements. By
   /// default the state at the call.
   std::optional<RandomKey> random = {};
+  /// Returns the line of the user's code that runs, for Overflow::source. It is called once, while
+  /// the op in question runs. By default the innermost call outside the namespace halfgrad is
+  /// looked up by the program addr2line.
+  std::function<std::string()> source = {};
 };
 
 /// Runs the forward and backward passes of a step again, with the scale and with scale 1, and finds
@@ -64,9 +71,9 @@ struct FindOverflowOptions {
 ///   std::cout << explain(overflow);
 ///
 /// `loss` returns a tensor of one element, unscaled. It runs about ten times if the scale was too
-/// high, and twice otherwise. Gradients, buffers and default_generator() are as before afterwards;
-/// `loss` must not change other state. Throws std::invalid_argument for a loss of more elements,
-/// for one that needs no gradient, and for a scale that is not finite and positive.
+/// high, and three times otherwise. Gradients, buffers and default_generator() are as before
+/// afterwards; `loss` must not change other state. Throws std::invalid_argument for a loss of more
+/// elements, for one that needs no gradient, and for a scale that is not finite and positive.
 Overflow find_overflow(const NamedModel& model, const std::function<Tensor()>& loss,
                        const FindOverflowOptions& options = {});
 

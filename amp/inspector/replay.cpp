@@ -4,6 +4,7 @@
 #include <span>
 
 #include <halfgrad/amp/inspector/exponent_histogram.h>
+#include <halfgrad/amp/inspector/source_line.h>
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/ops.h>
@@ -48,6 +49,7 @@ Replay::Replay(const amp::NamedModel& model, const std::function<Tensor()>& loss
     : model_(model) {
   const std::vector<Tensor> parameters = trained(model);
   const EnableGradGuard enable_grad;
+  const OpObserverPause hides_the_replay;
   const OpObserverGuard guard(*this);
   const Tensor value = loss();
   if (value.numel() != 1) {
@@ -63,7 +65,7 @@ Replay::Replay(const amp::NamedModel& model, const std::function<Tensor()>& loss
 
 void Replay::ran(const OpCall& call) {
   if (call.in_backward) return;
-  Call record{call.op, model_.running_module(), {}, {}, call.result};
+  Call record{call.op, model_.running_module(), {}, {}, call.result, calls_.size()};
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
     if (!call.operands[i].defined()) continue;
     const std::string name = model_.name_of(call.inputs[i]);
@@ -112,6 +114,7 @@ void Replay::notice(const Tensor& gradient, bool comes_from_finite, const Call& 
   largest_.push_back(numbers.largest());
   if (origin_ || numbers.nonfinite() == 0 || !comes_from_finite) return;
   place_ = largest_.size() - 1;
+  origin_call_ = call.index;
   origin_ = amp::Overflow{
       .op = call.op, .module = call.module, .what = std::move(what), .ranges = ranges};
 }
@@ -156,6 +159,29 @@ amp::Overflow Replay::origin() const {
   }
   found.ranges.push_back(range_of("the result", call.result));
   return found;
+}
+
+std::optional<std::size_t> Replay::call_of_origin() const {
+  return loss_is_finite_ ? origin_call_ : forward_origin().index;
+}
+
+SourceSearch::SourceSearch(const std::function<Tensor()>& loss, std::size_t index,
+                           const std::function<std::string()>& source)
+    : index_(index), outer_(call_stack().size()), source_(source) {
+  const EnableGradGuard enable_grad;
+  const OpObserverPause hides_the_replay;
+  const OpObserverGuard guard(*this);
+  static_cast<void>(loss());
+  if (!source_) found_ = source_line(stack_, outer_);
+}
+
+void SourceSearch::ran(const OpCall& call) {
+  if (call.in_backward || calls_++ != index_) return;
+  if (source_) {
+    found_ = source_();
+  } else {
+    stack_ = call_stack();
+  }
 }
 
 }  // namespace halfgrad::detail

@@ -1,6 +1,7 @@
 #include <halfgrad/amp/log/step_log.h>
 
 #include <algorithm>
+#include <optional>
 
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/engines/reduce.h>
@@ -24,9 +25,14 @@ enum Field : std::uint8_t {
   first_bad_parameter,
   grad_norm,
   clip_factor,
+  loss,
+  losses,  // number of losses in the sum
+  nonfinite_parameters,
   kFields
 };
-enum Counter : std::uint8_t { written, iterations };  // columns of the last row
+constexpr std::int64_t kFieldsWithoutLosses = loss;
+// Columns of the last row. The losses are those of the iteration that has not ended.
+enum Counter : std::uint8_t { written, iterations, loss_sum, loss_count };
 
 struct CountNonFinite : SumReduction {
   template <class T>
@@ -70,8 +76,9 @@ struct BeginRow {
     const double* const counts = rows + capacity * kFields;
     double* const row =
         rows + (static_cast<std::int64_t>(counts[written]) + index) % capacity * kFields;
-    double bad = 0, checked = 0, at_step = 0, first_bad = -1;
+    double bad = 0, bad_parameters = 0, checked = 0, at_step = 0, first_bad = -1;
     for (std::int64_t i = 0; i < parameters; ++i) {
+      bad_parameters += bad_elements[i] != 0;
       if (bad_elements[i] != 0 && first_bad < 0) first_bad = static_cast<double>(i);
       bad += bad_elements[i];
       checked += squares[i];
@@ -88,6 +95,9 @@ struct BeginRow {
     row[first_bad_parameter] = first_bad;
     row[grad_norm] = norm;
     row[clip_factor] = compared ? math::sqrt(at_step) / norm : 1;
+    row[loss] = counts[loss_sum];
+    row[losses] = counts[loss_count];
+    row[nonfinite_parameters] = bad_parameters;
   }
 };
 
@@ -112,6 +122,19 @@ struct EndRows {
     }
     counts[written] += static_cast<double>(entries);
     counts[iterations] += 1;
+    counts[loss_sum] = 0;
+    counts[loss_count] = 0;
+  }
+};
+
+// Adds *value to the losses of the iteration, or sets them back to none if `value` is null.
+struct AddLoss {
+  double* counts;
+  const double* value;
+
+  HG_HD void operator()(std::int64_t) const {
+    counts[loss_sum] = value != nullptr ? counts[loss_sum] + *value : 0;
+    counts[loss_count] = value != nullptr ? counts[loss_count] + 1 : 0;
   }
 };
 
@@ -133,7 +156,9 @@ amp::StepReport report_of(const double* row) {
           .nonfinite = static_cast<std::int64_t>(row[nonfinite]),
           .first_bad_parameter = static_cast<std::int64_t>(row[first_bad_parameter]),
           .grad_norm = row[grad_norm],
-          .clip_factor = row[clip_factor]};
+          .clip_factor = row[clip_factor],
+          .loss = row[losses] > 0 ? std::optional(row[loss]) : std::nullopt,
+          .nonfinite_parameters = static_cast<std::int64_t>(row[nonfinite_parameters])};
 }
 
 }  // namespace
@@ -158,8 +183,29 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device) {
 
 Shape StepLog::sizes(std::int64_t capacity) { return {capacity + 1, kFields}; }
 
+bool StepLog::is_without_losses(const Array& rows, std::int64_t capacity) {
+  return rows.dtype() == kDouble && rows.sizes() == Shape{capacity + 1, kFieldsWithoutLosses};
+}
+
+Array StepLog::with_losses(const Array& rows) {
+  const Array wide = Array::full(sizes(rows.size(0) - 1), 0, kDouble, rows.device());
+  wide.slice(1, 0, kFieldsWithoutLosses).copy_(rows);
+  return wide;
+}
+
 StepLog::StepLog(std::int64_t capacity, Device device)
     : rows_(Array::full(sizes(capacity), 0, kDouble, device)) {}
+
+void StepLog::add_loss(const Array& loss) const {
+  const Array value = loss.to(kDouble).to(rows_.device());
+  const AddLoss add{rows_.select(0, rows_.size(0) - 1).data_as<double>(), value.data_as<double>()};
+  parallel_for_each("add_loss", rows_.device(), 1, add);
+}
+
+void StepLog::drop_losses() const {
+  const AddLoss none{rows_.select(0, rows_.size(0) - 1).data_as<double>(), nullptr};
+  parallel_for_each("drop_losses", rows_.device(), 1, none);
+}
 
 void StepLog::begin(const std::vector<StepEntry>& entries, const ScaleState& state) const {
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -34,10 +34,19 @@ class StepLog {
   StepLog(std::int64_t capacity, Device device);
 
   static Shape sizes(std::int64_t capacity);
+  /// True for the rows() of an older release, which had no losses.
+  static bool is_without_losses(const Array& rows, std::int64_t capacity);
+  /// Returns a copy of such rows in the present format, without losses.
+  static Array with_losses(const Array& rows);
 
   bool enabled() const { return rows_.defined(); }
   /// The whole log, for a checkpoint.
   const Array& rows() const { return rows_; }
+
+  /// Adds a loss of one element, on any device, to the sum of this iteration.
+  void add_loss(const Array& loss) const;
+  /// Forgets the losses of this iteration.
+  void drop_losses() const;
 
   /// Write the reports of an iteration: begin() before its update(), while the scale is that of the
   /// gradients, and end() after it.

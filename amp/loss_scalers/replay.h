@@ -11,6 +11,7 @@ namespace halfgrad::amp {
 /// if none does.
 using OverflowTrace = std::vector<double>;
 
+/// The result of replay().
 struct ReplayResult {
   std::size_t wasted = 0;  ///< steps that overflowed
   std::size_t below = 0;   ///< steps with a scale of at most half the useful one

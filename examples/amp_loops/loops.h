@@ -2,8 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include <halfgrad/report/run_report.h>
+
+/// So large that the first gradients overflow.
+inline constexpr double kFirstScale = 0x1p24;
 
 /// The result of one training step.
 struct Step {
@@ -12,7 +18,27 @@ struct Step {
   bool skipped = false;
   double seen = std::numeric_limits<double>::quiet_NaN();  ///< a value that the loop is about
 };
-using Trace = std::vector<Step>;
+
+/// The page that records each step, or nullptr.
+inline halfgrad::RunReport* page = nullptr;
+
+/// The steps of a training.
+class Trace : public std::vector<Step> {
+ public:
+  /// Adds a step that has ended.
+  void push_back(const Step& step) {
+    if (page != nullptr) {
+      const double first_scale = step.skipped ? kFirstScale : step.scale;
+      const bool has_loss = step.loss != 0;  // a step that threw has none
+      page->step({.loss = has_loss ? std::optional(step.loss) : std::nullopt,
+                  .score = step.seen,
+                  .scale = empty() ? first_scale : back().scale,
+                  .next_scale = step.scale,
+                  .skipped = step.skipped});
+    }
+    std::vector<Step>::push_back(step);
+  }
+};
 
 // The training loops of mixed precision, one page each.
 Trace accumulation(std::int64_t steps);

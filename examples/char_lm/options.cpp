@@ -57,6 +57,9 @@ Options parse_options(int argc, char** argv) {
       ->check(checks::writable);
   app.add_option("--resume", options.resume, "Continue from this checkpoint, bit for bit")
       ->check(CLI::ExistingFile);
+  app.add_option("--report", options.report, "Also write a page with charts to this file")
+      ->check(checks::writable)
+      ->option_text("FILE.html");
   count("--until", options.until, "Stop after this update; --resume continues up to --steps")
       ->default_str("");
   std::filesystem::path trace, tensorboard;

@@ -33,8 +33,9 @@ struct Options {
   std::int64_t samples = 300;
   std::uint64_t seed = 0;
   std::filesystem::path save, resume;                    ///< checkpoints; empty: none
-  std::int64_t until = INT64_MAX;                        ///< stops after this update
+  std::filesystem::path report;                          ///< page with charts; empty: none
   std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::int64_t until = INT64_MAX;                        ///< stops after this update
   halfgrad::Device device;
   std::vector<std::string> command;  ///< the program's name and its arguments
 

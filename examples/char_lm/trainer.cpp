@@ -62,7 +62,7 @@ Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& option
       optimizer_(parameter_groups(model.module, options.weight_decay),
                  {.lr = options.lr, .betas = {0.9, 0.99}}),
       schedule_(optimizer_, [&options](std::int64_t step) { return lr_factor(step, options); }),
-      scaler_({.enabled = options.precision == "fp16"}) {
+      scaler_({.enabled = options.precision == "fp16", .history = options.report.empty() ? 0 : 64}) {
   if (!options.resume.empty()) resume();
 }
 

@@ -1,5 +1,6 @@
 #include "training.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/core.h>
@@ -31,8 +32,13 @@ double validate(const Model& model, const Corpus& corpus, const Options& options
 }  // namespace
 
 Validation train(const Model& model, const Corpus& corpus, const Options& options,
-                 programs::Saves& saves) {
+                 programs::Saves& saves, hg::RunReport* page) {
   Trainer trainer(model, corpus, options);
+  const hg::RunScope run(page, {.name = options.precision,
+                                .task = "char_lm: " + options.model,
+                                .model = hg::amp::NamedModel(model.module),
+                                .scaler = &trainer.scaler(),
+                                .every = std::max<std::int64_t>(2, options.last_step() / 24)});
   const programs::Table table({{.header = "step", .width = 6},
                                {.header = "loss", .width = 8},
                                {.header = "validation"},
@@ -65,6 +71,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
     }
     loss_sum += step.loss;
     tokens += step.characters;
+    if (page != nullptr) page->step(step.loss);
     ++count;
 
     const bool is_last = trainer.steps() == options.last_step();
@@ -76,6 +83,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
     if (!is_last && trainer.steps() % options.validate_every != 0) continue;
     last = {validate(model, corpus, options), trainer.scaler().get_scale(),
             trainer.scaler().counts().skipped_steps, trainer.steps()};
+    if (page != nullptr && is_last) page->result("validation loss (nats)", last.loss);
     save();
     table.print_row(
         {std::to_string(trainer.steps()),

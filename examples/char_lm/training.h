@@ -5,6 +5,7 @@
 
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/programs/saves.h>
+#include <halfgrad/report/run_report.h>
 
 #include "corpus.h"
 #include "options.h"
@@ -23,9 +24,10 @@ struct Validation {
 };
 
 /// Runs nanoGPT's training loop and prints its progress; saves checkpoints to `saves`. Returns the
-/// last validation; after an interrupt it saves a checkpoint and sets only `steps`.
+/// last validation; after an interrupt it saves a checkpoint and sets only `steps`. Records each
+/// step in `page`, unless it is nullptr.
 Validation train(const Model& model, const Corpus& corpus, const Options& options,
-                 programs::Saves& saves);
+                 programs::Saves& saves, halfgrad::RunReport* page = nullptr);
 
 /// Generates text, one character at a time, each drawn from the predicted distribution.
 std::string write(const Model& model, const Corpus& corpus, const Options& options);

@@ -86,10 +86,14 @@ hg::nn::Sequential make_mlp(const std::vector<std::int64_t>& hidden) {
 
 }  // namespace
 
-std::vector<TrainingReport> run_digits(const Options& options) {
+std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* page) {
   const Digits digits = load(options.data);
   hg::data::Batch train_set = to_tensors(digits.train), test_set = to_tensors(digits.test);
   normalise(train_set, test_set);
+  std::string sizes = std::to_string(kPixels);
+  for (const std::int64_t size : options.hidden) sizes += "-" + std::to_string(size);
+  const std::string title = fmt::format("{}-10, batch {}, {} {:g}, {} epochs", sizes, options.batch,
+                                        options.optimizer, options.lr, options.epochs);
   const Task task{
       .train = hg::data::TensorDataset(train_set.first, train_set.second),
       .test = test_set,
@@ -100,6 +104,10 @@ std::vector<TrainingReport> run_digits(const Options& options) {
           [](double score) {
             return fmt::format("accuracy {:>5.2f} %", 100 * programs::printed(score));
           },
+      .title = "Digits: " + title,
+      .score_name = "accuracy (%)",
+      .score_unit = 0.01,
+      .page = page,
       .optimizer = options.optimizer,
       .lr = options.lr,
       .batch = options.batch,
@@ -112,11 +120,7 @@ std::vector<TrainingReport> run_digits(const Options& options) {
       .traces = options.traces.get(),
       .graph = options.graph,
   };
-  std::string sizes = std::to_string(kPixels);
-  for (const std::int64_t size : options.hidden) sizes += "-" + std::to_string(size);
-  programs::print_wrapped(fmt::format("{}-10, batch {}, {} {:g}, {} epochs\n\n", sizes,
-                                      options.batch, options.optimizer, options.lr,
-                                      options.epochs));
+  programs::print_wrapped(title + "\n\n");
 
   std::vector<TrainingReport> reports;
   for (const Precision& precision : options.precisions)

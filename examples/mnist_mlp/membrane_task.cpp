@@ -35,7 +35,7 @@ double mean(std::span<const double> values) {
 
 }  // namespace
 
-std::vector<UnderflowReport> run_underflow(const Options& options) {
+std::vector<UnderflowReport> run_underflow(const Options& options, hg::RunReport* page) {
   const hg::data::Batch train_set = membranes(4096, 1);
   const hg::Tensor mean_field = train_set.second.mean({0});
   std::vector<double> flushed;  // fraction of zeros in dL/dy, for each step
@@ -59,12 +59,15 @@ std::vector<UnderflowReport> run_underflow(const Options& options) {
       .score = r_squared,
       .score_text =
           [](double score) { return fmt::format("R² {:>7.3f}", programs::printed(score)); },
+      .title = "Membrane: gradients below float16's range",
+      .score_name = "R²",
+      .page = page,
       .lr = 1e-4,
       .epochs = 20,
       .steps = options.steps,
       .device = options.device,
       .name = "membrane",
-      .score_name = "r_squared",
+      .score_tag = "r_squared",
       .traces = options.traces.get()};
   programs::print_wrapped(
       fmt::format("Sag of a loaded membrane, in metres: 4096 loads to train on, 1024 to test.\n"

@@ -31,6 +31,7 @@ struct Options {
   std::uint64_t seed = 0;
   int seeds = 1;
   std::filesystem::path json;                            ///< empty: none
+  std::filesystem::path report;                          ///< empty: none
   std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
   std::vector<std::string> command;                      ///< the program's name and its arguments
 

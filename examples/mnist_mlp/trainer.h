@@ -27,6 +27,7 @@ class Trainer {
   halfgrad::optim::Optimizer& optimizer() const { return *optimizer_; }
   double scale() const { return scaler_.get_scale(); }
   std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
+  const halfgrad::amp::GradScaler& scaler() const { return scaler_; }
   /// Write and read the state of weights, optimizer, scaler and random generator, but not the
   /// position in the data.
   void write(halfgrad::io::Checkpoint& checkpoint) const;

@@ -58,6 +58,19 @@ void save(const std::filesystem::path& file, const std::string& settings, const 
   hg::io::save_checkpoint(file, checkpoint);
 }
 
+/// A replayed step is not observed: its graph would copy gradients to the host.
+hg::RunOptions reported_run(const Task& task, const Precision& precision, std::uint64_t seed,
+                            const Trainer& trainer, std::int64_t steps) {
+  constexpr std::int64_t kObserved = 24;  // steps
+  return {.name = seed == 0 ? std::string(precision.name)
+                            : fmt::format("{}, seed {}", precision.name, seed),
+          .task = task.title,
+          .score = task.score_name,
+          .model = hg::amp::NamedModel(trainer.model()),
+          .scaler = &trainer.scaler(),
+          .every = task.graph ? 0 : std::max<std::int64_t>(2, steps / kObserved)};
+}
+
 }  // namespace
 
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed) {
@@ -74,6 +87,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   const std::int64_t end = resumed + std::min(task.steps, all_steps - resumed);
   Progress progress(std::string(precision.name), task.score_text, task.epochs - resumed / per_epoch,
                     end - resumed);
+  const hg::RunScope run(task.page, reported_run(task, precision, seed, trainer, end - resumed));
   TrainingReport report;
   report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
@@ -95,6 +109,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       weights_before = trainer.weights();
     };
     const auto after = [&](const StepFigures& figures) {
+      if (task.page != nullptr) task.page->step(figures.loss, figures.score / task.score_unit);
       seconds.add(figures.seconds);
       const auto count = static_cast<double>(++epoch.steps);
       epoch.loss += (figures.loss - epoch.loss) / count;
@@ -103,7 +118,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       epoch.skipped = trainer.skipped();
       traced.end_step({.loss = figures.loss,
                        .score = figures.score,
-                       .score_name = task.score_name,
+                       .score_name = task.score_tag,
                        .scale = epoch.scale,
                        .skipped = epoch.skipped,
                        .grad_norm = figures.grad_norm,
@@ -130,5 +145,8 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   const hg::Tensor test_x = task.test.first.to(task.device),
                    test_y = task.test.second.to(task.device);
   report.test_score = task.score(trainer.forward(test_x, test_y).output, test_y).item();
+  if (task.page != nullptr) {
+    task.page->result("test " + task.score_name, report.test_score / task.score_unit);
+  }
   return report;
 }

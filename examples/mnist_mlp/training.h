@@ -10,6 +10,7 @@
 #include <halfgrad/data/dataset.h>
 #include <halfgrad/halfgrad.h>
 #include <halfgrad/programs/saves.h>
+#include <halfgrad/report/run_report.h>
 #include <halfgrad/report/trace/traced_run.h>
 
 #include "precision.h"
@@ -25,6 +26,10 @@ struct Task {
   Comparison loss;
   Comparison score;                   ///< 1 is perfect
   std::string (*score_text)(double);  ///< prints a score
+  std::string title = {};             ///< for the page of --report
+  std::string score_name = {};        ///< with its unit
+  double score_unit = 1;              ///< score of one unit
+  halfgrad::RunReport* page = nullptr;
   std::string optimizer = "adam";
   double lr = 1e-3;
   std::int64_t batch = 128;
@@ -34,8 +39,8 @@ struct Task {
   std::filesystem::path save = {};      ///< checkpoint written after each epoch; empty: none
   std::int64_t save_every = INT64_MAX;  ///< steps after which it is written, too
   std::filesystem::path resume = {};    ///< checkpoint to continue from; empty: none
-  std::string name = "digits", score_name = "accuracy";  ///< in traces and in TensorBoard
-  halfgrad::report::TraceFiles* traces = nullptr;        ///< records each training in them
+  std::string name = "digits", score_tag = "accuracy";  ///< in traces and in TensorBoard
+  halfgrad::report::TraceFiles* traces = nullptr;       ///< records each training in them
   bool graph = false;  ///< replays a captured step: loss and score must then not read values
 };
 

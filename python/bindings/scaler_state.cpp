@@ -20,6 +20,8 @@ nb::dict dict_of(const amp::StepReport& report) {
   dict["first_bad_parameter"] = report.first_bad_parameter;
   dict["grad_norm"] = report.grad_norm;
   dict["clip_factor"] = report.clip_factor;
+  dict["loss"] = report.loss;
+  dict["nonfinite_parameters"] = report.nonfinite_parameters;
   dict["text"] = explain(report);
   return dict;
 }

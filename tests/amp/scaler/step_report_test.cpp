@@ -1,5 +1,7 @@
 #include <halfgrad/amp/step_report.h>
 
+#include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -161,6 +163,67 @@ TEST(StepReport, NoHistoryByDefault) {
   EXPECT_TRUE(scaler.reports().empty());
   EXPECT_TRUE(GradScaler({.enabled = false, .history = 4}).reports().empty());
   EXPECT_THROW(GradScaler({.history = -1}), std::invalid_argument);
+}
+
+std::optional<double> loss_after(GradScaler& scaler, const std::vector<Tensor>& losses) {
+  scaler.scale(losses);
+  Trained trained({4});
+  scaler.step(trained.optimizer);
+  scaler.update();
+  return scaler.reports().back().loss;
+}
+
+TEST(StepReport, HasTheLossBeforeTheScale) {
+  GradScaler scaler({.init_scale = 4, .history = 8});
+  for (const DType dtype : {kFloat, kHalf, kBFloat16, kDouble}) {
+    EXPECT_EQ(loss_after(scaler, {filled({}, 0.75, dtype)}), 0.75) << name(dtype);
+  }
+  EXPECT_EQ(loss_after(scaler, {filled({1}, 0.5), filled({}, 0.125, kDouble)}), 0.625)
+      << "micro-batches add up";
+  EXPECT_EQ(loss_after(scaler, {filled({}, 2), filled({3}, 1)}), 2) << "a vector is no loss";
+  EXPECT_EQ(loss_after(scaler, {}), std::nullopt);
+  EXPECT_TRUE(std::isnan(loss_after(scaler, {filled({}, kNaN)}).value()));
+  EXPECT_EQ(loss_after(scaler, {filled({}, kInfinite)}), kInfinite);
+  EXPECT_EQ(loss_after(scaler, {filled({}, 1)}), 1) << "the NaN before is forgotten";
+}
+
+TEST(StepReport, AbandonedIterationsLeaveNoLoss) {
+  GradScaler scaler({.init_scale = 4, .history = 8});
+  scaler.scale(filled({}, 100));
+  scaler.abandon();
+  EXPECT_EQ(loss_after(scaler, {filled({}, 1)}), 1);
+}
+
+TEST(StepReport, CountsParametersWithNonFiniteElements) {
+  GradScaler scaler = started({.init_scale = 4, .history = 8});
+  TwoParameters model;
+  model.set({kNaN, kInfinite}, {0, 0, kInfinite});
+  scaler.step(model.optimizer);
+  scaler.update();
+  EXPECT_EQ(scaler.reports()[0].nonfinite, 3);
+  EXPECT_EQ(scaler.reports()[0].nonfinite_parameters, 2);
+}
+
+TEST(StepReport, LoadsALogWithoutLosses) {
+  const GradScalerOptions options{.init_scale = 4, .history = 3};
+  GradScaler scaler(options);
+  EXPECT_EQ(loss_after(scaler, {filled({}, 1)}), 1);
+  auto records = scaler.records();
+  records["log"] = records["log"].slice(1, 0, 13).contiguous();  // the columns of older releases
+  for (const bool before_the_first_loss : {true, false}) {
+    GradScaler resumed(options);
+    if (!before_the_first_loss) resumed.scale(filled({}, 1));
+    resumed.load_state_dict(scaler.state_dict());
+    resumed.load_records(records);
+    ASSERT_EQ(resumed.reports().size(), 1);
+    StepReport expected = scaler.reports()[0];
+    expected.loss = std::nullopt;
+    EXPECT_EQ(explain(resumed.reports()[0]), explain(expected));
+    EXPECT_EQ(loss_after(resumed, {filled({}, 2)}), 2);
+    EXPECT_EQ(resumed.reports().back().step, 1);
+  }
+  records["log"] = records["log"].slice(1, 0, 12).contiguous();
+  EXPECT_THROW(GradScaler(options).load_records(records), std::invalid_argument);
 }
 
 // The state machine, applied to the log of a run, reproduces every scale in it.

@@ -1,11 +1,13 @@
 #include <halfgrad/amp/step_report.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <halfgrad/amp/inspector/parameter_names.h>
 #include <halfgrad/tests/amp/training/trained.h>
 #include <nlohmann/json.hpp>
 
@@ -93,9 +95,38 @@ TEST(StepReport, Csv) {
   write_csv(text, reports);
   EXPECT_EQ(text.str(),
             "step,optimizer,scale,next_scale,found_inf,stepped,event,good_steps,bad_steps,"
-            "nonfinite,first_bad_parameter,grad_norm,clip_factor\n"
-            "3,0,4,4,0,1,none,2,0,0,-1,0.10000000000000001,1\n"
-            "3,0,4,2,1,1,backoff,2,0,1,0,inf,1\n");
+            "nonfinite,first_bad_parameter,grad_norm,clip_factor,loss,nonfinite_parameters\n"
+            "3,0,4,4,0,1,none,2,0,0,-1,0.10000000000000001,1,,0\n"
+            "3,0,4,2,1,1,backoff,2,0,1,0,inf,1,,0\n");
+}
+
+TEST(StepReport, WritesLossesThatReadBackExactly) {
+  StepReport report = kApplied;
+  for (const double loss : {0.1, 1.0 / 3, 5e-324, 1e300, -0.0}) {
+    report.loss = loss;
+    std::ostringstream csv, json;
+    write_csv(csv, {&report, 1});
+    const std::string cells = csv.str().substr(0, csv.str().rfind(','));
+    EXPECT_EQ(std::strtod(cells.c_str() + cells.rfind(',') + 1, nullptr), loss);
+    write_json(json, {&report, 1});
+    EXPECT_EQ(nlohmann::json::parse(json.str())[0]["loss"].get<double>(), loss);
+  }
+  report.loss = kNaN;
+  std::ostringstream csv;
+  write_csv(csv, {&report, 1});
+  EXPECT_NE(csv.str().find(",nan,0"), std::string::npos) << "not as if there were none";
+}
+
+TEST(StepReport, SaysTheLossAndNamesParameters) {
+  StepReport report = bad(3, 1);
+  report.loss = 0.25;
+  report.nonfinite_parameters = 2;
+  EXPECT_EQ(
+      explain(report, ParameterNames({"a.weight", "a.bias"})),
+      "step 3: skipped, loss 0.25, 3 elements of 2 parameters inf or NaN, the first in a.bias; "
+      "the scale backs off from 4 to 2");
+  EXPECT_NE(explain(report, ParameterNames({"a.weight"})).find("the first in parameter 1;"),
+            std::string::npos);
 }
 
 TEST(StepReport, Json) {
@@ -106,7 +137,8 @@ TEST(StepReport, Json) {
   ASSERT_EQ(json.size(), 2);
   EXPECT_EQ(json[0]["grad_norm"], 0.1);
   EXPECT_EQ(json[0]["found_inf"], false);
-  EXPECT_EQ(json[0].size(), 13);
+  EXPECT_EQ(json[0].size(), 15);
+  EXPECT_TRUE(json[0]["loss"].is_null());
   EXPECT_EQ(json[1]["event"], "backoff");
   EXPECT_TRUE(json[1]["grad_norm"].is_null());
   std::ostringstream none;

@@ -71,10 +71,11 @@ class Training {
   }
 
   static constexpr std::size_t kSkipped = 1;
-  // The scale, the skipped steps, the weights and the running statistics.
+  // The scale, the skipped steps, the loss, the weights and the running statistics.
   std::vector<double> state() const {
     std::vector<double> elements{scaler.get_scale(),
-                                 static_cast<double>(scaler.counts().skipped_steps)};
+                                 static_cast<double>(scaler.counts().skipped_steps),
+                                 scaler.reports().back().loss.value()};
     const auto add = [&elements](const Tensor& tensor) {
       const auto values = tensor.to_vector<double>();
       elements.insert(elements.end(), values.begin(), values.end());
