@@ -12,6 +12,7 @@ from fixture import CASE, EXAM, EXERCISE, PREDICTION, ROOT, TEXT, CourseTest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/lesson.d"))
 import bugs  # noqa: E402
+import predict  # noqa: E402
 import quotes  # noqa: E402
 
 
@@ -153,6 +154,17 @@ class Predict(CourseTest):
         self.run_lesson("predict", 1, answers="1\nfloat61\n", status=2, says="expected an answer of float16, float32")
         self.run_lesson("predict", 1, status=2, says="expected an answer, got none")
         self.run_lesson("predict", 1, "--answer", "3", status=2, says="expected 2 answers")
+
+    def test_answers_within_the_error(self):
+        for answer, fact, within, right in [
+                ("2048", "2048", "0", True), ("2049", "2048", "0", False), ("2049", "2048", "1", True),
+                ("2^-24", "5.960464477539063e-08", "0", True), ("110", "100", "10 %", True),
+                ("111", "100", "10 %", False), ("nan", "nan", "0", True), ("0", "nan", "0", False),
+                ("inf", "inf", "0", True), ("-inf", "inf", "0", False), ("12 %", "12.3", "0.5", True),
+                ("Yes", "yes", "0", True), ("no", "yes", "0", False), ("many", "3", "0", False)]:
+            self.assertEqual(predict.is_right({"within": within}, answer, fact), right, (answer, fact, within))
+        for fact in ("2048", "-0.5", "0", "nan", "inf", "float16"):
+            self.assertFalse(predict.is_right({"within": "10 %"}, predict.wrong_answer(fact), fact), fact)
 
     def test_malformed_questions(self):
         for wrong, words in [("question: a\n", "expected `fact:`"), ("question: a\nfat: b\n", "expected a line")]:
