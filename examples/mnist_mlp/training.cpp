@@ -118,7 +118,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       epoch.skipped = trainer.skipped();
       traced.end_step({.loss = figures.loss,
                        .score = figures.score,
-                       .score_name = task.score_name,
+                       .score_name = task.score_tag,
                        .scale = epoch.scale,
                        .skipped = epoch.skipped,
                        .grad_norm = figures.grad_norm,
