@@ -24,7 +24,7 @@ hg::data::TensorDataset make_dataset() {
 }
 
 hg::nn::Sequential make_model() {
-  return {hg::nn::Linear(784, 64), hg::nn::ReLU(), hg::nn::Linear(64, 10)};
+  return hg::nn::Sequential(hg::nn::Linear(784, 64), hg::nn::ReLU(), hg::nn::Linear(64, 10));
 }
 
 void train(int steps, double init_scale) {
