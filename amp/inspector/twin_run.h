@@ -36,6 +36,7 @@ struct TwinErrors {
   std::optional<double> weight = {};      ///< after the step
 };
 
+/// One step of both runs: their losses, and the errors of each layer.
 struct TwinStep {
   std::optional<double> loss = {};      ///< in float32
   std::optional<double> low_loss = {};  ///< in low precision

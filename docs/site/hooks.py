@@ -30,7 +30,7 @@ class RepositoryLinks(Treeprocessor):
 
     page = None     # path of the page that is being rendered
     shown = set()   # paths that have a page below source/
-    titles = {}     # of the repository's pages
+    titles = {}     # titles of pages, by path
 
     def run(self, root):
         for link in root.iter("a"):

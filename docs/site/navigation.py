@@ -31,23 +31,24 @@ def navigation(pages, api_pages):
             left.remove(page)
         return [{TITLES[page]: page} if page in TITLES else page for page in taken]
 
+    def below(folder):
+        return take([page for page in left if page.startswith(folder)])
+
     nav = [{"Home": "README.md"}]
     for title, wanted in SECTIONS.items():
         entries = take(wanted)
         if title == "Learn":
-            course = take([page for page in left if page.startswith("docs/course/")])
-            if course:
-                entries.insert(1, {"Course": course})
-            labs = take(["docs/labs.md"]) + [{page.split("/")[1].replace("_", " "): page}
-                                            for page in left if page.startswith("labs/")]
-            take([page for page in left if page.startswith("labs/")])
-            entries.append({"Labs": labs})
+            course = below("docs/course/")
+            exercises = below("examples/course/")
+            entries[1:1] = [{name: part} for name, part in
+                            (("Course", course), ("Exercises", exercises)) if part]
+            labs = [{page.split("/")[1].replace("_", " "): page} for page in below("labs/")]
+            entries.append({"Labs": take(["docs/labs.md"]) + labs})
         if title == "Reference":
             entries.append({"C++ API": _api(api_pages)})
-            results = take([page for page in left if page.startswith("bench/results/")])
-            entries.append({"Measurements": results})
+            entries.append({"Measurements": below("bench/results/")})
         if title == "Develop":
-            entries += take([page for page in left if page.startswith("tests/")])
+            entries += below("tests/")
         nav.append({title: entries})
     rest = take(left)
     return nav + ([{"More": rest}] if rest else [])
