@@ -32,7 +32,7 @@ struct Options {
   int seeds = 1;
   std::filesystem::path json;                            ///< empty: none
   std::filesystem::path report;                          ///< empty: none
-  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< options --trace, --tensorboard
   std::vector<std::string> command;                      ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }
