@@ -30,6 +30,7 @@ struct Options {
   int seeds = 1;
   std::filesystem::path json;        ///< empty: none
   std::filesystem::path report;      ///< empty: none
+  std::filesystem::path launches;    ///< counted by halfgrad-emulate, for the report; empty: none
   std::vector<std::string> command;  ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }

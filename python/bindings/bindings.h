@@ -87,6 +87,7 @@ void bind_amp(nb::module_& module);
 void bind_async(nb::module_& module);
 void bind_streams(nb::module_& module);
 void bind_data(nb::module_& module);
+void bind_report(nb::module_& module);
 void bind_io(nb::module_& module);
 
 }  // namespace halfgrad::python

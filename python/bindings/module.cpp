@@ -55,6 +55,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);
+  python::bind_report(module);
   python::bind_check(module);
   python::bind_formula(module);
   module.attr("__all__") = public_names(module);
