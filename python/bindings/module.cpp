@@ -56,6 +56,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);
+  python::bind_report(module);
   python::bind_tracing(module);
   python::bind_check(module);
   python::bind_formula(module);
