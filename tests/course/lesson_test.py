@@ -266,7 +266,7 @@ class OwnCourse(unittest.TestCase):
             parts = path.relative_to(ROOT / "examples/course").parts
             own = next((part[:2] for part in parts if re.match(r"\d\d_", part)), "no chapter")
             for included in re.findall(r'#include "([^"]*)"', path.read_text()):
-                for other in re.findall(r"(\d\d)_", included):
+                for other in re.findall(r"(?:^|/)(\d\d)_", included):
                     self.assertEqual(other, own, f"{path} includes {included}")
 
     def test_pictures_are_svg_for_light_and_dark_pages(self):
