@@ -247,6 +247,17 @@ class Export(CourseTest):
         self.run_lesson("export", "--out", "no/folder.json", status=1, says="expected to write")
 
 
+def contrast(one, other):
+    """The contrast of two colours such as 1a1a1a, by the formula of WCAG 2.1."""
+    def luminance(colour):
+        colour = "".join(2 * digit for digit in colour) if len(colour) == 3 else colour
+        shares = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 class OwnCourse(unittest.TestCase):
     """Promises that the texts make about files of the course."""
 
@@ -276,6 +287,20 @@ class OwnCourse(unittest.TestCase):
             root = xml.etree.ElementTree.parse(path).getroot()
             self.assertTrue(root.find("{*}title").text, f"{path}: expected a title for screen readers")
             self.assertIn("prefers-color-scheme:dark", path.read_text(), path)
+
+    def test_words_in_pictures_have_contrast(self):
+        """WCAG 2.1 asks for a contrast of 4.5 between text and its background."""
+        used = set()
+        for path in (ROOT / "docs/course/images").glob("*.svg"):
+            used |= set(re.findall(r'<text[^>]*fill:var\(--(\w+)\)', path.read_text()))
+        self.assertIn("ink", used)
+        style = (ROOT / "examples/course/shared/svg.cpp").read_text()
+        for page in style.split("@media"):
+            colours = dict(re.findall(r"--(\w+):#(\w+)", page))
+            for text in used:
+                self.assertGreaterEqual(contrast(colours[text], colours["paper"]), 4.5, f"{text} on paper")
+            for pale in (name for name in colours if name.startswith("pale_")):
+                self.assertGreaterEqual(contrast(colours["soft"], colours[pale]), 4.5, f"soft on {pale}")
 
     def test_links_lead_to_files(self):
         listed = set(re.findall(r"\((\d\d_\w+\.md)\)", (ROOT / "docs/course/README.md").read_text()))
