@@ -6,8 +6,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
-from fixture import CASE, EXAM, EXERCISE, PREDICTION, ROOT, TEXT, CourseTest
+from fixture import CASE, EXAM, EXERCISE, PREDICTION, PYTHON_PROGRAM, ROOT, TEXT, CourseTest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/lesson.d"))
@@ -132,11 +133,15 @@ class Check(CourseTest):
         fake = self.write(self.work / "site/halfgrad.py", "").parent
         python = {"LESSON_PYTHON": sys.executable, "PYTHONPATH": str(fake)}
         self.run_lesson("check", 1, environment=python, says="4 facts")
-        self.write(self.root / "examples/course/python/01_small.py", "print('stall = 2047')\n")
+        program = self.root / "examples/course/python/01_small.py"
+        program.write_text(PYTHON_PROGRAM.replace("2048", "2047"))
         self.run_lesson("check", 1, environment=python, status=1, says="the C++ program prints 2048, Python 2047")
         self.run_lesson("check", 1, "--language", "python", environment=python, status=1, says="the text says 2048")
-        self.write(self.root / "examples/course/python/01_small.py", "print('other = 1')\n")
+        program.write_text(PYTHON_PROGRAM.replace("stall", "other"))
         self.run_lesson("check", 1, environment=python, status=1, says="which the C++ program does not print")
+        program.write_text("print('stall = 2048')\n")
+        self.run_lesson("check", 1, environment=python, status=1, says=["--help: expected status 0",
+                                                                        "--no-such-option: expected status 2"])
 
 
 class Predict(CourseTest):
@@ -242,6 +247,17 @@ class Export(CourseTest):
         self.run_lesson("export", "--out", "no/folder.json", status=1, says="expected to write")
 
 
+def contrast(one, other):
+    """The contrast of two colours such as 1a1a1a, by the formula of WCAG 2.1."""
+    def luminance(colour):
+        colour = "".join(2 * digit for digit in colour) if len(colour) == 3 else colour
+        shares = [int(colour[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 class OwnCourse(unittest.TestCase):
     """Promises that the texts make about files of the course."""
 
@@ -254,6 +270,37 @@ class OwnCourse(unittest.TestCase):
         page = (ROOT / "docs/course/README.md").read_text()
         for path in sorted((ROOT / "docs/course").glob("[0-9][0-9]_*.md")):
             self.assertIn(f"({path.name})", page)
+
+    def test_chapters_stand_alone(self):
+        """No file of a chapter includes a file of another one."""
+        for path in [*(ROOT / "examples/course").rglob("*.cpp"), *(ROOT / "examples/course").rglob("*.h")]:
+            parts = path.relative_to(ROOT / "examples/course").parts
+            own = next((part[:2] for part in parts if re.match(r"\d\d_", part)), "no chapter")
+            for included in re.findall(r'#include "([^"]*)"', path.read_text()):
+                for other in re.findall(r"(?:^|/)(\d\d)_", included):
+                    self.assertEqual(other, own, f"{path} includes {included}")
+
+    def test_pictures_are_svg_for_light_and_dark_pages(self):
+        pictures = sorted((ROOT / "docs/course/images").glob("*.svg"))
+        self.assertGreater(len(pictures), 7)
+        for path in pictures:
+            root = xml.etree.ElementTree.parse(path).getroot()
+            self.assertTrue(root.find("{*}title").text, f"{path}: expected a title for screen readers")
+            self.assertIn("prefers-color-scheme:dark", path.read_text(), path)
+
+    def test_words_in_pictures_have_contrast(self):
+        """WCAG 2.1 asks for a contrast of 4.5 between text and its background."""
+        used = set()
+        for path in (ROOT / "docs/course/images").glob("*.svg"):
+            used |= set(re.findall(r'<text[^>]*fill:var\(--(\w+)\)', path.read_text()))
+        self.assertIn("ink", used)
+        style = (ROOT / "examples/course/shared/svg.cpp").read_text()
+        for page in style.split("@media"):
+            colours = dict(re.findall(r"--(\w+):#(\w+)", page))
+            for text in used:
+                self.assertGreaterEqual(contrast(colours[text], colours["paper"]), 4.5, f"{text} on paper")
+            for pale in (name for name in colours if name.startswith("pale_")):
+                self.assertGreaterEqual(contrast(colours["soft"], colours[pale]), 4.5, f"soft on {pale}")
 
     def test_links_lead_to_files(self):
         listed = set(re.findall(r"\((\d\d_\w+\.md)\)", (ROOT / "docs/course/README.md").read_text()))
