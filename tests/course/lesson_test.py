@@ -6,8 +6,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
-from fixture import CASE, EXAM, EXERCISE, PREDICTION, ROOT, TEXT, CourseTest
+from fixture import CASE, EXAM, EXERCISE, PREDICTION, PYTHON_PROGRAM, ROOT, TEXT, CourseTest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/lesson.d"))
@@ -132,11 +133,15 @@ class Check(CourseTest):
         fake = self.write(self.work / "site/halfgrad.py", "").parent
         python = {"LESSON_PYTHON": sys.executable, "PYTHONPATH": str(fake)}
         self.run_lesson("check", 1, environment=python, says="4 facts")
-        self.write(self.root / "examples/course/python/01_small.py", "print('stall = 2047')\n")
+        program = self.root / "examples/course/python/01_small.py"
+        program.write_text(PYTHON_PROGRAM.replace("2048", "2047"))
         self.run_lesson("check", 1, environment=python, status=1, says="the C++ program prints 2048, Python 2047")
         self.run_lesson("check", 1, "--language", "python", environment=python, status=1, says="the text says 2048")
-        self.write(self.root / "examples/course/python/01_small.py", "print('other = 1')\n")
+        program.write_text(PYTHON_PROGRAM.replace("stall", "other"))
         self.run_lesson("check", 1, environment=python, status=1, says="which the C++ program does not print")
+        program.write_text("print('stall = 2048')\n")
+        self.run_lesson("check", 1, environment=python, status=1, says=["--help: expected status 0",
+                                                                        "--no-such-option: expected status 2"])
 
 
 class Predict(CourseTest):
@@ -254,6 +259,23 @@ class OwnCourse(unittest.TestCase):
         page = (ROOT / "docs/course/README.md").read_text()
         for path in sorted((ROOT / "docs/course").glob("[0-9][0-9]_*.md")):
             self.assertIn(f"({path.name})", page)
+
+    def test_chapters_stand_alone(self):
+        """No file of a chapter includes a file of another one."""
+        for path in [*(ROOT / "examples/course").rglob("*.cpp"), *(ROOT / "examples/course").rglob("*.h")]:
+            parts = path.relative_to(ROOT / "examples/course").parts
+            own = next((part[:2] for part in parts if re.match(r"\d\d_", part)), "no chapter")
+            for included in re.findall(r'#include "([^"]*)"', path.read_text()):
+                for other in re.findall(r"(?:^|/)(\d\d)_", included):
+                    self.assertEqual(other, own, f"{path} includes {included}")
+
+    def test_pictures_are_svg_for_light_and_dark_pages(self):
+        pictures = sorted((ROOT / "docs/course/images").glob("*.svg"))
+        self.assertGreater(len(pictures), 7)
+        for path in pictures:
+            root = xml.etree.ElementTree.parse(path).getroot()
+            self.assertTrue(root.find("{*}title").text, f"{path}: expected a title for screen readers")
+            self.assertIn("prefers-color-scheme:dark", path.read_text(), path)
 
     def test_links_lead_to_files(self):
         listed = set(re.findall(r"\((\d\d_\w+\.md)\)", (ROOT / "docs/course/README.md").read_text()))

@@ -105,7 +105,7 @@ std::string draw_spacing() {
   return course::line_chart(
       {.title = "The distance to the next value grows with the value",
        .x = {.label = "value", .scale = course::Scale::log2, .low = 0x1p-30, .high = 0x1p17},
-       .y = {.label = "spacing", .scale = course::Scale::log2},
+       .y = {.label = "spacing", .scale = course::Scale::log2, .low = 0x1p-60, .high = 0x1p20},
        .bands =
            {{.from = 0x1p-24, .to = 0x1p-14, .label = "fp16: subnormal", .colour = "pale_two"}},
        .limits = {{.at = 65504, .label = "fp16: inf", .vertical = true}}},
