@@ -27,6 +27,8 @@ using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
 using halfgrad::detail::Node;
+using halfgrad::detail::notify_backward;
+using halfgrad::detail::notify_leaf;
 using halfgrad::detail::op_observer;
 using halfgrad::detail::OutputInfo;
 using halfgrad::detail::ReadyNodes;
@@ -156,7 +158,7 @@ class Run {
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (grad_inputs[i].defined()) conform_to(edges[i], grad_inputs[i], node.name());
     }
-    if (op_observer != nullptr) op_observer->ran_backward({node, grads, grad_inputs});
+    if (op_observer != nullptr) notify_backward({node, grads, grad_inputs});
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (grad_inputs[i].defined()) send(edges[i], std::move(grad_inputs[i]));
     }
@@ -176,7 +178,7 @@ class Run {
   }
 
   void deliver(LeafGradients::Entry&& entry) {
-    if (op_observer != nullptr) op_observer->received(Tensor(entry.leaf), entry.gradient);
+    if (op_observer != nullptr) notify_leaf(Tensor(entry.leaf), entry.gradient);
     if (captured_) return captured_->store(entry);
     run_hooks(entry.leaf->hooks, 0, entry.gradient);
     // A leaf may have been frozen since the forward pass.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <vector>
 
 #include <halfgrad/autograd/precision.h>
 #include <halfgrad/core/scoped_value.h>
@@ -59,37 +61,60 @@ class OpObserver {
 
 namespace detail {
 
-/// The observer of this thread, or nullptr.
+/// The innermost observer of this thread; nullptr if there is none, or inside an OpObserverPause.
 inline thread_local constinit OpObserver* op_observer = nullptr;
 
-/// Tells the observer, which must not be null, of a call; sets its in_backward.
-void notify(OpCall call);
+/// The observers to notify, innermost first, each once: those of the guards in force, up to a
+/// pause.
+std::vector<OpObserver*> op_observers();
 
-/// Tells the observer, if there is one, that an op starts, and at the end of the scope that it
-/// ends.
+/// Tell the observers of a call, of a part of a backward pass, and of a leaf's gradient. notify()
+/// sets the call's in_backward.
+void notify(OpCall call);
+void notify_backward(const BackwardCall& call);
+void notify_leaf(const Tensor& leaf, const Tensor& gradient);
+
+/// Tells the observers that an op starts, and at the end of the scope that it ends.
 class ObservedOp {
  public:
-  [[nodiscard]] explicit ObservedOp(const OpStart& start) : observer_(op_observer) {
-    if (observer_ != nullptr) observer_->starts(start);
+  [[nodiscard]] explicit ObservedOp(const OpStart& start) {
+    if (op_observer != nullptr) begin(start);
   }
   ~ObservedOp() {
-    // A guard that has ended meanwhile may have taken its observer along.
-    if (observer_ != nullptr && observer_ == op_observer) observer_->ends();
+    if (!started_.empty()) end();
   }
   ObservedOp(const ObservedOp&) = delete;
   ObservedOp& operator=(const ObservedOp&) = delete;
 
  private:
-  OpObserver* const observer_;
+  void begin(const OpStart& start);
+  void end();
+
+  std::vector<OpObserver*> started_;  // told of the start
 };
 
 }  // namespace detail
 
-/// Notifies `observer`, and no outer one, of this thread's ops until the end of the scope.
-class OpObserverGuard : detail::ScopedValue<OpObserver*> {
+/// Notifies `observer`, beside those of outer guards, of this thread's ops until the end of the
+/// scope.
+class OpObserverGuard {
  public:
-  [[nodiscard]] explicit OpObserverGuard(OpObserver& observer)
-      : ScopedValue(detail::op_observer, &observer) {}
+  [[nodiscard]] explicit OpObserverGuard(OpObserver& observer) {
+    scope_.emplace(detail::op_observer, &observer);
+  }
+  /// A guard without an observer, for a step that an observer leaves out: it costs nothing.
+  [[nodiscard]] static OpObserverGuard of_nobody() { return {}; }
+
+ private:
+  OpObserverGuard() = default;
+
+  std::optional<detail::ScopedValue<OpObserver*>> scope_;
+};
+
+/// Hides this thread's ops from the observers of outer guards until the end of the scope.
+class OpObserverPause : detail::ScopedValue<OpObserver*> {
+ public:
+  [[nodiscard]] OpObserverPause() : ScopedValue(detail::op_observer, nullptr) {}
 };
 
 }  // namespace halfgrad

@@ -33,6 +33,16 @@ class ScopeEntry {
   /// variable. Call it on another thread only. `keep_alive` owns this entry.
   void abandon(std::shared_ptr<void> keep_alive);
 
+  /// Calls visit(value) for the variable's value, then for each value that a scope of this thread
+  /// will restore, innermost scope first. `visit` must not begin or end such a scope.
+  template <class F>
+  static void each_value(const T& variable, const F& visit) {
+    visit(variable);
+    for (const ScopeEntry* entry = innermost; entry != nullptr; entry = entry->outer_) {
+      if (entry->variable_ == &variable) visit(entry->previous_);
+    }
+  }
+
   /// Ends the innermost scopes that other threads have abandoned.
   static void end_abandoned();
 

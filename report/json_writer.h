@@ -13,7 +13,7 @@ namespace halfgrad::report {
 ///   JsonWriter json;
 ///   json.begin('{').key("step").integer(3).end('}');
 ///
-/// "<" in strings is written as an escape, so that the text may stand inside a <script> element.
+/// "<" in strings is written as an escape, so that the text may stand inside a `<script>` element.
 class JsonWriter {
  public:
   JsonWriter& begin(char bracket);  ///< '{' or '['

@@ -21,6 +21,9 @@ Device device_of(const amp::NamedModel& model) {
   return model.parameters().empty() ? kCPU : model.parameters().front().second.device();
 }
 
+/// Reading a value of any other device may wait.
+bool is_host(Device device) { return device == Device(); }
+
 double median(std::vector<double> values) {
   if (values.empty()) return kNone;
   const auto middle = values.begin() + std::ssize(values) / 2;
@@ -90,7 +93,7 @@ void ReportedRun::add(ScaleChange change) {
 }
 
 void ReportedRun::step(const Tensor& loss, double score) {
-  if (loss.device().is_cpu()) return step(loss.item(), score);
+  if (is_host(loss.device())) return step(loss.item(), score);
   waiting_.push_back({loss.array().clone(), end_step(score)});
   if (waiting_.size() == kReadTogether) read_losses();
   begin_step();
@@ -113,7 +116,7 @@ StepRow ReportedRun::end_step(double score) {
     ++timed_;
   }
   ++steps_;
-  if (device_.is_cpu() || steps_ % kReadTogether == 0) look_at_scale();
+  if (is_host(device_) || steps_ % kReadTogether == 0) look_at_scale();
   return {.step = steps_ - 1,
           .steps = 1,
           .nonfinite = 0,

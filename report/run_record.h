@@ -52,6 +52,7 @@ struct Launches {
   double bytes = 0;  ///< read and written in global memory, by all of them
 };
 
+/// The record of one run, from which its part of the page is drawn.
 struct RunRecord {
   std::string name, task, score;
   std::string device;
@@ -70,6 +71,7 @@ struct RunRecord {
   std::vector<std::pair<std::string, double>> results;
 };
 
+/// The records of all runs of a page, and what the page says above them.
 struct PageRecord {
   std::string title, command;
   std::vector<std::string> notes;

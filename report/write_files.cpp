@@ -37,11 +37,6 @@ void check_writable(const fs::path& page) {
     throw files::WriteError("RunReport: expected a file for the page, got the folder " +
                             page.string());
   }
-  for (const char* ending : kEndings) {
-    if (beside(page, ending) != page) continue;
-    throw files::WriteError("RunReport: expected a page such as run.html, got " + page.string() +
-                            ", which the data beside the page would replace");
-  }
   if (!is_replaced(page)) return;
   const files::TemporaryFile file(page);
   if (file.is_open()) return;

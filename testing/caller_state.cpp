@@ -1,9 +1,15 @@
 #include <halfgrad/testing/caller_state.h>
 
+#include <halfgrad/testing/process_seal.h>
+
 #include <clocale>
 #include <cstddef>
 #include <cstring>
 #include <limits>
+
+#include <malloc.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace halfgrad::testing::detail {
 namespace {
@@ -40,15 +46,36 @@ sigset_t blocked_now() {
   return blocked;
 }
 
-struct sigaction handler_now(int number) {
-  struct sigaction handler {};
-  ::sigaction(number, nullptr, &handler);
-  return handler;
+/// The exceptions that end the process.
+int traps_now() {
+#if defined(__GLIBC__)
+  return ::fegetexcept();
+#else
+  return 0;
+#endif
+}
+
+std::string folder_now() {
+  char path[4096];
+  return ::getcwd(path, sizeof path) == nullptr ? "" : path;
+}
+
+mode_t file_mask_now() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
+
+void fill_new_memory([[maybe_unused]] int byte) {
+#if defined(__GLIBC__)
+  ::mallopt(M_PERTURB, byte);
+#endif
 }
 
 }  // namespace
 
-FloatingMode::FloatingMode() : rounding_(std::fegetround()), flushes_(flushes_subnormals()) {
+FloatingMode::FloatingMode()
+    : rounding_(std::fegetround()), traps_(traps_now()), flushes_(flushes_subnormals()) {
   std::fegetenv(&environment_);
 }
 
@@ -57,24 +84,36 @@ std::string FloatingMode::change() const {
     return "the kernel left the rounding mode changed, from " + rounding_name(rounding_) + " to " +
            rounding_name(now);
   }
+  if (traps_now() != traps_)
+    return "the kernel left floating-point exceptions that end the process";
   if (flushes_subnormals() == flushes_) return {};
   return flushes_ ? "the kernel no longer lets its caller flush subnormals"
                   : "the kernel left its caller flushing subnormals to 0";
 }
 
-bool FloatingMode::only_flushes() const { return std::fegetround() == rounding_; }
+bool FloatingMode::only_flushes() const {
+  return std::fegetround() == rounding_ && traps_now() == traps_;
+}
 
 void FloatingMode::restore() const { std::fesetenv(&environment_); }
 
-ProcessState::ProcessState() : blocked_(blocked_now()), locale_(locale_now()) {
+// malloc() fills new memory with the complement, 0x7f: NaN in float16, else huge.
+FilledMemory::FilledMemory() { fill_new_memory(0x80); }
+FilledMemory::~FilledMemory() { fill_new_memory(0); }
+
+ProcessState::ProcessState()
+    : blocked_(blocked_now()),
+      locale_(locale_now()),
+      folder_(folder_now()),
+      file_mask_(file_mask_now()) {
   for (std::size_t i = 0; i < kFatalSignals.size(); ++i) {
-    handlers_[i] = handler_now(kFatalSignals[i]);
+    handlers_[i] = visible_handler(kFatalSignals[i]);
   }
 }
 
 std::string ProcessState::change() const {
   for (std::size_t i = 0; i < kFatalSignals.size(); ++i) {
-    if (handler_now(kFatalSignals[i]).sa_sigaction != handlers_[i].sa_sigaction) {
+    if (visible_handler(kFatalSignals[i]).sa_sigaction != handlers_[i].sa_sigaction) {
       return std::string("the kernel left another handler of the signal ") +
              strsignal(kFatalSignals[i]);
     }
@@ -88,15 +127,21 @@ std::string ProcessState::change() const {
   if (const std::string now = locale_now(); now != locale_) {
     return "the kernel left the locale changed, from " + locale_ + " to " + now;
   }
+  if (const std::string now = folder_now(); now != folder_) {
+    return "the kernel left the current folder changed, from " + folder_ + " to " + now;
+  }
+  if (file_mask_now() != file_mask_) return "the kernel left the mask of new files changed";
   return {};
 }
 
 void ProcessState::restore() const {
   for (std::size_t i = 0; i < kFatalSignals.size(); ++i) {
-    ::sigaction(kFatalSignals[i], &handlers_[i], nullptr);
+    restore_handler(kFatalSignals[i], handlers_[i]);
   }
   ::pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
   std::setlocale(LC_ALL, locale_.c_str());
+  ::umask(file_mask_);
+  [[maybe_unused]] const int moved = ::chdir(folder_.c_str());
 }
 
 }  // namespace halfgrad::testing::detail

@@ -5,10 +5,13 @@
 #include <csignal>
 #include <string>
 
+#include <sys/types.h>
+
 /// State of a caller that a kernel must leave as it was.
 namespace halfgrad::testing::detail {
 
-/// The floating-point mode of a thread: how it rounds, and whether it flushes subnormals to 0.
+/// The floating-point mode of a thread: how it rounds, whether it flushes subnormals to 0, and
+/// which exceptions end the process.
 class FloatingMode {
  public:
   /// The mode of the calling thread now.
@@ -22,14 +25,25 @@ class FloatingMode {
 
  private:
   std::fenv_t environment_;
-  int rounding_;
+  int rounding_, traps_;
   bool flushes_;
 };
 
 /// The signals that end a process after a mistake in a kernel.
 inline constexpr std::array kFatalSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
-/// Handlers of the fatal signals, blocked signals and the locale.
+/// Fills the memory that malloc() gives out while it lives, so that a kernel that takes such memory
+/// for zeros shows. New memory of a process is zero else.
+class FilledMemory {
+ public:
+  FilledMemory();
+  ~FilledMemory();
+  FilledMemory(const FilledMemory&) = delete;
+  FilledMemory& operator=(const FilledMemory&) = delete;
+};
+
+/// Handlers of the fatal signals, blocked signals, the locale, the current folder and the mask of
+/// new files.
 class ProcessState {
  public:
   ProcessState();
@@ -41,7 +55,8 @@ class ProcessState {
  private:
   std::array<struct sigaction, kFatalSignals.size()> handlers_{};
   sigset_t blocked_;
-  std::string locale_;
+  std::string locale_, folder_;
+  mode_t file_mask_;
 };
 
 }  // namespace halfgrad::testing::detail

@@ -15,7 +15,11 @@ std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
   constexpr std::int64_t kMany = 20'000;
   std::int64_t elements = 0;
   for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
-  if (elements < kMany) return {Hostile::normal, Hostile::special_rows, Hostile::inf_runs};
+  if (elements < kMany) {
+    std::vector<Hostile> kinds{Hostile::normal, Hostile::special_rows, Hostile::inf_runs};
+    if (op.operands(dims).size() > 2) kinds.push_back(Hostile::special_between);
+    return kinds;
+  }
   if (dims.m == 1) return {Hostile::normal, Hostile::nan_last};
   return {Hostile::normal};
 }
@@ -28,9 +32,10 @@ bool has_empty(const KernelOp& op, const Dims& dims) {
   return numel(op.output(dims)) == 0;
 }
 
-std::vector<Hostile> all_kinds() {
+std::vector<Hostile> all_kinds(const KernelOp& op) {
   std::vector<Hostile> kinds;
   for (int kind = 0; kind < kHostileKinds; ++kind) kinds.push_back(static_cast<Hostile>(kind));
+  if (op.operands({}).size() < 3) std::erase(kinds, Hostile::special_between);
   return kinds;
 }
 
@@ -118,12 +123,18 @@ std::vector<CaseGroup> case_groups(const KernelOp& op, const KernelCheckOptions&
     ++round;
     for (const KernelContract& contract : all) {
       const bool first = contract.layout == all.front().layout;
-      add(d, contract, first ? all_kinds() : std::vector<Hostile>{Hostile::normal}, true);
+      add(d, contract, first ? all_kinds(op) : std::vector<Hostile>{Hostile::normal}, true);
     }
   }
+  const auto misaligned = std::find_if(all.begin(), all.end(), [](const KernelContract& each) {
+    return each.layout == Layout::misaligned;
+  });
   for (const Dims& d : dims.few_kinds) {
     ++round;
-    add(d, all.front(), few_kinds(op, d), false);
+    const std::vector<Hostile> kinds = few_kinds(op, d);
+    add(d, all.front(), kinds, false);
+    // More rounds of independent offsets, for a kernel that is wrong for some of them.
+    if (misaligned != all.end() && kinds.size() > 2) add(d, *misaligned, {kinds.front()}, false);
   }
   return groups;
 }

@@ -39,6 +39,7 @@ void clear_others(std::vector<std::byte>& bytes, std::size_t item,
 void run_on_cpu(const Kernel& kernel, const std::vector<Array>& inputs,
                 const std::vector<Array>& outputs) {
   const FloatingMode mode;
+  const FilledMemory filled;
   try {
     kernel(inputs, outputs);
   } catch (...) {
@@ -103,8 +104,10 @@ CaseMemory::CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
   }
 }
 
-void CaseMemory::load(const std::vector<Values>& operands, std::uint8_t poison) {
-  for (GuardedArray& output : outputs_) output.fill_bytes(poison);
+void CaseMemory::load(const std::vector<Values>& operands, std::optional<std::uint8_t> poison) {
+  for (GuardedArray& output : outputs_) {
+    if (poison) output.fill_bytes(*poison);
+  }
   given_.clear();
   for (std::size_t i = 0; i < operands.size(); ++i) {
     inputs_[i].set(operands[i].data);

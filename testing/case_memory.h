@@ -57,7 +57,8 @@ class CaseMemory {
   CaseMemory(const KernelOp& op, const std::vector<Shape>& outputs,
              const std::vector<Values>& operands, const KernelContract& contract);
 
-  void load(const std::vector<Values>& operands, std::uint8_t poison);
+  /// Without a poison the outputs stay as the last call left them.
+  void load(const std::vector<Values>& operands, std::optional<std::uint8_t> poison);
   /// A GPU kernel runs on a new stream. Throws KernelError for the faults of the kernel.
   void run(const Kernel& kernel);
 

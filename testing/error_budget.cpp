@@ -72,7 +72,12 @@ double budget_used(double got, double expected, double allowed, DType output) {
     return std::isnan(got) && std::isnan(expected) ? 0 : kInfinity;
   }
   if (std::isinf(got)) {
-    const bool may_overflow = std::fabs(expected) + allowed > limits_of(output).largest;
+    // Rounding to nearest gives infinity from half an ulp above the largest value on.
+    const FormatLimits limits = limits_of(output);
+    const double storing = limits.roundoff * std::fabs(expected) + ulp_at(expected, output);
+    const double before_storing = std::fmax(0, allowed - storing);
+    const double beyond = std::fabs(expected) - limits.largest + before_storing;
+    const bool may_overflow = beyond >= ulp_at(limits.largest, output) / 2;
     return may_overflow && std::signbit(got) == std::signbit(expected) ? 0 : kInfinity;
   }
   return allowed > 0 ? std::fabs(got - expected) / allowed : kInfinity;
@@ -99,6 +104,8 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
   const double before_storing = allowed - ulp - limits_of(output).roundoff * std::fabs(expected);
   if (ulps > 0 && ulps <= 1 && before_storing < ulp / 16) {
     ++inexact;
+    constexpr double kNearest = 0.6;  // half an ulp, and the error before storing
+    if (ulps > kNearest) ++far;
     sum_outward_ulps += (std::fabs(got) - std::fabs(expected)) / ulp;
     sum_upward_ulps += (got - expected) / ulp;
   }
@@ -122,6 +129,7 @@ void BudgetUse::add(const BudgetUse& other) {
   sum_outward_ulps += other.sum_outward_ulps;
   sum_upward_ulps += other.sum_upward_ulps;
   inexact += other.inexact;
+  far += other.far;
   sum_squares += other.sum_squares;
   rounded_sum_squares += other.rounded_sum_squares;
 }
@@ -137,6 +145,10 @@ double BudgetUse::bias() const {
 
 double BudgetUse::upward_bias() const {
   return inexact > 0 ? sum_upward_ulps / static_cast<double>(inexact) : 0;
+}
+
+double BudgetUse::far_share() const {
+  return inexact > 0 ? static_cast<double>(far) / static_cast<double>(inexact) : 0;
 }
 
 double BudgetUse::relative_to_low_precision() const {

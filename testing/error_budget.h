@@ -33,7 +33,7 @@ ErrorBudget error_budget(const KernelOp& op, const std::vector<Values>& operands
                          const std::vector<std::size_t>& counts = {});
 
 /// The part of `allowed` that `got` uses; above 1 it is wrong. NaN must be NaN. Infinity is right
-/// if the value overflows, or may overflow within its budget. Signs of zeros are not compared.
+/// if the value overflows, or may overflow before it is stored. Signs of zeros are not compared.
 double budget_used(double got, double expected, double allowed, DType output);
 
 /// Statistics of the budgets that many elements used.
@@ -47,6 +47,7 @@ struct BudgetUse {
   double sum_outward_ulps = 0;               ///< signed errors in ulps, positive away from zero
   double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
+  std::int64_t far = 0;                      ///< those of them that are not the nearest value
   double sum_squares = 0;                    ///< sum of squared errors passed to compare()
   double rounded_sum_squares = 0;            ///< the same sum for compare()'s `rounded`
 
@@ -62,6 +63,8 @@ struct BudgetUse {
   double bias() const;
   /// Mean error in ulps, positive toward infinity, of the same elements.
   double upward_bias() const;
+  /// The part of these elements that are not the nearest value of the output's dtype.
+  double far_share() const;
   /// The kernel's root mean square error divided by that of compare()'s `rounded`: below 1,
   /// widening has paid. NaN if nothing was compared.
   double relative_to_low_precision() const;

@@ -29,15 +29,24 @@ std::int64_t extent(const Shape& sizes, const Shape& strides) {
   return last + 1;
 }
 
+/// Spreads the bits of x, by the finalizer of MurmurHash3.
+std::size_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdu;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53u;
+  return static_cast<std::size_t>(x ^ (x >> 33));
+}
+
 /// Offset in bytes of an array's first element in its pages, of which it has at least one.
 std::size_t offset_in_pages(Layout layout, std::size_t bytes, std::size_t pages, std::size_t item,
                             Placement placement) {
   constexpr std::size_t kAlignment = 64, kVector = 16;
   switch (layout) {
     case Layout::misaligned: {
-      const std::size_t places = kVector / item;
-      const std::size_t own = placement.array + 1;
-      return (placement.round * (2 * own - 1) + own) % places * item;
+      // Every array has every offset in `places` rounds. Which offsets meet is drawn by `turn`.
+      const std::size_t places = kVector / item, turn = placement.round / places;
+      const std::size_t start =
+          turn == 0 ? placement.array + 1 : mixed(turn * 64 + placement.array);
+      return (placement.round + start) % places * item;
     }
     case Layout::page_end:
       return pages - bytes;

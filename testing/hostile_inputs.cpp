@@ -37,6 +37,21 @@ double tie(DType dtype, const HostileDice& dice) {
   return dice.sign * (one + std::floor(dice.uniform * one));
 }
 
+/// Values where exp, exp2 and tanh overflow, vanish or saturate in some dtype, where sin and cos
+/// turn, and where integers of 16, 24 or 32 bits end.
+double threshold(DType dtype, const HostileDice& dice) {
+  static constexpr double kAt[] = {
+      88.72,    88.37, 87.34, 103.97, 104,     11.09,       9.704,       16.64,  17.33,  20,
+      15,       30,    10,    9,      8,       6,           5,           4,      3,      2,
+      1,        0.5,   1.5,   50,     100,     128,         126,         127,    149,    150,
+      16,       14,    24,    25,     0.6931,  1.5708,      3.1416,      0.7854, 6.2832, 8388608,
+      16777216, 32767, 65504, 65536,  4194304, 2.1474836e9, 4.2949673e9, 0.25};
+  const double width = dice.uniform * std::size(kAt);
+  const double jitter = 1 + std::ldexp(dice.normal, width - std::floor(width) < 0.5 ? -8 : -16);
+  const double x = kAt[static_cast<std::size_t>(width)] * jitter;
+  return dice.sign * std::fmin(x, limits_of(dtype).largest);
+}
+
 double any_special(DType dtype, const HostileDice& dice) {
   const FormatLimits limits = limits_of(dtype);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -59,9 +74,10 @@ double any_special(DType dtype, const HostileDice& dice) {
 }
 
 /// Puts specials into some rows: an infinity, a NaN, two NaNs or two infinities, 0 beside inf.
-void put_specials(double* row, std::int64_t n, const HostileDice& dice) {
+/// An operand of one row always gets some.
+void put_specials(double* row, std::int64_t n, const HostileDice& dice, bool is_only_row) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto pick = static_cast<int>(dice.uniform * 16);
+  const auto pick = static_cast<int>(dice.uniform * (is_only_row ? 8 : 16));
   if (pick >= 8 || n == 0) return;
   const double nan = std::nan(""), inf = dice.sign * kInfinity;
   const auto place = static_cast<std::int64_t>(std::fmod(std::fabs(dice.normal) * 1009, 1) *
@@ -113,6 +129,10 @@ double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const H
       return tie(dtype, dice);
     case Hostile::specials:
       return any_special(dtype, dice);
+    case Hostile::range_edge:
+      return dice.sign * limits.largest * limits.roundoff * dice.uniform;
+    case Hostile::thresholds:
+      return threshold(dtype, dice);
     default:
       return ordinary(spec, dice);
   }
@@ -142,6 +162,8 @@ double special_value(Hostile kind, const HostileDice& dice) {
   if (kind >= Hostile::nan_first) return std::numeric_limits<double>::quiet_NaN();
   return dice.sign * std::numeric_limits<double>::infinity();
 }
+
+constexpr std::int64_t kBetweenEdges = 32;  // elements from one largest value to the next
 
 /// True for the kinds that make all booleans equal except the special one.
 bool has_flags(Hostile kind) {
@@ -181,7 +203,11 @@ std::string_view name(Hostile kind) {
                                         "specials in some rows",
                                         "specials in some rows of the last operand",
                                         "the same special in all operands",
-                                        "runs of -inf"};
+                                        "runs of -inf",
+                                        "inf by zero",
+                                        "specials in some rows of operands between",
+                                        "edge of the range",
+                                        "thresholds"};
   return names[static_cast<int>(kind)];
 }
 
@@ -205,6 +231,10 @@ Hostile kind_for_operand(Hostile kind, std::size_t operand, std::size_t count) {
       return operand == 0 ? Hostile::subnormal : Hostile::normal;
     case Hostile::zero_by_inf:
       return operand == 0 ? Hostile::signed_zeros : Hostile::inf_middle;
+    case Hostile::inf_by_zero:
+      return operand == 0 ? Hostile::inf_middle : Hostile::signed_zeros;
+    case Hostile::special_between:
+      return operand > 0 && operand + 1 < count ? kind : Hostile::normal;
     default:
       return kind;
   }
@@ -225,14 +255,17 @@ HostileOperand::HostileOperand(const OperandSpec& spec, DType dtype, RandomKey k
   if (spec.kind == OperandSpec::Kind::index) return;
   row_ = spec.sizes.empty() ? 1 : std::max<std::int64_t>(spec.sizes.back(), 1);
   dice_ = draw(key, numel(spec.sizes));
-  row_dice_ = draw({key.seed, ~key.stream}, numel(spec.sizes) / row_);
+  // Operands of one row get other specials in each size.
+  const auto size = static_cast<std::uint64_t>(numel(spec.sizes));
+  row_dice_ = draw({key.seed, ~(key.stream + 64 * size)}, numel(spec.sizes) / row_);
 }
 
 void HostileOperand::put_in_row(Hostile kind, double* row, const HostileDice& dice) const {
   switch (kind) {
     case Hostile::special_rows:
     case Hostile::special_columns:
-      return put_specials(row, row_, dice);
+    case Hostile::special_between:
+      return put_specials(row, row_, dice, row_dice_.size() == 1);
     case Hostile::inf_runs:
       return put_infinite_run(row, row_, dice);
     case Hostile::same_special:
@@ -275,6 +308,9 @@ Values HostileOperand::values(Hostile kind) const {
       x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.uniform * 4) * 2);
     }
     if (kind == Hostile::equal && index > 0) x = values.data.back();
+    if (kind == Hostile::range_edge && key_.stream == 0 && index % kBetweenEdges == 0) {
+      x = dice.sign * limits_of(dtype_).largest;
+    }
     values.data.push_back(special ? special_value(kind, row_dice) : x);
   }
   if (is_flag) return values;

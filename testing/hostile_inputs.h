@@ -37,9 +37,13 @@ enum class Hostile : std::uint8_t {
   special_columns,  ///< special rows of the last operand
   same_special,     ///< an infinity in the middle of some rows of every operand
   inf_runs,         ///< -inf in the first or last 1 to 2048 elements of some rows, or in all
+  inf_by_zero,      ///< the first operand with an infinity in each row, the others 0 and -0
+  special_between,  ///< special rows of the operands between the first and the last
+  range_edge,       ///< the largest finite value, beside values up to its ulp
+  thresholds,       ///< values near those at which functions overflow, vanish or change formula
 };
 
-inline constexpr int kHostileKinds = static_cast<int>(Hostile::inf_runs) + 1;
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::thresholds) + 1;
 
 std::string_view name(Hostile kind);
 /// Returns the kind for one of `count` operands: a kind that would hide others, such as NaN, goes

@@ -147,7 +147,7 @@ class KernelCheck {
   /// seen the same pointers some times, and a race may show in one of a thousand runs.
   void repeat() {
     constexpr std::int64_t kRepeats = 2000, kMostElements = 2000;
-    constexpr double kRepeatSeconds = 0.2, kNoLimit = 1e9;
+    constexpr double kRepeatSeconds = 0.3, kNoLimit = 1e9;
     KernelCase repeated;
     std::int64_t most = 0;
     for (const CaseGroup& group : groups_) {

@@ -28,6 +28,22 @@ std::string bias_of(const BudgetUse& use) {
   return message.str();
 }
 
+/// The share of elements that are not the nearest value from which a kernel does not round to
+/// nearest. It is 0 for rounding once to nearest, 0.16 for stochastic rounding and for rounding
+/// twice, 0.4 for rounding to odd.
+constexpr double kFarShare = 0.05;
+
+/// Describes rounding that has no direction but is not to nearest; empty if there is none.
+std::string farness_of(const BudgetUse& use) {
+  if (use.inexact < kElementsForBias || use.far_share() < kFarShare) return {};
+  std::ostringstream message;
+  message.precision(3);
+  message << 100 * use.far_share() << " % of " << use.inexact
+          << " elements are not the nearest value: expected one rounding to nearest, of a result "
+             "in the dtype that accumulates";
+  return message.str();
+}
+
 /// True if the places of `next` show more of a mistake: they have a pattern, then are in a larger
 /// result, up to a size at which a map of them is still clear.
 bool tells_more(const BadElements& next, const BadElements& before) {
@@ -75,6 +91,7 @@ void KernelReport::judge_bias() {
   if (message.empty() && !(message = bias_of(ties)).empty()) {
     message = "of exact ties, " + message + ", ties to even";
   }
+  if (message.empty()) message = farness_of(use);
   if (!message.empty()) add(Fault::biased, message, worst_case);
 }
 

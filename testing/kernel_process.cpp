@@ -129,6 +129,10 @@ class KernelProcess {
               "the kernel called exit(" + std::to_string(WEXITSTATUS(status)) + ")"};
     }
     const int number = WTERMSIG(status);
+    if (number == SIGSYS) {
+      return {Fault::changed_state,
+              "the kernel changed the memory of its arrays by mprotect, munmap, mremap or mmap"};
+    }
     if (noted.signal == number && noted.in_shared_memory && history_.has_calls()) {
       return KernelStopped(history_.described(noted.address, noted.wrote));
     }

@@ -21,6 +21,7 @@
 #include <halfgrad/core/stream.h>
 #include <halfgrad/testing/caller_state.h>
 #include <halfgrad/testing/kernel_call.h>
+#include <halfgrad/testing/process_seal.h>
 #include <halfgrad/testing/shared_memory.h>
 
 namespace halfgrad::testing {
@@ -46,14 +47,18 @@ bool was_write([[maybe_unused]] void* context) {
 /// Notes where the kernel failed, and lets the signal end the process.
 void note_signal(int number, siginfo_t* info, void* context) {
   KernelCall& noted = call();
-  std::atomic_ref(noted.signal).store(number);
   const bool has_address = number == SIGSEGV || number == SIGBUS;
   const auto* const address = static_cast<const std::byte*>(has_address ? info->si_addr : nullptr);
-  noted.in_shared_memory = address >= mapped && address < mapped + mapped_bytes;
+  const bool is_inside = address >= mapped && address < mapped + mapped_bytes;
+  if (!is_inside && detail::has_own_handler(number)) {
+    return detail::call_own_handler(number, info, context);
+  }
+  std::atomic_ref(noted.signal).store(number);
+  noted.in_shared_memory = is_inside;
   noted.address = noted.in_shared_memory ? static_cast<std::uint64_t>(address - mapped)
                                          : reinterpret_cast<std::uintptr_t>(address);
   noted.wrote = has_address && was_write(context);
-  ::signal(number, SIG_DFL);
+  detail::reset_handler(number);
   ::raise(number);
 }
 
@@ -67,22 +72,39 @@ void handle_signals() {
   for (const int number : detail::kFatalSignals) ::sigaction(number, &action, nullptr);
 }
 
+/// The place of the arrays' memory: an address that neither programs nor libraries use, so that a
+/// rule for system calls on it meets no others, in programs too that the kernel starts. Under the
+/// thread sanitizer, which reserves such addresses, the system chooses.
+#if defined(__SANITIZE_THREAD__)
+#define HALFGRAD_ANY_PLACE
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HALFGRAD_ANY_PLACE
+#endif
+#endif
+#if defined(HALFGRAD_ANY_PLACE)
+void* const kPlace = nullptr;
+#else
+void* const kPlace = reinterpret_cast<void*>(std::uintptr_t{0x2000'0000'0000});
+#endif
+
 void map(int memory) {
   struct stat file {};
   void* data = MAP_FAILED;
   if (::fstat(memory, &file) == 0) {
     mapped_bytes = static_cast<std::size_t>(file.st_size);
-    data = ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory,
-                  0);
+    data =
+        ::mmap(kPlace, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
   }
   if (data == MAP_FAILED) ::_exit(3);
+  ::close(memory);
   mapped = static_cast<std::byte*>(data);
 }
 
 void allow(const CallArray& array, int protection) {
   if (array.bytes == 0) return;
   const auto [first, last] = detail::pages_of(array, page_bytes());
-  ::mprotect(mapped + first, last - first, protection);
+  detail::protect(mapped + first, last - first, protection);
 }
 
 /// Access to the pages of arrays, in a process whose kernel uses them directly.
@@ -95,8 +117,8 @@ class ArrayPages {
       count_ = call.count;
       outputs_ = call.outputs;
       arrays_ = call.arrays;
-      ::mprotect(mapped + SharedMemory::kMessageBytes, mapped_bytes - SharedMemory::kMessageBytes,
-                 PROT_NONE);
+      detail::protect(mapped + SharedMemory::kMessageBytes,
+                      mapped_bytes - SharedMemory::kMessageBytes, PROT_NONE);
       for (std::size_t i = 0; i < first; ++i) allow(arrays_[i], PROT_READ);
     }
     // In place, the output is the first input.
@@ -208,6 +230,7 @@ char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
   // Copies to a device read and write every array.
   if (on_cpu) pages.open(given);
   const detail::FloatingMode mode;
+  const detail::FilledMemory filled;
   const detail::ProcessState state;
   const pid_t self = ::getpid();
   const char result = caught([&] { run(kernel, given, device); });
@@ -245,6 +268,7 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
   ::dup2(STDERR_FILENO, STDOUT_FILENO);  // a kernel's prints are not part of the report
   map(memory);
   handle_signals();
+  detail::seal_process(mapped, mapped == kPlace ? mapped_bytes : 0);
   end_without_destructors();
   Kernel kernel;
   send(socket, caught([&] { kernel = make(); }));

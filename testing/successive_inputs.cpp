@@ -9,16 +9,22 @@ namespace {
 
 constexpr std::size_t kCalls = 18;
 
-/// Takes one element of one operand from `others`.
-void change_one(std::vector<Values>& operands, const std::vector<Values>& others,
+/// Takes one element of one operand from `others`: the first times at the ends, which a kernel that
+/// compares a part of its inputs may leave out, then anywhere.
+void change_one(std::vector<Values>& operands, const std::vector<Values>& others, std::size_t times,
                 std::mt19937_64& random) {
   std::vector<std::size_t> filled;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].data.empty()) filled.push_back(i);
   }
   if (filled.empty()) return;
-  const std::size_t operand = filled[random() % filled.size()];
-  const std::size_t at = random() % operands[operand].data.size();
+  const bool at_end = times < 3;
+  const std::size_t operand = times == 0 ? filled.back()
+                              : at_end   ? filled.front()
+                                         : filled[random() % filled.size()];
+  const std::size_t count = operands[operand].data.size();
+  const std::size_t at =
+      at_end ? count - std::min(count, times == 2 ? 2 : std::size_t{1}) : random() % count;
   operands[operand].data[at] = others[operand].data[at];
 }
 
@@ -28,6 +34,7 @@ std::vector<std::vector<Values>> successive_inputs(const KernelOp& op, KernelCas
   enum Change : std::uint8_t { all, one, order, kChanges };
   std::mt19937_64 random(first.seed);
   std::vector<std::vector<Values>> sets{case_operands(op, first)};
+  std::size_t times = 0;
   while (sets.size() < kCalls) {
     const auto change = static_cast<Change>(sets.size() % kChanges);
     ++first.seed;
@@ -35,7 +42,7 @@ std::vector<std::vector<Values>> successive_inputs(const KernelOp& op, KernelCas
     first.inputs = change == one ? Hostile::moderate : Hostile::normal;
     std::vector<Values> next = sets.back();
     if (change == all) next = case_operands(op, first);
-    if (change == one) change_one(next, case_operands(op, first), random);
+    if (change == one) change_one(next, case_operands(op, first), times++, random);
     if (change == order) {
       for (Values& operand : next) std::reverse(operand.data.begin(), operand.data.end());
     }

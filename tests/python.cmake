@@ -31,6 +31,13 @@ add_test(NAME voice COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::
 add_test(NAME scripts COMMAND "${CMAKE_COMMAND}" "-DPYTHON=$<TARGET_FILE:Python3::Interpreter>"
                               "-DSOURCE_DIR=${PROJECT_SOURCE_DIR}"
                               -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/scripts.cmake")
+# Looks at the pages of reports in Chromium.
+if(HALFGRAD_EXAMPLES)
+  add_test(NAME report_pages
+           COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/report/browser/page_test.py"
+                   "${PROJECT_BINARY_DIR}/bin" "${CMAKE_CURRENT_BINARY_DIR}/report_pages")
+  set_tests_properties(report_pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
 # The example of a pytest suite for CUDA kernels, which runs under the emulator.
 if(TARGET example_cuda_kernels AND HALFGRAD_TOOLS)
   set(example "${PROJECT_SOURCE_DIR}/examples/cuda_kernels/test_kernels.py")

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <iomanip>
+#include <iterator>
+#include <optional>
 #include <ostream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <halfgrad/amp/autocast.h>
 
@@ -66,22 +69,26 @@ std::string explain(const OpRecord& record) {
       if (operand.cast == OperandCast::cached) text << " before: the copy is cached";
     }
   }
+  if (record.depth > 1) text << "; in " << record.depth << " nested autocast regions";
   if (record.is_promoted()) text << "; a float32 operand beside 16-bit ones decided the dtype";
   return text.str();
 }
 
 void OpLog::clear() {
+  step_ = 0;
   records_.clear();
-  results_.clear();
+  conversions_.clear();
 }
 
 // A conversion that was recorded, and that no op has read yet, becomes part of this call.
 OperandCast OpLog::cast_of(const Tensor& given, const Tensor& read) {
   if (given.is_same(read) || given.dtype() == read.dtype()) return OperandCast::none;
-  for (std::size_t i = records_.size(); i-- > 0;) {
-    if (records_[i].op != "to" || results_[i].lock() != read.impl()) continue;
-    records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(i));
-    results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(i));
+  for (std::size_t i = conversions_.size(); i-- > 0;) {
+    if (conversions_[i].copy.lock() != read.impl()) continue;
+    const std::size_t record = conversions_[i].record;
+    records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(record));
+    conversions_.erase(conversions_.begin() + static_cast<std::ptrdiff_t>(i));
+    for (std::size_t k = i; k < conversions_.size(); ++k) --conversions_[k].record;
     return OperandCast::made;
   }
   return OperandCast::cached;
@@ -95,7 +102,8 @@ void OpLog::ran(const OpCall& call) {
                   .operands = {},
                   .result = call.result.dtype(),
                   .depth = autocast_depth(),
-                  .is_composite = call.is_composite};
+                  .is_composite = call.is_composite,
+                  .step = step_};
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const Tensor &given = call.inputs[i], &read = call.operands[i];
     if (!given.defined()) continue;
@@ -105,13 +113,17 @@ void OpLog::ran(const OpCall& call) {
                                .numel = given.numel(),
                                .parameter = model_.name_of(given)});
   }
+  if (record.op == "to") conversions_.push_back({records_.size(), call.result.impl()});
   records_.push_back(std::move(record));
-  results_.push_back(call.result.impl());
 }
 
-std::vector<OpSummary> OpLog::summary() const {
+namespace {
+
+std::vector<OpSummary> summary_of(const std::vector<OpRecord>& records,
+                                  std::optional<std::int64_t> step) {
   std::vector<OpSummary> rows;
-  for (const OpRecord& record : records_) {
+  for (const OpRecord& record : records) {
+    if (step && record.step != *step) continue;
     const DType dtype = record.run_dtype();
     auto row = std::find_if(rows.begin(), rows.end(), [&](const OpSummary& known) {
       return known.op == record.op && known.run_dtype == dtype;
@@ -131,6 +143,22 @@ std::vector<OpSummary> OpLog::summary() const {
   return rows;
 }
 
+}  // namespace
+
+std::vector<OpSummary> OpLog::summary() const { return summary_of(records_, {}); }
+
+std::vector<OpSummary> OpLog::summary(std::int64_t step) const {
+  return summary_of(records_, step);
+}
+
+std::vector<OpRecord> OpLog::promoted(std::int64_t step) const {
+  std::vector<OpRecord> found;
+  std::copy_if(
+      records_.begin(), records_.end(), std::back_inserter(found),
+      [step](const OpRecord& record) { return record.step == step && record.is_promoted(); });
+  return found;
+}
+
 std::ostream& operator<<(std::ostream& out, const OpLog& log) {
   const auto row = [&out](const auto& op, const auto& precision, const auto& dtype,
                           const auto& calls, const auto& made, const auto& cached,
@@ -144,8 +172,18 @@ std::ostream& operator<<(std::ostream& out, const OpLog& log) {
     row(op.op, name(op.precision), name(op.run_dtype), op.calls, op.casts_made, op.casts_cached,
         op.bytes_cast);
   }
+  std::vector<std::pair<std::string, std::int64_t>> promoted;  // text, number of calls
   for (const OpRecord& record : log.records()) {
-    if (record.is_promoted()) out << explain(record) << '\n';
+    if (!record.is_promoted()) continue;
+    const std::string text = explain(record);
+    const auto known = std::find_if(promoted.begin(), promoted.end(),
+                                    [&](const auto& line) { return line.first == text; });
+    known != promoted.end() ? ++known->second : promoted.emplace_back(text, 1).second;
+  }
+  for (const auto& [text, calls] : promoted) {
+    out << text;
+    if (calls > 1) out << " (" << calls << " calls)";
+    out << '\n';
   }
   return out;
 }

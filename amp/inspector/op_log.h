@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
@@ -42,6 +43,7 @@ struct OpRecord {
   DType result;
   int depth = 0;              ///< number of autocast regions in force; 0 inside a composite
   bool is_composite = false;  ///< a loss that consists of the ops before it
+  std::int64_t step = 0;      ///< number of calls of OpLog::next_step() before it
 
   /// The widest floating-point dtype among the operands as the op read them; the result's if there
   /// is none.
@@ -80,8 +82,16 @@ class OpLog : public OpObserver {
 
   /// The calls in their order. Conversions by autocast are part of the call that needed them.
   const std::vector<OpRecord>& records() const { return records_; }
-  /// One row for each op and dtype, in the order of their first calls.
+  /// One row for each op and dtype, in the order of their first calls, over all steps or in one.
   std::vector<OpSummary> summary() const;
+  std::vector<OpSummary> summary(std::int64_t step) const;
+  /// The calls of a step that a float32 operand promoted: see OpRecord::is_promoted().
+  std::vector<OpRecord> promoted(std::int64_t step) const;
+  /// Later calls belong to the next step.
+  void next_step() { ++step_; }
+  /// The present step, 0 at first.
+  std::int64_t step() const { return step_; }
+  /// Forgets all calls and begins with step 0.
   void clear();
 
   void ran(const OpCall& call) override;
@@ -90,11 +100,17 @@ class OpLog : public OpObserver {
   OperandCast cast_of(const Tensor& given, const Tensor& read);
 
   NamedModel model_;
+  std::int64_t step_ = 0;
   std::vector<OpRecord> records_;
-  std::vector<std::weak_ptr<detail::TensorImpl>> results_;  // parallel to records_
+  // Conversions that no op has read: the index of the record, and the copy.
+  struct Conversion {
+    std::size_t record;
+    std::weak_ptr<detail::TensorImpl> copy;
+  };
+  std::vector<Conversion> conversions_;
 };
 
-/// Prints the summary as a table, then the promoted calls.
+/// Prints the summary as a table, then each kind of promoted call once.
 std::ostream& operator<<(std::ostream& out, const OpLog& log);
 
 }  // namespace halfgrad::amp

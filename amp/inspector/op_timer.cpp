@@ -41,6 +41,7 @@ void OpTimer::timed(std::span<const TimedCall> calls) {
     row.seconds += call.seconds;
     row.self_seconds += call.self_seconds;
     row.result_bytes += call.result_bytes;
+    row.launches += call.launches;
     row.peak_live_bytes = std::max(row.peak_live_bytes, call.live_bytes);
   }
 }

@@ -25,6 +25,7 @@ struct OpTime {
   double seconds = 0;                ///< with the calls in it
   double self_seconds = 0;           ///< without them: the sum over all rows counts nothing twice
   std::int64_t result_bytes = 0;     ///< memory of the results or gradients; 0 for views
+  std::int64_t launches = 0;         ///< on a GPU, without the calls in it
   std::int64_t peak_live_bytes = 0;  ///< largest memory in use at the end of a call
 };
 

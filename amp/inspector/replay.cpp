@@ -49,6 +49,7 @@ Replay::Replay(const amp::NamedModel& model, const std::function<Tensor()>& loss
     : model_(model) {
   const std::vector<Tensor> parameters = trained(model);
   const EnableGradGuard enable_grad;
+  const OpObserverPause hides_the_replay;
   const OpObserverGuard guard(*this);
   const Tensor value = loss();
   if (value.numel() != 1) {
@@ -168,6 +169,7 @@ SourceSearch::SourceSearch(const std::function<Tensor()>& loss, std::size_t inde
                            const std::function<std::string()>& source)
     : index_(index), outer_(call_stack().size()), source_(source) {
   const EnableGradGuard enable_grad;
+  const OpObserverPause hides_the_replay;
   const OpObserverGuard guard(*this);
   static_cast<void>(loss());
   if (!source_) found_ = source_line(stack_, outer_);

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
+#include <halfgrad/core/launches.h>
 
 namespace halfgrad::amp {
 namespace {
@@ -80,6 +81,7 @@ TimedOps::Pending& TimedOps::begin(const OpStart& start) {
     }
     pending.start.record(current_stream(pending.device));
   }
+  call.launches = -halfgrad::detail::launches;
   return tree_.emplace_back(std::move(pending));
 }
 
@@ -89,6 +91,7 @@ void TimedOps::starts(const OpStart& start) {
 }
 
 void TimedOps::end(Pending& pending) {
+  pending.call.launches += halfgrad::detail::launches;
   if (pending.is_timed) pending.end.record(current_stream(pending.device));
   pending.ran = true;
   pending.call.live_bytes = allocator::stats(pending.device).current;
@@ -164,7 +167,9 @@ std::vector<TimedCall> TimedOps::resolve(const Tree& tree) {
       call.parent = tree[index_of(call.parent)].call.parent;
     }
     if (call.parent < 0) continue;
-    calls[static_cast<std::size_t>(position[index_of(call.parent)])].self_seconds -= call.seconds;
+    TimedCall& parent = calls[static_cast<std::size_t>(position[index_of(call.parent)])];
+    parent.self_seconds -= call.seconds;
+    parent.launches -= pending.call.launches;
   }
   return calls;
 }

@@ -33,7 +33,9 @@ struct TimedCall {
   double seconds = 0;             ///< with the calls in it
   double self_seconds = 0;        ///< without them
   std::int64_t result_bytes = 0;  ///< memory of the result or the gradients; 0 for views
-  std::int64_t live_bytes = 0;    ///< memory that arrays of the device hold at the end of the call
+  std::int64_t launches =
+      0;  ///< kernels, copies and library calls on a GPU, without the calls in it
+  std::int64_t live_bytes = 0;  ///< memory that arrays of the device hold at the end of the call
 };
 
 /// Base of observers that time ops. The device's clock is read through events on the stream that is

@@ -17,9 +17,16 @@ namespace {
 
 constexpr double kShareThatMayBeLost = 0.01;
 
-// Values of `unscaled` that are below 2^-24 after multiplication by the power of two `scale`.
-std::int64_t lost_at(const ExponentHistogram& unscaled, double scale) {
-  return unscaled.between(ExponentHistogram::kFirst, kHalfSmallestExponent - std::ilogb(scale));
+constexpr int kBFloat16SmallestExponent = -133;
+
+// Values of `unscaled` that are below 2^smallest after multiplication by the power of two `scale`.
+std::int64_t lost_at(const ExponentHistogram& unscaled, double scale,
+                     int smallest = kHalfSmallestExponent) {
+  return unscaled.between(ExponentHistogram::kFirst, smallest - std::ilogb(scale));
+}
+
+bool are_too_many(std::int64_t lost, const ExponentHistogram& numbers) {
+  return static_cast<double>(lost) > kShareThatMayBeLost * static_cast<double>(numbers.nonzero());
 }
 
 std::int64_t lost(const ExponentHistogram& numbers) { return lost_at(numbers, 1); }
@@ -45,10 +52,18 @@ double GradientRange::headroom_bits() const {
   return std::log2(kHalfLargest / scaled.largest());
 }
 
+UnderflowLedger::UnderflowLedger(NamedModel model, const UnderflowLedgerOptions& options)
+    : model_(std::move(model)), options_(options) {
+  if (options.every < 1) {
+    halfgrad::detail::fail("UnderflowLedger", "expected every >= 1, got {}", options.every);
+  }
+}
+
 OpObserverGuard UnderflowLedger::observe(double scale) {
   if (!(std::isfinite(scale) && scale > 0)) {
     halfgrad::detail::fail("UnderflowLedger", "expected a finite, positive scale, got {}", scale);
   }
+  if (calls_++ % options_.every != 0) return OpObserverGuard::of_nobody();
   scale_ = scale;
   places_.clear();
   copied_.clear();
@@ -125,10 +140,11 @@ Recommendation UnderflowLedger::recommend() const {
     const std::int64_t still_lost = lost_at(range.unscaled, result.scale);
     result.lost += still_lost;
     result.saved += lost(range.unscaled) - still_lost;
-    if (static_cast<double>(still_lost) >
-        kShareThatMayBeLost * static_cast<double>(range.unscaled.nonzero())) {
-      result.want_bfloat16.push_back(range.name);
-    }
+    if (!are_too_many(still_lost, range.unscaled)) continue;
+    const std::int64_t in_bfloat16 =
+        lost_at(range.unscaled, result.scale, kBFloat16SmallestExponent);
+    const bool neither = are_too_many(in_bfloat16, range.unscaled);
+    (neither ? result.want_float32 : result.want_bfloat16).push_back(range.name);
   }
   return result;
 }
@@ -158,6 +174,9 @@ std::ostream& operator<<(std::ostream& out, const UnderflowLedger& ledger) {
       << " of the values below 2^-24 into float16's range; " << best.lost << " stay below.\n";
   for (const std::string& place : best.want_bfloat16) {
     out << place << ": the range of its gradients is wider than float16's; bfloat16 holds them.\n";
+  }
+  for (const std::string& place : best.want_float32) {
+    out << place << ": the range of its gradients is wider than bfloat16's; float32 holds them.\n";
   }
   return out;
 }

@@ -46,14 +46,21 @@ struct Recommendation {
   std::int64_t saved = 0;  ///< values that it lifts above 2^-24, of those below without a scale
   std::int64_t lost = 0;   ///< values that stay below 2^-24
   /// Places whose gradients do not fit float16 at this scale: more than 1 % of those that are not
-  /// zero stay below 2^-24. bfloat16 has the range of float32.
+  /// zero stay below 2^-24. bfloat16 has nearly the range of float32, and 8 bits instead of 11.
   std::vector<std::string> want_bfloat16;
+  /// Places whose gradients do not fit bfloat16 either: more than 1 % stay below 2^-133, its
+  /// smallest value. They are not in want_bfloat16.
+  std::vector<std::string> want_float32;
+};
+
+struct UnderflowLedgerOptions {
+  std::int64_t every = 1;  ///< observe() measures the first of this many calls
 };
 
 /// Histograms of a model's gradients, to see what float16 loses and what the loss scale saves:
 ///
-///   amp::UnderflowLedger ledger{amp::NamedModel(model)};
-///   {
+///   amp::UnderflowLedger ledger{amp::NamedModel(model), {.every = 100}};
+///   for (...) {
 ///     const OpObserverGuard guard = ledger.observe(scaler.get_scale());
 ///     ...                                         // forward, under autocast
 ///     scaler.scale(loss).backward();
@@ -62,15 +69,20 @@ struct Recommendation {
 ///
 /// A parameter that autocast copied to 16 bits is listed with the copy's gradient, which float16
 /// rounded. Gradients that were zero in float16 already cannot be told from those that it flushed:
-/// observe at a large scale. It copies every gradient to the host: observe one step of a hundred in
+/// observe at a large scale. It copies every gradient to the host: measure one step of a hundred in
 /// a long run.
 class UnderflowLedger : public OpObserver {
  public:
-  explicit UnderflowLedger(NamedModel model = {}) : model_(std::move(model)) {}
+  /// Throws std::invalid_argument unless options.every is positive.
+  explicit UnderflowLedger(NamedModel model = {}, const UnderflowLedgerOptions& options = {});
 
   /// Observes this thread's ops, forward and backward of a loss that is multiplied by `scale`, to
-  /// the end of the scope. Throws std::invalid_argument unless the scale is finite and positive.
+  /// the end of the scope. Of each `every` calls it measures the first; in others an observer
+  /// outside is notified as before. Throws std::invalid_argument unless the scale is finite and
+  /// positive.
   [[nodiscard]] OpObserverGuard observe(double scale);
+  /// Number of calls of observe() that were measured.
+  std::int64_t measured() const { return (calls_ + options_.every - 1) / options_.every; }
 
   /// Parameters in the order of the model, then activations in the order of their gradients.
   std::vector<GradientRange> ranges() const;
@@ -92,6 +104,8 @@ class UnderflowLedger : public OpObserver {
   std::vector<GradientRange> ranges_in_16_bits() const;
 
   NamedModel model_;
+  UnderflowLedgerOptions options_;
+  std::int64_t calls_ = 0;  // of observe()
   double scale_ = 1;
   std::unordered_map<const detail::Node*, Place> places_;  // for the nodes of this pass
   std::unordered_set<std::string> copied_;  // parameters with a 16-bit copy in this pass

@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
@@ -52,11 +51,6 @@ template <std::size_t N, std::size_t... I>
 static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
                                     std::index_sequence<I...>) {
   return {*tensors[I]...};
-}
-
-void notify(OpCall call) {
-  call.in_backward = BackwardScale::is_running();
-  op_observer->ran(call);
 }
 
 void use_one_device(const char* op, std::span<Tensor> operands) {

@@ -91,6 +91,20 @@ inline Elements normalized_row(const AnyArithmetic& a, Elements x, bool centred,
   return x;
 }
 
+/// (x - mean) / deviation w, or (x - mean) (w / deviation); without the mean if not centred.
+/// Without it, PyTorch's models store x / deviation in 16 bits before the weight.
+inline Elements weighted_row(const AnyArithmetic& a, Elements x, const Elements& weight,
+                             bool centred, double eps) {
+  if (centred) subtract_mean(a, x);
+  const Bounded divisor = deviation(a, x, eps);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Bounded quotient = a.div(x[i], divisor);
+    x[i] = a.either(a.mul(centred ? quotient : a.stored(quotient), weight[i]),
+                    a.mul(x[i], a.div(weight[i], divisor)));
+  }
+  return x;
+}
+
 /// exp(x_i - max) / sum_j exp(x_j - max)
 inline Elements softmax_of(const AnyArithmetic& a, const Elements& x) {
   Exponentials e(a, x);
@@ -104,12 +118,16 @@ inline Bounded logsumexp_of(const AnyArithmetic& a, const Elements& x) {
   return a.is_infinite(e.largest) ? e.largest : a.add(e.largest, a.log(e.total));
 }
 
-/// x_i - max - log(sum_j exp(x_j - max))
+/// x_i - max - log(sum_j exp(x_j - max)), or x_i - (max + log(sum_j exp(x_j - max))), as kernels
+/// that store the logsumexp for their backward pass
 inline Elements log_softmax_of(const AnyArithmetic& a, const Elements& x) {
   Exponentials e(a, x);
-  const Bounded log_total = a.log(e.total);
-  for (Bounded& shifted : e.shifted) shifted = a.sub(shifted, log_total);
-  return e.shifted;
+  const Bounded log_total = a.log(e.total), logsumexp = a.add(e.largest, log_total);
+  Elements y;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    y.push_back(a.either(a.sub(e.shifted[i], log_total), a.sub(x[i], logsumexp)));
+  }
+  return y;
 }
 
 }  // namespace halfgrad::detail

@@ -159,11 +159,10 @@ BoundedReference normalize_reference(double eps) {
     const std::int64_t columns = numel(in[1].sizes);
     Elements out;
     for (std::int64_t first = 0; first < numel(in[0].sizes); first += columns) {
-      const Elements x = normalized_row(a, strided(a, in[0], first, columns), kCentred, eps);
-      for (std::size_t i = 0; i < x.size(); ++i) {
-        // PyTorch's models store x / deviation in 16 bits before rms_norm's weight.
-        const Bounded y = a.mul(kCentred ? x[i] : a.stored(x[i]), a.number(in[1].data[i]));
-        out.push_back(kCentred ? a.add(y, a.number(in[2].data[i])) : y);
+      const Elements y = weighted_row(a, strided(a, in[0], first, columns),
+                                      strided(a, in[1], 0, columns), kCentred, eps);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        out.push_back(kCentred ? a.add(y[i], a.number(in[2].data[i])) : y[i]);
       }
     }
     return out;

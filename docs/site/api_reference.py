@@ -1,7 +1,7 @@
 """Pages of the API reference from Doxygen's XML: one for each public header, in the header's order.
 
-A comment in a header describes the declaration below it, the further overloads that follow without an
-empty line, and functions that it names. They share one section: their signatures, then the comment.
+A comment in a header describes the declaration below it, the further overloads that follow without
+an empty line, and functions that it names. They share a section: signatures, then the comment.
 """
 
 import re
@@ -166,10 +166,10 @@ class Reference:
             self._number(header, entity.members, used, entity.names[0] + ".")
 
     def overview(self):
-        """The page that lists all headers: the first sentence of each, and the names that it declares."""
+        """The page that lists all headers, each with the names that it declares."""
         blocks = ["---\ntitle: C++ API\n---\n\n# C++ API",
-                  "After this page you know which header declares what you need. `<halfgrad/halfgrad.h>` "
-                  "includes all of them except `eigen.h`."]
+                  "After this page you know which header declares what you need. "
+                  "`<halfgrad/halfgrad.h>` includes all of them except `eigen.h`."]
         folder = None
         for header in sorted(self.entities, key=_place):
             if header.rpartition("/")[0] != folder:
@@ -241,7 +241,9 @@ def _shares_comment(previous, entity):
         return False
     comment = _text(previous)
     name = entity.names[0]
-    return not comment or name in previous.names or bool(re.search(rf"\b{re.escape(name)}\b", comment))
+    if not comment or name in previous.names:
+        return True
+    return re.search(rf"\b{re.escape(name)}\b", comment) is not None
 
 
 def _is_shown(name):

@@ -1,7 +1,7 @@
-# Filter of Doxygen for halfgrad's headers. Keeps every line where it is, since Doxygen reports lines.
+# Filter of Doxygen for halfgrad's headers. Every line keeps its number, since Doxygen reports them.
 #
-# 1. A `///` comment directly above the first `namespace` describes the file: the empty line above it
-#    becomes `/// @file`.
+# 1. A `///` comment directly above the first `namespace` describes the file: the empty line above
+#    it becomes `/// @file`.
 # 2. Specialisations of std::hash become empty: Doxygen does not find namespace std.
 # 3. Indented lines of a comment are code or an equation: @code and @endcode keep their line breaks.
 #    Doxygen changes the spaces at the beginning of a line, so `|` marks where each line begins.

@@ -17,7 +17,7 @@ def escaped(text):
 
 
 class DoxygenText:
-    """Converts descriptions. `link(refid)` returns the address of an entity, or None if it has no page."""
+    """Converts descriptions. `link(refid)` is the address of an entity, or None."""
 
     def __init__(self, link):
         self._link = link
@@ -88,7 +88,7 @@ class DoxygenText:
 def _characters(element):
     """The character that an empty element such as <ndash/> stands for."""
     named = {"ndash": "–", "mdash": "—", "lsquo": "‘", "rsquo": "’", "times": "×", "plusmn": "±",
-             "le": "≤", "ge": "≥", "deg": "°", "micro": "µ", "nonbreakablespace": " ", "sp": " "}
+             "le": "≤", "ge": "≥", "deg": "°", "micro": "µ", "nonbreakablespace": "\u00a0", "sp": " "}
     return named.get(element.tag, "")
 
 

@@ -1,7 +1,7 @@
 """MkDocs' hooks: the site has the paths of the repository, so that the pages' relative links work.
 
-README.md is the home page, docs/tour.md becomes docs/tour.html, api/core/array.h.html describes a public
-header, and source/core/array.h.html shows a file that a page links.
+README.md is the home page, docs/tour.md becomes docs/tour.html, api/core/array.h.html describes a
+public header, and source/core/array.h.html shows a file that a page links.
 """
 
 import importlib.util
@@ -26,11 +26,11 @@ log = logging.getLogger("mkdocs.hooks.halfgrad")
 
 
 class RepositoryLinks(Treeprocessor):
-    """Points links to files at the pages that show them, and names pages by their titles, not paths."""
+    """Points links to files at the pages that show them, and names pages by their titles."""
 
     page = None     # path of the page that is being rendered
     shown = set()   # paths that have a page below source/
-    titles = {}     # of the repository's pages
+    titles = {}     # titles of pages, by path
 
     def run(self, root):
         for link in root.iter("a"):
@@ -53,7 +53,8 @@ class RepositoryLinksExtension(Extension):
 
 def on_config(config):
     config.markdown_extensions.append(RepositoryLinksExtension())
-    config.extra["pages"] = [path for path in sources.repository_files(ROOT) if path.endswith(".md")]
+    files = sources.repository_files(ROOT)
+    config.extra["pages"] = [path for path in files if path.endswith(".md")]
     reference = Reference(os.environ["HALFGRAD_DOXYGEN_XML"], ROOT)
     for entity in reference.undocumented:
         log.warning(f"{entity} has no comment for the API reference")
@@ -78,13 +79,14 @@ def on_files(files, config):
     for page, text in api.items():
         add(page, content=text)
         targets.update(target.removeprefix("source/").removesuffix(".md")
-                       for target in sources.linked_targets(page, text) if target.startswith("source/"))
+                       for target in sources.linked_targets(page, text)
+                       if target.startswith("source/"))
     mermaid = Path(importlib.util.find_spec("mermaidx").origin).parent / "assets/mermaid.js"
     add("javascripts/mermaid.js", abs_src_path=str(mermaid))
     RepositoryLinks.titles = {page: sources.title_of(ROOT / page) for page in pages}
     RepositoryLinks.shown = set()
     for target in sorted(targets - set(pages)):
-        if not (ROOT / target).exists():
+        if not (ROOT / target).exists() or target.startswith("build/"):
             continue  # MkDocs reports it, if it is a link
         if sources.is_image(target) or not sources.is_text(ROOT, target):
             add(target, abs_src_path=str(ROOT / target))

@@ -2,26 +2,27 @@
 
 SECTIONS = {
     "Learn": ["docs/mixed-precision.md", "docs/tour.md", "docs/glossary.md", "docs/loss-scalers.md",
-              "docs/gemm_ladder.md"],
-    "Use": ["docs/python.md", "docs/inspector.md", "docs/report.md", "docs/files.md", "docs/guards.md",
-            "docs/eigen.md", "docs/differences.md"],
+              "docs/gemm_ladder.md", "docs/paper.md"],
+    "Use": ["docs/python.md", "docs/inspector.md", "docs/report.md", "docs/tracing.md",
+            "docs/files.md", "docs/guards.md", "docs/eigen.md", "docs/differences.md"],
     "Check kernels": ["docs/kernel_check.md", "docs/emulator.md", "docs/planted_bugs.md",
                       "docs/kernel_audit.md", "docs/pytorch_ops.md", "docs/gpu-verified.md"],
     "Reference": ["docs/ops.md", "docs/performance.md"],
-    "Develop": ["CONTRIBUTING.md", "docs/adding_an_op.md", "docs/dependencies.md", "tests/README.md",
-                "emulator/README.md", "CHANGELOG.md"],
+    "Develop": ["CONTRIBUTING.md", "docs/adding_an_op.md", "docs/dependencies.md",
+                "tests/README.md", "emulator/README.md", "CHANGELOG.md"],
 }
 # Titles of pages in the navigation, where the page's own title is long.
 TITLES = {
     "docs/mixed-precision.md": "Mixed precision", "docs/tour.md": "Tour of the code",
     "docs/python.md": "Python", "docs/eigen.md": "Eigen", "docs/ops.md": "Ops",
-    "docs/labs.md": "All labs", "tests/README.md": "Tests", "emulator/README.md": "Sources of the emulator",
+    "docs/labs.md": "All labs", "tests/README.md": "Tests",
+    "emulator/README.md": "Sources of the emulator",
     "CHANGELOG.md": "Changes", "CONTRIBUTING.md": "Contributing",
 }
 
 
 def navigation(pages, api_pages):
-    """The `nav` of MkDocs. `pages` are the repository's pages, `api_pages` those made from headers."""
+    """The `nav` of MkDocs, for the repository's pages and those made from headers."""
     left = [page for page in sorted(pages) if page != "README.md"]
 
     def take(wanted):
@@ -30,23 +31,24 @@ def navigation(pages, api_pages):
             left.remove(page)
         return [{TITLES[page]: page} if page in TITLES else page for page in taken]
 
+    def below(folder):
+        return take([page for page in left if page.startswith(folder)])
+
     nav = [{"Home": "README.md"}]
     for title, wanted in SECTIONS.items():
         entries = take(wanted)
         if title == "Learn":
-            course = take([page for page in left if page.startswith("docs/course/")])
-            if course:
-                entries.insert(1, {"Course": course})
-            labs = take(["docs/labs.md"]) + [{page.split("/")[1].replace("_", " "): page}
-                                            for page in left if page.startswith("labs/")]
-            take([page for page in left if page.startswith("labs/")])
-            entries.append({"Labs": labs})
+            course = below("docs/course/")
+            exercises = below("examples/course/")
+            entries[1:1] = [{name: part} for name, part in
+                            (("Course", course), ("Exercises", exercises)) if part]
+            labs = [{page.split("/")[1].replace("_", " "): page} for page in below("labs/")]
+            entries.append({"Labs": take(["docs/labs.md"]) + labs})
         if title == "Reference":
             entries.append({"C++ API": _api(api_pages)})
-            results = take([page for page in left if page.startswith("bench/results/")])
-            entries.append({"Measurements": results})
+            entries.append({"Measurements": below("bench/results/")})
         if title == "Develop":
-            entries += take([page for page in left if page.startswith("tests/")])
+            entries += below("tests/")
         nav.append({title: entries})
     rest = take(left)
     return nav + ([{"More": rest}] if rest else [])

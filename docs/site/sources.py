@@ -33,7 +33,7 @@ def is_image(path):
 
 
 def target_of(page, link):
-    """The path that a link of `page` names, relative to the root, or None if it leaves the repository."""
+    """The path that a link of `page` names, from the root; None if it leaves the repository."""
     link = link.partition("#")[0]
     if not link or ":" in link or link.startswith("/"):
         return None
@@ -51,7 +51,8 @@ def linked_targets(page, markdown):
 
 def source_page(root, path):
     """The Markdown of a page that shows a file or the names in a folder."""
-    head = f"---\ntitle: {path}\nsearch:\n  exclude: true\nhide:\n  - toc\n  - navigation\n---\n\n# {path}\n\n"
+    head = (f"---\ntitle: {path}\nsearch:\n  exclude: true\nhide:\n  - toc\n  - navigation\n---\n\n"
+            f"# {path}\n\n")
     file = Path(root) / path
     if file.is_dir():
         names = sorted(entry.name + "/" * entry.is_dir() for entry in file.iterdir()
@@ -59,7 +60,8 @@ def source_page(root, path):
         return head + "\n".join(f"* `{name}`" for name in names) + "\n"
     text = file.read_text(encoding="utf-8")
     fence = "`" * max([3] + [len(run) + 1 for run in re.findall(r"^ *(`{3,})", text, re.MULTILINE)])
-    return f"{head}{fence} {{ .{_language(file, text)} linenums=\"1\" }}\n{text.rstrip()}\n{fence}\n"
+    opening = f"{fence} {{ .{_language(file, text)} linenums=\"1\" }}"
+    return f"{head}{opening}\n{text.rstrip()}\n{fence}\n"
 
 
 def _language(file, text):

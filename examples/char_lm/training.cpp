@@ -38,7 +38,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
                                 .task = "char_lm: " + options.model,
                                 .model = hg::amp::NamedModel(model.module),
                                 .scaler = &trainer.scaler(),
-                                .every = std::max<std::int64_t>(1, options.last_step() / 24)});
+                                .every = std::max<std::int64_t>(2, options.last_step() / 24)});
   const programs::Table table({{.header = "step", .width = 6},
                                {.header = "loss", .width = 8},
                                {.header = "validation"},

@@ -90,17 +90,16 @@ std::string draw(const Windows& windows) {
     }
   }
   const auto power = [](int exponent) { return std::ldexp(1.0, exponent); };
-  return course::line_chart(
-      {.title = "Gradients of all activations, by magnitude",
-       .x = {.label = "magnitude of the gradient",
-             .scale = course::Scale::log2,
-             .low = power(-50),
-             .high = power(16)},
-       .y = {.label = "% of all gradients"},
-       .bands = {{power(-50), power(kSmallest), "fp16: 0", "pale_four"},
-                 {power(kSmallest), power(kNormal), "subnormal", "pale_two"},
-                 {power(kNormal), power(16), "fp16: normal", "pale_three"}}},
-      {first, last});
+  return course::line_chart({.title = "Gradients of all activations, by magnitude",
+                             .x = {.label = "magnitude of the gradient",
+                                   .scale = course::Scale::log2,
+                                   .low = power(-50),
+                                   .high = power(16)},
+                             .y = {.label = "% of all gradients"},
+                             .bands = {{power(-50), power(kSmallest), "fp16: 0", "pale_four"},
+                                       {power(kSmallest), power(kNormal), "subnormal", "pale_two"},
+                                       {power(kNormal), power(16), "fp16: normal", "pale_three"}}},
+                            {first, last});
 }
 
 void print_histogram(const Histogram& gradients) {

@@ -30,10 +30,11 @@ std::string text_of(double x) {
 const std::vector<double> kGradients = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5,
                                         0.5, 0.5, 3,   3,   3,   0.1, 0.1, 0.1, NAN, 0.1};
 
-/// Runs a GradScaler on one weight, whose gradient in step i is kGradients[i], prints each step, and
-/// compares the reports with the pure function amp::next().
+/// Runs a GradScaler on one weight, whose gradient in step i is kGradients[i], prints each step,
+/// and compares the reports with the pure function amp::next().
 void show_trace(course::Chapter& chapter) {
-  const hg::amp::GradScalerOptions options{.init_scale = 32768, .growth_interval = 4, .history = 20};
+  const hg::amp::GradScalerOptions options{
+      .init_scale = 32768, .growth_interval = 4, .history = 20};
   hg::amp::GradScaler scaler(options);
   const hg::Tensor weight = hg::ones({1}).requires_grad_();
   hg::optim::SGD optimizer({weight}, {.lr = 0.01});
@@ -127,11 +128,11 @@ void show_timeline(course::Chapter& chapter) {
   chapter.fact("scale_after_start", std::exp2(timeline.scales[first_good]));
   chapter.fact("wasted_percent", 100.0 / (hg::amp::GradScalerOptions().growth_interval + 1));
   chapter.fact("learnt", std::round(timeline.learnt));
-  chapter.picture("timeline",
-                  course::line_chart({.title = "The scale of each step",
-                                      .x = {.label = "step"},
-                                      .y = {.label = "k, for the scale 2^k"}},
-                                     {{.name = "scale", .x = timeline.steps, .y = timeline.scales}}));
+  chapter.picture("timeline", course::line_chart(
+                                  {.title = "The scale of each step",
+                                   .x = {.label = "step"},
+                                   .y = {.label = "k, for the scale 2^k"}},
+                                  {{.name = "scale", .x = timeline.steps, .y = timeline.scales}}));
 }
 
 /// Steps that different systems waste on the same trace of overflows.
@@ -146,7 +147,8 @@ void show_other_systems(course::Chapter& chapter) {
   } systems[] = {{"PyTorch", "pytorch"}, {"Megatron-LM", "megatron"}, {"flax", "flax"}};
   for (const auto& [name, fact] : systems) {
     const hg::amp::GradScalerOptions options = hg::amp::loss_scaler(name).options;
-    chapter.fact(std::string("wasted_") + fact, static_cast<double>(replay(options, too_high).wasted));
+    chapter.fact(std::string("wasted_") + fact,
+                 static_cast<double>(replay(options, too_high).wasted));
     chapter.fact(std::string("rare_") + fact, replay(options, rare).final_scale);
   }
 }

@@ -66,6 +66,8 @@ std::vector<UnderflowReport> run_underflow(const Options& options, hg::RunReport
       .epochs = 20,
       .steps = options.steps,
       .device = options.device,
+      .name = "membrane",
+      .score_tag = "r_squared",
       .traces = options.traces.get()};
   programs::print_wrapped(
       fmt::format("Sag of a loaded membrane, in metres: 4096 loads to train on, 1024 to test.\n"

@@ -27,7 +27,6 @@ class Trainer {
   halfgrad::optim::Optimizer& optimizer() const { return *optimizer_; }
   double scale() const { return scaler_.get_scale(); }
   std::int64_t skipped() const { return scaler_.counts().skipped_steps; }
-  const halfgrad::nn::Sequential& model() const { return model_; }
   const halfgrad::amp::GradScaler& scaler() const { return scaler_; }
   /// Write and read the state of weights, optimizer, scaler and random generator, but not the
   /// position in the data.

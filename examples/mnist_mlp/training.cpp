@@ -44,8 +44,8 @@ std::int64_t resume(const Task& task, const std::string& settings, std::int64_t 
 }
 
 /// The name of a training in traces and in TensorBoard.
-std::string run_name(const Precision& precision, std::uint64_t seed) {
-  const std::string name(precision.name);
+std::string run_name(const Task& task, const Precision& precision, std::uint64_t seed) {
+  const std::string name = fmt::format("{}-{}", task.name, precision.name);
   return seed == 0 ? name : fmt::format("{}-seed-{}", name, seed);
 }
 
@@ -68,7 +68,7 @@ hg::RunOptions reported_run(const Task& task, const Precision& precision, std::u
           .score = task.score_name,
           .model = hg::amp::NamedModel(trainer.model()),
           .scaler = &trainer.scaler(),
-          .every = task.graph ? 0 : std::max<std::int64_t>(1, steps / kObserved)};
+          .every = task.graph ? 0 : std::max<std::int64_t>(2, steps / kObserved)};
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
   report.seed = seed;
-  hg::report::TracedRun traced(task.traces, run_name(precision, seed),
+  hg::report::TracedRun traced(task.traces, run_name(task, precision, seed),
                                hg::amp::NamedModel(trainer.model()), trainer.optimizer(), options,
                                resumed);
   programs::RunningMedian seconds;
@@ -118,6 +118,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
       epoch.skipped = trainer.skipped();
       traced.end_step({.loss = figures.loss,
                        .score = figures.score,
+                       .score_name = task.score_tag,
                        .scale = epoch.scale,
                        .skipped = epoch.skipped,
                        .grad_norm = figures.grad_norm,

@@ -39,7 +39,8 @@ struct Task {
   std::filesystem::path save = {};      ///< checkpoint written after each epoch; empty: none
   std::int64_t save_every = INT64_MAX;  ///< steps after which it is written, too
   std::filesystem::path resume = {};    ///< checkpoint to continue from; empty: none
-  halfgrad::report::TraceFiles* traces = nullptr;  ///< records each training in them
+  std::string name = "digits", score_tag = "accuracy";  ///< in traces and in TensorBoard
+  halfgrad::report::TraceFiles* traces = nullptr;       ///< records each training in them
   bool graph = false;  ///< replays a captured step: loss and score must then not read values
 };
 

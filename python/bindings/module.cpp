@@ -52,9 +52,11 @@ NB_MODULE(_halfgrad, module) {
   python::bind_schedulers(module);
   python::bind_amp(module);
   python::bind_async(module);
+  python::bind_inspector(module);
   python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);
+  python::bind_tracing(module);
   python::bind_check(module);
   python::bind_formula(module);
   module.attr("__all__") = public_names(module);

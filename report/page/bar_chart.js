@@ -4,7 +4,8 @@
 function barChart(options) {
   const figure = html('figure', {}, html('figcaption', {}, options.title));
   if (options.parts.length > 1) {
-    figure.append(html('p', { class: 'soft' }, ...options.parts.flatMap((name, i) => [swatch(barStyle(i)), `${name}  `])));
+    figure.append(html('p', { class: 'soft key' }, ...options.parts.map((name, i) =>
+      html('span', {}, html('span', { class: 'box', style: `background: ${style(barStyle(i)).color}` }), name))));
   }
   const box = html('div');
   figure.append(box);
@@ -41,11 +42,10 @@ function drawBars(options, width) {
       at += length;
     });
     chart.append(bar, svg('text', { x: at + 6, y: top + 13 }, options.text(sum(row))));
-    const show = () => tooltip.show(row.name, [...row.values.map((value, part) => [options.parts[part], options.text(value)]),
-      ...(row.detail ?? [])], bar.getBoundingClientRect());
-    bar.addEventListener('pointerenter', show);
+    const lines = [...row.values.map((value, part) => [options.parts[part], options.text(value)]), ...(row.detail ?? [])];
+    bar.addEventListener('pointerenter', () => tooltip.show(row.name, lines, bar.getBoundingClientRect()));
     bar.addEventListener('pointerleave', tooltip.hide);
-    bar.addEventListener('focus', show);
+    bar.addEventListener('focus', () => tooltip.showFocused(row.name, lines, bar));
     bar.addEventListener('blur', tooltip.hide);
     return bar;
   });

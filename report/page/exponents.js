@@ -160,7 +160,7 @@ function addColumns(chart, columns, place) {
       tooltip.show(heading, [...cell, ...lines(column)], { left, right: left, top, bottom: top });
     });
     mark.addEventListener('pointerleave', tooltip.hide);
-    mark.addEventListener('focus', () => tooltip.show(heading, lines(column), mark.getBoundingClientRect()));
+    mark.addEventListener('focus', () => tooltip.showFocused(heading, lines(column), mark));
     mark.addEventListener('blur', tooltip.hide);
     return mark;
   });

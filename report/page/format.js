@@ -39,6 +39,7 @@ const format = {
 
   seconds(value) {
     if (value === null) return 'none';
+    if (value === 0) return '0 s';
     const units = [['s', 1], ['ms', 1e-3], ['µs', 1e-6], ['ns', 1e-9]];
     const [unit, size] = units.find(([, each]) => value >= each) ?? ['ns', 1e-9];
     return `${Number((value / size).toPrecision(3))} ${unit}`;

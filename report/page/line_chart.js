@@ -107,14 +107,15 @@ function shapePath(shape, x, y) {
 
 /** Shows what the pointer is near to, and what has the focus. */
 function interact(chart, marks, series, cross, x, options, edge, width) {
-  const describe = (step, near) => {
+  const describe = (step, near, focused) => {
     for (const mark of marks) if (!mark.datum.event) mark.classList.toggle('shown', near.includes(mark));
     cross.setAttribute('visibility', 'visible');
     cross.setAttribute('x1', x(step));
     cross.setAttribute('x2', x(step));
     const lines = near.map(({ datum }) => datum.event ? [datum.event.label, ''] : [datum.series.name, options.yText(datum.point.y)]);
-    const box = near[0].getBoundingClientRect();
-    tooltip.show(`step ${format.integer(step)}`, lines, box);
+    const heading = `step ${format.integer(step)}`;
+    if (focused) tooltip.showFocused(heading, lines, near[0]);
+    else tooltip.show(heading, lines, near[0].getBoundingClientRect());
   };
   const leave = () => {
     cross.setAttribute('visibility', 'hidden');
@@ -137,7 +138,7 @@ function interact(chart, marks, series, cross, x, options, edge, width) {
   chart.addEventListener('pointerleave', leave);
   chart.addEventListener('focusout', leave);
   chart.addEventListener('focusin', (event) => {
-    if (event.target.datum) describe(event.target.datum.point.x, [event.target]);
+    if (event.target.datum) describe(event.target.datum.point.x, [event.target], true);
   });
   focusByArrows(chart, marks, (mark, key) => {
     const own = marks.filter(({ datum }) => datum.series === mark.datum.series);

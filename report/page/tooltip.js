@@ -1,11 +1,24 @@
 /** The box that explains the point under the pointer or with the focus. Escape hides it. */
 const tooltip = {
+  focused: null,  // the mark with the focus that it explains
+
   /** Shows a heading and lines of [name, value] beside a rectangle of the window. */
   show(heading, lines, rectangle) {
     const box = document.getElementById('tooltip');
     box.replaceChildren(html('b', {}, heading), ...lines.map(([name, value]) =>
       html('span', { class: 'value' }, html('span', {}, name), html('span', {}, value))));
     box.hidden = false;
+    tooltip.place(rectangle);
+  },
+
+  /** Shows it beside a mark that has the focus, and keeps it there while the page scrolls. */
+  showFocused(heading, lines, mark) {
+    tooltip.show(heading, lines, mark.getBoundingClientRect());
+    tooltip.focused = mark;
+  },
+
+  place(rectangle) {
+    const box = document.getElementById('tooltip');
     const margin = 8, { width, height } = box.getBoundingClientRect();
     const right = rectangle.right + 12, above = rectangle.top - height - 12;
     const x = right + width + margin > window.innerWidth ? rectangle.left - width - 12 : right;
@@ -13,11 +26,17 @@ const tooltip = {
     box.style.top = `${above < margin ? rectangle.bottom + 12 : above}px`;
   },
 
-  hide() { document.getElementById('tooltip').hidden = true; },
+  hide() {
+    document.getElementById('tooltip').hidden = true;
+    tooltip.focused = null;
+  },
 };
 
 document.addEventListener('keydown', (event) => { if (event.key === 'Escape') tooltip.hide(); });
-document.addEventListener('scroll', () => tooltip.hide(), { passive: true });
+document.addEventListener('scroll', () => {
+  if (tooltip.focused === null) tooltip.hide();
+  else tooltip.place(tooltip.focused.getBoundingClientRect());
+}, { passive: true });
 
 /** Makes one of the marks reachable by Tab; the arrow keys move on. next(mark, key) returns the mark
     that a key leads to, or undefined. */

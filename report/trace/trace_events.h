@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -38,6 +39,8 @@ class TraceEvents {
   /// An arrow between slices: from the one that begins on `from` at `start` to the one on `to`.
   void arrow(std::int64_t id, Track from, double start, Track to, double end);
 
+  /// Bytes of the events.
+  std::size_t size() const { return events_.size(); }
   /// The whole file.
   std::string text() const;
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/warning.h>
@@ -44,7 +45,9 @@ TraceWriter::TraceWriter(std::filesystem::path file, amp::NamedModel model,
 
 TraceWriter::~TraceWriter() {
   try {
-    write();
+    finish();
+    close_modules(0);
+    if (events_.size() != written_size_) write();
   } catch (const std::exception& error) {
     detail::warn(std::string("TraceWriter: ") + error.what());
   }
@@ -96,11 +99,15 @@ std::string TraceWriter::optimizer_track() const {
 
 std::shared_ptr<void> TraceWriter::watch(optim::Optimizer& optimizer) {
   struct Hooks {
-    HookHandle before, after;
+    Hooks(HookHandle first, HookHandle last) : before(std::move(first)), after(std::move(last)) {}
     ~Hooks() {
       before.remove();
       after.remove();
     }
+    Hooks(const Hooks&) = delete;
+    Hooks& operator=(const Hooks&) = delete;
+
+    HookHandle before, after;
   };
   // The slice is written when it ends: a step that throws leaves none.
   const auto start = std::make_shared<double>();
@@ -111,8 +118,8 @@ std::shared_ptr<void> TraceWriter::watch(optim::Optimizer& optimizer) {
     events_.begin(track, stepped.name(), *start);
     events_.end(track, now());
   };
-  return std::shared_ptr<Hooks>(new Hooks{optimizer.register_step_pre_hook(before),
-                                          optimizer.register_step_post_hook(after)});
+  return std::make_shared<Hooks>(optimizer.register_step_pre_hook(before),
+                                 optimizer.register_step_post_hook(after));
 }
 
 void TraceWriter::end_step() {
@@ -123,12 +130,15 @@ void TraceWriter::end_step() {
 void TraceWriter::write() {
   finish();
   std::string text;
+  std::size_t size = 0;
   {
     const std::lock_guard lock(mutex_);
     close_modules(0);
     text = events_.text();
+    size = events_.size();
   }
   files::replace_file(file_, std::as_bytes(std::span(text)));
+  written_size_ = size;
   written_ = std::chrono::steady_clock::now();
 }
 

@@ -51,7 +51,7 @@ class TraceWriter : public amp::TimedOps {
   /// a training: throws files::WriteError.
   explicit TraceWriter(std::filesystem::path file, amp::NamedModel model = {},
                        const TraceOptions& options = {});
-  /// Writes the file. An error is printed as a warning.
+  /// Writes the file if there are new events. An error is printed as a warning.
   ~TraceWriter() override;
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
@@ -95,6 +95,7 @@ class TraceWriter : public amp::TimedOps {
   const TraceOptions options_;
   const std::thread::id thread_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point written_{};
+  std::size_t written_size_ = 0;  // bytes of the events in the file
 
   std::mutex mutex_;  // guards what follows: an optimizer may step on another thread
   TraceEvents events_;

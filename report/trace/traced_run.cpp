@@ -61,6 +61,7 @@ void TracedRun::end_step(const StepValues& values) {
 
 void TracedRun::trace_step(TraceWriter& trace, const StepValues& values) {
   trace.counter("loss", values.loss);
+  if (values.score) trace.counter(values.score_name, *values.score);
   if (values.scale) {
     trace.scaler_update(scale_.value_or(*values.scale), *values.scale, values.skipped > skipped_);
   }
@@ -71,10 +72,11 @@ void TracedRun::write_events(const StepValues& values) {
   constexpr std::int64_t kBetweenHistograms = 100;
   board_->add_scalar("loss", values.loss, step_);
   board_->add_scalar("skipped", static_cast<double>(values.skipped), step_);
-  const std::pair<const char*, std::optional<double>> figures[] = {{"score", values.score},
-                                                                   {"scale", values.scale},
-                                                                   {"grad_norm", values.grad_norm},
-                                                                   {"lr", values.lr}};
+  const std::pair<const char*, std::optional<double>> figures[] = {
+      {values.score_name.c_str(), values.score},
+      {"scale", values.scale},
+      {"grad_norm", values.grad_norm},
+      {"lr", values.lr}};
   for (const auto& [tag, value] : figures) {
     if (value) board_->add_scalar(tag, *value, step_);
   }

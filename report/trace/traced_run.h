@@ -30,13 +30,14 @@ class TraceFiles {
 
   std::unique_ptr<TraceWriter> trace_;
   std::filesystem::path tensorboard_;
-  std::string failure_;  // of the first event that could not be written
+  std::string failure_;  // the first error about an event
 };
 
 /// The figures of a training step.
 struct StepValues {
   double loss = 0;
-  std::optional<double> score = {};      ///< accuracy, for example
+  std::optional<double> score = {};
+  std::string score_name = "accuracy";
   std::optional<double> scale = {};      ///< the loss scale after the step
   std::int64_t skipped = 0;              ///< steps skipped so far
   std::optional<double> grad_norm = {};  ///< before clipping

@@ -14,6 +14,8 @@ using detail::Inputs;
 using halfgrad::detail::Exponentials;
 using halfgrad::detail::fail;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 /// Rows of a batch [b, rows, columns].
 class Rows {
  public:
@@ -42,7 +44,10 @@ void add_output_row(const AnyArithmetic& a, const Elements& scores,
     for (std::size_t j = 0; j < weights.size(); ++j) {
       terms.push_back(a.mul(weights[j], values[j][d]));
     }
-    out.push_back(a.div(a.rescaled_sum(terms, Exponentials::kSteps), e.total));
+    const Bounded y = a.div(a.rescaled_sum(terms, Exponentials::kSteps), e.total);
+    // Kernels differ for a query whose scores are all -inf: 0 / 0, or 0 as FlashAttention.
+    const bool sees_nothing = e.largest.value == -kInfinity;
+    out.push_back(sees_nothing ? Bounded{y.value, kInfinity} : y);
   }
 }
 
@@ -78,8 +83,18 @@ BoundedArray masked_scores(const BoundedArray& scaled_query, const BoundedArray&
   for (std::int64_t i = 0; i < hidden.sizes[0]; ++i) {
     for (std::int64_t j = 0; j < hidden.sizes[1]; ++j) hidden.data.push_back(j > i ? 1 : 0);
   }
-  return masked_fill(scores, BoundedArray(key.arithmetic(), hidden),
-                     -std::numeric_limits<double>::infinity());
+  return masked_fill(scores, BoundedArray(key.arithmetic(), hidden), -kInfinity);
+}
+
+/// The logsumexp of scores. It is not judged where the largest score is infinite: some kernels give
+/// that infinity, others max + log(sum), which is NaN.
+BoundedArray logsumexp_of_scores(const BoundedArray& scores) {
+  return detail::mapped(
+      logsumexp(scores, -1),
+      [](const AnyArithmetic&, const Bounded& x) {
+        return std::isinf(x.value) ? Bounded{x.value, kInfinity} : x;
+      },
+      [](const Inputs&, const BoundedArray&, const BoundedArray& dy) { return Inputs{dy}; });
 }
 
 // With p = softmax(q k^T) and dp = dy v^T:
@@ -115,7 +130,7 @@ BoundedArrays scaled_dot_product_attention(const BoundedArray& query, const Boun
           [is_causal](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
             return gradients(in, dy, is_causal);
           }),
-      logsumexp(masked_scores(scaled, key, is_causal), -1)};
+      logsumexp_of_scores(masked_scores(scaled, key, is_causal))};
 }
 
 }  // namespace halfgrad::testing

@@ -66,9 +66,16 @@ BoundedArray norm(const char* op, const BoundedArray& x, const Shape& shape, boo
   if (!fits) fail(op, "expected an array that ends in {}, got {}", shape, x.sizes());
   const std::int64_t columns = numel(shape);
   const std::int64_t rows = columns == 0 ? 0 : x.numel() / columns;
-  BoundedArray y = normalized(x.reshape({rows, columns}), centred, eps).reshape(x.sizes());
+  const BoundedArray matrix = x.reshape({rows, columns});
+  BoundedArray y = normalized(matrix, centred, eps).reshape(x.sizes());
   if (!centred) y = stored(y);  // PyTorch's models store x / deviation before the weight
-  if (weight.defined()) y = y * weight;
+  if (weight.defined()) {
+    // A kernel may multiply the weight by the reciprocal of the divisor first.
+    const BoundedArray deviations = centred ? matrix - mean(matrix, kLast, true) : matrix;
+    const BoundedArray divisor = sqrt(mean(square(deviations), kLast, true) + eps);
+    const BoundedArray scaled = deviations * (weight.reshape({1, columns}) / divisor);
+    y = either(y * weight, scaled.reshape(x.sizes()));
+  }
   return bias.defined() ? y + bias : y;
 }
 

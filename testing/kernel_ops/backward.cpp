@@ -46,7 +46,7 @@ BoundedArrays rms_norm_backward(const In& in) {
 
 // With c = dloss / m, dloss or the dloss of the row, p = softmax(x) or exp(log_softmax(x)), and q =
 // 1 at the row's class, else 0:
-//     c (p - q),  or c p - c q
+//     c (p - q),  or c p - c q,  or dloss (p / m - q / m)
 BoundedArrays cross_entropy_backward(const In& in, Reduction reduction) {
   const BoundedArray& x = in[1];
   const BoundedArray classes = in[2].reshape({x.size(0), 1});
@@ -57,7 +57,10 @@ BoundedArrays cross_entropy_backward(const In& in, Reduction reduction) {
                          : reduction == Reduction::sum ? in[0]
                                                        : unsqueeze(in[0], 1);
   const BoundedArray p = either(softmax(x, 1), exp(log_softmax(x, 1)));
-  return either(c * (p - q), c * p - c * q);
+  const BoundedArray usual = either(c * (p - q), c * p - c * q);
+  if (reduction != Reduction::mean) return usual;
+  const auto rows = static_cast<double>(x.size(0));
+  return either(usual, in[0] * (p / rows - q / rows));
 }
 
 // dx = dy w,  dw = dy^T x,  db = sum of the rows of dy

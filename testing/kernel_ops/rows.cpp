@@ -125,8 +125,8 @@ std::vector<KernelOp> row_ops() {
       reduction("sum"),
       reduction("mean"),
       product_of_rows(),
-      reduction("var"),
-      reduction("std"),
+      needs_rows(reduction("var")),  // kernels differ where there is nothing to divide
+      needs_rows(reduction("std")),
       reduction("norm"),
       needs_rows(reduction("logsumexp")),
       extreme<true>("amax"),

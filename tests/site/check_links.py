@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every link of a built site leads to a file of the site, and every anchor to an element.
+"""Checks that each link of a built site leads to a file of the site, and each anchor to an element.
 
   tests/site/check_links.py SITE
 
@@ -34,7 +34,8 @@ class Page(HTMLParser):
             if values.get(name) is not None:
                 loaded = (tag, name) in LOADED or (tag == "link" and loads)
                 (self.loaded if loaded else self.links).append(values[name])
-        self.loaded += [entry.split()[0] for entry in (values.get("srcset") or "").split(",") if entry]
+        srcset = (values.get("srcset") or "").split(",")
+        self.loaded += [entry.split()[0] for entry in srcset if entry]
 
 
 def problems_of(site):

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by Chromium's DevTools protocol over two pipes: no package is needed."""
+"""A headless Chromium, driven by its DevTools protocol over two pipes: no package is needed."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ def find():
 
 
 class Browser:
-    """One page of a browser. `errors` has what its console complained of, `requests` what it loaded."""
+    """A page of a browser. `errors` has its console's complaints, `requests` what it loaded."""
 
     def __init__(self, program, width=1280, height=900):
         to_browser, self._write = os.pipe()
@@ -31,9 +31,10 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         # Chromium reads file descriptor 3 and writes 4.
         redirect = f"exec 3<&{to_browser} 4>&{from_browser}; exec \"$@\""
-        arguments = [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                     "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run",
-                     "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}"]
+        arguments = [program, "--headless=new", "--no-sandbox", "--disable-gpu",
+                     "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run",
+                     "--disable-background-networking", "--remote-debugging-pipe",
+                     f"--user-data-dir={self._profile.name}"]
         self._process = subprocess.Popen(
             ["bash", "-c", redirect, "chromium"] + arguments, pass_fds=(to_browser, from_browser),
             start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -42,7 +43,8 @@ class Browser:
         self._buffer, self._number, self._session = b"", 0, None
         self.errors, self.requests, self._loaded = [], [], False
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(domain + ".enable")
         self.resize(width, height)
@@ -103,8 +105,8 @@ class Browser:
             self.errors.append(f"{entry['text']} {entry.get('url', '')}")
 
     def resize(self, width, height, mobile=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
-                  mobile=mobile)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=mobile)
 
     def prefer(self, scheme):
         """What the system prefers: "light" or "dark"."""
@@ -148,8 +150,8 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type="keyDown", text=character, key=character)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=character)
 
-    def screenshot(self, path, whole_page=False):
-        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole_page)
+    def screenshot(self, path):
+        picture = self.call("Page.captureScreenshot", format="png")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(picture["data"]))
 

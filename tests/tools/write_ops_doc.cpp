@@ -9,16 +9,22 @@ namespace {
 
 constexpr auto kIntroduction = R"(# Ops
 
-Written by the target `ops_doc` from `all_ops()`; a test checks that it is not stale.
+After this page you know every op of halfgrad, what autocast does with it, and how exact it is.
+
+For example, the row of `softmax` says: its formula and gradient are in `softmax.cpp`; autocast runs
+it in float32 (class `wide_accumulate`); tests allow an error of 16 roundoffs; and the largest error
+that was measured in float16 is 0.5 roundoffs, the error of rounding the result.
 
 * **Page** is the file that states the op's formula, gradient and reference.
-* **Class** is how 16-bit dtypes affect the op (`autograd/precision.h`), by which autocast decides.
-* **Tolerance** is how many roundoffs of max(1, |expected|) a value may be off: the roundoff is
-  2^-53 in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
-* The other columns are the worst error measured over the op's examples against an independent
-  float64 reference, in roundoffs, rounded up. They differ a little between instruction sets.
+* **Class** is how 16-bit dtypes affect the op (`autograd/precision.h`). Autocast decides by it.
+* **Tolerance** is the largest error that the tests allow, in roundoffs of max(1, |expected|). The
+  roundoff is 2^-53 in float64, 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16.
+* **float64 to bfloat16** are the largest measured errors, in roundoffs, rounded up: the op's
+  examples against an independent float64 reference. They differ a little between instruction sets.
   16-bit results are computed in float32 and rounded once, which costs at most 1. A 0 in float64
   means that op and reference end in the same call of the C library.
+
+The target `ops_doc` writes this page from `all_ops()`, and a test checks that it is not stale.
 
 | Op | Page | Class | Gradient | Tolerance | float64 | float32 | float16 | bfloat16 |
 |---|---|---|---|---|---|---|---|---|

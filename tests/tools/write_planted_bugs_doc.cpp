@@ -7,17 +7,23 @@ namespace {
 
 constexpr auto kIntroduction = R"(# Planted bugs
 
-Written by the target `planted_bugs_doc` from `tests/testing/planted/list.h`; a test checks that it is not
-stale, that every wrong kernel is found, and that no right one is accused.
+After this page you know which mistakes in kernels [the checker](kernel_check.md) finds, and what it
+calls them.
 
-A wrong kernel is a right one with one line changed. The last column says what the checker calls it first.
+Each row is a right kernel with one line changed. For example, the first row is an `add` that leaves
+out the tail: the elements after the last full vector. The checker reports that these elements of the
+output are `unwritten`. The last column has the first fault that the checker reports.
+
+The target `planted_bugs_doc` writes this page from `tests/testing/planted/list.h`. A test checks that
+it is not stale, that every wrong kernel is found, and that no right one is accused.
 
 | Op | dtype | The line | Result |
 |---|---|---|---|
 )";
 
 constexpr auto kRight = R"(
-Right kernels: other orders, fused, wider accumulation.
+These kernels are right, in another order, fused, or with a wider accumulation. The checker must
+accept them.
 
 | Op | dtype | How | Result |
 |---|---|---|---|

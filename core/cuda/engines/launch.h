@@ -4,6 +4,7 @@
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/runtime/check.h>
+#include <halfgrad/core/launches.h>
 #include <halfgrad/core/stream.h>
 
 namespace halfgrad::detail {
@@ -24,7 +25,11 @@ class Launch {
         sizes_(sizes) {}
   Launch(const Array& out, const char* op) : Launch(out.device(), op, out.sizes()) {}
 
-  cudaStream_t stream() const { return stream_; }
+  /// For one kernel, copy or library call, which it counts.
+  cudaStream_t stream() const {
+    ++launches;
+    return stream_;
+  }
   /// Throws std::runtime_error if the launch, or `call`, was refused.
   void check(cudaError_t error = cudaGetLastError(), const char* call = "a kernel launch") const {
     detail::check(error, op_, call, &sizes_);

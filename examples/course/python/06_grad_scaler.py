@@ -14,7 +14,7 @@ INTERVAL = 4
 
 
 def next_state(scale: float, good: int, found_inf: bool) -> tuple:
-    """The whole state machine as a pure function: returns the next scale and number of good steps."""
+    """The state machine as a pure function: returns the next scale and the good steps."""
     if found_inf:
         return scale * 0.5, 0
     if good + 1 == INTERVAL:

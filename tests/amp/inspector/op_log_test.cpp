@@ -142,6 +142,45 @@ TEST(OpLog, SumsUpByOpAndDtype) {
   EXPECT_EQ(rows[3].casts_made, 0);
 }
 
+TEST(OpLog, SumsUpEachStep) {
+  const nn::Linear linear(2, 2, {.bias = false});
+  OpLog log{NamedModel(linear)};
+  for (int step = 0; step < 3; ++step) {
+    const OpObserverGuard guard(log);
+    const Autocast autocast(default_device_type());
+    const Tensor y = linear(ones({2, 2}));
+    static_cast<void>(add(y, step == 1 ? ones({2}) : y));
+    log.next_step();
+  }
+  EXPECT_EQ(log.step(), 3);
+  EXPECT_EQ(log.summary().size(), 3U) << "add in both dtypes";
+  ASSERT_EQ(log.summary(1).size(), 2U);
+  EXPECT_EQ(log.summary(1)[0].calls, 1);
+  EXPECT_EQ(log.summary(1)[0].casts_made, 2);
+  EXPECT_EQ(log.summary(1)[1].promoted, 1);
+  EXPECT_TRUE(log.promoted(0).empty());
+  ASSERT_EQ(log.promoted(1).size(), 1U);
+  EXPECT_EQ(log.promoted(1)[0].op, "add");
+  EXPECT_TRUE(log.summary(3).empty());
+  log.clear();
+  EXPECT_EQ(log.step(), 0);
+}
+
+TEST(OpLog, PrintsEachKindOfPromotedCallOnce) {
+  OpLog log;
+  const OpObserverGuard guard(log);
+  const Autocast outer(default_device_type());
+  const Autocast autocast(default_device_type());
+  const Tensor half = mm(ones({2, 2}), ones({2, 2}));
+  for (int i = 0; i < 3; ++i) static_cast<void>(add(half, ones({2})));
+  std::ostringstream text;
+  text << log;
+  const std::size_t first = text.str().find("in 2 nested autocast regions; a float32 operand");
+  ASSERT_NE(first, std::string::npos) << text.str();
+  EXPECT_EQ(text.str().find("a float32 operand", first + 40), std::string::npos);
+  EXPECT_NE(text.str().find("(3 calls)"), std::string::npos);
+}
+
 TEST(OpLog, Explains) {
   const auto model = nn::Sequential(nn::Linear(4, 4));
   OpLog log{NamedModel(model)};

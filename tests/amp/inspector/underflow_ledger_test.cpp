@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/grad_scaler.h>
+#include <halfgrad/amp/inspector/op_log.h>
 #include <halfgrad/amp/inspector/underflow_ledger.h>
 #include <halfgrad/autograd/backward.h>
 #include <halfgrad/autograd/creation.h>
@@ -81,6 +83,32 @@ TEST(UnderflowLedger, NamesPlacesThatWantBFloat16) {
     mul(model.weight, row({1, 0x1p-50, 0x1p-51, 0x1p-52})).sum().backward();
   }
   EXPECT_EQ(ledger.recommend().want_bfloat16, std::vector<std::string>{"weight"});
+}
+
+TEST(UnderflowLedger, NamesPlacesThatWantFloat32) {
+  const Weight model(4);
+  UnderflowLedger ledger{NamedModel(model)};
+  {
+    const OpObserverGuard guard = ledger.observe(1);
+    mul(model.weight, row({60000, 0x1p-140, 0x1p-141, 0x1p-142})).sum().backward();
+  }
+  EXPECT_TRUE(ledger.recommend().want_bfloat16.empty());
+  EXPECT_EQ(ledger.recommend().want_float32, std::vector<std::string>{"weight"});
+}
+
+TEST(UnderflowLedger, MeasuresOneCallOfMany) {
+  const Weight model(2);
+  UnderflowLedger ledger{NamedModel(model), {.every = 3}};
+  OpLog other;
+  const OpObserverGuard other_guard(other);
+  for (int step = 0; step < 7; ++step) {
+    const OpObserverGuard guard = ledger.observe(1);
+    mul(model.weight, row({1, 2})).sum().backward();
+  }
+  EXPECT_EQ(ledger.measured(), 3);  // calls 0, 3 and 6
+  EXPECT_EQ(ledger.ranges().at(0).scaled.total(), 3 * 2);
+  EXPECT_EQ(std::ranges::count(other.records(), "mul", &OpRecord::op), 7) << "another sees all";
+  EXPECT_THROW(UnderflowLedger(NamedModel(), {.every = 0}), std::invalid_argument);
 }
 
 TEST(UnderflowLedger, NamesActivationsByOpAndModule) {

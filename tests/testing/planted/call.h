@@ -18,6 +18,12 @@ struct PlantedKernel {
   bool in_place = false;  ///< also run in place
 };
 
+inline std::vector<PlantedKernel> joined(std::vector<PlantedKernel> first,
+                                         const std::vector<PlantedKernel>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 inline float element(const Array& array, std::int64_t i) {
   switch (array.dtype()) {
     case DType::f16:

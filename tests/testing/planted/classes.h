@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <halfgrad/tests/testing/planted/wrong_cheats.h>
+#include <halfgrad/tests/testing/planted/wrong_edges.h>
 #include <halfgrad/tests/testing/planted/wrong_ends.h>
 #include <halfgrad/tests/testing/planted/wrong_memory.h>
 #include <halfgrad/tests/testing/planted/wrong_races.h>
@@ -21,10 +22,13 @@ struct WrongClass {
 };
 
 inline std::vector<WrongClass> wrong_classes() {
-  return {{"sizes", wrong_sizes()},     {"specials", wrong_specials()},
-          {"memory", wrong_memory()},   {"rounding", wrong_rounding()},
-          {"races", wrong_races()},     {"ends", wrong_ends()},
-          {"cheats", wrong_cheats(), 1}};
+  return {{"sizes", joined(wrong_sizes(), wrong_for_whole_blocks())},
+          {"specials", joined(wrong_specials(), wrong_for_rare_specials())},
+          {"memory", joined(wrong_memory(), wrong_in_sealed_memory())},
+          {"rounding", joined(wrong_rounding(), wrong_to_nearest())},
+          {"races", wrong_races()},
+          {"ends", wrong_ends()},
+          {"cheats", joined(wrong_cheats(), wrong_by_history()), 1}};
 }
 
 }  // namespace halfgrad::testing::planted

@@ -40,12 +40,6 @@ inline std::vector<PlantedKernel> scaled_kernels(bool right) {
   return all;
 }
 
-inline std::vector<PlantedKernel> joined(std::vector<PlantedKernel> first,
-                                         const std::vector<PlantedKernel>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 inline std::vector<PlantedKernel> wrong_kernels() {
   const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
   const std::vector<PlantedKernel> all = {

@@ -10,7 +10,7 @@
 
 #include <sys/wait.h>
 
-#include <halfgrad/tests/testing/planted/wrong_cheats.h>
+#include <halfgrad/tests/testing/planted/wrong_edges.h>
 
 /// Right kernels with habits that look like those of wrong ones: they keep memory, results or
 /// threads between calls.
@@ -120,6 +120,17 @@ inline Kernel sum_in_copy_of_process() {
   });
 }
 
+/// A right sum that reads its own inaccessible page, and handles the SIGSEGV.
+inline Kernel sum_with_own_guard_page() {
+  return called([right = right_sum()](const Call& c) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const own = ::mmap(nullptr, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    swallowing([&] { [[maybe_unused]] const char x = *static_cast<volatile char*>(own); });
+    ::munmap(own, page);
+    right(c.in, c.out);
+  });
+}
+
 inline std::vector<PlantedKernel> right_habits() {
   const DType f32 = kFloat32, f16 = kFloat16;
   return {
@@ -130,6 +141,7 @@ inline std::vector<PlantedKernel> right_habits() {
       {"softmax", f32, "results by all bytes", repeating(right_softmax(), bytes_key, 1)},
       {"relu", f32, "a thread that is kept, and waited for", relu_on_kept_thread()},
       {"relu", f16, "a thread that is kept, and waited for", relu_on_kept_thread()},
+      {"sum", f32, "an own guard page, whose SIGSEGV it handles", sum_with_own_guard_page()},
       {"sum", f32, "an own rounding mode for a while", sum_with_own_rounding()},
       {"sum", f32, "a copy of the process that is waited for", sum_in_copy_of_process()},
   };

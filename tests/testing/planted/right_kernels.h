@@ -66,6 +66,51 @@ inline Kernel rms_stored() {
     for (Index i = 0; i < c.k; ++i) c.y(row * c.k + i, c.stored(c.x(row, i) * scale) * c.w(i));
   });
 }
+/// The sum of squared deviations by n - 1.
+inline Kernel variance_of_rows() {
+  return rows([](const Call& c, Index row) {
+    const float mean = sum_of(c, row, 0, c.k) / static_cast<float>(c.k);
+    float squares = 0;
+    for (Index i = 0; i < c.k; ++i) squares += (c.x(row, i) - mean) * (c.x(row, i) - mean);
+    c.y(row, squares / static_cast<float>(c.k - 1));
+  });
+}
+/// log(softmax), or the mean loss, as x - logsumexp, which a backward pass needs.
+inline float logsumexp_row(const Call& c, Index row) {
+  float most = -kInf, sum = 0;
+  for (Index i = 0; i < c.k; ++i)
+    most = std::isnan(c.x(row, i)) ? NAN : std::fmax(most, c.x(row, i));
+  for (Index i = 0; i < c.k; ++i) sum += std::exp(c.x(row, i) - most);
+  return most + std::log(sum);
+}
+inline Kernel log_softmax_by_logsumexp() {
+  return rows([](const Call& c, Index row) {
+    const float logsumexp = logsumexp_row(c, row);
+    for (Index i = 0; i < c.k; ++i) c.y(row * c.k + i, c.x(row, i) - logsumexp);
+  });
+}
+inline Kernel cross_entropy_by_logsumexp() {
+  return called([](const Call& c) {
+    float sum = 0;
+    for (Index row = 0; row < c.m; ++row) {
+      sum += logsumexp_row(c, row) - c.x(row, c.in[1].data_as<std::int64_t>()[row]);
+    }
+    c.y(0, sum / static_cast<float>(c.m));
+  });
+}
+/// A norm whose weight is multiplied by the reciprocal deviation first.
+inline Kernel norm_with_scaled_weight(bool centred) {
+  return rows([=](const Call& c, Index row) {
+    const float mean = centred ? sum_of(c, row, 0, c.k) / static_cast<float>(c.k) : 0;
+    float squares = 0;
+    for (Index i = 0; i < c.k; ++i) squares += (c.x(row, i) - mean) * (c.x(row, i) - mean);
+    const float scale = 1 / std::sqrt(squares / static_cast<float>(c.k) + 1e-5f);
+    for (Index i = 0; i < c.k; ++i) {
+      const float y = (c.x(row, i) - mean) * (scale * c.w(i));
+      c.y(row * c.k + i, centred ? y + c.b(i) : y);
+    }
+  });
+}
 /// A product in tiles of these rows, columns and depth.
 inline Kernel tiled_product(Index tile, Index depth) {
   return called([=](const Call& c) {
@@ -133,6 +178,13 @@ inline std::vector<PlantedKernel> more_right_kernels() {
       {"mm", f32, "tiles of 64, depth 8", tiled_product(64, 8)},
       {"mm", f16, "tiles of 32, depth 32", tiled_product(32, 32)},
       {"mm", bf16, "tiles of 128, depth 16", tiled_product(128, 16)},
+      {"log_softmax", f32, "x - logsumexp", log_softmax_by_logsumexp()},
+      {"log_softmax", f16, "x - logsumexp", log_softmax_by_logsumexp()},
+      {"cross_entropy", f32, "logsumexp - x", cross_entropy_by_logsumexp()},
+      {"layer_norm", f32, "the weight scaled first", norm_with_scaled_weight(true)},
+      {"rms_norm", f32, "the weight scaled first", norm_with_scaled_weight(false)},
+      {"rms_norm", bf16, "the weight scaled first", norm_with_scaled_weight(false)},
+      {"var", f32, "0 / -1 for no element", variance_of_rows()},
       {"transpose", f32, "every bit",
        moved([](const Call& c, Index at) { return Source(0, at % c.m * c.k + at / c.m); })},
       {"transpose", bf16, "every bit",

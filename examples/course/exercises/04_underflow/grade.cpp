@@ -45,8 +45,7 @@ void check(Grader& grader, const std::string& name, const std::vector<Grader::Ve
     return std::vector<float>(v.begin(), v.end());
   };
   grader.vectors(
-      name, inputs,
-      [&](const Grader::Vector& v) { return as_vector(count(in_float(v), scale)); },
+      name, inputs, [&](const Grader::Vector& v) { return as_vector(count(in_float(v), scale)); },
       [&](const Grader::Vector& v) {
         const std::vector<float> floats = in_float(v);
         return as_vector(expected_counts({floats.begin(), floats.end()}, scale));

@@ -7,7 +7,7 @@ struct Options {
   int growth_interval = 2000;
 };
 
-/// What the machine remembers from one iteration to the next.
+/// The memory of the machine from one iteration to the next.
 struct State {
   float scale = 65536;
   int good_steps = 0;  ///< good steps in a row since a bad one or the last growth

@@ -95,10 +95,9 @@ int main(int argc, char** argv) {
   for (const int interval : {1, 2, 3, 4}) check_short_traces(grader, interval);
   check_long_trace(grader, "PyTorch's defaults, 20,000 steps", {},
                    random_trace(grader.seed(), 20000, 0.0003));
-  check_long_trace(
-      grader, "other factors",
-      {.options = {.growth_factor = 1.7, .backoff_factor = 0.3, .growth_interval = 5}},
-      random_trace(grader.seed() + 1, 1000, 0.1));
+  check_long_trace(grader, "other factors",
+                   {.options = {.growth_factor = 1.7, .backoff_factor = 0.3, .growth_interval = 5}},
+                   random_trace(grader.seed() + 1, 1000, 0.1));
   check_long_trace(grader, "growth to the largest float",
                    {.options = {.growth_interval = 2}, .init_scale = 0x1p125F}, Trace(12, false));
   check_long_trace(grader, "back-off to the smallest float", {.init_scale = 0x1p-145F},

@@ -1,0 +1,47 @@
+#include <halfgrad/report/json_writer.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace halfgrad::report {
+namespace {
+
+using nlohmann::json;
+
+TEST(JsonWriter, WritesWhatAParserReads) {
+  JsonWriter writer;
+  writer.begin('{').key("a").begin('[').integer(-3).real(0.1).boolean(false).end(']');
+  writer.key("b").begin('{').end('}').key("c").text("x").end('}');
+  EXPECT_EQ(json::parse(writer.str()), json::parse(R"({"a": [-3, 0.1, false], "b": {}, "c": "x"})"));
+}
+
+TEST(JsonWriter, RealsReadBackExactly) {
+  for (const double value : {0.1, 1e-300, 65504.0, -0x1p-1074, 1.0 / 3}) {
+    EXPECT_EQ(json::parse(JsonWriter().real(value).str()).get<double>(), value);
+    const auto narrow = static_cast<float>(value);
+    EXPECT_EQ(json::parse(JsonWriter().rounded(value).str()).get<float>(), narrow);
+  }
+}
+
+TEST(JsonWriter, NumbersThatJsonLacksAreNull) {
+  for (const double value : {NAN, INFINITY, -INFINITY}) {
+    EXPECT_EQ(JsonWriter().real(value).str(), "null");
+    EXPECT_EQ(JsonWriter().rounded(value).str(), "null");
+  }
+  constexpr double kBeyondFloat = 1e39;
+  EXPECT_EQ(json::parse(JsonWriter().rounded(kBeyondFloat).str()).get<double>(), kBeyondFloat);
+}
+
+TEST(JsonWriter, NoTextEndsAScriptElement) {
+  const std::string text = "</script><!-- \"quoted\" \\ \n\t\x01 2⁻²⁴";
+  const std::string written = JsonWriter().text(text).str();
+  EXPECT_EQ(written.find('<'), std::string::npos);
+  EXPECT_EQ(json::parse(written).get<std::string>(), text);
+}
+
+}  // namespace
+}  // namespace halfgrad::report
