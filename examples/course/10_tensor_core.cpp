@@ -1,5 +1,5 @@
-// Chapter 10: predicts from addresses alone what four kernels of y = x w^T ask of memory, and compares
-// with the counters of the emulator, if nvcc has compiled the kernels.
+// Chapter 10: predicts from addresses alone what four kernels of y = x w^T ask of memory, and
+// compares with the counters of the emulator, if nvcc has compiled the kernels.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -34,8 +34,8 @@ int sectors(const Addresses& lanes) {
   return static_cast<int>(touched.size());
 }
 
-/// Shared memory has 32 banks, each of which delivers one word of 4 bytes at once: repetitions of the
-/// access until the bank that is wanted most has delivered all its words.
+/// Shared memory has 32 banks, each of which delivers one word of 4 bytes at once: repetitions of
+/// the access until the bank that is wanted most has delivered all its words.
 int conflicts(const Addresses& lanes) {
   std::array<std::set<std::int64_t>, kBanks> words;
   for (const std::int64_t address : lanes) {
@@ -58,7 +58,7 @@ Counters naive() {
   // Every element of y needs kSize loads of x, which all lanes share, and of w.
   const int of_x = sectors(addresses([](int) { return 0; }));
   const int of_w = sectors(addresses([](int lane) { return lane * kSize * kHalf; }));
-  const std::int64_t loads = kSize * kSize / kLanes * kSize;  // of a warp, from each operand
+  const std::int64_t loads = kSize * kSize / kLanes * kSize;  // by each warp, from each operand
   c.sectors += loads * (of_x + of_w);
   c.bytes_loaded = loads * (kHalf + kLanes * kHalf);
   return c;
@@ -105,7 +105,7 @@ void report(course::Chapter& chapter, const std::string& kernel, const Counters&
   expect_same_in_cuda(kernel, c);
 }
 
-// Which bank each lane wants, for two distances between rows: a column of dots.
+// Draws the bank that each lane wants, for two distances between rows.
 std::string picture_of_banks() {
   constexpr double kCell = 10, kTop = 78, kGap = 60, kLeft = 46;
   course::Svg svg(2 * kLanes * kCell + kGap + kLeft + 24, kTop + kBanks * kCell + 50,

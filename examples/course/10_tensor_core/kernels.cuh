@@ -36,8 +36,8 @@ __device__ inline void load_tile(__half* tile, int stride, const __half* from, i
   }
 }
 
-/// 2. and 3. The block copies tiles of x and w to shared memory first. Rows of the tiles are kStride
-/// elements apart: 32 without padding, 34 with.
+/// 2. and 3. The block copies tiles of x and w to shared memory first. Rows of the tiles are
+/// kStride elements apart: 32 without padding, 34 with.
 template <int kStride>
 __global__ void tiled(Product p) {
   __shared__ __half x_tile[kTile * kStride], w_tile[kTile * kStride];
@@ -69,7 +69,7 @@ __global__ void tensor_core(Product p) {
   constexpr int kStride = 48, kFragment = 16;
   __shared__ __align__(32) __half x_tile[kTile * kStride], w_tile[kTile * kStride];
   const int warp = threadIdx.x / 32;
-  const int row = warp / 2 * kFragment, column = warp % 2 * kFragment;  // of the warp's fragment
+  const int row = warp / 2 * kFragment, column = warp % 2 * kFragment;  // the warp's fragment
   wmma::fragment<wmma::accumulator, kFragment, kFragment, kFragment, float> sums;
   wmma::fill_fragment(sums, 0.0f);
   for (int k = 0; k < p.k; k += kTile) {

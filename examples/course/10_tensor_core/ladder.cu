@@ -1,4 +1,5 @@
-/// Runs one kernel of chapter 10 and compares its result with a sum in double, for halfgrad-emulate:
+/// Runs one kernel of chapter 10 and compares its result with a sum in double, for
+/// halfgrad-emulate:
 ///
 ///     ladder naive|tiled|padded|tensor_core
 

@@ -22,7 +22,7 @@ def conflicts(of_lane: Callable[[int], int]) -> int:
 
 
 def naive() -> dict[str, int]:
-    loads = SIZE * SIZE // LANES * SIZE  # of a warp, from each operand
+    loads = SIZE * SIZE // LANES * SIZE  # by each warp, from each operand
     of_x, of_w = sectors(lambda lane: 0), sectors(lambda lane: lane * SIZE * HALF)
     return {"sectors": STORED_SECTORS + loads * (of_x + of_w), "bytes": loads * (HALF + LANES * HALF),
             "conflicts": 0}

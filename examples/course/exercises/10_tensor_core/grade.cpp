@@ -51,12 +51,13 @@ struct Size {
 class Student {
  public:
   Student()
-      : folder_(fs::current_path()), source_(environment("LESSON_FILE")),
+      : folder_(fs::current_path()),
+        source_(environment("LESSON_FILE")),
         build_(environment("LESSON_BUILD")) {}
 
   /// Returns what the compiler says, "" if all is well.
   std::string compile() const {
-    const fs::path here = fs::path(__FILE__).parent_path();  // where the headers are
+    const fs::path here = fs::path(__FILE__).parent_path();  // the headers' folder
     std::ofstream(folder_ / "main.cu") << "#include \"harness.h\"\n";
     const Outcome outcome =
         run("PATH=\"$PATH:/usr/local/cuda/bin\" nvcc -std=c++17 -cudart shared -lineinfo -gencode "
@@ -109,8 +110,8 @@ void check_results(Grader& grader, Student& student, const Size& size) {
              outcome.output.find("right") != std::string::npos,
              "status " + std::to_string(outcome.status) + ": " + outcome.output.substr(0, 200));
   const std::string finding = student.finding();
-  grader.yes("no finding for " + size.text(), "no race and no access out of bounds", finding.empty(),
-             finding.substr(0, 400));
+  grader.yes("no finding for " + size.text(), "no race and no access out of bounds",
+             finding.empty(), finding.substr(0, 400));
 }
 
 void check_counters(Grader& grader, Student& student) {

@@ -1,6 +1,6 @@
 #pragma once
-// The main() of the program that grade.cpp runs: computes one product by the student's multiply() and
-// compares it with sums in double. Options: M N K SEED.
+// The main() of the program that grade.cpp runs: computes one product by the student's multiply()
+// and compares it with sums in double. Options: M N K SEED.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
