@@ -1,6 +1,7 @@
 # The labs: labs/<name>/change.patch puts a bug of the field into copies of the sources that it names.
 # The copies are compiled and linked, before the libraries, with the tests of their folder into
-# break_<name>. Some test must then fail.
+# break_<name>. Some test must then fail. labs/<name>/tests is optional: another folder of tests, and
+# the filter of the tests that see the bug, so that ctest need not run all of them.
 find_program(HALFGRAD_PATCH patch REQUIRED DOC "The command that applies the patches of labs/")
 file(GLOB patches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/labs/*/change.patch")
 
@@ -16,6 +17,15 @@ foreach(patch IN LISTS patches)
   list(TRANSFORM names REPLACE "^[+][+][+] b/" "")
   list(GET names 0 folder)
   string(REGEX REPLACE "/.*" "" folder "${folder}")
+  set(filter "-*Traces.*")  # slow, and needed for none
+  cmake_path(REPLACE_FILENAME patch tests OUTPUT_VARIABLE tests)
+  if(EXISTS "${tests}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${tests}")
+    file(STRINGS "${tests}" tests LIMIT_COUNT 1)
+    string(REGEX MATCH "^([a-z]+) (.+)$" tests "${tests}")
+    set(folder "${CMAKE_MATCH_1}")
+    set(filter "${CMAKE_MATCH_2}")
+  endif()
   set(copies_folder "${CMAKE_CURRENT_BINARY_DIR}/labs/${lab}")
   list(TRANSFORM names PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE originals)
   list(TRANSFORM names PREPEND "${copies_folder}/" OUTPUT_VARIABLE copies)
@@ -30,10 +40,13 @@ foreach(patch IN LISTS patches)
   target_compile_definitions(break_${lab} PRIVATE ${definitions})
   target_compile_options(break_${lab} PRIVATE ${unoptimised})
   target_link_libraries(break_${lab} PRIVATE halfgrad::halfgrad GTest::gtest_main)
+  # The copy's functions come first. Those of the library may be in one object file with others that
+  # are needed, because several sources are compiled as one.
+  target_link_options(break_${lab} PRIVATE "LINKER:-z,muldefs")
   target_precompile_headers(break_${lab} REUSE_FROM ${with_headers})
   add_dependencies(break_it break_${lab})
   add_test(NAME break_${lab} COMMAND break_${lab} --gtest_brief=1 --gtest_fail_fast
-                                     --gtest_filter=-*Traces.*)  # slow, and needed for none
+                                     "--gtest_filter=${filter}")
   set_tests_properties(break_${lab} PROPERTIES FIXTURES_REQUIRED break_it
                        PASS_REGULAR_EXPRESSION "  FAILED  ")
 endforeach()

@@ -28,14 +28,14 @@ struct Run {
 
 struct Result {
   std::vector<double> losses;          // mean squared error / mean squared target
-  std::int64_t gradients_flushed = 0;  // of the last layer, nonzero values that became 0
+  std::int64_t gradients_flushed = 0;  // nonzero values of the last layer that became 0
   double final_loss() const {          // mean of the last 20 steps
     const std::ptrdiff_t count = std::min<std::ptrdiff_t>(20, std::ssize(losses));
     return std::accumulate(losses.end() - count, losses.end(), 0.0) / static_cast<double>(count);
   }
 };
 
-// Uniform on [-size, size]. Drawn in float32, whose uniform numbers are exact on every machine.
+// Uniform on [-size, size]. Drawn in float32, whose uniform values are exact on every machine.
 hg::Tensor uniform(const hg::Shape& sizes, double size) {
   return (hg::rand(sizes).to(hg::kFloat64) * 2 - 1) * size;
 }
@@ -64,8 +64,7 @@ Result train(const Run& run, int steps) {
   Layer second(kHidden, kHidden, 0.125, run);
   Layer last(kHidden, kOutputs, 0.002, run);
   hg::optim::Adam optimizer(
-      {first.weight, first.bias, second.weight, second.bias, last.weight, last.bias},
-      {.lr = 1e-3});
+      {first.weight, first.bias, second.weight, second.bias, last.weight, last.bias}, {.lr = 1e-3});
 
   Result result;
   for (int step = 0; step < steps; ++step) {
@@ -136,11 +135,10 @@ void train_all(course::Chapter& chapter) {
   std::vector<double> at;
   for (int step = 0; step < chapter.steps(); ++step) at.push_back(step);
   const auto gradients = static_cast<double>(chapter.steps()) * kBatch * kOutputs;
-  const Run runs[] = {
-      {"fp32", hg::kFp32, hg::kFp32, fp8::Recipe::unscaled},
-      {"bf16", hg::kBf16, hg::kBf16, fp8::Recipe::unscaled},
-      {"fp8_delayed", hg::kFp8E4M3Fn, hg::kFp8E5M2, fp8::Recipe::delayed},
-      {"fp8_unscaled", hg::kFp8E4M3Fn, hg::kFp8E5M2, fp8::Recipe::unscaled}};
+  const Run runs[] = {{"fp32", hg::kFp32, hg::kFp32, fp8::Recipe::unscaled},
+                      {"bf16", hg::kBf16, hg::kBf16, fp8::Recipe::unscaled},
+                      {"fp8_delayed", hg::kFp8E4M3Fn, hg::kFp8E5M2, fp8::Recipe::delayed},
+                      {"fp8_unscaled", hg::kFp8E4M3Fn, hg::kFp8E5M2, fp8::Recipe::unscaled}};
   for (const Run& run : runs) {
     const Result result = train(run, chapter.steps());
     std::printf("Trained in %s:\n", run.name.c_str());
@@ -149,11 +147,11 @@ void train_all(course::Chapter& chapter) {
                  100 * static_cast<double>(result.gradients_flushed) / gradients);
     curves.push_back({run.name, at, result.losses, run.name == "bf16"});
   }
-  chapter.picture("loss", course::line_chart({.title = "Loss / loss of the answer 0",
-                                              .x = {.label = "step"},
-                                              .y = {.label = "relative loss",
-                                                    .scale = course::Scale::log10}},
-                                             curves));
+  chapter.picture(
+      "loss", course::line_chart({.title = "Loss / loss of the answer 0",
+                                  .x = {.label = "step"},
+                                  .y = {.label = "relative loss", .scale = course::Scale::log10}},
+                                 curves));
 }
 
 void watch_one_scale(course::Chapter& chapter) {
@@ -170,13 +168,12 @@ void watch_one_scale(course::Chapter& chapter) {
 
   std::vector<double> at(outlier.scales.size());
   std::iota(at.begin(), at.end(), 0);
-  chapter.picture(
-      "outlier",
-      course::line_chart({.title = "The scale of a tensor with one outlier",
-                          .x = {.label = "step"},
-                          .y = {.label = "scale", .scale = course::Scale::log2},
-                          .limits = {{Outlier::kStep, "outlier", true}}},
-                         {{"history of 16 steps", at, outlier.scales}}));
+  chapter.picture("outlier",
+                  course::line_chart({.title = "The scale of a tensor with one outlier",
+                                      .x = {.label = "step"},
+                                      .y = {.label = "scale", .scale = course::Scale::log2},
+                                      .limits = {{Outlier::kStep, "outlier", true}}},
+                                     {{"history of 16 steps", at, outlier.scales}}));
 }
 
 }  // namespace

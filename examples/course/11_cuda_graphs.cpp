@@ -142,7 +142,7 @@ float weight_with_frozen_rate() {
   return device.read().w;
 }
 
-// What the device says when somebody captures host_step.
+// Returns the device's error when somebody captures host_step.
 std::string error_of_captured_wait() {
   Device device{State{}};
   State host;

@@ -1,4 +1,5 @@
-// Chapter 12: three runs in fp16 that collapse, each for another reason, and what the inspector says.
+// Chapter 12: three runs in fp16 that collapse, each for another reason, and what the inspector
+// says.
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -33,7 +34,7 @@ struct Data {
   }
 };
 
-/// What a model does between its two layers.
+/// A model's op between its two layers.
 enum class Middle : std::uint8_t { relu, square, unit_length, unit_length_repaired };
 
 struct Net : hg::nn::Callable<Net> {
@@ -69,11 +70,11 @@ struct Setting {
   bool fp16 = true;  ///< false: all in float32
 };
 
-/// What is left of a run.
+/// The records of a run.
 struct Diary {
   std::vector<hg::amp::StepReport> reports;
   std::vector<double> losses;
-  hg::amp::Overflow first;  // of the first skipped step
+  hg::amp::Overflow first;                 // the first skipped step's
   std::string log;                         // the ops of that step
   hg::amp::Recommendation recommendation;  // from the last step
 
@@ -183,8 +184,7 @@ void repaired(course::Chapter& chapter, const Setting& setting) {
 
 int main(int argc, char** argv) {
   course::Chapter chapter(
-      argc, argv,
-      {.slug = "12_debugging", .does = "Finds out why three runs in fp16 collapse."});
+      argc, argv, {.slug = "12_debugging", .does = "Finds out why three runs in fp16 collapse."});
   return chapter.run([&] {
     const Setting one{"one", Middle::relu, 160, 0.05, 0x1p40};
     const Setting two{"two", Middle::square, 100, 0.9, 16};

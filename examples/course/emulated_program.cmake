@@ -1,4 +1,4 @@
-# add_emulated_program(NAME SOURCE TARGET): compiles a CUDA source to bin/NAME, with PTX, for
+# add_emulated_program(NAME SOURCE TARGET [HEADER...]): compiles a CUDA source to bin/NAME, with PTX, for
 # halfgrad-emulate, before TARGET. Does nothing without nvcc or without the emulator. -fmad=false: sums
 # have the bits that the same C++ has on the host.
 function(add_emulated_program name source target)
@@ -17,7 +17,7 @@ function(add_emulated_program name source target)
     COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" -std=c++17 -cudart shared -lineinfo -fmad=false
             -gencode arch=compute_80,code=compute_80 -ccbin "${CMAKE_CXX_COMPILER}" "${source}" -o
             "${program}"
-    DEPENDS "${source}"
+    DEPENDS "${source}" ${ARGN}
     COMMENT "Compiling ${name} for the emulator")
   add_custom_target(${name} DEPENDS "${program}")
   add_dependencies(${target} ${name} halfgrad-emulate halfgrad_emulator_cudart)

@@ -43,8 +43,9 @@ class Chapter:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def missing_tools(self):
-        """Programs that the exercise needs and this machine lacks."""
-        return [tool for tool in self.settings().get("tools", []) if not shutil.which(tool)]
+        """Programs that the exercise needs and this machine lacks. The CUDA Toolkit is seldom in PATH."""
+        folders = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/local/cuda/bin"
+        return [tool for tool in self.settings().get("tools", []) if not shutil.which(tool, path=folders)]
 
     @property
     def source(self):

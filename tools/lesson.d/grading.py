@@ -137,9 +137,12 @@ def grade(chapter, build, source, student, shown_as=None, limit_s=None):
         options = ["--result", folder / "result", "--seed", student.seed,
                    "--variant", student.variant(settings.get("variants", []))]
         sanitized = any(build.description.get("sanitize", []))
+        # The emulator keeps a GPU's memory in a large file, so exercises with tools have no limits.
+        unlimited = prefix or sanitized or settings.get("tools")
         outcome = running.run([*prefix, program, *options], limit_s,
                               {"LESSON_FILE": str(source.resolve()), "LESSON_BUILD": str(build.folder.resolve())},
-                              memory=0 if prefix or sanitized else running.MOST_MEMORY, folder=folder)
+                              memory=0 if unlimited else running.MOST_MEMORY,
+                              most_output=0 if unlimited else running.MOST_OUTPUT, folder=folder)
         result.output = outcome.output
         done, crash = read_result(result, folder / "result")
     where = f"in the check \"{result.checks[-1].name}\"{', for the input ' + crash if crash else ''}: " \

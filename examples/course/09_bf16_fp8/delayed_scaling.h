@@ -13,7 +13,7 @@
 
 namespace fp8 {
 
-/// Where a tensor's scale comes from.
+/// The source of a tensor's scale.
 enum class Recipe : std::uint8_t {
   unscaled,  ///< the scale is 1
   delayed,   ///< from the amax of the last steps, which is known before the tensor is

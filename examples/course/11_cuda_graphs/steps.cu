@@ -20,7 +20,7 @@ constexpr int kSteps = 100, kGrowthInterval = 20;
 /// Everything that changes from step to step, in device memory.
 struct State {
   int step;
-  float x, y;       // the batch: one sample
+  float x, y;  // the batch: one sample
   float w, gradient, scaled_gradient;
   float scale, learning_rate;
   int found_inf, good_steps, skipped;

@@ -19,7 +19,7 @@ struct Span {
   double from, to;
 };
 
-/// What host and device do in `steps` steps.
+/// The work of host and device in `steps` steps.
 struct Schedule {
   std::vector<Span> launches, waits, kernels;
   double end = 0;
@@ -47,9 +47,7 @@ struct Schedule {
   }
 
   /// Share of the time in which the device has nothing to do, in percent.
-  double idle_percent() const {
-    return 100 * (1 - static_cast<double>(kernels.size()) / end);
-  }
+  double idle_percent() const { return 100 * (1 - static_cast<double>(kernels.size()) / end); }
 };
 
 inline std::string picture(const std::vector<Way>& ways, int steps) {

@@ -18,15 +18,15 @@
 /// chapter's program, the CUDA program only where it found nvcc.
 namespace course {
 
-/// What a program under the emulator printed, and the counters of its kernels: docs/emulator.md.
+/// The output of a program under the emulator, and its kernels' counters: docs/emulator.md.
 struct EmulatedRun {
   std::string output;
   nlohmann::json report;
 };
 
 /// Runs bin/PROGRAM ARGUMENTS under the emulator. Returns nothing, and prints once a line that
-/// begins with SKIPPED, if the program or the emulator was not built. Throws std::runtime_error if the
-/// program fails, or if the emulator finds an error in it and `with_findings` is false.
+/// begins with SKIPPED, if the program or the emulator was not built. Throws std::runtime_error if
+/// the program fails, or if the emulator finds an error in it and `with_findings` is false.
 inline std::optional<EmulatedRun> run_emulated(const std::string& program,
                                                const std::string& arguments,
                                                bool with_findings = false) {

@@ -3,13 +3,13 @@
 #include <cstddef>
 #include <vector>
 
-/// What delayed scaling decides with, for one tensor.
+/// The state of delayed scaling for one tensor.
 struct DelayedScale {
-  double largest = 448;       ///< the fp8 format's largest value: 448 for e4m3, 57344 for e5m2
-  std::size_t length = 4;     ///< number of steps in the history
-  int margin = 0;             ///< doublings to keep free
+  double largest = 448;    ///< the fp8 format's largest value: 448 for e4m3, 57344 for e5m2
+  std::size_t length = 4;  ///< number of steps in the history
+  int margin = 0;          ///< doublings to keep free
   std::vector<double> history = {};  ///< amax of the last steps, the newest at the end
-  double scale = 1;           ///< for the next tensor
+  double scale = 1;                  ///< for the next tensor
 };
 
 /// Ends a step in which the tensor's largest magnitude was `amax`: appends it to the history, drops

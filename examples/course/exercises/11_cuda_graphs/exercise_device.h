@@ -9,9 +9,9 @@
 
 namespace model {
 
-/// A device with memory of type Memory. A kernel is a function of that memory. As on a GPU, launch()
-/// returns before the kernel has run, and the host's variables that a kernel uses must be copied
-/// into it, as kernel arguments are.
+/// A device with memory of type Memory. A kernel is a function of that memory. As on a GPU,
+/// launch() returns before the kernel has run, and the host's variables that a kernel uses must be
+/// copied into it, as kernel arguments are.
 template <class Memory>
 class Device {
  public:
@@ -34,8 +34,9 @@ class Device {
   /// run, so waiting for it would never end: CUDA returns an error, this class throws.
   Memory read() {
     if (capturing_) {
-      throw std::logic_error("read: expected no wait during capture, got one; keep the value in "
-                             "device memory");
+      throw std::logic_error(
+          "read: expected no wait during capture, got one; keep the value in "
+          "device memory");
     }
     ++waits_;
     for (; !queue_.empty(); queue_.pop_front()) {

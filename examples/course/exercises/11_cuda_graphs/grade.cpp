@@ -108,10 +108,12 @@ int main(int argc, char** argv) {
   compare(grader, "clipped in some steps only",
           "The clip factor differs from step to step: is it computed by a kernel?");
   batches = {{1, 0, 0}, {1, kInfinity, 0}, {1, 0, 0}, {std::nan(""), 0, 0}, {1, 0, 0}};
-  compare(grader, "steps with inf and NaN",
-          "Skipped in the steps with inf or NaN, and only there: is found_inf set again each step?");
+  compare(
+      grader, "steps with inf and NaN",
+      "Skipped in the steps with inf or NaN, and only there: is found_inf set again each step?");
   batches = std::vector<Grader::Vector>(8, {0.5, 0.5, 0.5});
-  compare(grader, "the schedule of the learning rate", "Is the rate read from State by the kernel?");
+  compare(grader, "the schedule of the learning rate",
+          "Is the rate read from State by the kernel?");
   std::mt19937_64 random(grader.seed());
   batches.clear();
   for (int step = 0; step < 60; ++step) batches.push_back(random_vector(random, 3, step % 7));

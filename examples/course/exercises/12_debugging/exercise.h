@@ -4,7 +4,7 @@
 
 /// One step of a training in fp16, as its log has it.
 struct Step {
-  int batch = 0;               ///< which batch of the data, 0, 1, 2, ...
+  int batch = 0;               ///< number of the batch: 0, 1, 2, ...
   double scale = 65536;        ///< the loss scale of the step
   bool loss_is_finite = true;  ///< neither inf nor NaN
   bool skipped = false;        ///< a gradient was inf or NaN

@@ -120,7 +120,8 @@ int main(int argc, char** argv) {
   check(grader, "healthy runs", {{}, simulated({kFine, kFine, kFine, kFine}, 2, 1024)});
   check(grader, "a scale that begins too high",
         {simulated({4096, 4096, 4096, 4096}, 4, 65536), simulated({64, 4096, 256, 512}, 4, 65536)});
-  check(grader, "a batch that fails at every scale", {simulated({kFine, kFine, kNever, kFine}, 4, 1024)});
+  check(grader, "a batch that fails at every scale",
+        {simulated({kFine, kFine, kNever, kFine}, 4, 1024)});
   check(grader, "a batch that came once", {simulated({kFine, kFine, kNever, kFine}, 1, 1024)});
   check(grader, "all batches fail", {simulated({kNever, kNever, kNever, kNever}, 3, 1024)});
   check(grader, "a batch that failed above the scales of the others",
@@ -131,7 +132,8 @@ int main(int argc, char** argv) {
           {.batch = 0, .scale = 32, .skipped = true},
           {.batch = 1, .scale = 32}}});
   check(grader, "a model that breaks",
-        {simulated({kFine, kFine, kFine, kFine}, 3, 1024, 7), simulated({kFine, kNever, kFine, kFine}, 3, 64, 9)});
+        {simulated({kFine, kFine, kFine, kFine}, 3, 1024, 7),
+         simulated({kFine, kNever, kFine, kFine}, 3, 64, 9)});
   check(grader, "400 random logs", random_logs(grader.seed() + 1));
   return grader.finish();
 }

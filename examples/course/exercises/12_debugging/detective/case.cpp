@@ -29,7 +29,7 @@ struct Training {
     for (int i = 0; i < 4; ++i) {
       weights[i] = half(masters[i]);
       // bug stale_copy: if (number == 0) weights[i] = half(masters[i]);
-      // why stale_copy: The fp16 copy is made in the first step only, so the forward pass never sees the updates.
+      // why stale_copy: The fp16 copy is made once, so the forward pass sees no update.
     }
     const Vector x = input(number);
     double y = 0, target = 0;
@@ -44,26 +44,26 @@ struct Training {
     for (int i = 0; i < 4; ++i) {
       gradient[i] = half(2 * (y - target) * x[i] * scale);
       // bug unscaled_loss: gradient[i] = half(2 * (y - target) * x[i]) * scale;
-      // why unscaled_loss: The gradient is rounded to fp16 before it is scaled, so small values are lost already.
+      // why unscaled_loss: Rounds to fp16 before scaling: small gradients are lost already.
     }
     bool found_inf = false;
     for (const double g : gradient) {
       found_inf = found_inf || !std::isfinite(g);
       // bug checks_last: found_inf = g > 65504;
-      // why checks_last: Only a positive overflow of the last gradient counts: NaN, -inf and the others pass.
+      // why checks_last: Only the last gradient counts, and only if positive.
     }
     if (found_inf) {
       scale *= 0.5;
       good_steps = 0;
       // bug tracker_kept:
-      // why tracker_kept: The count of good steps is not reset by a bad one, so the scale grows too early.
+      // why tracker_kept: A bad step does not reset the count, so the scale grows too early.
       ++skipped;
       return;
     }
     for (double& g : gradient) {
       g /= scale;
       // bug never_unscaled: g /= 1;
-      // why never_unscaled: The gradients are never divided by the scale, so each is clipped, and every step is equally long.
+      // why never_unscaled: Gradients keep the scale, so every step is clipped.
     }
     double norm = 0;
     for (const double g : gradient) norm += g * g;
@@ -75,7 +75,7 @@ struct Training {
     for (int i = 0; i < 4; ++i) {
       masters[i] -= rate * gradient[i];
       // bug updates_copy: masters[i] = weights[i] - rate * gradient[i];
-      // why updates_copy: The update starts from the fp16 copy, so what fp16 cannot hold is lost in each step.
+      // why updates_copy: Starts from the fp16 copy: what it cannot hold is lost in each step.
     }
     if (++good_steps == 20) {
       scale *= 2;
