@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -63,7 +64,8 @@ namespace detail {
 /// The innermost observer of this thread; nullptr if there is none, or inside an OpObserverPause.
 inline thread_local constinit OpObserver* op_observer = nullptr;
 
-/// The observers to notify, innermost first, each once: those of the guards in force, up to a pause.
+/// The observers to notify, innermost first, each once: those of the guards in force, up to a
+/// pause.
 std::vector<OpObserver*> op_observers();
 
 /// Tell the observers of a call, of a part of a backward pass, and of a leaf's gradient. notify()
@@ -95,10 +97,18 @@ class ObservedOp {
 
 /// Notifies `observer`, beside those of outer guards, of this thread's ops until the end of the
 /// scope.
-class OpObserverGuard : detail::ScopedValue<OpObserver*> {
+class OpObserverGuard {
  public:
-  [[nodiscard]] explicit OpObserverGuard(OpObserver& observer)
-      : ScopedValue(detail::op_observer, &observer) {}
+  [[nodiscard]] explicit OpObserverGuard(OpObserver& observer) {
+    scope_.emplace(detail::op_observer, &observer);
+  }
+  /// A guard without an observer, for a step that an observer leaves out: it costs nothing.
+  [[nodiscard]] static OpObserverGuard of_nobody() { return {}; }
+
+ private:
+  OpObserverGuard() = default;
+
+  std::optional<detail::ScopedValue<OpObserver*>> scope_;
 };
 
 /// Hides this thread's ops from the observers of outer guards until the end of the scope.

@@ -116,8 +116,8 @@ void RunReport::launches(const std::vector<report::Launches>& rows) {
 
 void RunReport::finish() {
   end_run();
+  state_->is_finished = true;  // also if it cannot be written: the destructor would fail as well
   report::write_files(state_->file, state_->page);
-  state_->is_finished = true;
 }
 
 const std::filesystem::path& RunReport::file() const { return state_->file; }

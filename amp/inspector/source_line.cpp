@@ -41,7 +41,7 @@ namespace {
 // A function that was running, and its line: several of them share an address if they were inlined.
 struct Frame {
   std::string function;  // as the linker knows it; "??" if unknown
-  std::string line;      // "/home/me/train.cpp:41"; "??:0" if unknown
+  std::string line;      // "train.cpp:41"; "??:0" if unknown
 };
 
 std::string demangled(const std::string& mangled) {

@@ -59,26 +59,11 @@ UnderflowLedger::UnderflowLedger(NamedModel model, const UnderflowLedgerOptions&
   }
 }
 
-void UnderflowLedger::PassOn::ran(const OpCall& call) {
-  if (outer != nullptr) outer->ran(call);
-}
-
-void UnderflowLedger::PassOn::ran_backward(const BackwardCall& call) {
-  if (outer != nullptr) outer->ran_backward(call);
-}
-
-void UnderflowLedger::PassOn::received(const Tensor& leaf, const Tensor& gradient) {
-  if (outer != nullptr) outer->received(leaf, gradient);
-}
-
 OpObserverGuard UnderflowLedger::observe(double scale) {
   if (!(std::isfinite(scale) && scale > 0)) {
     halfgrad::detail::fail("UnderflowLedger", "expected a finite, positive scale, got {}", scale);
   }
-  if (calls_++ % options_.every != 0) {
-    pass_on_.outer = halfgrad::detail::op_observer;
-    return OpObserverGuard(pass_on_);
-  }
+  if (calls_++ % options_.every != 0) return OpObserverGuard::of_nobody();
   scale_ = scale;
   places_.clear();
   copied_.clear();

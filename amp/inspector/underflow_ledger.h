@@ -103,17 +103,8 @@ class UnderflowLedger : public OpObserver {
   /// The places whose gradients are in 16 bits; if there are none, all parameters.
   std::vector<GradientRange> ranges_in_16_bits() const;
 
-  /// The observer of calls that are not measured: it tells the one outside, if there is one.
-  struct PassOn : OpObserver {
-    OpObserver* outer = nullptr;
-    void ran(const OpCall& call) override;
-    void ran_backward(const BackwardCall& call) override;
-    void received(const Tensor& leaf, const Tensor& gradient) override;
-  };
-
   NamedModel model_;
   UnderflowLedgerOptions options_;
-  PassOn pass_on_;
   std::int64_t calls_ = 0;  // of observe()
   double scale_ = 1;
   std::unordered_map<const detail::Node*, Place> places_;  // for the nodes of this pass

@@ -42,6 +42,12 @@ std::string settings(const Options& options, const Corpus& corpus) {
       options.warm_up, options.weight_decay, options.clip, options.seed, corpus.train.size());
 }
 
+/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain them
+/// and could be resumed with a page only, so a training that is saved keeps none.
+std::int64_t history(const Options& options) {
+  return !options.report.empty() && options.save.empty() && options.resume.empty() ? 64 : 0;
+}
+
 }  // namespace
 
 hg::Tensor loss_of(const Model& model, const hg::data::Batch& batch, const Options& options) {
@@ -62,7 +68,7 @@ Trainer::Trainer(const Model& model, const Corpus& corpus, const Options& option
       optimizer_(parameter_groups(model.module, options.weight_decay),
                  {.lr = options.lr, .betas = {0.9, 0.99}}),
       schedule_(optimizer_, [&options](std::int64_t step) { return lr_factor(step, options); }),
-      scaler_({.enabled = options.precision == "fp16", .history = options.report.empty() ? 0 : 64}) {
+      scaler_({.enabled = options.precision == "fp16", .history = history(options)}) {
   if (!options.resume.empty()) resume();
 }
 

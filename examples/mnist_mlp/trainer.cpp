@@ -4,8 +4,6 @@ namespace hg = halfgrad;
 
 namespace {
 
-constexpr std::int64_t kHistory = 64;  // a report reads it after each step, or each epoch
-
 /// Uses Adam's eps 1e-4 for fp16 weights without masters. Their moments m and v are fp16, too: v is
 /// zero if the squared gradient is below 2^-25, and m / (sqrt(v) + 1e-8) then overflows.
 std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Precision& precision,
@@ -21,13 +19,19 @@ std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Pre
                                            hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
 }
 
+/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain them
+/// and could be resumed with a page only, so a training that is saved keeps none.
+std::int64_t history(const Task& task) {
+  return task.page != nullptr && task.save.empty() && task.resume.empty() ? 64 : 0;
+}
+
 }  // namespace
 
 Trainer::Trainer(const Task& task, const Precision& precision)
     : task_(task),
       precision_(precision),
       model_(task.make_model()),
-      scaler_({.enabled = precision.scales_loss, .history = task.page == nullptr ? 0 : kHistory}) {
+      scaler_({.enabled = precision.scales_loss, .history = history(task)}) {
   model_.to(task.device);
   model_.to(precision.weights);
   optimizer_ = make_optimizer(task, precision, model_.parameters());

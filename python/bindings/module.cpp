@@ -52,6 +52,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_schedulers(module);
   python::bind_amp(module);
   python::bind_async(module);
+  python::bind_inspector(module);
   python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);

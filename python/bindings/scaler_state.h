@@ -9,6 +9,8 @@
 namespace halfgrad::python {
 
 nb::list list_of(const std::vector<amp::StepReport>& reports);
+/// The reports of list_of().
+std::vector<amp::StepReport> reports_of(const nb::list& reports);
 nb::dict dict_of(const amp::GradScalerCounts& counts);
 /// PyTorch's keys.
 nb::dict dict_of(const amp::GradScalerState& state);

@@ -1,9 +1,12 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include <halfgrad/autograd/module_call.h>
 #include <halfgrad/core/scoped_value.h>
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/report/trace/tensorboard_writer.h>
@@ -31,6 +34,25 @@ struct Watching {
   std::shared_ptr<void> watch;
 };
 
+/// The calls of Python's modules on this thread, outermost first: C++ sees its own alone.
+thread_local std::vector<std::unique_ptr<detail::ModuleCall>> module_calls;
+
+void bind_module_calls(nb::module_& tracing) {
+  tracing.def(
+      "enter_module",
+      [](const nn::Module& module) {
+        module_calls.push_back(std::make_unique<detail::ModuleCall>(module.identity()));
+      },
+      "module"_a, "Begins a call of the module, for observers.");
+  tracing.def("module_depth", [] { return module_calls.size(); });
+  tracing.def(
+      "leave_modules",
+      [](std::size_t depth) {
+        while (module_calls.size() > depth) module_calls.pop_back();
+      },
+      "depth"_a, "Ends the innermost calls, until `depth` are left.");
+}
+
 amp::NamedModel named(const nn::Module* model) {
   return model == nullptr ? amp::NamedModel() : amp::NamedModel(*model);
 }
@@ -43,7 +65,7 @@ void bind_trace(nb::module_& tracing) {
              std::int64_t max_calls) {
             new (self) TraceWriter(file, named(model), {.max_calls = max_calls});
           },
-          "file"_a, "model"_a.none() = nb::none(), "max_calls"_a)
+          "file"_a, "model"_a.none() = nb::none(), "max_calls"_a = report::TraceOptions().max_calls)
       .def("observe", &Scope::of<Observing, std::shared_ptr<TraceWriter>>,
            "Notifies the trace of this thread's ops until the result's end().")
       .def(
@@ -98,6 +120,7 @@ void bind_tensorboard(nb::module_& tracing) {
 
 void bind_tracing(nb::module_& module) {
   nb::module_ tracing = module.def_submodule("tracing", "Timelines and event files.");
+  bind_module_calls(tracing);
   bind_trace(tracing);
   bind_tensorboard(tracing);
 }

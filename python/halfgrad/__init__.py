@@ -7,7 +7,8 @@
 
 import math
 
-from . import amp, autograd, cuda, data, io, nn, optim, reference, return_types, tracing, utils
+from . import (amp, autograd, cuda, data, inspector, io, nn, optim, reference, return_types,
+               tracing, utils)
 from ._halfgrad import *  # noqa: F401,F403: every op and class of the C++ library
 from ._halfgrad import bool_, float16, float32, float64, int32, int64
 from .amp import autocast, get_autocast_dtype, is_autocast_enabled

@@ -3,12 +3,11 @@
 import os
 from typing import Any, Iterable, Optional, Union
 
-from . import _halfgrad
-from ._halfgrad import Tensor
+from ._halfgrad import Scope, Tensor
+from ._halfgrad import tracing as _tracing
 from ._halfgrad.amp import GradScaler
 from ._halfgrad.nn import Module
 from ._halfgrad.optim import Optimizer
-from ._halfgrad import Scope
 from .extras import as_tensor
 
 __all__ = ["TensorBoardWriter", "Trace"]
@@ -31,8 +30,11 @@ class Trace:
 
     def __init__(self, file: Path, model: Optional[Module] = None,
                  optimizers: Iterable[Optimizer] = (), *, max_calls: int = 10000) -> None:
-        self._writer = _halfgrad.tracing.TraceWriter(file, model, max_calls)
+        self._writer = _tracing.TraceWriter(file, model, max_calls)
+        self._model = model
         self._optimizers = list(optimizers)
+        self._hooks: list[Any] = []
+        self._depth = 0
         self._scopes: list[Scope] = []
         self._scale: Optional[float] = None
         self._skipped = 0
@@ -42,12 +44,19 @@ class Trace:
             raise RuntimeError("Trace: expected to be entered once, got a second `with` inside it")
         self._scopes = [self._writer.observe()]
         self._scopes += [self._writer.watch(optimizer) for optimizer in self._optimizers]
+        self._depth = _tracing.module_depth()
+        for module in self._model.modules() if self._model is not None else ():
+            self._hooks.append(module.register_forward_pre_hook(_enter))
+            self._hooks.append(module.register_forward_hook(_leave, always_call=True))
         return self
 
     def __exit__(self, *exception: object) -> None:
+        for ending in self._hooks:
+            ending.remove()
         for scope in self._scopes:
             scope.end()
-        self._scopes = []
+        _tracing.leave_modules(self._depth)
+        self._hooks, self._scopes = [], []
         self._writer.write()
 
     def step(self, scaler: Optional[GradScaler] = None, **counters: float) -> None:
@@ -86,7 +95,7 @@ class TensorBoardWriter:
 
     def __init__(self, log_dir: Path) -> None:
         self.log_dir = os.fspath(log_dir)
-        self._file = _halfgrad.tracing.EventFile(log_dir)
+        self._file = _tracing.EventFile(log_dir)
 
     def __enter__(self) -> "TensorBoardWriter":
         return self
@@ -118,6 +127,14 @@ class TensorBoardWriter:
     def close(self) -> None:
         """Ends the file. A second call does nothing."""
         self._file.close()
+
+
+def _enter(module: Module, args: object) -> None:
+    _tracing.enter_module(module)
+
+
+def _leave(module: Module, args: object, output: object) -> None:
+    _tracing.leave_modules(_tracing.module_depth() - 1)
 
 
 def _floating(values: Any) -> Tensor:

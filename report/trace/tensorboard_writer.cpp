@@ -47,7 +47,8 @@ std::vector<double> bucket_limits() {
   std::vector<double> positive;
   for (double limit = 1e-12; limit < 1e20; limit *= 1.1) positive.push_back(limit);
   std::vector<double> limits;
-  for (auto limit = positive.rbegin(); limit != positive.rend(); ++limit) limits.push_back(-*limit);
+  for (const double limit : positive) limits.push_back(-limit);
+  std::ranges::reverse(limits);
   limits.push_back(0);
   limits.insert(limits.end(), positive.begin(), positive.end());
   limits.push_back(std::numeric_limits<double>::max());

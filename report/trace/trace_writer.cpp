@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 #include <halfgrad/core/allocator.h>
 #include <halfgrad/core/warning.h>
@@ -98,11 +99,15 @@ std::string TraceWriter::optimizer_track() const {
 
 std::shared_ptr<void> TraceWriter::watch(optim::Optimizer& optimizer) {
   struct Hooks {
-    HookHandle before, after;
+    Hooks(HookHandle first, HookHandle last) : before(std::move(first)), after(std::move(last)) {}
     ~Hooks() {
       before.remove();
       after.remove();
     }
+    Hooks(const Hooks&) = delete;
+    Hooks& operator=(const Hooks&) = delete;
+
+    HookHandle before, after;
   };
   // The slice is written when it ends: a step that throws leaves none.
   const auto start = std::make_shared<double>();
@@ -113,8 +118,8 @@ std::shared_ptr<void> TraceWriter::watch(optim::Optimizer& optimizer) {
     events_.begin(track, stepped.name(), *start);
     events_.end(track, now());
   };
-  return std::shared_ptr<Hooks>(new Hooks{optimizer.register_step_pre_hook(before),
-                                          optimizer.register_step_post_hook(after)});
+  return std::make_shared<Hooks>(optimizer.register_step_pre_hook(before),
+                                 optimizer.register_step_post_hook(after));
 }
 
 void TraceWriter::end_step() {

@@ -30,7 +30,7 @@ class TraceFiles {
 
   std::unique_ptr<TraceWriter> trace_;
   std::filesystem::path tensorboard_;
-  std::string failure_;  // of the first event that could not be written
+  std::string failure_;  // the first error about an event
 };
 
 /// The figures of a training step.

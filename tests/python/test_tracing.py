@@ -57,7 +57,8 @@ def test_trace_of_a_training(tmp_path):
         train(trace, model, optimizer, GradScaler(init_scale=2.0**40), 2)
     events = read_trace(file)
     forward = slices(events, "forward")
-    assert [name for name, depth in forward if depth == 0] == ["0", "1", "2", "cross_entropy"] * 2
+    assert [name for name, depth in forward if depth == 0] == [
+        "0", "1", "2", "cross_entropy", "mul"] * 2  # mul: the scaler
     assert ("linear", 1) in forward and ("to", 2) in forward
     assert slices(events, "optimizer") == [("SGD", 0)] * 2
     backward = [name for name, depth in slices(events, "backward") if depth == 0]

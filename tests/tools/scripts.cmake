@@ -24,7 +24,7 @@ endfunction()
 
 file(GLOB scripts RELATIVE "${SOURCE_DIR}" "${SOURCE_DIR}/bench/*.py" "${SOURCE_DIR}/tools/*.py")
 list(REMOVE_ITEM scripts bench/amp_works.py)  # a module
-foreach(script IN LISTS scripts ITEMS tools/emulate-tests tools/gpu-check tools/voice)
+foreach(script IN LISTS scripts ITEMS tools/emulate-tests tools/gpu-check tools/lesson tools/voice)
   expect_script(0 "usage: " ${script} --help)
   expect_script(2 "usage: " ${script} --no-such-option)
 endforeach()

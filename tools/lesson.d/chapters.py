@@ -111,10 +111,13 @@ class Build:
         if not self.description:
             raise LessonError(f"this exercise uses halfgrad, but {self.folder} has no build of it. Build it with\n"
                               "    cmake --preset cpu && cmake --build --preset cpu --target halfgrad_libraries", 3)
-        missing = [library for library in self.description["libraries"] if not pathlib.Path(library).exists()]
+        missing = [library for library in self.description["libraries"]
+                   if library.startswith("/") and not pathlib.Path(library).exists()]
         if missing:
             raise LessonError(f"expected the library {missing[0]}, which is not built. Build it with\n"
                               "    cmake --build --preset cpu --target halfgrad_libraries", 3)
         options = self.description["options"] + self.description["sanitize"]
         options = [option for option in options if option] + ["-I", self.description["include"]]
-        return options, self.description["libraries"] + ["-pthread"]
+        libraries = self.description["libraries"]
+        shared = {str(pathlib.Path(library).parent) for library in libraries if ".so" in pathlib.Path(library).name}
+        return options, [*libraries, *(f"-Wl,-rpath,{folder}" for folder in sorted(shared)), "-pthread"]

@@ -53,6 +53,9 @@ def why_it_ended(outcome, limit_s, where=""):
             "exit() and the like")
 
 
+_compiled = {}  # objects of the course's own files, which blank and solution share
+
+
 def build_program(build, source, shown_as, folder, others, headers, settings, filled=lambda text: text):
     """Compiles the student's file and `others`, and links them. Returns (program, "") or (None, what is wrong).
 
@@ -77,10 +80,15 @@ def build_program(build, source, shown_as, folder, others, headers, settings, fi
         objects.append(folder / f"course_{i}.o")
         copy = folder / f"course_{i}.cpp"
         copy.write_text(filled(other.read_text(encoding="utf-8")), encoding="utf-8")
-        compiled, says = compiling.compile_file(build, copy, objects[-1], ["-I", compiling.SHARED, *options], other)
-        if not compiled:
-            raise LessonError(f"{other.name} of the course does not compile, which is not your fault:\n"
-                              f"{first_lines(says, 20)}", 3)
+        key = (*options, *((folder / path.name).read_text(encoding="utf-8") for path in [copy, *headers]))
+        if key not in _compiled:
+            compiled, says = compiling.compile_file(build, copy, objects[-1], ["-I", compiling.SHARED, *options],
+                                                    other)
+            if not compiled:
+                raise LessonError(f"{other.name} of the course does not compile, which is not your fault:\n"
+                                  f"{first_lines(says, 20)}", 3)
+            _compiled[key] = objects[-1].read_bytes()
+        objects[-1].write_bytes(_compiled[key])
     problem = compiling.link(build, objects, folder / "graded", options, libraries)
     return (None, problem) if problem else (folder / "graded", "")
 

@@ -60,6 +60,14 @@ def is_right(question, answer, fact):
     return abs(value - true) <= allowed + 1e-12 * abs(true)
 
 
+def wrong_answer(fact):
+    """An answer that no question about this fact may accept."""
+    true = _number(fact)
+    if true is None:
+        return "none of these"
+    return str(2 * true + 1) if math.isfinite(true) else "0"
+
+
 def _check_answer(question, answer):
     """Throws if an answer cannot be one."""
     choices = [choice.strip() for choice in question.get("choices", "").split("|") if choice.strip()]
@@ -117,7 +125,7 @@ def verify(chapter, build):
             print(f"FAIL  predict.txt asks for {question['fact']}, which the program does not print")
             return 1
         _check_answer(question, fact)
-        other = "none of these" if _number(fact) is None else str(2 * (_number(fact) or 0) + 1)
+        other = wrong_answer(fact)
         if not is_right(question, fact, fact) or is_right(question, other, fact):
             print(f"FAIL  predict.txt: {question['fact']} = {fact} must pass, and {other} must not")
             return 1

@@ -40,12 +40,14 @@ def _limits(memory, output):
     return apply
 
 
-def run(command, limit_s, environment=None, memory=MOST_MEMORY, most_output=MOST_OUTPUT, folder=None):
-    """Runs a program whose standard output and error are read together. Kills what it started at the limit."""
+def run(command, limit_s, environment=None, memory=MOST_MEMORY, most_output=MOST_OUTPUT,
+        folder=None):
+    """Runs a program and reads its standard output and error together. Kills what it started at the limit."""
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_limits(memory, most_output),
-                                   env={**os.environ, **(environment or {})}, cwd=folder)
+                                   stderr=subprocess.STDOUT, start_new_session=True, cwd=folder,
+                                   preexec_fn=_limits(memory, most_output),
+                                   env={**os.environ, **(environment or {})})
         timed_out = False
         try:
             status = process.wait(timeout=limit_s)

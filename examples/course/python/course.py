@@ -1,4 +1,4 @@
-"""What every chapter's Python program shares: examples/course/shared/course.h in Python.
+"""Options, facts and pictures of every chapter's program: examples/course/shared/course.h in Python.
 
 A chapter with the slug 02_rounding is examples/course/python/02_rounding.py:
 

@@ -7,7 +7,7 @@
 #include "chart.h"
 #include "svg.h"
 
-/// What every chapter's program shares. A chapter with the slug 02_rounding is
+/// Options, facts and pictures of every chapter's program. A chapter with the slug 02_rounding is
 /// examples/course/02_rounding.cpp:
 ///
 ///     #include "course.h"

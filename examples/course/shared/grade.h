@@ -9,7 +9,7 @@
 #include "grade_shrink.h"
 #include "grade_text.h"
 
-/// What every grader shares. grade.cpp of an exercise calls the student's functions, which
+/// Checks, reports and results of every grader. grade.cpp of an exercise calls the student's functions, which
 /// exercise.cpp defines and exercise.h declares, and compares element by element:
 ///
 ///     #include "exercise.h"

@@ -13,14 +13,20 @@ constexpr const char* kDataColours[] = {"one", "two", "three", "four", "five", "
 // Light colours, then the dark page's. The contrast of "ink" and "soft" with "paper" exceeds 4.5.
 constexpr const char* kStyle =
     R"(<style>
-svg{--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--grid:#dedede;--one:#2b6cb0;--two:#c05f00;--three:#1e7d4f;)"
-    R"(--four:#b3261e;--five:#7a4fb5;--six:#6b6b6b;--pale_one:#dcebfa;--pale_two:#fdebd3;)"
-    R"(--pale_three:#dff3e6;--pale_four:#fbe0de;--pale_five:#ebe2f7;--pale_six:#efefef}
-@media (prefers-color-scheme:dark){svg{--paper:#14171c;--ink:#ececec;--soft:#a9afb8;--grid:#343a43;--one:#6fb1f2;)"
-    R"(--two:#f0a04b;--three:#5fc48f;--four:#f2857c;--five:#bb9af0;--six:#b0b0b0;--pale_one:#1b3149;)"
-    R"(--pale_two:#46300f;--pale_three:#17382a;--pale_four:#4a2220;--pale_five:#33274a;--pale_six:#2a2e35}}
-text{font-family:Helvetica,Arial,sans-serif}
-</style>
+)"
+    R"(svg{--paper:#fff;--ink:#1a1a1a;--soft:#5c5c5c;--grid:#dedede;--one:#2b6cb0;)"
+    R"(--two:#c05f00;--three:#1e7d4f;--four:#b3261e;--five:#7a4fb5;--six:#6b6b6b;)"
+    R"(--pale_one:#dcebfa;--pale_two:#fdebd3;--pale_three:#dff3e6;--pale_four:#fbe0de;)"
+    R"(--pale_five:#ebe2f7;--pale_six:#efefef}
+)"
+    R"(@media (prefers-color-scheme:dark){svg{--paper:#14171c;--ink:#ececec;--soft:#a9afb8;)"
+    R"(--grid:#343a43;--one:#6fb1f2;--two:#f0a04b;--three:#5fc48f;--four:#f2857c;)"
+    R"(--five:#bb9af0;--six:#b0b0b0;--pale_one:#1b3149;--pale_two:#46300f;)"
+    R"(--pale_three:#17382a;--pale_four:#4a2220;--pale_five:#33274a;--pale_six:#2a2e35}}
+)"
+    R"(text{font-family:Helvetica,Arial,sans-serif}
+)"
+    R"(</style>
 )";
 
 std::string number(double x) {

@@ -4,8 +4,10 @@ They get the module as `self`. C++ knows the registered tensors and modules too;
 kind by name, so that an attribute is one object.
 """
 
+import functools
 from typing import Any, Callable
 
+from .._halfgrad.inspector import call_module, is_observed
 from .._halfgrad.nn import Module
 from ..hooks import Hooks, RemovableHandle
 from .registration import (Buffer, Parameter, add_module, delete_attribute, register_buffer,
@@ -31,6 +33,8 @@ def call(self: Module, *args: Any, **kwargs: Any) -> Any:
     forward = getattr(self, "forward", None)
     if forward is None:
         raise NotImplementedError(f"{type(self).__name__}: define forward()")
+    if is_observed():
+        forward = functools.partial(call_module, self, forward)
     try:
         if "_pre_hooks" not in self.__dict__ and "_hooks" not in self.__dict__:
             return forward(*args, **kwargs)

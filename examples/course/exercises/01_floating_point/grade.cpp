@@ -43,7 +43,7 @@ double reference(double x) {
   if (std::isnan(x) || std::isinf(x)) return x;
   const double magnitude = std::fabs(x);
   const auto above = std::lower_bound(table().begin(), table().end(), magnitude);
-  // The value after the largest would be a power of two: numbers that round to it are infinite.
+  // The value after the largest would be a power of two: inputs that round to it are infinite.
   const double upper = above == table().end() ? std::ldexp(1.0, kBias + 1) : *above;
   if (upper == magnitude) return x;
   const double lower = *(above - 1);

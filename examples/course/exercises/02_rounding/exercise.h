@@ -28,7 +28,7 @@ class Fp16 {
 /// All that a sum may remember of the elements so far: two values of fp16.
 struct Sum {
   Fp16 total;  // the sum so far
-  Fp16 lost;   // what rounding has added to it too much
+  Fp16 lost;   // the part that rounding has added to it too much
 };
 
 /// Adds an element to the sum.

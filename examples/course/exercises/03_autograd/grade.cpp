@@ -52,7 +52,7 @@ class Graph {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
-// What is wrong with an order, or an empty text.
+// Returns a mistake in the order, in words, or an empty text.
 std::string mistake(const Graph& graph, const std::vector<Node*>& order,
                     std::size_t expected_count) {
   std::map<const Node*, std::size_t> place;
