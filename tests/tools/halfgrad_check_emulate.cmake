@@ -71,6 +71,10 @@ expect(1 "error: stream-race: cudaMemcpy on the default stream reads memory" "${
 expect(1 "stale in 1 case.*other inputs in the same memory give the result of an earlier call" "${PROGRAM}"
        --library "${CUDA_LIBRARY}" --symbol softmax_repeats --dims 3 1 7 --no-shrink)
 
+# Inputs arrive on the call's stream: a kernel on the default stream reads memory that is not there yet.
+expect(1 "error: stream-race: .*softmax.cu:[0-9]+" "${PROGRAM}"
+       --library "${CUDA_LIBRARY}" --symbol softmax_default_stream --dims 3 1 7)
+
 # An uncoalesced kernel passes, and its lines are listed.
 set(slow --library "${CUDA_LIBRARY}" --symbol softmax_uncoalesced)
 line_of("largest = fmaxf(largest, x[i])" line)
