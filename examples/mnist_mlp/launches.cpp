@@ -19,7 +19,7 @@ std::string short_name(std::string name) {
     name.erase(at, unnamed.size());
   }
   std::string result;
-  int depth = 0;  // of angle brackets
+  int depth = 0;  // open angle brackets
   for (const char c : name) {
     if (c == '<') ++depth;
     if (depth == 0 && c == '(') break;
