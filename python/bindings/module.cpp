@@ -2,6 +2,7 @@
 
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/check.h>
+#include <halfgrad/python/bindings/report.h>
 
 namespace {
 

@@ -1,3 +1,5 @@
+#include <halfgrad/python/bindings/report.h>
+
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/report/run_report.h>
 
