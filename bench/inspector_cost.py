@@ -2,7 +2,7 @@
 """Measures what the inspector costs a training step: switched off, and on for one step of a hundred.
 
   cmake --build --preset cpu --target bench_inspector_cost_with bench_inspector_cost_without
-  bench/inspector_cost.py [FOLDER] [--rounds N] [--milliseconds N]
+  bench/inspector_cost.py [FOLDER] [--rounds N] [--milliseconds N] [--nets NET ...]
 
 "off" is compared with a program whose autograd has no observer at all. It is the same source, but the
 two places where an op meets its observer are compiled without the comparison. What stays in it: the
@@ -63,6 +63,7 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "build/cpu/bin")
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--milliseconds", type=float, default=100, help="CPU time of a turn")
+    parser.add_argument("--nets", nargs="+", choices=("small", "large"), default=["small", "large"])
     arguments = parser.parse_args()
     random.seed(0)
     programs = {name: Program(arguments.folder / f"bench_inspector_cost_{name}")
@@ -73,7 +74,7 @@ def main():
                  f"{expected} and {programs['without'].notifications} calls in one step")
     good = True
     print(f"{'net':8}{'inspector':12}{'ratio':>8}{'quartiles':>18}{'bound':>8}{'step without':>16}")
-    for net in ("small", "large"):
+    for net in arguments.nets:
         quotients, time = measure(programs, net, arguments.rounds, arguments.milliseconds)
         for case, values in quotients.items():
             low, median, high = statistics.quantiles(values, n=4)
