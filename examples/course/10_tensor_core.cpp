@@ -146,8 +146,9 @@ int main(int argc, char** argv) {
                  sectors(addresses([](int lane) { return lane * kSize * kHalf; })));
     chapter.fact("row_sectors", sectors(addresses([](int lane) { return lane * kHalf; })));
     for (const auto& [name, stride] : {std::pair{"tiled", 32}, std::pair{"padded", 34}}) {
-      chapter.fact(std::string(name) + "_conflicts_a_load",
-                   conflicts(addresses([&](int lane) { return lane * stride * kHalf; })));
+      chapter.fact(
+          std::string(name) + "_conflicts_a_load",
+          conflicts(addresses([apart = stride](int lane) { return lane * apart * kHalf; })));
     }
     report(chapter, "naive", naive());
     report(chapter, "tiled", with_tiles(32, false));
