@@ -1,6 +1,6 @@
 #pragma once
 
-/// Includes the whole library except `data`, `io` and `testing`. Users usually write
+/// Includes the whole library except `data`, `io`, `testing` and `report`. Users usually write
 /// `namespace hg = halfgrad;`.
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>

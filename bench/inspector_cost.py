@@ -1,7 +1,8 @@
+#!/usr/bin/env python3
 """Measures what the inspector costs a training step: switched off, and on for one step of a hundred.
 
   cmake --build --preset cpu --target bench_inspector_cost_with bench_inspector_cost_without
-  python3 bench/inspector_cost.py [FOLDER] [--rounds N] [--milliseconds N]
+  bench/inspector_cost.py [FOLDER] [--rounds N] [--milliseconds N]
 
 "off" is compared with a program whose autograd has no observer at all. It is the same source, but the
 two places where an op meets its observer are compiled without the comparison. What stays in it: the

@@ -29,10 +29,9 @@ void run(const Loop& loop, std::int64_t steps) {
   }
   const programs::Table table(columns);
   table.print_header();
-  const halfgrad::RunScope scope(
-      page, {.name = std::string(loop.name),
-             .score = std::string(loop.heading),
-             .every = std::max<std::int64_t>(2, steps / kObserved)});
+  const halfgrad::RunScope scope(page, {.name = std::string(loop.name),
+                                        .score = std::string(loop.heading),
+                                        .every = std::max<std::int64_t>(2, steps / kObserved)});
   const Trace trace = loop.run(steps);
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Step& step = trace[i];

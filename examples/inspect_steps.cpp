@@ -1,9 +1,13 @@
 // A look inside mixed precision: what autocast decides for each op, which gradients float16 would
-// lose without a loss scale, and which op overflows when the scale is too high.
+// lose without a loss scale, which op overflows when the scale is too high, why the scale changed,
+// and how far the training is from float32.
 #include <iostream>
+#include <memory>
 
 #include <halfgrad/amp/inspector/op_log.h>
 #include <halfgrad/amp/inspector/overflow.h>
+#include <halfgrad/amp/inspector/scale_timeline.h>
+#include <halfgrad/amp/inspector/twin_run.h>
 #include <halfgrad/amp/inspector/underflow_ledger.h>
 #include <halfgrad/data/data_loader.h>
 #include <halfgrad/data/synthetic.h>
@@ -19,14 +23,18 @@ hg::data::TensorDataset make_dataset() {
   return {pixels / 255, hg::tensor(digits.labels)};
 }
 
+hg::nn::Sequential make_model() {
+  return hg::nn::Sequential(hg::nn::Linear(784, 64), hg::nn::ReLU(), hg::nn::Linear(64, 10));
+}
+
 void train(int steps, double init_scale) {
   const hg::Device device = hg::cuda::is_available() ? hg::kCUDA : hg::kCPU;
   hg::data::DataLoader loader(make_dataset(), {.batch_size = 128, .shuffle = true});
   hg::manual_seed(0);
-  auto model = hg::nn::Sequential(hg::nn::Linear(784, 64), hg::nn::ReLU(), hg::nn::Linear(64, 10));
+  auto model = make_model();
   model.to(device);
   hg::optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
-  hg::amp::GradScaler scaler({.init_scale = init_scale});
+  hg::amp::GradScaler scaler({.init_scale = init_scale, .history = steps});
 
   const hg::amp::NamedModel named(model);
   hg::amp::OpLog ops(named);
@@ -43,7 +51,7 @@ void train(int steps, double init_scale) {
       const hg::OpObserverGuard guard(ops);
       static_cast<void>(compute_loss());
     }
-    const double scale = step == 0 ? init_scale : scaler.get_scale();
+    const double scale = scaler.get_scale();
     const hg::RandomKey random = hg::default_generator().get_state();
     optimizer.zero_grad();
     {
@@ -59,7 +67,44 @@ void train(int steps, double init_scale) {
     if (++step == steps) break;
   }
   std::cout << "Ops of the first forward pass under autocast:\n" << ops << '\n';
-  std::cout << "Gradients of " << step << " steps as float16 sees them:\n" << ledger;
+  std::cout << "Gradients of " << step << " steps as float16 sees them:\n" << ledger << '\n';
+  std::cout << "The loss scale:\n" << hg::amp::ScaleTimeline(scaler.reports(), named) << '\n';
+}
+
+// One of the two trainings that compare() runs.
+struct Training {
+  hg::nn::Sequential model = make_model();
+  hg::optim::Adam optimizer{model.parameters(), {.lr = 1e-3}};
+  hg::amp::GradScaler scaler;
+  hg::data::DataLoader digits{make_dataset(), {.batch_size = 128, .shuffle = true}};
+  bool low_precision;
+
+  explicit Training(bool low) : scaler({.init_scale = 4096, .enabled = low}), low_precision(low) {}
+
+  hg::Tensor step() {
+    const auto [x, y] = *digits.begin();  // the first batch of a new shuffle
+    optimizer.zero_grad();
+    hg::Tensor loss;
+    {
+      const hg::amp::Autocast autocast(hg::kCPU, {.enabled = low_precision});
+      loss = hg::nn::functional::cross_entropy(model(x), y);
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
+    return loss;
+  }
+};
+
+void compare(int steps) {
+  const hg::amp::TwinRun twin(
+      [](bool low_precision) {
+        const auto run = std::make_shared<Training>(low_precision);
+        return hg::amp::TwinSide{hg::amp::NamedModel(run->model),
+                                 [run](std::int64_t) { return run->step(); }};
+      },
+      {.steps = steps, .bound = 0.01});
+  std::cout << "The same training in float32 beside float16:\n" << twin;
 }
 
 }  // namespace
@@ -74,6 +119,7 @@ int main(int argc, char** argv) {
   app.parse_or_exit(argc, argv);
   return programs::run("inspect_steps", [&] {
     train(steps, init_scale);
+    compare(steps);
     return 0;
   });
 }

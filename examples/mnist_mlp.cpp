@@ -11,6 +11,7 @@
 #include <halfgrad/programs/interrupt.h>
 #include <nlohmann/json.hpp>
 
+#include "mnist_mlp/launches.h"
 #include "mnist_mlp/options.h"
 #include "mnist_mlp/tasks.h"
 
@@ -88,6 +89,8 @@ int run(const Options& options) {
   programs::remember_interrupts();
   fmt::print("Device: {}, {} threads.\n", options.device.str(), halfgrad::get_num_threads());
   ordered_json results{{"device", options.device.str()}, {"threads", halfgrad::get_num_threads()}};
+  std::vector<halfgrad::report::Launches> launches;
+  if (!options.launches.empty()) launches = read_launches(options.launches);
   std::optional<halfgrad::RunReport> page;
   if (!options.report.empty()) {
     page.emplace(options.report);
@@ -114,6 +117,7 @@ int run(const Options& options) {
   }
   if (page) {
     if (programs::is_interrupted()) page->set_interrupted();
+    if (!launches.empty()) page->launches(launches);
     page->finish();
     fmt::print("\nReport: {}\n", page->file().string());
   }

@@ -51,7 +51,7 @@ ReportedRun::ReportedRun(const RunOptions& options)
 
 void ReportedRun::step(double loss, double score) {
   const StepRow row = end_step(score);
-  read_losses();  // those of earlier steps come first
+  read_losses();  // earlier steps come first
   add(row, loss);
   begin_step();
 }

@@ -65,12 +65,12 @@ class ReportedRun {
   ScaleWatch scale_;
   double told_scale_ = 1;  // by a FinishedStep
   std::int64_t steps_ = 0;
-  Sampled<double> seconds_{1, 4096};  // of steps that were not observed
+  Sampled<double> seconds_{1, 4096};  // a step that was not observed
   std::int64_t timed_ = 0;
   std::chrono::steady_clock::time_point began_;
-  std::optional<Installed<StepObserver>> observer_;  // of every n-th step
+  std::optional<Installed<StepObserver>> observer_;  // every n-th step
   std::shared_ptr<StepTimer> timer_;
-  std::optional<Installed<StepTimer>> timing_;  // of the step after an observed one
+  std::optional<Installed<StepTimer>> timing_;  // the step after an observed one
   std::vector<Waiting> waiting_;
 };
 

@@ -16,8 +16,8 @@ namespace halfgrad::report {
 /// A step at which the scale changed, or the update was skipped.
 struct ScaleChange {
   std::int64_t step = 0;
-  double scale = 1;       ///< of the step's loss
-  double next_scale = 1;  ///< of the next step's
+  double scale = 1;       ///< the step's loss was multiplied by it
+  double next_scale = 1;  ///< the next step's loss
   bool skipped = false;
   std::string event;  ///< "growth", "backoff", ...: a ScaleEvent's name
   std::string cause;  ///< one sentence
@@ -41,7 +41,7 @@ struct Ops {
 /// Time and memory of the ops of the steps that were timed.
 struct Costs {
   std::int64_t steps = 0;
-  double seconds = 0;  ///< of these steps, from end to end
+  double seconds = 0;  ///< sum over these steps, from end to end
   std::vector<amp::OpTime> rows;
 };
 
@@ -66,8 +66,8 @@ struct RunRecord {
   Ops ops;
   Costs costs;
   std::vector<Launches> launches;
-  double median_seconds = 0;     ///< of a step that was not observed; NaN without one
-  std::int64_t peak_bytes = 0;   ///< largest memory of live arrays on the device, at any time
+  double median_seconds = 0;    ///< a step that was not observed; NaN without one
+  std::int64_t peak_bytes = 0;  ///< largest memory of live arrays on the device, at any time
   std::vector<std::pair<std::string, double>> results;
 };
 

@@ -37,6 +37,11 @@ struct RunReport::State {
     return *run;
   }
 
+  /// The run that is under way, or the one that ended last.
+  report::RunRecord& last() {
+    return run || page.runs.empty() ? current().record() : page.runs.back();
+  }
+
   /// The page with the run that is under way.
   report::PageRecord snapshot() {
     report::PageRecord all = page;
@@ -107,11 +112,11 @@ void RunReport::step(double loss, double score) { state_->step(loss, score); }
 void RunReport::step(const FinishedStep& step) { state_->step(step); }
 
 void RunReport::result(const std::string& name, double value) {
-  state_->current().record().results.emplace_back(name, value);
+  state_->last().results.emplace_back(name, value);
 }
 
 void RunReport::launches(const std::vector<report::Launches>& rows) {
-  state_->current().record().launches = rows;
+  state_->last().launches = rows;
 }
 
 void RunReport::finish() {

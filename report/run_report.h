@@ -22,11 +22,11 @@ struct RunOptions {
   std::string score = "";    ///< the meaning and unit of step()'s score: "accuracy (%)"
   /// For the names of gradients and modules; by default they have none.
   amp::NamedModel model = {};
-  /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the report gives
-  /// the cause of every skipped step.
+  /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the
+  /// report gives the cause of every skipped step.
   const amp::GradScaler* scaler = nullptr;
-  /// Observes the ops and gradients of step 0, this step, twice this step, ..., and times the ops of
-  /// the step after each; 0: of none. An observed step copies its gradients to the host.
+  /// Observes the ops and gradients of step 0, this step, twice this step, ..., and times the ops
+  /// of the step after each; 0: of none. An observed step copies its gradients to the host.
   std::int64_t every = 100;
   /// False for a replay: its steps have no times and no memory.
   bool is_training = true;
@@ -36,8 +36,8 @@ struct RunOptions {
 struct FinishedStep {
   std::optional<double> loss = {};
   double score = std::numeric_limits<double>::quiet_NaN();
-  double scale = 1;       ///< of this step's loss
-  double next_scale = 1;  ///< of the next step's
+  double scale = 1;       ///< this step's loss was multiplied by it
+  double next_scale = 1;  ///< the next step's loss
   bool skipped = false;
 };
 

@@ -21,8 +21,8 @@ struct StepRow {
   std::int64_t bytes = 0;      ///< largest memory of live arrays at the end of a step
 };
 
-/// The rows of a run of any length in bounded memory: one row a step for the first kMost steps, then
-/// one for every 2 steps, every 4, and so on.
+/// The rows of a run of any length in bounded memory: one row a step for the first kMost steps,
+/// then one for every 2 steps, every 4, and so on.
 class StepSeries {
  public:
   static constexpr std::size_t kMost = 160;

@@ -105,8 +105,8 @@ std::string costs_csv(const PageRecord& page) {
           << '\n';
     }
   };
-  return table(page,
-               "run,steps,op,module,part_of,dtype,pass,calls,seconds,bytes,peak_live_bytes", write);
+  return table(page, "run,steps,op,module,part_of,dtype,pass,calls,seconds,bytes,peak_live_bytes",
+               write);
 }
 
 }  // namespace halfgrad::report

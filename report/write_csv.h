@@ -4,8 +4,8 @@
 
 #include <halfgrad/report/run_record.h>
 
-/// The tables of a report as CSV, one line for each row. The first column is the index of the run, whose
-/// name is in runs_csv().
+/// The tables of a report as CSV, one line for each row. The first column is the index of the run,
+/// whose name is in runs_csv().
 namespace halfgrad::report {
 
 std::string runs_csv(const PageRecord& page);

@@ -41,8 +41,8 @@ void check_writable(const fs::path& page) {
   const files::TemporaryFile file(page);
   if (file.is_open()) return;
   const int reason = errno;
-  throw files::WriteError("RunReport: expected to write " + page.string() + ", got: " +
-                          std::strerror(reason));
+  throw files::WriteError("RunReport: expected to write " + page.string() +
+                          ", got: " + std::strerror(reason));
 }
 
 void write_files(const fs::path& page, const PageRecord& record) {

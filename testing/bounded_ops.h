@@ -87,6 +87,14 @@ BoundedArray amax(const BoundedArray& x, const Shape& dims = {}, bool keepdim = 
 BoundedArray amin(const BoundedArray& x, const Shape& dims = {}, bool keepdim = false);
 BoundedArray logsumexp(const BoundedArray& x, const Shape& dims, bool keepdim = false);
 
+/// Sums of the elements up to each one, in any order.
+BoundedArray cumsum(const BoundedArray& x, std::int64_t dim);
+/// Products of exact factors are in any order.
+BoundedArray prod(const BoundedArray& x, std::int64_t dim, bool keepdim = false);
+/// The place of the first largest element, NaN before others; not judged where errors leave it open.
+/// It has no derivative.
+BoundedArray argmax(const BoundedArray& x, std::int64_t dim, bool keepdim = false);
+
 BoundedArray softmax(const BoundedArray& x, std::int64_t dim);
 BoundedArray log_softmax(const BoundedArray& x, std::int64_t dim);
 /// Over the last dimensions, of sizes `normalized_shape`. Weight and bias may be undefined.

@@ -32,6 +32,10 @@ class CudaRuntime {
     find(malloc_, library, "cudaMalloc", name);
     find(free_, library, "cudaFree", name);
     find(copy_, library, "cudaMemcpy", name);
+    find(copy_on_, library, "cudaMemcpyAsync", name);
+    find(fill_, library, "cudaMemset", name);
+    find(create_, library, "cudaStreamCreateWithFlags", name);
+    find(destroy_, library, "cudaStreamDestroy", name);
     find(synchronize_, library, "cudaStreamSynchronize", name);
     find(last_error_, library, "cudaGetLastError", name);
     find(error_text_, library, "cudaGetErrorString", name);
@@ -43,18 +47,32 @@ class CudaRuntime {
     return memory;
   }
   void free(void* memory) const noexcept { free_(memory); }
-  void copy_to_device(void* to, const void* from, std::size_t bytes) const {
+  /// Copies on a stream, or for the default stream at once.
+  void copy_to_device(void* to, const void* from, std::size_t bytes, CUstream_st* stream) const {
     constexpr cudaMemcpyKind kHostToDevice{1};
-    expect(copy_(to, from, bytes, kHostToDevice), "cudaMemcpy to the device");
+    expect(stream == nullptr ? copy_(to, from, bytes, kHostToDevice)
+                             : copy_on_(to, from, bytes, kHostToDevice, stream),
+           "cudaMemcpy to the device");
   }
   void copy_to_host(void* to, const void* from, std::size_t bytes) const {
     constexpr cudaMemcpyKind kDeviceToHost{2};
     expect(copy_(to, from, bytes, kDeviceToHost), "cudaMemcpy to the host");
   }
-  /// Waits for the default stream only: a kernel that works on another one must wait for it itself.
-  void synchronize(const std::string& kernel) const {
+  void fill(void* memory, int byte, std::size_t bytes) const {
+    expect(fill_(memory, byte, bytes), "cudaMemset");
+  }
+  /// A stream that does not wait for the default stream.
+  CUstream_st* side_stream() const {
+    constexpr unsigned kNonBlocking = 1;
+    CUstream_st* stream = nullptr;
+    expect(create_(&stream, kNonBlocking), "cudaStreamCreateWithFlags");
+    return stream;
+  }
+  void destroy(CUstream_st* stream) const noexcept { destroy_(stream); }
+  /// Waits for one stream only: a kernel that works on another one must wait for it itself.
+  void synchronize(const std::string& kernel, CUstream_st* stream) const {
     expect(last_error_(), kernel);
-    expect(synchronize_(nullptr), kernel);
+    expect(synchronize_(stream), kernel);
   }
   void forget_error() const { last_error_(); }
 
@@ -76,6 +94,10 @@ class CudaRuntime {
   cudaError (*malloc_)(void**, std::size_t) = nullptr;
   cudaError (*free_)(void*) = nullptr;
   cudaError (*copy_)(void*, const void*, std::size_t, cudaMemcpyKind) = nullptr;
+  cudaError (*copy_on_)(void*, const void*, std::size_t, cudaMemcpyKind, CUstream_st*) = nullptr;
+  cudaError (*fill_)(void*, int, std::size_t) = nullptr;
+  cudaError (*create_)(CUstream_st**, unsigned) = nullptr;
+  cudaError (*destroy_)(CUstream_st*) = nullptr;
   cudaError (*synchronize_)(CUstream_st*) = nullptr;
   cudaError (*last_error_)() = nullptr;
   const char* (*error_text_)(cudaError) = nullptr;
@@ -107,8 +129,13 @@ class DeviceCopy {
     described.data = data_;
     return described;
   }
-  void copy_to_device(const CudaRuntime& cuda) const {
-    if (bytes_ != 0) cuda.copy_to_device(data_, host_, bytes_);
+  void copy_to_device(const CudaRuntime& cuda, CUstream_st* stream) const {
+    if (bytes_ != 0) cuda.copy_to_device(data_, host_, bytes_, stream);
+  }
+  /// Fills the copy with NaN, until the array arrives.
+  void clear(const CudaRuntime& cuda) const {
+    constexpr int kNan = 0xff;
+    if (bytes_ != 0) cuda.fill(data_, kNan, bytes_);
   }
   void copy_back(const CudaRuntime& cuda) const {
     if (bytes_ != 0) cuda.copy_to_host(host_, data_, bytes_);
@@ -156,6 +183,30 @@ class DeviceMemory {
   std::deque<DeviceCopies> kept_;
 };
 
+/// The stream of a call. Every second one is a side stream on which the inputs arrive, later than
+/// the call for all that the kernel knows: a kernel that works on another stream reads memory that
+/// is not there yet.
+class CallStream {
+ public:
+  explicit CallStream(std::shared_ptr<const CudaRuntime> cuda) : cuda_(std::move(cuda)) {}
+  ~CallStream() {
+    if (side_ != nullptr) cuda_->destroy(side_);
+  }
+  CallStream(const CallStream&) = delete;
+  CallStream& operator=(const CallStream&) = delete;
+
+  CUstream_st* next() {
+    if (++calls_ % 2 == 1) return nullptr;
+    if (side_ == nullptr) side_ = cuda_->side_stream();
+    return side_;
+  }
+
+ private:
+  std::shared_ptr<const CudaRuntime> cuda_;
+  CUstream_st* side_ = nullptr;
+  int calls_ = 0;
+};
+
 halfgrad_tensor tensor_in(const DeviceCopies& copies, const Array& array) {
   const auto copy = std::find_if(copies.begin(), copies.end(),
                                  [&](const DeviceCopy& each) { return each.is_of(array); });
@@ -168,17 +219,23 @@ Kernel load_cuda_kernel(const std::string& library, const std::string& symbol) {
   const detail::KernelSymbol kernel = detail::load_symbol(library, symbol);
   const auto cuda = std::make_shared<const CudaRuntime>(kernel.library, library);
   const auto memory = std::make_shared<DeviceMemory>(cuda);
+  const auto streams = std::make_shared<CallStream>(cuda);
   return [=](const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
     const DeviceCopies& copies = memory->copies_of(inputs, outputs);
-    for (const DeviceCopy& copy : copies) copy.copy_to_device(*cuda);
+    CUstream_st* const stream = streams->next();
+    for (const DeviceCopy& copy : copies) {
+      if (stream != nullptr) copy.clear(*cuda);
+    }
+    if (stream != nullptr) cuda->synchronize(kernel.name, nullptr);
+    for (const DeviceCopy& copy : copies) copy.copy_to_device(*cuda, stream);
     std::vector<halfgrad_tensor> tensors, results;
     for (const Array& input : inputs) tensors.push_back(tensor_in(copies, input));
     for (const Array& output : outputs) results.push_back(tensor_in(copies, output));
     const int code = kernel.function(tensors.data(), static_cast<std::int32_t>(tensors.size()),
-                                     results.data(), nullptr);
+                                     results.data(), stream);
     if (code != 0) cuda->forget_error();
     detail::expect_success(code, kernel.name, inputs, outputs);
-    cuda->synchronize(kernel.name);
+    cuda->synchronize(kernel.name, stream);
     for (const DeviceCopy& copy : copies) copy.copy_back(*cuda);
   };
 }

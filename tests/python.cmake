@@ -36,7 +36,7 @@ if(HALFGRAD_EXAMPLES)
   add_test(NAME report_pages
            COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/report/browser/page_test.py"
                    "${PROJECT_BINARY_DIR}/bin" "${CMAKE_CURRENT_BINARY_DIR}/report_pages")
-  set_tests_properties(report_pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(report_pages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 # The example of a pytest suite for CUDA kernels, which runs under the emulator.
 if(TARGET example_cuda_kernels AND HALFGRAD_TOOLS)

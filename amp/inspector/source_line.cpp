@@ -25,8 +25,11 @@ namespace halfgrad::detail {
 
 // In "_ZNK8halfgrad..." the letters after _Z say that the name is nested, const, and so on; in
 // "_ZZ4mainENK..." that it is local to a function. Names of std begin with St, Sa, Ss, ...
-bool is_library_function(const std::string& mangled) {
-  if (!mangled.starts_with("_Z")) return false;
+bool is_library_function(const std::string& mangled, const std::string& file) {
+  if (!mangled.starts_with("_Z")) {
+    return file.find("/include/halfgrad/") != std::string::npos ||
+           file.find("/include/c++/") != std::string::npos;
+  }
   const std::size_t start = mangled.find_first_not_of("ZNKVrRO", 2);
   if (start == std::string::npos) return false;
   const std::string name = mangled.substr(start);
@@ -175,7 +178,7 @@ std::vector<void*> call_stack() {
 std::string source_line(std::vector<void*> stack, std::size_t outer) {
   stack.resize(stack.size() - std::min(outer, stack.size()));
   for (const Frame& frame : frames_of(stack)) {
-    if (frame.function == "??" || is_library_function(frame.function)) continue;
+    if (frame.function == "??" || is_library_function(frame.function, frame.line)) continue;
     const bool is_known =
         !frame.line.starts_with("??") && !frame.line.ends_with(":?") && !frame.line.ends_with(":0");
     return (is_known ? short_path(frame.line) + " " : "") + "in " + demangled(frame.function);

@@ -31,8 +31,8 @@ struct TwinOptions {
 /// divided by the 2-norm there. Infinity if the low-precision run has an inf or a NaN. Empty for a
 /// layer without activations, gradients or weights.
 struct TwinErrors {
-  std::optional<double> activation = {};  ///< of the result of the layer's last op
-  std::optional<double> gradient = {};    ///< of the layer's parameters, all together
+  std::optional<double> activation = {};  ///< the layer's: the result of its last op
+  std::optional<double> gradient = {};    ///< all the layer's parameters together
   std::optional<double> weight = {};      ///< after the step
 };
 

@@ -105,7 +105,7 @@ class UnderflowLedger : public OpObserver {
 
   NamedModel model_;
   UnderflowLedgerOptions options_;
-  std::int64_t calls_ = 0;  // of observe()
+  std::int64_t calls_ = 0;  // number of calls of observe()
   double scale_ = 1;
   std::unordered_map<const detail::Node*, Place> places_;  // for the nodes of this pass
   std::unordered_set<std::string> copied_;  // parameters with a 16-bit copy in this pass

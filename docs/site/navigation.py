@@ -23,7 +23,8 @@ TITLES = {
 
 def navigation(pages, api_pages):
     """The `nav` of MkDocs, for the repository's pages and those made from headers."""
-    left = [page for page in sorted(pages) if page != "README.md"]
+    # A README is the first page of its folder.
+    left = sorted(set(pages) - {"README.md"}, key=lambda page: page.replace("README.md", ""))
 
     def take(wanted):
         taken = [page for page in wanted if page in left]

@@ -8,7 +8,8 @@
 namespace hg = halfgrad;
 
 /// The first scale is so large that the first gradients overflow; it grows after 4 good steps.
-inline constexpr hg::amp::GradScalerOptions kScaler{.init_scale = kFirstScale, .growth_interval = 4};
+inline constexpr hg::amp::GradScalerOptions kScaler{.init_scale = kFirstScale,
+                                                    .growth_interval = 4};
 inline constexpr double kLearningRate = 0.125;
 
 /// A regression from 8 features to 1 target: a small network and endless batches. Weights and

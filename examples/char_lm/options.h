@@ -34,7 +34,7 @@ struct Options {
   std::uint64_t seed = 0;
   std::filesystem::path save, resume;                    ///< checkpoints; empty: none
   std::filesystem::path report;                          ///< page with charts; empty: none
-  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< options --trace, --tensorboard
   std::int64_t until = INT64_MAX;                        ///< stops after this update
   halfgrad::Device device;
   std::vector<std::string> command;  ///< the program's name and its arguments

@@ -42,8 +42,8 @@ std::string settings(const Options& options, const Corpus& corpus) {
       options.warm_up, options.weight_decay, options.clip, options.seed, corpus.train.size());
 }
 
-/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain them
-/// and could be resumed with a page only, so a training that is saved keeps none.
+/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain
+/// them and could be resumed with a page only, so a training that is saved keeps none.
 std::int64_t history(const Options& options) {
   return !options.report.empty() && options.save.empty() && options.resume.empty() ? 64 : 0;
 }

@@ -46,8 +46,8 @@ void print_stalls(course::Chapter& chapter) {
   chapter.fact("ones_first", double(float(sums::plus(big, sums::plus(one, one)))));
 }
 
-// Values in [0, 1) from a linear congruential generator (Park and Miller 1988), so that Python
-// draws the same.
+// Values in [0, 1) from a linear congruential generator (Park, Miller and Stockmeyer 1993), so that
+// Python draws the same.
 std::vector<hg::Half> random_values(std::size_t count) {
   std::uint64_t state = 1;
   std::vector<hg::Half> values;

@@ -76,7 +76,7 @@ Windows train_digits(int steps, bool autocasts) {
   return windows;
 }
 
-/// Share of each exponent among all gradients, as curves over the magnitude. Rounded to 0.1 %, so
+/// Share of each exponent among all gradients, as curves over the magnitude. Rounded to 0.5 %, so
 /// that the picture does not depend on how a compiler rounds a sum.
 std::string draw(const Windows& windows) {
   course::Series first{.name = "first 40 steps", .x = {}, .y = {}};
@@ -86,7 +86,7 @@ std::string draw(const Windows& windows) {
          {std::pair(&first, &windows.first), std::pair(&last, &windows.last)}) {
       series->x.push_back(std::ldexp(1.0, exponent));
       const double share = percent(gradients->count(exponent), gradients->total());
-      series->y.push_back(std::round(share * 10) / 10);
+      series->y.push_back(std::round(share * 2) / 2);
     }
   }
   const auto power = [](int exponent) { return std::ldexp(1.0, exponent); };

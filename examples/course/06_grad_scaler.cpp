@@ -95,7 +95,7 @@ Timeline find_scale(int steps) {
   hg::nn::init::zeros_(last.bias);
   auto model = hg::nn::Sequential(hg::nn::Linear(4, 64), hg::nn::ReLU(), last);
   hg::optim::Adam optimizer(model.parameters(), {.lr = 1e-4, .eps = 1e-12});
-  hg::amp::GradScaler scaler({.init_scale = 0x1p44, .growth_interval = 20, .history = 1});
+  hg::amp::GradScaler scaler({.init_scale = 0x1p44, .growth_interval = 8, .history = 1});
   Timeline timeline;
   double first_loss = 0, last_loss = 0;
   for (int step = 0; step < steps; ++step) {
@@ -121,18 +121,20 @@ Timeline find_scale(int steps) {
 
 void show_timeline(course::Chapter& chapter) {
   const Timeline timeline = find_scale(chapter.steps());
-  std::printf("\nSmall answers, first scale 2^44, growth interval 20:\n");
+  std::printf("\nSmall answers, first scale 2^44, growth interval 8:\n");
   chapter.fact("skipped_at_start", timeline.skipped_at_start);
   chapter.fact("skipped_later", timeline.skipped - timeline.skipped_at_start);
   const auto first_good = static_cast<std::size_t>(timeline.skipped_at_start);
   chapter.fact("scale_after_start", std::exp2(timeline.scales[first_good]));
   chapter.fact("wasted_percent", 100.0 / (hg::amp::GradScalerOptions().growth_interval + 1));
   chapter.fact("learnt", std::round(timeline.learnt));
-  chapter.picture("timeline", course::line_chart(
-                                  {.title = "The scale of each step",
-                                   .x = {.label = "step"},
-                                   .y = {.label = "k, for the scale 2^k"}},
-                                  {{.name = "scale", .x = timeline.steps, .y = timeline.scales}}));
+  chapter.picture(
+      "timeline",
+      course::line_chart(
+          {.title = "The scale of each step",
+           .x = {.label = "step", .low = 0, .high = static_cast<double>(chapter.steps())},
+           .y = {.label = "k, for the scale 2^k"}},
+          {{.name = "scale", .x = timeline.steps, .y = timeline.scales}}));
 }
 
 /// Steps that different systems waste on the same trace of overflows.
@@ -159,7 +161,7 @@ int main(int argc, char** argv) {
   course::Chapter chapter(argc, argv,
                           {.slug = "06_grad_scaler",
                            .does = "Follows the state machine of a GradScaler, step by step.",
-                           .steps = 200});
+                           .steps = 160});
   return chapter.run([&] {
     chapter.picture("states", state_diagram());
     show_trace(chapter);

@@ -51,7 +51,7 @@ struct Weights {
 };
 
 struct Training {
-  std::vector<double> steps, losses;  ///< every 100 steps
+  std::vector<double> steps, losses;  ///< every 300 steps
   double loss = 0;
   double percent_unchanged =
       0;  ///< share of weights that a step leaves as they are, last 100 steps
@@ -92,9 +92,9 @@ Training train(int steps, const Weights& weights) {
       }
     }
     training.loss = loss.item();
-    if (step % 100 != 0) continue;
+    if (step % 300 != 0) continue;
     training.steps.push_back(step);
-    training.losses.push_back(std::round(training.loss * 500) / 500);
+    training.losses.push_back(std::round(training.loss * 100) / 100);
   }
   training.percent_unchanged = 100 * unchanged / seen;
   return training;
@@ -137,10 +137,12 @@ void show_training(course::Chapter& chapter) {
     curves.push_back(
         {.name = name, .x = training.steps, .y = training.losses, .dashed = weights.masters});
   }
-  chapter.picture("loss", course::line_chart({.title = "Loss by the dtype of the weights",
-                                              .x = {.label = "step"},
-                                              .y = {.label = "loss", .low = 0, .high = 0.5}},
-                                             curves));
+  chapter.picture(
+      "loss", course::line_chart(
+                  {.title = "Loss by the dtype of the weights",
+                   .x = {.label = "step", .low = 0, .high = static_cast<double>(chapter.steps())},
+                   .y = {.label = "loss", .low = 0, .high = 0.5}},
+                  curves));
 }
 
 }  // namespace

@@ -146,9 +146,8 @@ int main(int argc, char** argv) {
                  sectors(addresses([](int lane) { return lane * kSize * kHalf; })));
     chapter.fact("row_sectors", sectors(addresses([](int lane) { return lane * kHalf; })));
     for (const auto& [name, stride] : {std::pair{"tiled", 32}, std::pair{"padded", 34}}) {
-      chapter.fact(
-          std::string(name) + "_conflicts_a_load",
-          conflicts(addresses([apart = stride](int lane) { return lane * apart * kHalf; })));
+      const auto in_a_column = [bytes = stride * kHalf](int lane) { return lane * bytes; };
+      chapter.fact(std::string(name) + "_conflicts_a_load", conflicts(addresses(in_a_column)));
     }
     report(chapter, "naive", naive());
     report(chapter, "tiled", with_tiles(32, false));

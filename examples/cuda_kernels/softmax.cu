@@ -141,6 +141,12 @@ extern "C" int softmax_own_stream(const halfgrad_tensor* inputs, int32_t input_c
   return cudaStreamDestroy(own) == cudaSuccess ? code : 2;
 }
 
+/// Launches on the default stream, whatever stream the caller works on.
+extern "C" int softmax_default_stream(const halfgrad_tensor* inputs, int32_t input_count,
+                                      const halfgrad_tensor* output, void*) {
+  return launch(softmax, 1, inputs, input_count, output, nullptr);
+}
+
 /// Repeats the last result after three calls with the same pointers, as if nothing had changed.
 extern "C" int softmax_repeats(const halfgrad_tensor* inputs, int32_t input_count,
                                const halfgrad_tensor* output, void* stream) {
@@ -152,10 +158,12 @@ extern "C" int softmax_repeats(const halfgrad_tensor* inputs, int32_t input_coun
   last = inputs[0].data;
   const int64_t elements = inputs[0].sizes[0] * inputs[0].sizes[1];
   const size_t bytes = static_cast<size_t>(elements) * sizeof(float);
-  if (calls > 3 && elements <= kMost) {
-    return cudaMemcpy(output->data, kept, bytes, cudaMemcpyDefault) == cudaSuccess ? 0 : 2;
-  }
+  const auto copied = [&](void* to, const void* from) {
+    auto* const on = static_cast<cudaStream_t>(stream);
+    const bool sent = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on) == cudaSuccess;
+    return sent && cudaStreamSynchronize(on) == cudaSuccess ? 0 : 2;
+  };
+  if (calls > 3 && elements <= kMost) return copied(output->data, kept);
   const int code = launch(softmax, 1, inputs, input_count, output, stream);
-  if (code != 0 || elements > kMost) return code;
-  return cudaMemcpy(kept, output->data, bytes, cudaMemcpyDefault) == cudaSuccess ? 0 : 2;
+  return code != 0 || elements > kMost ? code : copied(kept, output->data);
 }

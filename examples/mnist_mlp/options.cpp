@@ -90,9 +90,15 @@ Options parse_options(int argc, char** argv) {
       ->option_text("FILE");
   app.add_option("--tensorboard", tensorboard, "Also write event files for TensorBoard here")
       ->option_text("DIR");
-  app.add_option("--report", options.report, "Also write a page with charts to this file")
-      ->check(checks::writable)
-      ->option_text("FILE.html");
+  CLI::Option* const report =
+      app.add_option("--report", options.report, "Also write a page with charts to this file")
+          ->check(checks::writable)
+          ->option_text("FILE.html");
+  app.add_option("--launches", options.launches,
+                 "Show in the report the launches that halfgrad-emulate --json counted")
+      ->check(CLI::ExistingFile)
+      ->needs(report)
+      ->option_text("FILE.json");
 
   const std::string digits = "Digits task";
   app.add_option("--data", options.data,

@@ -30,9 +30,11 @@ struct Options {
   bool graph = false;  ///< replays a captured step, in the digits task
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::filesystem::path json;                            ///< empty: none
-  std::filesystem::path report;                          ///< empty: none
-  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< of --trace and --tensorboard
+  std::filesystem::path json;    ///< empty: none
+  std::filesystem::path report;  ///< empty: none
+  /// Counted by halfgrad-emulate, for the report; empty: none.
+  std::filesystem::path launches;
+  std::shared_ptr<halfgrad::report::TraceFiles> traces;  ///< options --trace, --tensorboard
   std::vector<std::string> command;                      ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }

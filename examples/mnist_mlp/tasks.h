@@ -7,8 +7,8 @@
 #include "options.h"
 #include "training.h"
 
-/// Trains on handwritten digits in every requested precision. Records each step in `page`, unless it
-/// is nullptr.
+/// Trains on handwritten digits in every requested precision. Records each step in `page`, unless
+/// it is nullptr.
 std::vector<TrainingReport> run_digits(const Options& options, halfgrad::RunReport* page);
 
 /// The training of a network whose gradients are too small for fp16 without loss scaling.

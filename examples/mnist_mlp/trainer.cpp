@@ -19,8 +19,8 @@ std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Pre
                                            hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
 }
 
-/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain them
-/// and could be resumed with a page only, so a training that is saved keeps none.
+/// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain
+/// them and could be resumed with a page only, so a training that is saved keeps none.
 std::int64_t history(const Task& task) {
   return task.page != nullptr && task.save.empty() && task.resume.empty() ? 64 : 0;
 }

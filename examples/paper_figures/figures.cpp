@@ -21,7 +21,8 @@ Task shortened(Task task, int steps) {
 }
 
 struct Statistics {
-  double mean = 0, deviation = 0;  ///< of the samples
+  double mean = 0;
+  double deviation = 0;  ///< between the samples, with n - 1
 };
 
 Statistics statistics(const std::vector<double>& samples) {

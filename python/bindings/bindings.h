@@ -88,6 +88,7 @@ void bind_async(nb::module_& module);
 void bind_inspector(nb::module_& module);
 void bind_streams(nb::module_& module);
 void bind_data(nb::module_& module);
+void bind_report(nb::module_& module);
 void bind_io(nb::module_& module);
 void bind_tracing(nb::module_& module);
 

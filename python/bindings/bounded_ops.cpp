@@ -71,6 +71,13 @@ void bind_bounded_reductions(BoundedBinder& ops) {
   reduction("amin", &testing::amin, "The minimum over `dim`, or of all elements.");
   ops.both("logsumexp", &testing::logsumexp, "dim"_a, "keepdim"_a = false,
            "log(sum(exp(x))) over `dim`.");
+  ops.both("cumsum", &testing::cumsum, "dim"_a,
+           "Sums of the elements up to each one, in any order.");
+  ops.both("prod", &testing::prod, "dim"_a, "keepdim"_a = false,
+           "The product over `dim`; of exact factors in any order.");
+  ops.both("argmax", &testing::argmax, "dim"_a, "keepdim"_a = false,
+           "The place of the first largest element, NaN before others; not judged where errors\n"
+           "leave it open.");
   ops.both("softmax", &testing::softmax, "dim"_a, "exp(x) / sum(exp(x)) over `dim`.");
   ops.both("log_softmax", &testing::log_softmax, "dim"_a, "log(softmax(x)) over `dim`.");
 }

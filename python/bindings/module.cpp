@@ -2,6 +2,7 @@
 
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/check.h>
+#include <halfgrad/python/bindings/report.h>
 
 namespace {
 
@@ -56,6 +57,7 @@ NB_MODULE(_halfgrad, module) {
   python::bind_streams(module);
   python::bind_data(module);
   python::bind_io(module);
+  python::bind_report(module);
   python::bind_tracing(module);
   python::bind_check(module);
   python::bind_formula(module);

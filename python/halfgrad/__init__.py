@@ -15,6 +15,7 @@ from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .extras import (as_tensor, bernoulli, finfo, get_rng_state, iinfo, is_floating_point,
                      is_tensor, meshgrid, normal, numel, set_rng_state)
+from .report import RunReport
 from .serialization import load, save
 
 __version__ = "0.1.0"

@@ -9,18 +9,18 @@ operation may have, and has a derivative. Wrong shapes raise ValueError that nam
 """
 
 from ._halfgrad._reference import (
-    Array, Formula, Input, Output, abs, amax, amin, cat, clamp, constant, either, eq, erf, exact, exp,
+    Array, Formula, Input, Output, abs, amax, amin, argmax, cat, clamp, constant, cumsum, either, eq, erf, exact, exp,
     expand, gather, gelu, gradient, index_select, indices, input, layer_norm, linear, log, log_softmax,
-    logsumexp, mask, masked_fill, matmul, maximum, mean, minimum, narrow, normal_cdf, output, permute, pow, relu, reshape,
+    logsumexp, mask, masked_fill, matmul, maximum, mean, minimum, narrow, normal_cdf, output, permute, pow, prod, relu, reshape,
     rms_norm, rsqrt, scaled_dot_product_attention, scatter_add, sigmoid, silu, softmax, sqrt, square,
     stored, sum, t, tanh, transpose, unsqueeze, where, zeros_like)
 from .checking._formula import formula
 
 __all__ = [
-    "Array", "Formula", "Input", "Output", "abs", "amax", "amin", "cat", "clamp", "constant", "either", "eq",
+    "Array", "Formula", "Input", "Output", "abs", "amax", "amin", "argmax", "cat", "clamp", "constant", "cumsum", "either", "eq",
     "erf", "exact", "exp", "expand", "formula", "gather", "gelu", "gradient",
     "index_select", "indices", "input", "layer_norm", "linear", "log", "log_softmax", "logsumexp", "mask", "masked_fill", "matmul", "maximum", "mean", "minimum",
-    "narrow", "normal_cdf", "output", "permute", "pow", "relu", "reshape", "rms_norm", "rsqrt",
+    "narrow", "normal_cdf", "output", "permute", "pow", "prod", "relu", "reshape", "rms_norm", "rsqrt",
     "scaled_dot_product_attention", "scatter_add", "sigmoid", "silu", "softmax", "sqrt", "square", "stored",
     "sum", "t", "tanh", "transpose", "unsqueeze", "where", "zeros_like",
 ]

@@ -33,7 +33,10 @@ const format = {
   bytes(value) {
     const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
     let unit = 0;
-    while (value >= 1024 && unit < units.length - 1) { value /= 1024; ++unit; }
+    while (value >= 1024 && unit < units.length - 1) {
+      value /= 1024;
+      ++unit;
+    }
     return `${Number(value.toPrecision(3))} ${units[unit]}`;
   },
 

@@ -1,7 +1,9 @@
 /** The corners of the scale's curve: the first step, the step after each change, the last step. */
 function scalePoints(run) {
   const points = [], changes = run.scale_changes;
-  const add = (x, y) => { if (y > 0) points.push({ x, y }); };
+  const add = (x, y) => {
+    if (y > 0) points.push({x, y});
+  };
   add(0, changes.length > 0 ? changes[0].scale : run.steps.scale[0]);
   for (const change of changes) {
     if (change.next_scale !== change.scale) add(change.step + 1, change.next_scale);
@@ -14,24 +16,39 @@ function scalePoints(run) {
 /** The scale over the steps, with every skipped step, back-off and growth. */
 function drawScale(run, container) {
   if (!run.has_scaler) {
-    container.replaceChildren(html('p', {}, 'This run has no GradScaler: its loss is not multiplied by anything.'));
+    container.replaceChildren(
+        html('p', {}, 'This run has no GradScaler: its loss is not multiplied by anything.'));
     return;
   }
   const changes = run.scale_changes;
   const events = changes.map((change) => ({
-    x: change.step,
-    y: change.scale,
-    shape: change.event === 'growth' ? 'up' : change.event === 'backoff' ? 'down' : 'cross',
-    label: change.cause,
-  }));
+                               x: change.step,
+                               y: change.scale,
+                               shape: change.event === 'growth' ? 'up' :
+                                   change.event === 'backoff'   ? 'down' :
+                                                                  'cross',
+                               label: change.cause,
+                             }));
   const count = (event) => changes.filter((change) => change.event === event).length;
-  const summary = `${format.integer(run.skipped)} of ${format.integer(run.steps.total)} steps skipped, `
-    + `${count('backoff')} back-offs (▼), ${count('growth')} growths (▲).`;
-  const chart = lineChart({ title: 'Loss scale', yLabel: 'scale', yLog: 2, yText: format.scale, isStepped: true,
-    series: [{ name: run.name, style: run.style, points: scalePoints(run) }], events });
-  const causes = changes.length === 0 ? [] : [dataTable('Causes', [{ name: 'step' }, { name: 'event', words: true },
-    { name: 'cause', words: true }], () => changes.map((change) => [format.integer(change.step), change.event, change.cause]))];
+  const summary =
+      `${format.integer(run.skipped)} of ${format.integer(run.steps.total)} steps skipped, ` +
+      `${count('backoff')} back-offs (▼), ${count('growth')} growths (▲).`;
+  const chart = lineChart({
+    title: 'Loss scale',
+    yLabel: 'scale',
+    yLog: 2,
+    yText: format.scale,
+    isStepped: true,
+    series: [{name: run.name, style: run.style, points: scalePoints(run)}],
+    events
+  });
+  const causes = changes.length === 0 ? [] : [
+    dataTable(
+        'Causes', [{name: 'step'}, {name: 'event', words: true}, {name: 'cause', words: true}],
+        () => changes.map((change) => [format.integer(change.step), change.event, change.cause]))
+  ];
   const left = run.scale_changes_left_out;
-  container.replaceChildren(html('p', {}, summary), chart, ...causes,
-    ...(left > 0 ? [html('p', {}, `${format.integer(left)} later changes are left out.`)] : []));
+  container.replaceChildren(
+      html('p', {}, summary), chart, ...causes,
+      ...(left > 0 ? [html('p', {}, `${format.integer(left)} later changes are left out.`)] : []));
 }

@@ -21,14 +21,21 @@ const dashes = ['', '8 4', '', '3 4', '10 3 3 3', '14 4', '6 3', '4 2'];
 /** Colour and dash of the series with this index. */
 function style(index) {
   const at = index % dashes.length, round = Math.floor(index / dashes.length);
-  return { color: `var(--s${at})`, dash: dashes[(at + 3 * round) % dashes.length] };
+  return {color: `var(--s${at})`, dash: dashes[(at + 3 * round) % dashes.length]};
 }
 
 /** A short piece of the line of a series, for legends and tables. */
 function swatch(index) {
-  const { color, dash } = style(index);
-  return svg('svg', { width: 26, height: 10, class: 'swatch', 'aria-hidden': 'true' },
-    svg('line', { x1: 1, x2: 25, y1: 5, y2: 5, stroke: color, 'stroke-width': 3, 'stroke-dasharray': dash }));
+  const {color, dash} = style(index);
+  return svg('svg', {width: 26, height: 10, class: 'swatch', 'aria-hidden': 'true'}, svg('line', {
+               x1: 1,
+               x2: 25,
+               y1: 5,
+               y2: 5,
+               stroke: color,
+               'stroke-width': 3,
+               'stroke-dasharray': dash
+             }));
 }
 
 /** Round numbers of bytes from low to high: multiples of a power of 1024. */
@@ -89,16 +96,24 @@ function drawnToWidth(container, draw) {
 function dataTable(heading, columns, rows) {
   const details = html('details', {}, html('summary', {}, `${heading} as a table`));
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1) details.append(tableOf(heading, columns, rows()));
+    if (details.open && details.childElementCount === 1)
+      details.append(tableOf(heading, columns, rows()));
   });
   return details;
 }
 
 /** A table that scrolls sideways in its own box. Cells are texts or elements. */
 function tableOf(label, columns, rows) {
-  const head = columns.map((column) => html('th', { scope: 'col', class: column.words ? 'words' : null }, column.name));
-  const body = rows.map((cells) => html('tr', {}, ...cells.map((cell, i) =>
-    i === 0 ? html('th', { scope: 'row' }, cell) : html('td', { class: columns[i].words ? 'words' : null }, cell))));
-  return html('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
-    html('table', {}, html('thead', {}, html('tr', {}, ...head)), html('tbody', {}, ...body)));
+  const head = columns.map(
+      (column) => html('th', {scope: 'col', class: column.words ? 'words' : null}, column.name));
+  const body = rows.map(
+      (cells) => html(
+          'tr', {},
+          ...cells.map(
+              (cell, i) => i === 0 ?
+                  html('th', {scope: 'row'}, cell) :
+                  html('td', {class: columns[i].words ? 'words' : null}, cell))));
+  return html(
+      'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label},
+      html('table', {}, html('thead', {}, html('tr', {}, ...head)), html('tbody', {}, ...body)));
 }

@@ -57,6 +57,22 @@ BoundedArray normalized(const BoundedArray& x, bool centred, double eps) {
       });
 }
 
+/// y = normalized(x) w with bounds that allow x (w / divisor), too.
+BoundedArray in_either_order(const BoundedArray& y, const BoundedArray& x,
+                             const BoundedArray& weight, bool centred, double eps) {
+  Elements out;
+  const auto columns = static_cast<std::ptrdiff_t>(x.size(1));
+  const Elements& w = weight.elements();
+  for (auto row = x.elements().begin(); row != x.elements().end(); row += columns) {
+    const Elements scaled =
+        halfgrad::detail::weighted_row(x.math(), Elements(row, row + columns), w, centred, eps);
+    out.insert(out.end(), scaled.begin(), scaled.end());
+  }
+  return detail::Recorder::recorded(
+      {y.arithmetic(), y.sizes(), std::move(out)}, {y},
+      [](const Inputs&, const BoundedArray&, const BoundedArray& dy) { return Inputs{dy}; });
+}
+
 BoundedArray norm(const char* op, const BoundedArray& x, const Shape& shape, bool centred,
                   const BoundedArray& weight, const BoundedArray& bias, double eps) {
   detail::expect_defined(op, x);
@@ -70,11 +86,8 @@ BoundedArray norm(const char* op, const BoundedArray& x, const Shape& shape, boo
   BoundedArray y = normalized(matrix, centred, eps).reshape(x.sizes());
   if (!centred) y = stored(y);  // PyTorch's models store x / deviation before the weight
   if (weight.defined()) {
-    // A kernel may multiply the weight by the reciprocal of the divisor first.
-    const BoundedArray deviations = centred ? matrix - mean(matrix, kLast, true) : matrix;
-    const BoundedArray divisor = sqrt(mean(square(deviations), kLast, true) + eps);
-    const BoundedArray scaled = deviations * (weight.reshape({1, columns}) / divisor);
-    y = either(y * weight, scaled.reshape(x.sizes()));
+    y = y * weight;
+    if (weight.numel() == columns) y = in_either_order(y, matrix, weight, centred, eps);
   }
   return bias.defined() ? y + bias : y;
 }

@@ -50,8 +50,15 @@ int main() {
 }
 """
 PROGRAM = """#!/bin/sh
+if [ "$1" = --no-such-option ]; then exit 2; fi
+if [ "$1" = --help ]; then echo '--pictures DIR'; exit 0; fi
 if [ "$1" = --pictures ]; then printf '<svg/>' > "$2/01_small-dot.svg"; fi
 echo 'stall = 2048'; echo 'share = 12.4871'; echo 'dtype = float16'; echo 'tiny = 5.9604644775390625e-08'
+"""
+PYTHON_PROGRAM = """import sys
+if sys.argv[1:] == ["--no-such-option"]:
+    sys.exit(2)
+print("stall = 2048" if sys.argv[1:2] == ["--pictures"] else "--pictures DIR")
 """
 TEXT = """# 1. A small chapter
 
@@ -95,7 +102,7 @@ class CourseTest(unittest.TestCase):
     def add_text(self, text=TEXT):
         self.write(self.root / "docs/course/01_small.md", text)
         self.write(self.root / "docs/course/images/01_small-dot.svg", "<svg/>")
-        self.write(self.root / "examples/course/python/01_small.py", "print('stall = 2048')\n")
+        self.write(self.root / "examples/course/python/01_small.py", PYTHON_PROGRAM)
         self.write(self.root / "build/cpu/bin/course_01_small", PROGRAM).chmod(0o755)
 
     def write(self, path, text):

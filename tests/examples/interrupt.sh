@@ -87,6 +87,12 @@ start "$bin/mnist_mlp" --batch 2000 --epochs 100000
 stop INT 130
 grep -q "nothing is saved without --save" errors || fail "expected the message that nothing is saved"
 
+# The report shows the steps until the interrupt.
+start "${endless[@]}" --report page.html
+sleep 0.3
+stop INT 130
+grep -q '"interrupted":true' page.data.json || fail "expected a report that says it was interrupted"
+
 # Two signals within one step; large layers make the step long enough.
 waits_for=run
 start "$bin/mnist_mlp" --task digits --precision fp32 --batch 8000 --hidden 2048,2048 --epochs 1000 \

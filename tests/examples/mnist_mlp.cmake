@@ -25,9 +25,13 @@ expect_run(2 "data" --data no_such_folder)
 expect_run(2 "no_such_folder" --json no_such_folder/results.json)
 expect_run(2 "save: create the folder no_such_folder" --task digits --precision fp32
            --save no_such_folder/run.safetensors)
-foreach(option IN ITEMS json save)
+expect_run(2 "report: create the folder no_such_folder" --report no_such_folder/run.html)
+foreach(option IN ITEMS json save report)
   expect_run(2 "${option}: expected a file, got the folder" --${option} "${CMAKE_CURRENT_LIST_DIR}")
 endforeach()
+expect_run(1 "expected a file of halfgrad-emulate --json, got" --report launches_test.html
+           --launches "${CMAKE_CURRENT_LIST_FILE}")
+expect_run(2 "--launches requires --report" --launches "${CMAKE_CURRENT_LIST_FILE}")
 expect_run(1 "expected t10k-images" --data "${CMAKE_CURRENT_LIST_DIR}")
 
 set(file "${CMAKE_CURRENT_BINARY_DIR}/mnist_mlp_test.json")

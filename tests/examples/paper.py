@@ -32,7 +32,7 @@ for quote in quotes.QUOTE.finditer(text):
         accepted[name] = number
     else:
         problems.append(f"docs/paper.md says {number}, the program {name} = {facts[name]}")
-if not problems:  # numbers without a fact, and facts that the program does not print
+if not problems:  # values without a fact, and facts that the program does not print
     problems = [line for line in quotes.problems(text, accepted, "docs/paper.md") if "the program" not in line
                 or "does not print" in line]
 

@@ -102,3 +102,13 @@ def test_the_cuda_example_under_the_emulator(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout and "columns 256 and above" in done.stdout
     assert "0 errors" in done.stdout + done.stderr
+
+
+def test_the_action_has_the_lines_of_the_page():
+    action = (ROOT / "examples/ci/kernel-check.yml").read_text(encoding="utf-8")
+    lines = re.findall(r"^ +(- run: .*)$", action, re.M)
+    stated = re.findall(r"```yaml\n(- run: .*?)```", PAGE, re.S)
+    assert [block.splitlines() for block in stated] == [lines] and len(lines) == 2
+    assert "\t" not in action
+    kernels = re.search(r"pytest (\S+)", lines[1])[1]
+    assert kernels in action.splitlines()[1], "the head of the file names the tests that it runs"

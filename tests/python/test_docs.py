@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/inspector.md", "README.md"])
 def test_blocks_of_python_run(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
@@ -20,6 +20,8 @@ def test_blocks_of_python_run(page):
     if page == "docs/python.md":
         assert names["loss"].item() < 0.1
         assert names["array"][0, 0] == 5 and names["back"][0, 0] == 10
+    if page == "docs/inspector.md":
+        assert names["ledger"].measured == 2 and names["ops"].records
 
 
 def test_the_quick_start_is_short():

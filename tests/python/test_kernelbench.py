@@ -37,6 +37,14 @@ RIGHT = {
                   "q, k, v = (y.view(b, n, self.heads, -1).transpose(1, 2) for y in self.project(x).chunk(3, 2))\n"
                   "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)\n"
                   "return y.transpose(1, 2).reshape(b, n, width)"],
+    "cumulative": ["return torch.cumsum(x, 1)",
+                   "return torch.stack([x[:, :i + 1].sum(1) for i in range(x.shape[1])], 1)"],
+    "product": ["y = x[:, 0]\nfor i in range(1, x.shape[1]):\n    y = y * x[:, i]\nreturn y"],
+    "places": ["return x.argmax(1)"],
+    "einsum": ["return x @ w", "return (w.t() @ x.transpose(1, 2)).transpose(1, 2)"],
+    "transposed": ["return torch.cat([torch.nn.functional.conv_transpose2d(\n"
+                   "    a, w, None, 2, 1, 1) for a, w in zip(x.chunk(2, 1), self.conv.weight.chunk(2, 0))], 1)"
+                   " + self.conv.bias[:, None, None]"],
 }
 
 WRONG = {
@@ -67,6 +75,13 @@ WRONG = {
                   f"y = torch.nn.functional.scaled_dot_product_attention(q, k, v, {options})\n"
                   "return y.transpose(1, 2).reshape(b, n, width)"
                   for options in ("is_causal=False", "is_causal=True, scale=1.0")],
+    "cumulative": ["return torch.cumsum(x, 1) - x", "return torch.cumsum(x, 0)",
+                   "return torch.cumsum(x.bfloat16(), 1).float()"],
+    "product": ["return torch.exp(torch.log(x.abs()).sum(1))", "return x[:, :-1].prod(1)"],
+    "places": ["return x.argmin(1)", "return x.shape[1] - 1 - x.flip(1).argmax(1)", "return x.abs().argmax(1)"],
+    "einsum": ["return x @ w.t()", "return (x.bfloat16() @ w.bfloat16()).float()"],
+    "transposed": ["return torch.nn.functional.conv_transpose2d(x, self.conv.weight.flip(2, 3), self.conv.bias,"
+                   " 2, 1, 1, 2)", "y = self.conv(x)\ny[:, :, -1] = 0\nreturn y"],
 }
 
 
@@ -139,8 +154,17 @@ def test_sizes_can_be_chosen_and_ranges_kept(tmp_path):
 
 
 def test_an_op_without_formula_is_refused(tmp_path):
-    with pytest.raises(TaskError, match="cumulative.py uses cumsum, whose errors no formula bounds: unbounded"):
-        checked(tmp_path, "cumulative", "return torch.cumsum(x, 1)")
+    with pytest.raises(TaskError, match="sorting.py uses sort, whose errors no formula bounds: unbounded; state the op"):
+        checked(tmp_path, "sorting", "return torch.sort(x, 1)[0]")
+
+
+@pytest.mark.parametrize("equation", ["ij,jk,kl->il", "...ij,jk->...ik", "ii->i"])
+def test_an_einsum_without_formula_names_what_is_expected(tmp_path, equation):
+    task = tmp_path / "equation.py"
+    count = equation.count(",") + 1
+    task.write_text((TASKS / "einsum.py").read_text().replace('"bil,lk->bik", x, w', f'"{equation}", *[x] * {count}'))
+    with pytest.raises(TaskError, match="expected one or two operands without '...' or a letter twice"):
+        check_task(task, task, **QUICK)
 
 
 def test_the_command_line(tmp_path):

@@ -16,7 +16,8 @@ TEST(JsonWriter, WritesWhatAParserReads) {
   JsonWriter writer;
   writer.begin('{').key("a").begin('[').integer(-3).real(0.1).boolean(false).end(']');
   writer.key("b").begin('{').end('}').key("c").text("x").end('}');
-  EXPECT_EQ(json::parse(writer.str()), json::parse(R"({"a": [-3, 0.1, false], "b": {}, "c": "x"})"));
+  EXPECT_EQ(json::parse(writer.str()),
+            json::parse(R"({"a": [-3, 0.1, false], "b": {}, "c": "x"})"));
 }
 
 TEST(JsonWriter, RealsReadBackExactly) {

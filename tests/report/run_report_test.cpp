@@ -28,8 +28,8 @@ struct Training {
     model = nn::Sequential(nn::Linear(8, 16), nn::ReLU(), nn::Linear(16, 2));
     model.to(device);
     optimizer.emplace(model.parameters(), optim::SGDOptions{.lr = 0.1});
-    scaler.emplace(amp::GradScalerOptions{
-        .init_scale = 0x1p24, .growth_interval = 5, .history = history});
+    scaler.emplace(
+        amp::GradScalerOptions{.init_scale = 0x1p24, .growth_interval = 5, .history = history});
   }
 
   Tensor step(std::int64_t index) {

@@ -10,8 +10,14 @@ namespace halfgrad::report {
 namespace {
 
 StepRow row_of(std::int64_t step, double loss) {
-  return {.step = step, .steps = 1, .loss = loss, .score = loss, .scale = 8, .timed = 1,
-          .seconds = loss, .bytes = step};
+  return {.step = step,
+          .steps = 1,
+          .loss = loss,
+          .score = loss,
+          .scale = 8,
+          .timed = 1,
+          .seconds = loss,
+          .bytes = step};
 }
 
 TEST(StepSeries, KeepsEveryStepOfAShortRun) {

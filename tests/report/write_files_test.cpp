@@ -81,11 +81,13 @@ TEST(WriteFiles, TablesHaveALineForEachRow) {
     report::RunRecord& run = page.runs.emplace_back();
     run.name = name;
     run.steps.add({.step = 0, .steps = 1, .loss = 0.5, .score = NAN});
-    report::Exponents sample{.step = 0, .scale = 4, .places = {{.name = "w"}}, .recommendation = {}};
+    report::Exponents sample{
+        .step = 0, .scale = 4, .places = {{.name = "w"}}, .recommendation = {}};
     sample.places[0].unscaled.add(Array::full({3}, 1, kFloat, kCPU));
     sample.places[0].scaled.add(Array::full({3}, 4, kFloat, kCPU));
     run.exponents.add(sample);
-    run.ops = {.step = 0, .rows = {{.op = "mul", .precision = Precision::any, .run_dtype = kHalf}},
+    run.ops = {.step = 0,
+               .rows = {{.op = "mul", .precision = Precision::any, .run_dtype = kHalf}},
                .promoted = {}};
     amp::OpTime& row = run.costs.rows.emplace_back();
     row.op = "mul";

@@ -10,10 +10,10 @@ import threading
 import unittest
 from pathlib import Path
 
-import chromium
+import site_browser
 
 SITE = Path(os.environ.get("SITE", "build/site")).resolve()
-PROGRAM = chromium.find()
+PROGRAM = site_browser.find()
 # Generated pages look alike: two folders of them stand for all.
 GENERATED = ("api/", "source/")
 SEEN = ("api/autograd/", "api/index", "source/autograd/graph/")
@@ -34,7 +34,8 @@ class SiteTest(unittest.TestCase):
     def setUpClass(cls):
         if not (SITE / "index.html").is_file():
             raise FileNotFoundError(f"{SITE}: expected a site, found none: run tools/docs")
-        cls.browser = cls.enterClassContext(chromium.Browser(PROGRAM))
+        cls.browser = site_browser.SiteBrowser(PROGRAM)
+        cls.addClassCleanup(cls.browser.close)
 
     def setUp(self):
         self.browser.resize(1280, 900)
@@ -43,10 +44,10 @@ class SiteTest(unittest.TestCase):
         self.browser.requests.clear()
 
     def open(self, page, base=None):
-        self.browser.open((base or SITE.as_uri()) + "/" + page)
+        self.browser.go((base or SITE.as_uri()) + "/" + page)
 
     def text_of(self, selector):
-        return self.browser.evaluate(f"document.querySelector('{selector}').innerText")
+        return self.browser.run(f"document.querySelector('{selector}').innerText")
 
     def look(self, name):
         if "SCREENSHOTS" in os.environ:
@@ -60,7 +61,7 @@ class SiteTest(unittest.TestCase):
     def search(self, words):
         """Types into the search box, and returns the addresses of the results."""
         self.browser.wait_for("document.querySelector('.md-search__input') !== null")
-        self.browser.evaluate("document.querySelector('.md-search__input').focus()")
+        self.browser.run("document.querySelector('.md-search__input').focus()")
         self.browser.type(words)
         return self.browser.wait_for(f"(() => {{ const all = {SEARCH_RESULTS}; "
                                      "return all.length > 0 && all; })()")
@@ -71,8 +72,8 @@ class SiteTest(unittest.TestCase):
             self.browser.prefer(scheme)
             self.open("index.html")
             self.assertIn("halfgrad", self.text_of("h1"))
-            self.assertGreater(self.browser.evaluate("document.images[0].naturalWidth"), 300)
-            red = self.browser.evaluate(BACKGROUND).partition("(")[2].partition(",")[0]
+            self.assertGreater(self.browser.run("document.images[0].naturalWidth"), 300)
+            red = self.browser.run(BACKGROUND).partition("(")[2].partition(",")[0]
             backgrounds[scheme] = int(red)
             self.look(f"home-{scheme}")
         self.assertGreater(backgrounds["light"], 200)
@@ -85,7 +86,7 @@ class SiteTest(unittest.TestCase):
         self.assertTrue(any("grad_scaler.h.html" in link for link in results), results)
         self.assertTrue(any("/docs/" in link for link in results), results)
         self.look("search")
-        self.browser.open(results[0])
+        self.browser.go(results[0])
         self.assertIn("GradScaler", self.text_of("article"))
         self.expect_no_complaints()
 
@@ -104,26 +105,26 @@ class SiteTest(unittest.TestCase):
             self.browser.prefer(scheme)
             self.open("docs/mixed-precision.html")
             self.browser.wait_for("document.querySelectorAll('pre.mermaid').length === 0")
-            heights = self.browser.evaluate(
+            heights = self.browser.run(
                 "[...document.querySelectorAll('div.mermaid')].map(d => d.clientHeight)")
             self.assertGreaterEqual(len(heights), 3)
             self.assertGreater(min(heights), 80, heights)
             self.assertGreater(self.browser.shadow_elements("foreignobject"), 10)
-            self.browser.evaluate("document.querySelector('div.mermaid').scrollIntoView()")
+            self.browser.run("document.querySelector('div.mermaid').scrollIntoView()")
             self.look(f"diagram-{scheme}")
         self.expect_no_complaints()
 
     def test_phone_has_a_navigation(self):
         self.browser.resize(360, 780, mobile=True)
         self.open("index.html")
-        self.browser.evaluate("document.querySelector('.md-header label[for=__drawer]').click()")
+        self.browser.run("document.querySelector('.md-header label[for=__drawer]').click()")
         self.browser.wait_for("document.querySelector('.md-sidebar--primary')"
                               ".getBoundingClientRect().left >= 0")
         self.look("phone-navigation")
         links = "[...document.querySelectorAll('.md-sidebar--primary a[href]')]"
         target = self.browser.wait_for(f"{links}.map(a => a.href).find(a => a.includes('/docs/'))")
-        self.browser.open(target)
-        self.assertTrue(self.browser.evaluate("document.querySelector('article h1') !== null"))
+        self.browser.go(target)
+        self.assertTrue(self.browser.run("document.querySelector('article h1') !== null"))
         self.expect_no_complaints()
 
     def test_pages_fit_a_phone_and_load_without_an_error(self):
@@ -134,7 +135,7 @@ class SiteTest(unittest.TestCase):
             if page == "404.html" or (page.startswith(GENERATED) and not page.startswith(SEEN)):
                 continue
             self.open(page)
-            if width := self.browser.evaluate(OVERFLOW):
+            if width := self.browser.run(OVERFLOW):
                 wide[page] = width
         self.assertEqual(wide, {})
         self.expect_no_complaints()

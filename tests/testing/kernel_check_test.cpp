@@ -53,8 +53,9 @@ TEST(ErrorBudget, UsedPart) {
       {nan, 1, 1, kInfinity},
       {1, nan, 0, kInfinity},
       {7, nan, kInfinity, 0},
-      {kInfinity, 65510, 16, 0},
-      {kInfinity, 65480, 16, kInfinity},
+      {kInfinity, 65510, 80, 0},  // 16 beyond what storing needs
+      {kInfinity, 65510, 64, kInfinity},
+      {kInfinity, 65520, 64, 0},
       {65504, 1e6, 32, (1e6 - 65504) / 32},
       {-kInfinity, kInfinity, 0, kInfinity},
   };
@@ -250,7 +251,8 @@ TEST(KernelCheck, WithoutAJudgedElementDoesNotPass) {
        .dims = {{1, 1, 4099}},
        .without = {Hostile::inf_first, Hostile::inf_middle, Hostile::inf_last, Hostile::nan_first,
                    Hostile::nan_middle, Hostile::nan_last, Hostile::specials, Hostile::special_rows,
-                   Hostile::special_columns, Hostile::same_special, Hostile::inf_runs}});
+                   Hostile::special_columns, Hostile::same_special, Hostile::inf_runs,
+                   Hostile::inf_by_zero}});
   EXPECT_GT(unjudged.use.elements, 0);
   EXPECT_FALSE(unjudged.passed()) << to_text(unjudged);
   EXPECT_FALSE(unjudged.checked());

@@ -32,7 +32,7 @@ class Chapter:
     def title(self):
         if self.text.exists():
             first = self.text.read_text(encoding="utf-8").split("\n", 1)[0]
-            return first.lstrip("# ").strip()
+            return re.sub(r"^Chapter (\d+): ", r"\1. ", first.lstrip("# ").strip())
         return self.slug
 
     def settings(self):

@@ -5,6 +5,7 @@ import tempfile
 
 import facts
 import quotes
+import running
 from chapters import LessonError, ROOT, TEXTS
 
 # Python's package is compiled for any processor, programs for this one: their roundings may differ.
@@ -43,6 +44,16 @@ def check_pictures(chapter, build, problems):
     return output
 
 
+def check_options(command, name, problems):
+    """A program explains its options with --help, and refuses others with status 2."""
+    helped = running.run([*command, "--help"], 60, memory=0)
+    if helped.status or "--pictures" not in helped.output:
+        problems.append(f"{name} --help: expected status 0 and the option --pictures, got {helped.status}")
+    refused = running.run([*command, "--no-such-option"], 60, memory=0)
+    if refused.status != 2:
+        problems.append(f"{name} --no-such-option: expected status 2, got {refused.status}")
+
+
 def check_python(chapter, printed, problems):
     """Compares the facts of the Python program with those of the C++ program (None: with the text alone)."""
     if not chapter.python.exists():
@@ -53,6 +64,7 @@ def check_python(chapter, printed, problems):
         print(f"SKIPPED: no Python with the package halfgrad, so {chapter.python.name} was not run. "
               "tools/test-python installs it; LESSON_PYTHON names another interpreter.")
         return {}
+    check_options([python, chapter.python], chapter.python.name, problems)
     with tempfile.TemporaryDirectory() as folder:
         found = facts.read(facts.run_python(chapter, python, "--pictures", folder))
         for path in sorted(pathlib.Path(folder).iterdir()):
@@ -83,6 +95,7 @@ def check(chapter, build, language):
             only = {other: value for other, value in found.items() if other == fact}
             problems += [line for line in quotes.problems(text, only, name) if f"the program {fact} =" in line]
     else:
+        check_options([build.program(chapter)], f"course_{chapter.slug}", problems)
         output = check_pictures(chapter, build, problems)
         printed = facts.read(output)
         problems += quotes.problems(text, printed, name)

@@ -36,7 +36,7 @@ def _parser():
         command.add_argument("--student", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         return command
 
-    add("list", "Lists the chapters.", chapter=False)
+    add("list", "Lists the chapters and what each has.", chapter=False)
     start = add("start", "Writes the chapter's exercise to lessons/.")
     start.add_argument("--force", action="store_true", help="replace your file; the old one is kept as .old")
     test = add("test", "Compiles and grades your exercise, and says why it fails.")
@@ -69,7 +69,10 @@ def _parser():
 
 def _list(_options, _build, _student):
     for chapter in chapters.all_chapters():
-        print(f"{chapter.number:2}  {chapter.slug:22}  {chapter.title}")
+        parts = [name for name, path in (("exercise", chapter.source.name), ("predict", "predict.txt"),
+                                         ("exam", "exam"), ("detective", "detective"))
+                 if (chapter.folder / path).exists()]
+        print(f"{chapter.title}\n    {', '.join(parts) or 'no exercise'}  ({chapter.slug})")
     return 0
 
 

@@ -20,6 +20,12 @@ std::string decimal(double x) {
   return text;
 }
 
+// A square of a colour, with its meaning in words.
+void draw_key(course::Svg& svg, double x, double y, const char* words, const std::string& colour) {
+  svg.box(x, y - 10, 11, 11, colour, colour, 2);
+  svg.write(x + 16, y, words, course::Anchor::start, 12, "soft");
+}
+
 // One row of bits with its format's name on the left and the value on the right.
 void draw_row(course::Svg& svg, double y, const char* name, const hg::NumberFormat& format) {
   constexpr double kSize = 19;
@@ -63,9 +69,9 @@ std::string draw_bits() {
   course::Svg svg(900, 222, "0.1 in fp32, bf16, fp16, fp8 E5M2 and fp8 E4M3, bit by bit");
   svg.write(20, 26, "0.1 in five formats, rounded to nearest", course::Anchor::start, 16, "ink",
             true);
-  svg.write(118, 48, "sign", course::Anchor::start, 12, "four");
-  svg.write(150, 48, "exponent", course::Anchor::start, 12, "two");
-  svg.write(212, 48, "fraction", course::Anchor::start, 12, "one");
+  draw_key(svg, 118, 48, "sign", "four");
+  draw_key(svg, 170, 48, "exponent", "two");
+  draw_key(svg, 250, 48, "fraction", "one");
   svg.write(740, 48, "value", course::Anchor::start, 12, "soft");
   draw_row(svg, 58, "fp32", hg::kFp32);
   draw_row(svg, 90, "bf16", hg::kBf16);
@@ -83,8 +89,8 @@ std::string draw_number_line() {
   svg.write(20, 134, "The same near 0: subnormal values continue with one spacing",
             course::Anchor::start, 16, "ink", true);
   draw_line(svg, 186, 1.0 / 32, 1.0 / 256, true);
-  svg.write(30, 222, "orange: zero and subnormal", course::Anchor::start, 12, "two");
-  svg.write(230, 222, "blue: normal", course::Anchor::start, 12, "one");
+  draw_key(svg, 30, 222, "zero and subnormal", "two");
+  draw_key(svg, 190, 222, "normal", "one");
   return svg.str();
 }
 
@@ -105,7 +111,7 @@ std::string draw_spacing() {
   return course::line_chart(
       {.title = "The distance to the next value grows with the value",
        .x = {.label = "value", .scale = course::Scale::log2, .low = 0x1p-30, .high = 0x1p17},
-       .y = {.label = "spacing", .scale = course::Scale::log2},
+       .y = {.label = "spacing", .scale = course::Scale::log2, .low = 0x1p-60, .high = 0x1p20},
        .bands =
            {{.from = 0x1p-24, .to = 0x1p-14, .label = "fp16: subnormal", .colour = "pale_two"}},
        .limits = {{.at = 65504, .label = "fp16: inf", .vertical = true}}},

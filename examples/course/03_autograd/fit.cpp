@@ -13,7 +13,7 @@ namespace {
 using engine::Matrix;
 using engine::Tensor;
 
-// A linear congruential generator (Park and Miller 1988).
+// A linear congruential generator (Park, Miller and Stockmeyer 1993).
 class Sequence {
  public:
   double next() {

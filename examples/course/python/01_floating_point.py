@@ -89,7 +89,7 @@ def draw_spacing() -> str:
         series.append(chart.Series(name, x, y))
     return chart.line_chart(
         chart.Chart("The distance to the next value grows with the value",
-                    chart.Axis("value", "log2", 2.0**-30, 2.0**17), chart.Axis("spacing", "log2"),
+                    chart.Axis("value", "log2", 2.0**-30, 2.0**17), chart.Axis("spacing", "log2", 2.0**-60, 2.0**20),
                     [chart.Band(2.0**-24, 2.0**-14, "fp16: subnormal", "pale_two")],
                     [chart.Limit(65504, "fp16: inf", vertical=True)]), series)
 

@@ -50,7 +50,7 @@ def stall(fmt: NumberFormat, step: float, start: float = 0.0) -> float:
 
 
 def random_values(count: int) -> list[float]:
-    """Values in [0, 1) from a linear congruential generator (Park and Miller 1988)."""
+    """Values in [0, 1) from a linear congruential generator (Park, Miller and Stockmeyer 1993)."""
     state, values = 1, []
     for _ in range(count):
         state = state * 48271 % 2147483647

@@ -2,6 +2,7 @@
 
 import math
 
+import chart
 import course
 import halfgrad as hg
 from halfgrad import data, nn, optim
@@ -9,6 +10,26 @@ from halfgrad import data, nn, optim
 SMALLEST = -24  # below 2**-24, fp16 has 0 only
 NORMAL = -14  # below 2**-14, fp16 loses bits
 WINDOW = 40
+
+
+def draw(first: "Gradients", last: "Gradients") -> str:
+    """Share of each exponent among all gradients, as curves over the magnitude."""
+    exponents = range(-50, 17)
+    magnitudes = [2.0**exponent for exponent in exponents]
+
+    def curve(name: str, gradients: "Gradients") -> chart.Series:
+        counts = [gradients.below(e + 1) - gradients.below(e) for e in exponents]
+        shares = [round(200 * count / gradients.total) / 2 for count in counts]
+        return chart.Series(name, magnitudes, shares)
+
+    bands = [chart.Band(2.0**-50, 2.0**SMALLEST, "fp16: 0", "pale_four"),
+             chart.Band(2.0**SMALLEST, 2.0**NORMAL, "subnormal", "pale_two"),
+             chart.Band(2.0**NORMAL, 2.0**16, "fp16: normal", "pale_three")]
+    return chart.line_chart(
+        chart.Chart("Gradients of all activations, by magnitude",
+                    chart.Axis("magnitude of the gradient", "log2", 2.0**-50, 2.0**16),
+                    chart.Axis("% of all gradients"), bands),
+        [curve("first 40 steps", first), curve("last 40 steps", last)])
 
 
 class Gradients:
@@ -120,6 +141,7 @@ def show_digits(chapter: course.Chapter) -> None:
     first, last, loss = train_digits(chapter.steps, autocasts=False)
     first, last = Gradients(first), Gradients(last)
     last.print()
+    chapter.picture("histogram", draw(first, last))
     chapter.fact("zero", 100 * last.zeros / last.total)
     chapter.fact("below_first", first.percent_below(SMALLEST))
     chapter.fact("below_last", last.percent_below(SMALLEST))

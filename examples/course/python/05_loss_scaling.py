@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import chart
 import course
 import halfgrad as hg
 from halfgrad import nn, optim
@@ -101,8 +102,9 @@ def show_choice(chapter: course.Chapter) -> None:
     chapter.fact("overflow_exponent", safe + 1)
 
     print(f"\nLoss learnt in {chapter.steps} steps:")
-    chapter.fact("learnt_fp32", train(chapter.steps, autocasts=False).percent_learnt)
-    broken = []
+    fp32 = train(chapter.steps, autocasts=False).percent_learnt
+    chapter.fact("learnt_fp32", fp32)
+    broken, exponents, learnt = [], [], []
     for exponent in range(0, 41, 2):
         training = train(chapter.steps, 2.0**exponent)
         print(f"scale 2^{exponent:<2}  learnt {training.percent_learnt:6.2f} %"
@@ -111,7 +113,16 @@ def show_choice(chapter: course.Chapter) -> None:
             chapter.fact(f"learnt_2_{exponent}", training.percent_learnt)
         if training.percent_nan > 0:
             broken.append(exponent)
+        exponents.append(exponent)
+        learnt.append(training.percent_learnt)
     chapter.fact("broken_scale", 2.0**broken[0])
+    chapter.picture("plateau", chart.line_chart(
+        chart.Chart("What a network learns with each loss scale",
+                    chart.Axis("k, for the scale 2^k", low=0, high=40),
+                    chart.Axis("loss learnt, %", low=0, high=100),
+                    bands=[chart.Band(broken[0], 40, "NaN", "pale_four")], points=True),
+        [chart.Series("fp16", exponents, learnt),
+         chart.Series("fp32", [0, 40], [fp32, fp32], dashed=True)]))
 
 
 def show_overflow(chapter: course.Chapter) -> None:

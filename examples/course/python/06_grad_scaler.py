@@ -3,6 +3,7 @@ its scale. The machines of other systems are in the C++ program alone."""
 
 import math
 
+import chart
 import course
 import halfgrad as hg
 from halfgrad import amp, nn, optim
@@ -64,7 +65,7 @@ def show_timeline(chapter: course.Chapter) -> None:
     nn.init.zeros_(last.bias)
     model = nn.Sequential(nn.Linear(4, 64), nn.ReLU(), last)
     optimizer = optim.Adam(model.parameters(), lr=1e-4, eps=1e-12)
-    scaler = amp.GradScaler(init_scale=2.0**44, growth_interval=20, history=chapter.steps)
+    scaler = amp.GradScaler(init_scale=2.0**44, growth_interval=8, history=chapter.steps)
     losses = []
     for _ in range(chapter.steps):
         optimizer.zero_grad()
@@ -76,10 +77,15 @@ def show_timeline(chapter: course.Chapter) -> None:
         losses.append(loss.item())
     skips = [report["found_inf"] for report in scaler.reports()]
     at_start = skips.index(False)
-    print("\nSmall answers, first scale 2^44, growth interval 20:")
+    print("\nSmall answers, first scale 2^44, growth interval 8:")
     chapter.fact("skipped_at_start", at_start)
     chapter.fact("skipped_later", sum(skips) - at_start)
     chapter.fact("scale_after_start", scaler.reports()[at_start]["scale"])
+    scales = [math.log2(report["scale"]) for report in scaler.reports()]
+    chapter.picture("timeline", chart.line_chart(
+        chart.Chart("The scale of each step", chart.Axis("step", low=0, high=chapter.steps),
+                    chart.Axis("k, for the scale 2^k")),
+        [chart.Series("scale", range(1, chapter.steps + 1), scales)]))
     chapter.fact("learnt", round(100 * (1 - losses[-1] / losses[0])))
 
 
@@ -89,5 +95,5 @@ def main(chapter: course.Chapter) -> None:
 
 
 if __name__ == "__main__":
-    course.run(main, slug="06_grad_scaler", steps=200,
+    course.run(main, slug="06_grad_scaler", steps=160,
                does="Follows the state machine of a GradScaler, step by step.")

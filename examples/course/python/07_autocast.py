@@ -87,4 +87,5 @@ def main(chapter: course.Chapter) -> None:
 
 
 if __name__ == "__main__":
-    course.run(main, slug="07_autocast", does="Shows in which dtype autocast runs each op, and why.")
+    course.run(main, slug="07_autocast",
+               does="Shows in which dtype autocast runs each op, and why.")

@@ -1,5 +1,6 @@
 """Chapter 8, master weights: updates that a 16-bit weight cannot take, and a copy that can."""
 
+import chart
 import course
 import halfgrad as hg
 from halfgrad import amp, nn, optim
@@ -24,7 +25,7 @@ def first_change(gradient: float, with_master: bool, prints: bool = False) -> in
 
 
 def train(steps: int, dtype: hg.dtype, with_masters: bool) -> tuple:
-    """Trains a network 4-64-1 on a sine with plain SGD. Returns the last loss, the share of weights
+    """Trains a network 4-64-1 on a sine with plain SGD. Returns the losses, the share of weights
     that a step left as they were, and the last weights and updates."""
     hg.manual_seed(0)
     x = hg.rand(128, 4) * 2 - 1
@@ -35,7 +36,7 @@ def train(steps: int, dtype: hg.dtype, with_masters: bool) -> tuple:
     optimizer = optim.SGD(parameters, lr=0.03)
     masters = amp.MasterWeights(optimizer) if with_masters else None
     unchanged = seen = 0
-    before = []
+    before, losses = [], []
     for step in range(steps):
         optimizer.zero_grad()
         loss = nn.functional.mse_loss(model(x).float(), target)
@@ -43,12 +44,13 @@ def train(steps: int, dtype: hg.dtype, with_masters: bool) -> tuple:
         if step >= steps - 100:
             before = [parameter.detach().clone() for parameter in parameters]
         optimizer.step()
+        losses.append(loss.item())
         for old, parameter in zip(before, parameters):
             unchanged += (parameter.detach() == old).sum().item()
             seen += old.numel()
     del masters
     updates = [parameter.detach() - old for old, parameter in zip(before, parameters)]
-    return loss.item(), 100 * unchanged / seen, before, updates
+    return losses, 100 * unchanged / seen, before, updates
 
 
 def percent_lost(weights: list, updates: list, dtype: hg.dtype) -> float:
@@ -66,18 +68,26 @@ def main(chapter: course.Chapter) -> None:
     chapter.fact("first_change", first_change(1, with_master=True, prints=True))
     chapter.fact("first_change_up", first_change(-1, with_master=True))
     chapter.fact("first_change_alone", first_change(1, with_master=False))
-    print(f"\n{chapter.steps} steps of SGD; the last loss, and the share of weights that a step left as"
-          " they were:")
+    print(f"\n{chapter.steps} steps of SGD; the last loss, and the share of weights that a step left"
+          " as they were:")
     kinds = [("fp32", hg.float32, False), ("fp16", hg.float16, False),
              ("fp16_master", hg.float16, True), ("bf16", hg.bfloat16, False),
              ("bf16_master", hg.bfloat16, True)]
+    curves = []
     for name, dtype, with_masters in kinds:
-        loss, unchanged, weights, updates = train(chapter.steps, dtype, with_masters)
-        chapter.fact(f"loss_{name}", round(loss, 2))
+        losses, unchanged, weights, updates = train(chapter.steps, dtype, with_masters)
+        curves.append(chart.Series(name.replace("_", ", "), range(0, chapter.steps, 300),
+                                   [round(loss * 100) / 100 for loss in losses[::300]],
+                                   dashed=with_masters))
+        chapter.fact(f"loss_{name}", round(losses[-1], 2))
         chapter.fact(f"unchanged_{name}", 5 * round(unchanged / 5))
         if name == "fp32":
             chapter.fact("lost_fp16", percent_lost(weights, updates, hg.float16))
             chapter.fact("lost_bf16", percent_lost(weights, updates, hg.bfloat16))
+    chapter.picture("loss", chart.line_chart(
+        chart.Chart("Loss by the dtype of the weights",
+                    chart.Axis("step", low=0, high=chapter.steps),
+                    chart.Axis("loss", low=0, high=0.5)), curves))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@
 #include "grade_shrink.h"
 #include "grade_text.h"
 
-/// Checks, reports and results of every grader. grade.cpp of an exercise calls the student's functions, which
-/// exercise.cpp defines and exercise.h declares, and compares element by element:
+/// Checks, reports and results of every grader. grade.cpp of an exercise calls the student's
+/// functions, which exercise.cpp defines and exercise.h declares, and compares element by element:
 ///
 ///     #include "exercise.h"
 ///     #include "grade.h"

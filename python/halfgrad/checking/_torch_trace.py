@@ -164,9 +164,12 @@ def _expect_no_narrower(name, dtype, wanted):
             raise UnsupportedOp(f"a conversion from {dtype} to {each}")
 
 
+GIVES_PLACES = ("argmax", "argmin")  #: ops whose result PyTorch stores as int64
+
+
 def call(name, args, kwargs):
     """Computes an op of PyTorch by its name. Raises UnsupportedOp for one that has no formula."""
-    from . import _torch_moves, _torch_ops, _torch_reductions, _torch_windows  # noqa: F401: they add ops
+    from . import _torch_moves, _torch_ops, _torch_reductions, _torch_scans, _torch_windows  # noqa: F401: they add ops
     from ._torch_registry import MOVES, OPS
 
     kwargs = {key: value for key, value in kwargs.items() if value is not None and key != "_stacklevel"}
@@ -185,6 +188,8 @@ def call(name, args, kwargs):
     like = first.array
     result = op(*_plain(args, like, is_move), **{k: _plain(v, like, is_move) for k, v in kwargs.items()})
     dtype = next((each.dtype for each in traced if each.dtype.is_floating_point), first.dtype)
+    if name in GIVES_PLACES:
+        dtype = torch.int64
     if in_place:
         if len(first.views) > 1 or first is not args[0]:
             raise UnsupportedOp(f"{name} in place on an input, a parameter, or a tensor with views")
@@ -202,6 +207,7 @@ class TracedModel:
 
     def __init__(self, model, names, dtype):
         self._model, self._names, self._dtype = model, names, dtype
+        self.gives_places = False  # set by a call: every result is int64
 
     def __call__(self, *operands, dtypes):
         """The results for Arrays: first the inputs, of these dtypes, then the parameters."""
@@ -214,6 +220,7 @@ class TracedModel:
                 self._put(model, name, self._held(constant(operands[0], tensor), self._dtype))
         result = model(*inputs)
         results = result if isinstance(result, (tuple, list)) else (result,)
+        self.gives_places = all(isinstance(each, TracedArray) and each.dtype == torch.int64 for each in results)
         for each in results:
             if not isinstance(each, TracedArray):
                 raise UnsupportedOp(f"a result that does not depend on the inputs: {type(each).__name__}")

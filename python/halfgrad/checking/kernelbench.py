@@ -101,9 +101,14 @@ def _formula(task, names, keep_range):
 
     operands = _operands(task, names, keep_range)
     try:
-        return hr.formula(reference, operands, name=task.path.stem)
+        formula = hr.formula(reference, operands, name=task.path.stem)
+        if traced.gives_places:  # does not round
+            formula = hr.formula(reference, operands, name=task.path.stem, exact=True)
+        return formula, "int64" if traced.gives_places else None
     except UnsupportedOp as error:
-        raise TaskError(f"kernelbench: {task.path.name} uses {error}, whose errors no formula bounds: unbounded") from error
+        raise TaskError(f"kernelbench: {task.path.name} uses {error}, whose errors no formula bounds: unbounded; "
+                        "state the op as a formula of your own: halfgrad.check(kernel, reference=..., inputs=...)"
+                        ) from error
     except Exception as error:
         raise TaskError(f"kernelbench: {task.path.name} with arrays that carry error bounds: "
                         f"{type(error).__name__}: {error}") from error
@@ -170,7 +175,9 @@ def check_task(task, candidate, *, dtype="float32", sizes=None, seed=0, keep_par
         torch.set_num_threads(1)  # threads do not live on in a forked process
     stated = Task(task, sizes, dtype, seed)
     names = [] if keep_parameters else _varied_parameters(stated, candidate, seed)
-    formula = _formula(stated, names, keep_range)
+    formula, output = _formula(stated, names, keep_range)
+    if output is not None:
+        options = {"output": output, **options}
     options = {"layouts": ["contiguous"], "like": "torch", "dtype": dtype, "device": device, "dims": [(1, 1, 1)],
                "seed": seed, "isolate": isolate, **options}
     beyond = []

@@ -105,7 +105,7 @@ TEST(ScaleTimeline, CountsGoodStepsOnlyIfTheLogHasThem) {
   EXPECT_EQ(texts(ScaleTimeline(run.scaler.reports())), std::vector<std::string>{"grew: 4 -> 8"});
 }
 
-// Whatever rule a project has, each step that is skipped or changes the scale has a text.
+// Each step that is skipped or changes the scale has a text, under the rules of all projects.
 TEST(ScaleTimeline, ExplainsTheScalersOfOtherProjects) {
   for (const LossScaler& system : loss_scalers()) {
     SCOPED_TRACE(system.name);

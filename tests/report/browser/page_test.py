@@ -244,7 +244,7 @@ class Reports(unittest.TestCase):
         self.open("mnist_mlp")
         self.assertTrue(self.browser.call("Page.printToPDF", printBackground=True)["data"].startswith("JVBER"))
         self.open("mnist_mlp", script=False)
-        self.assertIn("scripts are", self.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"].__str__())
+        self.assertIn("are switched off here", self.browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])["strings"].__str__())
 
 
 if __name__ == "__main__":
