@@ -47,7 +47,7 @@ struct BudgetUse {
   double sum_outward_ulps = 0;               ///< signed errors in ulps, positive away from zero
   double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
-  std::int64_t far = 0;                      ///< those of them that are not the nearest value
+  std::int64_t far = 0;                      ///< elements among them that are not the nearest value
   double sum_squares = 0;                    ///< sum of squared errors passed to compare()
   double rounded_sum_squares = 0;            ///< the same sum for compare()'s `rounded`
 

@@ -4,14 +4,15 @@
 
 #include <signal.h>
 
-/// What a kernel's process cannot undo, although the kernel runs in it: who may change the
-/// protection of the arrays' memory, and who is told of a stray access. A seccomp filter looks at the
-/// system calls. Where the system has none, nothing is sealed.
+/// Rules that a kernel cannot undo, although it runs in the process: who may change the
+/// protection of the arrays' memory, and who is told of a stray access. A seccomp filter looks at
+/// the system calls. Where the system has none, nothing is sealed.
 namespace halfgrad::testing::detail {
 
-/// Seals [base, base + bytes): a call of mprotect, munmap, mremap or mmap that begins in that memory
-/// ends the process by SIGSYS, unless it comes from protect(). From now on the handlers of SIGSEGV,
-/// SIGBUS and SIGSYS are fixed: sigaction() of the kernel succeeds and keeps its handler aside.
+/// Seals [base, base + bytes): a call of mprotect, munmap, mremap or mmap that begins in that
+/// memory ends the process by SIGSYS, unless it comes from protect(). From now on the handlers of
+/// SIGSEGV, SIGBUS and SIGSYS are fixed: sigaction() of the kernel succeeds and keeps its handler
+/// aside.
 void seal_process(const std::byte* base, std::size_t bytes);
 
 /// mprotect() of sealed memory, for the server of the kernel.

@@ -95,7 +95,8 @@ void expect_sound(const std::string& op, const Run& run) {
     if (dtype != kFloat32) options.dims = check_dims_of(kernel_op(op)).all_kinds;
     const KernelReport report = check_kernel(kernel_of(run), op, options);
     EXPECT_TRUE(report.passed()) << to_text(report);
-    EXPECT_LE(report.use.unjudged, report.use.elements / 10) << to_text(report);
+    // The most are those of a loss of one element, whose logits may be -inf.
+    EXPECT_LE(report.use.unjudged, report.use.elements / 8) << to_text(report);
     const bool usual_sizes = options.dims.empty();
     EXPECT_TRUE(!usual_sizes || report.warnings().empty()) << to_text(report);
     if (exact || dtype == kFloat64) continue;
