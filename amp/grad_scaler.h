@@ -140,7 +140,7 @@ class GradScaler {
   /// Continues counting and logging from these. Throws std::invalid_argument for anything that
   /// records() of a scaler with these options does not return; then nothing has changed. A log of
   /// an older release, without losses, is accepted.
-  void load_records(const std::map<std::string, Array>& records);
+  void load_records(const std::map<std::string, Array>& saved);
 
   /// For wrappers that choose the scale of a loss, as AsyncGradScaler does: losses are multiplied
   /// and gradients divided by `scale` until update(), which starts from the scale that it made

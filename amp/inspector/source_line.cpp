@@ -25,9 +25,10 @@ namespace halfgrad::detail {
 
 // In "_ZNK8halfgrad..." the letters after _Z say that the name is nested, const, and so on; in
 // "_ZZ4mainENK..." that it is local to a function. Names of std begin with St, Sa, Ss, ...
+// C functions that begin with two underscores belong to the C library or to a sanitizer.
 bool is_library_function(const std::string& mangled, const std::string& file) {
   if (!mangled.starts_with("_Z")) {
-    return file.find("/include/halfgrad/") != std::string::npos ||
+    return mangled.starts_with("__") || file.find("/include/halfgrad/") != std::string::npos ||
            file.find("/include/c++/") != std::string::npos;
   }
   const std::size_t start = mangled.find_first_not_of("ZNKVrRO", 2);
@@ -93,6 +94,7 @@ struct Location {
 };
 
 std::optional<Location> locate(void* return_address) {
+  if (return_address == nullptr) return {};
   // The call is before the instruction to which it returns, which may belong to the next line.
   void* const call = static_cast<char*>(return_address) - 1;
   Dl_info info;
@@ -128,6 +130,7 @@ std::vector<Frame> frames_in(const std::string& file,
 std::vector<Frame> frames_without_tool(const std::vector<void*>& stack) {
   std::vector<Frame> frames;
   for (void* const address : stack) {
+    if (address == nullptr) continue;
     Dl_info info;
     const bool found = ::dladdr(static_cast<char*>(address) - 1, &info) != 0;
     if (found && info.dli_sname != nullptr) frames.push_back({info.dli_sname, "??:0"});

@@ -21,6 +21,6 @@ std::string source_line(std::vector<void*> stack, std::size_t outer = 0);
 /// True for the linker's name of a function in namespace halfgrad or std: "_ZN8halfgrad3addE...".
 /// An inlined function may have its plain name alone; then its file,
 /// "include/halfgrad/nn/module.h", tells.
-bool is_library_function(const std::string& name, const std::string& file);
+bool is_library_function(const std::string& mangled, const std::string& file);
 
 }  // namespace halfgrad::detail

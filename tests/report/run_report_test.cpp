@@ -142,7 +142,8 @@ TEST(RunReport, WithoutAHistoryTheCountsTellTheChanges) {
     RunReport report(folder / "run.html", training.options(100));
     for (std::int64_t i = 0; i < 40; ++i) report.step(training.step(i));
     std::vector<json> result;
-    for (json change : data_of(report)["runs"][0]["scale_changes"]) {
+    const json data = data_of(report);
+    for (json change : data["runs"][0]["scale_changes"]) {
       change.erase("cause");
       result.push_back(change);
     }

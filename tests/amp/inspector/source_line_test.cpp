@@ -66,13 +66,13 @@ TEST(SourceLine, TellsTheLibraryFromTheUser) {
         "_ZZN8halfgrad3amp3runEvENKUlvE_clEv", "_ZNSt17_Function_handlerIFvvEE", "_ZSt3maxv",
         "_ZNKSt8functionIFN8halfgrad6TensorEvEEclEv", "_ZN9__gnu_cxx3fooEv",
         "_ZN8halfgradmlERKNS_6TensorES2_"}) {
-    EXPECT_TRUE(is_library_function(library, "/home/me/train.cpp:1")) << library;
+    EXPECT_TRUE(is_library_function(library, "train.cpp:1")) << library;
   }
   for (const char* user :
        {"main", "_Z5trainRKN8halfgrad6TensorE", "_ZZ4mainENKUlvE_clEv",
         "_ZN7planted12_GLOBAL__N_14stepEv", "_ZNK4mine9Attention7forwardERKN8halfgrad6TensorE",
         "_ZN10halfgraded3fooEv", "??", ""}) {
-    EXPECT_FALSE(is_library_function(user, "/home/me/train.cpp:1")) << user;
+    EXPECT_FALSE(is_library_function(user, "train.cpp:1")) << user;
   }
   for (const char* file : {"/usr/include/halfgrad/nn/module.h:9", "/usr/include/c++/12/tuple:9"}) {
     EXPECT_TRUE(is_library_function("operator()", file)) << "inlined, with a plain name";
