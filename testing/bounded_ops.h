@@ -91,8 +91,8 @@ BoundedArray logsumexp(const BoundedArray& x, const Shape& dims, bool keepdim = 
 BoundedArray cumsum(const BoundedArray& x, std::int64_t dim);
 /// Products of exact factors are in any order.
 BoundedArray prod(const BoundedArray& x, std::int64_t dim, bool keepdim = false);
-/// The place of the first largest element, NaN before others; not judged where errors leave it open.
-/// It has no derivative.
+/// The place of the first largest element, NaN before others; not judged where errors leave it
+/// open. It has no derivative.
 BoundedArray argmax(const BoundedArray& x, std::int64_t dim, bool keepdim = false);
 
 BoundedArray softmax(const BoundedArray& x, std::int64_t dim);

@@ -67,16 +67,15 @@ void append(Filter& all, const Filter& part) { all.insert(all.end(), part.begin(
 
 /// Allows the call if this argument is the key.
 Filter allowed_with_key(int argument) {
-  return {load(low_half(argument)),  unless_equal(low(key), 3),
-          load(high_half(argument)), unless_equal(high(key), 1),
-          returned(SECCOMP_RET_ALLOW)};
+  return {load(low_half(argument)), unless_equal(low(key), 3), load(high_half(argument)),
+          unless_equal(high(key), 1), returned(SECCOMP_RET_ALLOW)};
 }
 
 /// If the system call is `number`, runs `body`; else goes on behind it.
 Filter if_call(long number, const Filter& body) {
-  Filter all{load(offsetof(seccomp_data, nr)),
-             unless_equal(static_cast<std::uint32_t>(number),
-                          static_cast<std::uint8_t>(body.size()))};
+  Filter all{
+      load(offsetof(seccomp_data, nr)),
+      unless_equal(static_cast<std::uint32_t>(number), static_cast<std::uint8_t>(body.size()))};
   append(all, body);
   return all;
 }
@@ -109,8 +108,8 @@ Filter trapped_handlers() {
 }
 
 Filter filter_of(const std::byte* base, std::size_t bytes) {
-  Filter all{load(offsetof(seccomp_data, arch)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
-             returned(SECCOMP_RET_ALLOW)};
+  Filter all{load(offsetof(seccomp_data, arch)),
+             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0), returned(SECCOMP_RET_ALLOW)};
   append(all, if_call(SYS_rt_sigaction, trapped_handlers()));
   if (bytes > 0) {
     const auto first = reinterpret_cast<std::uintptr_t>(base), last = first + bytes - 1;

@@ -14,10 +14,8 @@ namespace {
 
 using testing::Layout;
 
-const std::map<std::string, DType> kDTypes = {{"float64", kFloat64},
-                                                  {"float32", kFloat32},
-                                                  {"float16", kFloat16},
-                                                  {"bfloat16", kBFloat16}};
+const std::map<std::string, DType> kDTypes = {
+    {"float64", kFloat64}, {"float32", kFloat32}, {"float16", kFloat16}, {"bfloat16", kBFloat16}};
 const std::map<std::string, Layout> kLayouts = {
     {"contiguous", Layout::contiguous},   {"misaligned", Layout::misaligned},
     {"padded_rows", Layout::padded_rows}, {"every_second", Layout::every_second},
@@ -142,8 +140,7 @@ void add_op_options(CLI::App& app, Arguments& given, testing::KernelCheckOptions
 }
 
 /// Options that state what the kernel's contract permits.
-void add_contract_options(CLI::App& app, Arguments& given,
-                          testing::KernelCheckOptions& options) {
+void add_contract_options(CLI::App& app, Arguments& given, testing::KernelCheckOptions& options) {
   app.add_option("--output", given.output, "Dtype of the result")
       ->transform(programs::dtype_name());
   app.add_option("--accumulate", given.accumulate,
