@@ -195,8 +195,10 @@ class BoundedArithmetic final : public AnyArithmetic {
   ///     |error| <= gamma_(n-1) |y|
   Bounded prod(const Elements& x) const override;
 
- private:
+  /// The error of a value that is not known at all.
   static constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+ private:
   static constexpr double kFunctionRoundoffs = 5;
   static constexpr double kOwnRoundoff = 0x1p-53;  // roundoff of Bounded::value
 

@@ -85,6 +85,7 @@ void handle_signals() {
 #if defined(HALFGRAD_ANY_PLACE)
 void* const kPlace = nullptr;
 #else
+// NOLINTNEXTLINE(performance-no-int-to-ptr): a chosen address
 void* const kPlace = reinterpret_cast<void*>(std::uintptr_t{0x2000'0000'0000});
 #endif
 

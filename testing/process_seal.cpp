@@ -138,9 +138,11 @@ void keep_handler(int, siginfo_t*, void* context) {
   static_cast<void>(machine);
 #endif
   const auto number = static_cast<std::size_t>(arguments[0]);
+  // NOLINTBEGIN(performance-no-int-to-ptr): registers hold the arguments of a system call.
   const auto* const action =
       reinterpret_cast<const SystemAction*>(static_cast<std::uintptr_t>(arguments[1]));
   auto* const old = reinterpret_cast<SystemAction*>(static_cast<std::uintptr_t>(arguments[2]));
+  // NOLINTEND(performance-no-int-to-ptr)
   const SystemAction before = kept.at(number);  // first: `old` and `action` may be one
   const SystemAction next = *action;
   if (old != nullptr) *old = before;

@@ -1,8 +1,7 @@
 #pragma once
 
+#include <csignal>
 #include <cstddef>
-
-#include <signal.h>
 
 /// Rules that a kernel cannot undo, although it runs in the process: who may change the
 /// protection of the arrays' memory, and who is told of a stray access. A seccomp filter looks at

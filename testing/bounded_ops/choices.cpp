@@ -11,7 +11,7 @@ using detail::Inputs;
 using detail::mapped;
 using detail::zipped;
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// The truth of `holds` for two elements: 1 or 0, within 1 if their errors overlap.
 template <class F>
@@ -86,7 +86,7 @@ BoundedArray clamp(const BoundedArray& x, double low, double high) {
       x,
       [=](const AnyArithmetic& a, const Bounded& e) {
         const Bounded above = a.at_least(e, low);
-        return high == kUnknown ? above : a.neg(a.at_least(a.neg(above), -high));
+        return high == kNoLimit ? above : a.neg(a.at_least(a.neg(above), -high));
       },
       [=](const Inputs& in, const BoundedArray&, const BoundedArray& dy) {
         const BoundedArray zeros = zeros_like(dy);

@@ -1,10 +1,10 @@
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include <halfgrad/core/fail.h>
 #include <halfgrad/testing/bounded_ops/recorded.h>
+#include <halfgrad/testing/error_bound.h>
 
 /// Partial sums, products and places of extremes along one dimension.
 namespace halfgrad::testing {
@@ -13,7 +13,7 @@ namespace {
 using detail::Inputs;
 using halfgrad::detail::fail;
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kUnknownError = BoundedArithmetic::kUnknown;
 
 /// x with dimension `dim` last; the same call moves it back.
 BoundedArray exchanged(const BoundedArray& x, int dim) {
@@ -95,12 +95,12 @@ Bounded place_of_largest(const Elements& row) {
     if (!(row[i].value <= row[best].value)) best = i;
   }
   const Bounded& largest = row[best];
-  bool is_known = largest.error < kUnknown;
+  bool is_known = largest.error < kUnknownError;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const double error = largest.error + row[i].error;
     if (i != best && error > 0 && !(largest.value - row[i].value > error)) is_known = false;
   }
-  return {static_cast<double>(best), is_known ? 0 : kUnknown};
+  return {static_cast<double>(best), is_known ? 0 : kUnknownError};
 }
 
 }  // namespace
