@@ -55,14 +55,13 @@ class Student {
         source_(environment("LESSON_FILE")),
         build_(environment("LESSON_BUILD")) {}
 
-  /// Returns what the compiler says, "" if all is well.
+  /// Returns what the compiler says, "" if all is well. The exercise's headers are in the folder.
   std::string compile() const {
-    const fs::path here = fs::path(__FILE__).parent_path();  // the headers' folder
     std::ofstream(folder_ / "main.cu") << "#include \"harness.h\"\n";
     const Outcome outcome =
         run("PATH=\"$PATH:/usr/local/cuda/bin\" nvcc -std=c++17 -cudart shared -lineinfo -gencode "
             "arch=compute_80,code=compute_80 -I " +
-            quoted(here) + " " + quoted(folder_ / "main.cu") + " " + quoted(source_) + " -o " +
+            quoted(folder_) + " " + quoted(folder_ / "main.cu") + " " + quoted(source_) + " -o " +
             quoted(folder_ / "program"));
     return outcome.status == 0 ? "" : outcome.output.substr(0, 600);
   }
