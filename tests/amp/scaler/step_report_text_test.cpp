@@ -122,10 +122,11 @@ TEST(StepReport, SaysTheLossAndNamesParameters) {
   report.loss = 0.25;
   report.nonfinite_parameters = 2;
   EXPECT_EQ(
-      explain(report, ParameterNames({"a.weight", "a.bias"})),
+      explain(report, ParameterNames(std::vector<std::string>{"a.weight", "a.bias"})),
       "step 3: skipped, loss 0.25, 3 elements of 2 parameters inf or NaN, the first in a.bias; "
       "the scale backs off from 4 to 2");
-  EXPECT_NE(explain(report, ParameterNames({"a.weight"})).find("the first in parameter 1;"),
+  EXPECT_NE(explain(report, ParameterNames(std::vector<std::string>{"a.weight"}))
+                .find("the first in parameter 1;"),
             std::string::npos);
 }
 
