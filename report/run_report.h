@@ -18,8 +18,8 @@ namespace halfgrad {
 /// One training of a RunReport.
 struct RunOptions {
   std::string name = "run";  ///< "fp16"
-  std::string task = "";     ///< runs of one task share their charts
-  std::string score = "";    ///< the meaning and unit of step()'s score: "accuracy (%)"
+  std::string task = {};     ///< runs of one task share their charts
+  std::string score = {};    ///< the meaning and unit of step()'s score: "accuracy (%)"
   /// For the names of gradients and modules; by default they have none.
   amp::NamedModel model = {};
   /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the
