@@ -75,6 +75,17 @@ enum class GemmBackend : std::uint8_t { cublaslt, naive_lesson, tiled_lesson, te
 void set_gemm_backend(GemmBackend backend);
 GemmBackend gemm_backend();
 
+namespace backends::cpu {
+
+/// Lets products of bf16 matrices use the processor's dot product (AVX512_BF16), where it has one.
+/// Default true. The bits are those of the float kernel, but subnormal operands and sums count as
+/// 0. With false, bf16 products have the same bits on every machine with fused multiply-adds. It
+/// applies to all threads, from the next product on.
+void set_allow_bf16_dot(bool allow);
+bool allow_bf16_dot();
+
+}  // namespace backends::cpu
+
 /// Lets cuBLASLt trade exactness for speed. PyTorch's switches of the same names; they apply to all
 /// threads, from the next product on.
 namespace backends::cuda::matmul {

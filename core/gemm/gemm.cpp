@@ -6,6 +6,7 @@
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/gemm/gemm_bf16.h>
 #include <halfgrad/core/gemm/gemm_integers.h>
 #include <halfgrad/core/gemm/gemm_kernel.h>
 #include <halfgrad/core/gemm/gemm_library.h>
@@ -77,6 +78,46 @@ void multiply_one_row(const Operand<T>& a, const Operand<T>& b, const Result<T>&
   });
 }
 
+Bf16Operand bf16_operand(const MatrixView& view, bool by_rows) {
+  const auto* const data = static_cast<const std::uint16_t*>(view.data);
+  return by_rows ? Bf16Operand{data, view.rows, view.row_stride, view.col_stride}
+                 : Bf16Operand{data, view.cols, view.col_stride, view.row_stride};
+}
+
+void multiply_bf16(double alpha, const MatrixView& a, const MatrixView& b, double beta,
+                   const MutableMatrixView& c, const RowBias& bias, std::int64_t bias_stride) {
+  const bool direct = c.dtype == kFloat32 && c.col_stride == 1;
+  const PairBlocks blocks(a.cols);
+  const std::int64_t a_packed = PackedPairs<kDotRows>::size(c.rows, blocks),
+                     b_packed = PackedPairs<kDotColumns>::size(c.cols, blocks),
+                     bias_copy = bias.data == nullptr ? 0 : c.cols,
+                     c_copy = direct ? 0 : c.rows * c.cols;
+  Scratch<std::uint32_t> pairs({a_packed, b_packed});
+  Scratch<float> scratch({bias_copy, c_copy});
+  const auto packed_a = pack_rows_of_pairs(bf16_operand(a, true), blocks, pairs.take(a_packed));
+  const auto packed_b = pack_columns_of_pairs(bf16_operand(b, false), blocks, pairs.take(b_packed));
+  Destination<float> to{
+      .out = static_cast<float*>(c.data),
+      .row_stride = c.row_stride,
+      .alpha = static_cast<float>(alpha),
+      .beta = static_cast<float>(beta),
+      .bias = accumulating_bias<float>(bias, bias_stride, c.cols, scratch.take(bias_copy))};
+  if (!direct) {
+    to.out = scratch.take(c_copy);
+    to.row_stride = c.cols;
+  }
+  const Result<float> result{to, c, direct};
+  const Tiling tiles(c.rows, c.cols, kDotColumns);
+  const std::int64_t grain = grain_of(tiles.area() * a.cols / 2, kMultiplyAddsPerChunk);
+  parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t index = begin; index < end; ++index) {
+      result.compute(tiles[index], [&](const Tile& tile) {
+        multiply_pairs(tile, blocks, packed_a, packed_b, to);
+      });
+    }
+  });
+}
+
 // A C of one column is computed as one row. Its elements share one element of the bias, hence the
 // bias_stride of 0.
 template <class T>
@@ -85,6 +126,11 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const bool one_column = c.cols == 1 && c.rows > 1;
   if (one_column || (c.col_stride != 1 && c.row_stride == 1 && bias.data == nullptr)) {
     return multiply<T>(alpha, transposed(b), transposed(a), beta, transposed(c), bias, 0);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (a.dtype == kBFloat16 && uses_bf16_dot()) {
+      return multiply_bf16(alpha, a, b, beta, c, bias, bias_stride);
+    }
   }
   const std::int64_t m = c.rows, n = c.cols, depth = a.cols;
   const bool direct = c.dtype == dtype_of<T>() && c.col_stride == 1;

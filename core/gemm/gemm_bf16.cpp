@@ -1,0 +1,221 @@
+#include <halfgrad/core/gemm/gemm_bf16.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+#include <halfgrad/core/gemm/gemm_library.h>
+#include <halfgrad/core/thread_pool.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define HALFGRAD_BF16_DOT [[gnu::target("avx512f,avx512bw,avx512vl,avx512bf16")]]
+#endif
+
+namespace halfgrad {
+namespace {
+
+std::atomic<bool> allowed{true};
+
+bool processor_has_dot() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx512bf16") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+namespace backends::cpu {
+
+void set_allow_bf16_dot(bool allow) { allowed = allow; }
+bool allow_bf16_dot() { return allowed; }
+
+}  // namespace backends::cpu
+
+namespace detail {
+namespace {
+
+std::uint32_t pair_of(std::uint16_t earlier, std::uint16_t later) {
+  return static_cast<std::uint32_t>(earlier) << 16 | later;
+}
+
+// Packs `length` elements from k of `width` rows or columns, any strides.
+template <int Width>
+void pack_elements(const Bf16Operand& from, std::int64_t outer, std::int64_t width, std::int64_t k,
+                   std::int64_t length, std::uint32_t* to) {
+  for (std::int64_t i = 0; i < length; i += 2, to += Width) {
+    for (std::int64_t o = 0; o < Width; ++o) {
+      const std::uint16_t* const first = from.at(outer + o, k + i);
+      if (o >= width) {
+        to[o] = 0;
+      } else {
+        to[o] = pair_of(*first, i + 1 < length ? first[from.depth_stride] : 0);
+      }
+    }
+  }
+}
+
+// The same for a whole strip whose elements of one k are contiguous: interleaves two rows.
+template <int Width>
+void pack_interleaved(const std::uint16_t* from, std::int64_t depth_stride, std::int64_t length,
+                      std::uint32_t* to) {
+  for (std::int64_t i = 0; i + 1 < length; i += 2, to += Width) {
+    const std::uint16_t* const earlier = from + i * depth_stride;
+    const std::uint16_t* const later = earlier + depth_stride;
+    for (int o = 0; o < Width; ++o) to[o] = pair_of(earlier[o], later[o]);
+  }
+}
+
+// The same for a whole strip whose elements of one row or column are contiguous: transposes squares
+// of pairs in registers, and swaps the halves of each.
+template <int Width>
+void pack_transposed(const std::uint16_t* from, std::int64_t outer_stride, std::int64_t squares,
+                     std::uint32_t* to) {
+  constexpr int kCount = kLanes<float>, kLast = (Width - 1) / kCount * kCount;
+  for (std::int64_t s = 0; s < squares; ++s, from += 2 * kCount, to += kCount * Width) {
+    for (int first = kLast; first >= 0; first -= kCount) {
+      Vector<float> square[kCount];
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) {
+        const int outer = std::min(first + i, Width - 1);
+        std::memcpy(&square[i], from + outer * outer_stride, sizeof square[i]);
+      }
+      transpose<float>(square);
+#pragma GCC unroll 16
+      for (int i = 0; i < kCount; ++i) {
+        Vector<std::uint32_t> words;
+        std::memcpy(&words, &square[i], sizeof words);
+        words = words << 16 | words >> 16;
+        std::memcpy(to + i * Width + first, &words, sizeof words);
+      }
+    }
+  }
+}
+
+// Packs one block of one strip.
+template <int Width>
+void pack_block(const Bf16Operand& from, std::int64_t outer, std::int64_t k, std::int64_t length,
+                std::uint32_t* to) {
+  const std::int64_t width = std::min<std::int64_t>(Width, from.outer - outer);
+  std::int64_t done = 0;
+  if (width == Width && from.outer_stride == 1) {
+    pack_interleaved<Width>(from.at(outer, k), from.depth_stride, length, to);
+    done = length / 2 * 2;
+  } else if (width == Width && from.depth_stride == 1) {
+    constexpr std::int64_t kSquare = 2 * kLanes<float>;
+    // The last store of a square spills into the next pair, which must come after it.
+    const std::int64_t squares = std::max<std::int64_t>(0, length - 2) / kSquare;
+    pack_transposed<Width>(from.at(outer, k), from.outer_stride, squares, to);
+    done = squares * kSquare;
+  }
+  pack_elements<Width>(from, outer, width, k + done, length - done, to + done / 2 * Width);
+}
+
+template <int Width>
+PackedPairs<Width> pack_pairs(const Bf16Operand& from, const PairBlocks& blocks,
+                              std::uint32_t* words) {
+  const std::int64_t strips = divide_up(from.outer, Width), per_strip = blocks.total();
+  parallel_for(0, strips, grain_of(per_strip * Width, kCopiesPerChunk),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t strip = begin; strip < end; ++strip) {
+                   for (std::int64_t block = 0; block < blocks.count(); ++block) {
+                     const std::int64_t at = strip * per_strip + block * blocks.most_pairs();
+                     pack_block<Width>(from, strip * Width, blocks.first(block),
+                                       blocks.length(block), words + at * Width);
+                   }
+                 }
+               });
+  return {words, per_strip, blocks.most_pairs()};
+}
+
+#if defined(HALFGRAD_BF16_DOT)
+// Computes Rows x kDotColumns sums of a block, whose depth is `pairs` pairs.
+template <int Rows>
+HALFGRAD_BF16_DOT void sum_pairs(std::int64_t pairs, const std::uint32_t* a, const std::uint32_t* b,
+                                 float* sums) {
+  __m512 sum[Rows][2];
+#pragma GCC unroll 16
+  for (int row = 0; row < Rows; ++row) sum[row][0] = sum[row][1] = _mm512_setzero_ps();
+#pragma GCC unroll 2
+  for (std::int64_t pair = 0; pair < pairs; ++pair, a += kDotRows, b += kDotColumns) {
+    const auto left = (__m512bh)_mm512_loadu_si512(b);
+    const auto right = (__m512bh)_mm512_loadu_si512(b + 16);
+#pragma GCC unroll 16
+    for (int row = 0; row < Rows; ++row) {
+      const auto both = (__m512bh)_mm512_set1_epi32(static_cast<int>(a[row]));
+      sum[row][0] = _mm512_dpbf16_ps(sum[row][0], both, left);
+      sum[row][1] = _mm512_dpbf16_ps(sum[row][1], both, right);
+    }
+  }
+#pragma GCC unroll 16
+  for (int row = 0; row < Rows; ++row) {
+    _mm512_storeu_ps(sums + row * kDotColumns, sum[row][0]);
+    _mm512_storeu_ps(sums + row * kDotColumns + 16, sum[row][1]);
+  }
+}
+
+using SumPairs = void (*)(std::int64_t, const std::uint32_t*, const std::uint32_t*, float*);
+
+constexpr auto kSumPairs = []<int... I>(std::integer_sequence<int, I...>) {
+  return std::array<SumPairs, sizeof...(I)>{&sum_pairs<I + 1>...};
+}
+(std::make_integer_sequence<int, kDotRows>());
+#endif
+
+// The epilogue of one row of sums.
+void store_row(const float* sums, const Destination<float>& to, std::int64_t columns) {
+  for (std::int64_t i = 0; i < columns; i += kLanes<float>) {
+    Vector<float> sum = load(sums + i);
+    if (to.alpha != 1) sum = scaled<float>(to.alpha, sum);
+    if (i + kLanes<float> <= columns) {
+      store_whole<float>(sum, to.at(0, i));
+    } else {
+      store_first<float>(columns - i, sum, to.at(0, i));
+    }
+  }
+}
+
+}  // namespace
+
+bool uses_bf16_dot() { return !kLibraryMultiplies && allowed && processor_has_dot(); }
+
+PackedPairs<kDotRows> pack_rows_of_pairs(const Bf16Operand& a, const PairBlocks& blocks,
+                                         std::uint32_t* words) {
+  return pack_pairs<kDotRows>(a, blocks, words);
+}
+PackedPairs<kDotColumns> pack_columns_of_pairs(const Bf16Operand& b, const PairBlocks& blocks,
+                                               std::uint32_t* words) {
+  return pack_pairs<kDotColumns>(b, blocks, words);
+}
+
+void multiply_pairs([[maybe_unused]] const Tile& tile, [[maybe_unused]] const PairBlocks& blocks,
+                    [[maybe_unused]] const PackedPairs<kDotRows>& a,
+                    [[maybe_unused]] const PackedPairs<kDotColumns>& b,
+                    [[maybe_unused]] const Destination<float>& c) {
+#if defined(HALFGRAD_BF16_DOT)
+  alignas(64) float sums[kDotRows * kDotColumns];
+  for (std::int64_t block = 0; block < blocks.count(); ++block) {
+    Destination<float> to = c;
+    if (block > 0) to.beta = 1;
+    if (block + 1 < blocks.count()) to.bias = nullptr;
+    for (std::int64_t col = tile.col; col < tile.col + tile.cols; col += kDotColumns) {
+      const std::int64_t columns = std::min<std::int64_t>(kDotColumns, tile.col + tile.cols - col);
+      for (std::int64_t row = tile.row; row < tile.row + tile.rows; row += kDotRows) {
+        const std::int64_t rows = std::min<std::int64_t>(kDotRows, tile.row + tile.rows - row);
+        kSumPairs[static_cast<std::size_t>(rows - 1)](blocks.pairs(block), a.strip(row, block),
+                                                      b.strip(col, block), sums);
+        for (std::int64_t i = 0; i < rows; ++i) {
+          store_row(sums + i * kDotColumns, to.at(row + i, col), columns);
+        }
+      }
+    }
+  }
+#endif
+}
+
+}  // namespace detail
+}  // namespace halfgrad
