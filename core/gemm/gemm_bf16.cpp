@@ -133,35 +133,46 @@ PackedPairs<Width> pack_pairs(const Bf16Operand& from, const PairBlocks& blocks,
 }
 
 #if defined(HALFGRAD_BF16_DOT)
-// Computes Rows x kDotColumns sums of a block, whose depth is `pairs` pairs.
-template <int Rows>
+// Computes the sums of a block, whose depth is `pairs` pairs, for Rows rows and 16 columns of C for
+// each of Vectors vectors.
+template <int Rows, int Vectors>
 HALFGRAD_BF16_DOT void sum_pairs(std::int64_t pairs, const std::uint32_t* a, const std::uint32_t* b,
                                  float* sums) {
-  __m512 sum[Rows][2];
+  constexpr int kVector = 16;
+  __m512 sum[Rows][Vectors];
 #pragma GCC unroll 16
-  for (int row = 0; row < Rows; ++row) sum[row][0] = sum[row][1] = _mm512_setzero_ps();
+  for (int row = 0; row < Rows; ++row) {
+#pragma GCC unroll 2
+    for (int i = 0; i < Vectors; ++i) sum[row][i] = _mm512_setzero_ps();
+  }
 #pragma GCC unroll 2
   for (std::int64_t pair = 0; pair < pairs; ++pair, a += kDotRows, b += kDotColumns) {
-    const auto left = (__m512bh)_mm512_loadu_si512(b);
-    const auto right = (__m512bh)_mm512_loadu_si512(b + 16);
+    __m512bh columns[Vectors];
+#pragma GCC unroll 2
+    for (int i = 0; i < Vectors; ++i) columns[i] = (__m512bh)_mm512_loadu_si512(b + i * kVector);
 #pragma GCC unroll 16
     for (int row = 0; row < Rows; ++row) {
-      const auto both = (__m512bh)_mm512_set1_epi32(static_cast<int>(a[row]));
-      sum[row][0] = _mm512_dpbf16_ps(sum[row][0], both, left);
-      sum[row][1] = _mm512_dpbf16_ps(sum[row][1], both, right);
+      const auto factor = (__m512bh)_mm512_set1_epi32(static_cast<int>(a[row]));
+#pragma GCC unroll 2
+      for (int i = 0; i < Vectors; ++i) {
+        sum[row][i] = _mm512_dpbf16_ps(sum[row][i], factor, columns[i]);
+      }
     }
   }
 #pragma GCC unroll 16
   for (int row = 0; row < Rows; ++row) {
-    _mm512_storeu_ps(sums + row * kDotColumns, sum[row][0]);
-    _mm512_storeu_ps(sums + row * kDotColumns + 16, sum[row][1]);
+#pragma GCC unroll 2
+    for (int i = 0; i < Vectors; ++i) {
+      _mm512_storeu_ps(sums + row * kDotColumns + i * kVector, sum[row][i]);
+    }
   }
 }
 
 using SumPairs = void (*)(std::int64_t, const std::uint32_t*, const std::uint32_t*, float*);
 
 constexpr auto kSumPairs = []<int... I>(std::integer_sequence<int, I...>) {
-  return std::array<SumPairs, sizeof...(I)>{&sum_pairs<I + 1>...};
+  return std::array<std::array<SumPairs, 2>, sizeof...(I)>{
+      {{&sum_pairs<I + 1, 1>, &sum_pairs<I + 1, 2>}...}};
 }
 (std::make_integer_sequence<int, kDotRows>());
 #endif
@@ -206,8 +217,8 @@ void multiply_pairs([[maybe_unused]] const Tile& tile, [[maybe_unused]] const Pa
       const std::int64_t columns = std::min<std::int64_t>(kDotColumns, tile.col + tile.cols - col);
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; row += kDotRows) {
         const std::int64_t rows = std::min<std::int64_t>(kDotRows, tile.row + tile.rows - row);
-        kSumPairs[static_cast<std::size_t>(rows - 1)](blocks.pairs(block), a.strip(row, block),
-                                                      b.strip(col, block), sums);
+        const SumPairs sum = kSumPairs[static_cast<std::size_t>(rows - 1)][columns > 16 ? 1 : 0];
+        sum(blocks.pairs(block), a.strip(row, block), b.strip(col, block), sums);
         for (std::int64_t i = 0; i < rows; ++i) {
           store_row(sums + i * kDotColumns, to.at(row + i, col), columns);
         }

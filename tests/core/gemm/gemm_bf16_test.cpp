@@ -20,6 +20,9 @@ class Bf16Dot : public ::testing::Test {
     if (!detail::uses_bf16_dot()) {
       GTEST_SKIP() << "this processor has no AVX512_BF16, or HALFGRAD_GEMM is " HALFGRAD_GEMM;
     }
+#if defined(__x86_64__) && !defined(__FMA__)
+    GTEST_SKIP() << "the float kernel of this build, for any x86-64, does not fuse multiply-adds";
+#endif
   }
   void TearDown() override { backends::cpu::set_allow_bf16_dot(true); }
 };
