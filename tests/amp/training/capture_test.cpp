@@ -110,8 +110,8 @@ TEST_P(Capture, AWaitInsideNamesTheCallAndLosesNothing) {
   look = true;
   if (device().is_cuda()) {
     EXPECT_EQ(message_of<std::runtime_error>([&] { step(one); }),
-              "item: expected no wait for cuda:0 while its work is captured in a graph; read the "
-              "value after a replay");
+              "copy: expected pinned memory while a graph is captured, got other; read a value, as "
+              "item() and to(kCPU) do, after the replay");
   } else {
     step(one);
   }
