@@ -11,6 +11,7 @@
 #include <halfgrad/async/async_grad_scaler.h>
 #include <halfgrad/async/async_optimizer.h>
 #include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/capture.h>
 #include <halfgrad/autograd/checkpoint.h>
 #include <halfgrad/autograd/creation.h>
 #include <halfgrad/autograd/function.h>

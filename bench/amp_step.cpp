@@ -1,6 +1,8 @@
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,8 +11,8 @@
 
 // Benchmarks for bench/compare_pytorch_cuda.py and bench/compare_jax.py: one fp16 mixed-precision
 // step of an MLP with GradScaler, clipping and Adam, eager and as a captured graph, with and
-// without the scaler; and the step's matrix products alone. bench/amp_works.py lists the same
-// workloads.
+// without the scaler, layer by layer and as FusedMLP; and the step's matrix products alone.
+// bench/amp_works.py lists the same workloads.
 namespace halfgrad {
 namespace {
 
@@ -33,12 +35,20 @@ struct Mode {
   const char* name;
   bool graph;
   bool scaler;
+  bool fused = false;  // FusedMLP instead of Sequential; for narrow layers
 };
 
 constexpr Mode kModes[] = {{"eager", false, true},
                            {"graph", true, true},
                            {"eager_no_scaler", false, false},
-                           {"graph_no_scaler", true, false}};
+                           {"graph_no_scaler", true, false},
+                           {"eager_fused", false, true, true},
+                           {"graph_fused", true, true, true}};
+
+bool applies(const Mode& mode, const Work& work) {
+  const std::int64_t widest = *std::max_element(work.sizes.begin(), work.sizes.end());
+  return !mode.fused || widest <= 128;
+}
 
 // Queues several calls between waits, so that the GPU is never idle.
 template <class F>
@@ -50,7 +60,9 @@ void measure(benchmark::State& state, Device device, const F& f) {
   }
 }
 
-nn::Sequential mlp(const Work& work) {
+using Model = std::function<Tensor(const Tensor&)>;
+
+nn::Sequential layers(const Work& work) {
   nn::Sequential model;
   for (std::size_t i = 0; i + 1 < work.sizes.size(); ++i) {
     if (i > 0) model.push_back(nn::ReLU());
@@ -61,9 +73,15 @@ nn::Sequential mlp(const Work& work) {
 
 void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Device device) {
   manual_seed(0);
-  nn::Sequential model = mlp(work);
-  model.to(device);
-  optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
+  nn::Module module;
+  Model model;
+  const auto use = [&](auto made) {
+    module = made;
+    model = made;
+  };
+  mode.fused ? use(nn::FusedMLP(work.sizes)) : use(layers(work));
+  module.to(device);
+  optim::Adam optimizer(module.parameters(), {.lr = 1e-3});
   amp::GradScaler scaler({.enabled = mode.scaler});
   const Tensor x = randn({work.batch, work.sizes.front()}).to(device);
   const Tensor y = randint(work.sizes.back(), {work.batch}).to(device);
@@ -76,7 +94,7 @@ void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Devic
     }
     scaler.scale(loss).backward();
     scaler.unscale_(optimizer);
-    nn::utils::clip_grad_norm_(model.parameters(), 1.0);
+    nn::utils::clip_grad_norm_(module.parameters(), 1.0);
     scaler.step(optimizer);
     scaler.update();
   };
@@ -127,6 +145,7 @@ const bool registered = [] {
   for (const Device device : devices) {
     for (const Work& work : kWorks) {
       for (const Mode& mode : kModes) {
+        if (!applies(mode, work)) continue;
         add(std::string("amp_step/") + work.name + "/" + mode.name, device,
             [=](benchmark::State& state) { amp_step(state, work, mode, device); });
       }

@@ -26,6 +26,7 @@ WORKS = {
     "L": ((4096, 4096, 4096, 4096, 4096), 8192),
 }
 OUR_MODES = ("eager", "graph", "eager_no_scaler", "graph_no_scaler")
+FUSED_MODES = ("eager_fused", "graph_fused")  # FusedMLP takes layers of at most 128 features
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -102,7 +103,8 @@ def measure(script, arguments, their_modes):
     for number in range(arguments.rounds):
         for work in arguments.works:
             print(f"round {number + 1} of {arguments.rounds}: {work}", file=sys.stderr)
-            for mode in OUR_MODES:
+            fused = FUSED_MODES if max(WORKS[work][0]) <= 128 else ()
+            for mode in OUR_MODES + fused:
                 samples = our_samples(arguments, f"amp_step/{work}/{mode}")
                 times[work].setdefault(f"halfgrad {mode}", []).extend(samples)
             samples = our_samples(arguments, f"products/{work}")

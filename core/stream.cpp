@@ -213,7 +213,9 @@ void wait_for(const Stream& stream, const char* op) {
   const Device device = stream.device();
   if (device.is_cpu()) return;
   if (runtime::is_capturing(device.index(), stream.native())) {
-    fail<std::runtime_error>(op, "expected no wait for {} while its work is captured in a graph",
+    fail<std::runtime_error>(op,
+                             "expected no wait for {} while its work is captured in a graph; read "
+                             "the value after a replay",
                              device);
   }
   count_host_wait();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 
 /// The ops of ops.h under the names of torch.nn.functional: `nn::functional::relu` is

@@ -5,6 +5,7 @@
 #include <halfgrad/nn/dropout.h>
 #include <halfgrad/nn/embedding.h>
 #include <halfgrad/nn/functional.h>
+#include <halfgrad/nn/fused_mlp.h>
 #include <halfgrad/nn/init.h>
 #include <halfgrad/nn/linear.h>
 #include <halfgrad/nn/loss.h>

@@ -121,6 +121,7 @@ OpEntry baddbmm_entry();
 OpEntry linear_entry();
 OpEntry linear_relu_entry();
 OpEntry linear_gelu_entry();
+OpEntry mlp_entry();
 
 }  // namespace detail
 
@@ -254,6 +255,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::linear_entry(),
       detail::linear_relu_entry(),
       detail::linear_gelu_entry(),
+      detail::mlp_entry(),
   };
   return ops;
 }

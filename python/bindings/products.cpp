@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/python/bindings/op_binder.h>
 
@@ -39,6 +40,17 @@ void bind_matrix_products(OpBinder& ops) {
         return linear_gelu(input, weight, or_undefined(bias));
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "gelu(linear(input, weight, bias), \"tanh\").");
+  ops.function(
+      "mlp",
+      [](const Tensor& input, const std::vector<Tensor>& weights,
+         const std::vector<OptionalTensor>& biases) {
+        std::vector<Tensor> defined;
+        for (const OptionalTensor& bias : biases) defined.push_back(or_undefined(bias));
+        return mlp(input, weights, defined);
+      },
+      "input"_a, "weights"_a, "biases"_a = std::vector<OptionalTensor>(),
+      "Linear layers with relu between them as one op: linear_relu for each weight but the last,\n"
+      "then linear. biases is empty, or has a tensor or None for each layer.");
 }
 
 void bind_einsum(nb::module_& module) {

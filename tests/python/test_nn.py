@@ -96,6 +96,23 @@ def test_sequential():
         model[3]
 
 
+def test_fused_mlp_is_a_sequential():
+    hg.manual_seed(0)
+    layers = hg.nn.Sequential(hg.nn.Linear(6, 9), hg.nn.ReLU(), hg.nn.Linear(9, 3))
+    hg.manual_seed(0)
+    fused = hg.nn.FusedMLP([6, 9, 3])
+    x = hg.randn(4, 6)
+    assert fused(x).tolist() == layers(x).tolist()
+    assert list(fused.state_dict()) == list(layers.state_dict())
+    layers.load_state_dict(fused.state_dict())
+    parameters = list(fused.parameters())
+    weights, biases = parameters[0::2], parameters[1::2]
+    assert hg.nn.functional.mlp(x, weights, biases).tolist() == fused(x).tolist()
+    assert hg.nn.functional.mlp(x, weights).shape == (4, 3)
+    with pytest.raises(ValueError, match=r"mlp: expected weight 0 of shape \[out, 6\]"):
+        hg.nn.functional.mlp(x, weights[1:])
+
+
 def test_layers_draw_the_weights_of_cpp_in_order():
     hg.manual_seed(0)
     first = nn.Linear(3, 2)

@@ -85,11 +85,10 @@ void launch_fill(const Launch& launch, const Array& target, const std::byte* val
 
 // A replay copies to or from the address of the capture. Only pinned memory of our allocator is
 // known to be valid then.
-void expect_pinned_if_captured(const Array& on_host, const Stream& stream) {
+void expect_pinned_if_captured(const Array& on_host, const Stream& stream, const char* fix) {
   if (!on_host.is_pinned() && runtime::is_capturing(stream.device().index(), stream.native())) {
-    fail<std::runtime_error>("copy",
-                             "expected pinned memory while a graph is captured, got other; "
-                             "call pin_memory()");
+    fail<std::runtime_error>(
+        "copy", "expected pinned memory while a graph is captured, got other; {}", fix);
   }
 }
 
@@ -105,7 +104,7 @@ bool is_pageable(const Array& on_host, const Launch& launch) {
 void copy_from_host(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(target, "copy");
   const Stream stream = current_stream(target.device());
-  expect_pinned_if_captured(source, stream);
+  expect_pinned_if_captured(source, stream, "call pin_memory()");
   launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyHostToDevice, launch.stream()),
       "cudaMemcpyAsync");
@@ -119,7 +118,8 @@ void copy_from_host(const Array& target, const Array& source, std::size_t bytes)
 void copy_to_host(const Array& target, const Array& source, std::size_t bytes) {
   const Launch launch(source, "copy");
   const Stream stream = current_stream(source.device());
-  expect_pinned_if_captured(target, stream);
+  expect_pinned_if_captured(target, stream,
+                            "read a value, as item() and to(kCPU) do, after the replay");
   launch.check(
       cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToHost, launch.stream()),
       "cudaMemcpyAsync");

@@ -8,6 +8,7 @@
 #include <halfgrad/core/cuda/kernels/gemm.h>
 #include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/core/cuda/kernels/layer_norm.h>
+#include <halfgrad/core/cuda/kernels/mlp.h>
 #include <halfgrad/core/cuda/kernels/random.h>
 #include <halfgrad/core/cuda/kernels/sort.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
@@ -70,6 +71,9 @@ NormalizeGradient normalize_gradient_on_cuda(bool, const Array&, const Array&, c
                                              const Array&) {
   absent();
 }
+bool mlp_fits_cuda(const MlpArrays&) { absent(); }
+void mlp_on_cuda(const MlpArrays&, const Array&) { absent(); }
+MlpGradients mlp_gradient_on_cuda(const MlpArrays&, const Array&, bool) { absent(); }
 bool class_loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { absent(); }
 bool class_gradient_on_cuda(const Array&, const Array&, const Array&, const Array&, const Array&) {
   absent();

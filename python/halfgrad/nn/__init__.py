@@ -1,6 +1,7 @@
 """Modules: layers, losses, and the base class of your own."""
 
-from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten, Identity,
+from .._halfgrad.nn import (ELU, GELU, BatchNorm1d, Dropout, Embedding, Flatten, FusedMLP,
+                            Identity,
                             LayerNorm, LeakyReLU, Linear, LogSoftmax, Module, ReLU, RMSNorm,
                             Sigmoid, SiLU, Softmax, Softplus, Tanh)
 from . import functional, init, utils
@@ -11,7 +12,7 @@ from .module import Buffer, Parameter
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "BatchNorm1d", "Buffer", "CrossEntropyLoss", "Dropout", "ELU",
-    "Embedding", "Flatten", "GELU", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm",
+    "Embedding", "Flatten", "FusedMLP", "GELU", "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LayerNorm",
     "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleDict", "ModuleList", "NLLLoss",
     "Parameter", "ParameterDict", "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU",
     "Sigmoid", "SmoothL1Loss", "Softmax", "Softplus", "Tanh", "functional", "init", "utils",

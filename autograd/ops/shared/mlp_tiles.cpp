@@ -1,0 +1,124 @@
+#include <halfgrad/autograd/ops/shared/mlp_tiles.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <halfgrad/autograd/graph/elementwise_op.h>
+#include <halfgrad/autograd/ops/shared/product.h>
+#include <halfgrad/autograd/ops/shared/relu.h>
+#include <halfgrad/core/thread_pool.h>
+
+namespace halfgrad::detail {
+namespace {
+
+constexpr std::int64_t kTileRows = 256;
+
+Array empty_like(const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); }
+
+// h_l for every l, and y as the last, for some rows of x.
+std::vector<Array> activations(const MlpArrays& mlp, const Array& x, const Array& y) {
+  std::vector<Array> h{x};
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    const bool last = l + 1 == mlp.weights.size();
+    const Array& weight = mlp.weights[l];
+    const Array z = last ? y : Array::empty({x.size(0), weight.size(0)}, x.dtype(), x.device());
+    product(1, h.back(), weight.transpose(0, 1), 0, z, mlp.biases[l]);
+    if (!last) elementwise(ValueKernel<Relu>{}, z.dtype(), z, z);
+    h.push_back(z);
+  }
+  return h;
+}
+
+// The dtype in which products are accumulated.
+DType accumulating(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+// Partial sums of a gradient: [parts, sizes...].
+Array zero_parts(const Array& parameter, std::int64_t parts) {
+  Shape sizes{parts};
+  for (const std::int64_t size : parameter.sizes()) sizes.push_back(size);
+  return Array::full(sizes, 0, accumulating(parameter.dtype()), parameter.device());
+}
+
+// The sum of the parts, rounded to the parameter's dtype.
+Array total_of(const Array& parts, const Array& parameter) {
+  const Array ones = Array::full({1, parts.size(0)}, 1, parts.dtype(), parts.device());
+  const Array total = Array::empty({1, parameter.numel()}, parts.dtype(), parts.device());
+  product(1, ones, parts.reshape({parts.size(0), parameter.numel()}), 0, total);
+  return total.reshape(parameter.sizes()).to(parameter.dtype());
+}
+
+// The gradients while they are summed.
+struct Sums {
+  Array dx;
+  std::vector<Array> weights, biases;  // partial sums
+
+  // Adds the gradients from some rows to part `part`, and stores these rows of dx in `rows_of_dx`,
+  // if defined:
+  //     dW_l = g^T h_l,  db_l = 1^T g,  g of the layer before = (g W_l) [h_l > 0]
+  void add(const MlpArrays& mlp, const std::vector<Array>& h, Array g, const Array& rows_of_dx,
+           std::int64_t part) const {
+    const Array ones = Array::full({1, g.size(0)}, 1, g.dtype(), g.device());
+    for (std::size_t l = mlp.weights.size(); l-- > 0;) {
+      product(1, g.transpose(0, 1), h[l], 1, weights[l].select(0, part));
+      if (biases[l].defined()) {
+        product(1, ones, g, 1, biases[l].select(0, part).unsqueeze(0));
+      }
+      if (l == 0 && !rows_of_dx.defined()) return;
+      const Array before = l == 0 ? rows_of_dx : empty_like(h[l]);
+      product(1, g, mlp.weights[l], 0, before);
+      if (l == 0) return;
+      const Gradient<Slope<Relu, 0, 1>> relu{{}, g.dtype()};
+      g = relu.forward(before, h[l]);
+    }
+  }
+};
+
+}  // namespace
+
+bool mlp_fits_cpu(const MlpArrays& mlp) {
+  constexpr std::int64_t kWidest = 256, kBytes = 512 * 1024;
+  std::int64_t bytes = 0, widest = mlp.x.size(1);
+  for (const Array& weight : mlp.weights) {
+    bytes += weight.numel() * item_size(weight.dtype());
+    widest = std::max(widest, weight.size(0));
+  }
+  return mlp.x.numel() > 0 && widest <= kWidest && bytes <= kBytes;
+}
+
+void mlp_on_cpu(const MlpArrays& mlp, const Array& y) {
+  parallel_for(0, y.size(0), kTileRows, [&](std::int64_t begin, std::int64_t end) {
+    static_cast<void>(activations(mlp, mlp.x.slice(0, begin, end), y.slice(0, begin, end)));
+  });
+}
+
+MlpGradients mlp_gradient_on_cpu(const MlpArrays& mlp, const Array& dy, bool with_dx) {
+  constexpr std::int64_t kParts = 32;
+  const std::int64_t rows = dy.size(0), tiles = (rows + kTileRows - 1) / kTileRows;
+  const std::int64_t tiles_each = (tiles + kParts - 1) / kParts;
+  const std::int64_t parts = (tiles + tiles_each - 1) / tiles_each;
+  Sums sums{.dx = with_dx ? empty_like(mlp.x) : Array(), .weights = {}, .biases = {}};
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    sums.weights.push_back(zero_parts(mlp.weights[l], parts));
+    sums.biases.push_back(mlp.biases[l].defined() ? zero_parts(mlp.biases[l], parts) : Array());
+  }
+  parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t end = std::min(rows, (part + 1) * tiles_each * kTileRows);
+      for (std::int64_t row = part * tiles_each * kTileRows; row < end; row += kTileRows) {
+        const std::int64_t next = std::min(end, row + kTileRows);
+        const Array g = dy.slice(0, row, next), x = mlp.x.slice(0, row, next);
+        sums.add(mlp, activations(mlp, x, empty_like(g)), g,
+                 with_dx ? sums.dx.slice(0, row, next) : Array(), part);
+      }
+    }
+  });
+  MlpGradients result{.dx = sums.dx, .weights = {}, .biases = {}};
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    result.weights.push_back(total_of(sums.weights[l], mlp.weights[l]));
+    const Array& bias = mlp.biases[l];
+    result.biases.push_back(bias.defined() ? total_of(sums.biases[l], bias) : Array());
+  }
+  return result;
+}
+
+}  // namespace halfgrad::detail

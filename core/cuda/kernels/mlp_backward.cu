@@ -1,0 +1,291 @@
+// The backward pass of a narrow MLP: one kernel for the gradients of all layers, and one that adds
+// its partial sums. With g = dz_l, the gradient before relu, and dz_{L-1} = dy:
+//
+//     dW_l = g^T h_l,   db_l = sum of the rows of g,   dz_{l-1} = (g W_l) [h_l > 0],   dx = dz_0
+//     W_0
+//
+// A block takes 128 rows at a time, 16 for each of its 8 warps, and keeps the sums of dW in its
+// registers until all of its rows are done:
+//
+//     1. each warp    computes h_l again, stores it in shared memory, and a bit for each relu
+//     2. each warp    stores g in shared memory
+//     3. the block    adds g^T h_l, over all 128 rows, to dW: each warp owns some of its columns
+//     4. each warp    multiplies its g, still in registers, by W_l; back to 2 for the layer before
+//
+// A GPU has registers for the sums of `kGroup` layers. If there are more, blockIdx.y selects the
+// layers whose gradients a block computes, and the others' activations are computed for each group.
+//
+// A row moves 2 (n_0 + n_L) bytes again. The partial sums are 4 bytes a parameter for each block:
+// 9 MB for 64-64-64-64-64-10 on 132 multiprocessors, written and read once.
+
+#include <algorithm>
+
+#include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/kernels/mlp_sums.h>
+#include <halfgrad/core/cuda/kernels/mlp_tile.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// Layers whose gradients the registers of a block hold.
+template <int kWidth>
+constexpr int kGroup = kWidth <= 32   ? kMostMlpLayers
+                       : kWidth <= 64 ? 5
+                                      : 1;
+
+struct Gradients {
+  const void* dy;
+  void* dx;      // null if not needed
+  float* parts;  // [gridDim.x, parameters]: the layers in order, a weight before its bias
+  std::int64_t parameters;
+};
+
+// Shared memory after the layers: h of the group's layers, g, and the bits of relu.
+template <class T, int kWidth>
+struct BackwardTiles {
+  static constexpr int kRows = kTileRows * (kWidth + kPad);
+  static constexpr int kWords = (kWidth + 63) / 64;  // of 32 bits, for a layer and a thread
+
+  T* h;
+  T* g;
+  std::uint32_t* passes;
+
+  __device__ BackwardTiles(T* memory, int group)
+      : h(memory), g(h + group * kRows), passes(reinterpret_cast<std::uint32_t*>(g + kRows)) {}
+  static std::size_t bytes(int layers, int group) {
+    return static_cast<std::size_t>(kRows) * 2 * static_cast<std::size_t>(group + 1) +
+           static_cast<std::size_t>((layers - 1) * kWords * kMlpThreads) * sizeof(std::uint32_t);
+  }
+  // The bits of layer l's relu that this thread wrote.
+  __device__ std::uint32_t& bits(int l, int word) const {
+    return passes[(l * kWords + word) * kMlpThreads + static_cast<int>(threadIdx.x)];
+  }
+};
+
+// Sets rows to 0 from `valid` on: a row outside the batch must add nothing, not 0 * inf, to dW.
+template <int kBlocks>
+__device__ void clear_rows(Fragment (&rows)[kBlocks], int valid) {
+  const int row = static_cast<int>(threadIdx.x) % 32 / 4;
+#pragma unroll
+  for (int j = 0; j < kBlocks; ++j) {
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      if (row + part % 2 * 8 >= valid) rows[j].part[part] = 0;
+    }
+  }
+}
+
+// Rounds sums to a block of the operand, with 0 where a bit of `passes` is not set.
+template <class T>
+__device__ Fragment mask(const float (&sums)[2][4], std::uint32_t passes) {
+  Fragment f;
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    const float* const pair = &sums[part / 2][part % 2 * 2];
+    const bool low = (passes >> (2 * part) & 1U) != 0, high = (passes >> (2 * part) & 2U) != 0;
+    f.part[part] = PairOf<T>::narrow(low ? pair[0] : 0, high ? pair[1] : 0);
+  }
+  return f;
+}
+
+template <class T, int kWidth>
+__global__ void __launch_bounds__(kMlpThreads, 1)
+    mlp_backward(const __grid_constant__ MlpOperands op,
+                 const __grid_constant__ Gradients gradients) {
+  constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock, kLayers = kGroup<kWidth>;
+  extern __shared__ __align__(16) std::byte memory[];
+  const SharedLayers<T, kWidth> layers(memory, op);
+  layers.load(op);
+  __syncthreads();
+
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const Ownership<kWidth> own(warp);
+  const int begin = static_cast<int>(blockIdx.y) * kLayers, end = min(begin + kLayers, op.layers);
+  const BackwardTiles<T, kWidth> tiles(layers.end(op), min(kLayers, op.layers));
+  const int first_of_warp = warp * kBlock * kStride;
+  T* const own_g = tiles.g + first_of_warp;
+  const int in = op.sizes[0], out = op.sizes[op.layers];
+  LayerSums<kWidth> sums[kLayers];
+
+  for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kTileRows; tile < op.rows;
+       tile += static_cast<std::int64_t>(gridDim.x) * kTileRows) {
+    const std::int64_t first = tile + warp * kBlock;
+    const int rows = static_cast<int>(
+        max(std::int64_t{0}, min(op.rows - first, static_cast<std::int64_t>(kBlock))));
+    // 1. The activations again.
+    load_rows<T, kStride>(own_g, kBlock, op.blocks(0) * kBlock,
+                          static_cast<const T*>(op.x) + first * in, rows, in, lane, 32);
+    __syncwarp();
+    Fragment h[kBlocks] = {};
+    load_fragments<T, kWidth>(h, own_g, op.blocks(0));
+    __syncwarp();
+    for (int l = 0; l < op.layers; ++l) {
+      if (l >= begin && l < end) {
+        store_fragments<T, kWidth>(tiles.h + (l - begin) * tiles.kRows + first_of_warp, h,
+                                   op.blocks(l));
+      }
+      if (l + 1 == op.layers) break;
+      Fragment next[kBlocks] = {};
+      std::uint32_t passes[tiles.kWords] = {};
+      multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
+                                     [&](int j, const float(&products)[2][4]) {
+                                       next[j] = add_bias<T>(products, layers.bias(l) + j * kBlock);
+                                       passes[j / 4] |= apply_relu<T>(next[j]) << (j % 4 * 8);
+                                     });
+      clear_rows(next, rows);
+#pragma unroll
+      for (int word = 0; word < tiles.kWords; ++word) tiles.bits(l, word) = passes[word];
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
+    }
+    // 2. to 4., from the last layer to the first that this block or dx needs.
+    load_rows<T, kStride>(own_g, kBlock, op.blocks(op.layers) * kBlock,
+                          static_cast<const T*>(gradients.dy) + first * out, rows, out, lane, 32);
+    __syncwarp();
+    Fragment g[kBlocks] = {};
+    load_fragments<T, kWidth>(g, own_g, op.blocks(op.layers));
+    __syncwarp();
+    // 4. From g of layer l to g of the layer before, or to dx.
+    const auto step_back = [&](int l) {
+      std::uint32_t passes[tiles.kWords];
+#pragma unroll
+      for (int word = 0; word < tiles.kWords; ++word) {
+        passes[word] = l > 0 ? tiles.bits(l - 1, word) : 0xffffffff;
+      }
+      Fragment before[kBlocks] = {};
+      multiply_rows<T, kWidth, false>(g, op.blocks(l + 1), layers.weight(op, l), op.blocks(l),
+                                      [&](int j, const float(&products)[2][4]) {
+                                        before[j] = mask<T>(products, passes[j / 4] >> (j % 4 * 8));
+                                      });
+      clear_rows(before, rows);
+#pragma unroll
+      for (int j = 0; j < kBlocks; ++j) g[j] = before[j];
+    };
+    for (int l = op.layers - 1; l >= end; --l) step_back(l);
+#pragma unroll
+    for (int i = kLayers - 1; i >= 0; --i) {  // unrolled, so that sums[i] is in registers
+      const int l = begin + i;
+      if (l >= end) continue;
+      store_fragments<T, kWidth>(own_g, g, op.blocks(l + 1));
+      __syncthreads();
+      add_products(sums[i], own, tiles.g, op.blocks(l + 1), tiles.h + i * tiles.kRows,
+                   op.blocks(l));
+      __syncthreads();  // before the next g is stored
+      if (i > 0 || (l == 0 && gradients.dx != nullptr)) step_back(l);
+    }
+    if (begin == 0 && gradients.dx != nullptr) {
+      store_fragments<T, kWidth>(own_g, g, op.blocks(0));
+      __syncwarp();
+      store_rows<T, kStride>(static_cast<T*>(gradients.dx) + first * in, own_g, rows, in, lane);
+      __syncwarp();
+    }
+  }
+
+  float* part = gradients.parts + blockIdx.x * gradients.parameters;
+  for (int l = 0; l < begin; ++l) part += op.sizes[l + 1] * (op.sizes[l] + 1);
+#pragma unroll
+  for (int i = 0; i < kLayers; ++i) {
+    const int l = begin + i;
+    if (l >= end) continue;
+    store_sums(sums[i], own, part, op.sizes[l + 1], op.sizes[l]);
+    part += op.sizes[l + 1] * (op.sizes[l] + 1);
+  }
+}
+
+struct SummedGradients {
+  void* weights[kMostMlpLayers];
+  void* biases[kMostMlpLayers];  // null: no bias
+};
+
+// Adds the parts of each parameter, in order.
+template <class T>
+__global__ void __launch_bounds__(kMlpThreads)
+    sum_parts(const __grid_constant__ MlpOperands op, const __grid_constant__ Gradients gradients,
+              const __grid_constant__ SummedGradients to, int parts) {
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kMlpThreads + threadIdx.x;
+  if (i >= gradients.parameters) return;
+  float sum = 0;
+#pragma unroll 8
+  for (int part = 0; part < parts; ++part) sum += gradients.parts[part * gradients.parameters + i];
+  for (int l = 0; l < op.layers; ++l) {
+    const int out = op.sizes[l + 1], weights = out * op.sizes[l];
+    if (i < weights) {
+      static_cast<T*>(to.weights[l])[i] = T(sum);
+      return;
+    }
+    i -= weights;
+    if (i < out) {
+      if (to.biases[l] != nullptr) static_cast<T*>(to.biases[l])[i] = T(sum);
+      return;
+    }
+    i -= out;
+  }
+}
+
+template <class T, int kWidth>
+std::size_t backward_bytes(const MlpOperands& op) {
+  return bytes_of_layers<kWidth>(op) +
+         BackwardTiles<T, kWidth>::bytes(op.layers, std::min(kGroup<kWidth>, op.layers));
+}
+
+bool has_sizes_of_kernels(const MlpArrays& mlp) {
+  if (!is_reduced(mlp.x.dtype()) || mlp.x.numel() == 0) return false;
+  if (mlp.weights.empty() || mlp.weights.size() > kMostMlpLayers) return false;
+  if (mlp.x.size(1) > kWidestMlp) return false;
+  return std::all_of(mlp.weights.begin(), mlp.weights.end(), [](const Array& weight) {
+    return weight.size(0) >= 1 && weight.size(0) <= kWidestMlp;
+  });
+}
+
+}  // namespace
+
+bool mlp_fits_cuda(const MlpArrays& mlp) {
+  if (!has_sizes_of_kernels(mlp)) return false;
+  const Launch launch(mlp.x, "mlp");
+  int available = 0, device = 0;
+  launch.check(cudaGetDevice(&device), "cudaGetDevice");
+  launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+               "cudaDeviceGetAttribute");
+  const MlpOperands op = mlp_operands(mlp);
+  bool fits = false;
+  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
+    fits = backward_bytes<T, kWidth>(op) <= static_cast<std::size_t>(available);
+  });
+  return fits;
+}
+
+MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx) {
+  const MlpOperands op = mlp_operands(mlp);
+  const Launch launch(mlp.x, "mlp");
+  const auto like = [](const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); };
+  MlpGradients result;
+  SummedGradients to{};
+  if (with_dx) result.dx = like(mlp.x);
+  std::int64_t parameters = 0;
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    result.weights.push_back(like(mlp.weights[l]));
+    result.biases.push_back(mlp.biases[l].defined() ? like(mlp.biases[l]) : Array());
+    to.weights[l] = result.weights[l].data();
+    to.biases[l] = mlp.biases[l].defined() ? result.biases[l].data() : nullptr;
+    parameters += mlp.weights[l].numel() + mlp.weights[l].size(0);
+  }
+  with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
+    const auto kernel = mlp_backward<T, kWidth>;
+    const std::size_t bytes = backward_bytes<T, kWidth>(op);
+    const unsigned processors =
+        resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).processors;
+    const dim3 blocks(std::min(processors, blocks_for(op.rows, kTileRows)),
+                      blocks_for(op.layers, kGroup<kWidth>));
+    const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
+    const Gradients gradients{dy.data(), with_dx ? result.dx.data() : nullptr,
+                              parts.data_as<float>(), parameters};
+    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients);
+    launch.check();
+    sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
+        op, gradients, to, static_cast<int>(blocks.x));
+  });
+  launch.check();
+  return result;
+}
+
+}  // namespace halfgrad::detail

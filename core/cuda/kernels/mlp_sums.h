@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+
+#include <halfgrad/core/cuda/kernels/mlp_tile.h>
+
+/// The sums over rows in the backward kernel of an MLP: dW = g^T h and db = g^T 1 of one layer, in
+/// the registers of a block.
+namespace halfgrad::detail {
+
+/// A warp's columns of dW: 16 rows of dW, and its share of the columns.
+template <int kWidth>
+struct Ownership {
+  static constexpr int kBlocks = kWidth / kBlock;
+  static constexpr int kShares = std::min(kMlpWarps / kBlocks, kBlocks);
+  static constexpr int kColumnBlocks = kBlocks / kShares;  // for each warp
+
+  int row_block, share;
+
+  __device__ explicit Ownership(int warp) : row_block(warp % kBlocks), share(warp / kBlocks) {}
+  __device__ bool any() const { return share < kShares; }
+  __device__ int column_block(int i) const { return share * kColumnBlocks + i; }
+};
+
+/// The sums of one layer's gradients that a warp owns. All 8 columns of `bias` are the same.
+template <int kWidth>
+struct LayerSums {
+  float weight[Ownership<kWidth>::kColumnBlocks][2][4] = {};
+  float bias[4] = {};
+};
+
+/// Adds g^T h, and g^T 1, over the rows of a tile.
+template <class T, int kWidth>
+__device__ void add_products(LayerSums<kWidth>& sums, const Ownership<kWidth>& own, const T* g,
+                             int out_blocks, const T* h, int in_blocks) {
+  constexpr int kStride = kWidth + kPad;
+  if (!own.any() || own.row_block >= out_blocks) return;
+#pragma unroll 1
+  for (int row = 0; row < kTileRows; row += kBlock) {
+    const Fragment a = load_a_transposed(g + row * kStride + own.row_block * kBlock, kStride);
+#pragma unroll
+    for (int i = 0; i < own.kColumnBlocks; ++i) {
+      if (own.column_block(i) >= in_blocks) continue;
+      const Fragment b = load_b(h + row * kStride + own.column_block(i) * kBlock, kStride);
+      multiply_add<T>(sums.weight[i][0], a, b.part[0], b.part[1]);
+      multiply_add<T>(sums.weight[i][1], a, b.part[2], b.part[3]);
+    }
+    if (own.share == 0) multiply_add<T>(sums.bias, a, PairOf<T>::kOnes, PairOf<T>::kOnes);
+  }
+}
+
+template <int kWidth>
+__device__ void store_sums(const LayerSums<kWidth>& sums, const Ownership<kWidth>& own, float* part,
+                           int out, int in) {
+  if (!own.any()) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int down = 0; down < 2; ++down) {
+    const int row = own.row_block * kBlock + down * 8 + lane / 4;
+    if (row >= out) continue;
+#pragma unroll
+    for (int i = 0; i < own.kColumnBlocks; ++i) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int column = own.column_block(i) * kBlock + half * 8 + lane % 4 * 2;
+        if (column < in) part[row * in + column] = sums.weight[i][half][down * 2];
+        if (column + 1 < in) part[row * in + column + 1] = sums.weight[i][half][down * 2 + 1];
+      }
+    }
+    if (own.share == 0 && lane % 4 == 0) part[out * in + row] = sums.bias[down * 2];
+  }
+}
+
+}  // namespace halfgrad::detail

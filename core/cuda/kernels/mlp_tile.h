@@ -1,0 +1,223 @@
+#pragma once
+
+#include <cstdint>
+
+#include <halfgrad/core/array.h>
+#include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/kernels/mlp.h>
+#include <halfgrad/core/cuda/kernels/mlp_fragments.h>
+#include <halfgrad/core/math/math.h>
+
+/// The parts that the forward and the backward kernel of an MLP share: its operands, the weights in
+/// shared memory, and one layer for the 16 rows of a warp.
+namespace halfgrad::detail {
+
+inline constexpr int kMlpWarps = 8;
+inline constexpr int kMlpThreads = 32 * kMlpWarps;
+inline constexpr int kTileRows = kMlpWarps * kBlock;  ///< rows that a block computes at once: 128
+
+/// The operands as a kernel's parameter.
+struct MlpOperands {
+  const void* x;
+  const void* weights[kMostMlpLayers];
+  const void* biases[kMostMlpLayers];  ///< null: no bias
+  std::int64_t rows;
+  int layers;
+  int sizes[kMostMlpLayers + 1];  ///< features before and after each layer
+  int offsets[kMostMlpLayers +
+              1];  ///< of the weights in shared memory, in elements; last: their end
+
+  /// Blocks of 16 features that cover sizes[l].
+  __device__ int blocks(int l) const { return (sizes[l] + kBlock - 1) / kBlock; }
+};
+
+/// Copies `rows` rows of `columns` contiguous elements to a tile in shared memory, and fills the
+/// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. The threads of a warp
+/// or of a block share the work; `rank` is this one's.
+template <class T, int kStride>
+__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const T* from, int rows,
+                          int columns, int rank, int threads) {
+  constexpr int kChunk = 8;  // 16 bytes
+  if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
+    const int per_row = tile_columns / kChunk;
+    for (int i = rank; i < tile_rows * per_row; i += threads) {
+      const int row = i / per_row, column = i % per_row * kChunk;
+      uint4 chunk = {};
+      if (row < rows && column < columns) {
+        chunk = *reinterpret_cast<const uint4*>(from + row * columns + column);
+      }
+      *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
+    }
+    return;
+  }
+  for (int i = rank; i < tile_rows * tile_columns; i += threads) {
+    const int row = i / tile_columns, column = i % tile_columns;
+    const bool inside = row < rows && column < columns;
+    tile[row * kStride + column] = inside ? from[row * columns + column] : T(0);
+  }
+}
+
+/// Copies the first `rows` rows and `columns` columns of a tile to contiguous rows, by one warp.
+template <class T, int kStride>
+__device__ void store_rows(T* to, const T* tile, int rows, int columns, int lane) {
+  for (int i = lane; i < rows * columns; i += 32) {
+    to[i] = tile[i / columns * kStride + i % columns];
+  }
+}
+
+/// The weights and biases of all layers in shared memory, padded with zeros to whole blocks. The
+/// biases are widened.
+template <class T, int kWidth>
+struct SharedLayers {
+  static constexpr int kStride = kWidth + kPad;
+
+  T* first_weight;
+  float* first_bias;
+
+  __device__ SharedLayers(std::byte* memory, const MlpOperands& op)
+      : first_weight(reinterpret_cast<T*>(memory)),
+        first_bias(reinterpret_cast<float*>(first_weight + op.offsets[op.layers])) {}
+
+  __device__ const T* weight(const MlpOperands& op, int l) const {
+    return first_weight + op.offsets[l];
+  }
+  __device__ const float* bias(int l) const { return first_bias + l * kWidth; }
+  /// The memory after the layers.
+  __device__ T* end(const MlpOperands& op) const {
+    return reinterpret_cast<T*>(first_bias + op.layers * kWidth);
+  }
+
+  /// All threads of the block call it. The caller synchronises.
+  __device__ void load(const MlpOperands& op) const {
+    const int rank = static_cast<int>(threadIdx.x);
+    for (int l = 0; l < op.layers; ++l) {
+      const int in = op.sizes[l], out = op.sizes[l + 1];
+      load_rows<T, kStride>(first_weight + op.offsets[l], op.blocks(l + 1) * kBlock,
+                            op.blocks(l) * kBlock, static_cast<const T*>(op.weights[l]), out, in,
+                            rank, kMlpThreads);
+      const T* const from = static_cast<const T*>(op.biases[l]);
+      for (int i = rank; i < kWidth; i += kMlpThreads) {
+        first_bias[l * kWidth + i] = from != nullptr && i < out ? static_cast<float>(from[i]) : 0;
+      }
+    }
+  }
+};
+
+/// Multiplies a warp's 16 rows by a weight, W^T or W, and calls use(j, sums) with the float sums
+/// of each 16 columns: sums[0] for columns 16 j to 16 j + 7, sums[1] for the next 8.
+template <class T, int kWidth, bool kByTranspose, class Use>
+__device__ void multiply_rows(const Fragment (&rows)[kWidth / kBlock], int depth_blocks,
+                              const T* weight, int column_blocks, const Use& use) {
+  constexpr int kStride = kWidth + kPad;
+#pragma unroll
+  for (int j = 0; j < kWidth / kBlock; ++j) {
+    if (j >= column_blocks) continue;
+    float sums[2][4] = {};
+#pragma unroll
+    for (int k = 0; k < kWidth / kBlock; ++k) {
+      if (k >= depth_blocks) continue;
+      const Fragment b =
+          kByTranspose ? load_b_transposed(weight + j * kBlock * kStride + k * kBlock, kStride)
+                       : load_b(weight + k * kBlock * kStride + j * kBlock, kStride);
+      multiply_add<T>(sums[0], rows[k], b.part[0], b.part[1]);
+      multiply_add<T>(sums[1], rows[k], b.part[2], b.part[3]);
+    }
+    use(j, sums);
+  }
+}
+
+/// Rounds 16 x 16 sums, after adding the bias of their columns, to a block of the next operand.
+template <class T>
+__device__ Fragment add_bias(const float (&sums)[2][4], const float* bias) {
+  const int column = static_cast<int>(threadIdx.x) % 4 * 2;
+  Fragment f;
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    const float* const pair = &sums[part / 2][part % 2 * 2];
+    const float* const b = bias + part / 2 * 8 + column;
+    f.part[part] = PairOf<T>::narrow(pair[0] + b[0], pair[1] + b[1]);
+  }
+  return f;
+}
+
+/// Applies relu to a block. Bit 2 p + i of the result says whether element i of part p passes
+/// gradients: y > 0, or NaN.
+template <class T>
+__device__ std::uint32_t apply_relu(Fragment& f) {
+  std::uint32_t passes = 0;
+#pragma unroll
+  for (int part = 0; part < 4; ++part) {
+    const float2 z = PairOf<T>::widen(f.part[part]);
+    const float low = math::maximum(z.x, 0.0F), high = math::maximum(z.y, 0.0F);
+    f.part[part] = PairOf<T>::narrow(low, high);
+    passes |= (low <= 0 ? 0U : 1U) << (2 * part) | (high <= 0 ? 0U : 2U) << (2 * part);
+  }
+  return passes;
+}
+
+/// Stores a warp's rows as whole blocks in a tile.
+template <class T, int kWidth>
+__device__ void store_fragments(T* tile, const Fragment (&rows)[kWidth / kBlock], int blocks) {
+  constexpr int kStride = kWidth + kPad;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int j = 0; j < kWidth / kBlock; ++j) {
+    if (j >= blocks) continue;
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const int row = lane / 4 + part % 2 * 8, column = j * kBlock + part / 2 * 8 + lane % 4 * 2;
+      *reinterpret_cast<std::uint32_t*>(tile + row * kStride + column) = rows[j].part[part];
+    }
+  }
+}
+
+template <class T, int kWidth>
+__device__ void load_fragments(Fragment (&rows)[kWidth / kBlock], const T* tile, int blocks) {
+#pragma unroll
+  for (int j = 0; j < kWidth / kBlock; ++j) {
+    if (j < blocks) rows[j] = load_a(tile + j * kBlock, kWidth + kPad);
+  }
+}
+
+/// The operands for the kernels of this width.
+MlpOperands mlp_operands(const MlpArrays& mlp);
+
+/// The smallest width of a kernel, 32, 64 or 128, that holds every layer.
+int mlp_width(const MlpArrays& mlp);
+
+/// Calls f(T(), std::integral_constant<int, width>()) for the element type and width of a kernel.
+template <class F>
+void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
+  const auto with_width = [&](auto element) {
+    switch (mlp_width(mlp)) {
+      case 32:
+        return f(element, std::integral_constant<int, 32>());
+      case 64:
+        return f(element, std::integral_constant<int, 64>());
+      default:
+        return f(element, std::integral_constant<int, 128>());
+    }
+  };
+  if (mlp.x.dtype() == DType::f16) return with_width(__half());
+  with_width(__nv_bfloat16());
+}
+
+/// Blocks of a kernel that run at the same time: at least one on each multiprocessor.
+struct ResidentBlocks {
+  unsigned processors, all;
+};
+/// Lets the kernel use `bytes` of dynamic shared memory, and counts its blocks.
+ResidentBlocks resident_mlp_blocks(const Launch& launch, const void* kernel, std::size_t bytes);
+
+/// The bytes of shared memory that SharedLayers takes, and those of n rows of a tile.
+template <int kWidth>
+std::size_t bytes_of_layers(const MlpOperands& op) {
+  return static_cast<std::size_t>(op.offsets[op.layers]) * 2 +
+         static_cast<std::size_t>(op.layers) * kWidth * sizeof(float);
+}
+template <int kWidth>
+constexpr std::size_t bytes_of_rows(int n) {
+  return static_cast<std::size_t>(n) * (kWidth + kPad) * 2;
+}
+
+}  // namespace halfgrad::detail

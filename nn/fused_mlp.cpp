@@ -1,0 +1,42 @@
+#include <halfgrad/nn/fused_mlp.h>
+
+#include <sstream>
+#include <string>
+
+#include <halfgrad/autograd/mlp.h>
+#include <halfgrad/core/fail.h>
+
+namespace halfgrad::nn {
+namespace {
+
+std::string described(const std::vector<std::int64_t>& sizes) {
+  if (sizes.size() < 2) {
+    halfgrad::detail::fail("FusedMLP", "expected the sizes of an input and an output, got {} sizes",
+                           sizes.size());
+  }
+  std::ostringstream text;
+  for (std::size_t i = 0; i < sizes.size(); ++i) text << (i > 0 ? "-" : "") << sizes[i];
+  return text.str();
+}
+
+}  // namespace
+
+FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, LinearOptions options)
+    : Callable("FusedMLP", described(sizes)) {
+  for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
+    // The names in a Sequential, where every second module is a ReLU.
+    layers.push_back(
+        register_module(std::to_string(2 * l), Linear(sizes[l], sizes[l + 1], options)));
+  }
+}
+
+Tensor FusedMLP::forward(const Tensor& input) const {
+  std::vector<Tensor> weights, biases;
+  for (const Linear& layer : layers) {
+    weights.push_back(layer.weight);
+    biases.push_back(layer.bias);
+  }
+  return mlp(input, weights, biases);
+}
+
+}  // namespace halfgrad::nn

@@ -1,0 +1,249 @@
+// mlp against linear_relu and linear, layer by layer.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/autograd/backward.h>
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/mlp.h>
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/launches.h>
+#include <halfgrad/core/random.h>
+#include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/devices.h>
+#include <halfgrad/tests/message_of.h>
+
+namespace halfgrad {
+namespace {
+
+struct Layers {
+  std::vector<Tensor> weights, biases;
+
+  Tensor one_by_one(const Tensor& x) const {
+    Tensor h = x;
+    for (std::size_t l = 0; l < weights.size(); ++l) {
+      const Tensor bias = biases.empty() ? Tensor() : biases[l];
+      h = l + 1 < weights.size() ? linear_relu(h, weights[l], bias) : linear(h, weights[l], bias);
+    }
+    return h;
+  }
+  std::vector<Tensor> all() const {
+    std::vector<Tensor> result = weights;
+    for (const Tensor& bias : biases) {
+      if (bias.defined()) result.push_back(bias);
+    }
+    return result;
+  }
+};
+
+// Weights of a usual size, so that activations neither grow nor vanish.
+Layers draw(const std::vector<std::int64_t>& sizes, DType dtype, Device device, bool biases) {
+  Layers layers;
+  for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
+    const double scale = std::sqrt(2.0 / static_cast<double>(sizes[l]));
+    layers.weights.push_back(
+        (randn({sizes[l + 1], sizes[l]}) * scale).to(device).to(dtype).requires_grad_());
+    if (biases) {
+      layers.biases.push_back(randn({sizes[l + 1]}).to(device).to(dtype).requires_grad_());
+    }
+  }
+  return layers;
+}
+
+// Compares sums that were added in another order, in float or double. A 16-bit sum may be rounded
+// to a neighbour, and so may the activations that it adds up: `roundings` roundoffs of the largest
+// element.
+void expect_same_sums(const Tensor& actual, const Tensor& expected, double terms,
+                      double roundings = 2) {
+  const std::vector<double> a = actual.to_vector<double>(), e = expected.to_vector<double>();
+  ASSERT_EQ(a.size(), e.size());
+  double largest = 0;
+  for (const double each : e) largest = std::fmax(largest, std::abs(each));
+  const DType sums = actual.dtype() == kDouble ? kDouble : kFloat;
+  double bound = terms * roundoff(sums) * largest;
+  if (is_reduced(actual.dtype())) bound += roundings * roundoff(actual.dtype()) * largest;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], e[i], bound) << i;
+}
+
+void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dtype, Device device,
+             bool biases = true) {
+  SCOPED_TRACE(std::string(name(dtype)) + " rows " + std::to_string(rows) + " first " +
+               std::to_string(sizes[0]) + " last " + std::to_string(sizes.back()) + " layers " +
+               std::to_string(sizes.size() - 1) + (biases ? " biases" : ""));
+  const Layers layers = draw(sizes, dtype, device, biases);
+  const Tensor x = randn({rows, sizes.front()}).to(device).to(dtype).requires_grad_();
+  const Tensor dy = randn({rows, sizes.back()}).to(device).to(dtype);
+  std::vector<Tensor> inputs = layers.all();
+  inputs.push_back(x);
+  const Tensor expected = layers.one_by_one(x);
+  const std::vector<Tensor> expected_gradients = autograd::grad({expected}, inputs, {dy});
+  const Tensor actual = mlp(x, layers.weights, layers.biases);
+  const std::vector<Tensor> gradients = autograd::grad({actual}, inputs, {dy});
+  const bool same_order = device.is_cpu();  // of the products' sums: cuBLASLt's is its own
+  const double terms = 64 * static_cast<double>(sizes.size());
+  if (same_order) {
+    EXPECT_EQ(actual.to_vector<double>(), expected.to_vector<double>());
+    EXPECT_EQ(gradients.back().to_vector<double>(), expected_gradients.back().to_vector<double>());
+  } else {
+    expect_same_sums(actual, expected, terms, 8);
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_EQ(gradients[i].dtype(), expected_gradients[i].dtype());
+    expect_same_sums(gradients[i], expected_gradients[i], terms + static_cast<double>(rows),
+                     same_order ? 2 : 8);
+  }
+}
+
+TEST(Mlp, IsLinearAndReluLayerByLayer) {
+  manual_seed(1);
+  for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+    compare({3, 2}, 1, dtype, kCPU);
+    compare({5, 7, 3}, 255, dtype, kCPU);
+    compare({64, 64, 64, 10}, 600, dtype, kCPU);
+    compare({64, 64, 64, 10}, 600, dtype, kCPU, false);
+    compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 257, dtype, kCPU);
+  }
+}
+
+// A second gradient, of the gradients' sum of squares, against finite differences.
+TEST(Mlp, CanBeDifferentiatedTwice) {
+  manual_seed(2);
+  const Layers layers = draw({3, 5, 2}, kDouble, kCPU, true);
+  const Tensor x = randn({4, 3}, {.dtype = kDouble}).requires_grad_();
+  std::vector<Tensor> inputs = layers.all();
+  inputs.push_back(x);
+  const auto squares = [&](const Tensor& y) {
+    const std::vector<Tensor> gradients =
+        autograd::grad({sum(y * y * y)}, inputs, {}, {.create_graph = true});
+    Tensor total = zeros({}, {.dtype = kDouble});
+    for (const Tensor& gradient : gradients) total = total + sum(gradient * gradient);
+    return total;
+  };
+  const std::vector<Tensor> fused =
+      autograd::grad({squares(mlp(x, layers.weights, layers.biases))}, inputs);
+  const std::vector<Tensor> expected = autograd::grad({squares(layers.one_by_one(x))}, inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i) expect_same_sums(fused[i], expected[i], 100);
+}
+
+TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
+  manual_seed(3);
+  const Layers layers = draw({16, 32, 4}, kFloat, kCPU, true);
+  const Tensor x = randn({3000, 16});
+  const int threads = get_num_threads();
+  std::vector<std::vector<float>> first;
+  for (const int count : {1, 2, 5}) {
+    set_num_threads(count);
+    const std::vector<Tensor> gradients =
+        autograd::grad({sum(mlp(x, layers.weights, layers.biases))}, layers.all());
+    std::vector<std::vector<float>> bits;
+    for (const Tensor& gradient : gradients) bits.push_back(gradient.to_vector<float>());
+    if (first.empty()) first = bits;
+    EXPECT_EQ(bits, first) << count << " threads";
+  }
+  set_num_threads(threads);
+}
+
+using MlpOnCuda = OnCuda;
+
+// The shapes touch every edge: rows and features around blocks of 16, tiles of 128 rows, several
+// groups of layers, widths of 32, 64 and 128, and rows that are not aligned to 16 bytes.
+TEST_F(MlpOnCuda, IsLinearAndReluLayerByLayer) {
+  manual_seed(4);
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    compare({3, 2}, 1, dtype, kCUDA);
+    compare({16, 32, 5}, 129, dtype, kCUDA);
+    compare({20, 17, 33, 1}, 300, dtype, kCUDA);
+    compare({64, 64, 64, 64, 64, 10}, 255, dtype, kCUDA);
+    compare({64, 64, 64, 64, 64, 10}, 130, dtype, kCUDA, false);
+    compare({8, 40, 40, 40, 40, 40, 40, 9}, 100, dtype, kCUDA);
+    compare({128, 100, 128, 11}, 77, dtype, kCUDA);
+  }
+}
+
+TEST_F(MlpOnCuda, ComposesWhatTheKernelsDoNotTake) {
+  manual_seed(5);
+  compare({16, 32, 5}, 40, kFloat, kCUDA);
+  compare({16, 200, 5}, 40, kHalf, kCUDA);
+  compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 20, kHalf, kCUDA);
+}
+
+// A row outside the batch adds nothing to a gradient, not even 0 * inf; and NaN passes relu.
+TEST_F(MlpOnCuda, KeepsInfAndNaNWhereTheyBelong) {
+  manual_seed(6);
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    SCOPED_TRACE(name(dtype));
+    const Layers layers = draw({16, 16, 16, 4}, dtype, kCUDA, true);
+    Tensor x = randn({100, 16});
+    x[7][3].fill_(std::numeric_limits<float>::infinity());
+    x[9][3].fill_(std::nan(""));
+    const Tensor there = x.to(kCUDA).to(dtype).requires_grad_();
+    const auto finite = [](const Tensor& t) { return isfinite(t).to_vector<bool>(); };
+    std::vector<Tensor> inputs = layers.all();
+    inputs.push_back(there);
+    const Tensor y = mlp(there, layers.weights, layers.biases), z = layers.one_by_one(there);
+    EXPECT_EQ(finite(y), finite(z));
+    const std::vector<Tensor> gradients = autograd::grad({sum(y)}, inputs),
+                              expected = autograd::grad({sum(z)}, inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      EXPECT_EQ(finite(gradients[i]), finite(expected[i])) << i;
+    }
+    layers.biases[0].detach().fill_(std::numeric_limits<float>::infinity());
+    layers.weights[2].detach().fill_(0);
+    const Tensor ok = randn({5, 16}).to(kCUDA).to(dtype);
+    const auto of = [&](const Tensor& out) {
+      return autograd::grad({sum(out)}, {layers.biases[2]})[0].to_vector<float>();
+    };
+    EXPECT_EQ(of(mlp(ok, layers.weights, layers.biases)), of(layers.one_by_one(ok)));
+  }
+}
+
+TEST_F(MlpOnCuda, TakesOneLaunchForwardAndTwoBackward) {
+  const Layers layers = draw({64, 64, 64, 10}, kHalf, kCUDA, true);
+  const Tensor x = randn({256, 64}).to(kCUDA).to(kHalf), dy = ones({256, 10}).to(kCUDA).to(kHalf);
+  std::int64_t before = detail::launches;
+  const Tensor y = mlp(x, layers.weights, layers.biases);
+  EXPECT_EQ(detail::launches - before, 1);
+  before = detail::launches;
+  autograd::grad({y}, layers.all(), {dy});
+  EXPECT_EQ(detail::launches - before, 2);
+}
+
+TEST(Mlp, RefusesOperandsThatDoNotFit) {
+  const Tensor x = zeros({2, 3}), w = zeros({4, 3}), b = zeros({4});
+  const auto refused = [](const auto& f) { return message_of<std::invalid_argument>(f); };
+  EXPECT_EQ(refused([&] { mlp(x, {}); }), "mlp: expected at least one weight, got none");
+  EXPECT_EQ(refused([&] {
+              mlp(x, {w, w});
+            }),
+            "mlp: expected weight 1 of shape [out, 4], got [4, 3]");
+  EXPECT_EQ(refused([&] { mlp(x, {w}, {zeros({3})}); }),
+            "mlp: expected bias 0 of shape [4], got [3]");
+  EXPECT_EQ(refused([&] {
+              mlp(x, {w}, {b, b});
+            }),
+            "mlp: expected no biases or one for each of 1 weights, got 2; an undefined tensor "
+            "leaves one out");
+  EXPECT_EQ(refused([&] { mlp(x, {w.to(kHalf)}); }),
+            "mlp: expected operands of one dtype, got float32 for the input and another in layer "
+            "0");
+}
+
+TEST(Mlp, TakesAnyLeadingDimensionsAndAnEmptyBatch) {
+  manual_seed(7);
+  const Layers layers = draw({3, 5, 2}, kFloat, kCPU, true);
+  for (const Shape& sizes : {Shape{3}, Shape{2, 4, 3}, Shape{0, 3}, Shape{2, 0, 3}}) {
+    const Tensor x = randn(sizes).requires_grad_();
+    const Tensor y = mlp(x, layers.weights, layers.biases), z = layers.one_by_one(x);
+    EXPECT_EQ(y.sizes(), z.sizes());
+    EXPECT_EQ(y.to_vector<float>(), z.to_vector<float>());
+    EXPECT_EQ(autograd::grad({sum(y)}, {x})[0].to_vector<float>(),
+              autograd::grad({sum(z)}, {x})[0].to_vector<float>());
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad
