@@ -67,6 +67,7 @@ hg::RunOptions reported_run(const Task& task, const Precision& precision, std::u
           .task = task.title,
           .score = task.score_name,
           .model = hg::amp::NamedModel(trainer.model()),
+          .optimizers = {&trainer.optimizer()},
           .scaler = &trainer.scaler(),
           .every = task.graph ? 0 : std::max<std::int64_t>(2, steps / kObserved)};
 }

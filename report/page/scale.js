@@ -27,7 +27,7 @@ function drawScale(run, container) {
                                shape: change.event === 'growth' ? 'up' :
                                    change.event === 'backoff'   ? 'down' :
                                                                   'cross',
-                               label: change.cause,
+                               label: `step ${format.integer(change.step)}: ${change.cause}`,
                              }));
   const count = (event) => changes.filter((change) => change.event === event).length;
   const summary =
