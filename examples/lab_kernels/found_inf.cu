@@ -35,8 +35,8 @@ int main(int argc, char** argv) {
   const int n = std::atoi(argv[1]), bad = std::atoi(argv[2]);
   std::vector<float> gradients(n, 0.5f), found_inf(1, 0);
   if (bad >= 0) gradients[bad] = INFINITY;
-  float *device_gradients = program::on_device(gradients);
-  float *device_found_inf = program::on_device(found_inf);
+  float* device_gradients = program::on_device(gradients);
+  float* device_found_inf = program::on_device(found_inf);
   check_finite<<<kBlocks, kThreads>>>(device_gradients, n, device_found_inf);
   const float got = program::from_device(device_found_inf, 1)[0], expected = bad >= 0 ? 1 : 0;
   program::check(cudaFree(device_gradients), "cudaFree");

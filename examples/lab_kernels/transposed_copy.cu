@@ -1,5 +1,5 @@
-/// Transposes a matrix on the GPU: out[c][r] = in[r][c]. Run it under halfgrad-emulate, which counts
-/// what the kernel moves:
+/// Transposes a matrix on the GPU: out[c][r] = in[r][c]. Run it under halfgrad-emulate, which
+/// counts what the kernel moves:
 ///
 ///     halfgrad-emulate --json report.json build/cpu/bin/transposed_copy 64 96
 #include <cuda_runtime.h>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTile = 32, kRowsAtOnce = 8;
 
-/// Transposes a tile in shared memory, so that a warp reads a row of `in` and writes a row of `out`.
-/// in [rows, columns], out [columns, rows].
+/// Transposes a tile in shared memory, so that a warp reads a row of `in` and writes a row of
+/// `out`. in [rows, columns], out [columns, rows].
 __global__ void transpose(const float* in, float* out, int rows, int columns) {
   // A column more, so that the elements of a column are in 32 different banks.
   __shared__ float tile[kTile][kTile + 1];

@@ -6,6 +6,7 @@
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/record_options.h>
 #include <halfgrad/programs/suggestion.h>
 
 namespace hg = halfgrad;
@@ -97,16 +98,9 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--json", options.json, "Also write the results to this file")
       ->check(checks::writable)
       ->option_text("FILE");
-  std::filesystem::path trace, tensorboard;
-  app.add_option("--trace", trace, "Also write a timeline for ui.perfetto.dev to this file")
-      ->check(checks::writable)
-      ->option_text("FILE");
-  app.add_option("--tensorboard", tensorboard, "Also write event files for TensorBoard here")
-      ->option_text("DIR");
+  const programs::TraceOptions traces(app);
   CLI::Option* const report =
-      app.add_option("--report", options.report, "Also write a page with charts to this file")
-          ->check(checks::writable)
-          ->option_text("FILE.html");
+      programs::add_report(app, options.report, "Also write a page with charts to this file");
   app.add_option("--launches", options.launches,
                  "Show in the report the launches that halfgrad-emulate --json counted")
       ->check(CLI::ExistingFile)
@@ -168,7 +162,7 @@ Options parse_options(int argc, char** argv) {
     options.device = choose_device(device);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
-    if (options.graph && !trace.empty())
+    if (options.graph && traces.has_trace())
       throw CLI::ValidationError(
           "--trace: expected steps whose ops can be timed, got --graph, which replays them as one");
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
@@ -184,8 +178,7 @@ Options parse_options(int argc, char** argv) {
       throw CLI::ValidationError(
           "--init-scale: a checkpoint has its own scale; leave out --resume");
   });
-  if (!trace.empty() || !tensorboard.empty())
-    options.traces = std::make_shared<hg::report::TraceFiles>(trace, tensorboard);
+  options.traces = traces.open();
   hg::set_num_threads(threads);
   return options;
 }
