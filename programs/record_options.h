@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <halfgrad/programs/option_checks.h>
 #include <halfgrad/report/trace/traced_run.h>
+#include <CLI/CLI.hpp>
 
 /// Options of programs that record their trainings. Their definitions are here, because the library
 /// of the programs does not link those of halfgrad.
