@@ -16,7 +16,9 @@ std::string printed(const T& value) {
   return text.str();
 }
 
-inline amp::NamedModel named(const nn::Module* model) { return model ? amp::NamedModel(*model) : amp::NamedModel(); }
+inline amp::NamedModel named(const nn::Module* model) {
+  return model ? amp::NamedModel(*model) : amp::NamedModel();
+}
 
 void bind_inspector_observers(nb::module_& inspector);
 
