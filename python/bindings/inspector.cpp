@@ -6,6 +6,7 @@
 #include <halfgrad/amp/inspector/scale_timeline.h>
 #include <halfgrad/amp/inspector/twin_run.h>
 #include <halfgrad/autograd/module_call.h>
+#include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/python/bindings/bindings.h>
 #include <halfgrad/python/bindings/scaler_state.h>
 
