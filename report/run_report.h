@@ -24,8 +24,8 @@ struct RunOptions {
   /// For the names of gradients and modules; by default they have none.
   amp::NamedModel model = {};
   /// In the order of their steps, for the names of parameters in the causes of skipped steps: a
-  /// scaler counts the parameters through an optimizer's groups. Without them causes have numbers.
-  /// Not needed after the beginning of the run.
+  /// scaler counts the parameters through an optimizer's groups. Without them a cause names
+  /// parameter 2, for example. Not needed after the beginning of the run.
   std::vector<const optim::Optimizer*> optimizers = {};
   /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the
   /// report gives the cause of every skipped step.
@@ -44,7 +44,7 @@ struct FinishedStep {
   double scale = 1;       ///< this step's loss was multiplied by it
   double next_scale = 1;  ///< the next step's loss
   bool skipped = false;
-  std::string cause = {};  ///< of a change or a skip, in one sentence; empty: told by the scales
+  std::string cause = {};  ///< why the scale changed or the step was skipped; empty: not known
 };
 
 /// The report of one or several trainings: a page that any browser shows without a network, and

@@ -175,14 +175,15 @@ void show_choice(course::Chapter& chapter, int steps) {
     }
   }
   chapter.fact("broken_scale", std::ldexp(1.0, broken));
-  chapter.picture(
-      "plateau", course::line_chart(
-                     {.title = "What a network learns with each loss scale",
-                      .x = {.label = "k, for the scale 2^k", .low = 0, .high = 40},
-                      .y = {.label = "loss learnt, %", .low = 0, .high = 112},  // room for the word
-                      .bands = {{static_cast<double>(broken), 40, "NaN", "pale_four"}},
-                      .points = true},
-                     {curve, fp32_line}));
+  chapter.picture("plateau", course::line_chart(
+                                 {.title = "What a network learns with each loss scale",
+                                  .x = {.label = "k, for the scale 2^k", .low = 0, .high = 40},
+                                  .y = {.label = "loss learnt, %",
+                                        .low = 0,
+                                        .high = 112},  // leaves space for the word NaN
+                                  .bands = {{static_cast<double>(broken), 40, "NaN", "pale_four"}},
+                                  .points = true},
+                                 {curve, fp32_line}));
 }
 
 void show_overflow(course::Chapter& chapter) {

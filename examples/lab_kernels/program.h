@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-/// What the programs of the kernel labs share: memory on the device, and what they print.
+/// Shared code of the programs of the kernel labs: memory on the device, and results.
 namespace program {
 
 /// Ends the program with the error's text and the call that returned it.

@@ -16,7 +16,7 @@ struct Precision {
 
 /// The first scale of a GradScaler.
 struct InitScale {
-  bool is_recommended = false;  ///< what the gradients of the first batches allow
+  bool is_recommended = false;  ///< the largest that the gradients of the first batches allow
   double value = 1;             ///< otherwise
 };
 

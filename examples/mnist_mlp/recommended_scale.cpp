@@ -15,7 +15,8 @@ namespace hg = halfgrad;
 namespace {
 
 constexpr int kBatches = 4;
-constexpr double kHighest = 0x1p40, kFactor = 0x1p8;  // of the scales at which gradients are seen
+constexpr double kHighest = 0x1p40;  // the first scale at which gradients are observed
+constexpr double kFactor = 0x1p8;    // between one such scale and the next
 
 bool overflows(const hg::amp::UnderflowLedger& ledger) {
   return std::ranges::any_of(ledger.ranges(),

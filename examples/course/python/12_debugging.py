@@ -57,7 +57,7 @@ class Setting:
 class Diary:
     """The records of a run."""
     losses: list[float] = field(default_factory=list)
-    first: Optional[inspector.Overflow] = None  # of the first skipped step
+    first: Optional[inspector.Overflow] = None  # the cause of the first skipped step
     log: str = ""  # the ops of that step
     recommended: float = 1.0  # the scale, from the last step
     timeline: Optional[inspector.ScaleTimeline] = None
