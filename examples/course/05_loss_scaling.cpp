@@ -180,7 +180,7 @@ void show_choice(course::Chapter& chapter, int steps) {
                                   .x = {.label = "k, for the scale 2^k", .low = 0, .high = 40},
                                   .y = {.label = "loss learnt, %",
                                         .low = 0,
-                                        .high = 112},  // leaves space for the word NaN
+                                        .high = 115},  // leaves space for the word NaN
                                   .bands = {{static_cast<double>(broken), 40, "NaN", "pale_four"}},
                                   .points = true},
                                  {curve, fp32_line}));
