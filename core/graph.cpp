@@ -5,6 +5,8 @@
 
 #include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/graph_replay.h>
+#include <halfgrad/core/launches.h>
 
 namespace halfgrad {
 
@@ -80,6 +82,7 @@ void Graph::capture_begin() {
   const Stream& stream = captured_on_->get();
   runtime::begin_capture(device_.index(), stream.native());
   capturing_.emplace(*this, stream);
+  launches_ = -detail::launches;
 }
 
 void Graph::capture_end() {
@@ -87,6 +90,7 @@ void Graph::capture_end() {
     detail::fail<std::logic_error>("capture_end", "expected capture_begin before it");
   }
   const Stream stream = capturing_->stream;
+  launches_ += detail::launches;
   capturing_.reset();
   try {
     native_ = runtime::end_capture(device_.index(), stream.native());
@@ -114,12 +118,16 @@ void Graph::replay() {
   if (native_ == nullptr) {
     detail::fail<std::logic_error>("replay", "expected capture before it");
   }
+  const detail::GraphReplay told{device_, launches_};
+  const detail::ReplayHook tell = detail::replay_hook.load(std::memory_order_relaxed);
+  if (tell != nullptr) tell(told, /*is_queued=*/false);
   const Stream stream = current_stream(device_);
   stream.wait_stream(replayed_on_);  // it may still read values that this replay overwrites
   replayed_on_ = stream;
   random_.prepare_replay();
   for (const auto& send : sends_) send();
   runtime::launch_graph(device_.index(), native_, replayed_on_.native());
+  if (tell != nullptr) tell(told, /*is_queued=*/true);
 }
 
 }  // namespace halfgrad

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -77,6 +78,7 @@ class Graph {
   std::optional<Capture> capturing_;
   std::vector<std::function<void()>> sends_;  // called before each replay
   std::function<void()> function_;            // CPU only
+  std::int64_t launches_ = 0;                 // captured
   void* native_ = nullptr;
 };
 

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
-#include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/record_options.h>
 #include <halfgrad/programs/table.h>
 #include <halfgrad/programs/terminal.h>
 
@@ -59,9 +59,7 @@ int main(int argc, char** argv) {
       ->option_text("NAME");
   app.add_option("--steps", steps, "Number of steps")->check(CLI::Range(1, 100000));
   std::filesystem::path file;
-  app.add_option("--report", file, "Also write a page with charts to this file")
-      ->check(checks::writable)
-      ->option_text("FILE.html");
+  programs::add_report(app, file, "Also write a page with charts to this file");
   app.parse_or_exit(argc, argv);
   return programs::run("amp_loops", [&] {
     std::optional<halfgrad::RunReport> report;

@@ -18,6 +18,7 @@
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/interrupt.h>
 #include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/record_options.h>
 #include <halfgrad/programs/suggestion.h>
 #include <halfgrad/programs/table.h>
 #include <halfgrad/programs/terminal.h>
@@ -170,9 +171,7 @@ int main(int argc, char** argv) {
   bool constants = false;
   app.add_flag("--constants", constants, "Print the constants of each loss scaler instead");
   std::filesystem::path report;
-  app.add_option("--report", report, "Also write a page with the scales over time to this file")
-      ->check(checks::writable)
-      ->option_text("FILE.html");
+  programs::add_report(app, report, "Also write a page with the scales over time to this file");
   app.parse_or_exit(argc, argv);
   return programs::run("loss_scalers", [&] {
     const auto synthetic = kSynthetic.find(name);

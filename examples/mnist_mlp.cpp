@@ -34,6 +34,7 @@ ordered_json to_json(const TrainingReport& report) {
           {"seed", report.seed},
           {"test_score", report.test_score},
           {"final_loss", report.last().loss},
+          {"init_scale", number(report.init_scale)},
           {"final_scale", number(report.last().scale)},
           {"skipped_steps", report.last().skipped},
           {"median_step_seconds", report.median_step},

@@ -21,6 +21,13 @@ Device device_of(const amp::NamedModel& model) {
   return model.parameters().empty() ? kCPU : model.parameters().front().second.device();
 }
 
+/// The names of parameters as a scaler counts them. The order of a model's parameters is that of no
+/// optimizer with groups, so without optimizers there are none.
+amp::ParameterNames names_of(const RunOptions& options) {
+  return options.optimizers.empty() ? amp::ParameterNames()
+                                    : amp::ParameterNames(options.model, options.optimizers);
+}
+
 /// Reading a value of any other device may wait.
 bool is_host(Device device) { return device == Device(); }
 
@@ -37,7 +44,7 @@ ReportedRun::ReportedRun(const RunOptions& options)
     : model_(options.model),
       device_(device_of(options.model)),
       is_training_(options.is_training),
-      scale_(options.scaler),
+      scale_(options.scaler, names_of(options)),
       timer_(std::make_shared<StepTimer>(options.model)) {
   record_.name = options.name;
   record_.task = options.task;
@@ -67,7 +74,7 @@ void ReportedRun::step(const FinishedStep& step) {
                    .next_scale = step.next_scale,
                    .skipped = step.skipped,
                    .event = {},
-                   .cause = {}}));
+                   .cause = step.cause}));
   }
   if (step.loss) {
     add(row, *step.loss);

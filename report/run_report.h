@@ -11,6 +11,7 @@
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/amp/inspector/named_model.h>
 #include <halfgrad/autograd/tensor.h>
+#include <halfgrad/optim/optimizer.h>
 #include <halfgrad/report/run_record.h>
 
 namespace halfgrad {
@@ -22,6 +23,10 @@ struct RunOptions {
   std::string score = {};    ///< the meaning and unit of step()'s score: "accuracy (%)"
   /// For the names of gradients and modules; by default they have none.
   amp::NamedModel model = {};
+  /// In the order of their steps, for the names of parameters in the causes of skipped steps: a
+  /// scaler counts the parameters through an optimizer's groups. Without them a cause names
+  /// parameter 2, for example. Not needed after the beginning of the run.
+  std::vector<const optim::Optimizer*> optimizers = {};
   /// Must live until the run ends: see RunScope. With GradScalerOptions::history, at least 64, the
   /// report gives the cause of every skipped step.
   const amp::GradScaler* scaler = nullptr;
@@ -39,12 +44,14 @@ struct FinishedStep {
   double scale = 1;       ///< this step's loss was multiplied by it
   double next_scale = 1;  ///< the next step's loss
   bool skipped = false;
+  std::string cause = {};  ///< why the scale changed or the step was skipped; empty: not known
 };
 
 /// The report of one or several trainings: a page that any browser shows without a network, and
 /// beside it the same data as JSON and CSV (docs/report.md has their schema).
 ///
-///   hg::RunReport report("run.html", {.model = hg::amp::NamedModel(model), .scaler = &scaler});
+///   hg::RunReport report("run.html", {.model = hg::amp::NamedModel(model),
+///                                     .optimizers = {&optimizer}, .scaler = &scaler});
 ///   for (...) {
 ///     ...                                          // a training step, ending in scaler.update()
 ///     report.step(loss);

@@ -1,8 +1,12 @@
 #include <halfgrad/report/scale_watch.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <sstream>
 #include <string>
+#include <utility>
 
+#include <halfgrad/amp/inspector/scale_timeline.h>
 #include <halfgrad/amp/step_report.h>
 
 namespace halfgrad::report {
@@ -11,22 +15,22 @@ ScaleChange change_of(ScaleChange change) {
   const bool grows = change.next_scale > change.scale, falls = change.next_scale < change.scale;
   const ScaleEvent held = change.skipped ? ScaleEvent::tolerated : ScaleEvent::none;
   change.event = name(grows ? ScaleEvent::growth : falls ? ScaleEvent::backoff : held);
+  if (!change.cause.empty()) return change;
   std::ostringstream text;
-  text << "step " << change.step << ": "
-       << (change.skipped ? "skipped, a gradient was inf or NaN" : "no gradient was inf or NaN")
-       << "; the scale ";
+  text << (change.skipped ? "skipped: a gradient was inf or NaN" : "no gradient was inf or NaN")
+       << "; ";
   if (grows || falls) {
-    text << (grows ? "grows" : "backs off") << " from " << change.scale << " to "
-         << change.next_scale;
+    text << change.scale << " -> " << change.next_scale;
   } else {
-    text << "stays " << change.scale;
+    text << "the scale stays " << change.scale;
   }
   change.cause = text.str();
   return change;
 }
 
-ScaleWatch::ScaleWatch(const amp::GradScaler* scaler)
-    : scaler_(scaler != nullptr && scaler->is_enabled() ? scaler : nullptr) {
+ScaleWatch::ScaleWatch(const amp::GradScaler* scaler, amp::ParameterNames names)
+    : scaler_(scaler != nullptr && scaler->is_enabled() ? scaler : nullptr),
+      names_(std::move(names)) {
   if (scaler_ == nullptr) return;
   scale_ = scaler_->get_scale();
   first_ = last_ = scaler_->counts();
@@ -40,18 +44,7 @@ std::vector<ScaleChange> ScaleWatch::changes(std::int64_t steps) {
   const std::vector<amp::StepReport> reports = scaler_->reports();
   const double now = scaler_->get_scale();
   const amp::GradScalerCounts counts = scaler_->counts();
-  for (const amp::StepReport& report : reports) {
-    if (report.step < next_report_) continue;
-    next_report_ = report.step + 1;
-    const bool has_changed = report.scale != report.next_scale;
-    if (!has_changed && !report.skipped() && report.event == amp::ScaleEvent::none) continue;
-    found.push_back({.step = report.step - first_step_,
-                     .scale = report.scale,
-                     .next_scale = report.next_scale,
-                     .skipped = report.skipped(),
-                     .event = std::string(name(report.event)),
-                     .cause = explain(report)});
-  }
+  add_reported(reports, found);
   const bool was_skipped = counts.skipped_steps > last_.skipped_steps;
   if (reports.empty() && (now != scale_ || was_skipped)) {
     found.push_back(change_of({.step = steps - 1,
@@ -64,6 +57,26 @@ std::vector<ScaleChange> ScaleWatch::changes(std::int64_t steps) {
   scale_ = now;
   last_ = counts;
   return found;
+}
+
+void ScaleWatch::add_reported(std::span<const amp::StepReport> reports,
+                              std::vector<ScaleChange>& found) {
+  const auto is_known = [this](const amp::StepReport& report) {
+    return report.step < next_report_ - 1;  // the step before the new ones tells the good steps
+  };
+  const auto known = std::ranges::find_if_not(reports, is_known) - reports.begin();
+  const amp::ScaleTimeline timeline(reports.subspan(static_cast<std::size_t>(known)), names_);
+  for (const amp::ScalePoint& point : timeline.points()) {
+    if (point.step < next_report_) continue;
+    next_report_ = point.step + 1;
+    if (!point.is_event()) continue;
+    found.push_back({.step = point.step - first_step_,
+                     .scale = point.scale,
+                     .next_scale = point.next_scale,
+                     .skipped = point.skipped,
+                     .event = std::string(name(point.event)),
+                     .cause = point.text});
+  }
 }
 
 std::int64_t ScaleWatch::skipped() const { return last_.skipped_steps - first_.skipped_steps; }

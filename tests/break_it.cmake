@@ -1,7 +1,8 @@
 # The labs: labs/<name>/change.patch puts a bug of the field into copies of the sources that it names.
 # The copies are compiled and linked, before the libraries, with the tests of their folder into
 # break_<name>. Some test must then fail. labs/<name>/tests is optional: another folder of tests, and
-# the filter of the tests that see the bug, so that ctest need not run all of them.
+# the filter of the tests that see the bug, so that ctest need not run all of them. A copy of a CUDA
+# source becomes a program, which the tests of test_kernels run by the emulator.
 find_program(HALFGRAD_PATCH patch REQUIRED DOC "The command that applies the patches of labs/")
 file(GLOB patches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/labs/*/change.patch")
 
@@ -26,6 +27,9 @@ foreach(patch IN LISTS patches)
     set(folder "${CMAKE_MATCH_1}")
     set(filter "${CMAKE_MATCH_2}")
   endif()
+  if(NOT TARGET test_${folder})
+    continue()  # without nvcc
+  endif()
   set(copies_folder "${CMAKE_CURRENT_BINARY_DIR}/labs/${lab}")
   list(TRANSFORM names PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE originals)
   list(TRANSFORM names PREPEND "${copies_folder}/" OUTPUT_VARIABLE copies)
@@ -36,6 +40,16 @@ foreach(patch IN LISTS patches)
                              "-DFILES=${files}" -P "${CMAKE_CURRENT_SOURCE_DIR}/tools/apply_lab.cmake"
                      DEPENDS "${patch}" ${originals} tools/apply_lab.cmake
                      VERBATIM)
+  if(folder STREQUAL "kernels")
+    cmake_path(GET copies STEM program)
+    halfgrad_lab_kernel("${copies_folder}/${program}" "${copies}")
+    set(folder_source "${copies_folder}_kernel_folder.cpp")
+    file(CONFIGURE OUTPUT "${folder_source}" @ONLY CONTENT [[
+#include <halfgrad/tests/kernels/kernel_folder.h>
+std::filesystem::path halfgrad::tests::kernel_folder() { return "@copies_folder@"; }
+]])
+    set(copies "${folder_source}" "${copies_folder}/${program}")
+  endif()
   add_executable(break_${lab} EXCLUDE_FROM_ALL ${copies} $<TARGET_OBJECTS:test_${folder}>)
   target_compile_definitions(break_${lab} PRIVATE ${definitions})
   target_compile_options(break_${lab} PRIVATE ${unoptimised})

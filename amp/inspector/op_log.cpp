@@ -31,10 +31,13 @@ std::int64_t OperandRecord::bytes_cast() const {
 }
 
 DType OpRecord::run_dtype() const {
+  const bool has_array = std::ranges::any_of(operands, [](const OperandRecord& operand) {
+    return operand.dim > 0 && is_floating_point(operand.read);
+  });
   DType widest = result;
   bool any = false;
   for (const OperandRecord& operand : operands) {
-    if (!is_floating_point(operand.read)) continue;
+    if (!is_floating_point(operand.read) || (has_array && operand.dim == 0)) continue;
     widest = any ? promote_types(widest, operand.read) : operand.read;
     any = true;
   }
@@ -111,6 +114,7 @@ void OpLog::ran(const OpCall& call) {
                                .read = read.dtype(),
                                .cast = cast_of(given, read),
                                .numel = given.numel(),
+                               .dim = given.dim(),
                                .parameter = model_.name_of(given)});
   }
   if (record.op == "to") conversions_.push_back({records_.size(), call.result.impl()});

@@ -28,6 +28,7 @@ struct OperandRecord {
   DType read;             ///< dtype that the op read
   OperandCast cast;       ///< how `given` became `read`
   std::int64_t numel;     ///< number of elements
+  std::int64_t dim;       ///< number of dimensions; 0 for a number such as the 0.01 of x + 0.01
   std::string parameter;  ///< its name in the model; "" for other tensors
 
   /// Bytes read and written by the conversion for this call: 0 if none was made.
@@ -46,7 +47,7 @@ struct OpRecord {
   std::int64_t step = 0;      ///< number of calls of OpLog::next_step() before it
 
   /// The widest floating-point dtype among the operands as the op read them; the result's if there
-  /// is none.
+  /// is none. Operands without dimensions count only if no other has a floating-point dtype.
   DType run_dtype() const;
   /// True if some operands came in 16 bits, and an op that would have run in 16 bits ran in float32
   /// because another operand came in float32.

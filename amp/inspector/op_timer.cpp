@@ -62,7 +62,8 @@ std::ostream& operator<<(std::ostream& out, OpTimer& timer) {
     return a.self_seconds > b.self_seconds;
   });
   for (const OpTime& row : rows) {
-    print(row.part_of.empty() ? row.op : row.part_of + " > " + row.op, row.module, name(row.dtype),
+    print(row.part_of.empty() ? row.op : row.part_of + " > " + row.op, row.module,
+          row.op == TimedOps::kGraphReplay ? "" : name(row.dtype),
           row.is_backward ? "backward" : "forward", row.calls, row.self_seconds * 1e3,
           row.result_bytes);
   }

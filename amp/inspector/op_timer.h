@@ -22,10 +22,10 @@ struct OpTime {
   bool is_derivative = false;  ///< the op's part of a backward pass, not a forward op in it
   bool is_composite = false;   ///< a loss that consists of other ops, which have rows of their own
   std::int64_t calls = 0;
-  double seconds = 0;                ///< with the calls in it
-  double self_seconds = 0;           ///< without them: the sum over all rows counts nothing twice
-  std::int64_t result_bytes = 0;     ///< memory of the results or gradients; 0 for views
-  std::int64_t launches = 0;         ///< on a GPU, without the calls in it
+  double seconds = 0;             ///< with the calls in it
+  double self_seconds = 0;        ///< without them: the sum over all rows counts nothing twice
+  std::int64_t result_bytes = 0;  ///< memory of the results or gradients; 0 for views
+  std::int64_t launches = 0;      ///< on a GPU, without the calls in it; those of each graph replay
   std::int64_t peak_live_bytes = 0;  ///< largest memory in use at the end of a call
 };
 

@@ -58,8 +58,28 @@ const TimedOps::Maker* TimedOps::maker_of(const detail::Node& node) const {
   return is_known ? &found->second : nullptr;
 }
 
-TimedOps::Pending& TimedOps::begin(const OpStart& start) {
-  Pending pending{.device = device_of(start.inputs)};
+TimedOps::TimedOps(NamedModel model) : model_(std::move(model)) {
+  halfgrad::detail::replay_hook = &TimedOps::replay;
+}
+
+void TimedOps::replay(const halfgrad::detail::GraphReplay& replay, bool is_queued) {
+  for (OpObserver* const observer : halfgrad::detail::op_observers()) {
+    auto* const self = dynamic_cast<TimedOps*>(observer);
+    if (self == nullptr) continue;
+    if (!is_queued) {
+      self->begin({kGraphReplay, {}}, replay.device);
+      self->open_.push_back(self->tree_.size() - 1);
+    } else if (!self->open_.empty()) {
+      Pending& pending = self->tree_[self->open_.back()];
+      pending.call.launches += replay.launches;
+      self->end(pending);
+      self->ends();
+    }
+  }
+}
+
+TimedOps::Pending& TimedOps::begin(const OpStart& start, Device device) {
+  Pending pending{.device = device};
   TimedCall& call = pending.call;
   call.id = next_id_++;
   call.op = start.op;
@@ -86,7 +106,7 @@ TimedOps::Pending& TimedOps::begin(const OpStart& start) {
 }
 
 void TimedOps::starts(const OpStart& start) {
-  begin(start);
+  begin(start, device_of(start.inputs));
   open_.push_back(tree_.size() - 1);
 }
 
@@ -102,7 +122,8 @@ void TimedOps::ran(const OpCall& call) {
     return !open.ran && std::string_view(open.call.op) == call.op;
   };
   const bool has_started = !open_.empty() && is_this(tree_[open_.back()]);
-  Pending& pending = has_started ? tree_[open_.back()] : begin({call.op, call.inputs});
+  Pending& pending =
+      has_started ? tree_[open_.back()] : begin({call.op, call.inputs}, device_of(call.inputs));
   end(pending);
   pending.call.dtype = call.result.dtype();
   pending.call.is_backward = call.in_backward;

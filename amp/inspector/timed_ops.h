@@ -14,6 +14,7 @@
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/core/device.h>
 #include <halfgrad/core/dtype.h>
+#include <halfgrad/core/graph_replay.h>
 #include <halfgrad/core/stream.h>
 
 namespace halfgrad::amp {
@@ -33,17 +34,20 @@ struct TimedCall {
   double seconds = 0;             ///< with the calls in it
   double self_seconds = 0;        ///< without them
   std::int64_t result_bytes = 0;  ///< memory of the result or the gradients; 0 for views
-  std::int64_t launches =
-      0;  ///< kernels, copies and library calls on a GPU, without the calls in it
+  /// Kernels, copies and library calls on a GPU, without the calls in it.
+  std::int64_t launches = 0;
   std::int64_t live_bytes = 0;  ///< memory that arrays of the device hold at the end of the call
 };
 
 /// Base of observers that time ops. The device's clock is read through events on the stream that is
-/// current when an op starts: the host does not wait. Work in a captured graph is not timed, and an
-/// op that throws is left out. Views start and end at the same time.
+/// current when an op starts: the host does not wait. The ops of a captured graph are not timed;
+/// each replay is a call with the name kGraphReplay and the launches of the graph. An op that
+/// throws is left out. Views start and end at the same time.
 class TimedOps : public OpObserver {
  public:
-  explicit TimedOps(NamedModel model = {}) : model_(std::move(model)) {}
+  static constexpr const char* kGraphReplay = "graph replay";
+
+  explicit TimedOps(NamedModel model = {});
 
   /// Names the modules and parameters of the ops from now on.
   void set_model(NamedModel model) { model_ = std::move(model); }
@@ -88,8 +92,9 @@ class TimedOps : public OpObserver {
     std::string module;
   };
 
+  static void replay(const halfgrad::detail::GraphReplay& replay, bool is_queued);
   const Maker* maker_of(const detail::Node& node) const;
-  Pending& begin(const OpStart& start);
+  Pending& begin(const OpStart& start, Device device);
   void end(Pending& pending);
   void hand_over(bool waits);
   std::vector<TimedCall> resolve(const Tree& tree);

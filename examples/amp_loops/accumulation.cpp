@@ -8,7 +8,7 @@ Trace accumulation(std::int64_t steps) {
   const Regression model;
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate});
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, model, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     optimizer.zero_grad();
     double total = 0;

@@ -10,7 +10,7 @@ Trace checkpointing(std::int64_t steps) {
   const Regression model;
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate});
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, model, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = model.batch(step);
     optimizer.zero_grad();

@@ -26,7 +26,7 @@ Trace custom_function(std::int64_t steps) {
   const Regression model;
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate / 64});
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, model, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = model.batch(step);
     optimizer.zero_grad();

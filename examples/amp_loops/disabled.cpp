@@ -8,7 +8,7 @@ Trace disabled(std::int64_t steps) {
   const Regression model;
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate});
   hg::amp::GradScaler scaler({.enabled = mixed_precision});
-  Trace trace;
+  Trace trace(scaler, model, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = model.batch(step);
     optimizer.zero_grad();

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include <halfgrad/amp/inspector/scale_timeline.h>
+#include <halfgrad/nn/module.h>
 #include <halfgrad/report/run_report.h>
 
 /// So large that the first gradients overflow.
@@ -25,6 +28,12 @@ inline halfgrad::RunReport* page = nullptr;
 /// The steps of a training.
 class Trace : public std::vector<Step> {
  public:
+  /// The scaler tells the causes of skipped steps, with the names of the model's parameters. It
+  /// must live while steps are added. `optimizers` are in the order of their steps.
+  Trace(const halfgrad::amp::GradScaler& scaler, const halfgrad::nn::Module& model,
+        const std::vector<const halfgrad::optim::Optimizer*>& optimizers)
+      : scaler_(scaler), names_(halfgrad::amp::NamedModel(model), optimizers) {}
+
   /// Adds a step that has ended.
   void push_back(const Step& step) {
     if (page != nullptr) {
@@ -34,10 +43,22 @@ class Trace : public std::vector<Step> {
                   .score = step.seen,
                   .scale = empty() ? first_scale : back().scale,
                   .next_scale = step.scale,
-                  .skipped = step.skipped});
+                  .skipped = step.skipped,
+                  .cause = has_loss ? cause_of(step) : "skipped: the forward pass threw"});
     }
     std::vector<Step>::push_back(step);
   }
+
+ private:
+  std::string cause_of(const Step& step) const {
+    const halfgrad::amp::ScaleTimeline timeline(scaler_.reports(), names_);
+    const bool is_told = !timeline.points().empty() && timeline.points().back().is_event();
+    if (is_told) return timeline.points().back().text;
+    return step.skipped ? "skipped by the loop: all gradients were finite" : "";
+  }
+
+  const halfgrad::amp::GradScaler& scaler_;
+  halfgrad::amp::ParameterNames names_;
 };
 
 // The training loops of mixed precision, one page each.

@@ -9,7 +9,7 @@ Trace master_weights(std::int64_t steps) {
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate});
   const hg::amp::MasterWeights masters(optimizer);
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, model, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = model.batch(step);
     optimizer.zero_grad();

@@ -12,7 +12,7 @@ Trace module_policy(std::int64_t steps) {
 
   hg::optim::SGD optimizer(model.parameters(), {.lr = kLearningRate});
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, layers, {&optimizer});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = layers.batch(step);
     optimizer.zero_grad();

@@ -7,9 +7,10 @@
 
 namespace hg = halfgrad;
 
-/// The first scale is so large that the first gradients overflow; it grows after 4 good steps.
-inline constexpr hg::amp::GradScalerOptions kScaler{.init_scale = kFirstScale,
-                                                    .growth_interval = 4};
+/// The first scale is so large that the first gradients overflow; it grows after 4 good steps. The
+/// history has the last steps of up to two optimizers.
+inline constexpr hg::amp::GradScalerOptions kScaler{
+    .init_scale = kFirstScale, .growth_interval = 4, .history = 4};
 inline constexpr double kLearningRate = 0.125;
 
 /// A regression from 8 features to 1 target: a small network and endless batches. Weights and

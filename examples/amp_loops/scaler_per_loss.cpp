@@ -9,7 +9,7 @@ Trace scaler_per_loss(std::int64_t steps) {
   hg::optim::SGD optimizer_a(a.parameters(), {.lr = kLearningRate});
   hg::optim::SGD optimizer_b(b.parameters(), {.lr = kLearningRate / 1024});
   hg::amp::GradScaler scaler_a(kScaler), scaler_b(kScaler);
-  Trace trace;
+  Trace trace(scaler_a, a, {&optimizer_a});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = a.batch(step);
     optimizer_a.zero_grad();

@@ -10,7 +10,7 @@ Trace several_losses(std::int64_t steps) {
   hg::optim::SGD first(a.parameters(), {.lr = kLearningRate / 32});
   hg::optim::SGD second(b.parameters(), {.lr = kLearningRate / 32});
   hg::amp::GradScaler scaler(kScaler);
-  Trace trace;
+  Trace trace(scaler, hg::nn::Sequential(a, b), {&first, &second});
   for (std::int64_t step = 0; step < steps; ++step) {
     const auto [x, y] = a.batch(step);
     first.zero_grad();

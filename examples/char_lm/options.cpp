@@ -3,6 +3,7 @@
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/record_options.h>
 
 namespace hg = halfgrad;
 
@@ -57,17 +58,10 @@ Options parse_options(int argc, char** argv) {
       ->check(checks::writable);
   app.add_option("--resume", options.resume, "Continue from this checkpoint, bit for bit")
       ->check(CLI::ExistingFile);
-  app.add_option("--report", options.report, "Also write a page with charts to this file")
-      ->check(checks::writable)
-      ->option_text("FILE.html");
+  programs::add_report(app, options.report, "Also write a page with charts to this file");
   count("--until", options.until, "Stop after this update; --resume continues up to --steps")
       ->default_str("");
-  std::filesystem::path trace, tensorboard;
-  app.add_option("--trace", trace, "Also write a timeline for ui.perfetto.dev to this file")
-      ->check(checks::writable)
-      ->option_text("FILE");
-  app.add_option("--tensorboard", tensorboard, "Also write event files for TensorBoard here")
-      ->option_text("DIR");
+  const programs::TraceOptions traces(app);
   app.add_option("--device", device, "cpu or cuda")->transform(programs::one_of({"cpu", "cuda"}));
   app.add_option("--threads", threads, "Threads on the CPU")->check(CLI::Range(1, 1024));
   app.parse_or_exit(argc, argv, [&] {
@@ -78,9 +72,7 @@ Options parse_options(int argc, char** argv) {
       throw CLI::ValidationError("--device cuda: " + hg::cuda::why_unavailable());
   });
   options.device = hg::Device(device);
-  if (!trace.empty() || !tensorboard.empty()) {
-    options.traces = std::make_shared<hg::report::TraceFiles>(trace, tensorboard);
-  }
+  options.traces = traces.open();
   hg::set_num_threads(threads);
   return options;
 }

@@ -37,6 +37,7 @@ Validation train(const Model& model, const Corpus& corpus, const Options& option
   const hg::RunScope run(page, {.name = options.precision,
                                 .task = "char_lm: " + options.model,
                                 .model = hg::amp::NamedModel(model.module),
+                                .optimizers = {&trainer.optimizer()},
                                 .scaler = &trainer.scaler(),
                                 .every = std::max<std::int64_t>(2, options.last_step() / 24)});
   const programs::Table table({{.header = "step", .width = 6},

@@ -178,7 +178,9 @@ void show_choice(course::Chapter& chapter, int steps) {
   chapter.picture("plateau", course::line_chart(
                                  {.title = "What a network learns with each loss scale",
                                   .x = {.label = "k, for the scale 2^k", .low = 0, .high = 40},
-                                  .y = {.label = "loss learnt, %", .low = 0, .high = 100},
+                                  .y = {.label = "loss learnt, %",
+                                        .low = 0,
+                                        .high = 115},  // leaves space for the word NaN
                                   .bands = {{static_cast<double>(broken), 40, "NaN", "pale_four"}},
                                   .points = true},
                                  {curve, fp32_line}));

@@ -9,6 +9,7 @@
 
 #include <halfgrad/amp/inspector/op_log.h>
 #include <halfgrad/amp/inspector/overflow.h>
+#include <halfgrad/amp/inspector/scale_timeline.h>
 #include <halfgrad/amp/inspector/underflow_ledger.h>
 #include <halfgrad/halfgrad.h>
 
@@ -73,6 +74,7 @@ struct Setting {
 /// The records of a run.
 struct Diary {
   std::vector<hg::amp::StepReport> reports;
+  std::string first_event;  // the first skip in words
   std::vector<double> losses;
   hg::amp::Overflow first;                 // the first skipped step's
   std::string log;                         // the ops of that step
@@ -131,6 +133,11 @@ Diary train(const Setting& setting) {
     if (step + 1 == setting.steps) diary.recommendation = ledger.recommend();
   }
   diary.reports = scaler.reports();
+  const hg::amp::ScaleTimeline timeline(diary.reports,
+                                        hg::amp::ParameterNames(named, {&optimizer}));
+  for (const hg::amp::ScalePoint& point : timeline.events()) {
+    if (point.skipped && diary.first_event.empty()) diary.first_event = point.text;
+  }
   return diary;
 }
 
@@ -151,9 +158,7 @@ std::string word(hg::amp::OverflowCause cause) {
 course::Series investigate(course::Chapter& chapter, const Setting& setting) {
   const Diary diary = train(setting);
   std::printf("Run %s:\n", setting.name.c_str());
-  for (const auto& report : diary.reports) {
-    if (report.step == diary.first_skipped()) std::printf("%s\n", explain(report).c_str());
-  }
+  std::printf("step %d: %s\n", diary.first_skipped(), diary.first_event.c_str());
   std::printf("%s\n", explain(diary.first).c_str());
   chapter.fact(setting.name + "_first_skipped", diary.first_skipped());
   chapter.fact(setting.name + "_skipped", diary.skipped());

@@ -110,6 +110,7 @@ std::vector<TrainingReport> run_digits(const Options& options, hg::RunReport* pa
       .page = page,
       .optimizer = options.optimizer,
       .lr = options.lr,
+      .init_scale = options.init_scale,
       .batch = options.batch,
       .epochs = options.epochs,
       .steps = options.steps,

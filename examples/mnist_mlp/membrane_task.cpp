@@ -63,6 +63,7 @@ std::vector<UnderflowReport> run_underflow(const Options& options, hg::RunReport
       .score_name = "R²",
       .page = page,
       .lr = 1e-4,
+      .init_scale = options.init_scale,
       .epochs = 20,
       .steps = options.steps,
       .device = options.device,
@@ -82,9 +83,11 @@ std::vector<UnderflowReport> run_underflow(const Options& options, hg::RunReport
     flushed.clear();
     UnderflowReport& report = reports.emplace_back();
     report.training = train(task, precision, options.seed);
-    const std::size_t count = std::min(epoch_steps, flushed.size());
-    report.first_flushed = mean(std::span(flushed).first(count));
-    report.last_flushed = mean(std::span(flushed).last(count));
+    // A recommended scale was found with backward passes before the first step.
+    const auto steps = std::span(flushed).last(static_cast<std::size_t>(report.training.steps));
+    const std::size_t count = std::min(epoch_steps, steps.size());
+    report.first_flushed = mean(steps.first(count));
+    report.last_flushed = mean(steps.last(count));
   }
   if (!reports.empty()) print_underflow_table(reports);
   return reports;

@@ -6,6 +6,8 @@
 #include <halfgrad/core/thread_pool.h>
 #include <halfgrad/programs/command_line.h>
 #include <halfgrad/programs/option_checks.h>
+#include <halfgrad/programs/record_options.h>
+#include <halfgrad/programs/suggestion.h>
 
 namespace hg = halfgrad;
 
@@ -45,6 +47,13 @@ std::vector<std::int64_t> layer_sizes(const std::string& text) {
   return sizes;
 }
 
+InitScale init_scale(const std::string& text) {
+  if (text == "recommended" || text == "auto") return {.is_recommended = true};
+  if (checks::positive(text).empty()) return {.value = checks::number(text)};
+  throw CLI::ValidationError("--init-scale: expected a finite number above 0 or recommended, got " +
+                             text + programs::did_you_mean(text, {"recommended"}));
+}
+
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
@@ -81,19 +90,17 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--seed", options.seed, "Seed of the weights and of the order of samples")
       ->check(not_negative)
       ->option_text("N [0]");
+  app.add_option_function<std::string>(
+         "--init-scale", [&](const std::string& text) { options.init_scale = init_scale(text); },
+         "First loss scale of fp16 and fp16-masters; recommended: the largest power of two that "
+         "the gradients of the first batches allow")
+      ->option_text("X|recommended [65536]");
   app.add_option("--json", options.json, "Also write the results to this file")
       ->check(checks::writable)
       ->option_text("FILE");
-  std::filesystem::path trace, tensorboard;
-  app.add_option("--trace", trace, "Also write a timeline for ui.perfetto.dev to this file")
-      ->check(checks::writable)
-      ->option_text("FILE");
-  app.add_option("--tensorboard", tensorboard, "Also write event files for TensorBoard here")
-      ->option_text("DIR");
+  const programs::TraceOptions traces(app);
   CLI::Option* const report =
-      app.add_option("--report", options.report, "Also write a page with charts to this file")
-          ->check(checks::writable)
-          ->option_text("FILE.html");
+      programs::add_report(app, options.report, "Also write a page with charts to this file");
   app.add_option("--launches", options.launches,
                  "Show in the report the launches that halfgrad-emulate --json counted")
       ->check(CLI::ExistingFile)
@@ -155,17 +162,23 @@ Options parse_options(int argc, char** argv) {
     options.device = choose_device(device);
     const bool is_one_training =
         options.task == "digits" && precision != "all" && options.seeds == 1;
-    if (options.graph && !trace.empty())
+    if (options.graph && traces.has_trace())
       throw CLI::ValidationError(
           "--trace: expected steps whose ops can be timed, got --graph, which replays them as one");
     if (!(options.save.empty() && options.resume.empty()) && !is_one_training)
       throw CLI::ValidationError(
           "--save and --resume: choose --task digits, one --precision and one seed");
+    for (const Precision& known : kPrecisions)
+      if (precision == known.name || precision == "all") options.precisions.push_back(known);
+    if (options.init_scale && !options.scales_a_loss())
+      throw CLI::ValidationError(
+          "--init-scale: expected --precision fp16, fp16-masters or all, got " + precision +
+          ", which has no GradScaler");
+    if (options.init_scale && !options.resume.empty())
+      throw CLI::ValidationError(
+          "--init-scale: a checkpoint has its own scale; leave out --resume");
   });
-  for (const Precision& known : kPrecisions)
-    if (precision == known.name || precision == "all") options.precisions.push_back(known);
-  if (!trace.empty() || !tensorboard.empty())
-    options.traces = std::make_shared<hg::report::TraceFiles>(trace, tensorboard);
+  options.traces = traces.open();
   hg::set_num_threads(threads);
   return options;
 }

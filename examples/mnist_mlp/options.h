@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct Options {
   std::int64_t batch = 128;
   double lr = 1e-3;
   std::string optimizer = "adam";
+  std::optional<InitScale> init_scale;  ///< nullopt: the GradScaler's own
   halfgrad::Device device;
   std::filesystem::path save, resume;  ///< checkpoints of the digits task; empty: none
   std::int64_t save_every = std::numeric_limits<std::int64_t>::max();  ///< in steps
@@ -38,6 +41,7 @@ struct Options {
   std::vector<std::string> command;                      ///< the program's name and its arguments
 
   bool limits_steps() const { return steps != kAllSteps; }
+  bool scales_a_loss() const { return std::ranges::any_of(precisions, &Precision::scales_loss); }
   bool runs(const std::string& name) const { return task == name || task == "all"; }
 };
 

@@ -14,6 +14,12 @@ struct Precision {
   bool masters = false;  ///< keeps float32 master weights for 16-bit weights
 };
 
+/// The first scale of a GradScaler.
+struct InitScale {
+  bool is_recommended = false;  ///< the largest that the gradients of the first batches allow
+  double value = 1;             ///< otherwise
+};
+
 inline constexpr Precision kPrecisions[] = {
     {.name = "fp32"},
     {.name = "fp16-noscale", .autocast = halfgrad::kHalf},

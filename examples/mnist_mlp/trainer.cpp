@@ -27,11 +27,12 @@ std::int64_t history(const Task& task) {
 
 }  // namespace
 
-Trainer::Trainer(const Task& task, const Precision& precision)
+Trainer::Trainer(const Task& task, const Precision& precision, double init_scale)
     : task_(task),
       precision_(precision),
       model_(task.make_model()),
-      scaler_({.enabled = precision.scales_loss, .history = history(task)}) {
+      scaler_(
+          {.init_scale = init_scale, .enabled = precision.scales_loss, .history = history(task)}) {
   model_.to(task.device);
   model_.to(precision.weights);
   optimizer_ = make_optimizer(task, precision, model_.parameters());

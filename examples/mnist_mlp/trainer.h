@@ -13,8 +13,9 @@
 /// Trains a model in one precision.
 class Trainer {
  public:
-  /// Keeps references: both arguments must outlive the trainer.
-  Trainer(const Task& task, const Precision& precision);
+  /// Keeps references: task and precision must outlive the trainer.
+  Trainer(const Task& task, const Precision& precision,
+          double init_scale = halfgrad::amp::GradScalerOptions().init_scale);
 
   struct Step {
     halfgrad::Tensor output, loss, grad_norm;  ///< grad_norm: before clipping; step() only

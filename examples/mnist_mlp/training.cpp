@@ -9,6 +9,7 @@
 
 #include "epochs.h"
 #include "progress.h"
+#include "recommended_scale.h"
 
 namespace hg = halfgrad;
 
@@ -67,18 +68,26 @@ hg::RunOptions reported_run(const Task& task, const Precision& precision, std::u
           .task = task.title,
           .score = task.score_name,
           .model = hg::amp::NamedModel(trainer.model()),
+          .optimizers = {&trainer.optimizer()},
           .scaler = &trainer.scaler(),
           .every = task.graph ? 0 : std::max<std::int64_t>(2, steps / kObserved)};
+}
+
+double first_scale(const Task& task, const Precision& precision, std::uint64_t seed) {
+  if (!task.init_scale || !precision.scales_loss) return hg::amp::GradScalerOptions().init_scale;
+  return task.init_scale->is_recommended ? recommended_scale(task, precision, seed)
+                                         : task.init_scale->value;
 }
 
 }  // namespace
 
 TrainingReport train(const Task& task, const Precision& precision, std::uint64_t seed) {
+  const double init_scale = first_scale(task, precision, seed);
   hg::manual_seed(seed);
   const std::int64_t bytes_before = hg::allocator::stats(task.device).current;
   hg::allocator::reset_peak(task.device);
 
-  Trainer trainer(task, precision);
+  Trainer trainer(task, precision, init_scale);
   const auto epochs = (task.graph ? make_replayed_epochs : make_plain_epochs)(task, trainer, seed);
   const std::string options = settings(task, precision, seed);
   const std::int64_t per_epoch = epochs->steps_per_epoch(), all_steps = task.epochs * per_epoch;
@@ -92,6 +101,7 @@ TrainingReport train(const Task& task, const Precision& precision, std::uint64_t
   report.saves = programs::Saves("mnist_mlp", task.save);
   report.precision = precision.name;
   report.seed = seed;
+  if (precision.scales_loss) report.init_scale = trainer.scale();
   hg::report::TracedRun traced(task.traces, run_name(task, precision, seed),
                                hg::amp::NamedModel(trainer.model()), trainer.optimizer(), options,
                                resumed);

@@ -32,6 +32,7 @@ struct Task {
   halfgrad::RunReport* page = nullptr;
   std::string optimizer = "adam";
   double lr = 1e-3;
+  std::optional<InitScale> init_scale = {};  ///< nullopt: the GradScaler's own
   std::int64_t batch = 128;
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< at most so many
@@ -55,6 +56,7 @@ struct TrainingReport {
   std::string precision;
   std::uint64_t seed = 0;
   std::vector<EpochReport> epochs;
+  std::optional<double> init_scale;  ///< only with a GradScaler
   double test_score = 0;
   double median_step = 0;       ///< in seconds
   std::int64_t peak_bytes = 0;  ///< largest memory of weights, gradients, optimizer and activations

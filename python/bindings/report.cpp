@@ -17,15 +17,17 @@ void bind_report(nb::module_& module) {
           "begin_run",
           [](RunReport& self, const std::string& name, const std::string& task,
              const std::string& score, const nn::Module* model, const amp::GradScaler* scaler,
-             std::int64_t every) {
+             const std::vector<const optim::Optimizer*>& optimizers, std::int64_t every) {
             self.begin_run({.name = name,
                             .task = task,
                             .score = score,
                             .model = model == nullptr ? amp::NamedModel() : amp::NamedModel(*model),
+                            .optimizers = optimizers,
                             .scaler = scaler,
                             .every = every});
           },
-          "name"_a, "task"_a, "score"_a, "model"_a.none(), "scaler"_a.none(), "every"_a)
+          "name"_a, "task"_a, "score"_a, "model"_a.none(), "scaler"_a.none(), "optimizers"_a,
+          "every"_a)
       .def("end_run", &RunReport::end_run, ReleaseGil())
       .def("describe", &RunReport::describe, "title"_a, "command"_a)
       .def("note", &RunReport::note, "sentence"_a)

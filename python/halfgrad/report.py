@@ -1,6 +1,6 @@
 """A page with charts of a training: loss, scale, exponents of the gradients, ops, time and memory.
 
->>> report = halfgrad.RunReport("run.html", model, scaler)
+>>> report = halfgrad.RunReport("run.html", model, scaler, optimizer)
 >>> for x, y in loader:
 ...     ...                      # a training step, which ends in scaler.update()
 ...     report.step(loss)
@@ -12,13 +12,16 @@ import json
 import math
 import os
 from types import TracebackType
-from typing import Any, Optional, Type, Union
+from typing import Any, Optional, Sequence, Type, Union
 
 from . import nn
 from ._halfgrad import Tensor, _RunReport
 from ._halfgrad.amp import GradScaler
+from ._halfgrad.optim import Optimizer
 
 __all__ = ["RunReport"]
+
+Optimizers = Union[Optimizer, Sequence[Optimizer]]
 
 
 class RunReport:
@@ -29,22 +32,28 @@ class RunReport:
     an exception, and says on the page that the training was interrupted. In a notebook a report is
     shown as the page itself.
 
+    `optimizer` is the optimizer, or a list of several in the order of their steps. With it, and a
+    GradScaler(history=64), the cause of a skipped step names the parameter.
+
     `every` is the number of steps from one observed step to the next: an observed step copies its
     gradients to the host. `score` is the meaning and unit of step()'s second argument.
     """
 
     def __init__(self, file: Union[str, "os.PathLike[str]"], model: Optional[nn.Module] = None,
-                 scaler: Optional[GradScaler] = None, *, name: str = "run", task: str = "",
-                 score: str = "", every: int = 100, title: str = "Training report") -> None:
+                 scaler: Optional[GradScaler] = None, optimizer: Optimizers = (), *,
+                 name: str = "run", task: str = "", score: str = "", every: int = 100,
+                 title: str = "Training report") -> None:
         self._report = _RunReport(os.fspath(file))
         self._report.describe(title, "")
         self._kept: Any = None
-        self.begin_run(model, scaler, name=name, task=task, score=score, every=every)
+        self.begin_run(model, scaler, optimizer, name=name, task=task, score=score, every=every)
 
-    def begin_run(self, model: Optional[nn.Module] = None, scaler: Optional[GradScaler] = None, *,
-                  name: str = "run", task: str = "", score: str = "", every: int = 100) -> None:
+    def begin_run(self, model: Optional[nn.Module] = None, scaler: Optional[GradScaler] = None,
+                  optimizer: Optimizers = (), *, name: str = "run", task: str = "",
+                  score: str = "", every: int = 100) -> None:
         """Ends the last run, and begins another. Runs of the same task share their charts."""
-        self._report.begin_run(name, task, score, model, scaler, every)
+        optimizers = [optimizer] if isinstance(optimizer, Optimizer) else list(optimizer)
+        self._report.begin_run(name, task, score, model, scaler, optimizers, every)
         self._kept = (model, scaler)
 
     def step(self, loss: Union[Tensor, float], score: float = math.nan) -> None:

@@ -13,6 +13,9 @@ function scalePoints(run) {
   return points;
 }
 
+/** So many causes are shown at once, more behind a click. */
+const causesShown = 12;
+
 /** The scale over the steps, with every skipped step, back-off and growth. */
 function drawScale(run, container) {
   if (!run.has_scaler) {
@@ -27,12 +30,16 @@ function drawScale(run, container) {
                                shape: change.event === 'growth' ? 'up' :
                                    change.event === 'backoff'   ? 'down' :
                                                                   'cross',
-                               label: change.cause,
+                               label: `step ${format.integer(change.step)}: ${change.cause}`,
                              }));
-  const count = (event) => changes.filter((change) => change.event === event).length;
+  const counted = (event, one, many) => {
+    const count = changes.filter((change) => change.event === event).length;
+    return `${format.integer(count)} ${count === 1 ? one : many}`;
+  };
   const summary =
       `${format.integer(run.skipped)} of ${format.integer(run.steps.total)} steps skipped, ` +
-      `${count('backoff')} back-offs (▼), ${count('growth')} growths (▲).`;
+      `${counted('backoff', 'back-off', 'back-offs')} (▼), ` +
+      `${counted('growth', 'growth', 'growths')} (▲).`;
   const chart = lineChart({
     title: 'Loss scale',
     yLabel: 'scale',
@@ -47,6 +54,7 @@ function drawScale(run, container) {
         'Causes', [{name: 'step'}, {name: 'event', words: true}, {name: 'cause', words: true}],
         () => changes.map((change) => [format.integer(change.step), change.event, change.cause]))
   ];
+  if (changes.length <= causesShown) causes.forEach((table) => table.open = true);
   const left = run.scale_changes_left_out;
   container.replaceChildren(
       html('p', {}, summary), chart, ...causes,

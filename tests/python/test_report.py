@@ -43,6 +43,25 @@ def test_two_lines_record_a_training(tmp_path):
     assert (tmp_path / "run.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_causes_name_parameters_in_the_order_of_the_optimizer(tmp_path):
+    model = nn.Sequential(nn.Linear(8, 4), nn.ReLU(), nn.Linear(4, 2))
+    parameters = list(model.parameters())
+    weights, biases = parameters[::2], parameters[1::2]
+    optimizer = optim.SGD([{"params": biases}, {"params": weights}], lr=0.1)
+    for given, name in ((optimizer, "2.bias"), ([optimizer], "2.bias"), ((), "parameter 1")):
+        scaler = amp.GradScaler(init_scale=4.0, history=8)
+        report = hg.RunReport(tmp_path / "run.html", model, scaler, given, every=0)
+        for parameter in parameters:
+            parameter.grad = hg.zeros(*parameter.shape)
+        biases[1].grad[0] = float("inf")
+        scaler.scale(hg.ones(()))
+        scaler.step(optimizer)
+        scaler.update()
+        report.step(1.0)
+        change, = report.data()["runs"][0]["scale_changes"]
+        assert change["cause"] == f"skipped: 1 element of {name} is inf or NaN; 4 -> 2"
+
+
 def test_a_notebook_shows_the_page(tmp_path):
     report = hg.RunReport(tmp_path / "run.html", title='A "title"')
     report.step(0.5, 1.0)

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <halfgrad/amp/autocast.h>
-#include <halfgrad/amp/step_report.h>
+#include <halfgrad/amp/inspector/scale_timeline.h>
 #include <halfgrad/nn/nn.h>
 #include <halfgrad/optim/optim.h>
 #include <halfgrad/tests/folder.h>
@@ -47,7 +47,11 @@ struct Training {
   }
 
   RunOptions options(std::int64_t every) const {
-    return {.name = "net", .model = amp::NamedModel(model), .scaler = &*scaler, .every = every};
+    return {.name = "net",
+            .model = amp::NamedModel(model),
+            .optimizers = {&*optimizer},
+            .scaler = &*scaler,
+            .every = every};
   }
 
   Device device;
@@ -76,12 +80,12 @@ TEST(RunReport, TwoLinesRecordATraining) {
   EXPECT_EQ(run["steps"]["total"], 20);
 
   // The changes of the scale are those of the scaler's own log.
-  const std::vector<amp::StepReport> reports = training.scaler->reports();
   std::vector<std::string> causes, expected;
   for (const json& change : run["scale_changes"]) causes.push_back(change["cause"]);
-  for (const amp::StepReport& each : reports) {
-    if (each.scale != each.next_scale || each.skipped()) expected.push_back(explain(each));
-  }
+  const amp::ParameterNames names(amp::NamedModel(training.model), {&*training.optimizer});
+  for (const amp::ScalePoint& point :
+       amp::ScaleTimeline(training.scaler->reports(), names).events())
+    expected.push_back(point.text);
   EXPECT_EQ(causes, expected);
   EXPECT_GT(causes.size(), 5U);
   EXPECT_EQ(run["skipped"], training.scaler->counts().skipped_steps);
@@ -114,6 +118,41 @@ TEST(RunReport, TwoLinesRecordATraining) {
   }
   EXPECT_EQ(linear_calls, 2 * 5);
   EXPECT_EQ(backward_calls, 2 * 5);
+}
+
+/// The causes of a run in which the gradient of 2.bias alone is inf.
+std::vector<std::string> causes_of_a_bad_bias(bool is_told_the_optimizer) {
+  const Folder folder;
+  const nn::Sequential model(nn::Linear(8, 16), nn::ReLU(), nn::Linear(16, 2));
+  const std::vector<Tensor> all = model.parameters();
+  // The optimizer counts the biases first: 2.bias is its parameter 1, the model's parameter 3.
+  const std::vector<optim::ParamGroup> groups{{.params = {all[1], all[3]}},
+                                              {.params = {all[0], all[2]}}};
+  optim::SGD optimizer(groups, {.lr = 0.1});
+  amp::GradScaler scaler({.init_scale = 4, .growth_interval = 2, .history = 8});
+  RunOptions run{.model = amp::NamedModel(model), .scaler = &scaler, .every = 0};
+  if (is_told_the_optimizer) run.optimizers = {&optimizer};
+  RunReport report(folder / "run.html", run);
+  for (int step = 0; step < 4; ++step) {
+    for (const Tensor& parameter : all) parameter.set_grad(zeros(parameter.sizes()));
+    if (step == 0) all[3].grad().select(0, 1).fill_(HUGE_VAL);
+    scaler.scale(ones({1}).sum());
+    scaler.step(optimizer);
+    scaler.update();
+    report.step(1.0);
+  }
+  std::vector<std::string> causes;
+  const json data = data_of(report);
+  for (const json& change : data["runs"][0]["scale_changes"]) causes.push_back(change["cause"]);
+  return causes;
+}
+
+TEST(RunReport, NamesParametersInTheOrderOfTheOptimizer) {
+  EXPECT_EQ(causes_of_a_bad_bias(true),
+            (std::vector<std::string>{"skipped: 1 element of 2.bias is inf or NaN; 4 -> 2",
+                                      "grew after 2 good steps: 2 -> 4"}));
+  EXPECT_EQ(causes_of_a_bad_bias(false).front(),
+            "skipped: 1 element of parameter 1 is inf or NaN; 4 -> 2");
 }
 
 TEST(RunReport, ChangesNoBitOfTheTraining) {

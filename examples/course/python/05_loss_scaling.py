@@ -119,7 +119,7 @@ def show_choice(chapter: course.Chapter) -> None:
     chapter.picture("plateau", chart.line_chart(
         chart.Chart("What a network learns with each loss scale",
                     chart.Axis("k, for the scale 2^k", low=0, high=40),
-                    chart.Axis("loss learnt, %", low=0, high=100),
+                    chart.Axis("loss learnt, %", low=0, high=115),  # leaves space for the word NaN
                     bands=[chart.Band(broken[0], 40, "NaN", "pale_four")], points=True),
         [chart.Series("fp16", exponents, learnt),
          chart.Series("fp32", [0, 40], [fp32, fp32], dashed=True)]))

@@ -6,7 +6,7 @@ import math
 import chart
 import course
 import halfgrad as hg
-from halfgrad import amp, nn, optim
+from halfgrad import amp, inspector, nn, optim
 
 # The gradients of one weight. 65504 is fp16's largest value, so a step overflows if
 # gradient * scale is more.
@@ -21,6 +21,13 @@ def next_state(scale: float, good: int, found_inf: bool) -> tuple:
     if good + 1 == INTERVAL:
         return scale * 2, 0
     return scale, good + 1
+
+
+def show_events(events: list[inspector.ScalePoint]) -> None:
+    """Prints the causes. The text counts steps from 1, reports count them from 0."""
+    for point in events:
+        print(f"step {point.step + 1}: {point.text}")
+    print()
 
 
 def show_trace(chapter: course.Chapter) -> None:
@@ -44,9 +51,10 @@ def show_trace(chapter: course.Chapter) -> None:
               f"  {int(report['found_inf']):9}  {weight.item():6.3f}  {report['good_steps']:4}"
               f"  {report['event']:<7}  {report['next_scale']:10.6g}")
     print()
-    reports = scaler.reports()
-    chapter.fact("first_growth", 1 + next(r["step"] for r in reports if r["event"] == "growth"))
-    chapter.fact("first_skip", 1 + next(r["step"] for r in reports if r["found_inf"]))
+    timeline = inspector.ScaleTimeline(scaler.reports())
+    show_events(timeline.events())
+    chapter.fact("first_growth", 1 + next(p.step for p in timeline.points if p.event == "growth"))
+    chapter.fact("first_skip", 1 + next(p.step for p in timeline.points if p.skipped))
     counts = scaler.counts()
     chapter.fact("skipped", counts["skipped_steps"])
     chapter.fact("growths", counts["growths"])
@@ -75,13 +83,15 @@ def show_timeline(chapter: course.Chapter) -> None:
         scaler.step(optimizer)
         scaler.update()
         losses.append(loss.item())
-    skips = [report["found_inf"] for report in scaler.reports()]
+    timeline = inspector.ScaleTimeline(scaler.reports(), model, [optimizer])
+    skips = [point.skipped for point in timeline.points]
     at_start = skips.index(False)
-    print("\nSmall answers, first scale 2^44, growth interval 8:")
+    print(f"\nSmall answers, first scale 2^44, growth interval 8:\n{timeline.summary()}")
+    show_events(timeline.events()[:at_start + 2])
     chapter.fact("skipped_at_start", at_start)
     chapter.fact("skipped_later", sum(skips) - at_start)
-    chapter.fact("scale_after_start", scaler.reports()[at_start]["scale"])
-    scales = [math.log2(report["scale"]) for report in scaler.reports()]
+    chapter.fact("scale_after_start", timeline.points[at_start].scale)
+    scales = [math.log2(point.scale) for point in timeline.points]
     chapter.picture("timeline", chart.line_chart(
         chart.Chart("The scale of each step", chart.Axis("step", low=0, high=chapter.steps),
                     chart.Axis("k, for the scale 2^k")),

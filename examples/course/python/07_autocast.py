@@ -1,9 +1,13 @@
-"""Chapter 7, autocast: the facts that ops state, and the policy that turns them into casts. What
-the log of ops shows (bytes, the cache) is in the C++ program alone."""
+"""Chapter 7, autocast: the facts that ops state, the policy that turns them into casts, the cache
+of weight casts, and a stray float32 operand."""
+
+from collections.abc import Callable
+from typing import Optional
 
 import course
 import halfgrad as hg
 from halfgrad import nn
+from halfgrad.inspector import OpLog
 
 
 def half(value: float, count: int = 1) -> hg.Tensor:
@@ -61,13 +65,69 @@ def show_classes(chapter: course.Chapter) -> None:
         print(f"unsafe: {error}")
 
 
+def log_of(model: Optional[nn.Module], forward: Callable[[], object]) -> OpLog:
+    """The ops of a forward pass in a region."""
+    log = OpLog(model)
+    with log, hg.autocast("cpu"):
+        forward()
+    return log
+
+
+def bytes_cast(log: OpLog) -> int:
+    return sum(row.bytes_cast for row in log.summary())
+
+
+def show_forward_pass(chapter: course.Chapter) -> None:
+    hg.manual_seed(0)
+    model = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.LayerNorm(64), nn.Linear(64, 10))
+    log = log_of(model, lambda: nn.functional.cross_entropy(
+        model(hg.randn(16, 32)), hg.zeros(16, dtype=hg.int64)))
+    print("\nWhy each op of a small network ran where it ran:")
+    print(*log.records, sep="\n")
+    print(f"\n{log}")
+    chapter.fact("ops", len(log.records))
+    chapter.fact("forward_bytes", bytes_cast(log))
+
+
+def show_cache(chapter: course.Chapter) -> None:
+    """A weight that is used eight times, as in a recurrent network."""
+    cell = nn.Linear(256, 256)
+    for which, caches in (("with_cache", True), ("without_cache", False)):
+        log = OpLog(cell)
+        with log, hg.autocast("cpu", cache_enabled=caches):
+            h = hg.randn(4, 256)
+            for _ in range(8):
+                h = hg.tanh(cell(h))
+        casts = [operand.cast for record in log.records for operand in record.operands
+                 if operand.parameter == "weight"]
+        print(f"cache {'on' if caches else 'off'}: the weight is cast {casts.count('made')} times "
+              f"and found in the cache {casts.count('cached')} times")
+        chapter.fact("casts_" + which, casts.count("made"))
+        chapter.fact("bytes_" + which, bytes_cast(log))
+
+
 def show_stray_operand(chapter: course.Chapter) -> None:
-    first, mask = nn.Linear(256, 256), hg.ones(64, 256)
-    with hg.autocast("cpu"):
-        h = first(hg.randn(64, 256))
-        print("\nfloat32 mask:")
-        chapter.fact("dtype_masked", dtype_name(h * mask))
-        print(f"float16 mask: the product is {dtype_name(h * mask.to(h.dtype))}\n")
+    """A float32 mask beside float16 activations makes the product, and what follows, float32."""
+    first, second = nn.Linear(256, 256), nn.Linear(256, 256)
+    x, mask = hg.randn(64, 256), hg.ones(64, 256)
+    print()
+    for which, dtype in (("float_mask", hg.float32), ("half_mask", hg.float16)):
+        masked = []
+
+        def forward() -> None:
+            h = first(x)
+            masked.append(h * mask.to(dtype))
+            second(masked[0])
+
+        log = log_of(None, forward)
+        name = dtype_name(masked[0])
+        print(f"{dtype_name(mask.to(dtype))} mask: the product is {name}")
+        if dtype == hg.float32:
+            chapter.fact("dtype_masked", name)
+        promoted = [record for record in log.records if record.is_promoted]
+        print(*promoted, sep="\n", end="\n" if promoted else "")
+        chapter.fact("promoted_" + which, len(promoted))
+        chapter.fact("bytes_" + which, bytes_cast(log))
 
 
 def show_gradients(chapter: course.Chapter) -> None:
@@ -75,6 +135,7 @@ def show_gradients(chapter: course.Chapter) -> None:
     with hg.autocast("cpu"):
         y = layer(hg.ones(1, 4))
     y.sum().backward()
+    print()
     chapter.fact("dtype_output", dtype_name(y))
     chapter.fact("dtype_weight", dtype_name(layer.weight))
     chapter.fact("dtype_gradient", dtype_name(layer.weight.grad))
@@ -82,6 +143,8 @@ def show_gradients(chapter: course.Chapter) -> None:
 
 def main(chapter: course.Chapter) -> None:
     show_classes(chapter)
+    show_forward_pass(chapter)
+    show_cache(chapter)
     show_stray_operand(chapter)
     show_gradients(chapter)
 

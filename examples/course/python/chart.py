@@ -134,13 +134,24 @@ class _Frame:
         for band in chart.bands:
             left, right = x.at(band.start), x.at(band.to)
             svg.box(left, y.to, right - left, y.start - y.to, band.colour)
-            svg.write((left + right) / 2, y.to + 15, band.label, "middle", 12, "soft")
         for value in y.ticks():
             svg.line(x.start, y.at(value), x.to, y.at(value), "grid")
             svg.write(x.start - 8, y.at(value) + 4, y.shown(value), "end", 12, "soft")
+        for band in chart.bands:
+            self._name(band)
         svg.line(x.start, y.start, x.to, y.start, "soft")
         svg.write((x.start + x.to) / 2, chart.height - 12, chart.x.label, "middle", 13, "ink")
         svg.write(18, (y.start + y.to) / 2, chart.y.label, "middle", 13, "ink", False, -90)
+
+    def _name(self, band: Band) -> None:
+        """A box of the band's colour keeps grid lines out of the label."""
+        if not band.label:
+            return
+        left, right = self.x.at(band.start), self.x.at(band.to)
+        middle = (left + right) / 2
+        width = min(right - left, 7.2 * len(band.label))
+        self.svg.box(middle - width / 2, self.y.to + 3, width, 16, band.colour)
+        self.svg.write(middle, self.y.to + 15, band.label, "middle", 12, "soft")
 
     def tick(self, at: float, label: str) -> None:
         self.svg.line(at, self.y.start, at, self.y.start + 5)

@@ -117,15 +117,24 @@ struct Frame {
     for (const Band& band : chart.bands) {
       const double left = x.at(band.from);
       svg.box(left, y.to, x.at(band.to) - left, y.from - y.to, band.colour);
-      svg.write((left + x.at(band.to)) / 2, y.to + 15, band.label, Anchor::middle, 12, "soft");
     }
     for (const double value : ticks(y)) {
       svg.line(x.from, y.at(value), x.to, y.at(value), "grid");
       svg.write(x.from - 8, y.at(value) + 4, shown(value, y.scale), Anchor::end, 12, "soft");
     }
+    for (const Band& band : chart.bands) name(band);
     svg.line(x.from, y.from, x.to, y.from, "soft");
     svg.write((x.from + x.to) / 2, chart.height - 12, chart.x.label, Anchor::middle, 13, "ink");
     svg.write(18, (y.from + y.to) / 2, chart.y.label, Anchor::middle, 13, "ink", false, -90);
+  }
+
+  // A box of the band's colour keeps grid lines out of the label.
+  void name(const Band& band) {
+    if (band.label.empty()) return;
+    const double left = x.at(band.from), right = x.at(band.to), middle = (left + right) / 2;
+    const double width = std::min(right - left, 7.2 * static_cast<double>(band.label.size()));
+    svg.box(middle - width / 2, y.to + 3, width, 16, band.colour);
+    svg.write(middle, y.to + 15, band.label, Anchor::middle, 12, "soft");
   }
 
   void tick(double at, const std::string& label) {

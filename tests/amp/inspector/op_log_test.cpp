@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -44,6 +45,24 @@ TEST(OpLog, RecordsWhatAutocastDecided) {
   }
   EXPECT_EQ(log.records()[1].run_dtype(), kFloat);
   EXPECT_EQ(log.records()[1].operands[0].given, kHalf);
+}
+
+TEST(OpLog, ANumberDoesNotDecideInWhichDtypeAnOpRan) {
+  OpLog log;
+  {
+    const OpObserverGuard guard(log);
+    const Tensor h = ones({2, 4}, kHalf);
+    static_cast<void>(h + 0.01);
+    static_cast<void>(h * full({}, 2.0));
+    static_cast<void>(h + ones({2, 4}));
+    static_cast<void>(ones({3}, kInt64) * full({}, 0.5));
+  }
+  std::vector<DType> ran;
+  for (const OpRecord& record : log.records()) {
+    if (record.op == "add" || record.op == "mul") ran.push_back(record.run_dtype());
+  }
+  EXPECT_EQ(ran, (std::vector<DType>{kHalf, kHalf, kFloat, kFloat}));
+  EXPECT_EQ(std::ranges::count_if(log.records(), &OpRecord::is_promoted), 1);
 }
 
 TEST(OpLog, TellsCachedCopiesFromNewOnes) {
