@@ -39,8 +39,8 @@ struct KernelCheckOptions {
   /// its reach. The kernel may not need threads of this process. For kernels on the CPU.
   bool own_process = false;
   double timeout = 60;  ///< seconds that a call may take in a process of its own
-  /// Further runs on one case, whose bits are compared; if empty, as many as 0.2 s allow, up to
-  /// 2000. Before them its inputs change 17 times in the same memory.
+  /// Further runs on one case, whose bits are compared; if empty, as many as 0.5 s allow, up to
+  /// 20,000. Before them its inputs change 17 times in the same memory.
   std::optional<std::int64_t> repeat = {};
   /// Called before each case with its number and the number of all cases.
   std::function<void(std::int64_t, std::int64_t)> progress = {};

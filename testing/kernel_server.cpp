@@ -22,6 +22,7 @@
 #include <halfgrad/testing/caller_state.h>
 #include <halfgrad/testing/kernel_call.h>
 #include <halfgrad/testing/process_seal.h>
+#include <halfgrad/testing/process_settings.h>
 #include <halfgrad/testing/shared_memory.h>
 
 namespace halfgrad::testing {
@@ -225,7 +226,8 @@ void send(int socket, char message) {
 }
 
 /// Runs the kernel as the call says. Returns the answer.
-char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
+char answered(const Kernel& kernel, ArrayPages& pages, Device device,
+              detail::ProcessSettings& settings) {
   const KernelCall& given = call();
   const bool on_cpu = device == Device{};
   // Copies to a device read and write every array.
@@ -239,11 +241,14 @@ char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
   if (on_cpu) pages.close();
   // A thread that was stopped after the return is about to end the process.
   while (std::atomic_ref(call().signal).load() != 0) ::pause();
-  const std::string mode_change = mode.change(), change = state.change();
+  const std::string mode_change = mode.change();
+  std::string change = state.change();
+  if (change.empty()) change = settings.change();
   if (mode_change.empty() && change.empty()) return result;
   call().only_flushes = change.empty() && mode.only_flushes();
   mode.restore();
   state.restore();
+  settings.restore();
   if (result == detail::kFailed) return result;
   answer(change.empty() ? mode_change.c_str() : change.c_str());
   return detail::kChangedState;
@@ -274,8 +279,9 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
   Kernel kernel;
   send(socket, caught([&] { kernel = make(); }));
   ArrayPages pages;
+  detail::ProcessSettings settings;  // after the library was loaded, which may change them
   for (char message = 0; ::recv(socket, &message, 1, 0) == 1;) {
-    send(socket, answered(kernel, pages, device));
+    send(socket, answered(kernel, pages, device, settings));
   }
   ::_exit(0);
 }

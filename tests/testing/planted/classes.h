@@ -9,6 +9,7 @@
 #include <halfgrad/tests/testing/planted/wrong_memory.h>
 #include <halfgrad/tests/testing/planted/wrong_races.h>
 #include <halfgrad/tests/testing/planted/wrong_rounding.h>
+#include <halfgrad/tests/testing/planted/wrong_settings.h>
 #include <halfgrad/tests/testing/planted/wrong_sizes.h>
 #include <halfgrad/tests/testing/planted/wrong_specials.h>
 
@@ -22,13 +23,13 @@ struct WrongClass {
 };
 
 inline std::vector<WrongClass> wrong_classes() {
-  return {{"sizes", joined(wrong_sizes(), wrong_for_whole_blocks())},
+  return {{"sizes", joined(joined(wrong_sizes(), wrong_for_whole_blocks()), wrong_short_indices())},
           {"specials", joined(wrong_specials(), wrong_for_rare_specials())},
           {"memory", joined(wrong_memory(), wrong_in_sealed_memory())},
           {"rounding", joined(wrong_rounding(), wrong_to_nearest())},
           {"races", wrong_races()},
           {"ends", wrong_ends()},
-          {"cheats", joined(wrong_cheats(), wrong_by_history()), 1}};
+          {"cheats", joined(joined(wrong_cheats(), wrong_by_history()), wrong_settings()), 1}};
 }
 
 }  // namespace halfgrad::testing::planted
