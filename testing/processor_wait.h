@@ -13,9 +13,10 @@ class ProcessorWait {
   /// Begins to measure the threads of this process, and of the processes that it made.
   explicit ProcessorWait(pid_t process);
 
-  /// Of `passed` seconds since then those in which the process had what it needed: no time of the
-  /// thread that waited longest for a processor counts. A process that kept all processors busy for
-  /// longer had more, however many threads it has. `passed` where the system does not tell.
+  /// Returns the part of `passed` seconds since then in which the process could run: without the
+  /// time for which its thread that waited longest waited for a processor. A process that kept all
+  /// processors busy for longer, with many threads, could run for that time. Returns `passed` where
+  /// the system does not tell.
   double seconds_served(double passed) const;
 
  private:
