@@ -55,6 +55,21 @@ int traps_now() {
 #endif
 }
 
+/// How exactly the x87 unit computes, which long double needs.
+int long_double_precision([[maybe_unused]] const std::fenv_t& environment) {
+#if defined(__GLIBC__) && defined(__x86_64__)
+  constexpr int kPrecision = 0x300;
+  return environment.__control_word & kPrecision;
+#else
+  return 0;
+#endif
+}
+int long_double_precision_now() {
+  std::fenv_t environment;
+  std::fegetenv(&environment);
+  return long_double_precision(environment);
+}
+
 std::string folder_now() {
   char path[4096];
   return ::getcwd(path, sizeof path) == nullptr ? "" : path;
@@ -86,13 +101,16 @@ std::string FloatingMode::change() const {
   }
   if (traps_now() != traps_)
     return "the kernel left floating-point exceptions that end the process";
+  if (long_double_precision_now() != long_double_precision(environment_))
+    return "the kernel left the precision of long double changed";
   if (flushes_subnormals() == flushes_) return {};
   return flushes_ ? "the kernel no longer lets its caller flush subnormals"
                   : "the kernel left its caller flushing subnormals to 0";
 }
 
 bool FloatingMode::only_flushes() const {
-  return std::fegetround() == rounding_ && traps_now() == traps_;
+  return std::fegetround() == rounding_ && traps_now() == traps_ &&
+         long_double_precision_now() == long_double_precision(environment_);
 }
 
 void FloatingMode::restore() const { std::fesetenv(&environment_); }

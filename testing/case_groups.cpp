@@ -16,7 +16,8 @@ std::vector<Hostile> few_kinds(const KernelOp& op, const Dims& dims) {
   std::int64_t elements = 0;
   for (const OperandSpec& spec : op.operands(dims)) elements += numel(spec.sizes);
   if (elements < kMany) {
-    std::vector<Hostile> kinds{Hostile::normal, Hostile::special_rows, Hostile::inf_runs};
+    std::vector<Hostile> kinds{Hostile::normal, Hostile::special_rows, Hostile::inf_runs,
+                               Hostile::one_sided};
     if (op.operands(dims).size() > 2) kinds.push_back(Hostile::special_between);
     return kinds;
   }

@@ -106,6 +106,10 @@ void BudgetUse::add(double got, double expected, double allowed, DType output) {
     ++inexact;
     constexpr double kNearest = 0.6;  // half an ulp, and the error before storing
     if (ulps > kNearest) ++far;
+    if (ulps == 0.5) {
+      ++exact_ties;
+      if (std::fmod(got, 2 * ulp) != 0) ++odd_ties;
+    }
     sum_outward_ulps += (std::fabs(got) - std::fabs(expected)) / ulp;
     sum_upward_ulps += (got - expected) / ulp;
   }
@@ -130,6 +134,8 @@ void BudgetUse::add(const BudgetUse& other) {
   sum_upward_ulps += other.sum_upward_ulps;
   inexact += other.inexact;
   far += other.far;
+  exact_ties += other.exact_ties;
+  odd_ties += other.odd_ties;
   sum_squares += other.sum_squares;
   rounded_sum_squares += other.rounded_sum_squares;
 }

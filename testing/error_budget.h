@@ -48,6 +48,8 @@ struct BudgetUse {
   double sum_upward_ulps = 0;                ///< signed errors in ulps
   std::int64_t inexact = 0;                  ///< elements whose only error is the last rounding
   std::int64_t far = 0;                      ///< elements among them that are not the nearest value
+  std::int64_t exact_ties = 0;               ///< elements among them halfway between two values
+  std::int64_t odd_ties = 0;                 ///< exact ties that became the odd one of the two
   double sum_squares = 0;                    ///< sum of squared errors passed to compare()
   double rounded_sum_squares = 0;            ///< the same sum for compare()'s `rounded`
 

@@ -5,73 +5,13 @@
 #include <iterator>
 #include <limits>
 
+#include <halfgrad/testing/hostile_values.h>
 #include <halfgrad/testing/number_format_of.h>
 #include <halfgrad/testing/op_example.h>
 #include <halfgrad/testing/random_tensor.h>
 
 namespace halfgrad::testing {
 namespace {
-
-double ordinary(const OperandSpec& spec, const HostileDice& dice) {
-  // Two standard deviations fill the usual range; values outside wrap around to its other end.
-  const double width = spec.high - spec.low;
-  const double x = 0.5 + dice.normal / 4;
-  return spec.low + width * (x - std::floor(x));
-}
-
-/// A value with one of the `count` exponents from `lowest` on, each equally often.
-double with_random_exponent(int count, int lowest, double uniform) {
-  const double exponent = std::floor(uniform * count);
-  return std::ldexp(1 + uniform * count - exponent, static_cast<int>(exponent) + lowest);
-}
-
-/// An odd or even multiple of the distance between neighbours; of half that of a 16-bit dtype for a
-/// wider one, so that storing it narrower is a tie as well.
-double tie(DType dtype, const HostileDice& dice) {
-  int bits = number_format_of(dtype).fraction_bits;
-  if (dtype == kFloat32 || dtype == kFloat64) {
-    if (dice.normal > 0.5) bits = kFp16.fraction_bits + 1;
-    if (dice.normal < -0.5) bits = kBf16.fraction_bits + 1;
-  }
-  const double one = std::ldexp(1, bits);
-  return dice.sign * (one + std::floor(dice.uniform * one));
-}
-
-/// Values where exp, exp2 and tanh overflow, vanish or saturate in some dtype, where sin and cos
-/// turn, and where integers of 16, 24 or 32 bits end.
-double threshold(DType dtype, const HostileDice& dice) {
-  static constexpr double kAt[] = {
-      88.72,    88.37, 87.34, 103.97, 104,     11.09,       9.704,       16.64,  17.33,  20,
-      15,       30,    10,    9,      8,       6,           5,           4,      3,      2,
-      1,        0.5,   1.5,   50,     100,     128,         126,         127,    149,    150,
-      16,       14,    24,    25,     0.6931,  1.5708,      3.1416,      0.7854, 6.2832, 8388608,
-      16777216, 32767, 65504, 65536,  4194304, 2.1474836e9, 4.2949673e9, 0.25};
-  const double width = dice.uniform * std::size(kAt);
-  const double jitter = 1 + std::ldexp(dice.normal, width - std::floor(width) < 0.5 ? -8 : -16);
-  const double x = kAt[static_cast<std::size_t>(width)] * jitter;
-  return dice.sign * std::fmin(x, limits_of(dtype).largest);
-}
-
-double any_special(DType dtype, const HostileDice& dice) {
-  const FormatLimits limits = limits_of(dtype);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double values[] = {0,
-                           1,
-                           kInfinity,
-                           std::nan(""),
-                           limits.largest,
-                           limits.smallest,
-                           0.5,
-                           2,
-                           dice.uniform,
-                           kInfinity,
-                           0,
-                           3,
-                           1.5,
-                           dice.normal,
-                           std::ldexp(1, number_format_of(dtype).min_exponent())};
-  return dice.sign * values[static_cast<std::size_t>(dice.uniform * std::size(values))];
-}
 
 /// Puts specials into some rows: an infinity, a NaN, two NaNs or two infinities, 0 beside inf.
 /// An operand of one row always gets some.
@@ -98,44 +38,6 @@ void put_infinite_run(double* row, std::int64_t n, const HostileDice& dice) {
   const std::int64_t first = dice.normal > -0.7 ? 0 : n - length;
   for (std::int64_t i = 0; i < length; ++i)
     row[first + i] = -std::numeric_limits<double>::infinity();
-}
-
-double finite_number(Hostile kind, const OperandSpec& spec, DType dtype, const HostileDice& dice,
-                     double row_sign) {
-  const NumberFormat& format = number_format_of(dtype);
-  const FormatLimits limits = limits_of(dtype);
-  switch (kind) {
-    case Hostile::positive:
-      return 1 + dice.uniform;
-    case Hostile::integers:
-      return dice.sign * std::floor(dice.uniform * 4);
-    case Hostile::offset:
-      return row_sign * std::ldexp(1, std::min(format.fraction_bits - 1, 11)) + dice.normal;
-    case Hostile::uniform_exponent:
-      return dice.sign *
-             with_random_exponent(2 * format.bias(), format.min_exponent(), dice.uniform);
-    case Hostile::moderate:
-      return dice.sign * with_random_exponent(15, -8, dice.uniform);
-    case Hostile::subnormal:
-      return dice.sign * limits.smallest * std::ldexp(dice.uniform, format.fraction_bits);
-    case Hostile::near_max:
-      return dice.sign * limits.largest * (0.5 + dice.uniform / 2);
-    case Hostile::one_hot:
-    case Hostile::signed_zeros:
-      return dice.sign * 0.0;
-    case Hostile::small:
-      return std::ldexp(dice.sign * (1 + dice.uniform), -9);
-    case Hostile::ties:
-      return tie(dtype, dice);
-    case Hostile::specials:
-      return any_special(dtype, dice);
-    case Hostile::range_edge:
-      return dice.sign * limits.largest * limits.roundoff * dice.uniform;
-    case Hostile::thresholds:
-      return threshold(dtype, dice);
-    default:
-      return ordinary(spec, dice);
-  }
 }
 
 /// The index of the special element in a row of n, or -1.
@@ -207,7 +109,8 @@ std::string_view name(Hostile kind) {
                                         "inf by zero",
                                         "specials in some rows of operands between",
                                         "edge of the range",
-                                        "thresholds"};
+                                        "thresholds",
+                                        "one-sided rows"};
   return names[static_cast<int>(kind)];
 }
 
@@ -303,7 +206,7 @@ Values HostileOperand::values(Hostile kind) const {
       values.data.push_back(special != all_true_but_one(kind) ? 1 : 0);
       continue;
     }
-    double x = finite_number(kind, spec_, dtype_, dice, row_dice.sign);
+    double x = detail::finite_number(kind, spec_, dtype_, dice, row_dice.sign, key_.stream);
     if (kind == Hostile::cancelling && index % 2 == 1) {
       x = -values.data.back() * (1 + limits_of(dtype_).roundoff * std::floor(dice.uniform * 4) * 2);
     }

@@ -41,9 +41,11 @@ enum class Hostile : std::uint8_t {
   special_between,  ///< special rows of the operands between the first and the last
   range_edge,       ///< the largest finite value, beside values up to its ulp
   thresholds,       ///< values near those at which functions overflow, vanish or change formula
+  one_sided,  ///< rows of large values of one sign, beside operands in [1, 2): a whole row lies
+              ///< below the finite value by which a kernel may mask elements
 };
 
-inline constexpr int kHostileKinds = static_cast<int>(Hostile::thresholds) + 1;
+inline constexpr int kHostileKinds = static_cast<int>(Hostile::one_sided) + 1;
 
 std::string_view name(Hostile kind);
 /// Returns the kind for one of `count` operands: a kind that would hide others, such as NaN, goes

@@ -146,8 +146,8 @@ class KernelCheck {
   /// Runs one case often, with other inputs in the same memory: a kernel may be right until it has
   /// seen the same pointers some times, and a race may show in one of a thousand runs.
   void repeat() {
-    constexpr std::int64_t kRepeats = 2000, kMostElements = 2000;
-    constexpr double kRepeatSeconds = 0.3, kNoLimit = 1e9;
+    constexpr std::int64_t kRepeats = 20'000, kMostElements = 2000;
+    constexpr double kRepeatSeconds = 0.5, kNoLimit = 1e9;
     KernelCase repeated;
     std::int64_t most = 0;
     for (const CaseGroup& group : groups_) {

@@ -39,8 +39,8 @@ struct KernelCheckOptions {
   /// its reach. The kernel may not need threads of this process. For kernels on the CPU.
   bool own_process = false;
   double timeout = 60;  ///< seconds that a call may take in a process of its own
-  /// Further runs on one case, whose bits are compared; if empty, as many as 0.2 s allow, up to
-  /// 2000. Before them its inputs change 17 times in the same memory.
+  /// Further runs on one case, whose bits are compared; if empty, as many as 0.5 s allow, up to
+  /// 20,000. Before them its inputs change 20 times in the same memory.
   std::optional<std::int64_t> repeat = {};
   /// Called before each case with its number and the number of all cases.
   std::function<void(std::int64_t, std::int64_t)> progress = {};
@@ -84,6 +84,16 @@ struct ImpostorCount {
   KernelCase first;  ///< the first case that accepted it
 };
 
+/// How many elements whose only error is the last rounding are not the nearest value. A large case
+/// counts no more than one of 256 elements: in it a mistake may be absent, as that of 1 / k for k a
+/// power of two.
+struct NearestShare {
+  static constexpr double kMostElements = 256;
+  double elements = 0, far = 0;
+
+  void add(const BudgetUse& use);
+};
+
 /// The result of check_kernel(): what was run, what was wrong, and how much of the budget was
 /// used.
 struct KernelReport {
@@ -100,6 +110,7 @@ struct KernelReport {
   std::string unfinished;  ///< why the check ended early; empty if it did not. Then it did not pass
   std::string repeated;    ///< how often the smallest failing case failed, if not always
   BudgetUse ties;          ///< the part of `use` from exact ties
+  NearestShare nearest;    ///< over all cases
   std::array<ImpostorCount, kImpostors> impostors{};
   std::uint64_t seed = 0;
   std::optional<std::uint32_t> fresh_seed;  ///< empty if no calls were repeated

@@ -28,19 +28,28 @@ std::string bias_of(const BudgetUse& use) {
   return message.str();
 }
 
+/// Describes exact ties that did not become the even one of two values; empty if there are few. The
+/// ties of Hostile::ties are sums and products that are exact before they are stored.
+std::string oddness_of(const BudgetUse& ties) {
+  constexpr std::int64_t kFewTies = 16, kPart = 10;
+  if (ties.odd_ties < kFewTies || ties.odd_ties * kPart < ties.exact_ties) return {};
+  return std::to_string(ties.odd_ties) + " of " + std::to_string(ties.exact_ties) +
+         " exact ties became the odd one of two values: expected rounding to nearest, ties to even";
+}
+
 /// The share of elements that are not the nearest value from which a kernel does not round to
 /// nearest. It is 0 for rounding once to nearest, 0.16 for stochastic rounding and for rounding
 /// twice, 0.4 for rounding to odd.
 constexpr double kFarShare = 0.05;
 
 /// Describes rounding that has no direction but is not to nearest; empty if there is none.
-std::string farness_of(const BudgetUse& use) {
-  if (use.inexact < kElementsForBias || use.far_share() < kFarShare) return {};
+std::string farness_of(const NearestShare& share) {
+  if (share.elements < kElementsForBias || share.far < kFarShare * share.elements) return {};
   std::ostringstream message;
   message.precision(3);
-  message << 100 * use.far_share() << " % of " << use.inexact
-          << " elements are not the nearest value: expected one rounding to nearest, of a result "
-             "in the dtype that accumulates";
+  message << 100 * share.far / share.elements
+          << " % of elements are not the nearest value, in the mean of all cases: expected one "
+             "rounding to nearest, of a result in the dtype that accumulates";
   return message.str();
 }
 
@@ -61,9 +70,18 @@ bool tells_more(const BadElements& next, const BadElements& before) {
 
 }  // namespace
 
+void NearestShare::add(const BudgetUse& use) {
+  if (use.inexact == 0) return;
+  const auto inexact = static_cast<double>(use.inexact);
+  const double weight = std::fmin(1, kMostElements / inexact);
+  elements += weight * inexact;
+  far += weight * static_cast<double>(use.far);
+}
+
 void KernelReport::add(const CaseResult& result, const KernelCase& kernel_case) {
   ++cases;
   use.add(result.use);
+  nearest.add(result.use);
   if (result.worst && (cases == 1 || result.worst->used > worst.used)) {
     worst = *result.worst;
     worst_shape = result.bad.shape;
@@ -91,7 +109,8 @@ void KernelReport::judge_bias() {
   if (message.empty() && !(message = bias_of(ties)).empty()) {
     message = "of exact ties, " + message + ", ties to even";
   }
-  if (message.empty()) message = farness_of(use);
+  if (message.empty()) message = oddness_of(ties);
+  if (message.empty()) message = farness_of(nearest);
   if (!message.empty()) add(Fault::biased, message, worst_case);
 }
 

@@ -35,8 +35,9 @@ const std::vector<KernelOp>& composites() {
 
 /// The ops that are stated as formulas on this side, without a page in autograd/ops/.
 const std::vector<KernelOp>& formulas() {
-  static const std::vector<KernelOp> ops = ops_of(detail::backward_ops, detail::optimizer_ops,
-                                                  detail::fused_optimizer_ops, detail::float8_ops);
+  static const std::vector<KernelOp> ops =
+      ops_of(detail::backward_ops, detail::attention_ops, detail::optimizer_ops,
+             detail::fused_optimizer_ops, detail::float8_ops);
   return ops;
 }
 

@@ -126,6 +126,10 @@ struct KernelOp {
 ///   scaled_dot_product_attention, scaled_dot_product_attention_causal
 ///                                     query [2, m, k], key [2, n, k], value [2, n, k]
 ///                                     -> output [2, m, k], logsumexp [2, m]
+///   scaled_dot_product_attention_backward
+///                                     grad_output [2, m, k], query [2, m, k], key [2, n, k],
+///                                     value [2, n, k], output [2, m, k], logsumexp [2, m]
+///                                     -> dq [2, m, k], dk [2, n, k], dv [2, n, k]
 ///   quantize_float8_e4m3fn, quantize_float8_e5m2
 ///                                     [m, k], scale [] -> uint8 codes [m, k]
 ///   dequantize_float8_e4m3fn, dequantize_float8_e5m2

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <sstream>
 
 #include <poll.h>
@@ -17,6 +18,7 @@
 
 #include <halfgrad/testing/kernel_call.h>
 #include <halfgrad/testing/kernel_server.h>
+#include <halfgrad/testing/processor_wait.h>
 #include <halfgrad/testing/second_thread.h>
 #include <halfgrad/testing/shared_memory.h>
 #include <halfgrad/testing/stray_access.h>
@@ -152,20 +154,23 @@ class KernelProcess {
            info.si_pid == child_;
   }
 
-  /// The next byte from the child; 0 if it has ended. Throws KernelStopped if it hangs.
+  /// The next byte from the child; 0 if it has ended. Throws KernelStopped if it hangs. Time in
+  /// which its threads get no processor does not count.
   char received() {
     using Clock = std::chrono::steady_clock;
-    constexpr double kLook = 50;  // milliseconds between looks whether the child has ended
-    const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_);
+    constexpr int kLook = 50;  // milliseconds between looks whether the child has ended
+    const auto start = Clock::now();
+    std::optional<detail::ProcessorWait> wait;  // from the first look on: most calls are faster
     for (;;) {
-      const auto left = std::chrono::duration<double, std::milli>(deadline - Clock::now()).count();
       pollfd waiting{socket_, POLLIN, 0};
-      const int ready = ::poll(&waiting, 1, static_cast<int>(std::clamp(left, 0.0, kLook) + 1));
+      const int ready = ::poll(&waiting, 1, std::clamp(static_cast<int>(timeout_ * 1e3), 1, kLook));
       if (ready < 0 && errno == EINTR) continue;
       char answer = 0;
       if (ready > 0) return ::recv(socket_, &answer, 1, 0) == 1 ? answer : '\0';
       if (ended()) return '\0';
-      if (left > 0) continue;
+      if (!wait) wait.emplace(child_);
+      const double passed = std::chrono::duration<double>(Clock::now() - start).count();
+      if (passed < timeout_ || wait->seconds_served(passed) < timeout_) continue;
       ::kill(child_, SIGKILL);
       end();
       std::ostringstream text;

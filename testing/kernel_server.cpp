@@ -22,6 +22,8 @@
 #include <halfgrad/testing/caller_state.h>
 #include <halfgrad/testing/kernel_call.h>
 #include <halfgrad/testing/process_seal.h>
+#include <halfgrad/testing/process_settings.h>
+#include <halfgrad/testing/resource_leaks.h>
 #include <halfgrad/testing/shared_memory.h>
 
 namespace halfgrad::testing {
@@ -224,8 +226,14 @@ void send(int socket, char message) {
   if (::send(socket, &message, 1, MSG_NOSIGNAL) != 1) ::_exit(0);
 }
 
+/// State of the process over all calls.
+struct ProcessWatch {
+  detail::ProcessSettings settings{};
+  detail::ResourceLeaks leaks{};
+};
+
 /// Runs the kernel as the call says. Returns the answer.
-char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
+char answered(const Kernel& kernel, ArrayPages& pages, Device device, ProcessWatch& watch) {
   const KernelCall& given = call();
   const bool on_cpu = device == Device{};
   // Copies to a device read and write every array.
@@ -239,11 +247,15 @@ char answered(const Kernel& kernel, ArrayPages& pages, Device device) {
   if (on_cpu) pages.close();
   // A thread that was stopped after the return is about to end the process.
   while (std::atomic_ref(call().signal).load() != 0) ::pause();
-  const std::string mode_change = mode.change(), change = state.change();
+  const std::string mode_change = mode.change();
+  std::string change = state.change();
+  if (change.empty()) change = watch.settings.change();
+  if (change.empty()) change = watch.leaks.after_call();
   if (mode_change.empty() && change.empty()) return result;
   call().only_flushes = change.empty() && mode.only_flushes();
   mode.restore();
   state.restore();
+  watch.settings.restore();
   if (result == detail::kFailed) return result;
   answer(change.empty() ? mode_change.c_str() : change.c_str());
   return detail::kChangedState;
@@ -274,8 +286,9 @@ void serve_kernel(int socket, int memory, const std::function<Kernel()>& make, D
   Kernel kernel;
   send(socket, caught([&] { kernel = make(); }));
   ArrayPages pages;
+  ProcessWatch watch;  // after the library was loaded, which may change settings
   for (char message = 0; ::recv(socket, &message, 1, 0) == 1;) {
-    send(socket, answered(kernel, pages, device));
+    send(socket, answered(kernel, pages, device, watch));
   }
   ::_exit(0);
 }

@@ -4,7 +4,7 @@
 #include <halfgrad/testing/kernel_formula.h>
 #include <halfgrad/testing/kernel_ops/judged_op.h>
 
-/// Backward kernels, attention and products with factors, stated as formulas. Operands have the
+/// Backward kernels and products with factors, stated as formulas. Operands have the
 /// order of libtorch's functions; kernel_op.h lists them.
 namespace halfgrad::testing::detail {
 namespace {
@@ -87,18 +87,6 @@ BoundedArrays embedding_backward(const In& in) {
   return scatter_add(zeros, 0, expand(unsqueeze(in[1], 1), dy.sizes()), dy);
 }
 
-KernelOp attention(const char* name, bool is_causal) {
-  return kernel_op({.name = name,
-                    .inputs = {{2, "m", "k"}, {2, "n", "k"}, {2, "n", "k"}},
-                    .reference =
-                        [is_causal](const In& in) {
-                          return scaled_dot_product_attention(in[0], in[1], in[2], is_causal);
-                        },
-                    .least = {0, 1, 1},
-                    .outputs = {{.name = "output"}, {.name = "logsumexp", .wide = true}},
-                    .signature = "[2, m, k], [2, n, k], [2, n, k] -> [2, m, k], [2, m]"});
-}
-
 KernelOp cross_entropy_backward_op(Reduction reduction) {
   const bool each = reduction == Reduction::none;
   KernelOp op = kernel_op(
@@ -164,8 +152,6 @@ std::vector<KernelOp> backward_ops() {
                  .inputs = {{"m", "n"}, {"m", "k"}, {"k", "n"}},
                  .reference = gemm,
                  .signature = "[m, n], [m, k], [k, n] -> [m, n]"}),
-      attention("scaled_dot_product_attention", false),
-      attention("scaled_dot_product_attention_causal", true),
   };
 }
 

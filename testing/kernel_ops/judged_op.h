@@ -98,6 +98,7 @@ std::vector<KernelOp> product_ops();
 std::vector<KernelOp> loss_ops();
 std::vector<KernelOp> index_ops();
 std::vector<KernelOp> backward_ops();
+std::vector<KernelOp> attention_ops();
 std::vector<KernelOp> optimizer_ops();
 std::vector<KernelOp> fused_optimizer_ops();
 std::vector<KernelOp> float8_ops();

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -112,3 +113,24 @@ def test_the_action_has_the_lines_of_the_page():
     assert "\t" not in action
     kernels = re.search(r"pytest (\S+)", lines[1])[1]
     assert kernels in action.splitlines()[1], "the head of the file names the tests that it runs"
+
+
+def test_the_steps_of_the_action_run(tmp_path):
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    action = yaml.safe_load((ROOT / "examples/ci/kernel-check.yml").read_text(encoding="utf-8"))
+    steps = action["jobs"]["check"]["steps"]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+    install, check = [step for step in steps if "run" in step]
+    command = shlex.split(install["run"])
+    assert command[:3] == ["pip", "install", "./halfgrad"]  # tools/test-python builds what this names
+    assert {"pytest"} <= set(command[3:]) <= {"pytest", "triton"}
+
+    command = shlex.split(check["run"])
+    kernels = tmp_path / next(word for word in command if word.endswith(".py"))
+    kernels.parent.mkdir(parents=True)
+    kernels.write_text(next(block for block in BLOCKS if "kernel_test" in block))
+    done = subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env={**os.environ, **check["env"]},
+                          capture_output=True, text=True)
+    assert command[0] == "pytest" and done.returncode == 0, done.stdout + done.stderr
+    uploaded = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+    assert len(uploaded) == 1 and "my_relu[float16]" in (tmp_path / uploaded[0]).read_text()

@@ -1,7 +1,9 @@
 #include <cfenv>
+#include <chrono>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,29 @@ TEST(KernelReach, ResultsOfEarlierCallsAreFoundInEveryProcess) {
     EXPECT_EQ(finding(checked(kernel, own_process)),
               "stale: other inputs in the same memory give the result of an earlier call");
   }
+}
+
+TEST(KernelReach, AKernelThatTurnsWrongAfterSomeTimeIsFound) {
+  using Clock = std::chrono::steady_clock;
+  const Kernel kernel = [right = planted::right_sum(), start = Clock::now()](
+                            const std::vector<Array>& in, const Array& out) {
+    right(in, out);
+    if (Clock::now() - start > std::chrono::milliseconds(400)) out.data_as<float>()[0] = 7;
+  };
+  const KernelReport report = check_kernel(kernel, "sum", {.shrink = false, .own_process = true});
+  EXPECT_FALSE(report.passed()) << to_text(report);
+}
+
+// A library may set a variable when it begins.
+TEST(KernelReach, AVariableMayBeAddedToTheEnvironmentOnce) {
+  const Kernel kernel = [right = planted::right_sum(), first = true](const std::vector<Array>& in,
+                                                                     const Array& out) mutable {
+    right(in, out);
+    if (first) ::setenv("LIBRARY_HAS_BEGUN", "1", 1);
+    first = false;
+  };
+  const KernelReport report = checked(kernel, true);
+  EXPECT_TRUE(report.passed()) << to_text(report);
 }
 
 TEST(KernelReach, TheCallersStateMustStayAndIsRestored) {

@@ -116,7 +116,8 @@ void add_kernel_options(CLI::App& app, Arguments& given, testing::KernelCheckOpt
       ->needs(library)
       ->excludes(in_process);
   app.add_option("--repeat", options.repeat,
-                 "Further runs of one case, whose bits are compared (default: up to 2000 in 0.2 s)")
+                 "Further runs of one case, whose bits are compared (default: as many as 0.5 s "
+                 "allow, up to 20,000)")
       ->check(checks::within(0, 1e9))
       ->needs(library);
   app.add_option("--reports", given.reports)->group("");  // hidden: from check_emulated()

@@ -72,4 +72,40 @@ inline void causal_two_passes(const Calls& c, int) { attend_in_two_passes(c, tru
 inline void attention(const Calls& c, int mistake) { attend(c, mistake, false); }
 inline void causal_attention(const Calls& c, int mistake) { attend(c, mistake, true); }
 
+/// The gradients by query, key and value, from the output and the logsumexp of each query.
+inline void attention_backward(const Calls& c, int mistake) {
+  const I m = c.size(1, 1), n = c.size(2, 1), k = c.size(1, 2);
+  const auto at = [](I i) { return static_cast<std::size_t>(i); };
+  const float scale = 1 / std::sqrt(static_cast<float>(k));
+  std::vector<float> dq(at(2 * m * k)), dk(at(2 * n * k)), dv(at(2 * n * k));
+  for (I row = 0; row < 2 * m; ++row) {
+    float delta = 0;
+    for (I d = 0; d < k; ++d) delta += c.x(0, row * k + d) * c.x(4, row * k + d);
+    if (mistake == 1) delta = 0;
+    for (I j = 0; j < n; ++j) {
+      const I key = (row / m * n + j) * k;
+      float score = 0, dp = 0;
+      for (I d = 0; d < k; ++d) {
+        score += c.x(1, row * k + d) * c.x(2, key + d);
+        dp += c.x(0, row * k + d) * c.x(3, key + d);
+      }
+      const float above = score * scale - c.x(5, row);
+      const float p = mistake == -1
+                          ? std::exp2(score * (scale * 1.44269504F) - c.x(5, row) * 1.44269504F)
+                          : std::exp(above);
+      const float ds = mistake == -1 ? c.stored(p * (dp - delta)) : p * (dp - delta);
+      for (I d = 0; d < k; ++d) {
+        dq[at(row * k + d)] += ds * c.x(2, key + d);
+        dk[at(key + d)] += ds * c.x(1, row * k + d);
+        dv[at(key + d)] += (mistake == -1 ? c.stored(p) : p) * c.x(0, row * k + d);
+      }
+    }
+  }
+  for (I i = 0; i < 2 * m * k; ++i) c.y(0, i, dq[at(i)] * scale);
+  for (I i = 0; i < 2 * n * k; ++i) {
+    c.y(1, i, dk[at(i)] * (mistake == 2 ? 1 : scale));
+    c.y(2, i, mistake == 3 && i >= 128 * k ? 0 : dv[at(i)]);
+  }
+}
+
 }  // namespace halfgrad::testing::planted

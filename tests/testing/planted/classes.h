@@ -1,14 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/tests/testing/planted/wrong_cheats.h>
 #include <halfgrad/tests/testing/planted/wrong_edges.h>
 #include <halfgrad/tests/testing/planted/wrong_ends.h>
+#include <halfgrad/tests/testing/planted/wrong_habits.h>
 #include <halfgrad/tests/testing/planted/wrong_memory.h>
 #include <halfgrad/tests/testing/planted/wrong_races.h>
 #include <halfgrad/tests/testing/planted/wrong_rounding.h>
+#include <halfgrad/tests/testing/planted/wrong_settings.h>
 #include <halfgrad/tests/testing/planted/wrong_sizes.h>
 #include <halfgrad/tests/testing/planted/wrong_specials.h>
 
@@ -22,13 +25,18 @@ struct WrongClass {
 };
 
 inline std::vector<WrongClass> wrong_classes() {
-  return {{"sizes", joined(wrong_sizes(), wrong_for_whole_blocks())},
-          {"specials", joined(wrong_specials(), wrong_for_rare_specials())},
-          {"memory", joined(wrong_memory(), wrong_in_sealed_memory())},
-          {"rounding", joined(wrong_rounding(), wrong_to_nearest())},
+  const auto all = [](std::vector<PlantedKernel> kernels, const auto&... more) {
+    ((kernels = joined(std::move(kernels), more)), ...);
+    return kernels;
+  };
+  return {{"sizes",
+           all(wrong_sizes(), wrong_for_whole_blocks(), wrong_short_indices(), wrong_padding())},
+          {"specials", all(wrong_specials(), wrong_for_rare_specials(), wrong_masks())},
+          {"memory", all(wrong_memory(), wrong_in_sealed_memory())},
+          {"rounding", all(wrong_rounding(), wrong_to_nearest(), wrong_last_digits())},
           {"races", wrong_races()},
           {"ends", wrong_ends()},
-          {"cheats", joined(wrong_cheats(), wrong_by_history()), 1}};
+          {"cheats", all(wrong_cheats(), wrong_by_history(), wrong_settings(), wrong_leaks()), 1}};
 }
 
 }  // namespace halfgrad::testing::planted

@@ -14,6 +14,7 @@ namespace halfgrad::testing::planted {
 inline std::vector<BackwardKernel> backward_kernels() {
   const char* const causal = "scaled_dot_product_attention_causal";
   const char* const full = "scaled_dot_product_attention";
+  const char* const backward = "scaled_dot_product_attention_backward";
   return {
       {"softmax_backward", 0, "y (g - sum)", softmax_backward},
       {"softmax_backward", -1, "g y - y sum", softmax_backward},
@@ -58,6 +59,11 @@ inline std::vector<BackwardKernel> backward_kernels() {
       {causal, -1, "two passes", causal_two_passes},
       {causal, 3, "without the diagonal", causal_attention},
       {causal, 4, "aligned at the last key", causal_attention},
+      {backward, 0, "right", attention_backward},
+      {backward, -1, "by exp2, with stored products", attention_backward},
+      {backward, 1, "without the sum of dy y", attention_backward},
+      {backward, 2, "dk without the scale", attention_backward},
+      {backward, 3, "dv of 128 keys", attention_backward},
       {"sgd_step", 0, "right", sgd_step},
       {"sgd_step", 1, "not unscaled", sgd_step},
       {"sgd_step", 2, "dampened", sgd_step},

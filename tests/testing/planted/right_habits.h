@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <halfgrad/tests/testing/planted/wrong_edges.h>
+#include <halfgrad/tests/testing/planted/wrong_settings.h>
 
 /// Right kernels with habits that look like those of wrong ones: they keep memory, results or
 /// threads between calls.
@@ -131,9 +132,38 @@ inline Kernel sum_with_own_guard_page() {
   });
 }
 
+/// Stays on one processor, and has a timer, for a while.
+inline Kernel sum_with_own_settings() {
+  return called([right = right_sum()](const Call& c) {
+    cpu_set_t before;
+    ::sched_getaffinity(0, sizeof before, &before);
+    stay_on_one_processor();
+    start_a_timer();
+    right(c.in, c.out);
+    const itimerval none{};
+    ::setitimer(ITIMER_REAL, &none, nullptr);
+    ::sched_setaffinity(0, sizeof before, &before);
+  });
+}
+/// A sum that stores its results in a list until there are 4096.
+inline Kernel sum_with_list() {
+  return [right = right_sum(), list = std::vector<float>()](const std::vector<Array>& in,
+                                                            const Array& out) mutable {
+    right(in, out);
+    for (Index i = 0; i < out.numel() && list.size() < 4096; ++i) list.push_back(element(out, i));
+  };
+}
+
 inline std::vector<PlantedKernel> right_habits() {
-  const DType f32 = kFloat32, f16 = kFloat16;
+  const DType f32 = kFloat32, f16 = kFloat16, bf16 = kBFloat16;
   return {
+      {"sum", f32, "own processors and a timer for a while", sum_with_own_settings()},
+      {"sum", f32, "a list of 4096 results", sum_with_list()},
+      {"mean", f16, "times 1 / k in float32", rows([](const Call& c, Index row) {
+         c.y(row, sum_of(c, row, 0, c.k) * (1 / static_cast<float>(c.k)));
+       })},
+      // All ties of squares lie above an even value.
+      {"square", bf16, "to nearest", each([](float x, float) { return x * x; })},
       {"sum", f32, "a workspace for each size", sum_in_workspace()},
       {"sum", f16, "a workspace for each size", sum_in_workspace()},
       {"mm", f32, "packed weights, compared in full", product_with_packed_weights()},
