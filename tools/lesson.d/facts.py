@@ -37,6 +37,7 @@ def interpreter():
     """The Python that has halfgrad: $LESSON_PYTHON, this one, or None."""
     for python in [os.environ.get("LESSON_PYTHON"), sys.executable, ROOT / "build/python-venv/bin/python"]:
         if python and pathlib.Path(python).exists():
+            python = pathlib.Path(python).absolute()  # it runs in another folder; a link into an environment stays one
             found = subprocess.run([str(python), "-c", "import halfgrad"], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, cwd=COURSE, check=False)
             if found.returncode == 0:
