@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-class NarrowGradient : public OnDevice {
+class NarrowGradients : public OnDevice {
  protected:
   Tensor leaf() const { return zeros({3}, {.device = device()}).requires_grad_(); }
   // Adds `value` to the gradient of w, which a cast hands on in `dtype`.
@@ -25,9 +25,9 @@ class NarrowGradient : public OnDevice {
     (w.to(dtype) * full({3}, value, {.dtype = dtype, .device = device()})).sum(kFloat).backward();
   }
 };
-HALFGRAD_ON_DEVICES(NarrowGradient);
+HALFGRAD_ON_DEVICES(NarrowGradients);
 
-TEST_P(NarrowGradient, IsWidenedByTheFirstLook) {
+TEST_P(NarrowGradients, IsWidenedByTheFirstLook) {
   for (const DType dtype : {kHalf, kBFloat16}) {
     const Tensor w = leaf();
     backward(w, 1.5, dtype);
@@ -43,7 +43,7 @@ TEST_P(NarrowGradient, IsWidenedByTheFirstLook) {
   }
 }
 
-TEST_P(NarrowGradient, IsLeftToOptimizersOfFloat32Only) {
+TEST_P(NarrowGradients, IsLeftToOptimizersOfFloat32Only) {
   const Tensor narrow_leaf = leaf().to(kHalf).detach().requires_grad_();
   (narrow_leaf * Scalar(2)).sum().backward();
   EXPECT_FALSE(is_narrow(narrow_leaf.grad()));
@@ -52,14 +52,14 @@ TEST_P(NarrowGradient, IsLeftToOptimizersOfFloat32Only) {
   EXPECT_FALSE(is_narrow(w.grad()));
 }
 
-TEST_P(NarrowGradient, IsSummedInFloat32) {
+TEST_P(NarrowGradients, IsSummedInFloat32) {
   const Tensor w = leaf();
   backward(w, 2048);
   backward(w, 1);  // 2049 is no float16 value
   EXPECT_EQ(w.grad().to_vector<double>(), Values(3, 2049));
 }
 
-TEST_P(NarrowGradient, IsMultipliedByItsFactorsWhenItIsWidened) {
+TEST_P(NarrowGradients, IsMultipliedByItsFactorsWhenItIsWidened) {
   const Tensor w = leaf();
   backward(w, 3);
   const Tensor factors = tensor({0.5F, 0.1F}).to(device());
@@ -69,7 +69,7 @@ TEST_P(NarrowGradient, IsMultipliedByItsFactorsWhenItIsWidened) {
   EXPECT_EQ(w.grad().to_vector<double>(), Values(3, static_cast<double>(1.5F * 0.1F)));
 }
 
-TEST_P(NarrowGradient, DoesNotFollowACotangentThatChangesLater) {
+TEST_P(NarrowGradients, DoesNotFollowACotangentThatChangesLater) {
   const Tensor w = leaf();
   const Tensor cotangent = full({3}, 2, {.dtype = kHalf, .device = device()});
   w.to(kHalf).backward(cotangent);
@@ -79,7 +79,7 @@ TEST_P(NarrowGradient, DoesNotFollowACotangentThatChangesLater) {
   EXPECT_EQ(returned.to_vector<double>(), Values(3, 2));
 }
 
-TEST_P(NarrowGradient, IsFloat32ForHooksAndGraphs) {
+TEST_P(NarrowGradients, IsFloat32ForHooksAndGraphs) {
   const Tensor w = leaf();
   DType seen = kHalf;
   w.register_hook([&seen](const Tensor& gradient) {
@@ -95,7 +95,7 @@ TEST_P(NarrowGradient, IsFloat32ForHooksAndGraphs) {
   EXPECT_TRUE(v.grad().requires_grad());
 }
 
-TEST_P(NarrowGradient, IsZeroedInPlace) {
+TEST_P(NarrowGradients, IsZeroedInPlace) {
   const Tensor w = leaf();
   backward(w, 3);
   zero_grad(w, false);
@@ -104,7 +104,7 @@ TEST_P(NarrowGradient, IsZeroedInPlace) {
 }
 
 // An eager gradient is widened before a capture, which would repeat it in every replay.
-TEST_P(NarrowGradient, OfAnEagerPassIsNoPartOfAGraph) {
+TEST_P(NarrowGradients, OfAnEagerPassIsNoPartOfAGraph) {
   const Tensor w = leaf();
   backward(w, 1);
   Graph graph(device());
@@ -115,7 +115,7 @@ TEST_P(NarrowGradient, OfAnEagerPassIsNoPartOfAGraph) {
   }
 }
 
-TEST_P(NarrowGradient, OfACapturedPassFollowsTheReplays) {
+TEST_P(NarrowGradients, OfACapturedPassFollowsTheReplays) {
   const Tensor w = leaf();
   const Tensor value = full({3}, 1, {.dtype = kHalf, .device = device()});
   Graph graph(device());
