@@ -4,11 +4,16 @@
 #include <iterator>
 #include <stdexcept>
 
+#include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/warning.h>
 
 namespace halfgrad::detail {
 namespace {
+
+bool can_unscale(const Tensor& grad) {
+  return grad.is_floating_point() && !grad.array().repeats_elements();
+}
 
 std::string describe(ScaleId got) {
   if (got == kUnscaled) {
@@ -32,7 +37,7 @@ std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::s
     for (const Tensor& param : group.params) {
       const Tensor grad = param.grad();
       if (!grad.defined()) continue;
-      if (!grad.is_floating_point() || grad.array().repeats_elements()) {
+      if (!is_narrow(grad) && !can_unscale(grad)) {
         fail(method,
              "expected floating-point gradients whose elements do not overlap, got {} of shape {} "
              "and strides {}",
@@ -47,7 +52,7 @@ std::vector<Tensor> gradients_of(const optim::Optimizer& optimizer, const std::s
 void refuse_float16(const optim::Optimizer& optimizer, const std::string& method) {
   for (const optim::ParamGroup& group : optimizer.param_groups()) {
     for (const Tensor& param : group.params) {
-      if (!param.grad().defined() || param.grad().dtype() != kHalf) continue;
+      if (!param.grad().defined() || gradient_dtype(param.grad()) != kHalf) continue;
       if (optimizer.state(param).contains(kMaster)) continue;
       fail(method,
            "expected gradients of float32, float64 or bfloat16, got float16, in which small "

@@ -2,7 +2,9 @@
 
 #include <halfgrad/amp/loss_scalers/next_by_rule.h>
 #include <halfgrad/amp/scale_state.h>
+#include <halfgrad/amp/step_pass.h>
 #include <halfgrad/amp/unscale.h>
+#include <halfgrad/autograd/ops/shared/norm_reductions.h>
 #include <halfgrad/core/engines/parallel.h>
 #include <halfgrad/core/math/math.h>
 
@@ -78,6 +80,20 @@ struct UpdateScale {
   }
 };
 
+UpdateScale functor(const ScaleState& state, const Array& found_inf,
+                    const GradScalerOptions& options) {
+  return {options,
+          has_foreign_rule(options),
+          found_inf.data_as<float>(),
+          state.scale.data_as<float>(),
+          state.next_scale.data_as<float>(),
+          state.inv_scale.data_as<float>(),
+          state.growth_tracker.data_as<std::int32_t>(),
+          state.bad_steps.data_as<std::int32_t>(),
+          state.event.data_as<std::int32_t>(),
+          state.counters.data_as<std::int64_t>()};
+}
+
 }  // namespace
 
 std::string_view amp::name(ScaleEvent event) {
@@ -103,18 +119,28 @@ void detail::update_scale(const ScaleState& state, std::span<const Array> found_
     combine_found_inf(either, found_inf, further);
     found_inf = either;
   }
-  const UpdateScale update{options,
-                           has_foreign_rule(options),
-                           found_inf.data_as<float>(),
-                           state.scale.data_as<float>(),
-                           state.next_scale.data_as<float>(),
-                           state.inv_scale.data_as<float>(),
-                           state.growth_tracker.data_as<std::int32_t>(),
-                           state.bad_steps.data_as<std::int32_t>(),
-                           state.event.data_as<std::int32_t>(),
-                           state.counters.data_as<std::int64_t>()};
+  const UpdateScale update = functor(state, found_inf, options);
   parallel_for_each("update_scale", state.scale.device(), 1, update);
   state.scale.storage()->bump_version();  // a loss scaled before has saved its old scale
+}
+
+detail::StepFigures::StepFigures(Device device)
+    : factors(Array::empty({2}, kFloat, device)),
+      found_inf(Array::empty({}, kFloat, device)),
+      total_norm(Array::empty({}, kFloat, device)) {}
+
+bool detail::check_and_update(const StepGradients& gradients, double max_norm,
+                              const ScaleState& state, const GradScalerOptions& options,
+                              const StepFigures& figures, const Array& optimizer_skipped_steps) {
+  const FinishStep<UpdateScale> finish{
+      functor(state, figures.found_inf, options), max_norm,
+      state.inv_scale.data_as<float>(),           figures.factors.data_as<float>(),
+      figures.found_inf.data_as<float>(),         figures.total_norm.data_as<float>(),
+      state.counters.data_as<std::int64_t>(),     optimizer_skipped_steps.data_as<std::int64_t>()};
+  const auto* const inv_scale = state.inv_scale.data_as<float>();
+  if (!multi_tensor_norm(Squares(), gradients, inv_scale, state.ticket, finish)) return false;
+  state.scale.storage()->bump_version();  // a loss scaled before has saved its old scale
+  return true;
 }
 
 }  // namespace halfgrad

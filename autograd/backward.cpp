@@ -20,6 +20,7 @@ using halfgrad::detail::accumulate;
 using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
+using halfgrad::detail::conform_to_leaf;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
@@ -98,13 +99,13 @@ class Run {
     send(edge, std::move(grad));
   }
 
-  static void conform_to(const Edge& edge, Tensor& gradient, const char* op) {
+  void conform_to(const Edge& edge, Tensor& gradient, const char* op) const {
     if (edge.node != nullptr) {
       const OutputInfo& info = edge.node->output(edge.output);
       conform(gradient, info.sizes, info.dtype, info.device, op);
     } else if (edge.leaf != nullptr) {
-      const Array& leaf = edge.leaf->array;
-      conform(gradient, leaf.sizes(), leaf.dtype(), leaf.device(), op);
+      const bool may_stay_narrow = !captured_ && op_observer == nullptr;
+      conform_to_leaf(gradient, edge.leaf->array, may_stay_narrow, op);
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +55,11 @@ class Tensor : public detail::TensorMethods {
   bool defined() const { return impl_ != nullptr; }
   /// The elements. Throws std::runtime_error if the tensor is undefined, as do all functions below
   /// that need its elements or its grad_fn.
-  const Array& array() const { return existing().array; }
+  const Array& array() const {
+    detail::TensorImpl& impl = existing();
+    if (impl.is_narrow.load(std::memory_order_acquire)) detail::widen(impl);
+    return impl.array;
+  }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 

@@ -1,35 +1,21 @@
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <halfgrad/core/graph.h>
-#include <halfgrad/halfgrad.h>
+#include "amp_works.h"
 
 // Benchmarks for bench/compare_pytorch_cuda.py and bench/compare_jax.py: one fp16 mixed-precision
 // step of an MLP with GradScaler, clipping and Adam, eager and as a captured graph, with and
 // without the scaler, layer by layer and as FusedMLP; and the step's matrix products alone.
-// bench/amp_works.py lists the same workloads.
+// bench/amp_works.h has the workloads.
 namespace halfgrad {
 namespace {
 
-struct Work {
-  const char* name;
-  std::vector<std::int64_t> sizes;
-  std::int64_t batch;
-};
-
-const Work kWorks[] = {
-    {"S", {784, 512, 512, 10}, 256},
-    {"W64x14", {64, 64, 64, 64, 64, 10}, 1 << 14},
-    {"W64x18", {64, 64, 64, 64, 64, 10}, 1 << 18},
-    {"W128x14", {128, 128, 128, 128, 128, 10}, 1 << 14},
-    {"W128x18", {128, 128, 128, 128, 128, 10}, 1 << 18},
-    {"L", {4096, 4096, 4096, 4096, 4096}, 8192},
-};
+using bench::AmpStep;
+using bench::Work;
 
 struct Mode {
   const char* name;
@@ -45,11 +31,6 @@ constexpr Mode kModes[] = {{"eager", false, true},
                            {"eager_fused", false, true, true},
                            {"graph_fused", true, true, true}};
 
-bool applies(const Mode& mode, const Work& work) {
-  const std::int64_t widest = *std::max_element(work.sizes.begin(), work.sizes.end());
-  return !mode.fused || widest <= 128;
-}
-
 // Queues several calls between waits, so that the GPU is never idle.
 template <class F>
 void measure(benchmark::State& state, Device device, const F& f) {
@@ -60,48 +41,12 @@ void measure(benchmark::State& state, Device device, const F& f) {
   }
 }
 
-using Model = std::function<Tensor(const Tensor&)>;
-
-nn::Sequential layers(const Work& work) {
-  nn::Sequential model;
-  for (std::size_t i = 0; i + 1 < work.sizes.size(); ++i) {
-    if (i > 0) model.push_back(nn::ReLU());
-    model.push_back(nn::Linear(work.sizes[i], work.sizes[i + 1]));
-  }
-  return model;
-}
-
 void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Device device) {
-  manual_seed(0);
-  nn::Module module;
-  Model model;
-  const auto use = [&](auto made) {
-    module = made;
-    model = made;
-  };
-  mode.fused ? use(nn::FusedMLP(work.sizes)) : use(layers(work));
-  module.to(device);
-  optim::Adam optimizer(module.parameters(), {.lr = 1e-3});
-  amp::GradScaler scaler({.enabled = mode.scaler});
-  const Tensor x = randn({work.batch, work.sizes.front()}).to(device);
-  const Tensor y = randint(work.sizes.back(), {work.batch}).to(device);
-  const auto step = [&] {
-    optimizer.zero_grad();
-    Tensor loss;
-    {
-      const amp::Autocast autocast(device.type(), {.dtype = kHalf});
-      loss = nn::functional::cross_entropy(model(x), y);
-    }
-    scaler.scale(loss).backward();
-    scaler.unscale_(optimizer);
-    nn::utils::clip_grad_norm_(module.parameters(), 1.0);
-    scaler.step(optimizer);
-    scaler.update();
-  };
-  step();
-  if (!mode.graph) return measure(state, device, step);
+  AmpStep step(work, {.scales_loss = mode.scaler, .fused = mode.fused}, device);
+  step.run();
+  if (!mode.graph) return measure(state, device, [&step] { step.run(); });
   Graph graph(device);
-  graph.capture(step);
+  graph.capture([&step] { step.run(); });
   measure(state, device, [&graph] { graph.replay(); });
 }
 
@@ -143,9 +88,9 @@ const bool registered = [] {
   std::vector<Device> devices{Device()};
   if (cuda::is_available()) devices.push_back(Device(kCUDA));
   for (const Device device : devices) {
-    for (const Work& work : kWorks) {
+    for (const Work& work : bench::works()) {
       for (const Mode& mode : kModes) {
-        if (!applies(mode, work)) continue;
+        if (mode.fused && !work.is_narrow()) continue;
         add(std::string("amp_step/") + work.name + "/" + mode.name, device,
             [=](benchmark::State& state) { amp_step(state, work, mode, device); });
       }

@@ -16,7 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# name of the workload: layer sizes, batch; the same as in bench/amp_step.cpp.
+# name of the workload: layer sizes, batch; the same as in bench/amp_works.h.
 WORKS = {
     "S": ((784, 512, 512, 10), 256),
     "W64x14": ((64, 64, 64, 64, 64, 10), 1 << 14),

@@ -22,20 +22,27 @@ nn::Sequential mlp(const std::vector<std::int64_t>& sizes) {
   return model;
 }
 
+struct Precision {
+  const char* name;
+  DType dtype;
+};
+constexpr Precision kPrecisions[] = {{"f32", kFloat}, {"bf16", kBFloat16}, {"fp16", kHalf}};
+
 // zero_grad, forward, cross entropy, backward, Adam: the step that the script times in PyTorch.
 void train_step(benchmark::State& state, const std::vector<std::int64_t>& sizes, std::int64_t batch,
-                bool fp16) {
+                DType dtype) {
   manual_seed(0);
   auto model = mlp(sizes);
   optim::Adam optimizer(model.parameters(), {.lr = 1e-3});
-  amp::GradScaler scaler({.enabled = fp16});
+  amp::GradScaler scaler({.enabled = dtype == kHalf});
   const Tensor x = randn({batch, sizes.front()});
   const Tensor y = randint(sizes.back(), {batch});
   for (auto _ : state) {
     optimizer.zero_grad();
     Tensor loss;
     {
-      const amp::Autocast autocast(kCPU, kHalf, fp16);
+      const bool enabled = dtype != kFloat;
+      const amp::Autocast autocast(kCPU, enabled ? dtype : kBFloat16, enabled);
       loss = nn::functional::cross_entropy(model(x), y);
     }
     scaler.scale(loss).backward();
@@ -70,21 +77,23 @@ void mul_backward(benchmark::State& state, bool accumulates) {
   }
 }
 
-void add_train_step(const std::vector<std::int64_t>& sizes, std::int64_t batch, bool fp16) {
+void add_train_steps(const std::vector<std::int64_t>& sizes, std::int64_t batch) {
   std::string name = "train_step/" + std::to_string(sizes[0]);
   for (std::size_t i = 1; i < sizes.size(); ++i) name += "-" + std::to_string(sizes[i]);
-  name += "/" + std::to_string(batch) + (fp16 ? "/fp16" : "/f32");
-  benchmark::RegisterBenchmark(name.c_str(), train_step, sizes, batch, fp16)
-      ->UseRealTime()
-      ->Unit(benchmark::kMicrosecond);
+  name += "/" + std::to_string(batch) + "/";
+  for (const Precision& precision : kPrecisions) {
+    benchmark::RegisterBenchmark((name + precision.name).c_str(), train_step, sizes, batch,
+                                 precision.dtype)
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
 }
 
 const bool registered = [] {
-  add_train_step({784, 128, 10}, 64, false);
-  add_train_step({784, 512, 512, 10}, 128, false);
-  add_train_step({784, 512, 512, 10}, 128, true);
-  add_train_step({1024, 1024, 1024, 1024}, 512, false);
-  add_train_step({1024, 1024, 1024, 1024}, 512, true);
+  add_train_steps({64, 64, 10}, 32);
+  add_train_steps({784, 128, 10}, 64);
+  add_train_steps({784, 512, 512, 10}, 128);
+  add_train_steps({1024, 1024, 1024, 1024}, 512);
   benchmark::RegisterBenchmark("mul_forward_1_element", mul_forward);
   benchmark::RegisterBenchmark("mul_backward_1_element", mul_backward, false)->UseManualTime();
   benchmark::RegisterBenchmark("mul_accumulate_1_element", mul_backward, true)->UseManualTime();

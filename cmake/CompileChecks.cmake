@@ -26,7 +26,8 @@ set(host_only core/gemm/gemm_kernel.h core/gemm/gemm_library.h core/gemm/gemm_op
               core/gemm/gemm_row.h core/gemm/gemm_tile.h eigen.h)
 # Headers that make kernels.
 set(engines core/engines/elementwise.h core/engines/reduce.h core/engines/rows.h
-            core/engines/multi_tensor.h core/engines/multi_tensor_reduce.h core/engines/parallel.h
+            core/engines/multi_tensor.h core/engines/multi_tensor_norm.h core/engines/multi_tensor_reduce.h
+            core/engines/parallel.h amp/step_pass.h
             autograd/graph/elementwise_op.h autograd/op_table/elementwise_entry.h
             autograd/ops/shared/class_targets.h autograd/ops/shared/cross_entropy_rows.h
             autograd/ops/shared/division_operands.h autograd/ops/shared/gelu_tanh.h

@@ -1,5 +1,7 @@
 #include <halfgrad/core/graph.h>
 
+#include <atomic>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -15,6 +17,22 @@ namespace runtime = detail::runtime;
 namespace {
 
 thread_local constinit Graph* current = nullptr;  // the graph that this thread captures
+std::atomic<std::uint64_t> replay_count = 0;
+
+std::mutex preparations_mutex;
+std::vector<std::function<void()>>& preparations() {
+  static std::vector<std::function<void()>> all;
+  return all;
+}
+
+void prepare_capture() {
+  std::vector<std::function<void()>> all;
+  {
+    const std::lock_guard lock(preparations_mutex);
+    all = preparations();
+  }
+  for (const auto& prepare : all) prepare();
+}
 
 }  // namespace
 
@@ -77,6 +95,7 @@ void Graph::capture_begin() {
     detail::fail<std::logic_error>("capture_begin",
                                    "expected a graph that has captured nothing yet");
   }
+  if (current == nullptr) prepare_capture();
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
   const Stream& stream = captured_on_->get();
@@ -110,7 +129,18 @@ void Graph::before_replay(std::function<void()> send) {
   current->sends_.push_back(std::move(send));
 }
 
+bool Graph::is_capturing() { return current != nullptr; }
+
+std::uint64_t Graph::replays() { return replay_count.load(std::memory_order_relaxed); }
+
+void Graph::before_captures(std::function<void()> prepare) {
+  prepare();
+  const std::lock_guard lock(preparations_mutex);
+  preparations().push_back(std::move(prepare));
+}
+
 void Graph::replay() {
+  ++replay_count;
   if (function_) {
     function_();
     return;

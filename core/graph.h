@@ -51,9 +51,19 @@ class Graph {
   /// change between steps, such as a learning rate, to where captured kernels read them.
   static void before_replay(std::function<void()> send);
 
+  /// Calls `prepare` now and then at the start of every capture on a GPU, of any thread, before
+  /// the capture begins.
+  static void before_captures(std::function<void()> prepare);
+
   /// Queues the captured work on current_stream(device); the host does not wait. Throws
   /// std::logic_error if nothing was captured.
   void replay();
+
+  /// True while this thread captures a graph on a GPU.
+  static bool is_capturing();
+  /// Number of replays of all graphs so far. Memory of a captured run is up to date only with the
+  /// last one.
+  static std::uint64_t replays();
 
  private:
   struct Capture {

@@ -86,8 +86,8 @@ struct BiasCorrectionUpdate {
 
   HG_HD BiasCorrectionFormula make() const {
     const double t = static_cast<double>(*step) + 1;
-    return {.inv_bias_correction1 = 1 / (1 - std::pow(options->beta1, t)),
-            .inv_sqrt_bias_correction2 = 1 / std::sqrt(1 - std::pow(options->beta2, t)),
+    return {.inv_bias_correction1 = detail::StepCount::inv_bias_correction1(*options, t),
+            .inv_sqrt_bias_correction2 = detail::StepCount::inv_sqrt_bias_correction2(*options, t),
             .t = t};
   }
 };
@@ -179,18 +179,34 @@ std::vector<StateEntry> Adam::state_entries(const ParamGroup& group) const {
   return {{"step"}, {"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", group.amsgrad.value()}};
 }
 
+bool Adam::add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                           std::vector<detail::StepCount>& counts, Array& corrections) {
+  const std::vector<Tensor> params = detail::params_with_gradient(group);
+  if (params.empty()) return true;
+  corrections = Array::empty({std::ssize(params), 2}, DType::f64, params[0].device());
+  auto* next = corrections.data_as<double>();
+  for (const Tensor& param : params) {
+    const Array& step = detail::step_count(state(param), param);
+    counts.push_back({step.data_as<float>(), options, next});
+    next += 2;
+  }
+  return true;
+}
+
 void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
                   const StepControl& control) {
   const std::vector<Tensor> params = detail::params_with_gradient(group);
   if (params.empty()) return;
   std::vector<const Array*> steps;
   for (const Tensor& param : params) steps.push_back(&detail::step_count(state(param), param));
-  const Array corrections = count_and_correct(steps, options, control);
+  const Array corrections = control.corrections != nullptr
+                                ? *control.corrections
+                                : count_and_correct(steps, options, control);
 
   AdamUpdate update{options, decay_ == Decay::decoupled, corrections.data_as<double>(),
                     corrections.data_as<double>() + 1};
-  detail::ParameterUpdates<AdamUpdate, 2> updates;
-  detail::ParameterUpdates<AdamUpdate, 3> amsgrad_updates;
+  detail::ParameterUpdates<AdamUpdate, 2> updates(control);
+  detail::ParameterUpdates<AdamUpdate, 3> amsgrad_updates(control);
   for (const Tensor& param : params) {
     ParamState& moments = state(param);
     const Array& m = detail::moment(moments, "exp_avg", param);
@@ -204,8 +220,8 @@ void Adam::update(const ParamGroup& group, const detail::GroupOptions* options,
     update.inv_bias_correction1 += 2;
     update.inv_sqrt_bias_correction2 += 2;
   }
-  updates.run(control);
-  amsgrad_updates.run(control);
+  updates.run();
+  amsgrad_updates.run();
 }
 
 }  // namespace halfgrad::optim

@@ -45,6 +45,8 @@ class Adam : public Optimizer {
  private:
   void check_options(const ParamGroup& group) const override;
   std::vector<StateEntry> state_entries(const ParamGroup& group) const override;
+  bool add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                       std::vector<detail::StepCount>& counts, Array& corrections) override;
   void update(const ParamGroup& group, const detail::GroupOptions* options,
               const StepControl& control) override;
 

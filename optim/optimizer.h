@@ -12,6 +12,7 @@
 
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/group_options.h>
+#include <halfgrad/optim/step_count.h>
 
 namespace halfgrad::optim {
 
@@ -41,6 +42,15 @@ struct StepControl {
   /// If not zero (NaN and negative included), parameters, gradients, moments and step counts keep
   /// every bit.
   const Array* found_inf = nullptr;
+  /// Multiplies the gradients after inv_scale: the factor of clipping. A gradient that is still
+  /// narrow (autograd/graph/narrow_gradient.h) stays so, and gets both factors when it is looked
+  /// at. Needs an optimizer of which prepare_counted_step() has returned true.
+  const Array* clip = nullptr;
+  /// Both factors, float32 [2]; not null if `clip` is not.
+  const Array* factors = nullptr;
+  /// For an optimizer's update(): corrections of the group's StepCounts, which a GradScaler's
+  /// kernel has advanced. Null: update() counts the step.
+  const Array* corrections = nullptr;
 };
 
 /// An optimizer's state of one parameter: "step" (0-dim float32, the number of updates made) and
@@ -90,6 +100,12 @@ class Optimizer {
 
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
+
+  /// Prepares a step with a StepControl::clip: stores in `counts` what the kernel that checks the
+  /// gradients has to advance, in the order of the parameters that have a gradient. All of them are
+  /// on `device`. Returns false if this optimizer needs its own kernels for that, or has a pre-step
+  /// hook, which might change gradients.
+  bool prepare_counted_step(Device device, std::vector<detail::StepCount>& counts);
 
   /// Throws std::runtime_error, beginning with `method`, if the guard of set_step_guard() refuses a
   /// step. GradScaler calls it before it looks at gradients.
@@ -161,6 +177,11 @@ class Optimizer {
   /// options, others under different options.
   virtual std::vector<StateEntry> state_entries(const ParamGroup& group) const = 0;
 
+  /// Stores the step counts of the group's parameters that have a gradient, and the memory of their
+  /// corrections. The default returns false: update() counts steps itself.
+  virtual bool add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                               std::vector<detail::StepCount>& counts, Array& corrections);
+
   /// Updates the group's parameters that have a gradient. All are on one device, as `control` is: a
   /// group on several devices is updated in parts. `options` is device memory that holds the
   /// options of `group` when the kernels run.
@@ -175,11 +196,13 @@ class Optimizer {
   void update_group(const ParamGroup& group, const detail::DeviceOptions& options,
                     const StepControl& control);
   void send_options();
+  void keep_skipped_steps_on(Device device);
 
   std::string name_;
   ParamGroup defaults_;
   std::vector<ParamGroup> groups_;
   std::vector<detail::DeviceOptions> options_;  // by group
+  std::vector<Array> corrections_;              // by group, for a counted step
   std::unordered_map<std::shared_ptr<detail::TensorImpl>, ParamState> state_;
   std::shared_ptr<Hooks> pre_hooks_ = std::make_shared<Hooks>();
   std::shared_ptr<Hooks> post_hooks_ = std::make_shared<Hooks>();

@@ -67,24 +67,55 @@ void Optimizer::step(const StepControl& control) {
   run_hooks(*post_hooks_);
 }
 
+bool Optimizer::add_step_counts(const ParamGroup&, const detail::GroupOptions*,
+                                std::vector<detail::StepCount>&, Array&) {
+  return false;
+}
+
+bool Optimizer::prepare_counted_step(Device device, std::vector<detail::StepCount>& counts) {
+  if (!pre_hooks_->empty()) return false;
+  options_.resize(groups_.size());
+  Graph::before_replay([this] { send_options(); });
+  corrections_.assign(groups_.size(), Array());
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].params.empty()) continue;
+    const detail::GroupOptions* const options = options_[i].data(device);
+    if (!add_step_counts(groups_[i], options, counts, corrections_[i])) return false;
+  }
+  keep_skipped_steps_on(device);
+  return true;
+}
+
+void Optimizer::keep_skipped_steps_on(Device device) {
+  skipped_steps_ =
+      skipped_steps_.defined() ? skipped_steps_.to(device) : Array::full({}, 0, kLong, device);
+}
+
 void Optimizer::update_groups(const StepControl& control) {
   refuse_integers(name_, parameters());
   ++steps_;
-  if (control.found_inf != nullptr) {
-    const Device device = control.found_inf->device();
-    skipped_steps_ =
-        skipped_steps_.defined() ? skipped_steps_.to(device) : Array::full({}, 0, kLong, device);
+  const bool is_counted = control.clip != nullptr;
+  if (control.found_inf != nullptr && !is_counted) {
+    keep_skipped_steps_on(control.found_inf->device());
     detail::count_step(*control.found_inf, skipped_steps_);
   }
   options_.resize(groups_.size());
-  Graph::before_replay([this] { send_options(); });
-  for (std::size_t i = 0; i < groups_.size(); ++i) update_group(groups_[i], options_[i], control);
+  if (!is_counted) Graph::before_replay([this] { send_options(); });
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    StepControl of_group = control;
+    if (is_counted) of_group.corrections = &corrections_[i];
+    update_group(groups_[i], options_[i], of_group);
+  }
 }
 
 void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOptions& options,
                              const StepControl& control) {
   const std::vector<Device> devices = detail::devices_of(group.params);
   for (const Device device : devices) {
+    if (control.clip != nullptr) {
+      update(group, options.data(device), control);
+      continue;
+    }
     const detail::LocalControl there(device, control);
     if (devices.size() == 1) {
       update(group, options.data(device), there.control());

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/engines/multi_tensor.h>
 #include <halfgrad/core/math/math.h>
 #include <halfgrad/core/numbers/overflow_limit.h>
@@ -53,6 +54,35 @@ struct Unscaled {
 
   HG_HD auto make() const {
     return UnscaledFormula<decltype(update.make())>{update.make(), *inv_scale};
+  }
+};
+
+/// Multiplies the gradient by both factors of a StepControl with `clip`, each rounded, so that the
+/// bits are those of unscaling and clipping in place.
+template <class Formula, bool kWritesGradient>
+struct ClippedFormula {
+  static constexpr unsigned kWrites =
+      Formula::kWrites | (kWritesGradient ? operands(kGradient) : 0U);
+  static constexpr unsigned kReads = UnscaledFormula<Formula>::kReads;
+
+  Formula formula;
+  float inv_scale, clip;
+
+  template <class T, class... State>
+  HG_HD void operator()(T& parameter, T& gradient, State&... state) const {
+    gradient = rounded_product(rounded_product(gradient, T(inv_scale)), T(clip));
+    formula(parameter, gradient, state...);
+  }
+};
+
+template <class Update, bool kWritesGradient>
+struct Clipped {
+  Update update;
+  const float* factors;
+
+  HG_HD auto make() const {
+    return ClippedFormula<decltype(update.make()), kWritesGradient>{update.make(), factors[0],
+                                                                    factors[1]};
   }
 };
 
@@ -110,6 +140,22 @@ void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates,
   for (const auto& tensor : updates) tensor.operands[0]->storage()->bump_version();
 }
 
+/// Updates under a StepControl with `clip`. Writes the gradients too, if kWritesGradient.
+template <bool kWritesGradient, class Update, std::size_t N>
+void update_clipped(const std::vector<TensorUpdate<Update, N>>& updates,
+                    const optim::StepControl& control) {
+  std::vector<TensorUpdate<Clipped<Update, kWritesGradient>, N>> clipped;
+  clipped.reserve(updates.size());
+  for (const auto& [update, operands] : updates) {
+    clipped.push_back({{update, control.factors->data_as<float>()}, operands});
+  }
+  multi_tensor(clipped, skip_flag(control));
+  for (const auto& tensor : updates) {
+    if (kWritesGradient) tensor.operands[kGradient]->storage()->bump_version();
+    tensor.operands[kParameter]->storage()->bump_version();
+  }
+}
+
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group);
 
 /// The step count in `state`; adds one of 0 if there is none yet.
@@ -125,31 +171,48 @@ class ParameterUpdates {
  public:
   using Moments = std::array<const Array*, kMoments>;
 
+  explicit ParameterUpdates(const optim::StepControl& control) : control_(control) {}
+
   /// Adds the update of a parameter that has a gradient. `state` may hold its master.
   void add(const Tensor& param, const optim::ParamState& state, const Update& update,
            const Moments& moments) {
     const Array* const weight = &param.array();
-    const Array* const gradient = &param.impl()->grad->array;
+    const Tensor grad = param.grad();
+    const Array* const elements = control_.clip != nullptr ? narrow_elements(grad) : nullptr;
+    const bool stays_narrow = elements != nullptr;
+    const Array* const gradient = stays_narrow ? elements : &grad.array();
     const auto master = state.find(kMaster);
     std::apply(
         [&](const auto*... moment) {
-          if (master == state.end()) {
+          if (stays_narrow) {
+            narrow_.push_back({update, {weight, gradient, moment...}});
+            narrow_gradients_.push_back(grad);
+          } else if (master == state.end()) {
             plain_.push_back({update, {weight, gradient, moment...}});
-            return;
+          } else {
+            auto* const overflows = state.at(kOverflows).data_as<std::int64_t>();
+            mastered_.push_back({{update, overflow_limit(param.dtype()), overflows},
+                                 {weight, gradient, &master->second, moment...}});
           }
-          auto* const overflows = state.at(kOverflows).data_as<std::int64_t>();
-          mastered_.push_back({{update, overflow_limit(param.dtype()), overflows},
-                               {weight, gradient, &master->second, moment...}});
         },
         moments);
   }
 
-  void run(const optim::StepControl& control) const {
-    update_parameters(plain_, control);
-    update_parameters(mastered_, control);
+  void run() const {
+    if (control_.clip == nullptr) {
+      update_parameters(plain_, control_);
+      update_parameters(mastered_, control_);
+      return;
+    }
+    update_clipped<true>(plain_, control_);
+    update_clipped<false>(narrow_, control_);
+    for (const Tensor& gradient : narrow_gradients_) set_factors(gradient, *control_.factors);
   }
 
  private:
+  const optim::StepControl& control_;
+  std::vector<TensorUpdate<Update, kMoments + 2>> narrow_;  // its gradients are narrow_gradients_
+  std::vector<Tensor> narrow_gradients_;
   std::vector<TensorUpdate<Update, kMoments + 2>> plain_;
   std::vector<TensorUpdate<ForMaster<Update>, kMoments + 3>> mastered_;
 };

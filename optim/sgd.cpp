@@ -106,11 +106,22 @@ std::vector<StateEntry> SGD::state_entries(const ParamGroup&) const {
   return {{.name = "step", .if_missing = 1}, {.name = "momentum_buffer"}};
 }
 
+bool SGD::add_step_counts(const ParamGroup& group, const detail::GroupOptions* options,
+                          std::vector<detail::StepCount>& counts, Array&) {
+  for (const Tensor& param : detail::params_with_gradient(group)) {
+    const bool is_counted = group.momentum.value() != 0;
+    float* const step =
+        is_counted ? detail::step_count(state(param), param).data_as<float>() : nullptr;
+    counts.push_back({step, options, nullptr});
+  }
+  return true;
+}
+
 void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
                  const StepControl& control) {
   std::vector<detail::TensorUpdate<AddOne, 1>> counts;
-  detail::ParameterUpdates<SGDUpdate, 0> plain;
-  detail::ParameterUpdates<SGDUpdate, 1> with_momentum;
+  detail::ParameterUpdates<SGDUpdate, 0> plain(control);
+  detail::ParameterUpdates<SGDUpdate, 1> with_momentum(control);
   for (const Tensor& param : detail::params_with_gradient(group)) {
     ParamState& moments = state(param);
     if (group.momentum.value() == 0) {
@@ -122,9 +133,9 @@ void SGD::update(const ParamGroup& group, const detail::GroupOptions* options,
       with_momentum.add(param, moments, {options, step.data_as<float>()}, {&buffer});
     }
   }
-  detail::multi_tensor(counts, detail::skip_flag(control));
-  plain.run(control);
-  with_momentum.run(control);
+  if (control.corrections == nullptr) detail::multi_tensor(counts, detail::skip_flag(control));
+  plain.run();
+  with_momentum.run();
 }
 
 }  // namespace halfgrad::optim

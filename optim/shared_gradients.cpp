@@ -22,13 +22,13 @@ struct NoUpdate {
 
 optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
                                             const optim::StepControl& control) {
-  if (control.inv_scale == nullptr) return control;
+  if (control.inv_scale == nullptr || control.clip != nullptr) return control;
   std::vector<TensorUpdate<NoUpdate, 2>> updates;
   std::vector<WrittenMemory> gradients;
   for (const Tensor& param : params) {
     if (!param.grad().defined()) continue;
     if (!param.is_floating_point()) return control;  // step() will refuse it
-    const Array& gradient = param.impl()->grad->array;
+    const Array& gradient = Tensor(param.impl()->grad).array();
     add_written(gradients, gradient, updates.size());
     updates.push_back({{}, {&param.array(), &gradient}});
   }

@@ -30,7 +30,7 @@ endfunction()
 
 set(may_ask_for_cuda core/hd.h core/engines/elementwise.h core/engines/parallel.h
                      core/engines/rows.h core/engines/reduce.h core/engines/multi_tensor.h
-                     core/engines/multi_tensor_reduce.h)
+                     core/engines/multi_tensor_norm.h core/engines/multi_tensor_reduce.h)
 foreach(folder IN LISTS FOLDERS)
   string(REPLACE "," ";" allowed "${REACHABLE_${folder}}")
   files_below(files "${root}/${folder}/*.h" "${root}/${folder}/*.cpp" "${root}/${folder}/*.cu")

@@ -5,8 +5,12 @@
 #include <string>
 #include <utility>
 
+#include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
+#include <halfgrad/core/graph.h>
+#include <halfgrad/core/stream.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -14,6 +18,18 @@ namespace {
 // True if nothing else refers to this memory, so that it may be overwritten.
 bool is_unshared(const Tensor& tensor) {
   return tensor.impl().use_count() == 1 && tensor.array().storage().use_count() == 1;
+}
+
+// True in a capture that Graph does not know of: nobody would notice its replays.
+bool is_captured_elsewhere(Device device) {
+  return device.is_cuda() && !Graph::is_capturing() &&
+         runtime::is_capturing(device.index(), current_stream(device).native());
+}
+
+// A later change of 16-bit elements that something else refers to would change the gradient.
+bool may_stay_narrow(const Tensor& gradient) {
+  return gradient.impl().use_count() == 1 &&
+         gradient.impl()->narrow->elements.storage().use_count() == 1;
 }
 
 std::mutex& leaf_mutex() {
@@ -48,9 +64,21 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
   if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
 }
 
+void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op) {
+  const bool stays_narrow = may_stay_narrow && !GradMode::is_enabled() && !is_narrow(gradient) &&
+                            leaf.dtype() == kFloat && is_reduced(gradient.dtype()) &&
+                            gradient.is_contiguous() && !is_captured_elsewhere(gradient.device());
+  conform(gradient, leaf.sizes(), stays_narrow ? gradient.dtype() : leaf.dtype(), leaf.device(),
+          op);
+  if (stays_narrow) gradient = narrow_gradient(gradient.array());
+}
+
 void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
   const std::lock_guard lock(leaf_mutex());
   Tensor total(leaf.grad);
+  if (is_narrow(gradient) && (total.defined() || !may_stay_narrow(gradient))) {
+    widen(*gradient.impl());
+  }
   if (total.defined()) {
     scale = scale_of_sum(scale_id(total), scale);
     if (GradMode::is_enabled() || total.array().repeats_elements()) {
@@ -59,7 +87,7 @@ void accumulate_into_leaf(TensorImpl& leaf, Tensor gradient, ScaleId scale) {
       add_into(total.array(), gradient.array());
       total.array().storage()->bump_version();
     }
-  } else if (is_unshared(gradient) && gradient.is_contiguous()) {
+  } else if (is_narrow(gradient) || (is_unshared(gradient) && gradient.is_contiguous())) {
     total = std::move(gradient);
   } else {
     total = clone(gradient);  // later passes add to it

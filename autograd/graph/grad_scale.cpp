@@ -3,6 +3,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad::detail {
@@ -22,13 +23,13 @@ ScaleId new_scale_id() { return next_id++; }
 ScaleId scale_id(const Tensor& grad) {
   if (!grad.defined()) return kUnknownScale;
   const TensorImpl& impl = *grad.impl();
-  return impl.scale_version == grad._version() ? impl.scale_id : kUnknownScale;
+  return impl.scale_version == gradient_version(grad) ? impl.scale_id : kUnknownScale;
 }
 
 void set_scale_id(const Tensor& grad, ScaleId id) {
   if (id == kUnknownScale || !has_scalers()) return;
   grad.impl()->scale_id = id;
-  grad.impl()->scale_version = grad._version();
+  grad.impl()->scale_version = gradient_version(grad);
 }
 
 void bump_version_of_scaled(const Tensor& grad) {

@@ -18,6 +18,7 @@ class Tensor;
 namespace detail {
 
 class Node;
+struct NarrowGradient;
 struct TensorImpl;
 
 /// A function that is called with the gradient of an output of a node, or of a leaf, and may
@@ -64,7 +65,12 @@ struct TensorImpl {
   std::uint64_t scale_id = 0;       // loss scale that multiplies this gradient (grad_scale.h),
   std::uint32_t scale_version = 0;  // known for this version of the storage only
   std::vector<Hook> hooks;          // for a leaf; those of a non-leaf are in its node
+  std::shared_ptr<NarrowGradient> narrow;  // until widen() is called: see narrow_gradient.h
+  std::atomic<bool> is_narrow{false};
 };
+
+/// Makes the array of a gradient that is still narrow.
+void widen(TensorImpl& gradient);
 
 inline ViewOf::ViewOf(const std::shared_ptr<TensorImpl>& viewed)
     : base(viewed), rebased(viewed->rebased) {}

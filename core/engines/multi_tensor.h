@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,26 @@ template <class T>
 void add_count(std::int64_t* counter, Mask<T> mask) {
   if (!any(mask)) return;
   for (int lane = 0; lane < Mask<T>::size; ++lane) add_count(counter, mask[lane]);
+}
+
+/// Returns a * b rounded to T. Compilers may contract `a * b + c` into one multiply-add, which does
+/// not round the product; they cannot contract a rounded_product(). So a product has the same bits
+/// in a register as after a store and a load.
+template <class T>
+HG_HD T rounded_product(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float>) {
+    return __fmul_rn(a, b);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return __dmul_rn(a, b);
+  } else {
+    return a * b;  // a pack of the CPU
+  }
+#else
+  T product = a * b;
+  asm volatile("" : "+m"(product));  // tells the compiler that `product` may have changed here
+  return product;
+#endif
 }
 
 template <class Formula>

@@ -64,6 +64,15 @@ void bind_steps(ScalerClass& scaler) {
           "Makes the optimizer's update with unscaled gradients, or none if a gradient was inf or\n"
           "NaN: the result's skipped() tells.")
       .def(
+          "step_and_update",
+          [](GradScaler& self, Optimizer& optimizer, std::optional<double> max_norm) {
+            return self.step_and_update(optimizer, {.max_norm = max_norm});
+          },
+          "optimizer"_a, nb::arg("max_norm").none() = nb::none(), ReleaseGil(),
+          "unscale_, clip_grad_norm_ to max_norm, step and update, in two passes over the "
+          "gradients\n"
+          "where that is possible. The result's total_norm is the norm before clipping.")
+      .def(
           "update", [](GradScaler& self) { self.update(); },
           "Ends the iteration: grows the scale, or backs it off if an inf or a NaN was found.")
       .def(
@@ -106,7 +115,10 @@ void bind_grad_scaler(nb::module_& amp) {
   nb::class_<StepOutcome>(amp, "StepOutcome", "The result of GradScaler.step().")
       .def("skipped", &StepOutcome::skipped, ReleaseGil(),
            "True if an inf or a NaN kept the parameters as they were.")
-      .def_prop_ro("loss", &StepOutcome::loss, "The closure's result, or None.");
+      .def_prop_ro("loss", &StepOutcome::loss, "The closure's result, or None.")
+      .def_prop_ro(
+          "total_norm", [](const StepOutcome& self) { return or_none(self.total_norm()); },
+          "The gradients' norm before step_and_update() clipped them, or None.");
   ScalerClass scaler(
       amp, "GradScaler",
       "Keeps fp16 gradients in range: multiplies the loss by a scale as large as fits,\n"

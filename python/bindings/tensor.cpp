@@ -66,7 +66,10 @@ void bind_properties(TensorClass& tensor) {
           "Name of the op that made this tensor; None for a leaf.")
       .def_prop_rw(
           "data", [](const Tensor& self) { return self.detach(); },
-          [](const Tensor& self, const Tensor& data) { self.impl()->array = data.array(); },
+          [](const Tensor& self, const Tensor& data) {
+            static_cast<void>(self.array());
+            self.impl()->array = data.array();
+          },
           "The same memory outside the graph. Assigning replaces the memory.")
       .def_prop_ro("is_cpu", &Tensor::is_cpu)
       .def_prop_ro("is_cuda", &Tensor::is_cuda)

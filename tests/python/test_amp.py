@@ -69,6 +69,26 @@ def test_the_scalers_state():
         amp.GradScaler().update()
 
 
+def test_step_and_update_is_unscale_clip_step_and_update():
+    weights = []
+    for at_once in (False, True):
+        w = hg.ones(3, requires_grad=True)
+        optimizer = optim.SGD([w], lr=1.0)
+        scaler = amp.GradScaler(init_scale=8.0, growth_interval=1)
+        scaler.scale((w * hg.tensor([3.0, 0.0, 4.0])).sum()).backward()
+        if at_once:
+            outcome = scaler.step_and_update(optimizer, max_norm=1.0)
+            assert outcome.total_norm.item() == 5.0 and not outcome.skipped()
+        else:
+            scaler.unscale_(optimizer)
+            nn.utils.clip_grad_norm_([w], 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+        assert scaler.get_scale() == 16.0
+        weights.append(w.tolist())
+    assert weights[0] == weights[1]
+
+
 def test_clipping_scaled_gradients_is_an_error_that_names_the_fix():
     x = hg.ones(2, requires_grad=True)
     scaler = amp.GradScaler()

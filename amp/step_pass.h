@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <halfgrad/amp/scale_state.h>
+#include <halfgrad/core/engines/multi_tensor_norm.h>
+#include <halfgrad/core/math/math.h>
+#include <halfgrad/optim/step_count.h>
+
+/// The first of the two passes of GradScaler::step_and_update(): it reads every gradient once and
+/// computes all that the optimizer's pass and the next iteration need.
+namespace halfgrad::detail {
+
+/// Outputs of the pass, on the scale's device: float32, 0-dim.
+struct StepFigures {
+  explicit StepFigures(Device device);
+
+  Array factors;     ///< float32 [2]: 1 / scale and the factor of clipping; ones if skipped
+  Array found_inf;   ///< 1 if an element of a gradient is inf or NaN, else 0
+  Array total_norm;  ///< norm of the unscaled gradients
+};
+
+using StepGradients = std::vector<NormedTensor<StepCount>>;
+
+/// Checks the gradients, computes their norm and the factors, counts the step and updates the
+/// scale. Returns false, and does nothing, if the gradients do not fit in one launch.
+bool check_and_update(const StepGradients& gradients, double max_norm, const ScaleState& state,
+                      const amp::GradScalerOptions& options, const StepFigures& figures,
+                      const Array& optimizer_skipped_steps);
+
+/// The end of the pass, on the device. `UpdateScale` is the functor of update_scale().
+template <class UpdateScale>
+struct FinishStep {
+  using Item = StepCount;
+
+  UpdateScale update_scale;
+  double max_norm;
+  const float* inv_scale;
+  float* factors;
+  float* found_inf;
+  float* total_norm;
+  std::int64_t* counters;
+  std::int64_t* optimizer_skipped_steps;
+
+  HG_HD void once(float norm, bool nonfinite) const {
+    *total_norm = norm;
+    *found_inf = nonfinite ? 1 : 0;
+    factors[0] = nonfinite ? 1 : *inv_scale;
+    factors[1] = nonfinite ? 1 : clip_coefficient(norm);
+    ++counters[nonfinite ? ScaleState::skipped_steps : ScaleState::steps];
+    if (nonfinite) ++*optimizer_skipped_steps;
+    update_scale(0);
+  }
+  HG_HD void each(const StepCount& count) const {
+    if (*found_inf == 0) count.advance();
+  }
+
+ private:
+  // As nn::utils::clip_grads_with_norm_() computes it, in float.
+  HG_HD float clip_coefficient(float norm) const {
+    return math::minimum(static_cast<float>(max_norm) / (norm + 1e-6F), 1.0F);
+  }
+};
+
+}  // namespace halfgrad::detail

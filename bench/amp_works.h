@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <halfgrad/halfgrad.h>
+
+/// The workloads of bench_amp_step and bench_count_step: one fp16 mixed-precision training step of
+/// an MLP with GradScaler, clipping to norm 1 and Adam. bench/amp_works.py lists the same sizes.
+namespace halfgrad::bench {
+
+struct Work {
+  const char* name;
+  std::vector<std::int64_t> sizes;
+  std::int64_t batch;
+
+  /// Whether FusedMLP has kernels for it.
+  bool is_narrow() const { return *std::max_element(sizes.begin(), sizes.end()) <= 128; }
+};
+
+inline const std::vector<Work>& works() {
+  static const std::vector<Work> all = {
+      {"S", {784, 512, 512, 10}, 256},
+      {"W64x14", {64, 64, 64, 64, 64, 10}, 1 << 14},
+      {"W64x18", {64, 64, 64, 64, 64, 10}, 1 << 18},
+      {"W128x14", {128, 128, 128, 128, 128, 10}, 1 << 14},
+      {"W128x18", {128, 128, 128, 128, 128, 10}, 1 << 18},
+      {"L", {4096, 4096, 4096, 4096, 4096}, 8192},
+  };
+  return all;
+}
+
+inline nn::Sequential layers(const Work& work) {
+  nn::Sequential model;
+  for (std::size_t i = 0; i + 1 < work.sizes.size(); ++i) {
+    if (i > 0) model.push_back(nn::ReLU());
+    model.push_back(nn::Linear(work.sizes[i], work.sizes[i + 1]));
+  }
+  return model;
+}
+
+struct AmpStepOptions {
+  bool scales_loss = true;
+  bool fused = false;  ///< FusedMLP instead of Sequential
+};
+
+/// A model, its optimizer and scaler, and a batch that stays on the device.
+class AmpStep {
+ public:
+  AmpStep(const Work& work, const AmpStepOptions& options, Device device)
+      : device_(device), scaler_({.enabled = options.scales_loss}) {
+    manual_seed(0);
+    options.fused ? use(nn::FusedMLP(work.sizes)) : use(layers(work));
+    module_.to(device);
+    optimizer_.emplace(module_.parameters(), optim::AdamOptions{.lr = 1e-3});
+    x_ = randn({work.batch, work.sizes.front()}).to(device);
+    y_ = randint(work.sizes.back(), {work.batch}).to(device);
+  }
+
+  void run() {
+    optimizer_->zero_grad();
+    Tensor loss;
+    {
+      const amp::Autocast autocast(device_.type(), {.dtype = kHalf});
+      loss = nn::functional::cross_entropy(model_(x_), y_);
+    }
+    scaler_.scale(loss).backward();
+    static_cast<void>(scaler_.step_and_update(*optimizer_, {.max_norm = 1.0}));
+  }
+
+  std::int64_t parameters() const {
+    std::int64_t count = 0;
+    for (const Tensor& parameter : module_.parameters()) count += parameter.numel();
+    return count;
+  }
+
+ private:
+  template <class Model>
+  void use(Model model) {
+    module_ = model;
+    model_ = model;
+  }
+
+  Device device_;
+  nn::Module module_;
+  std::function<Tensor(const Tensor&)> model_;
+  std::optional<optim::Adam> optimizer_;
+  amp::GradScaler scaler_;
+  Tensor x_, y_;
+};
+
+}  // namespace halfgrad::bench

@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "amp_works.h"
+
+// Runs one of bench_amp_step's training steps a number of times on a GPU, for
+// tools/count-launches: the difference between two numbers of steps is one step.
+//
+//   bench_count_step S 3            # three eager steps of work S
+//   bench_count_step S 3 --graph    # one eager step, then a captured one replayed three times
+//   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
+int main(int argc, char** argv) {
+  using namespace halfgrad;
+  const std::string name = argc > 2 ? argv[1] : "";
+  const std::vector<std::string> options(argv + std::min(argc, 3), argv + argc);
+  const auto has = [&](const char* option) {
+    return std::find(options.begin(), options.end(), option) != options.end();
+  };
+  for (const bench::Work& work : bench::works()) {
+    if (name != work.name) continue;
+    const int steps = std::atoi(argv[2]);
+    const Device device(kCUDA);
+    bench::AmpStep step(work, {.fused = has("--fused")}, device);
+    std::cout << step.parameters() << " parameters\n";
+    if (has("--graph")) {
+      step.run();
+      Graph graph(device);
+      graph.capture([&step] { step.run(); });
+      for (int i = 0; i < steps; ++i) graph.replay();
+    } else {
+      for (int i = 0; i < steps; ++i) step.run();
+    }
+    cuda::synchronize(device);
+    return 0;
+  }
+  std::cerr
+      << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph\n";
+  return 1;
+}
