@@ -1,10 +1,15 @@
 #include <halfgrad/testing/kernel_process.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <sched.h>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +48,55 @@ TEST(KernelProcess, EndsTheCheckAtAHangAndKeepsWhatWasFound) {
   EXPECT_GT(report.use.elements, 100);
   EXPECT_TRUE(report.unfinished.starts_with("the kernel hung in case ")) << report.unfinished;
   EXPECT_NE(to_text(report).find("later cases did not run"), std::string::npos);
+}
+
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Four threads compete with the kernel for one processor, so that 0.3 s of work take more than 1 s.
+TEST(KernelProcess, TimeWithoutAProcessorDoesNotCount) {
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 4; ++i) {
+    others.emplace_back([&] {
+      planted::stay_on_one_processor();
+      while (!ends.load(std::memory_order_relaxed)) continue;
+    });
+  }
+  const Kernel busy = [right = planted::right_sum(), first = true](const std::vector<Array>& in,
+                                                                   const Array& out) mutable {
+    if (first) {
+      cpu_set_t before;
+      ::sched_getaffinity(0, sizeof before, &before);
+      planted::stay_on_one_processor();
+      while (processor_seconds() < 0.3) continue;
+      ::sched_setaffinity(0, sizeof before, &before);
+    }
+    first = false;
+    right(in, out);
+  };
+  const KernelReport report = in_own_process(busy, {.dims = {{3, 1, 7}}, .repeat = 1});
+  ends = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_TRUE(report.passed()) << to_text(report);
+}
+
+TEST(KernelProcess, ThreadsThatNeverEndAreAHang) {
+  const Kernel kernel = planted::called([](const Call&) {
+    std::vector<std::thread> all;
+    for (int i = 0; i < 8; ++i) {
+      all.emplace_back([] {
+        for (volatile bool ends = false; !ends;) continue;
+      });
+    }
+    for (std::thread& each : all) each.join();
+  });
+  const KernelReport report = in_own_process(kernel);
+  ASSERT_EQ(report.findings.size(), 1u) << to_text(report);
+  EXPECT_EQ(report.findings[0].fault, Fault::hung);
 }
 
 TEST(KernelProcess, NamesTheElementThatWasReadBeyondAnInput) {
