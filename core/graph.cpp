@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <halfgrad/core/cuda/runtime/runtime.h>
+#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 
 namespace halfgrad {
@@ -75,6 +76,7 @@ void Graph::capture_begin() {
     detail::fail<std::logic_error>("capture_begin",
                                    "expected a graph that has captured nothing yet");
   }
+  detail::settle_deferred();
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
   const Stream& stream = captured_on_->get();
@@ -86,6 +88,7 @@ void Graph::capture_end() {
   if (!capturing_) {
     detail::fail<std::logic_error>("capture_end", "expected capture_begin before it");
   }
+  detail::settle_deferred();
   const Stream stream = capturing_->stream;
   capturing_.reset();
   try {
