@@ -1,5 +1,6 @@
-// cross_entropy of classes on a GPU: one kernel in each direction, with the bits of the separate
-// ops, which run while an observer watches them.
+// cross_entropy of classes, which widens 16-bit logits in its own kernels: with the bits of the
+// separate ops, which run while an observer watches them, and on a GPU with one launch in each
+// direction.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -66,7 +67,7 @@ Result run(const Case& c) {
     const detail::CastRuleScope scope(c.cast ? &rule : nullptr);
     loss = cross_entropy(x, c.target, {.ignore_index = c.ignore_index, .reduction = c.reduction});
   }
-  loss.backward(full({}, c.dloss, loss.options()));
+  loss.backward(full(loss.sizes(), c.dloss, loss.options()));
   return {loss.dtype(), loss.to_vector<float>(), x.grad().to_vector<float>()};
 }
 
@@ -91,11 +92,29 @@ void expect_same_bits(const Case& c) {
   EXPECT_EQ(bits(one.gradient), bits(separate.gradient));
 }
 
-Tensor logits(std::int64_t rows, std::int64_t classes, DType dtype) {
-  return (randn({rows, classes}) * Scalar(3)).to(dtype).to(kCUDA);
+Tensor logits(std::int64_t rows, std::int64_t classes, DType dtype, Device device = kCUDA) {
+  return (randn({rows, classes}) * Scalar(3)).to(dtype).to(device);
 }
-Tensor classes_of(std::int64_t rows, std::int64_t classes) {
-  return randint(classes, {rows}).to(kCUDA);
+Tensor classes_of(std::int64_t rows, std::int64_t classes, Device device = kCUDA) {
+  return randint(classes, {rows}).to(device);
+}
+
+// The row engine widens 16-bit logits itself.
+TEST(ClassLossOnCpu, HasTheBitsOfTheSeparateOps) {
+  manual_seed(1);
+  for (const std::int64_t n : {1, 3, 10, 16, 33, 1000}) {
+    for (const DType dtype : {kFloat, kHalf, kBFloat16, kDouble}) {
+      for (const Reduction reduction : {kMean, kSum, kNone}) {
+        SCOPED_TRACE(std::to_string(n) + " classes of " + std::string(name(dtype)));
+        expect_same_bits({.x = logits(67, n, dtype, kCPU),
+                          .target = classes_of(67, n, kCPU),
+                          .cast = dtype != kDouble,
+                          .reduction = reduction,
+                          .ignore_index = 1,
+                          .dloss = 1.7});
+      }
+    }
+  }
 }
 
 TEST_F(ClassTotalOnCuda, HasTheBitsOfTheSeparateOps) {
