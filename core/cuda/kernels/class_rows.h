@@ -29,6 +29,12 @@ inline __device__ float exp_below(float x, float m) {
   return m == -std::numeric_limits<float>::infinity() ? 1 : math::exp(x - m);
 }
 
+/// Returns the sum of exp(x - to) for a sum of exp(x - from), from <= to. Rounded, so that the sum
+/// of two results is not contracted to a fused multiply-add.
+inline __device__ float sum_below(float from, float sum, float to) {
+  return __fmul_rn(sum, exp_below(from, to));
+}
+
 /// Accumulates the maximum m and the sum of exp(x - m).
 class OnlineLogSumExp {
  public:
@@ -43,14 +49,12 @@ class OnlineLogSumExp {
   }
   __device__ LogSumExp total(const Group& group) const {
     const float max = group.combine(max_, larger);
-    const float sum = sum_below(max);
+    const float sum = sum_below(max_, sum_, max);
     return {max, math::log(group.combine(sum, [](float a, float b) { return a + b; }))};
   }
 
   __device__ float max() const { return max_; }
-  /// The sum of exp(x - max) for a larger maximum. Rounded, so that a caller's sum of two of them
-  /// is not contracted to a fused multiply-add.
-  __device__ float sum_below(float max) const { return __fmul_rn(sum_, exp_below(max_, max)); }
+  __device__ float sum() const { return sum_; }
 
  private:
   float max_ = -std::numeric_limits<float>::infinity();
@@ -70,37 +74,43 @@ __device__ T add_by_pairs(T (&values)[kCount]) {
 
 /// The logsumexp of n <= kMost logits in one thread, in packs: as OnlineLogSumExp in a warp.
 template <int kMost>
-__device__ LogSumExp log_sum_exp_of_few_packs(const float* x, std::int64_t n) {
+__device__ LogSumExp log_sum_exp_of_few_packs(const float* x, int n) {
   constexpr int kPacks = kMost / kPerThread;
-  OnlineLogSumExp packs[kPacks];
+  float maxima[kPacks], sums[kPacks];
   float max = -std::numeric_limits<float>::infinity();
 #pragma unroll
   for (int k = 0; k < kPacks; ++k) {
-    if (k * kPerThread >= n) continue;
-    float values[kPerThread];
+    OnlineLogSumExp pack;
+    if (k * kPerThread < n) {
+      float values[kPerThread];
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) values[i] = x[k * kPerThread + i];
-    packs[k].add(values);
-    max = larger(max, packs[k].max());
+      for (int i = 0; i < kPerThread; ++i) values[i] = x[k * kPerThread + i];
+      pack.add(values);
+    }
+    maxima[k] = pack.max();
+    sums[k] = pack.sum();
+    max = larger(max, maxima[k]);
   }
-  float sums[kPacks];
 #pragma unroll
-  for (int k = 0; k < kPacks; ++k) sums[k] = packs[k].sum_below(max);
+  for (int k = 0; k < kPacks; ++k) sums[k] = sum_below(maxima[k], sums[k], max);
   return {max, math::log(add_by_pairs(sums))};
 }
 
 /// The logsumexp of n <= kMost logits in one thread: as log_sum_exp_of in a warp.
 template <int kMost>
-__device__ LogSumExp log_sum_exp_of_few(const float* x, std::int64_t n) {
+__device__ LogSumExp log_sum_exp_of_few(const float* x, int n) {
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
   if (n % kPerThread == 0) return log_sum_exp_of_few_packs<kMost>(x, n);
-  float max = -std::numeric_limits<float>::infinity();
+  float values[kMost];  // exp(-inf) = 0 beyond the row
+  float max = kLowest;
 #pragma unroll
   for (int i = 0; i < kMost; ++i) {
-    if (i < n) max = larger(max, x[i]);
+    values[i] = i < n ? x[i] : kLowest;
+    max = larger(max, values[i]);
   }
   double terms[kMost];
 #pragma unroll
-  for (int i = 0; i < kMost; ++i) terms[i] = i < n ? static_cast<double>(math::exp(x[i] - max)) : 0;
+  for (int i = 0; i < kMost; ++i) terms[i] = static_cast<double>(math::exp(values[i] - max));
   return {max, math::log(static_cast<float>(add_by_pairs(terms)))};
 }
 

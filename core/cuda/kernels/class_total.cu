@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kRowThreads)
   const std::int64_t row = rows.first + threadIdx.x;
   if (row < op.x.rows) {
     const float* const x = rows.row(threadIdx.x);
-    const LogSumExp of_row = log_sum_exp_of_few<kMost>(x, op.x.columns);
+    const LogSumExp of_row = log_sum_exp_of_few<kMost>(x, rows.columns);
     const std::int64_t index = op.take_class(row);
     op.put(row, of_row, x[index < 0 ? 0 : index], index < 0);
   }
