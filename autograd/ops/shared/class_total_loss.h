@@ -11,7 +11,8 @@ namespace halfgrad::detail {
 using ComposedGradient = Tensor (*)(const Tensor& dloss, const Tensor& x, const Tensor& q);
 
 /// The mean or the sum of the losses of logits x [n, c], in `result`, float32 for 16-bit logits or
-/// x's dtype. `composed` is the gradient as differentiable ops: see cross_entropy.cpp. Returns an
+/// x's dtype. Backward needs x itself, not a copy in float32: changing x in place before is an
+/// error. `composed` is the gradient as differentiable ops: see cross_entropy.cpp. Returns an
 /// undefined tensor for operands that the kernels do not take.
 Tensor class_total_loss(const Tensor& x, const Tensor& target, std::int64_t ignore_index, bool mean,
                         DType result, ComposedGradient composed);
