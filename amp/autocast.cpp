@@ -1,5 +1,6 @@
 #include <halfgrad/amp/autocast.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -97,6 +98,18 @@ void detail::AutocastRule::cast(const char* op, Precision precision, std::span<T
       if (amp::is_eligible(operand, type)) operand = converted(operand, casts.dtype, fast);
     }
   }
+}
+
+std::optional<DType> detail::AutocastRule::dtype_of(const char* op, Precision precision,
+                                                    const Tensor& operand) const {
+  for (const DeviceType type : kDeviceTypes) {
+    const auto [enabled, fast] = settings[index_of(type)];
+    if (!enabled || !amp::is_eligible(operand, type)) continue;
+    std::array<Tensor, 1> operands{operand};
+    const amp::Casts casts = amp::decide(op, precision, operands, type, fast);
+    if (!casts.operands.empty()) return casts.dtype;
+  }
+  return operand.dtype();
 }
 
 std::unique_ptr<CastRule> detail::AutocastRule::copy() const {

@@ -20,6 +20,8 @@ struct AutocastRule final : CastRule {
   };
 
   void cast(const char* op, Precision precision, std::span<Tensor> operands) override;
+  std::optional<DType> dtype_of(const char* op, Precision precision,
+                                const Tensor& operand) const override;
   std::unique_ptr<CastRule> copy() const override;
 
   std::array<Settings, 2> settings{};  // indexed by device type

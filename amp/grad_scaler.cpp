@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <halfgrad/amp/gradient_checks.h>
+#include <halfgrad/autograd/graph/scaled_loss.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
@@ -71,14 +72,15 @@ Tensor GradScaler::scale(const Tensor& outputs) {
   }
   if (!state_.initialized()) initialize(outputs.device());
   if (log_.enabled() && outputs.numel() == 1) log_.add_loss(outputs.array());
-  const Tensor scaled = outputs * Tensor(state_.scale.to(outputs.device()));
-  if (scaled.requires_grad()) {
-    const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
-    scaled.register_hook([id](const Tensor&) {
-      detail::BackwardScale::meet(id);
-      return Tensor();
-    });
-  }
+  const detail::ScaleId id = is_captured(outputs.device()) ? detail::kUnknownScale : scale_id_;
+  const auto hook = [id](const Tensor&) {
+    detail::BackwardScale::meet(id);
+    return Tensor();
+  };
+  const Tensor scale(state_.scale.to(outputs.device()));
+  if (Tensor scaled = detail::scaled_loss(outputs, scale, hook); scaled.defined()) return scaled;
+  Tensor scaled = outputs * scale;
+  if (scaled.requires_grad()) scaled.register_hook(hook);
   return scaled;
 }
 
@@ -90,6 +92,7 @@ std::vector<Tensor> GradScaler::scale(const std::vector<Tensor>& outputs) {
 
 void GradScaler::set_scale(double scale) {
   expect_scaled_loss("set_scale");
+  detail::settle_deferred();
   state_.set_scale(Array::full({}, scale, kFloat, state_.scale.device()));
 }
 
@@ -198,6 +201,7 @@ void GradScaler::undo_step(const optim::Optimizer& optimizer, Stage stage) {
 // Ends the iteration by `change`, which updates or sets the scale.
 template <class F>
 void GradScaler::end_iteration(const F& change) {
+  detail::settle_deferred();
   if (log_.enabled()) {
     std::vector<detail::StepEntry> entries;
     for (OptState& state : opt_states_) {

@@ -82,6 +82,7 @@ void GradScaler::load_state_dict(const GradScalerState& state) {
   check_reachable(now.next_scale, loaded, "load_state_dict: _next_scale");
   set_options(loaded, "load_state_dict");
   first_ = now;
+  detail::settle_deferred();
   if (state_.initialized()) state_.set(now);
   scale_id_ = detail::new_scale_id();
 }

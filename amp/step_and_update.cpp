@@ -5,6 +5,7 @@
 #include <halfgrad/amp/gradient_checks.h>
 #include <halfgrad/amp/step_pass.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
+#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/optim/clip_grad.h>
 
@@ -56,6 +57,7 @@ std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& opti
   }
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
   const detail::StepFigures figures(device);
+  halfgrad::detail::settle_deferred();  // a scaled loss keeps the scale that it was given
   if (!detail::check_and_update(pass, max_norm, state_, options_, figures,
                                 optimizer.skipped_steps())) {
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
+#include <halfgrad/autograd/graph/scaled_loss.h>
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
@@ -35,6 +36,7 @@ using halfgrad::detail::OutputInfo;
 using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
+using halfgrad::detail::ScaledLossNode;
 
 // One backward pass.
 class Run {
@@ -47,7 +49,8 @@ class Run {
            roots.size());
     }
     for (std::size_t i = 0; i < roots.size(); ++i) {
-      add_root(roots[i], i < grads.size() ? grads[i] : Tensor());
+      const bool later = roots.size() == 1 && grads.empty();
+      add_root(roots[i], i < grads.size() ? grads[i] : Tensor(), later);
     }
   }
 
@@ -62,6 +65,11 @@ class Run {
       ReadyNodes::Entry entry = ready_.take_first();
       scale_.now = entry.scale;
       if (entry.more.empty()) {
+        if (!entry.grad.defined()) {  // a root of which add_root() has left that to us
+          if (pass_on_scale(*entry.node)) continue;
+          const OutputInfo& one = entry.node->output(0);
+          entry.grad = Tensor(Array::full(one.sizes, 1, one.dtype, one.device));
+        }
         evaluate(*entry.node, std::span(&entry.grad, 1));
       } else {
         // A user's function may use the gradients of its outputs separately.
@@ -76,7 +84,8 @@ class Run {
   std::vector<Tensor> take_captured() { return std::move(captured_->gradients); }
 
  private:
-  void add_root(const Tensor& root, Tensor grad) {
+  // If `later`, a gradient of 1 is made when the pass starts, where it may turn out unnecessary.
+  void add_root(const Tensor& root, Tensor grad, bool later) {
     if (!root.requires_grad()) {
       throw std::runtime_error(
           "backward: expected a tensor that requires grad, got one that does not and has no "
@@ -89,6 +98,11 @@ class Run {
                                  "expected a gradient argument for a tensor of shape {}, got none; "
                                  "only a tensor of one element may go without",
                                  root.sizes());
+      }
+      const auto& node = root.grad_fn();
+      if (later && node != nullptr && node->outputs() == 1) {
+        ready_.of(node).scale = scale_.now;
+        return;
       }
       grad = Tensor(Array::full(root.sizes(), 1, root.dtype(), root.device()));
     } else if (grad.sizes() != root.sizes()) {
@@ -119,6 +133,24 @@ class Run {
       accumulate(entry.gradient, std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
     }
+  }
+
+  // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
+  // Returns false if somebody would miss the gradient 1, or the node as a step of its own.
+  bool pass_on_scale(Node& node) {
+    auto* const scaled = dynamic_cast<ScaledLossNode*>(&node);
+    if (scaled == nullptr || captured_ || op_observer != nullptr || GradMode::is_enabled() ||
+        detail::modes.anomaly || !scaled->is_unobserved()) {
+      return false;
+    }
+    const Edge edge = scaled->edges()[0];
+    Tensor scale = scaled->gradient_of_one();
+    if (!retain_graph_) scaled->release_saved();
+    // Other nodes may hand their gradient on, to somebody who changes it.
+    const bool only_read = edge.node != nullptr && edge.node->only_reads_gradient() &&
+                           edge.node->hooks.empty() && edge.node->retained.empty();
+    send(edge, only_read ? std::move(scale) : clone(scale));
+    return true;
   }
 
   void evaluate(Node& node, std::span<Tensor> grads) {

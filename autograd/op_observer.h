@@ -8,7 +8,8 @@
 #include <halfgrad/core/scoped_value.h>
 
 /// Inspectors and traces: an OpObserver is notified of every op that this thread runs, forward and
-/// backward. Without one, an op costs one comparison more.
+/// backward. Without one, an op costs one comparison more. With one, ops that would otherwise be
+/// fused run one by one, with the same bits: see dtype_after_cast().
 namespace halfgrad {
 
 class Tensor;

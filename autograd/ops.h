@@ -215,6 +215,8 @@ namespace detail {
 
 /// target += source, in place and outside the graph; source broadcasts to the shape of target.
 void add_into(const Array& target, const Array& source);
+/// out = a b, for arrays that need no casts; out is allocated by the caller.
+void mul_into(const Array& out, const Array& a, const Array& b);
 
 }  // namespace detail
 

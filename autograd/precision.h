@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include <halfgrad/core/dtype.h>
 #include <halfgrad/core/scoped_value.h>
 
 namespace halfgrad {
@@ -35,6 +37,12 @@ class CastRule {
  public:
   virtual ~CastRule() = default;
   virtual void cast(const char* op, Precision precision, std::span<Tensor> operands) = 0;
+  /// Returns the dtype of the first operand after cast(), which the op then converts to itself, in
+  /// its kernel. Nothing: the op must let cast() do it.
+  virtual std::optional<DType> dtype_of(const char* /*op*/, Precision /*precision*/,
+                                        const Tensor& /*operand*/) const {
+    return std::nullopt;
+  }
   /// Returns the same rule with an empty cache, for running ops again after this rule has ended.
   virtual std::unique_ptr<CastRule> copy() const = 0;
 };

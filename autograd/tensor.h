@@ -57,31 +57,32 @@ class Tensor : public detail::TensorMethods {
   /// that need its elements or its grad_fn.
   const Array& array() const {
     detail::TensorImpl& impl = existing();
+    if (impl.deferred != nullptr) impl.deferred->settle();
     if (impl.is_narrow.load(std::memory_order_acquire)) detail::widen(impl);
     return impl.array;
   }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
-  const Shape& sizes() const { return array().sizes(); }
-  const Shape& strides() const { return array().strides(); }
-  std::int64_t size(std::int64_t dim) const { return array().size(dim); }
-  std::int64_t stride(std::int64_t dim) const { return array().stride(dim); }
-  std::int64_t storage_offset() const { return array().storage_offset(); }
-  std::int64_t dim() const { return array().ndim(); }
+  const Shape& sizes() const { return layout().sizes(); }
+  const Shape& strides() const { return layout().strides(); }
+  std::int64_t size(std::int64_t dim) const { return layout().size(dim); }
+  std::int64_t stride(std::int64_t dim) const { return layout().stride(dim); }
+  std::int64_t storage_offset() const { return layout().storage_offset(); }
+  std::int64_t dim() const { return layout().ndim(); }
   std::int64_t ndimension() const { return dim(); }
-  std::int64_t numel() const { return array().numel(); }
-  DType dtype() const { return array().dtype(); }
+  std::int64_t numel() const { return layout().numel(); }
+  DType dtype() const { return layout().dtype(); }
   DType scalar_type() const { return dtype(); }
   /// Size of one element in bytes; nbytes() is the size of all.
   std::int64_t element_size() const { return static_cast<std::int64_t>(item_size(dtype())); }
   std::size_t nbytes() const { return static_cast<std::size_t>(numel() * element_size()); }
-  Device device() const { return array().device(); }
+  Device device() const { return layout().device(); }
   /// dtype and device: `zeros({2}, x.options())`.
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
   bool is_cpu() const { return device().is_cpu(); }
   bool is_cuda() const { return device().is_cuda(); }
-  bool is_contiguous() const { return array().is_contiguous(); }
+  bool is_contiguous() const { return layout().is_contiguous(); }
   bool is_floating_point() const { return halfgrad::is_floating_point(dtype()); }
 
   /// Address of the first element. Throws std::invalid_argument unless T stores this dtype.
@@ -130,7 +131,7 @@ class Tensor : public detail::TensorMethods {
   /// Makes backward keep the gradient of this non-leaf.
   void retain_grad() const;
   /// The number of in-place changes of the storage.
-  std::uint32_t _version() const { return array().storage()->version(); }
+  std::uint32_t _version() const { return layout().storage()->version(); }
 
   /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad().
   /// The tensor has one element, or `gradient` has its shape. See autograd::backward.
@@ -145,6 +146,8 @@ class Tensor : public detail::TensorMethods {
   Tensor& detach_() const;
 
  private:
+  /// The array, whose elements may not have been computed.
+  const Array& layout() const { return existing().array; }
   detail::TensorImpl& existing() const {
     if (impl_ == nullptr) detail::refuse_undefined();
     return *impl_;

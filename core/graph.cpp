@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <halfgrad/core/cuda/runtime/runtime.h>
+#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/graph_replay.h>
 #include <halfgrad/core/launches.h>
@@ -95,6 +96,7 @@ void Graph::capture_begin() {
     detail::fail<std::logic_error>("capture_begin",
                                    "expected a graph that has captured nothing yet");
   }
+  detail::settle_deferred();
   if (current == nullptr) prepare_capture();
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
@@ -108,6 +110,7 @@ void Graph::capture_end() {
   if (!capturing_) {
     detail::fail<std::logic_error>("capture_end", "expected capture_begin before it");
   }
+  detail::settle_deferred();
   const Stream stream = capturing_->stream;
   launches_ += detail::launches;
   capturing_.reset();

@@ -130,6 +130,7 @@ namespace {
 
 const Array& SavedTensor::array(const Node& saver) const {
   if (state_ == State::freed) refuse_freed(saver);
+  if (impl_->deferred != nullptr) impl_->deferred->settle();
   const Array& saved = impl_->array;
   if (saved.storage().get() != storage_ || storage_->version() != version_) {
     refuse_changed(saver, saved, version_);

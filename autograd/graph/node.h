@@ -47,6 +47,10 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) = 0;
   /// Frees the saved tensors. A later backward() that needs them throws.
   virtual void release_saved() = 0;
+  /// True if backward() reads its gradient and returns nothing that shares memory with it.
+  virtual bool only_reads_gradient() const { return false; }
+  /// A copy of the output's elements that no tensor refers to, or an undefined array.
+  virtual Array kept_output() const { return {}; }
   /// True for user code, which runs under the cast rule of the thread that called backward.
   virtual bool is_user_function() const { return false; }
 

@@ -53,6 +53,11 @@ static std::array<Tensor, N> copies(const std::array<const Tensor*, N>& tensors,
   return {*tensors[I]...};
 }
 
+std::optional<DType> dtype_after_cast(const char* op, Precision precision, const Tensor& operand) {
+  if (op_observer != nullptr) return std::nullopt;
+  return cast_rule == nullptr ? operand.dtype() : cast_rule->dtype_of(op, precision, operand);
+}
+
 void use_one_device(const char* op, std::span<Tensor> operands) {
   const auto is_there = [&](const Tensor& x) {
     return !x.defined() || x.device() == operands[0].device();

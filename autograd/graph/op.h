@@ -4,6 +4,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 ///     Array forward(const Array& x);                    // one Array per operand
 ///     void backward(Backward<1>& b) const;              // b.set(i, gradient of operand i)
 ///     void release_saved();                             // optional: drops what forward() kept
+///     static constexpr bool only_reads_gradient = true; // optional: see Node
 ///   };
 ///
 /// `apply(Softmax{dim}, x)` runs it: casts the operands as autocast says, computes, records the op
@@ -108,6 +110,14 @@ concept ReleasesSaved = requires(Op op) {
   op.release_saved();
 };
 template <class Op>
+concept OnlyReadsGradient = requires {
+  requires Op::only_reads_gradient;
+};
+template <class Op>
+concept KeepsOutput = requires(const Op op) {
+  op.kept_output();
+};
+template <class Op>
 concept StatesDifferentiable = requires {
   Op::differentiable;
 };
@@ -138,6 +148,11 @@ class OpNode final : public OperandsNode<N> {
   void backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) override {
     Backward<N> b = this->backward_of(grads[0], grad_inputs);
     op_.backward(b);
+  }
+  bool only_reads_gradient() const override { return OnlyReadsGradient<Op>; }
+  Array kept_output() const override {
+    if constexpr (KeepsOutput<Op>) return op_.kept_output();
+    return {};
   }
   void release_saved() override {
     OperandsNode<N>::release_saved();
@@ -224,6 +239,11 @@ Tensor apply(Op op, const In&... inputs) {
   static constexpr auto calls = calls_of<Op>(std::index_sequence_for<In...>());
   return apply_op<sizeof...(In)>(calls, &op, {&inputs...});
 }
+
+/// Returns the dtype to which the cast rule would cast `operand`, for an op that converts it in its
+/// own kernel. Nothing if the cast must be an op of its own: for an observer, which is told of it,
+/// and for a rule that does not say.
+std::optional<DType> dtype_after_cast(const char* op, Precision precision, const Tensor& operand);
 
 /// Moves 0-dimensional CPU tensors to the device of the other operands, as PyTorch does. Throws
 /// std::invalid_argument if the others are on several devices. The first operand must be defined.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/deferred.h>
 
 /// The object that Tensor handles share.
 namespace halfgrad {
@@ -53,6 +54,7 @@ struct TensorImpl {
   TensorImpl& operator=(const TensorImpl&) = delete;
 
   Array array;
+  std::shared_ptr<Deferred> deferred;  // computes the elements, or null: see Tensor::array()
   std::shared_ptr<Node> grad_fn;
   std::uint32_t output = 0;  // index of this tensor among grad_fn's outputs
   bool requires_grad = false;

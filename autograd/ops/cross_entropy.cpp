@@ -2,6 +2,7 @@
 #include <halfgrad/autograd/op_table/row_references.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/class_targets.h>
+#include <halfgrad/autograd/ops/shared/class_total_loss.h>
 #include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
 #include <halfgrad/autograd/ops/shared/loss_by_position.h>
 #include <halfgrad/autograd/ops/shared/total.h>
@@ -21,6 +22,15 @@ struct Quotient {
   }
 };
 
+// dx = dloss (softmax(x) sum_j q_j - q), as differentiable ops
+Tensor composed_gradient(const Tensor& dloss, const Tensor& x, const Tensor& q) {
+  const Tensor total = sum(q, {1}, true);
+  // Masks ignored rows before the product: dloss is inf when every row is ignored.
+  const Tensor ignored = logical_not(any(q, 1, true));
+  const Tensor kept = masked_fill(dloss, ignored, 0);
+  return masked_fill(kept * (softmax(x, 1) * total - q), ignored, 0);
+}
+
 // For logits x [n, c] and lse_r = log(sum_j exp(x_rj)), the loss of row r is
 //     class t of weight w:   w (lse_r - x_rt)
 //     probabilities q [c]:   sum_i q_i (lse_r - x_ri)
@@ -35,6 +45,7 @@ struct CrossEntropy {
   static constexpr unsigned saves = kSavesInputs;
   Reduction reduction;
   Array divisor;  // divides the sum; 0-dimensional, on the device; undefined means 1
+  std::optional<DType> result = {};  // x's dtype if empty
   Array lse = {};
 
   Array forward(const Array& x, const Array& target) {
@@ -42,13 +53,14 @@ struct CrossEntropy {
     const DType compute = promote_types(x.dtype(), DType::f32);
     lse = Array::empty({rows, 1}, compute, x.device());
     const bool each = reduction == Reduction::none;
-    Array losses = Array::empty({rows, 1}, each ? x.dtype() : compute, x.device());
+    const DType dtype = result.value_or(x.dtype());
+    Array losses = Array::empty({rows, 1}, each ? dtype : compute, x.device());
     if (!(x.device().is_cuda() && Rows::loss_on_cuda(x, target, losses, lse))) {
       parallel_rows(typename Rows::Loss{}, compute, rows, std::array<const Array*, 2>{&x, &target},
                     std::array<const Array*, 2>{&losses, &lse});
     }
     if (each) return losses.reshape({rows});
-    const Array loss = Array::empty({}, x.dtype(), x.device());
+    const Array loss = Array::empty({}, dtype, x.device());
     const Array total = divisor.defined() ? Array::empty({}, compute, x.device()) : loss;
     reduce(Total{}, compute, total, losses, kAllDims);
     if (divisor.defined()) elementwise(Quotient{}, compute, loss, total, divisor);
@@ -83,12 +95,8 @@ struct CrossEntropy {
     return Tensor(std::move(dx));
   }
   Tensor composed(const Tensor& dloss, const Tensor& x, const Tensor& target) const {
-    const Tensor q = Rows::probabilities(target, x);
-    const Tensor total = sum(q, {1}, true);
-    // Masks ignored rows before the product: dloss is inf when every row is ignored.
-    const Tensor ignored = logical_not(any(q, 1, true));
-    const Tensor kept = masked_fill(dloss, ignored, 0);
-    return masked_fill(kept * (softmax(x, 1) * total - q), ignored, 0);
+    return composed_gradient(dloss, to(x, result.value_or(x.dtype())),
+                             Rows::probabilities(target, x));
   }
 };
 
@@ -137,13 +145,34 @@ Tensor cross_entropy_with_probabilities(const Tensor& input, const Tensor& targe
   return apply(CrossEntropy<SoftRows>{options.reduction, divisor}, x, q);
 }
 
+// Returns the loss's dtype if the op itself may widen x to it, as the cast rule would.
+std::optional<DType> dtype_of_loss(const Tensor& x) {
+  const auto dtype = dtype_after_cast("cross_entropy", Precision::wide_range, x);
+  const bool widens = dtype == DType::f32 && is_reduced(x.dtype());
+  return widens || dtype == x.dtype() ? dtype : std::nullopt;
+}
+
 Tensor cross_entropy_with_classes(const Tensor& input, const Tensor& target,
                                   const CrossEntropyOptions& options) {
   const Array weight = array_of(options.weight);
+  const bool plain = !weight.defined() && options.label_smoothing == 0;
+  const std::optional<DType> dtype = plain ? dtype_of_loss(input) : std::nullopt;
+  if (dtype && options.reduction != Reduction::none) {
+    check_class_targets("cross_entropy", input.array(), target.array(), weight);
+    const Tensor loss =
+        class_total_loss(input, target, options.ignore_index, options.reduction == Reduction::mean,
+                         *dtype, composed_gradient);
+    if (loss.defined()) return loss;
+  }
   const ClassTargets targets("cross_entropy", input.array(), target.array(), weight,
                              options.ignore_index);
   const bool mean = options.reduction == Reduction::mean;
   const Array divisor = mean ? targets.total_weight() : Array();
+  if (dtype && input.device().is_cpu()) {
+    const CastRuleScope no_rule(nullptr);
+    return apply(CrossEntropy<ClassRows>{options.reduction, divisor, dtype}, input,
+                 Tensor(targets.encoded));
+  }
   if (options.label_smoothing == 0) {
     return apply(CrossEntropy<ClassRows>{options.reduction, divisor}, input,
                  Tensor(targets.encoded));

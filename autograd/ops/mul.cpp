@@ -36,6 +36,10 @@ OpEntry mul_entry() {
 
 }  // namespace detail
 
+void detail::mul_into(const Array& out, const Array& a, const Array& b) {
+  elementwise(ValueKernel<Mul>{}, out.dtype(), out, a, b);
+}
+
 Tensor mul(const Tensor& self, const Tensor& other) {
   return detail::apply_elementwise(detail::Mul{}, self, other);
 }

@@ -16,26 +16,6 @@ namespace {
 // Row kernels read a class index from a row of floats, which hold integers exactly up to 2^24.
 constexpr std::int64_t kMaxClasses = 1 << 24;
 
-void check_classes(const char* op, const Array& input, const Array& target, const Array& weight) {
-  const std::int64_t classes = input.sizes()[1];
-  if (target.dtype() != DType::i64) {
-    fail(op, "expected int64 class indices, got {}", target.dtype());
-  }
-  if (target.sizes() != Shape{input.sizes()[0]}) {
-    fail(op, "expected class indices of shape {}, got {}", Shape{input.sizes()[0]}, target.sizes());
-  }
-  if (weight.defined() && weight.sizes() != Shape{classes}) {
-    fail(op, "expected weights of shape {}, got {}", Shape{classes}, weight.sizes());
-  }
-  if (weight.defined() && (weight.dtype() == DType::f64) != (input.dtype() == DType::f64)) {
-    fail(op, "expected float64 weights for float64 input only, got {} for {}", weight.dtype(),
-         input.dtype());
-  }
-  if (classes > kMaxClasses) {
-    fail(op, "expected at most {} classes, got {}", kMaxClasses, classes);
-  }
-}
-
 // Returns the classes, contiguous and -1 where ignored.
 Array checked_classes(const char* op, const Array& target, std::int64_t classes,
                       std::int64_t ignore_index) {
@@ -79,10 +59,31 @@ void encode(const char* op, const Array& encoded, const Array& classes, const Ar
 
 }  // namespace
 
+void check_class_targets(const char* op, const Array& input, const Array& target,
+                         const Array& weight) {
+  expect_one_device(op, input, std::array{&target, &weight});
+  const std::int64_t classes = input.sizes()[1];
+  if (target.dtype() != DType::i64) {
+    fail(op, "expected int64 class indices, got {}", target.dtype());
+  }
+  if (target.sizes() != Shape{input.sizes()[0]}) {
+    fail(op, "expected class indices of shape {}, got {}", Shape{input.sizes()[0]}, target.sizes());
+  }
+  if (weight.defined() && weight.sizes() != Shape{classes}) {
+    fail(op, "expected weights of shape {}, got {}", Shape{classes}, weight.sizes());
+  }
+  if (weight.defined() && (weight.dtype() == DType::f64) != (input.dtype() == DType::f64)) {
+    fail(op, "expected float64 weights for float64 input only, got {} for {}", weight.dtype(),
+         input.dtype());
+  }
+  if (classes > kMaxClasses) {
+    fail(op, "expected at most {} classes, got {}", kMaxClasses, classes);
+  }
+}
+
 ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
                            const Array& weight, std::int64_t ignore_index) {
-  expect_one_device(op, input, std::array{&target, &weight});
-  check_classes(op, input, target, weight);
+  check_class_targets(op, input, target, weight);
   const Array classes = checked_classes(op, target, input.sizes()[1], ignore_index);
   const DType compute = promote_types(input.dtype(), DType::f32);
   encoded = Array::empty({input.sizes()[0], 2}, compute, input.device());

@@ -8,6 +8,11 @@
 /// The targets of the losses over classes: cross_entropy and nll_loss.
 namespace halfgrad::detail {
 
+/// Throws std::invalid_argument, in the name of `op`, unless the dtypes and shapes are those of
+/// ClassTargets and everything is on one device.
+void check_class_targets(const char* op, const Array& input, const Array& target,
+                         const Array& weight);
+
 /// Class indices, checked and encoded for row kernels.
 struct ClassTargets {
   /// input [n, c]; target [n] int64, each in [0, c) or `ignore_index`; weight [c] or undefined.

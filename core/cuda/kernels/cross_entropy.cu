@@ -16,12 +16,9 @@
 
 #include <halfgrad/core/cuda/kernels/cross_entropy.h>
 
-#include <limits>
-
 #include <halfgrad/core/cuda/engines/grid_group.h>
 #include <halfgrad/core/cuda/engines/launch.h>
-#include <halfgrad/core/cuda/engines/row_packs.h>
-#include <halfgrad/core/math/math.h>
+#include <halfgrad/core/cuda/kernels/class_rows.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -38,42 +35,6 @@ struct Rows {
   const Target* targets;
   float* lse;
   std::int64_t rows, n;
-};
-
-// Returns the larger one, NaN if either is NaN.
-__device__ float larger(float a, float b) { return a >= b || a != a ? a : b; }
-
-// Returns exp(x - m) for x <= m. If m is -inf, so is x: 1 then, since inf - inf would be NaN.
-__device__ float exp_below(float x, float m) {
-  return m == -std::numeric_limits<float>::infinity() ? 1 : math::exp(x - m);
-}
-
-// logsumexp as max + log_sum. They are not added: x - logsumexp(x) cancels for large logits.
-struct LogSumExp {
-  float max, log_sum;
-};
-
-// Accumulates the maximum m and the sum of exp(x - m).
-class OnlineLogSumExp {
- public:
-  __device__ void add(const float (&x)[kPerThread]) {
-    const float before = max_;
-#pragma unroll
-    for (int i = 0; i < kPerThread; ++i) max_ = larger(max_, x[i]);
-    float part = 0;
-#pragma unroll
-    for (int i = 0; i < kPerThread; ++i) part += exp_below(x[i], max_);
-    sum_ = sum_ * exp_below(before, max_) + part;
-  }
-  __device__ LogSumExp total(const Group& group) const {
-    const float max = group.combine(max_, larger);
-    const float sum = sum_ * exp_below(max_, max);
-    return {max, math::log(group.combine(sum, [](float a, float b) { return a + b; }))};
-  }
-
- private:
-  float max_ = -std::numeric_limits<float>::infinity();
-  float sum_ = 0;
 };
 
 // Calls f(column) for each of this thread's packs in a row of n elements; a pack starts at
@@ -118,17 +79,13 @@ __global__ void __launch_bounds__(kRowThreads)
   if (row >= op.rows) return;
   const std::int64_t first = row * op.n;
   const Target target = op.targets[row];
-  const auto target_column = static_cast<std::int64_t>(target.index);
-  const float factor = dloss.load<float>(row) * target.weight;
-  const float lse = op.lse[row];
+  const ClassGradient gradient{dloss.load<float>(row) * target.weight, op.lse[row],
+                               static_cast<std::int64_t>(target.index)};
   each_pack_of(group, op.n, [&](std::int64_t column) {
     float x[kPerThread];
     op.x.load(first + column, x);
 #pragma unroll
-    for (int i = 0; i < kPerThread; ++i) {
-      const float at_target = column + i == target_column ? factor : 0;
-      x[i] = target.ignored() ? 0 : factor * math::exp(x[i] - lse) - at_target;
-    }
+    for (int i = 0; i < kPerThread; ++i) x[i] = gradient(x[i], column + i);
     dx.store(first + column, x);
   });
 }

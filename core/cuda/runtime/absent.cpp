@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include <halfgrad/core/cuda/kernels/class_total.h>
 #include <halfgrad/core/cuda/kernels/copy.h>
 #include <halfgrad/core/cuda/kernels/cross_entropy.h>
 #include <halfgrad/core/cuda/kernels/gemm.h>
@@ -74,6 +75,14 @@ NormalizeGradient normalize_gradient_on_cuda(bool, const Array&, const Array&, c
 bool mlp_fits_cuda(const MlpArrays&) { absent(); }
 void mlp_on_cuda(const MlpArrays&, const Array&) { absent(); }
 MlpGradients mlp_gradient_on_cuda(const MlpArrays&, const Array&, bool) { absent(); }
+bool class_total_takes(const Array&, const Array&) { absent(); }
+void class_total_on_cuda(const Array&, const Array&, std::int64_t, bool, const ClassTotal&) {
+  absent();
+}
+void class_total_gradient_on_cuda(const Array&, const Array&, bool, const ClassTotal&,
+                                  const Array&) {
+  absent();
+}
 bool class_loss_on_cuda(const Array&, const Array&, const Array&, const Array&) { absent(); }
 bool class_gradient_on_cuda(const Array&, const Array&, const Array&, const Array&, const Array&) {
   absent();

@@ -1,0 +1,99 @@
+#include <halfgrad/autograd/graph/scaled_loss.h>
+
+#include <utility>
+
+#include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/deferred.h>
+#include <halfgrad/core/stream.h>
+
+namespace halfgrad::detail {
+namespace {
+
+// out = loss scale, on the stream on which it was asked for.
+class ScaledValue final : public Deferred {
+ public:
+  ScaledValue(Array loss, Array scale, Array out)
+      : loss_(std::move(loss)),
+        scale_(std::move(scale)),
+        out_(std::move(out)),
+        stream_(current_stream(out_.device())) {}
+
+ private:
+  void compute() override {
+    const Stream reader = current_stream(out_.device());
+    {
+      const StreamScope scope(stream_);
+      mul_into(out_, loss_, scale_);
+    }
+    if (reader != stream_) reader.wait_stream(stream_);
+    loss_ = scale_ = out_ = {};
+  }
+
+  Array loss_, scale_, out_;
+  Stream stream_;
+};
+
+bool is_number(const Tensor& x) { return x.dim() == 0 && x.dtype() == kFloat; }
+
+bool takes(const Tensor& loss, const Tensor& scale) {
+  return GradMode::is_enabled() && loss.requires_grad() && !scale.requires_grad() &&
+         is_number(loss) && is_number(scale) && loss.device() == scale.device() &&
+         dtype_after_cast("mul", Precision::any, loss) == kFloat;
+}
+
+}  // namespace
+
+ScaledLossNode::ScaledLossNode(const Tensor& loss, const Tensor& scale) : Node(this->edge_store) {
+  this->edge_store[0] = gradient_edge(loss);
+  scale_.save_input(scale);
+}
+
+void ScaledLossNode::backward(std::span<const Tensor> grads, std::span<Tensor> grad_inputs) {
+  const Tensor scale = scale_.unpack(*this);
+  if (GradMode::is_enabled()) {
+    grad_inputs[0] = mul(grads[0], scale);
+    return;
+  }
+  Array dx = Array::empty({}, kFloat, scale.device());
+  mul_into(dx, grads[0].array(), scale.array());
+  grad_inputs[0] = Tensor(std::move(dx));
+}
+
+void ScaledLossNode::add_own_hook(const Tensor& scaled,
+                                  const std::function<Tensor(const Tensor&)>& hook) {
+  scaled.register_hook(hook);
+  own_hook_ = hooks.back().id;
+}
+
+bool ScaledLossNode::is_unobserved() const {
+  return hooks.size() == 1 && hooks[0].id == own_hook_ && retained.empty();
+}
+
+Tensor ScaledLossNode::gradient_of_one() {
+  Tensor scale(scale_.array(*this));
+  (*hooks[0].function)(scale);
+  return scale;
+}
+
+Tensor scaled_loss(const Tensor& loss, const Tensor& scale,
+                   const std::function<Tensor(const Tensor&)>& hook) {
+  if (!takes(loss, scale)) return {};
+  Tensor scaled(Array::empty({}, kFloat, loss.device()));
+  // The version is 0 if no op has overwritten the loss.
+  const Array kept =
+      !loss.is_leaf() && loss._version() == 0 ? loss.grad_fn()->kept_output() : Array();
+  if (kept.defined()) {
+    const auto value = std::make_shared<ScaledValue>(kept, scale.array(), scaled.array());
+    scaled.impl()->deferred = value;
+    remember(value);
+  } else {
+    mul_into(scaled.array(), loss.array(), scale.array());
+  }
+  auto node = std::make_shared<ScaledLossNode>(loss, scale);
+  ScaledLossNode& recorded = *node;
+  set_history(scaled, std::move(node));
+  recorded.add_own_hook(scaled, hook);
+  return scaled;
+}
+
+}  // namespace halfgrad::detail

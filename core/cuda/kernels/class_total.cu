@@ -1,0 +1,291 @@
+// Cross entropy of classes, in one launch forward and one backward. See class_total.h.
+//
+// The threads of a row depend on its length:
+//     n <= 32             one thread, from shared memory: a warp would leave most lanes idle
+//     n a multiple of 8   a warp or a block, packs of 8 elements, one pass (online logsumexp)
+//     other n             a warp or a block, element by element, two passes
+//
+// The sum over the rows finishes in the last block (tickets.h). Up to 4096 rows are one part. The
+// last block of a part adds its losses, and the last part's block adds the parts: each in the order
+// of the reduction engine, so that the total has its bits.
+
+#include <halfgrad/core/cuda/kernels/class_total.h>
+
+#include <halfgrad/core/cuda/engines/grid_group.h>
+#include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/engines/row_packs.h>
+#include <halfgrad/core/cuda/engines/tickets.h>
+#include <halfgrad/core/cuda/kernels/class_rows.h>
+#include <halfgrad/core/cuda/kernels/index_check.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/engines/sum_reduction.h>
+
+namespace halfgrad::detail {
+namespace {
+
+constexpr std::int64_t kRowsInPart = 4096;
+constexpr std::int64_t kMostRows = (kTickets - 1) * kRowsInPart;
+constexpr int kSumThreads = 256;  // as many as the reduction engine uses in a block
+
+// The operands of both kernels.
+struct ClassRowsCall {
+  LogitRows x;
+  const std::int64_t* target;  // forward
+  std::int64_t ignore_index;
+  IndexCheck check;
+  float* losses;  // forward: [rows]
+  float* lse;
+  std::int32_t* classes;
+  float* count;
+  bool mean;
+
+  // Stores the target of a row, or -1 if it is ignored, and returns it.
+  __device__ std::int64_t take_class(std::int64_t row) const {
+    const std::int64_t index = target[row];
+    const std::int64_t taken = index == ignore_index ? -1 : check(index);
+    classes[row] = static_cast<std::int32_t>(taken);
+    return taken;
+  }
+  __device__ void put(std::int64_t row, LogSumExp of_row, float at_target, bool ignored) const {
+    lse[row] = of_row.max + of_row.log_sum;
+    losses[row] = ignored ? 0 : (of_row.max - at_target) + of_row.log_sum;
+  }
+};
+
+struct Sum : SumReduction {
+  __device__ float map(float x) const { return x; }
+};
+
+struct Sums {
+  double loss;
+  std::int64_t count;
+};
+
+__device__ double add(double a, double b) { return a + b; }
+__device__ std::int64_t add_counts(std::int64_t a, std::int64_t b) { return a + b; }
+
+// Adds the losses of rows [begin, end) in the order of reduce_rows, and counts the rows that are
+// not ignored. All threads of a block call it; threads beyond those of reduce_rows add zeros.
+__device__ Sums sum_part(const ClassRowsCall& op, std::int64_t begin, std::int64_t end) {
+  const int threads = op.x.rows > 1024 ? kSumThreads : kWarp;
+  const int rank = static_cast<int>(threadIdx.x);
+  const Sum sum;
+  Accumulator<float, Sum> loss(sum);
+  for (std::int64_t at = begin + rank * kPerThread; rank < threads && at < end;
+       at += threads * kPerThread) {
+    for (std::int64_t i = at; i < at + kPerThread && i < end; ++i) loss.add(op.losses[i]);
+  }
+  std::int64_t count = 0;
+  for (std::int64_t i = begin + rank; i < end; i += blockDim.x) count += op.classes[i] >= 0 ? 1 : 0;
+  const Group block(true);
+  return {block.combine(loss.total(), add), block.combine(count, add_counts)};
+}
+
+struct ClassSum {
+  std::byte* loss;
+  std::byte* kept;  // a second place for the loss, or null
+  DType dtype;
+  Sums* parts;        // null if there is one part
+  unsigned* tickets;  // the first one counts parts
+  std::int64_t rows_in_block;
+
+  __device__ void finish(const ClassRowsCall& op, Sums sums) const {
+    if (threadIdx.x != 0) return;
+    const auto count = static_cast<float>(sums.count);
+    *op.count = count;
+    for (std::byte* const out : {loss, kept}) {
+      if (out == nullptr) continue;
+      if (op.mean) {
+        store(out, dtype, 0, static_cast<float>(sums.loss) / count);
+      } else {
+        store(out, dtype, 0, sums.loss);
+      }
+    }
+  }
+
+  // Adds the parts as reduce_parts does, with a warp.
+  __device__ Sums sum_parts(std::int64_t count) const {
+    Sums sums{0, 0};
+    for (std::int64_t i = threadIdx.x; threadIdx.x < kWarp && i < count; i += kWarp) {
+      sums = {sums.loss + parts[i].loss, sums.count + parts[i].count};
+    }
+    const Group block(true);
+    return {block.combine(sums.loss, add), block.combine(sums.count, add_counts)};
+  }
+
+  __device__ void add_block(const ClassRowsCall& op) const {
+    const std::int64_t first = blockIdx.x * rows_in_block;
+    const std::int64_t part = first / kRowsInPart;
+    const std::int64_t begin = part * kRowsInPart;
+    const std::int64_t end = std::min(op.x.rows, begin + kRowsInPart);
+    const auto blocks = static_cast<unsigned>((end - begin + rows_in_block - 1) / rows_in_block);
+    if (!is_last_block(tickets + 1 + part, blocks)) return;
+    const Sums sums = sum_part(op, begin, end);
+    if (parts == nullptr) return finish(op, sums);
+    if (threadIdx.x == 0) parts[part] = sums;
+    const std::int64_t all = (op.x.rows + kRowsInPart - 1) / kRowsInPart;
+    if (is_last_block(tickets, static_cast<unsigned>(all))) finish(op, sum_parts(all));
+  }
+};
+
+// Forward, a thread a row.
+template <int kMost>
+__global__ void __launch_bounds__(kRowThreads)
+    few_classes(const ClassRowsCall op, const ClassSum sum) {
+  extern __shared__ float staged[];
+  const StagedRows rows(op.x, staged);
+  rows.load(op.x);
+  __syncthreads();
+  const std::int64_t row = rows.first + threadIdx.x;
+  if (row < op.x.rows) {
+    const float* const x = rows.row(threadIdx.x);
+    const LogSumExp of_row = log_sum_exp_of_few<kMost>(x, rows.columns);
+    const std::int64_t index = op.take_class(row);
+    op.put(row, of_row, x[index < 0 ? 0 : index], index < 0);
+  }
+  sum.add_block(op);
+}
+
+// Forward, a warp or a block a row.
+__global__ void __launch_bounds__(kMostClassThreads)
+    many_classes(const ClassRowsCall op, const ClassSum sum, bool by_block) {
+  const Group group(by_block);
+  const std::int64_t row = by_block ? blockIdx.x : row_of(group);
+  if (row < op.x.rows) {
+    const LogSumExp of_row = log_sum_exp_of(group, op.x, row);
+    if (group.rank() == 0) {
+      const std::int64_t index = op.take_class(row);
+      op.put(row, of_row, op.x.at(row, index < 0 ? 0 : index), index < 0);
+    }
+  }
+  sum.add_block(op);
+}
+
+struct RootGradient {
+  const std::byte* data;
+  DType dtype;
+
+  // dloss, or dloss / count for a mean
+  __device__ float factor(const ClassRowsCall& op) const {
+    const auto dloss = load<float>(data, dtype, 0);
+    return op.mean ? dloss / *op.count : dloss;
+  }
+};
+
+__global__ void __launch_bounds__(kRowThreads)
+    few_class_gradients(const ClassRowsCall op, const RootGradient root, std::byte* dx) {
+  extern __shared__ float staged[];
+  const StagedRows rows(op.x, staged);
+  const float factor = root.factor(op);
+  rows.load(op.x);
+  __syncthreads();
+  const std::int64_t row = rows.first + threadIdx.x;
+  if (row < op.x.rows) {
+    float* const x = rows.row(threadIdx.x);
+    const ClassGradient gradient{factor, op.lse[row], op.classes[row]};
+#pragma unroll 4
+    for (int i = 0; i < op.x.columns; ++i) x[i] = gradient(x[i], i);
+  }
+  __syncthreads();
+  rows.store(op.x, dx);
+}
+
+__global__ void __launch_bounds__(kMostClassThreads)
+    many_class_gradients(const ClassRowsCall op, const RootGradient root, std::byte* dx,
+                         bool by_block) {
+  const Group group(by_block);
+  const std::int64_t row = by_block ? blockIdx.x : row_of(group);
+  if (row >= op.x.rows) return;
+  const ClassGradient gradient{root.factor(op), op.lse[row], op.classes[row]};
+  op.x.each(group, row, [&](std::int64_t offset, std::int64_t column, auto& x) {
+#pragma unroll
+    for (int i = 0; i < std::extent_v<std::remove_reference_t<decltype(x)>>; ++i) {
+      x[i] = gradient(x[i], column + i);
+    }
+    op.x.store(dx, offset, x);
+  });
+}
+
+// How the rows are distributed over a grid.
+struct Grid {
+  explicit Grid(const LogitRows& x) : few(x.columns <= kFewClasses) {
+    by_block = few ? false : x.by_block();
+    threads = by_block && !x.in_packs() && x.columns > 4096 ? kMostClassThreads : kRowThreads;
+    rows_in_block = few ? kRowThreads : by_block ? 1 : kRowWarps;
+    blocks = blocks_for(x.rows, rows_in_block);
+    shared = few ? StagedRows::bytes(x) : 0;
+  }
+  bool few, by_block;
+  int threads;
+  std::int64_t rows_in_block;
+  unsigned blocks;
+  std::size_t shared;
+};
+
+ClassRowsCall call_of(const Array& x, bool mean, const ClassTotal& total) {
+  return {.x = LogitRows(x),
+          .target = nullptr,
+          .ignore_index = 0,
+          .check = {},
+          .losses = nullptr,
+          .lse = total.lse.data_as<float>(),
+          .classes = total.classes.data_as<std::int32_t>(),
+          .count = total.count.data_as<float>(),
+          .mean = mean};
+}
+
+}  // namespace
+
+bool class_total_takes(const Array& x, const Array& target) {
+  return x.ndim() == 2 && x.numel() > 0 && x.size(0) <= kMostRows && x.is_contiguous() &&
+         (x.dtype() == DType::f32 || is_reduced(x.dtype())) && target.is_contiguous() &&
+         reinterpret_cast<std::uintptr_t>(x.data()) % 16 == 0 &&
+         blocks_sharing(x.size(0), x.size(1)) == 1;
+}
+
+void class_total_on_cuda(const Array& x, const Array& target, std::int64_t ignore_index, bool mean,
+                         const ClassTotal& out) {
+  constexpr auto kName = "cross_entropy";
+  const Launch launch(x, kName);
+  const std::int64_t parts = (x.size(0) + kRowsInPart - 1) / kRowsInPart;
+  const Array losses = Array::empty({x.size(0)}, DType::f32, x.device());
+  const Array part_sums = Array::empty({parts > 1 ? 2 * parts : 0}, DType::f64, x.device());
+  ClassRowsCall op = call_of(x, mean, out);
+  op.target = target.data_as<std::int64_t>();
+  op.ignore_index = ignore_index;
+  op.check = {kName, x.size(1), index_report_of(x.device())};
+  op.losses = losses.data_as<float>();
+  const Grid grid(op.x);
+  const ClassSum sum{out.loss.data(),
+                     out.kept.defined() ? out.kept.data() : nullptr,
+                     out.loss.dtype(),
+                     parts > 1 ? reinterpret_cast<Sums*>(part_sums.data()) : nullptr,
+                     tickets_for(current_stream(x.device())),
+                     grid.rows_in_block};
+  if (!grid.few) {
+    many_classes<<<grid.blocks, grid.threads, 0, launch.stream()>>>(op, sum, grid.by_block);
+  } else if (x.size(1) <= 16) {
+    few_classes<16><<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, sum);
+  } else {
+    few_classes<kFewClasses><<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, sum);
+  }
+  launch.check();
+}
+
+void class_total_gradient_on_cuda(const Array& dloss, const Array& x, bool mean,
+                                  const ClassTotal& total, const Array& dx) {
+  const Launch launch(x, "cross_entropy");
+  const ClassRowsCall op = call_of(x, mean, total);
+  const Grid grid(op.x);
+  const RootGradient root{dloss.data(), dloss.dtype()};
+  if (grid.few) {
+    few_class_gradients<<<grid.blocks, grid.threads, grid.shared, launch.stream()>>>(op, root,
+                                                                                     dx.data());
+  } else {
+    many_class_gradients<<<grid.blocks, grid.threads, 0, launch.stream()>>>(op, root, dx.data(),
+                                                                            grid.by_block);
+  }
+  launch.check();
+}
+
+}  // namespace halfgrad::detail

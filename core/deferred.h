@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+namespace halfgrad::detail {
+
+/// A computation that waits until somebody looks at its result. If nobody does, it costs nothing.
+class Deferred {
+ public:
+  Deferred() = default;
+  virtual ~Deferred() = default;
+  Deferred(const Deferred&) = delete;
+  Deferred& operator=(const Deferred&) = delete;
+
+  /// Runs it unless it has run. Any thread may call this.
+  void settle() {
+    std::call_once(once_, [this] { compute(); });
+  }
+
+ private:
+  virtual void compute() = 0;
+
+  std::once_flag once_;
+};
+
+/// Remembers a computation, as long as it exists, for settle_deferred().
+void remember(const std::shared_ptr<Deferred>& deferred);
+
+/// Settles everything that is remembered. Call it before an operand of such a computation is
+/// overwritten. A capture of a graph begins and ends with it: work that was given before a capture
+/// must not become part of it, and work of the capture must not be left out.
+void settle_deferred();
+
+}  // namespace halfgrad::detail
