@@ -56,10 +56,9 @@ class Tensor : public detail::TensorMethods {
   /// The elements. Throws std::runtime_error if the tensor is undefined, as do all functions below
   /// that need its elements or its grad_fn.
   const Array& array() const {
-    detail::TensorImpl& impl = existing();
+    const detail::TensorImpl& impl = existing();
     if (impl.deferred != nullptr) impl.deferred->settle();
-    if (impl.is_narrow.load(std::memory_order_acquire)) detail::widen(impl);
-    return impl.array;
+    return layout();
   }
   const std::shared_ptr<detail::TensorImpl>& impl() const { return impl_; }
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -147,7 +146,11 @@ class Tensor : public detail::TensorMethods {
 
  private:
   /// The array, whose elements may not have been computed.
-  const Array& layout() const { return existing().array; }
+  const Array& layout() const {
+    detail::TensorImpl& impl = existing();
+    if (impl.is_narrow.load(std::memory_order_acquire)) detail::widen(impl);
+    return impl.array;
+  }
   detail::TensorImpl& existing() const {
     if (impl_ == nullptr) detail::refuse_undefined();
     return *impl_;
