@@ -99,6 +99,8 @@ struct KernelOp {
 ///   dot                               [k], [k] -> []
 ///   outer                             [m], [n] -> [m, n]
 ///   linear, linear_relu, linear_gelu  [m, k], [n, k], [n] -> [m, n]
+///   mlp                               [m, k], weights [16, k], [16, 16], [n, 16],
+///                                     biases [16], [16], [n] -> [m, n]
 ///   addmm                             [n], [m, k], [k, n] -> [m, n]
 ///   baddbmm                           [n], [m, n, k], [m, k, n] -> [m, n, n]
 ///   cross_entropy, nll_loss           [m, k], classes [m] -> []

@@ -64,6 +64,16 @@ std::vector<KernelOp> product_ops() {
       linear_like("linear"),
       linear_like("linear_relu"),
       linear_like("linear_gelu"),
+      judged(
+          "mlp", "[m, k], [16, k], [16, 16], [n, 16], [16], [16], [n] -> [m, n]",
+          [](const Dims& d) {
+            constexpr std::int64_t kHidden = 16;
+            return Specs{
+                {.sizes = {d.m, d.k}},     {.sizes = {kHidden, d.k}}, {.sizes = {kHidden, kHidden}},
+                {.sizes = {d.n, kHidden}}, {.sizes = {kHidden}},      {.sizes = {kHidden}},
+                {.sizes = {d.n}}};
+          },
+          product_shape),
   };
 }
 
