@@ -59,7 +59,7 @@ void pack_elements(const Bf16Operand& from, std::int64_t outer, std::int64_t wid
   }
 }
 
-// The same for a whole strip whose elements of one k are contiguous: interleaves two rows.
+// Packs a whole strip whose elements of one k are contiguous: interleaves two rows.
 template <int Width>
 void pack_interleaved(const std::uint16_t* from, std::int64_t depth_stride, std::int64_t length,
                       std::uint32_t* to) {
@@ -70,7 +70,7 @@ void pack_interleaved(const std::uint16_t* from, std::int64_t depth_stride, std:
   }
 }
 
-// The same for a whole strip whose elements of one row or column are contiguous: transposes squares
+// Packs a whole strip whose elements of one row or column are contiguous: transposes squares
 // of pairs in registers, and swaps the halves of each.
 template <int Width>
 void pack_transposed(const std::uint16_t* from, std::int64_t outer_stride, std::int64_t squares,

@@ -23,7 +23,7 @@ namespace halfgrad::detail {
 // Whether this processor has the instruction, and allow_bf16_dot() is set.
 bool uses_bf16_dot();
 
-inline constexpr int kDotRows = 12, kDotColumns = 32;  // of C, whose sums stay in registers
+inline constexpr int kDotRows = 12, kDotColumns = 32;  // a block of C, whose sums stay in registers
 
 // The blocks of a depth, as for_each_depth_block() cuts it. An odd block ends with half a pair.
 class PairBlocks {
@@ -35,7 +35,7 @@ class PairBlocks {
   std::int64_t first(std::int64_t block) const { return block * depth_ / count_; }
   std::int64_t length(std::int64_t block) const { return first(block + 1) - first(block); }
   std::int64_t pairs(std::int64_t block) const { return divide_up(length(block), 2); }
-  // The pairs of the longest block: each has room for as many.
+  // The pairs of the longest block, which is what each takes in memory.
   std::int64_t most_pairs() const { return divide_up(divide_up(depth_, count_), 2); }
   std::int64_t total() const { return count_ * most_pairs(); }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <halfgrad/autograd/linear_activation.h>
+#include <halfgrad/autograd/mlp.h>
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/gemm.h>
 #include <halfgrad/testing/kernel_check.h>
 #include <halfgrad/testing/kernel_report.h>
 #include <halfgrad/tests/thorough.h>
@@ -48,6 +50,10 @@ const std::map<std::string, Run>& own_composites() {
       {"linear", [](const In& in) { return linear(in[0], in[1], in[2]); }},
       {"linear_relu", [](const In& in) { return linear_relu(in[0], in[1], in[2]); }},
       {"linear_gelu", [](const In& in) { return linear_gelu(in[0], in[1], in[2]); }},
+      {"mlp",
+       [](const In& in) {
+         return mlp(in[0], {in[1], in[2], in[3]}, {in[4], in[5], in[6]});
+       }},
       {"addmm", [](const In& in) { return addmm(in[0], in[1], in[2]); }},
       {"baddbmm", [](const In& in) { return baddbmm(in[0], in[1], in[2]); }},
       {"cross_entropy", [](const In& in) { return cross_entropy(in[0], in[1]); }},
@@ -104,18 +110,36 @@ void expect_sound(const std::string& op, const Run& run) {
   }
 }
 
-TEST(OwnOps, CompositesStayWithinTheirBudgets) {
+// Subnormal numbers keep their value if products do not use the processor's bf16 dot product.
+class OwnOps : public ::testing::Test {
+ protected:
+  void SetUp() override { backends::cpu::set_allow_bf16_dot(false); }
+  void TearDown() override { backends::cpu::set_allow_bf16_dot(true); }
+};
+
+TEST_F(OwnOps, CompositesStayWithinTheirBudgets) {
   for (const std::string& op : composite_kernel_ops()) expect_sound(op, own_composites().at(op));
 }
 
-TEST(OwnOps, OpsOfTheTableStayWithinTheirBudgets) {
+TEST_F(OwnOps, OpsOfTheTableStayWithinTheirBudgets) {
   for (const OpEntry& op : all_ops()) {
     if (!own_composites().contains(op.name)) expect_sound(op.name, op.examples.front().run);
   }
 }
 
+// With it, where there is one, they count as 0.
+TEST_F(OwnOps, Bf16DotProductsMayFlushSubnormals) {
+  backends::cpu::set_allow_bf16_dot(true);
+  for (const char* op : {"mm", "bmm", "mv", "linear", "baddbmm"}) {
+    KernelCheckOptions options{.dtype = kBFloat16};
+    options.leniency.flush_subnormals = true;
+    const KernelReport report = check_kernel(kernel_of(own_composites().at(op)), op, options);
+    EXPECT_TRUE(report.passed()) << to_text(report);
+  }
+}
+
 // A limit on the operands does not change indices.
-TEST(OwnOps, LimitedOperandsStayWithinTheirBudgets) {
+TEST_F(OwnOps, LimitedOperandsStayWithinTheirBudgets) {
   for (const char* op : {"cross_entropy", "gather", "softmax"}) {
     KernelCheckOptions options{.dtype = kFloat16};
     options.leniency.max_abs = 1;

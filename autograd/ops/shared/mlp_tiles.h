@@ -6,7 +6,7 @@
 /// cache. The operands are those of core/cuda/kernels/mlp.h, in any floating-point dtype.
 namespace halfgrad::detail {
 
-/// Returns whether the weights leave room for a tile in the L2 cache.
+/// Returns whether the weights and a tile fit into the L2 cache.
 bool mlp_fits_cpu(const MlpArrays& mlp);
 
 void mlp_on_cpu(const MlpArrays& mlp, const Array& y);

@@ -44,7 +44,7 @@ struct Gradients {
 template <class T, int kWidth>
 struct BackwardTiles {
   static constexpr int kRows = kTileRows * (kWidth + kPad);
-  static constexpr int kWords = (kWidth + 63) / 64;  // of 32 bits, for a layer and a thread
+  static constexpr int kWords = (kWidth + 63) / 64;  // 32 bits each, for a layer and a thread
 
   T* h;
   T* g;

@@ -24,8 +24,8 @@ struct MlpOperands {
   std::int64_t rows;
   int layers;
   int sizes[kMostMlpLayers + 1];  ///< features before and after each layer
-  int offsets[kMostMlpLayers +
-              1];  ///< of the weights in shared memory, in elements; last: their end
+  /// The first element of each weight in shared memory, and the end of all.
+  int offsets[kMostMlpLayers + 1];
 
   /// Blocks of 16 features that cover sizes[l].
   __device__ int blocks(int l) const { return (sizes[l] + kBlock - 1) / kBlock; }

@@ -83,7 +83,7 @@ void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dt
   const std::vector<Tensor> expected_gradients = autograd::grad({expected}, inputs, {dy});
   const Tensor actual = mlp(x, layers.weights, layers.biases);
   const std::vector<Tensor> gradients = autograd::grad({actual}, inputs, {dy});
-  const bool same_order = device.is_cpu();  // of the products' sums: cuBLASLt's is its own
+  const bool same_order = device.is_cpu();  // cuBLASLt adds products in an order of its own
   const double terms = 64 * static_cast<double>(sizes.size());
   if (same_order) {
     EXPECT_EQ(actual.to_vector<double>(), expected.to_vector<double>());
@@ -101,18 +101,18 @@ void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dt
 TEST(Mlp, IsLinearAndReluLayerByLayer) {
   manual_seed(1);
   for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
-    compare({3, 2}, 1, dtype, kCPU);
-    compare({5, 7, 3}, 255, dtype, kCPU);
-    compare({64, 64, 64, 10}, 600, dtype, kCPU);
-    compare({64, 64, 64, 10}, 600, dtype, kCPU, false);
-    compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 257, dtype, kCPU);
+    compare({3, 2}, 1, dtype, get_default_device());
+    compare({5, 7, 3}, 255, dtype, get_default_device());
+    compare({64, 64, 64, 10}, 600, dtype, get_default_device());
+    compare({64, 64, 64, 10}, 600, dtype, get_default_device(), false);
+    compare({8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 1}, 257, dtype, get_default_device());
   }
 }
 
 // A second gradient, of the gradients' sum of squares, against finite differences.
 TEST(Mlp, CanBeDifferentiatedTwice) {
   manual_seed(2);
-  const Layers layers = draw({3, 5, 2}, kDouble, kCPU, true);
+  const Layers layers = draw({3, 5, 2}, kDouble, get_default_device(), true);
   const Tensor x = randn({4, 3}, {.dtype = kDouble}).requires_grad_();
   std::vector<Tensor> inputs = layers.all();
   inputs.push_back(x);
@@ -131,7 +131,7 @@ TEST(Mlp, CanBeDifferentiatedTwice) {
 
 TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
   manual_seed(3);
-  const Layers layers = draw({16, 32, 4}, kFloat, kCPU, true);
+  const Layers layers = draw({16, 32, 4}, kFloat, get_default_device(), true);
   const Tensor x = randn({3000, 16});
   const int threads = get_num_threads();
   std::vector<std::vector<float>> first;
@@ -234,7 +234,7 @@ TEST(Mlp, RefusesOperandsThatDoNotFit) {
 
 TEST(Mlp, TakesAnyLeadingDimensionsAndAnEmptyBatch) {
   manual_seed(7);
-  const Layers layers = draw({3, 5, 2}, kFloat, kCPU, true);
+  const Layers layers = draw({3, 5, 2}, kFloat, get_default_device(), true);
   for (const Shape& sizes : {Shape{3}, Shape{2, 4, 3}, Shape{0, 3}, Shape{2, 0, 3}}) {
     const Tensor x = randn(sizes).requires_grad_();
     const Tensor y = mlp(x, layers.weights, layers.biases), z = layers.one_by_one(x);
