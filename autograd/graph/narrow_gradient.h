@@ -13,7 +13,7 @@
 namespace halfgrad::detail {
 
 struct NarrowGradient {
-  NarrowGradient(TensorImpl& owner, Array elements, bool is_captured);
+  NarrowGradient(TensorImpl& owner, Array stored, bool captured);
   ~NarrowGradient();
   NarrowGradient(const NarrowGradient&) = delete;
   NarrowGradient& operator=(const NarrowGradient&) = delete;

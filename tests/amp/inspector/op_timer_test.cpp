@@ -65,7 +65,7 @@ struct Sleep : autograd::Function<Sleep> {
   }
   static autograd::variable_list backward(autograd::AutogradContext* /*context*/,
                                           const autograd::variable_list& grads) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     halfgrad::detail::launches += 3;
     return {grads[0] * 2};
   }
@@ -164,14 +164,14 @@ TEST(OpTimer, MeasuresTimeAndLaunches) {
     Sleep::apply(ones({2}).requires_grad_()).sum().backward();
   }
   std::vector<OpTime> rows = timer.times();
-  std::erase_if(rows, [](const OpTime& row) { return row.self_seconds < 0.030; });
+  std::erase_if(rows, [](const OpTime& row) { return row.self_seconds < 0.250; });
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_TRUE(rows[0].is_derivative);
   if (default_device_type() == kCPU) {
     EXPECT_EQ(rows[0].launches, 3);
     EXPECT_EQ(row_of(timer, "sum").launches, 0);
   }
-  EXPECT_LT(row_of(timer, "sum").self_seconds, 0.020);
+  EXPECT_LT(row_of(timer, "sum").self_seconds, 0.250);
 }
 
 /// A replay runs what was captured, in one call: with the launches that the ops made eagerly.
