@@ -107,7 +107,7 @@ void multiply_bf16(double alpha, const MatrixView& a, const MatrixView& b, doubl
     to.row_stride = c.cols;
   }
   const Result<float> result{to, c, direct};
-  const Tiling tiles(c.rows, c.cols, kDotColumns);
+  const Tiling tiles(c.rows, c.cols, kDotRows, kDotColumns);
   const std::int64_t grain = grain_of(tiles.area() * a.cols / 2, kMultiplyAddsPerChunk);
   parallel_for(0, tiles.count(), grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t index = begin; index < end; ++index) {
@@ -141,7 +141,7 @@ void multiply(double alpha, const MatrixView& a, const MatrixView& b, double bet
   const bool packs_a =
       !one_row && (a_by_columns || share_cache_set<T>(a_copy == 0 ? a.row_stride : depth, m, n));
   const std::int64_t a_packed = packs_a ? round_up(m, kStripRows) * depth : 0;
-  const Tiling tiles(m, n, kStripColumns<T>);
+  const Tiling tiles(m, n, kStripRows, kStripColumns<T>);
   const std::int64_t b_packed = tiles.one_row() ? 0 : round_up(n, kStripColumns<T>) * depth;
   const std::int64_t bias_copy = bias.data == nullptr ? 0 : n, c_copy = direct ? 0 : m * n;
   Scratch<T> scratch({a_copy, b_copy, a_packed, b_packed, bias_copy, c_copy});

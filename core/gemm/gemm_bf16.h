@@ -15,9 +15,10 @@
 //
 // where a_1 and b_1 are the upper halves of 32 bits. It reads half as many bytes as float operands
 // take, and multiplies twice as many elements in an instruction. Packing puts the earlier element
-// of a pair into the upper half, so an element of C is summed in the order of the float kernel. The
-// bits are the same but for subnormal numbers, operands and sums, which count as 0 (Intel 64 and
-// IA-32 Architectures Software Developer's Manual, VDPBF16PS).
+// of a pair into the upper half, so an element of C is summed in the order of the float kernel.
+// Each product is exact in float, so the bits are the same, fused or not, but for subnormal
+// numbers, operands and sums, which count as 0 (Intel 64 and IA-32 Architectures Software
+// Developer's Manual, VDPBF16PS).
 namespace halfgrad::detail {
 
 // Whether this processor has the instruction, and allow_bf16_dot() is set.

@@ -48,18 +48,6 @@ void bind_linear(nb::module_& nn) {
   bind_parameter(linear, "weight", &nn::Linear::weight);
   bind_parameter(linear, "bias", &nn::Linear::bias);
 
-  bind_layer<nn::FusedMLP>(nn, "FusedMLP",
-                           "Linear layers with ReLU between them, computed as one op:\n"
-                           "FusedMLP([64, 128, 10]) is Sequential(Linear(64, 128), ReLU(),\n"
-                           "Linear(128, 10)), with the same initial weights and state dict.")
-      .def(
-          "__init__",
-          [](nb::pointer_and_handle<nn::FusedMLP> self, const std::vector<std::int64_t>& sizes,
-             bool bias, OptionalDevice device, OptionalDType dtype) {
-            new (self.p) nn::FusedMLP(sizes, {bias, or_float(dtype), or_default(device)});
-          },
-          "sizes"_a, "bias"_a = true, device_option(), dtype_option());
-
   auto embedding = bind_layer<nn::Embedding>(
       nn, "Embedding", "Looks up rows of a table: int64 [...] to [..., embedding_dim].");
   embedding.def(

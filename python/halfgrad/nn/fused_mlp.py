@@ -1,0 +1,29 @@
+"""A multilayer perceptron that is computed as one op."""
+
+from typing import Optional, Sequence
+
+from .._halfgrad import Tensor, device as Device, dtype as DType, mlp
+from .._halfgrad.nn import Linear, Module
+
+
+class FusedMLP(Module):
+    """Linear layers with ReLU between them, computed as one op: nn.functional.mlp().
+
+    FusedMLP([64, 128, 10]) computes what Sequential(Linear(64, 128), ReLU(), Linear(128, 10))
+    computes, with the same initial weights and the same state dict.
+    """
+
+    def __init__(self, sizes: Sequence[int], bias: bool = True, device: Optional[Device] = None,
+                 dtype: Optional[DType] = None):
+        super().__init__()
+        if len(sizes) < 2:
+            raise ValueError("FusedMLP: expected the sizes of an input and an output, got "
+                             f"{len(sizes)} sizes")
+        for i, (features, next_features) in enumerate(zip(sizes, sizes[1:])):
+            # The names in a Sequential, where every second module is a ReLU.
+            self.add_module(str(2 * i), Linear(features, next_features, bias, device, dtype))
+
+    def forward(self, input: Tensor) -> Tensor:
+        layers = list(self.children())
+        return mlp(input, [layer.weight for layer in layers],
+                   [layer.bias for layer in layers])
