@@ -79,7 +79,7 @@ namespace backends::cpu {
 
 /// Lets products of bf16 matrices use the processor's dot product (AVX512_BF16), where it has one.
 /// Default true. A product of large matrices then takes about half as long. Its bits are those of
-/// the float kernel, since the product of two bf16 numbers is exact in float; but subnormal
+/// the float kernel, since the product of two bf16 values is exact in float; but subnormal
 /// operands and sums, magnitudes below 2^-126, count as 0. With false, they do not. The switch
 /// applies to all threads, from the next product on.
 void set_allow_bf16_dot(bool allow);

@@ -28,7 +28,7 @@ optim::StepControl unscale_shared_gradients(const std::vector<Tensor>& params,
   for (const Tensor& param : params) {
     if (!param.grad().defined()) continue;
     if (!param.is_floating_point()) return control;  // step() will refuse it
-    static_cast<void>(param.grad().array());  // widens a narrow gradient
+    static_cast<void>(param.grad().array());         // widens a narrow gradient
     const Array& gradient = param.impl()->grad->array;
     add_written(gradients, gradient, updates.size());
     updates.push_back({{}, {&param.array(), &gradient}});
