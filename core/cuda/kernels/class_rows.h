@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -197,7 +198,7 @@ struct StagedRows {
   __device__ StagedRows(const LogitRows& x, float* shared)
       : first(static_cast<std::int64_t>(blockIdx.x) * kRowThreads),
         columns(static_cast<int>(x.columns)),
-        elements(static_cast<int>(min(x.rows - first, std::int64_t{kRowThreads})) * columns),
+        elements(static_cast<int>(std::min(x.rows - first, std::int64_t{kRowThreads})) * columns),
         staged(shared) {}
 
   static std::size_t bytes(const LogitRows& x) {

@@ -43,7 +43,7 @@ struct Gradients {
 // Shared memory after the layers: h of the group's layers, g, and the bits of relu.
 template <class T, int kWidth>
 struct BackwardTiles {
-  static constexpr int kRows = kTileRows * (kWidth + kPad);
+  static constexpr int kRows = kMlpTileRows * (kWidth + kPad);
   static constexpr int kWords = (kWidth + 63) / 64;  // 32 bits each, for a layer and a thread
 
   T* h;
@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   const int in = op.sizes[0], out = op.sizes[op.layers];
   LayerSums<kWidth> sums[kLayers];
 
-  for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kTileRows; tile < op.rows;
-       tile += static_cast<std::int64_t>(gridDim.x) * kTileRows) {
+  for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows; tile < op.rows;
+       tile += static_cast<std::int64_t>(gridDim.x) * kMlpTileRows) {
     const std::int64_t first = tile + warp * kBlock;
     const int rows = static_cast<int>(
         max(std::int64_t{0}, min(op.rows - first, static_cast<std::int64_t>(kBlock))));
@@ -274,7 +274,7 @@ MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool wi
     const std::size_t bytes = backward_bytes<T, kWidth>(op);
     const unsigned processors =
         resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).processors;
-    const dim3 blocks(std::min(processors, blocks_for(op.rows, kTileRows)),
+    const dim3 blocks(std::min(processors, blocks_for(op.rows, kMlpTileRows)),
                       blocks_for(op.layers, kGroup<kWidth>));
     const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
     const Gradients gradients{dy.data(), with_dx ? result.dx.data() : nullptr,

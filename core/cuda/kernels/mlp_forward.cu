@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kMlpThreads)
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   T* const staged = layers.end(op) + warp * kBlock * kStride;
   const int in = op.sizes[0], out = op.sizes[op.layers];
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kTileRows;
-  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTileRows + warp * kBlock;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kMlpTileRows;
+  for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows + warp * kBlock;
        first < op.rows; first += step) {
     const int rows = static_cast<int>(min(op.rows - first, static_cast<std::int64_t>(kBlock)));
     load_rows<T, kStride>(staged, kBlock, op.blocks(0) * kBlock,
@@ -105,10 +105,10 @@ void mlp_on_cuda(const MlpArrays& mlp, const Array& y) {
   const Launch launch(y, "mlp");
   with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
     const auto kernel = mlp_forward<T, kWidth>;
-    const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kTileRows);
+    const std::size_t bytes = bytes_of_layers<kWidth>(op) + bytes_of_rows<kWidth>(kMlpTileRows);
     const unsigned blocks =
         std::min(resident_mlp_blocks(launch, reinterpret_cast<const void*>(kernel), bytes).all,
-                 blocks_for(op.rows, kTileRows));
+                 blocks_for(op.rows, kMlpTileRows));
     kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, reinterpret_cast<T*>(y.data()));
   });
   launch.check();

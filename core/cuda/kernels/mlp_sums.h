@@ -36,7 +36,7 @@ __device__ void add_products(LayerSums<kWidth>& sums, const Ownership<kWidth>& o
   constexpr int kStride = kWidth + kPad;
   if (!own.any() || own.row_block >= out_blocks) return;
 #pragma unroll 1
-  for (int row = 0; row < kTileRows; row += kBlock) {
+  for (int row = 0; row < kMlpTileRows; row += kBlock) {
     const Fragment a = load_a_transposed(g + row * kStride + own.row_block * kBlock, kStride);
 #pragma unroll
     for (int i = 0; i < own.kColumnBlocks; ++i) {

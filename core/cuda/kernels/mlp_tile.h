@@ -14,7 +14,8 @@ namespace halfgrad::detail {
 
 inline constexpr int kMlpWarps = 8;
 inline constexpr int kMlpThreads = 32 * kMlpWarps;
-inline constexpr int kTileRows = kMlpWarps * kBlock;  ///< rows that a block computes at once: 128
+inline constexpr int kMlpTileRows =
+    kMlpWarps * kBlock;  ///< rows that a block computes at once: 128
 
 /// The operands as a kernel's parameter.
 struct MlpOperands {
