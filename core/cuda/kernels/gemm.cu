@@ -130,7 +130,7 @@ GemmCall transposed(const GemmCall& call) {
 }
 
 bool is_plain(const Epilogue& e) {
-  return e.activation == Activation::none && e.row_sums_of_a == nullptr;
+  return e.activation == Activation::none && e.row_sums_of_a == nullptr && e.relu_output == nullptr;
 }
 
 bool can_add(const RowBias& bias, DType result) {
@@ -175,6 +175,7 @@ bool gemm_on_cuda(const GemmCall& call) {
   const bool plain = is_plain(call.epilogue);
   if (!plain && gemm_backend() != GemmBackend::cublaslt) return false;
   if (call.epilogue.row_sums_of_a != nullptr && !is_reduced(call.a.dtype)) return false;
+  if (call.epilogue.relu_output != nullptr) return false;
   if (plain && multiply_by_lesson(call)) return true;
   const auto c = column_major(call.c, call.c_stride);
   const bool by_rows = c && !c->transposed;

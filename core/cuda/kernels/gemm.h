@@ -24,6 +24,11 @@ struct Epilogue {
   /// If not null, receives the sums of A's rows [m]: the gradient of a bias if C = dY^T X is the
   /// gradient of a weight. Only without the rest of the epilogue, and for 16-bit operands.
   void* row_sums_of_a = nullptr;
+
+  /// If not null, the result of a relu, [m, n] with C's dtype and strides: C is 0 where it is <= 0.
+  /// If C = dY W is the gradient of that result, this makes it the gradient of relu's operand. Only
+  /// without the rest of the epilogue.
+  const void* relu_output = nullptr;
 };
 
 /// The arguments of gemm_batched, which have been checked, and an epilogue.
