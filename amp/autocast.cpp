@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <halfgrad/amp/policy.h>
+#include <halfgrad/autograd/graph/shadow_weight.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/warning.h>
 
@@ -22,7 +23,7 @@ class detail::CastCache {
     if (copy.source.lock() != source.impl() || copy.version != source._version()) {
       // A later use may need a gradient, even if this one does not.
       const EnableGradGuard enable_grad;
-      copy = {source.impl(), source._version(), to(source, dtype)};
+      copy = {source.impl(), source._version(), to_by_shadow(source, dtype)};
     }
     return copy.tensor;
   }

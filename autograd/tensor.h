@@ -88,7 +88,7 @@ class Tensor : public detail::TensorMethods {
   template <class T>
   T* data_ptr() const {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
-    return array().data_as<T>();
+    return address<T>();
   }
   /// The elements by their indices, in this tensor's memory. As with data_ptr, a write is not
   /// recorded in the graph and does not change the version. Throws std::invalid_argument unless T
@@ -96,7 +96,7 @@ class Tensor : public detail::TensorMethods {
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const& {
     check_accessor(dtype_of<std::remove_const_t<T>>(), N);
-    return {array().data_as<T>(), sizes().data(), strides().data()};
+    return {address<T>(), sizes().data(), strides().data()};
   }
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const&& = delete;  // its memory may end with the statement
@@ -154,6 +154,11 @@ class Tensor : public detail::TensorMethods {
   detail::TensorImpl& existing() const {
     if (impl_ == nullptr) detail::refuse_undefined();
     return *impl_;
+  }
+  template <class T>
+  T* address() const {
+    if (!std::is_const_v<T>) array().storage()->expose();
+    return array().data_as<T>();
   }
   void expect_seen_elsewhere() const;
   void check_dtype(DType wanted, const char* op) const;

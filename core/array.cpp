@@ -100,6 +100,7 @@ Array Array::from_blob(void* data, const Shape& sizes, const Shape& strides, DTy
     if (release) release();
   };
   auto storage = std::make_unique<Storage>(allocator::Block{.data = data, .bytes = bytes}, device);
+  storage->expose();
   const Array all(std::shared_ptr<Storage>(storage.release(), destroy), {0}, dtype);
   return all.as_strided(sizes, strides, 0);
 }
@@ -166,9 +167,15 @@ void detail::expect_one_device(const char* engine, const Array& out,
   }
 }
 
-void Array::copy_(const Array& source) const { detail::copy(*this, source.expand(sizes_)); }
+void Array::copy_(const Array& source) const {
+  detail::copy(*this, source.expand(sizes_));
+  storage_->count_raw_write();
+}
 
-void Array::fill_(Scalar value) const { detail::fill(*this, value); }
+void Array::fill_(Scalar value) const {
+  detail::fill(*this, value);
+  storage_->count_raw_write();
+}
 
 Scalar Array::only_element() const {
   if (numel_ != 1) {

@@ -35,10 +35,21 @@ class Storage {
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
+  /// Counts the calls of Array::copy_() and fill_(), which leave the version as it is.
+  std::uint32_t raw_writes() const { return raw_writes_.load(std::memory_order_relaxed); }
+  void count_raw_write() { raw_writes_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// True once somebody outside of halfgrad may write to the memory without being noticed: it is
+  /// theirs, or they have asked for its address.
+  bool is_exposed() const { return exposed_.load(std::memory_order_relaxed); }
+  void expose() { exposed_.store(true, std::memory_order_relaxed); }
+
  private:
   Device device_;
   allocator::Block block_;
   std::atomic<std::uint32_t> version_{0};
+  std::atomic<std::uint32_t> raw_writes_{0};
+  std::atomic<bool> exposed_{false};
 };
 
 /// An n-dimensional array on a device: sizes, strides and an offset into a Storage. Copies share

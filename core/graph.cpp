@@ -143,7 +143,6 @@ void Graph::before_captures(std::function<void()> prepare) {
 }
 
 void Graph::replay() {
-  ++replay_count;
   if (function_) {
     function_();
     return;
@@ -151,6 +150,7 @@ void Graph::replay() {
   if (native_ == nullptr) {
     detail::fail<std::logic_error>("replay", "expected capture before it");
   }
+  ++replay_count;
   const detail::GraphReplay told{device_, launches_};
   const detail::ReplayHook tell = detail::replay_hook.load(std::memory_order_relaxed);
   if (tell != nullptr) tell(told, /*is_queued=*/false);

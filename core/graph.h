@@ -61,8 +61,8 @@ class Graph {
 
   /// True while this thread captures a graph on a GPU.
   static bool is_capturing();
-  /// Number of replays of all graphs so far. Memory of a captured run is up to date only with the
-  /// last one.
+  /// Number of replays on GPUs so far, of all graphs. Memory of a captured run is up to date only
+  /// with the last one.
   static std::uint64_t replays();
 
  private:

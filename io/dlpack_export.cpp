@@ -24,6 +24,7 @@ dlpack::ManagedTensorVersioned* to_dlpack(const Tensor& tensor) {
                            tensor.defined() ? "one that does; detach() it" : "an undefined one");
   }
   const Array& array = tensor.array();
+  array.storage()->expose();
   auto exported = std::make_unique<Exported>(
       Exported{.managed = {}, .array = array, .sizes = array.sizes(), .strides = array.strides()});
   const bool is_cpu = array.device().is_cpu();

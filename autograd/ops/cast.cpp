@@ -1,4 +1,5 @@
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/shadow_weight.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {
@@ -12,8 +13,9 @@ struct Cast {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesNothing;
   DType dtype;
+  Array ready = {};  // x in that dtype, if it is known already
 
-  Array forward(const Array& x) const { return x.to(dtype); }
+  Array forward(const Array& x) const { return ready.defined() ? ready : x.to(dtype); }
   void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
 };
 
@@ -34,6 +36,11 @@ struct Copy {
 };
 
 }  // namespace
+
+Tensor to_by_shadow(const Tensor& weight, DType dtype) {
+  return apply(Cast{dtype, shadow_of(weight, dtype)}, weight);
+}
+
 }  // namespace detail
 
 Tensor to(const Tensor& self, DType dtype) {

@@ -87,11 +87,15 @@ concept StatesFormulaReads = requires {
   Formula::kReads;
 };
 
-/// Whether a formula reads the old value of operand i.
+/// The set of operands whose old value a formula reads.
+template <class Formula>
+constexpr unsigned operands_read() {
+  if constexpr (StatesFormulaReads<Formula>) return Formula::kReads;
+  return operands_from(0);
+}
 template <class Formula>
 constexpr bool reads_operand(std::size_t i) {
-  if constexpr (StatesFormulaReads<Formula>) return Formula::kReads >> i & 1U;
-  return true;
+  return contains(operands_read<Formula>(), i);
 }
 
 /// Addresses [begin, end) that the update at `index` in a list may write; not empty.

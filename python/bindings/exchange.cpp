@@ -106,6 +106,7 @@ nb::object numpy_of(const Tensor& self) {
                                              : nb::dlpack::dtype_code::Int;
   const Shape& sizes = self.sizes();
   std::vector<std::size_t> shape(sizes.begin(), sizes.end());
+  self.array().storage()->expose();
   auto held = std::make_unique<Tensor>(self);
   const nb::capsule owner(held.release(),
                           [](void* tensor) noexcept { delete static_cast<Tensor*>(tensor); });

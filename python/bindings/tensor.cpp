@@ -91,7 +91,10 @@ void bind_queries(TensorClass& tensor) {
            "Whether both names refer to one tensor. Different Python objects may.")
       .def(
           "data_ptr",
-          [](const Tensor& self) { return reinterpret_cast<std::uintptr_t>(self.array().data()); },
+          [](const Tensor& self) {
+            self.array().storage()->expose();
+            return reinterpret_cast<std::uintptr_t>(self.array().data());
+          },
           "Returns the address of the first element.");
 }
 
