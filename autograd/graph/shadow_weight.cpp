@@ -24,12 +24,12 @@ void keep_current_for_replays(const std::shared_ptr<ShadowWeight>& shadow, const
 // replay. The first replay finds out.
 void mark_after_replays(const std::shared_ptr<ShadowWeight>& shadow, const Impl& weight) {
   if (!Graph::is_capturing()) return;
-  Graph::before_replay([=, captured = WriteState::of(weight->array),
-                        writes_last = std::optional<bool>()]() mutable {
-    shadow->refresh(weight->array, earlier_replays());
-    if (!writes_last) writes_last = captured == WriteState::of(weight->array);
-    if (*writes_last) shadow->mark_current(weight->array, Graph::replays());
-  });
+  Graph::before_replay(
+      [=, captured = WriteState::of(weight->array), writes_last = std::optional<bool>()]() mutable {
+        shadow->refresh(weight->array, earlier_replays());
+        if (!writes_last) writes_last = captured == WriteState::of(weight->array);
+        if (*writes_last) shadow->mark_current(weight->array, Graph::replays());
+      });
 }
 
 }  // namespace
@@ -83,10 +83,9 @@ Array shadow_of(const Tensor& weight, DType dtype) {
 const Array* shadow_to_write(const Tensor& weight, DType dtype) {
   std::shared_ptr<ShadowWeight>& shadow = weight.impl()->shadow;
   const Array& from = weight.array();
-  const bool is_usable = shadow != nullptr && shadow->is_unshared() &&
-                         shadow->elements().dtype() == dtype &&
-                         shadow->elements().sizes() == from.sizes() &&
-                         shadow->elements().device() == from.device();
+  const bool is_usable =
+      shadow != nullptr && shadow->is_unshared() && shadow->elements().dtype() == dtype &&
+      shadow->elements().sizes() == from.sizes() && shadow->elements().device() == from.device();
   if (!is_usable) shadow = std::make_shared<ShadowWeight>(from, dtype);
   shadow->refresh(from, Graph::replays());
   return &shadow->elements();

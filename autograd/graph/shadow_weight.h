@@ -7,10 +7,10 @@
 
 /// A 16-bit copy of a float32 weight that the optimizer writes as it updates the weight.
 ///
-/// Autocast rounds each weight to 16 bits once a step: 4 bytes read and 2 written for an element. An
-/// optimizer that has the new weight in a register writes its 16 bits at once, and the next region
-/// casts nothing. The copy is used only while it is known to be the weight, rounded: every write
-/// that halfgrad sees makes it stale, and so does a replay of a graph that does not keep it.
+/// Autocast rounds each weight to 16 bits once a step: 4 bytes read and 2 written for an element.
+/// An optimizer that has the new weight in a register writes its 16 bits at once, and the next
+/// region casts nothing. The copy is used only while it is known to be the weight, rounded: every
+/// write that halfgrad sees makes it stale, and so does a replay of a graph that does not keep it.
 ///
 /// In a captured step, the region reads the copy and the optimizer writes it, both at one address.
 /// Before each replay the host casts the weight again if something else may have written it.

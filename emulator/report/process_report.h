@@ -47,11 +47,11 @@ struct WorkCost {
   std::uint64_t bytes = 0, flops = 0;
 };
 
-/// A copy, a memset or a library call that ran.
+/// A copy, a memset or a library call that ran, or a launch of a graph.
 struct CallRecord {
-  const char* kind = "";         ///< "copy", "memset" or "library"
+  const char* kind = "";         ///< "copy", "memset", "library" or "graph"
   std::string name;              ///< "cudaMemcpyAsync"
-  std::string detail;            ///< direction of a copy, sizes of matrices
+  std::string detail;            ///< direction of a copy, sizes of matrices or of a graph
   std::optional<WorkCost> cost;  ///< unknown for some of cuBLAS
 };
 

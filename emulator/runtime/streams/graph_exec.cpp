@@ -1,8 +1,10 @@
 #include <halfgrad/emulator/runtime/streams/graph_exec.h>
 
 #include <mutex>
+#include <string>
 #include <utility>
 
+#include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/emulator/runtime/process.h>
 #include <halfgrad/emulator/runtime/streams/api.h>
 #include <halfgrad/emulator/runtime/streams/conditional.h>
@@ -192,6 +194,11 @@ cudaError_t launch(StreamState& state, GraphExec& exec, Stream& stream) {
   exec.last_launch = launcher.after(exec.plan);
   stream.after = joined(stream.after, exec.last_launch);
   *stream.polls = 0;
+  launch_log().add(CallRecord{"graph",
+                              "cudaGraphLaunch",
+                              std::to_string(exec.plan.work) + " nodes, longest chain of " +
+                                  std::to_string(exec.plan.longest_chain),
+                              {}});
   return cudaSuccess;
 }
 

@@ -20,6 +20,8 @@ struct LaunchPlan {
   std::vector<Step> steps;
   std::vector<std::uint32_t> last;  ///< steps that no other follows
   std::uint32_t branches = 0;
+  std::uint32_t work = 0;           ///< steps that give a GPU work: kernels, copies, memsets
+  std::uint32_t longest_chain = 0;  ///< the most of these that run one after the other
 };
 
 /// Returns the plan of a graph without cycles.

@@ -66,12 +66,30 @@ void assign_branches(LaunchPlan& plan) {
   plan.branches = static_cast<std::uint32_t>(sizes.size());
 }
 
+bool gives_work(cudaGraphNodeType type) {
+  return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+         type == cudaGraphNodeTypeMemset;
+}
+
+void count_work(LaunchPlan& plan) {
+  std::vector<std::uint32_t> chains;  // the longest that ends with each step
+  for (const LaunchPlan::Step& step : plan.steps) {
+    const std::uint32_t own = gives_work(step.node->type) && step.node->enabled ? 1 : 0;
+    std::uint32_t before = 0;
+    for (const std::uint32_t d : step.dependencies) before = std::max(before, chains[d]);
+    chains.push_back(before + own);
+    plan.work += own;
+    plan.longest_chain = std::max(plan.longest_chain, chains.back());
+  }
+}
+
 }  // namespace
 
 LaunchPlan plan_launch(const Graph& graph) {
   LaunchPlan plan;
   add_steps(plan, graph, {});
   assign_branches(plan);
+  count_work(plan);
   std::vector<bool> is_followed(plan.steps.size());
   for (const LaunchPlan::Step& step : plan.steps) {
     for (const std::uint32_t d : step.dependencies) is_followed[d] = true;

@@ -51,9 +51,7 @@ struct Net {
     optimizer->zero_grad();
     scaler.scale(forward(x).square().mean()).backward();
   }
-  void update() {
-    static_cast<void>(scaler.step_and_update(*optimizer, {.max_norm = 1}));
-  }
+  void update() { static_cast<void>(scaler.step_and_update(*optimizer, {.max_norm = 1})); }
   void step(const Tensor& x) {
     backward(x);
     update();
@@ -150,7 +148,10 @@ const std::vector<Write>& writes() {
          net.scaler.update();
        }},
       {"a skipped step",
-       [](Net& net) { net.step(full({5, 7}, std::numeric_limits<double>::infinity(), {.device = net.first.weight.device()})); }},
+       [](Net& net) {
+         net.step(full({5, 7}, std::numeric_limits<double>::infinity(),
+                       {.device = net.first.weight.device()}));
+       }},
       {"other memory",
        [](Net& net) {
          net.first.to(kDouble);

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <halfgrad/emulator/report/process_report.h>
+#include <halfgrad/emulator/runtime/launches.h>
 #include <halfgrad/tests/emulator/streams/graph_fixture.h>
 
 namespace halfgrad::emulator {
@@ -72,6 +74,23 @@ TEST_F(Graphs, BranchesInterleaveBySeedAndAreNotOrdered) {
     EXPECT_TRUE(order.ordered(op("add 4"), op("after")));
   }
   EXPECT_GT(orders.size(), 10u);
+}
+
+TEST_F(Graphs, ALaunchIsLoggedWithItsLongestChain) {
+  const cudaGraphNode_t root = kernel({}, 0);
+  const cudaGraphNode_t left = kernel({kernel({root}, 1)}, 2);
+  const cudaGraphNode_t right = kernel({root}, 3);
+  cudaGraphNode_t join = nullptr;  // an empty node is no work
+  const cudaGraphNode_t both[] = {left, right};
+  cudaGraphAddEmptyNode(&join, graph, both, 2);
+  kernel({join}, 4);
+  const cudaGraphExec_t exec = instantiate();
+  const std::size_t before = launch_log().calls().size();
+  launched(exec);
+  const std::vector<CallRecord> calls = launch_log().calls();
+  ASSERT_EQ(calls.size(), before + 1);
+  EXPECT_STREQ(calls.back().kind, "graph");
+  EXPECT_EQ(calls.back().detail, "5 nodes, longest chain of 4");
 }
 
 TEST_F(Graphs, LaunchesOfOneExecutableGraphAreOrderedAcrossStreams) {
