@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/graph/shadow_weight.h>
 #include <halfgrad/autograd/ops.h>
@@ -13,9 +15,9 @@ struct Cast {
   static constexpr auto precision = Precision::any;
   static constexpr unsigned saves = kSavesNothing;
   DType dtype;
-  Array ready = {};  // x in that dtype, if it is known already
+  Array ready = {};  // x in that dtype, if it is known already; not kept
 
-  Array forward(const Array& x) const { return ready.defined() ? ready : x.to(dtype); }
+  Array forward(const Array& x) { return ready.defined() ? std::move(ready) : x.to(dtype); }
   void backward(const Backward<1>& b) const { b.set(0, b.grad()); }
 };
 

@@ -49,7 +49,8 @@ struct Net {
   }
   void backward(const Tensor& x) {
     optimizer->zero_grad();
-    scaler.scale(forward(x).square().mean()).backward();
+    loss = forward(x).square().mean();  // lives during the step, as in most programs
+    scaler.scale(loss).backward();
   }
   void update() { static_cast<void>(scaler.step_and_update(*optimizer, {.max_norm = 1})); }
   void step(const Tensor& x) {
@@ -68,6 +69,7 @@ struct Net {
 
   nn::Linear first{1, 1}, second{1, 1};
   std::vector<Tensor> parameters;
+  Tensor loss;
   std::optional<optim::Adam> optimizer;
   GradScaler scaler{{.init_scale = 1024, .growth_interval = 3}};
 
@@ -94,6 +96,14 @@ TEST_P(ShadowWeights, AreUsedAfterAStepAndAreTheWeightsRounded) {
     }
     EXPECT_FALSE(detail::shadow_of(net.first.weight, dtype == kHalf ? kBFloat16 : kHalf).defined());
   }
+}
+
+TEST_P(ShadowWeights, KeepTheirMemory) {
+  Net net(device(), false);
+  net.step(batch(0, device()));
+  const auto* const at = detail::shadow_of(net.first.weight, kHalf).data();
+  net.step(batch(1, device()));
+  EXPECT_EQ(detail::shadow_of(net.first.weight, kHalf).data(), at);
 }
 
 TEST_P(ShadowWeights, SaveTheCastsOfAStep) {
