@@ -4,6 +4,7 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/gelu_tanh.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/autograd/ops/shared/relu.h>
 #include <halfgrad/core/fail.h>
@@ -34,6 +35,11 @@ struct LinearActivation {
   static constexpr auto precision = Precision::tensor_core;
   static constexpr bool kFromOutput = F::saves == kSavesOutput;  // f'(Z) follows from Y
   static constexpr unsigned saves = kSavesInputs | (kFromOutput ? kSavesOutput : kSavesNothing);
+  // Z is computed again from all operands if f'(Z) must be differentiated and does not follow from
+  // Y.
+  static constexpr std::array reads = {kFromOutput ? operands(1) : kSavesInputs,
+                                       kFromOutput ? operands(0) : kSavesInputs,
+                                       kFromOutput ? kSavesNothing : kSavesInputs};
   Array z = {};  // saved if f'(Z) needs it
 
   Array forward(const Array& x, const Array& w, const Array& bias) {
@@ -62,9 +68,12 @@ struct LinearActivation {
           kFromOutput ? node.output() : linear(node.input(0), node.input(1), node.input(2));
       return set_linear_gradients(node, apply(gradient, node.grad(), saved));
     }
-    static_cast<void>(node.input_array(0));  // throws if it was released, as z was then too
-    const Array& saved = kFromOutput ? node.output_array() : z;
-    set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), saved)));
+    if constexpr (F::activation == Activation::relu) {
+      set_linear_gradients(node, Tensor(relu_gradient(node.grad(), node.output_array())));
+    } else {
+      static_cast<void>(node.input_array(0));  // throws if it was released, as z was then too
+      set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), z)));
+    }
   }
 };
 

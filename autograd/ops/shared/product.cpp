@@ -135,6 +135,16 @@ bool activated_product(Activation activation, const Array& a, const Array& b, co
                        .epilogue = epilogue});
 }
 
+bool masked_product(const Array& a, const Array& b, const Array& relu_output, const Array& out) {
+  if (out.device().is_cpu() || out.numel() == 0) return false;
+  return gemm_on_cuda({.count = 1,
+                       .alpha = 1,
+                       .a = last_two_dims<MatrixView>(a),
+                       .b = last_two_dims<MatrixView>(b),
+                       .c = last_two_dims<MutableMatrixView>(out),
+                       .epilogue = {.relu_output = relu_output.data()}});
+}
+
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b) {
   if (a.device().is_cpu() || a.numel() == 0 || b.numel() == 0) return std::nullopt;
   const ProductAndRowSums result{Array::empty({a.size(0), b.size(1)}, a.dtype(), a.device()),

@@ -22,6 +22,13 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
                        const Array& out, const Array& argument);
 
+/// out = a b where `relu_output` > 0 or is NaN, else 0, for matrices [m, k] and [k, n], in one
+/// launch on a GPU
+///
+/// relu_output has the shape, dtype and strides of `out`. Returns false, having done nothing, on a
+/// CPU and if no kernel has this epilogue for the operands.
+bool masked_product(const Array& a, const Array& b, const Array& relu_output, const Array& out);
+
 struct ProductAndRowSums {
   Array product, row_sums;
 };
