@@ -179,9 +179,12 @@ TEST_P(PendingProductsInANet, KeepTheBits) {
 // Fewer by relu's gradient, for which a hook makes the pass allocate memory of its own.
 TEST_P(PendingProductsInANet, SaveAnAllocation) {
   for (const bool fused : {false, true}) {
-    const Net net{random({kRows, kWidth}),           parameter({kWidth, kWidth}, kFloat),
-                  parameter({kWidth}, kFloat),       parameter({kWidth, kWidth}, kFloat),
-                  parameter({kWidth}, kFloat),       {},
+    const Net net{random({kRows, kWidth}),
+                  parameter({kWidth, kWidth}, kFloat),
+                  parameter({kWidth}, kFloat),
+                  parameter({kWidth, kWidth}, kFloat),
+                  parameter({kWidth}, kFloat),
+                  {},
                   fused};
     const auto allocations = [&](bool hooked) {
       const Tensor h = net.activation(), y = linear(h, net.w2, net.b2), dy = cotangent(y);
@@ -302,8 +305,8 @@ TEST_P(PendingProductsInANet, KeepTheBitsOfAnomalyModeAndOfARetainedGraph) {
   });
 }
 
-// A hook of relu's output, or of another branch, runs between the product's node and relu's. What it
-// changes must not reach the product.
+// A hook of relu's output, or of another branch, runs between the product's node and relu's. What
+// it changes must not reach the product.
 TEST_P(PendingProductsInANet, DoNotSeeLaterChangesOfTheirOperands) {
   for (const bool of_relu : {false, true}) {
     expect_equal_gradients([&](const Net& n) {
