@@ -14,10 +14,12 @@ namespace detail {
 namespace {
 
 struct LinearRelu : Relu {
+  using Formula = Relu;
   static constexpr auto name = "linear_relu";
   static constexpr auto activation = Activation::relu;
 };
 struct LinearGelu : GeluTanh {
+  using Formula = GeluTanh;
   static constexpr auto name = "linear_gelu";
   static constexpr auto activation = Activation::gelu_tanh;
 };
@@ -54,7 +56,7 @@ struct LinearActivation {
     const Array row = bias_row(bias, w);
     if (activated_product(F::activation, rows, columns, row, as_matrix(y), z_rows)) return y;
     product(1, rows, columns, 0, as_matrix(sums), row);
-    elementwise(ValueKernel<F>{}, y.dtype(), y, sums);
+    elementwise(ValueKernel<typename F::Formula>{}, y.dtype(), y, sums);
     return y;
   }
 
