@@ -259,7 +259,7 @@ MutableMatrixView advanced(MutableMatrixView view, std::int64_t offset) {
   return view;
 }
 
-std::atomic<GemmBackend> chosen_backend{GemmBackend::cublaslt};
+std::atomic<GemmBackend> chosen_backend{GemmBackend::automatic};
 std::atomic<bool> tf32{false}, fp16_reduction{false};
 
 }  // namespace

@@ -45,9 +45,9 @@ struct GemmCall {
   Epilogue epilogue = {};
 };
 
-/// Queues the product on the current stream. Returns false and does nothing if cuBLASLt lacks this
-/// epilogue for these operands; the caller then composes it of other ops. A bias alone is always
-/// added.
+/// Queues the product on the current stream. Returns false and does nothing if neither our kernel
+/// for a small C nor cuBLASLt has this epilogue for these operands; the caller then composes it of
+/// other ops. A bias alone is always added.
 bool gemm_on_cuda(const GemmCall& call);
 
 }  // namespace halfgrad::detail

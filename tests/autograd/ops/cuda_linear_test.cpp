@@ -34,7 +34,8 @@ void expect_sum(const Tensor& actual, const Tensor& expected, const Tensor& magn
 
 TEST_F(LinearOnCuda, AgreesWithTheCpu) {
   constexpr std::int64_t kRows = 48, kIn = 64, kOut = 40;
-  for (const GemmBackend backend : {GemmBackend::cublaslt, GemmBackend::tensor_core_lesson}) {
+  for (const GemmBackend backend :
+       {GemmBackend::automatic, GemmBackend::cublaslt, GemmBackend::tensor_core_lesson}) {
     set_gemm_backend(backend);
     for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
       SCOPED_TRACE(std::string(name(dtype)) + " " + std::to_string(static_cast<int>(backend)));
@@ -56,7 +57,7 @@ TEST_F(LinearOnCuda, AgreesWithTheCpu) {
       expect_sum(b_there.grad(), sum(dy, {0}), sum(abs(dy), {0}), kRows + 2);
     }
   }
-  set_gemm_backend(GemmBackend::cublaslt);
+  set_gemm_backend(GemmBackend::automatic);
 }
 
 // expect_sum() for sums whose terms were rounded to 16 bits a few times.
