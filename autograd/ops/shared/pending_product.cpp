@@ -19,12 +19,13 @@ class PendingProduct final : public Deferred {
 
   /// Computes relu's gradient, where y is relu's output. Returns false if `out` was computed before
   /// as the product alone, or if y has other strides.
-  bool settle_with_relu(const Array& y) {
+  bool settle_with_relu(const Array& y, const Array& mask) {
     if (!out_.defined() || !y.is_contiguous()) return false;
     if (y.sizes() != out_.sizes() || y.dtype() != out_.dtype()) return false;
     relu_output_ = y;
+    mask_ = mask;
     settle();
-    relu_output_ = {};
+    relu_output_ = mask_ = {};
     return is_masked_;
   }
 
@@ -34,7 +35,7 @@ class PendingProduct final : public Deferred {
     is_masked_ = relu_output_.defined();
     if (!is_masked_) {
       product(1, a, b_, 0, out);
-    } else if (!masked_product(a, b_, as_matrix(relu_output_), out)) {
+    } else if (!masked_product(a, b_, as_matrix(relu_output_), mask_, out)) {
       product(1, a, b_, 0, out);
       elementwise(GradientKernel<ReluSlope>{}, out.dtype(), out, out, as_matrix(relu_output_));
     }
@@ -47,7 +48,7 @@ class PendingProduct final : public Deferred {
     return x.reshape({numel(leading), x.size(-1)});
   }
 
-  Array a_, b_, out_, relu_output_;
+  Array a_, b_, out_, relu_output_, mask_;
   bool is_masked_ = false;
 };
 
@@ -61,10 +62,10 @@ Tensor pending_product(const Array& a, const Array& b) {
   return result;
 }
 
-Array relu_gradient(const Tensor& dy, const Array& y) {
+Array relu_gradient(const Tensor& dy, const Array& y, const Array& mask) {
   auto* const pending = dynamic_cast<PendingProduct*>(dy.impl()->deferred.get());
   const bool is_unshared = dy.impl().use_count() == 1;
-  if (pending != nullptr && is_unshared && pending->settle_with_relu(y)) return dy.array();
+  if (pending != nullptr && is_unshared && pending->settle_with_relu(y, mask)) return dy.array();
   return Gradient<ReluSlope>{{}, y.dtype()}.forward(dy.array(), y);
 }
 

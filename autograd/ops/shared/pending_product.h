@@ -19,7 +19,7 @@ Tensor pending_product(const Array& a, const Array& b);
 
 /// Returns the gradient of relu's operand: dy where y, relu's output, is > 0 or NaN, else 0. If
 /// `dy` is a pending product that nothing else refers to, it is never computed: its memory becomes
-/// the result's.
-Array relu_gradient(const Tensor& dy, const Array& y);
+/// the result's. `mask`: the relu_mask() that forward stored, or undefined.
+Array relu_gradient(const Tensor& dy, const Array& y, const Array& mask = {});
 
 }  // namespace halfgrad::detail

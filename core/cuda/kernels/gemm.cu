@@ -136,7 +136,8 @@ bool is_lesson(GemmBackend backend) {
 }
 
 bool is_plain(const Epilogue& e) {
-  return e.activation == Activation::none && e.row_sums_of_a == nullptr && e.relu_output == nullptr;
+  return e.activation == Activation::none && e.row_sums_of_a == nullptr &&
+         e.relu_output == nullptr && e.relu_mask == nullptr;
 }
 
 bool can_add(const RowBias& bias, DType result) {
@@ -180,7 +181,8 @@ bool gemm_on_cuda(const GemmCall& call) {
   if (call.count == 0 || call.c.rows == 0 || call.c.cols == 0) return true;
   const bool plain = is_plain(call.epilogue);
   if (call.epilogue.row_sums_of_a != nullptr && !is_reduced(call.a.dtype)) return false;
-  if (multiply_small(call)) return true;
+  const bool has_mask = call.epilogue.aux != nullptr || call.epilogue.relu_mask != nullptr;
+  if (!has_mask && multiply_small(call)) return true;
   if (call.epilogue.relu_output != nullptr || (!plain && is_lesson(gemm_backend()))) return false;
   if (plain && multiply_by_lesson(call)) return true;
   const auto c = column_major(call.c, call.c_stride);

@@ -122,8 +122,9 @@ std::optional<Algorithm> checked(const Algorithm& algorithm, const PerDevice& de
 // Caches the algorithm of each kind of product, and which kinds cuBLASLt refused.
 class KnownAlgorithms {
  public:
-  // The epilogue relu takes the algorithm of the same product without relu. Another one could add
-  // in another order, and the result would depend on whether relu is an op of its own.
+  // relu and its derivative as epilogues take the algorithm of the product without them. Another
+  // one could add in another order, and the result would depend on whether relu is an op of its
+  // own.
   std::optional<Algorithm> find_or_choose(const PerDevice& device, Description& d,
                                           const ColumnMajorProduct& p) {
     const Key key = key_of(p);
@@ -132,7 +133,8 @@ class KnownAlgorithms {
       const auto found = known_.find(key);
       if (found != known_.end()) return found->second;
     }
-    const bool is_relu = p.epilogue.activation == Activation::relu;
+    const bool is_relu =
+        p.epilogue.activation == Activation::relu || p.epilogue.relu_mask != nullptr;
     const std::optional<Algorithm> answer =
         is_relu ? algorithm_without_relu(device, d, p) : query_heuristic(device, d, p);
     const std::lock_guard lock(mutex_);
@@ -147,7 +149,7 @@ class KnownAlgorithms {
   std::optional<Algorithm> algorithm_without_relu(const PerDevice& device, Description& d,
                                                   const ColumnMajorProduct& p) {
     ColumnMajorProduct before = p;
-    before.epilogue.activation = Activation::none;
+    before.epilogue = {.bias = p.epilogue.bias};
     Description description(before);
     const std::optional<Algorithm> found = find_or_choose(device, description, before);
     return found ? checked(*found, device, d) : std::nullopt;
@@ -228,7 +230,9 @@ std::string description(const ColumnMajorProduct& p) {
 bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
   if (kind_of(p.epilogue) == CUBLASLT_EPILOGUE_DEFAULT) return run(p);
   try {
-    if (p.epilogue.activation == Activation::relu && !relu_keeps_nan(p)) return false;
+    const bool may_hide_nan =
+        p.epilogue.activation == Activation::relu && p.epilogue.aux == nullptr;
+    if (may_hide_nan && !relu_keeps_nan(p)) return false;
     return run(p);
   } catch (const Refusal&) {
     known_algorithms().refuse(p);
