@@ -1,7 +1,9 @@
 #include <halfgrad/autograd/backward.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
@@ -10,6 +12,7 @@
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
+#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>
@@ -22,6 +25,7 @@ using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
 using halfgrad::detail::conform_to_leaf;
+using halfgrad::detail::Deferred;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
@@ -63,20 +67,12 @@ class Run {
   void run() {
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
+      const std::shared_ptr<Deferred> deferred = std::exchange(deferred_, nullptr);
+      const bool is_next = entry.grad.defined() && entry.grad.impl()->deferred == deferred;
+      if (deferred != nullptr && !is_next) deferred->settle();
       scale_.now = entry.scale;
-      if (entry.more.empty()) {
-        if (!entry.grad.defined()) {  // a root of which add_root() has left that to us
-          if (pass_on_scale(*entry.node)) continue;
-          const OutputInfo& one = entry.node->output(0);
-          entry.grad = Tensor(Array::full(one.sizes, 1, one.dtype, one.device));
-        }
-        evaluate(*entry.node, std::span(&entry.grad, 1));
-      } else {
-        // A user's function may use the gradients of its outputs separately.
-        if (entry.scale == kMixedScales) scale_.now = kUnknownScale;
-        entry.more.front() = std::move(entry.grad);
-        evaluate(*entry.node, entry.more);
-      }
+      process(entry);
+      if (deferred != nullptr) deferred->settle();
     }
     for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
   }
@@ -132,6 +128,38 @@ class Run {
       LeafGradients::Entry& entry = leaves_.of(edge.leaf);
       accumulate(entry.gradient, std::move(gradient));
       entry.scale = scale_of_sum(entry.scale, scale_.now);
+    }
+  }
+
+  void process(ReadyNodes::Entry& entry) {
+    if (entry.more.empty()) {
+      if (!entry.grad.defined()) {  // a root of which add_root() has left that to us
+        if (pass_on_scale(*entry.node)) return;
+        const OutputInfo& one = entry.node->output(0);
+        entry.grad = Tensor(Array::full(one.sizes, 1, one.dtype, one.device));
+      }
+      evaluate(*entry.node, std::span(&entry.grad, 1));
+    } else {
+      // A user's function may use the gradients of its outputs separately.
+      if (entry.scale == kMixedScales) scale_.now = kUnknownScale;
+      entry.more.front() = std::move(entry.grad);
+      evaluate(*entry.node, entry.more);
+    }
+  }
+
+  // A gradient that an op has left uncomputed waits for the next node, which may need something
+  // else (pending_product.h). It waits only if no code of the user's runs before that: such code
+  // could change what the gradient is computed from.
+  void defer(const Edge& edge, const Tensor& gradient) {
+    const std::shared_ptr<Deferred>& deferred = gradient.impl()->deferred;
+    if (deferred == nullptr) return;
+    const bool may_wait = edge.node != nullptr && edge.node->outputs() == 1 && !captured_ &&
+                          deferred_ == nullptr && edge.node->hooks.empty() &&
+                          edge.node->retained.empty() && !edge.node->is_user_function();
+    if (may_wait) {
+      deferred_ = deferred;
+    } else {
+      deferred->settle();
     }
   }
 
@@ -193,7 +221,9 @@ class Run {
     }
     if (op_observer != nullptr) notify_backward({node, grads, grad_inputs});
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (grad_inputs[i].defined()) send(edges[i], std::move(grad_inputs[i]));
+      if (!grad_inputs[i].defined()) continue;
+      defer(edges[i], grad_inputs[i]);
+      send(edges[i], std::move(grad_inputs[i]));
     }
   }
 
@@ -223,6 +253,7 @@ class Run {
   AutoGradMode grad_mode_;
   halfgrad::detail::BackwardScale scale_;
   ReadyNodes ready_;
+  std::shared_ptr<Deferred> deferred_;  // computes a gradient that waits for the next node
   LeafGradients leaves_;
   std::optional<CapturedGradients> captured_;
 };

@@ -49,9 +49,11 @@ struct RowBias {
 /// instead, with memory and in an order of its own; Eigen's order depends on shapes and strides,
 /// not on threads.
 ///
-/// On a GPU the product is queued on the current stream. cuBLASLt computes it, unless
-/// set_gemm_backend says otherwise, in an order that depends on shapes, strides, alignment, dtypes
-/// and the kind of GPU: equal calls give equal bits.
+/// On a GPU the product is queued on the current stream. Our own kernel computes it if the operands
+/// have 16 bits and C is small (core/cuda/kernels/gemm_small_plan.h), in an order that depends on
+/// m, n and k alone. cuBLASLt computes every other product, in an order that depends on shapes,
+/// strides, alignment, dtypes and the kind of GPU. Either way equal calls give equal bits.
+/// set_gemm_backend chooses otherwise.
 ///
 /// Integers (not bool) wrap on overflow; alpha and beta are truncated to integers.
 ///
@@ -65,13 +67,23 @@ void gemm_batched(std::int64_t count, double alpha, const MatrixView& a, std::in
                   const MatrixView& b, std::int64_t b_stride, double beta,
                   const MutableMatrixView& c, std::int64_t c_stride, const RowBias& bias = {});
 
-/// The kernel that multiplies fp16 matrices on a GPU: cuBLASLt's, or one of the three lessons in
-/// core/cuda, from the slowest to the fastest. So a network can be trained with a kernel that one
-/// can read. The lessons take fp16 operands of any strides and f16 or f32 results of up to two
-/// million columns; cuBLASLt computes everything else.
-enum class GemmBackend : std::uint8_t { cublaslt, naive_lesson, tiled_lesson, tensor_core_lesson };
+/// The kernel that multiplies 16-bit matrices on a GPU. cuBLASLt computes every product that the
+/// chosen kernel does not take.
+enum class GemmBackend : std::uint8_t {
+  automatic,      ///< small_product if C is small, else cuBLASLt
+  cublaslt,       ///< cuBLASLt only
+  small_product,  ///< Our kernel for a small C, made for networks whose layers are narrow. It takes
+                  ///< alpha = 1, beta = 0, one matrix, and a unit stride in each operand.
 
-/// Chooses the kernel for all threads, from the next product on.
+  /// Three kernels to read, from the slowest to the fastest, so that a network can be trained with
+  /// them. They take fp16 operands of any strides and f16 or f32 results of up to two million
+  /// columns.
+  naive_lesson,
+  tiled_lesson,
+  tensor_core_lesson
+};
+
+/// Chooses the kernel for all threads, from the next product on. Default: automatic.
 void set_gemm_backend(GemmBackend backend);
 GemmBackend gemm_backend();
 
@@ -100,6 +112,18 @@ bool allow_tf32();
 /// sums are in f32. (PyTorch's default is true.)
 void set_allow_fp16_reduced_precision_reduction(bool allow);
 bool allow_fp16_reduced_precision_reduction();
+
+/// Lets linear_relu, and a Linear with a ReLU after it in a Sequential, use cuBLASLt's RELU_AUX and
+/// DRELU where no kernel of ours has relu as its epilogue: large products. Forward then stores one
+/// bit for each element, whether it was positive, and the product of the next layer's backward
+/// reads this mask, so that relu costs no launch. Default false, because two results may differ:
+///
+///   * NaN before relu may become 0, with a gradient of 0: an overflow is hidden.
+///   * A positive value that rounds to 0 in 16 bits counts as positive, so its gradient passes.
+///
+/// PyTorch has no such switch.
+void set_allow_relu_mask(bool allow);
+bool allow_relu_mask();
 
 }  // namespace backends::cuda::matmul
 

@@ -52,7 +52,7 @@ Rung on_gpu(const char* name, const ladder::Bound& bound, hg::GemmBackend backen
   return {name, bound, [backend](const hg::Array& a, const hg::Array& b, const hg::Array& c) {
             hg::set_gemm_backend(backend);
             multiply_by_halfgrad(a, b, c);
-            hg::set_gemm_backend(hg::GemmBackend::cublaslt);
+            hg::set_gemm_backend(hg::GemmBackend::automatic);
           }};
 }
 

@@ -17,6 +17,10 @@ namespace halfgrad::nn {
 
 /// Layers applied one after the other, named "0", "1", ... unless given names. A layer is anything
 /// that can be called with a Tensor and returns one: a module, or a plain function.
+///
+/// On a GPU a Linear followed by a ReLU runs as linear_relu: one launch, with the same bits. The
+/// layers run one by one while an observer watches, in anomaly mode, and if the cast rule could
+/// tell them from linear_relu. The grad_fn of such a pair's output is "linear_relu".
 class Sequential : public Callable<Sequential> {
  public:
   /// Layers constructed in the argument list draw their weights from left to right:
@@ -43,7 +47,13 @@ class Sequential : public Callable<Sequential> {
   }
 
   Tensor forward(Tensor x) const {
-    for (const Entry& layer : *layers_) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (Tensor y = linear_then_relu(i, x); y.defined()) {
+        x = std::move(y);
+        ++i;
+        continue;
+      }
+      const Entry& layer = (*layers_)[i];
       try {
         x = layer.function(x);
       } catch (const std::logic_error&) {
@@ -79,6 +89,10 @@ class Sequential : public Callable<Sequential> {
       return nullptr;
     }
   }
+
+  /// Returns the output of layers i and i + 1 together, if they are a Linear and a ReLU and nobody
+  /// can tell; else an undefined tensor.
+  Tensor linear_then_relu(std::size_t i, const Tensor& x) const;
 
   Entry& entry(std::size_t i) const {
     if (i < size()) return (*layers_)[i];

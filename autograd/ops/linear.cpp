@@ -5,6 +5,7 @@
 #include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/fail.h>
 
@@ -27,6 +28,13 @@ void expect_shapes(const char* op, const Array& x, const Array& w, const Array& 
 // Reshapes [..., n] to a matrix [rows, n].
 Tensor as_rows(const Tensor& x) { return x.dim() == 1 ? unsqueeze(x, 0) : flatten(x, 0, -2); }
 
+// Returns dY W. If a relu made X, its backward may compute its own gradient in the same kernel.
+Tensor input_gradient(const Backward<3>& node, const Tensor& dy) {
+  const bool is_seen = GradMode::is_enabled() || op_observer != nullptr;
+  if (is_seen || dy.dim() == 1 || !dy.is_contiguous()) return matmul(dy, node.input(1));
+  return pending_product(dy.array(), node.input_array(1));
+}
+
 }  // namespace
 
 Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias) {
@@ -44,7 +52,7 @@ Array bias_row(const Array& bias, const Array& w) {
 
 // dX = dY W,  dW = dY^T X,  db = sum of the rows of dY
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
-  if (node.needs(0)) node.set(0, matmul(dy, node.input(1)));
+  if (node.needs(0)) node.set(0, input_gradient(node, dy));
   if (!node.needs(1) && !node.needs(2)) return;
   const Tensor dy_rows = as_rows(dy);
   if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {

@@ -1,9 +1,13 @@
 #include <halfgrad/autograd/linear_activation.h>
 
+#include <array>
+#include <utility>
+
 #include <halfgrad/autograd/graph/elementwise_op.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/gelu_tanh.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
+#include <halfgrad/autograd/ops/shared/pending_product.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/autograd/ops/shared/relu.h>
 #include <halfgrad/core/fail.h>
@@ -13,10 +17,12 @@ namespace detail {
 namespace {
 
 struct LinearRelu : Relu {
+  using Formula = Relu;
   static constexpr auto name = "linear_relu";
   static constexpr auto activation = Activation::relu;
 };
 struct LinearGelu : GeluTanh {
+  using Formula = GeluTanh;
   static constexpr auto name = "linear_gelu";
   static constexpr auto activation = Activation::gelu_tanh;
 };
@@ -34,25 +40,34 @@ struct LinearActivation {
   static constexpr auto precision = Precision::tensor_core;
   static constexpr bool kFromOutput = F::saves == kSavesOutput;  // f'(Z) follows from Y
   static constexpr unsigned saves = kSavesInputs | (kFromOutput ? kSavesOutput : kSavesNothing);
-  Array z = {};  // saved if f'(Z) needs it
+  // Z is computed again from all operands if f'(Z) must be differentiated and does not follow from
+  // Y.
+  static constexpr std::array reads = {kFromOutput ? operands(1) : kSavesInputs,
+                                       kFromOutput ? operands(0) : kSavesInputs,
+                                       kFromOutput ? kSavesNothing : kSavesInputs};
+  Array aux = {};  // Z if f'(Z) needs it, or a relu_mask()
 
   Array forward(const Array& x, const Array& w, const Array& bias) {
     if (!is_floating_point(x.dtype())) {
       fail(name, "expected floating-point operands, got {}", x.dtype());
     }
     const Array y = linear_output(name, x, w, bias);
-    if (!kFromOutput) z = Array::empty(y.sizes(), y.dtype(), y.device());
-    const Array& sums = kFromOutput ? y : z;
-    const Array rows = as_matrix(x), columns = w.transpose(0, 1);
-    const Array z_rows = kFromOutput ? Array() : as_matrix(z);
+    const Array rows = as_matrix(x), columns = w.transpose(0, 1), y_rows = as_matrix(y);
+    aux = kFromOutput ? relu_mask(y_rows, x.size(-1))
+                      : Array::empty(y_rows.sizes(), y.dtype(), y.device());
     const Array row = bias_row(bias, w);
-    if (activated_product(F::activation, rows, columns, row, as_matrix(y), z_rows)) return y;
-    product(1, rows, columns, 0, as_matrix(sums), row);
-    elementwise(ValueKernel<F>{}, y.dtype(), y, sums);
+    if (activated_product(F::activation, rows, columns, row, y_rows, aux)) return y;
+    if (kFromOutput && std::exchange(aux, {}).defined() &&
+        activated_product(F::activation, rows, columns, row, y_rows, {})) {
+      return y;
+    }
+    const Array& sums = kFromOutput ? y_rows : aux;
+    product(1, rows, columns, 0, sums, row);
+    elementwise(ValueKernel<typename F::Formula>{}, y.dtype(), y_rows, sums);
     return y;
   }
 
-  void release_saved() { z = {}; }
+  void release_saved() { aux = {}; }
 
   // dZ = dY f'(Z);  dX, dW and db follow from dZ as in linear.
   void backward(const Backward<3>& node) const {
@@ -62,9 +77,13 @@ struct LinearActivation {
           kFromOutput ? node.output() : linear(node.input(0), node.input(1), node.input(2));
       return set_linear_gradients(node, apply(gradient, node.grad(), saved));
     }
-    static_cast<void>(node.input_array(0));  // throws if it was released, as z was then too
-    const Array& saved = kFromOutput ? node.output_array() : z;
-    set_linear_gradients(node, Tensor(gradient.forward(node.grad().array(), saved)));
+    if constexpr (F::activation == Activation::relu) {
+      set_linear_gradients(node, Tensor(relu_gradient(node.grad(), node.output_array(), aux)));
+    } else {
+      static_cast<void>(node.input_array(0));  // throws if it was released, as aux was then too
+      const Array& dy = node.grad().array();
+      set_linear_gradients(node, Tensor(gradient.forward(dy, aux.reshape(dy.sizes()))));
+    }
   }
 };
 

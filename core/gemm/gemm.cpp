@@ -259,8 +259,8 @@ MutableMatrixView advanced(MutableMatrixView view, std::int64_t offset) {
   return view;
 }
 
-std::atomic<GemmBackend> chosen_backend{GemmBackend::cublaslt};
-std::atomic<bool> tf32{false}, fp16_reduction{false};
+std::atomic<GemmBackend> chosen_backend{GemmBackend::automatic};
+std::atomic<bool> tf32{false}, fp16_reduction{false}, relu_mask{false};
 
 }  // namespace
 
@@ -303,6 +303,8 @@ void set_allow_tf32(bool allow) { tf32 = allow; }
 bool allow_tf32() { return tf32; }
 void set_allow_fp16_reduced_precision_reduction(bool allow) { fp16_reduction = allow; }
 bool allow_fp16_reduced_precision_reduction() { return fp16_reduction; }
+void set_allow_relu_mask(bool allow) { relu_mask = allow; }
+bool allow_relu_mask() { return relu_mask; }
 
 }  // namespace backends::cuda::matmul
 

@@ -44,12 +44,13 @@ struct TransformDescription {
   std::int32_t scale, pointer_mode, transpose_a, transpose_b;
 };
 
-/// An algorithm, with the problem that it was chosen for: its use for any other is undefined.
+/// An algorithm, with the problem that it was chosen for. For the same product with another
+/// epilogue its use is defined if cublasLtMatmulAlgoCheck() has found that it works.
 struct Algorithm {
   std::uint32_t magic;
   std::uint32_t alignment[4];
   std::uint32_t bias_alignment, aux_alignment, device;
-  std::uint64_t problem, workspace;
+  std::uint64_t problem, product, workspace;  ///< hash_of() both; `product` is without epilogue
 };
 
 inline constexpr std::uint32_t kLayoutMagic = 0x4c41594f, kMatmulMagic = 0x44455343,

@@ -37,6 +37,14 @@ std::string describe(const MatmulProblem& problem);
 /// Hash of everything that the choice of an algorithm depends on.
 std::uint64_t hash_of(const MatmulProblem& problem);
 
+/// The same problem with the default epilogue.
+MatmulProblem without_epilogue(MatmulProblem problem);
+
+/// Remembers that an algorithm, chosen for the problem with hash `chosen_for`, also works for the
+/// one with hash `problem`.
+void remember_checked(std::uint64_t chosen_for, std::uint64_t problem);
+bool was_checked(std::uint64_t chosen_for, std::uint64_t problem);
+
 /// Pointers of a call.
 struct MatmulOperands {
   const void *a, *b, *c;

@@ -30,22 +30,6 @@ std::string describe(const MatmulProblem& problem) {
   return text;
 }
 
-std::uint64_t hash_of(const MatmulProblem& problem) {
-  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a over words
-  const auto mix = [&](auto value) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211ull;
-  };
-  const MatmulDescription& matmul = problem.matmul;
-  mix(matmul.compute), mix(matmul.scale), mix(matmul.pointer_mode), mix(matmul.transpose_a);
-  mix(matmul.transpose_b), mix(matmul.epilogue), mix(matmul.bias_type), mix(matmul.aux_type);
-  mix(matmul.bias_stride), mix(matmul.aux_leading), mix(matmul.aux_stride);
-  for (const Layout* layout : {&problem.a, &problem.b, &problem.c, &problem.d}) {
-    mix(layout->type), mix(layout->order), mix(layout->batch_count), mix(layout->rows);
-    mix(layout->columns), mix(layout->leading), mix(layout->batch_stride);
-  }
-  return hash;
-}
-
 namespace {
 
 /// The largest power of two up to 16 that divides the address.
@@ -94,7 +78,9 @@ CheckResult check_algorithm(const Algorithm& algorithm, const MatmulProblem& pro
                             std::size_t workspace) {
   const auto wrong = [](const char* why) { return CheckResult{CUBLAS_STATUS_INVALID_VALUE, why}; };
   if (algorithm.magic != kAlgorithmMagic) return wrong("the algorithm was never initialised");
-  if (algorithm.problem != hash_of(problem)) return wrong("the algorithm is for another problem");
+  if (!was_checked(algorithm.problem, hash_of(problem))) {
+    return wrong("the algorithm is for another problem");
+  }
   if (algorithm.device != static_cast<std::uint32_t>(handle.device)) {
     return wrong("the algorithm is for another device");
   }
@@ -236,6 +222,7 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   algorithm.aux_alignment = problem.matmul.aux != nullptr ? alignment_of(problem.matmul.aux) : 0;
   algorithm.device = static_cast<std::uint32_t>(own->device);
   algorithm.problem = hash_of(problem);
+  algorithm.product = hash_of(without_epilogue(problem));
   algorithm.workspace = workspace_of(problem, wishes->workspace);
   cublasLtMatmulHeuristicResult_t& result = results[0];
   result = {};
@@ -244,6 +231,34 @@ HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   result.state = CUBLAS_STATUS_SUCCESS;
   result.wavesCount = 1;
   *found = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+HALFGRAD_EMULATOR_API cublasStatus_t cublasLtMatmulAlgoCheck(
+    cublasLtHandle_t handle, cublasLtMatmulDesc_t matmul, cublasLtMatrixLayout_t a,
+    cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+    const cublasLtMatmulAlgo_t* checked, cublasLtMatmulHeuristicResult_t* result) {
+  constexpr const char* kFunction = "cublasLtMatmulAlgoCheck";
+  const auto* own = contents_of<LtHandle>(handle, kHandleMagic);
+  if (own == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  MatmulProblem problem;
+  if (checked == nullptr || result == nullptr || !problem_of(matmul, a, b, c, d, problem)) {
+    return refuse_value(kFunction, "a pointer is null, or a descriptor never initialised");
+  }
+  if (const CheckResult known = check_problem(problem); known.status != CUBLAS_STATUS_SUCCESS) {
+    return refuse(kFunction, known);
+  }
+  Algorithm algorithm;
+  std::memcpy(&algorithm, checked, sizeof algorithm);
+  if (algorithm.magic != kAlgorithmMagic ||
+      algorithm.product != hash_of(without_epilogue(problem)) ||
+      algorithm.device != static_cast<std::uint32_t>(own->device)) {
+    return refuse_value(kFunction, "the algorithm is for another product or device");
+  }
+  remember_checked(algorithm.problem, hash_of(problem));
+  result->workspaceSize = algorithm.workspace;
+  result->state = CUBLAS_STATUS_SUCCESS;
+  result->wavesCount = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -4,11 +4,14 @@
 #include <span>
 #include <type_traits>
 
+#include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/gemm.h>
 
 namespace halfgrad::detail {
 namespace {
+
+constexpr std::int64_t kBitsPerByte = 8;
 
 // One dimension of the batch, and each operand's stride along it.
 struct BatchLoop {
@@ -115,17 +118,18 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 }
 
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
-                       const Array& out, const Array& argument) {
+                       const Array& out, const Array& aux) {
   if (out.device().is_cpu() || out.numel() == 0) return false;
   // cuBLASLt states no accuracy for its tanh; for 16-bit results it suffices.
-  if (activation == Activation::gelu_tanh && !is_reduced(out.dtype())) return false;
+  const bool is_gelu = activation == Activation::gelu_tanh;
+  if (is_gelu && !is_reduced(out.dtype())) return false;
   constexpr std::int64_t kAuxStride = 8;
-  if (argument.defined() && out.size(1) % kAuxStride != 0) return false;
+  if (is_gelu && aux.defined() && out.size(1) % kAuxStride != 0) return false;
   const Array values = bias.defined() ? bias.contiguous() : bias;
   Epilogue epilogue{.bias = row_bias(values), .activation = activation};
-  if (argument.defined()) {
-    epilogue.aux = argument.data();
-    epilogue.aux_stride = out.size(1);
+  if (aux.defined()) {
+    epilogue.aux = aux.data();
+    epilogue.aux_stride = is_gelu ? out.size(1) : kBitsPerByte * aux.size(1);
   }
   return gemm_on_cuda({.count = 1,
                        .alpha = 1,
@@ -133,6 +137,30 @@ bool activated_product(Activation activation, const Array& a, const Array& b, co
                        .b = last_two_dims<MatrixView>(b),
                        .c = last_two_dims<MutableMatrixView>(out),
                        .epilogue = epilogue});
+}
+
+Array relu_mask(const Array& output, std::int64_t k) {
+  if (output.device().is_cpu() || !backends::cuda::matmul::allow_relu_mask()) return {};
+  if (is_reduced(output.dtype()) && is_small_product(output.size(0), output.size(1), k)) return {};
+  constexpr std::int64_t kBytes = 128 / kBitsPerByte;  // cuBLASLt's rows are multiples of 128 bits
+  const std::int64_t bytes = (output.size(1) + 127) / 128 * kBytes;
+  return Array::empty({output.size(0), bytes}, DType::u8, output.device());
+}
+
+bool masked_product(const Array& a, const Array& b, const Array& relu_output, const Array& mask,
+                    const Array& out) {
+  if (out.device().is_cpu() || out.numel() == 0) return false;
+  const auto run = [&](const Epilogue& epilogue) {
+    return gemm_on_cuda({.count = 1,
+                         .alpha = 1,
+                         .a = last_two_dims<MatrixView>(a),
+                         .b = last_two_dims<MatrixView>(b),
+                         .c = last_two_dims<MutableMatrixView>(out),
+                         .epilogue = epilogue});
+  };
+  if (run({.relu_output = relu_output.data()})) return true;
+  return mask.defined() &&
+         run({.aux_stride = kBitsPerByte * mask.size(1), .relu_mask = mask.data()});
 }
 
 std::optional<ProductAndRowSums> product_and_row_sums(const Array& a, const Array& b) {

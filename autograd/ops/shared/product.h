@@ -17,10 +17,25 @@ void product(double alpha, const Array& a, const Array& b, double beta, const Ar
 
 /// out = activation(a b + bias) for matrices [m, k] and [k, n], in one launch on a GPU
 ///
-/// Stores a b + bias, rounded, in `argument` if that is defined. Returns false, having done
-/// nothing, on a CPU and where cuBLASLt lacks this epilogue for the operands.
+/// If `aux` is defined, stores there what the derivative needs: for gelu a b + bias, rounded, for
+/// relu a relu_mask(). Returns false, having done nothing, on a CPU and where cuBLASLt lacks this
+/// epilogue for the operands.
 bool activated_product(Activation activation, const Array& a, const Array& b, const Array& bias,
-                       const Array& out, const Array& argument);
+                       const Array& out, const Array& aux);
+
+/// Memory for one bit of each element of `output`, the relu of a product with sums of k terms, in
+/// rows that cuBLASLt takes. Undefined on a CPU, where our own kernel computes the product, and
+/// unless backends::cuda::matmul::allow_relu_mask().
+Array relu_mask(const Array& output, std::int64_t k);
+
+/// out = a b where `relu_output` > 0 or is NaN, else 0, for matrices [m, k] and [k, n], in one
+/// launch on a GPU
+///
+/// relu_output has the shape, dtype and strides of `out`. `mask`, if it is defined, is the
+/// relu_mask() that activated_product() stored. Returns false, having done nothing, on a CPU and if
+/// no kernel has this epilogue for the operands.
+bool masked_product(const Array& a, const Array& b, const Array& relu_output, const Array& mask,
+                    const Array& out);
 
 struct ProductAndRowSums {
   Array product, row_sums;

@@ -51,9 +51,13 @@ inline std::uint32_t reductions_for(DType dtype) {
 
 inline cublasLtEpilogue_t kind_of(const Epilogue& e) {
   if (e.row_sums_of_a != nullptr) return CUBLASLT_EPILOGUE_BGRADB;
+  if (e.relu_mask != nullptr) return CUBLASLT_EPILOGUE_DRELU;
   const bool bias = e.bias.data != nullptr;
   switch (e.activation) {
     case Activation::relu:
+      if (e.aux != nullptr) {
+        return bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX;
+      }
       return bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
     case Activation::gelu_tanh:
       if (e.aux != nullptr) {
@@ -70,6 +74,11 @@ inline const void* vector_of(const Epilogue& e) {
   return e.row_sums_of_a != nullptr ? e.row_sums_of_a : e.bias.data;
 }
 
+// Returns the matrix that the activation stores, or that its derivative reads.
+inline const void* aux_of(const Epilogue& e) {
+  return e.relu_mask != nullptr ? e.relu_mask : e.aux;
+}
+
 // The descriptors: plain structs that cuBLASLt fills, so they need not be destroyed.
 class Description {
  public:
@@ -84,8 +93,8 @@ class Description {
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector_of(p.epilogue));
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type_of(p.c.dtype));
     }
-    if (p.epilogue.aux != nullptr) {
-      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, p.epilogue.aux);
+    if (const void* const aux = aux_of(p.epilogue)) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux);
       set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.epilogue.aux_stride);
     }
     a_ = layout(p.a);

@@ -17,6 +17,7 @@
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/load_store.h>
 #include <halfgrad/core/cuda/kernels/gemm_cublaslt.h>
+#include <halfgrad/core/cuda/kernels/gemm_small.h>
 #include <halfgrad/core/cuda/lessons/gemm_lesson.h>
 #include <halfgrad/core/fail.h>
 
@@ -129,8 +130,14 @@ GemmCall transposed(const GemmCall& call) {
                            description(product), product.device);
 }
 
+bool is_lesson(GemmBackend backend) {
+  return backend == GemmBackend::naive_lesson || backend == GemmBackend::tiled_lesson ||
+         backend == GemmBackend::tensor_core_lesson;
+}
+
 bool is_plain(const Epilogue& e) {
-  return e.activation == Activation::none && e.row_sums_of_a == nullptr && e.relu_output == nullptr;
+  return e.activation == Activation::none && e.row_sums_of_a == nullptr &&
+         e.relu_output == nullptr && e.relu_mask == nullptr;
 }
 
 bool can_add(const RowBias& bias, DType result) {
@@ -173,9 +180,10 @@ void multiply_then_epilogue(const GemmCall& call) {
 bool gemm_on_cuda(const GemmCall& call) {
   if (call.count == 0 || call.c.rows == 0 || call.c.cols == 0) return true;
   const bool plain = is_plain(call.epilogue);
-  if (!plain && gemm_backend() != GemmBackend::cublaslt) return false;
   if (call.epilogue.row_sums_of_a != nullptr && !is_reduced(call.a.dtype)) return false;
-  if (call.epilogue.relu_output != nullptr) return false;
+  const bool has_mask = call.epilogue.aux != nullptr || call.epilogue.relu_mask != nullptr;
+  if (!has_mask && multiply_small(call)) return true;
+  if (call.epilogue.relu_output != nullptr || (!plain && is_lesson(gemm_backend()))) return false;
   if (plain && multiply_by_lesson(call)) return true;
   const auto c = column_major(call.c, call.c_stride);
   const bool by_rows = c && !c->transposed;

@@ -16,8 +16,10 @@ struct Epilogue {
   RowBias bias = {};
   Activation activation = Activation::none;
 
-  /// If not null, receives the argument of gelu_tanh, which its derivative needs: m rows with a
-  /// stride of `aux_stride` elements, a multiple of 8. (relu's derivative needs only its result.)
+  /// If not null, receives what the derivative of the activation needs, in m rows. gelu_tanh: its
+  /// argument, with a stride of `aux_stride` elements, a multiple of 8. relu: one bit for each
+  /// element, whether its argument was positive, with a stride of `aux_stride` bits, a multiple of
+  /// 128. With this mask, relu of NaN may be 0. (The result of relu gives the derivative, too.)
   void* aux = nullptr;
   std::int64_t aux_stride = 0;
 
@@ -29,6 +31,10 @@ struct Epilogue {
   /// If C = dY W is the gradient of that result, this makes it the gradient of relu's operand. Only
   /// without the rest of the epilogue.
   const void* relu_output = nullptr;
+
+  /// If not null, the bits that relu stored in `aux`, with the stride `aux_stride`: C is 0 where
+  /// they are. Only without the rest of the epilogue.
+  const void* relu_mask = nullptr;
 };
 
 /// The arguments of gemm_batched, which have been checked, and an epilogue.
@@ -45,9 +51,9 @@ struct GemmCall {
   Epilogue epilogue = {};
 };
 
-/// Queues the product on the current stream. Returns false and does nothing if cuBLASLt lacks this
-/// epilogue for these operands; the caller then composes it of other ops. A bias alone is always
-/// added.
+/// Queues the product on the current stream. Returns false and does nothing if neither our kernel
+/// for a small C nor cuBLASLt has this epilogue for these operands; the caller then composes it of
+/// other ops. A bias alone is always added.
 bool gemm_on_cuda(const GemmCall& call);
 
 }  // namespace halfgrad::detail

@@ -81,6 +81,7 @@ Key key_of(const ColumnMajorProduct& p) {
   return key;
 }
 
+// Asks the heuristic for an algorithm.
 std::optional<Algorithm> query_heuristic(const PerDevice& device, Description& d,
                                          const ColumnMajorProduct& p) {
   cublasLtMatmulPreferenceOpaque_t preference;
@@ -106,18 +107,36 @@ std::optional<Algorithm> query_heuristic(const PerDevice& device, Description& d
   return Algorithm{best.algo, best.workspaceSize};
 }
 
+// Returns `algorithm`, with the workspace that it needs for `p`, unless cuBLASLt cannot run it.
+std::optional<Algorithm> checked(const Algorithm& algorithm, const PerDevice& device,
+                                 Description& d) {
+  cublasLtMatmulHeuristicResult_t result{};
+  const cublasStatus_t status = cublasLtMatmulAlgoCheck(
+      device.handle, d.matmul(), d.a(), d.b(), d.c(), d.c(), &algorithm.algorithm, &result);
+  if (status != CUBLAS_STATUS_SUCCESS || result.workspaceSize > device.workspace) {
+    return std::nullopt;
+  }
+  return Algorithm{algorithm.algorithm, result.workspaceSize};
+}
+
 // Caches the algorithm of each kind of product, and which kinds cuBLASLt refused.
 class KnownAlgorithms {
  public:
-  std::optional<Algorithm> find_or_query(const PerDevice& device, Description& d,
-                                         const ColumnMajorProduct& p) {
+  // relu and its derivative as epilogues take the algorithm of the product without them. Another
+  // one could add in another order, and the result would depend on whether relu is an op of its
+  // own.
+  std::optional<Algorithm> find_or_choose(const PerDevice& device, Description& d,
+                                          const ColumnMajorProduct& p) {
     const Key key = key_of(p);
     {
       const std::lock_guard lock(mutex_);
       const auto found = known_.find(key);
       if (found != known_.end()) return found->second;
     }
-    const std::optional<Algorithm> answer = query_heuristic(device, d, p);
+    const bool is_relu =
+        p.epilogue.activation == Activation::relu || p.epilogue.relu_mask != nullptr;
+    const std::optional<Algorithm> answer =
+        is_relu ? algorithm_without_relu(device, d, p) : query_heuristic(device, d, p);
     const std::lock_guard lock(mutex_);
     return known_.emplace(key, answer).first->second;
   }
@@ -127,6 +146,15 @@ class KnownAlgorithms {
   }
 
  private:
+  std::optional<Algorithm> algorithm_without_relu(const PerDevice& device, Description& d,
+                                                  const ColumnMajorProduct& p) {
+    ColumnMajorProduct before = p;
+    before.epilogue = {.bias = p.epilogue.bias};
+    Description description(before);
+    const std::optional<Algorithm> found = find_or_choose(device, description, before);
+    return found ? checked(*found, device, d) : std::nullopt;
+  }
+
   std::mutex mutex_;
   std::map<Key, std::optional<Algorithm>> known_;
 };
@@ -140,7 +168,7 @@ bool run(const ColumnMajorProduct& p) {
   const Launch launch(p.device, "gemm", {p.count, p.c.cols, p.c.rows});
   const PerDevice device = on_device(p);
   Description d(p);
-  const std::optional<Algorithm> chosen = known_algorithms().find_or_query(device, d, p);
+  const std::optional<Algorithm> chosen = known_algorithms().find_or_choose(device, d, p);
   if (!chosen) return false;
   // Allocated on this stream, so the next use of the block is queued after the product.
   const auto bytes = static_cast<std::int64_t>(chosen->workspace);
@@ -202,7 +230,9 @@ std::string description(const ColumnMajorProduct& p) {
 bool multiply_by_cublaslt(const ColumnMajorProduct& p) {
   if (kind_of(p.epilogue) == CUBLASLT_EPILOGUE_DEFAULT) return run(p);
   try {
-    if (p.epilogue.activation == Activation::relu && !relu_keeps_nan(p)) return false;
+    const bool may_hide_nan =
+        p.epilogue.activation == Activation::relu && p.epilogue.aux == nullptr;
+    if (may_hide_nan && !relu_keeps_nan(p)) return false;
     return run(p);
   } catch (const Refusal&) {
     known_algorithms().refuse(p);

@@ -54,12 +54,12 @@ struct Case {
   double dloss = 1;
 };
 
-struct Result {
+struct LossAndGradient {
   DType dtype;
   std::vector<float> loss, gradient;
 };
 
-Result run(const Case& c) {
+LossAndGradient run(const Case& c) {
   ToFloat rule;
   const Tensor x = c.x.detach().requires_grad_();
   Tensor loss;
@@ -71,7 +71,7 @@ Result run(const Case& c) {
   return {loss.dtype(), loss.to_vector<float>(), x.grad().to_vector<float>()};
 }
 
-Result run_separately(const Case& c) {
+LossAndGradient run_separately(const Case& c) {
   Silent observer;
   const OpObserverGuard guard(observer);
   return run(c);
@@ -86,7 +86,7 @@ std::vector<std::uint32_t> bits(const std::vector<float>& values) {
 }
 
 void expect_same_bits(const Case& c) {
-  const Result one = run(c), separate = run_separately(c);
+  const LossAndGradient one = run(c), separate = run_separately(c);
   EXPECT_EQ(one.dtype, separate.dtype);
   EXPECT_EQ(bits(one.loss), bits(separate.loss));
   EXPECT_EQ(bits(one.gradient), bits(separate.gradient));
@@ -184,7 +184,7 @@ TEST_F(ClassTotalOnCuda, IgnoresRows) {
   const Tensor all = full({5}, -100, {.dtype = kLong, .device = kCUDA});
   const Case mean{.x = logits(5, 10, kHalf), .target = all};
   expect_same_bits(mean);
-  const Result result = run(mean);
+  const LossAndGradient result = run(mean);
   EXPECT_TRUE(std::isnan(result.loss[0]));
   EXPECT_EQ(result.gradient, std::vector<float>(50, 0.0F));
   expect_same_bits({.x = logits(5, 33, kHalf), .target = all, .reduction = kSum});
@@ -212,7 +212,8 @@ TEST_F(ClassTotalOnCuda, IsNearTheCpuInDouble) {
     const Tensor exact = x.to(kCPU).to(kDouble).requires_grad_();
     const Tensor loss = cross_entropy(exact, target.to(kCPU), {.reduction = kSum});
     loss.backward(full({}, 0.75, loss.options()));
-    const Result result = run({.x = x, .target = target, .reduction = kSum, .dloss = 0.75});
+    const LossAndGradient result =
+        run({.x = x, .target = target, .reduction = kSum, .dloss = 0.75});
     EXPECT_NEAR(result.loss[0], loss.item(), 32 * roundoff(kFloat) * loss.item());
     const std::vector<double> gradient = exact.grad().to_vector<double>();
     for (std::size_t i = 0; i < gradient.size(); ++i) {
@@ -264,7 +265,7 @@ TEST_F(ClassTotalOnCuda, IsOneLaunchInEachDirection) {
 // Targets may be overwritten once the loss has been computed: the next batch goes there.
 TEST_F(ClassTotalOnCuda, KeepsTheTargets) {
   Case c{.x = logits(20, 10, kHalf), .target = classes_of(20, 10)};
-  const Result expected = run(c);
+  const LossAndGradient expected = run(c);
   const Tensor x = c.x.detach().requires_grad_();
   const Tensor loss = cross_entropy(x, c.target);
   c.target.fill_(0);
@@ -289,7 +290,7 @@ TEST_F(ClassTotalOnCuda, RefusesWrongTargets) {
 TEST_F(ClassTotalOnCuda, ReplaysAndStreamsHaveTheirOwnTickets) {
   manual_seed(8);
   const Case c{.x = logits(700, 10, kHalf), .target = classes_of(700, 10), .reduction = kSum};
-  const Result expected = run(c);
+  const LossAndGradient expected = run(c);
   const Tensor loss = zeros({}, {.device = kCUDA});
   Graph graph(kCUDA);
   ToFloat rule;

@@ -1,4 +1,5 @@
-// Matrix products on a GPU, by cuBLASLt and by each lesson, within the error bounds of the CPU's.
+// Matrix products on a GPU, by cuBLASLt, by our kernel for a small C and by each lesson, within the
+// error bounds of the CPU's.
 #include <halfgrad/core/gemm.h>
 
 #include <ostream>
@@ -7,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <halfgrad/core/array.h>
 #include <halfgrad/tests/core/gemm/gemm_matrix.h>
+#include <halfgrad/tests/core/gemm/matrix_on_gpu.h>
 #include <halfgrad/tests/devices.h>
 
 namespace halfgrad {
@@ -20,7 +21,8 @@ struct Product {
 };
 
 std::string name_of(const Product& p) {
-  constexpr const char* kBackends[] = {"cublaslt", "naive", "tiled", "tensor_core"};
+  constexpr const char* kBackends[] = {"automatic", "cublaslt", "small",
+                                       "naive",     "tiled",    "tensor_core"};
   return std::string(name(p.operands)) + "_" + std::string(name(p.result)) + "_" +
          kBackends[static_cast<int>(p.backend)];
 }
@@ -31,6 +33,8 @@ constexpr Product kProducts[] = {{kFloat64, kFloat64},
                                  {kBFloat16, kBFloat16},
                                  {kFloat16, kFloat32},
                                  {kBFloat16, kFloat32},
+                                 {kFloat16, kFloat16, GemmBackend::small_product},
+                                 {kBFloat16, kFloat32, GemmBackend::small_product},
                                  {kFloat16, kFloat16, GemmBackend::naive_lesson},
                                  {kFloat16, kFloat32, GemmBackend::naive_lesson},
                                  {kFloat16, kFloat16, GemmBackend::tiled_lesson},
@@ -38,46 +42,13 @@ constexpr Product kProducts[] = {{kFloat64, kFloat64},
                                  {kFloat16, kFloat16, GemmBackend::tensor_core_lesson},
                                  {kFloat16, kFloat32, GemmBackend::tensor_core_lesson}};
 
-// A copy of a matrix on the GPU, and views of it.
-class OnGpu {
- public:
-  explicit OnGpu(const Matrix& matrix) : view_(matrix.view()) {
-    const auto bytes = static_cast<std::int64_t>(matrix.bytes().size());
-    const Array on_cpu = Array::empty({bytes}, kByte);
-    std::copy(matrix.bytes().begin(), matrix.bytes().end(), on_cpu.data_as<char>());
-    memory_ = on_cpu.to(kCUDA);
-  }
-
-  MatrixView view() const {
-    MatrixView view = view_;
-    view.data = memory_.data();
-    view.device = memory_.device();
-    return view;
-  }
-  MutableMatrixView mutable_view() const {
-    return {memory_.data(),   view_.dtype,      view_.rows,      view_.cols,
-            view_.row_stride, view_.col_stride, memory_.device()};
-  }
-  // Returns `matrix` with the elements that the GPU has now.
-  Matrix fetched(Matrix matrix) const {
-    const Array on_cpu = memory_.to(Device());
-    std::copy_n(on_cpu.data_as<const char>(), on_cpu.numel(),
-                static_cast<char*>(matrix.view().data));
-    return matrix;
-  }
-
- private:
-  MatrixView view_;
-  Array memory_;
-};
-
 class GemmOnCuda : public ::testing::TestWithParam<Product> {
  protected:
   void SetUp() override {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
     set_gemm_backend(GetParam().backend);
   }
-  void TearDown() override { set_gemm_backend(GemmBackend::cublaslt); }
+  void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
 
   Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) const {
     return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
@@ -89,7 +60,8 @@ class GemmOnCuda : public ::testing::TestWithParam<Product> {
   // Returns alpha A B + beta C + bias, computed on the GPU.
   static Matrix multiplied(double alpha, const Matrix& a, const Matrix& b, double beta,
                            const Matrix& c, const Matrix* bias = nullptr) {
-    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c), bias_on_gpu(bias != nullptr ? *bias : c);
+    const MatrixOnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c),
+        bias_on_gpu(bias != nullptr ? *bias : c);
     RowBias row;
     if (bias != nullptr) row = {bias_on_gpu.view().data, bias->dtype()};
     gemm(alpha, a_on_gpu.view(), b_on_gpu.view(), beta, c_on_gpu.mutable_view(), row);
@@ -137,7 +109,9 @@ TEST_P(GemmOnCuda, AlphaBetaBias) {
 }
 
 TEST_P(GemmOnCuda, MoreColumnsThanAGridHas) {
-  if (GetParam().backend == GemmBackend::cublaslt) GTEST_SKIP() << "tests the grids of the lessons";
+  if (GetParam().backend < GemmBackend::naive_lesson) {
+    GTEST_SKIP() << "tests the grids of the lessons";
+  }
   constexpr std::int64_t kCols = std::int64_t{65535} * 128 + 1;
   const Matrix a = operand(1, 1).fill(1), b = Matrix(kFloat16, 1, kCols).fill(1);
   const Matrix c(GetParam().result, 1, kCols);
@@ -162,7 +136,7 @@ TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
   for (const bool repeats_b : {false, true}) {
     const Matrix a = operand(kCount * kM, kK), b = operand((repeats_b ? 1 : kCount) * kK, kN);
     const Matrix c = result(kCount * kM, kN);
-    const OnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c);
+    const MatrixOnGpu a_on_gpu(a), b_on_gpu(b), c_on_gpu(c);
     MatrixView a_view = a_on_gpu.view(), b_view = b_on_gpu.view();
     MutableMatrixView c_view = c_on_gpu.mutable_view();
     a_view.rows = c_view.rows = kM, b_view.rows = kK;
@@ -186,7 +160,7 @@ TEST_P(GemmOnCuda, StrideZeroRepeatsAnOperandOfABatch) {
 TEST(GemmSettings, AreExactByDefault) {
   EXPECT_FALSE(backends::cuda::matmul::allow_tf32());
   EXPECT_FALSE(backends::cuda::matmul::allow_fp16_reduced_precision_reduction());
-  EXPECT_EQ(gemm_backend(), GemmBackend::cublaslt);
+  EXPECT_EQ(gemm_backend(), GemmBackend::automatic);
   backends::cuda::matmul::set_allow_tf32(true);
   EXPECT_TRUE(backends::cuda::matmul::allow_tf32());
   backends::cuda::matmul::set_allow_tf32(false);

@@ -146,6 +146,27 @@ TEST_F(Lt, IsStrict) {
   EXPECT_EQ(run(x.data, y.data, z.data, &found.algo), CUBLAS_STATUS_SUCCESS);
 }
 
+// An algorithm is good for the epilogue that it was chosen for, and for others once it was checked.
+TEST_F(Lt, ChecksAlgorithms) {
+  Device<float> x(x_), y(y_), z(Floats(24));
+  cublasLtMatmulHeuristicResult_t found{}, checked{};
+  int count = 0;
+  cublasLtMatmulAlgoGetHeuristic(handle, matmul, a, b, d, d, preference, 1, &found, &count);
+  const auto check = [&] {
+    return cublasLtMatmulAlgoCheck(handle, matmul, a, b, d, d, &found.algo, &checked);
+  };
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_RELU);
+  EXPECT_EQ(run(x.data, y.data, z.data, &found.algo), CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT_EQ(check(), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(checked.workspaceSize, found.workspaceSize);
+  EXPECT_EQ(run(x.data, y.data, z.data, &found.algo), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(z.host()[2 * 8 + 5], std::fmax(product(5, 2), 0));
+  const std::uint64_t columns = 2;
+  cublasLtMatrixLayoutSetAttribute(b, CUBLASLT_MATRIX_LAYOUT_COLS, &columns, sizeof columns);
+  cublasLtMatrixLayoutSetAttribute(d, CUBLASLT_MATRIX_LAYOUT_COLS, &columns, sizeof columns);
+  EXPECT_EQ(check(), CUBLAS_STATUS_INVALID_VALUE);
+}
+
 TEST_F(Lt, GetsWhatWasSet) {
   set(CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_T});
   std::int32_t value = 0;

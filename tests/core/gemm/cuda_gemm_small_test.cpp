@@ -1,0 +1,308 @@
+// Our kernel for products with a small C: every layout and tail, each epilogue, and its bits.
+#include <halfgrad/core/cuda/kernels/gemm_small.h>
+
+#include <cmath>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
+#include <halfgrad/core/graph.h>
+#include <halfgrad/core/stream.h>
+#include <halfgrad/tests/core/gemm/gemm_matrix.h>
+#include <halfgrad/tests/core/gemm/matrix_on_gpu.h>
+#include <halfgrad/tests/core/numbers/special_floats.h>
+
+namespace halfgrad {
+namespace {
+
+using detail::Activation;
+using detail::Epilogue;
+using detail::GemmCall;
+
+constexpr Layout kUnitStrides[] = {Layout::rows, Layout::columns, Layout::padded_rows,
+                                   Layout::padded_columns};
+
+GemmCall call_of(const MatrixView& a, const MatrixView& b, const MutableMatrixView& c,
+                 const Epilogue& epilogue = {}) {
+  return {.count = 1, .alpha = 1, .a = a, .b = b, .c = c, .epilogue = epilogue};
+}
+
+// Returns A B with the epilogue. `old` has the shape, the layout and the dtype of the result.
+Matrix multiplied(const Matrix& a, const Matrix& b, const Matrix& old,
+                  const Epilogue& epilogue = {}) {
+  const MatrixOnGpu a_there(a), b_there(b), c_there(old);
+  EXPECT_TRUE(detail::multiply_small(
+      call_of(a_there.view(), b_there.view(), c_there.mutable_view(), epilogue)));
+  return c_there.fetched(old);
+}
+
+bool same_value(double x, double y) {
+  return std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y);
+}
+
+// Expects each element to be f(i, j), with its sign, or any NaN for NaN.
+template <class F>
+void expect_elements(const Matrix& actual, const F& f) {
+  for (std::int64_t i = 0; i < actual.rows(); ++i) {
+    for (std::int64_t j = 0; j < actual.cols(); ++j) {
+      ASSERT_PRED2(same_value, actual.get(i, j), f(i, j)) << "at " << i << ", " << j;
+    }
+  }
+}
+
+class SmallProductOnCuda : public ::testing::TestWithParam<GemmDtypes> {
+ protected:
+  void SetUp() override {
+    if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_unavailable();
+    set_gemm_backend(GemmBackend::small_product);
+  }
+  void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
+
+  static Matrix operand(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
+    return Matrix(GetParam().operands, rows, cols, layout).randomize(unsigned(17 * rows + cols));
+  }
+  static Matrix result(std::int64_t rows, std::int64_t cols, Layout layout = Layout::rows) {
+    return Matrix(GetParam().result, rows, cols, layout).randomize(99);
+  }
+  static void expect_right(std::int64_t m, std::int64_t n, std::int64_t k, Layout la = Layout::rows,
+                           Layout lb = Layout::rows, Layout lc = Layout::rows) {
+    SCOPED_TRACE(std::to_string(m) + " by " + std::to_string(n) + " by " + std::to_string(k) +
+                 ", layouts " + std::to_string(static_cast<int>(la)) + " " +
+                 std::to_string(static_cast<int>(lb)) + " " + std::to_string(static_cast<int>(lc)));
+    const Matrix a = operand(m, k, la), b = operand(k, n, lb), c = result(m, n, lc);
+    expect_product(1, a, b, 0, c, nullptr, multiplied(a, b, c));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Products, SmallProductOnCuda,
+                         ::testing::Values(GemmDtypes{kFloat16, kFloat16},
+                                           GemmDtypes{kBFloat16, kBFloat16},
+                                           GemmDtypes{kFloat16, kFloat32},
+                                           GemmDtypes{kBFloat16, kFloat32}),
+                         GemmTest::name_of);
+
+TEST_P(SmallProductOnCuda, EveryLayout) {
+  for (const Layout la : kUnitStrides) {
+    for (const Layout lb : kUnitStrides) {
+      for (const Layout lc : kLayouts) expect_right(40, 26, 24, la, lb, lc);
+    }
+  }
+}
+
+// Sizes around the multiples of a chunk, a fragment, a tile and a step, in every dimension.
+TEST_P(SmallProductOnCuda, Tails) {
+  for (const std::int64_t size : {1, 2, 7, 8, 9, 10, 15, 16, 17, 63, 64, 65, 127, 128, 129, 784}) {
+    for (const Layout la : {Layout::rows, Layout::columns}) {
+      for (const Layout lb : {Layout::rows, Layout::columns}) {
+        expect_right(size, 10, 17, la, lb);
+        expect_right(9, size, 18, la, lb);
+        expect_right(10, 9, size, la, lb);
+      }
+    }
+    expect_right(size, size, 2);
+  }
+}
+
+TEST_P(SmallProductOnCuda, BothTilesWithOneAndMoreParts) {
+  struct Case {
+    int tile;
+    bool parts;
+    std::int64_t m, n, k;
+  };
+  for (const Case& each : {Case{32, false, 70, 34, 300}, Case{32, true, 33, 10, 8200},
+                           Case{64, false, 70, 3137, 35}, Case{64, true, 3, 3137, 515}}) {
+    const auto plan = detail::plan_small_product(each.m, each.n, each.k);
+    ASSERT_EQ(plan.tile, each.tile);
+    ASSERT_EQ(plan.parts > 1, each.parts);
+    expect_right(each.m, each.n, each.k, Layout::rows, Layout::columns);
+    expect_right(each.m, each.n, each.k, Layout::columns, Layout::rows);
+  }
+}
+
+// With chunks of 16, of 4 and of 2 bytes; they end at the last byte of the memory.
+TEST_P(SmallProductOnCuda, EveryAlignmentAndLayoutGivesTheSameBits) {
+  constexpr std::int64_t kM = 40, kN = 35, kK = 600;
+  ASSERT_GT(detail::plan_small_product(kM, kN, kK).parts, 1);
+  const Matrix a = operand(kM, kK), b = operand(kK, kN), c = result(kM, kN);
+  const Matrix expected = multiplied(a, b, c);
+  const auto shifted = [](const Matrix& from, std::int64_t by, Layout layout) {
+    const bool down = layout == Layout::columns;
+    Matrix to(from.dtype(), from.rows() + (down ? by : 0), from.cols() + (down ? 0 : by), layout);
+    to.fill(kInf);
+    for (std::int64_t i = 0; i < from.rows(); ++i) {
+      for (std::int64_t j = 0; j < from.cols(); ++j) {
+        to.set(i + (down ? by : 0), j + (down ? 0 : by), from.get(i, j));
+      }
+    }
+    return to;
+  };
+  const auto without_shift = [](MatrixView view, std::int64_t by, Layout layout) {
+    view.data = static_cast<const char*>(view.data) + by * item_size(view.dtype);
+    (layout == Layout::columns ? view.rows : view.cols) -= by;
+    return view;
+  };
+  for (const std::int64_t by : {0, 1, 2, 8}) {
+    for (const Layout layout : {Layout::rows, Layout::columns}) {
+      const MatrixOnGpu a_there(shifted(a, by, layout)), b_there(shifted(b, by, layout));
+      const MatrixOnGpu c_there(c);
+      ASSERT_TRUE(detail::multiply_small(call_of(without_shift(a_there.view(), by, layout),
+                                                 without_shift(b_there.view(), by, layout),
+                                                 c_there.mutable_view())));
+      EXPECT_EQ(c_there.fetched(c).bytes(), expected.bytes()) << by;
+    }
+  }
+}
+
+TEST_P(SmallProductOnCuda, EqualCallsGiveEqualBits) {
+  const Matrix a = operand(64, 5000, Layout::columns), b = operand(5000, 64), c = result(64, 64);
+  const Matrix other = operand(65, 1000), c_other = result(65, 65);
+  const Matrix first = multiplied(a, b, c);
+  for (int i = 0; i < 3; ++i) {
+    multiplied(other, operand(1000, 65), c_other);
+    EXPECT_EQ(multiplied(a, b, c).bytes(), first.bytes());
+  }
+}
+
+TEST_P(SmallProductOnCuda, IsCapturedInAGraph) {
+  const Matrix a = operand(33, 2000, Layout::columns), b = operand(2000, 10), c = result(33, 10);
+  const Matrix expected = multiplied(a, b, c);
+  const MatrixOnGpu a_there(a), b_there(b), c_there(c), c_beside(c);
+  Graph graph;
+  graph.capture([&] {
+    detail::multiply_small(call_of(a_there.view(), b_there.view(), c_there.mutable_view()));
+    detail::multiply_small(call_of(a_there.view(), b_there.view(), c_beside.mutable_view()));
+  });
+  for (int i = 0; i < 3; ++i) {
+    graph.replay();
+    EXPECT_EQ(c_there.fetched(c).bytes(), expected.bytes());
+    EXPECT_EQ(c_beside.fetched(c).bytes(), expected.bytes());
+  }
+}
+
+TEST_P(SmallProductOnCuda, AddsABiasOfItsDtypeOrF32) {
+  for (const DType dtype : {GetParam().operands, kFloat32}) {
+    for (const std::int64_t k : {24, 700}) {
+      for (const Layout lc : {Layout::rows, Layout::columns}) {
+        const Matrix a = operand(34, k), b = operand(k, 35), c = result(34, 35, lc);
+        const Matrix bias = Matrix(dtype, 1, 35).randomize(3);
+        const MatrixOnGpu there(bias);
+        const Matrix sum = multiplied(a, b, c, {.bias = {there.view().data, dtype}});
+        expect_product(1, a, b, 0, c, &bias, sum);
+      }
+    }
+  }
+}
+
+// -2^-40 rounds to -0 in f16, and relu makes 0 of it. The products include inf - inf and 0 * inf.
+TEST_P(SmallProductOnCuda, ReluIsThatOfTheRoundedSum) {
+  Matrix a = operand(20, 24), b = operand(24, 33), bias = Matrix(kFloat32, 1, 33).randomize(3);
+  a.set(2, 3, kInf), a.set(3, 4, -kInf), a.set(4, 5, kNaN), b.set(3, 6, 0);
+  for (std::int64_t k = 0; k < 24; ++k) a.set(1, k, 0);
+  const double specials[] = {kInf, -kInf, kNaN, 0, -0x1p-40, 0x1p-40, -1, 65519, 65520};
+  for (std::int64_t j = 0; j < 9; ++j) bias.set(0, j, specials[j]);
+  const MatrixOnGpu there(bias);
+  for (const bool with_bias : {false, true}) {
+    Epilogue epilogue;
+    if (with_bias) epilogue.bias = {there.view().data, kFloat32};
+    const Matrix sum = multiplied(a, b, result(20, 33), epilogue);
+    epilogue.activation = Activation::relu;
+    expect_elements(multiplied(a, b, result(20, 33), epilogue),
+                    [&](std::int64_t i, std::int64_t j) {
+                      const double x = sum.get(i, j);
+                      return x > 0 || std::isnan(x) ? x : 0;
+                    });
+  }
+}
+
+TEST_P(SmallProductOnCuda, ReluOutputMasksTheGradient) {
+  for (const Layout layout : kLayouts) {
+    for (const std::int64_t k : {10, 600}) {
+      Matrix dy = operand(34, k), w = operand(k, 35), y = result(34, 35, layout);
+      dy.set(5, 7, kInf), dy.set(6, 8, kNaN);
+      const double specials[] = {0, -0.0, kNaN, kInf, -kInf, 0x1p-24, -0x1p-24};
+      for (std::int64_t i = 0; i < 34; ++i) {
+        for (std::int64_t j = 0; j < 7; ++j) y.set(i, j, specials[j]);
+      }
+      const MatrixOnGpu there(y);
+      const Matrix product = multiplied(dy, w, result(34, 35, layout));
+      expect_elements(
+          multiplied(dy, w, result(34, 35, layout), {.relu_output = there.view().data}),
+          [&](std::int64_t i, std::int64_t j) { return y.get(i, j) <= 0 ? 0 : product.get(i, j); });
+    }
+  }
+}
+
+TEST_P(SmallProductOnCuda, RowSumsOfA) {
+  for (const std::int64_t m : {1, 10, 33, 70}) {
+    for (const std::int64_t k : {1, 100, 3000}) {
+      for (const Layout layout : {Layout::rows, Layout::columns}) {
+        SCOPED_TRACE(std::to_string(m) + " " + std::to_string(k));
+        const Matrix a = operand(m, k, layout), b = operand(k, 65), c = result(m, 65);
+        const Matrix ones = Matrix(GetParam().operands, k, 1).fill(1), sums = result(m, 1);
+        const MatrixOnGpu there(sums);
+        const Matrix product = multiplied(a, b, c, {.row_sums_of_a = there.mutable_view().data});
+        EXPECT_EQ(product.bytes(), multiplied(a, b, c).bytes());
+        expect_product(1, a, ones, 0, sums, nullptr, there.fetched(sums));
+      }
+    }
+  }
+}
+
+TEST_P(SmallProductOnCuda, SumsIn32BitsAndKeepsSubnormals) {
+  const Matrix ones = operand(16, 4096).fill(1), c = result(16, 16);
+  EXPECT_EQ(multiplied(ones, operand(4096, 16).fill(1), c).get(3, 5), 4096);
+  const double smallest = GetParam().operands == kFloat16 ? 0x1p-24 : 0x1p-133;
+  const Matrix tiny = operand(16, 16).fill(smallest);
+  EXPECT_EQ(multiplied(tiny, operand(16, 16).fill(1024), c).get(3, 5), smallest * 0x1p14);
+}
+
+class SmallProductChoiceOnCuda : public SmallProductOnCuda {
+ protected:
+  static GemmCall call(const MatrixOnGpu& a, const MatrixOnGpu& b, const MatrixOnGpu& c) {
+    return call_of(a.view(), b.view(), c.mutable_view());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Products, SmallProductChoiceOnCuda,
+                         ::testing::Values(GemmDtypes{kFloat16, kFloat16}), GemmTest::name_of);
+
+TEST_P(SmallProductChoiceOnCuda, LeavesOtherProductsToCublaslt) {
+  const MatrixOnGpu a(operand(16, 24)), b(operand(24, 16)), c(result(16, 16));
+  const MatrixOnGpu scattered(operand(16, 24, Layout::scattered));
+  const MatrixOnGpu wide_a(Matrix(kFloat32, 16, 24)), wide_b(Matrix(kFloat32, 24, 16));
+  const MatrixOnGpu wide_c(Matrix(kFloat32, 16, 16)), bias(Matrix(kFloat64, 1, 16));
+  GemmCall scaled = call(a, b, c), added = call(a, b, c), batch = call(a, b, c);
+  scaled.alpha = 2, added.beta = 1, batch.count = 2;
+  GemmCall gelu = call(a, b, c), biased = call(a, b, c);
+  gelu.epilogue.activation = Activation::gelu_tanh;
+  biased.epilogue.bias = {bias.view().data, kFloat64};
+  for (const GemmCall& other : {scaled, added, batch, gelu, biased, call(scattered, b, c),
+                                call(wide_a, wide_b, wide_c)}) {
+    EXPECT_FALSE(detail::multiply_small(other));
+  }
+  EXPECT_TRUE(detail::multiply_small(call(a, b, c)));
+}
+
+TEST_P(SmallProductChoiceOnCuda, TheBackendChooses) {
+  const MatrixOnGpu a(operand(16, 24)), b(operand(24, 16)), c(result(16, 16)), y(result(16, 16));
+  GemmCall masked = call(a, b, c);
+  masked.epilogue.relu_output = y.view().data;
+  for (const GemmBackend backend :
+       {GemmBackend::cublaslt, GemmBackend::naive_lesson, GemmBackend::tensor_core_lesson}) {
+    set_gemm_backend(backend);
+    EXPECT_FALSE(detail::multiply_small(call(a, b, c)));
+    EXPECT_FALSE(detail::gemm_on_cuda(masked));
+  }
+  set_gemm_backend(GemmBackend::automatic);
+  EXPECT_TRUE(detail::gemm_on_cuda(masked));
+  const MatrixOnGpu tall(operand(70'000, 1)), row(operand(1, 8)), large(result(70'000, 8));
+  EXPECT_FALSE(detail::multiply_small(call(tall, row, large)));
+  set_gemm_backend(GemmBackend::small_product);
+  EXPECT_TRUE(detail::multiply_small(call(tall, row, large)));
+}
+
+}  // namespace
+}  // namespace halfgrad

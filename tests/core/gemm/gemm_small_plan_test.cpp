@@ -1,0 +1,53 @@
+// Which products our kernel for a small C computes, and how it divides them. Runs without a GPU.
+#include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
+
+#include <gtest/gtest.h>
+
+namespace halfgrad::detail {
+namespace {
+
+TEST(SmallProductPlan, IsForAFewTilesOfC) {
+  EXPECT_TRUE(is_small_product(256, 512, 784));       // forward of a layer 784-512
+  EXPECT_TRUE(is_small_product(512, 784, 256));       // and its gradient
+  EXPECT_TRUE(is_small_product(64, 64, 1 << 18));     // the gradient of a narrow layer
+  EXPECT_TRUE(is_small_product(1, 1, 1));
+  EXPECT_FALSE(is_small_product(1 << 18, 64, 64));    // a large batch makes many tiles
+  EXPECT_FALSE(is_small_product(512, 512, 8192));     // enough arithmetic for cuBLASLt
+  EXPECT_FALSE(is_small_product(4096, 4096, 4096));
+}
+
+TEST(SmallProductPlan, DividesLongSumsOfASmallC) {
+  const SmallProductPlan narrow = plan_small_product(64, 64, 1 << 18);
+  EXPECT_EQ(narrow.tile, 32);
+  EXPECT_EQ(narrow.tiles() * narrow.parts, 128);
+  const SmallProductPlan wider = plan_small_product(128, 128, 1 << 18);
+  EXPECT_EQ(wider.tile, 64);
+  EXPECT_EQ(wider.tiles() * wider.parts, 128);
+  const SmallProductPlan one_pass = plan_small_product(256, 512, 784);
+  EXPECT_EQ(one_pass.tile, 32);
+  EXPECT_EQ(one_pass.tiles(), 128);
+  EXPECT_EQ(one_pass.parts, 1);
+}
+
+TEST(SmallProductPlan, CoversEveryElementOnce) {
+  for (const std::int64_t m : {1, 31, 32, 33, 64, 100, 512, 5000}) {
+    for (const std::int64_t n : {1, 10, 64, 65, 784}) {
+      for (const std::int64_t k : {1, 255, 256, 511, 512, 513, 5000, 100'003}) {
+        const SmallProductPlan plan = plan_small_product(m, n, k);
+        EXPECT_GE(plan.tiles_down * plan.tile, m);
+        EXPECT_LT((plan.tiles_down - 1) * plan.tile, m);
+        EXPECT_GE(plan.tiles_across * plan.tile, n);
+        EXPECT_LT((plan.tiles_across - 1) * plan.tile, n);
+        const std::int64_t part = plan.steps_per_part * plan.depth(plan.tile);
+        EXPECT_GE(plan.parts * part, k);
+        EXPECT_LT((plan.parts - 1) * part, k);  // no part is empty
+        if (plan.parts > 1) {
+          EXPECT_LE(plan.tiles() * plan.parts, 128);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::detail
