@@ -405,11 +405,12 @@ bool multiply_small(const GemmCall& call) {
                 nullptr,
                 nullptr};
   const Launch launch(c.device, "gemm", {m, n});
-  Array sums_of_parts;  // freed to this stream: the next use of the block is queued after the kernel
+  Array
+      sums_of_parts;  // freed to this stream: the next use of the block is queued after the kernel
   if (plan.parts > 1) {
     const int vectors = plan.tile == 64 ? Sums<64>::kVectors : Sums<32>::kVectors;
-    sums_of_parts = Array::empty({plan.parts, plan.tiles(), vectors, kThreads, 4}, DType::f32,
-                                 c.device);
+    sums_of_parts =
+        Array::empty({plan.parts, plan.tiles(), vectors, kThreads, 4}, DType::f32, c.device);
     params.sums_of_parts = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
     params.tickets = tickets_for(current_stream(c.device));
   }

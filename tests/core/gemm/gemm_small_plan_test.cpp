@@ -7,12 +7,12 @@ namespace halfgrad::detail {
 namespace {
 
 TEST(SmallProductPlan, IsForAFewTilesOfC) {
-  EXPECT_TRUE(is_small_product(256, 512, 784));       // forward of a layer 784-512
-  EXPECT_TRUE(is_small_product(512, 784, 256));       // and its gradient
-  EXPECT_TRUE(is_small_product(64, 64, 1 << 18));     // the gradient of a narrow layer
+  EXPECT_TRUE(is_small_product(256, 512, 784));    // forward of a layer 784-512
+  EXPECT_TRUE(is_small_product(512, 784, 256));    // and its gradient
+  EXPECT_TRUE(is_small_product(64, 64, 1 << 18));  // the gradient of a narrow layer
   EXPECT_TRUE(is_small_product(1, 1, 1));
-  EXPECT_FALSE(is_small_product(1 << 18, 64, 64));    // a large batch makes many tiles
-  EXPECT_FALSE(is_small_product(512, 512, 8192));     // enough arithmetic for cuBLASLt
+  EXPECT_FALSE(is_small_product(1 << 18, 64, 64));  // a large batch makes many tiles
+  EXPECT_FALSE(is_small_product(512, 512, 8192));   // enough arithmetic for cuBLASLt
   EXPECT_FALSE(is_small_product(4096, 4096, 4096));
 }
 
