@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Which products our own kernel computes (gemm_small.cu), and how it divides them among blocks.
-/// Both depend on the shape alone, so a product has the same bits on every GPU. The limits below
-/// are estimates: nothing has been timed on a GPU.
+/// The rule that chooses our own kernel for a product (gemm_small.cu), and the way in which the
+/// kernel divides a product among blocks. Both depend on the shape alone, so the order of a sum is
+/// the same on every GPU. The limits below are estimates: nothing has been timed on a GPU.
 namespace halfgrad::detail {
 
 /// Returns whether our kernel should compute C [m, n] with sums of k terms.
