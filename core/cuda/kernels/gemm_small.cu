@@ -21,7 +21,6 @@
 
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/cuda/engines/launch.h>
@@ -48,8 +47,8 @@ struct Params {
   const void* relu_output;  // or null
   void* row_sums;           // or null
   std::int64_t steps_per_part, tiles_across;
-  float4* sums_of_parts;  // [parts, tiles, ProductSums::kVectors, kProductThreads]
-  unsigned* tickets;      // one for each tile
+  float4* sums_of_parts = nullptr;  // [parts, tiles, ProductSums::kVectors, kProductThreads]
+  unsigned* tickets = nullptr;      // one for each tile
 };
 
 // Writes this block's sums. Returns whether it is the last block of its tile; then `sums` become
@@ -82,7 +81,7 @@ __device__ bool add_parts(const Params& p, ProductSums<kTile>& sums) {
   return true;
 }
 
-// Memory of f32 elements if `wide`, else of T.
+// Element `at` of memory that holds f32 if `wide`, else T.
 template <class T>
 __device__ float load_element(const void* data, bool wide, std::int64_t at) {
   return wide ? static_cast<const float*>(data)[at]
@@ -258,28 +257,25 @@ bool multiply_small(const GemmCall& call) {
   const Epilogue& e = call.epilogue;
   const std::int64_t m = c.rows, n = c.cols, k = call.a.cols;
   const SmallProductPlan plan = plan_small_product(m, n, k);
-  Params params{*a,
-                *b,
-                m,
-                n,
-                k,
-                c.data,
-                c.row_stride,
-                c.col_stride,
-                c.dtype == DType::f32,
-                in_pairs(c),
-                e.bias.data,
-                e.bias.dtype == DType::f32,
-                e.activation == Activation::relu,
-                e.relu_output,
-                e.row_sums_of_a,
-                plan.steps_per_part,
-                plan.tiles_across,
-                nullptr,
-                nullptr};
+  Params params{.a = *a,
+                .b = *b,
+                .m = m,
+                .n = n,
+                .k = k,
+                .c = c.data,
+                .c_row = c.row_stride,
+                .c_col = c.col_stride,
+                .wide = c.dtype == DType::f32,
+                .in_pairs = in_pairs(c),
+                .bias = e.bias.data,
+                .wide_bias = e.bias.dtype == DType::f32,
+                .relu = e.activation == Activation::relu,
+                .relu_output = e.relu_output,
+                .row_sums = e.row_sums_of_a,
+                .steps_per_part = plan.steps_per_part,
+                .tiles_across = plan.tiles_across};
   const Launch launch(c.device, "gemm", {m, n});
-  Array
-      sums_of_parts;  // freed to this stream: the next use of the block is queued after the kernel
+  Array sums_of_parts;  // freed to this stream, which uses its block again after the kernel
   if (plan.parts > 1) {
     const int vectors = plan.tile == 64 ? ProductSums<64>::kVectors : ProductSums<32>::kVectors;
     sums_of_parts =

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include <halfgrad/core/cuda/engines/async_copy.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 
-/// The inner part of gemm_small.cu: tiles of A and B in shared memory, and the sums of their products
-/// in the registers of a block's four warps, each of which computes a quarter of a tile of C.
+/// The inner part of gemm_small.cu: tiles of A and B in shared memory, and the sums of their
+/// products in the registers of a block's four warps, each of which computes a quarter of a tile of
+/// C.
 namespace halfgrad::detail {
 
 inline constexpr int kProductWarpsDown = 2, kProductWarpsAcross = 2;
