@@ -19,7 +19,13 @@
 namespace halfgrad {
 namespace {
 
-using LinearOnCuda = OnCuda;
+class LinearOnCuda : public OnCuda {
+ protected:
+  void TearDown() override { set_gemm_backend(GemmBackend::automatic); }
+};
+
+// These operands are so small that our own kernel multiplies those of 16 bits.
+constexpr GemmBackend kWithEpilogues[] = {GemmBackend::automatic, GemmBackend::cublaslt};
 
 // `actual` is a sum of n products, rounded to its dtype; their absolute values sum to `magnitude`.
 void expect_sum(const Tensor& actual, const Tensor& expected, const Tensor& magnitude, double n) {
@@ -58,7 +64,6 @@ TEST_F(LinearOnCuda, AgreesWithTheCpu) {
       expect_sum(b_there.grad(), sum(dy, {0}), sum(abs(dy), {0}), kRows + 2);
     }
   }
-  set_gemm_backend(GemmBackend::automatic);
 }
 
 // expect_sum() for sums whose terms were rounded to 16 bits a few times.
@@ -76,17 +81,20 @@ void expect_rounded_sum(const Tensor& actual, const Tensor& expected, const Tens
 
 // A NaN in the argument gives NaN in the result; cuBLASLt's own relu may return 0.
 TEST_F(LinearOnCuda, ActivationsDoNotHideNaN) {
-  for (const auto f : {linear_relu, linear_gelu}) {
-    for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
-      for (const bool with_bias : {false, true}) {
-        SCOPED_TRACE(std::string(name(dtype)) + (with_bias ? " bias" : ""));
-        Tensor x = ones({16, 16}, {.dtype = dtype});
-        x[3][5].fill_(std::nan(""));
-        const Tensor w = ones({16, 16}, {.dtype = dtype, .device = kCUDA});
-        const Tensor bias = with_bias ? ones({16}, {.dtype = dtype, .device = kCUDA}) : Tensor();
-        const Tensor y = f(x.to(kCUDA), w, bias);
-        EXPECT_EQ(isnan(y).sum(1).to_vector<std::int64_t>(),
-                  isnan(x).any(1).to(kLong).mul(16).to_vector<std::int64_t>());
+  for (const GemmBackend backend : kWithEpilogues) {
+    set_gemm_backend(backend);
+    for (const auto f : {linear_relu, linear_gelu}) {
+      for (const DType dtype : {kDouble, kFloat, kHalf, kBFloat16}) {
+        for (const bool with_bias : {false, true}) {
+          SCOPED_TRACE(std::string(name(dtype)) + (with_bias ? " bias" : ""));
+          Tensor x = ones({16, 16}, {.dtype = dtype});
+          x[3][5].fill_(std::nan(""));
+          const Tensor w = ones({16, 16}, {.dtype = dtype, .device = kCUDA});
+          const Tensor bias = with_bias ? ones({16}, {.dtype = dtype, .device = kCUDA}) : Tensor();
+          const Tensor y = f(x.to(kCUDA), w, bias);
+          EXPECT_EQ(isnan(y).sum(1).to_vector<std::int64_t>(),
+                    isnan(x).any(1).to(kLong).mul(16).to_vector<std::int64_t>());
+        }
       }
     }
   }
@@ -100,7 +108,7 @@ TEST_F(LinearOnCuda, ProductAndRowSumsNeed16BitOperands) {
   }
 }
 
-TEST_F(LinearOnCuda, WithAnActivationAgreesWithTheCpu) {
+void expect_activations_as_on_the_cpu() {
   constexpr std::int64_t kRows = 48, kIn = 64;
   // cuBLASLt stores the argument of gelu only in rows whose length is a multiple of 8.
   for (const std::int64_t out : {40, 41}) {
@@ -231,6 +239,13 @@ TEST_F(LinearOnCuda, ReluMaskIsOffByDefaultAndForSmallProducts) {
   EXPECT_EQ(detail::relu_mask(large, 8).sizes(), (Shape{1024, 80}));
   EXPECT_FALSE(detail::relu_mask(Array::empty({48, 40}, kHalf, kCUDA), 8).defined());
   EXPECT_FALSE(detail::relu_mask(Array::empty({1024, 520}, kHalf), 8).defined());
+}
+
+TEST_F(LinearOnCuda, WithAnActivationAgreesWithTheCpu) {
+  for (const GemmBackend backend : kWithEpilogues) {
+    set_gemm_backend(backend);
+    expect_activations_as_on_the_cpu();
+  }
 }
 
 }  // namespace
