@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/backward.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <halfgrad/autograd/graph/captured_gradients.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
+#include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
@@ -29,6 +31,7 @@ using halfgrad::detail::Deferred;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
+using halfgrad::detail::is_cast;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
@@ -41,6 +44,7 @@ using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
 using halfgrad::detail::ScaledLossNode;
+using halfgrad::detail::SideWork;
 
 // One backward pass.
 class Run {
@@ -65,15 +69,22 @@ class Run {
   }
 
   void run() {
+    SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
+                  !detail::modes.anomaly);
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
-      const std::shared_ptr<Deferred> deferred = std::exchange(deferred_, nullptr);
-      const bool is_next = entry.grad.defined() && entry.grad.impl()->deferred == deferred;
-      if (deferred != nullptr && !is_next) deferred->settle();
+      const bool is_simple = runs_no_user_code(*entry.node);
+      const bool is_awaited =
+          deferred_ != nullptr && entry.grad.defined() && entry.grad.impl()->deferred == deferred_;
+      const std::shared_ptr<Deferred> settled =
+          is_awaited || !is_simple ? std::exchange(deferred_, nullptr) : nullptr;
+      if (settled != nullptr && !is_awaited) settled->settle();
+      if (!is_simple || !is_cast(*entry.node)) join_if_pending(side, entry);
       scale_.now = entry.scale;
       process(entry);
-      if (deferred != nullptr) deferred->settle();
+      if (settled != nullptr) settled->settle();
     }
+    SideWork::join();
     for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
   }
 
@@ -147,15 +158,25 @@ class Run {
     }
   }
 
-  // A gradient that an op has left uncomputed waits for the next node, which may need something
-  // else (pending_product.h). It waits only if no code of the user's runs before that: such code
+  static bool runs_no_user_code(const Node& node) {
+    return node.hooks.empty() && node.retained.empty() && !node.is_user_function();
+  }
+
+  static void join_if_pending(const SideWork& side, const ReadyNodes::Entry& entry) {
+    const bool is_pending = side.is_pending(entry.grad) ||
+                            std::any_of(entry.more.begin(), entry.more.end(),
+                                        [&](const Tensor& g) { return side.is_pending(g); });
+    if (is_pending) SideWork::join();
+  }
+
+  // A gradient that an op has left uncomputed waits for the node that gets it, which may need
+  // something else (pending_product.h). It waits only until code of the user's runs: such code
   // could change what the gradient is computed from.
   void defer(const Edge& edge, const Tensor& gradient) {
     const std::shared_ptr<Deferred>& deferred = gradient.impl()->deferred;
     if (deferred == nullptr) return;
     const bool may_wait = edge.node != nullptr && edge.node->outputs() == 1 && !captured_ &&
-                          deferred_ == nullptr && edge.node->hooks.empty() &&
-                          edge.node->retained.empty() && !edge.node->is_user_function();
+                          deferred_ == nullptr && runs_no_user_code(*edge.node);
     if (may_wait) {
       deferred_ = deferred;
     } else {

@@ -100,6 +100,7 @@ void Graph::capture_begin() {
   if (current == nullptr) prepare_capture();
   if (current == nullptr) allocator::empty_cache(device_);  // may wait, which a capture forbids
   if (!captured_on_) captured_on_.emplace(device_);
+  if (!side_) side_.emplace(device_);
   const Stream& stream = captured_on_->get();
   runtime::begin_capture(device_.index(), stream.native());
   capturing_.emplace(*this, stream);
@@ -133,6 +134,8 @@ void Graph::before_replay(std::function<void()> send) {
 }
 
 bool Graph::is_capturing() { return current != nullptr; }
+
+const Stream* Graph::side_stream() { return current != nullptr ? &current->side_->get() : nullptr; }
 
 std::uint64_t Graph::replays() { return replay_count.load(std::memory_order_relaxed); }
 

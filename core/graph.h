@@ -61,6 +61,9 @@ class Graph {
 
   /// True while this thread captures a graph on a GPU.
   static bool is_capturing();
+  /// A second stream of the graph that this thread captures, or null. Work there must wait for the
+  /// current stream first, and the current stream for that work before the capture ends.
+  static const Stream* side_stream();
   /// Number of replays on GPUs so far, of all graphs. Memory of a captured run is up to date only
   /// with the last one.
   static std::uint64_t replays();
@@ -82,7 +85,7 @@ class Graph {
   Device device_;
   Stream home_;  // gets the pool's memory at the end
   Stream replayed_on_;
-  std::optional<detail::OwnStream> captured_on_;
+  std::optional<detail::OwnStream> captured_on_, side_;
   allocator::Pool pool_;
   detail::CapturedRandom random_;
   std::optional<Capture> capturing_;

@@ -45,7 +45,7 @@ struct AdamFormula {
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v) const {
     const T g = direction(parameter, gradient);
     m = lerp(m, g, 1 - beta1);
-    v = T(beta2) * v + T(1 - beta2) * g * g;
+    v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     move(parameter, m, v);
   }
 
@@ -54,7 +54,7 @@ struct AdamFormula {
   HG_HD void operator()(T& parameter, T gradient, T& m, T& v, T& max_v) const {
     const T g = direction(parameter, gradient);
     m = lerp(m, g, 1 - beta1);
-    v = T(beta2) * v + T(1 - beta2) * g * g;
+    v = math::multiply_add(T(beta2), v, T(1 - beta2) * g * g);
     max_v = math::maximum(max_v, v);
     move(parameter, m, max_v);
   }

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <halfgrad/core/math/math.h>
 #include <halfgrad/optim/check_option.h>
 #include <halfgrad/optim/parameter_update.h>
 
@@ -29,7 +30,7 @@ struct SGDFormula {
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& buffer) const {
     const T g = direction(parameter, gradient);
-    buffer = T(options.momentum) * buffer + T(gradient_weight) * g;
+    buffer = math::multiply_add(T(options.momentum), buffer, T(gradient_weight) * g);
     const T update = options.nesterov ? g + T(options.momentum) * buffer : buffer;
     parameter = parameter - T(options.lr) * update;
   }

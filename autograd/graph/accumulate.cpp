@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/graph/narrow_gradient.h>
+#include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
 #include <halfgrad/core/fail.h>
@@ -42,7 +43,10 @@ std::mutex& leaf_mutex() {
 void accumulate(Tensor& total, Tensor&& gradient) {
   if (!total.defined()) {
     total = std::move(gradient);
-  } else if (!GradMode::is_enabled() && is_unshared(total) && total.is_contiguous()) {
+    return;
+  }
+  SideWork::join();
+  if (!GradMode::is_enabled() && is_unshared(total) && total.is_contiguous()) {
     add_into(total.array(), gradient.array());
   } else {
     total = add(total, gradient);
@@ -59,9 +63,13 @@ void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, c
       fail<std::runtime_error>(std::string(op) + " backward",
                                "expected a gradient of shape {}, got {}", sizes, gradient.sizes());
     }
+    SideWork::join();
     gradient = sum_to_size(gradient, sizes);
   }
-  if (gradient.dtype() != dtype) gradient = gradient.to(dtype);
+  if (gradient.dtype() != dtype) {
+    SideWork::join();
+    gradient = gradient.to(dtype);
+  }
 }
 
 void conform_to_leaf(Tensor& gradient, const Array& leaf, bool may_stay_narrow, const char* op) {

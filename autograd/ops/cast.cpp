@@ -2,6 +2,7 @@
 
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/graph/shadow_weight.h>
+#include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/ops.h>
 
 namespace halfgrad {
@@ -38,6 +39,8 @@ struct Copy {
 };
 
 }  // namespace
+
+bool is_cast(const Node& node) { return dynamic_cast<const OpNode<Cast, 1>*>(&node) != nullptr; }
 
 Tensor to_by_shadow(const Tensor& weight, DType dtype) {
   return apply(Cast{dtype, shadow_of(weight, dtype)}, weight);

@@ -1,7 +1,11 @@
 #include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <halfgrad/autograd/graph/composite_op.h>
 #include <halfgrad/autograd/graph/op.h>
+#include <halfgrad/autograd/graph/side_work.h>
 #include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/linear.h>
@@ -35,6 +39,38 @@ Tensor input_gradient(const Backward<3>& node, const Tensor& dy) {
   return pending_product(dy.array(), node.input_array(1));
 }
 
+// Returns dW and db, from one product if there is such a kernel.
+std::pair<Tensor, Tensor> parameter_gradients(const Tensor& dy_rows, const Tensor& x_rows) {
+  const Array dy = dy_rows.array().transpose(0, 1);
+  if (const auto both = product_and_row_sums(dy, x_rows.array())) {
+    return {Tensor(both->product), Tensor(both->row_sums)};
+  }
+  return {mm(dy_rows.t(), x_rows), sum(dy_rows, {0})};
+}
+
+void set_parameter_gradients(const Backward<3>& node, const Tensor& dy, bool beside) {
+  if (!node.needs(1) && !node.needs(2)) return;
+  const Tensor dy_rows = as_rows(dy);
+  if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
+    const Tensor x_rows = as_rows(node.input(0));
+    Tensor dw, db;
+    const auto compute = [&] {
+      std::tie(dw, db) = parameter_gradients(dy_rows, x_rows);
+      return std::vector{dw.array(), db.array()};
+    };
+    if (beside) {
+      SideWork::run({dy_rows.array(), x_rows.array()}, compute);
+    } else {
+      compute();
+    }
+    node.set(1, std::move(dw));
+    node.set(2, std::move(db));
+    return;
+  }
+  if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
+  if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
+}
+
 }  // namespace
 
 Array linear_output(const char* op, const Array& x, const Array& w, const Array& bias) {
@@ -52,19 +88,10 @@ Array bias_row(const Array& bias, const Array& w) {
 
 // dX = dY W,  dW = dY^T X,  db = sum of the rows of dY
 void set_linear_gradients(const Backward<3>& node, const Tensor& dy) {
+  const bool beside = node.needs(0) && SideWork::is_enabled();
+  if (beside) set_parameter_gradients(node, dy, true);  // first: it must not wait for dX
   if (node.needs(0)) node.set(0, input_gradient(node, dy));
-  if (!node.needs(1) && !node.needs(2)) return;
-  const Tensor dy_rows = as_rows(dy);
-  if (node.needs(1) && node.needs(2) && !GradMode::is_enabled()) {
-    const Array x = as_rows(node.input(0)).array();
-    if (const auto both = product_and_row_sums(dy_rows.array().transpose(0, 1), x)) {
-      node.set(1, Tensor(both->product));
-      node.set(2, Tensor(both->row_sums));
-      return;
-    }
-  }
-  if (node.needs(1)) node.set(1, mm(dy_rows.t(), as_rows(node.input(0))));
-  if (node.needs(2)) node.set(2, sum(dy_rows, {0}));
+  if (!beside) set_parameter_gradients(node, dy, false);
 }
 
 namespace {
