@@ -127,6 +127,12 @@ class GradScaler {
   /// history, no check_after_unscale, no pre-step hook, no other optimizer in the iteration, and no
   /// more than 571 parameters on a GPU. Otherwise the calls above are made. Throws what they throw;
   /// std::invalid_argument if max_norm is NaN.
+  ///
+  /// The second pass also keeps a 16-bit copy of each weight that autocast cast, so that the next
+  /// region casts nothing. Autocast uses it while nothing else has written the weight: not after
+  /// ops in place, Array::copy_ or fill_, and never again once data_ptr(), accessor(), DLPack or
+  /// NumPy has handed out the address. Only a write through the address that array().data()
+  /// returns is not seen: follow it by array().storage()->bump_version().
   StepOutcome step_and_update(optim::Optimizer& optimizer, const StepOptions& options = {});
 
   /// Ends the iteration: grows the scale, or backs it off if an inf or a NaN was found.
