@@ -138,6 +138,8 @@ if(HALFGRAD_CUDA)
   instruction_check(optim/adam.cpp "update_tensors.*DenseView.*10AdamUpdate" ${wide_accesses})
   instruction_check(core/cuda/kernels/layer_norm.cu "normalize" ${wide_accesses})
   instruction_check(core/cuda/kernels/cross_entropy.cu "class_gradient" ${wide_accesses})
+  instruction_check(core/cuda/kernels/gemm_small.cu "small_product" "mma\\.sync" "ldmatrix"
+                    "cp\\.async\\.cg" "cp\\.async\\.ca")
   instruction_check(core/cuda/lessons/gemm_naive.cu "naive" "fma\\.rn\\.f32")
   instruction_check(core/cuda/lessons/gemm_tiled.cu "tiled" "ld\\.shared\\.v4\\.f32" "fma\\.rn\\.f32")
   instruction_check(core/cuda/lessons/gemm_tensor_core.cu "tensor_core" "mma\\.sync" "cp\\.async\\.cg")

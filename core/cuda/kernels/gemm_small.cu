@@ -237,7 +237,8 @@ bool takes(const GemmCall& call) {
       e.bias.data == nullptr || e.bias.dtype == call.a.dtype || e.bias.dtype == DType::f32;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   return is_reduced(call.a.dtype) && call.count == 1 && call.alpha == 1 && call.beta == 0 &&
-         call.a.cols > 0 && takes_bias && e.activation != Activation::gelu_tanh &&
+         call.a.cols > 0 && takes_bias && e.aux == nullptr &&
+         e.activation != Activation::gelu_tanh &&
          call.c.rows <= kMost / call.c.cols;  // so that the grid has enough blocks
 }
 

@@ -276,11 +276,12 @@ TEST_P(SmallProductChoiceOnCuda, LeavesOtherProductsToCublaslt) {
   const MatrixOnGpu wide_c(Matrix(kFloat32, 16, 16)), bias(Matrix(kFloat64, 1, 16));
   GemmCall scaled = call(a, b, c), added = call(a, b, c), batch = call(a, b, c);
   scaled.alpha = 2, added.beta = 1, batch.count = 2;
-  GemmCall gelu = call(a, b, c), biased = call(a, b, c);
+  GemmCall gelu = call(a, b, c), relu_with_aux = call(a, b, c), biased = call(a, b, c);
   gelu.epilogue.activation = Activation::gelu_tanh;
+  relu_with_aux.epilogue = {.activation = Activation::relu, .aux = c.mutable_view().data};
   biased.epilogue.bias = {bias.view().data, kFloat64};
-  for (const GemmCall& other :
-       {scaled, added, batch, gelu, biased, call(scattered, b, c), call(wide_a, wide_b, wide_c)}) {
+  for (const GemmCall& other : {scaled, added, batch, gelu, relu_with_aux, biased,
+                                call(scattered, b, c), call(wide_a, wide_b, wide_c)}) {
     EXPECT_FALSE(detail::multiply_small(other));
   }
   EXPECT_TRUE(detail::multiply_small(call(a, b, c)));
