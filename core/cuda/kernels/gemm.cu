@@ -5,7 +5,7 @@
 //
 // so the translation copies nothing, and a transposed view is a flag. Operands without a unit
 // stride are copied. C goes through a temporary if it has no unit stride or needs a bias that
-// cuBLASLt cannot add.
+// cuBLASLt cannot add. gemm_small.cu sees each product first.
 
 #include <halfgrad/core/cuda/kernels/gemm.h>
 

@@ -1,52 +1,41 @@
-// The product of 16-bit matrices with a small C. cuBLASLt's large tiles would leave most of the GPU
-// idle: the gradient of a weight of 64 x 64 is half a tile of C, however large the batch is. So
+// The product of 16-bit matrices with a small C. Tiles of 128 x 128, as large products need, would
+// leave most of the GPU idle: the gradient of a weight of 64 x 64 is a quarter of such a tile,
+// however large the batch is. Here a block computes a tile of 32 x 32 or 64 x 64. If there are few
+// tiles, several blocks share the sum over k of each (split-K):
 //
-//     tiles    of C are 32 x 32 or 64 x 64, one for each block
-//     parts    of the sum over k are computed by different blocks, if there are few tiles
+//              k                      sums in f32
+//       +---------+---------+
+//     m |  part 0 |  part 1 |  A        block (tile, 0) --+
+//       +---------+---------+                             +--> last block: part 0 + part 1 --> C
+//     n |  part 0 |  part 1 |  B        block (tile, 1) --+
+//       +---------+---------+
 //
-//              k                        part 0      part 1
-//          +---+---+---+---+
-//      m   | step 0 | ...  |           sums of k   sums of k      each block writes its f32 sums;
-//          +---+---+---+---+      -->  0 to 511    512 to 1023    the last one to finish adds
-//                                           \          /          them in the order of the parts
-//                                          C, rounded once
+// Each block writes its sums. The last one to finish adds them in the order of the parts, so the
+// result has the same bits every time.
 //
-// Four warps compute a quarter of a tile each, by mma.sync. Tiles of A and B are copied to shared
-// memory by cp.async, three steps ahead. They keep the layout of global memory, and ldmatrix
-// absorbs a transpose.
+// Four warps compute a quarter of a tile each, by mma.sync (gemm_small_tile.h). Tiles of A and B
+// are copied to shared memory by cp.async, three steps ahead. They keep the layout of global
+// memory, and ldmatrix absorbs a transpose.
 
 #include <halfgrad/core/cuda/kernels/gemm_small.h>
 
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include <halfgrad/core/array.h>
-#include <halfgrad/core/cuda/engines/async_copy.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/tickets.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
-#include <halfgrad/core/cuda/kernels/mlp_fragments.h>
+#include <halfgrad/core/cuda/kernels/gemm_small_tile.h>
 #include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
 namespace {
 
-constexpr int kWarpsDown = 2, kWarpsAcross = 2;
-constexpr int kThreads = 32 * kWarpsDown * kWarpsAcross;
 constexpr int kStages = 4;  // tiles in shared memory: one is used, three are on their way
-constexpr int kChunk = 8;   // elements that a thread copies at once
-
-// A or B as it is stored: rows of contiguous elements, either along k (K-major) or across it.
-struct StoredRows {
-  const void* data;
-  std::int64_t rows, length, stride;
-  bool k_major;
-  int copy_bytes;  // to which every row is aligned: 16, 4, or 2
-};
 
 struct Params {
-  StoredRows a, b;
+  ProductOperand a, b;
   std::int64_t m, n, k;
   void* c;
   std::int64_t c_row, c_col;  // strides
@@ -58,136 +47,18 @@ struct Params {
   const void* relu_output;  // or null
   void* row_sums;           // or null
   std::int64_t steps_per_part, tiles_across;
-  float4* sums_of_parts;  // [parts, tiles, Sums::kVectors, kThreads]
-  unsigned* tickets;      // one for each tile
+  float4* sums_of_parts = nullptr;  // [parts, tiles, ProductSums::kVectors, kProductThreads]
+  unsigned* tickets = nullptr;      // one for each tile
 };
-
-// The sums of one thread: of its warp's fragments, and of A's rows.
-template <int kTile>
-struct Sums {
-  static constexpr int kDown = kTile / kWarpsDown / kBlock;
-  static constexpr int kAcross = kTile / kWarpsAcross / kBlock;
-  static constexpr int kProducts = kDown * kAcross * 2;
-  static constexpr int kVectors = kProducts + kDown;
-
-  float vector[kVectors][4] = {};
-
-  // Rows 16 i to 16 i + 15, columns 16 j + 8 half to 16 j + 8 half + 7.
-  __device__ float (&product(int i, int j, int half))[4] {
-    return vector[(i * kAcross + j) * 2 + half];
-  }
-  // The sums of rows 16 i to 16 i + 15 of A, in 8 equal columns.
-  __device__ float (&rows(int i))[4] { return vector[kProducts + i]; }
-};
-
-// A warp's quarter of the tile, and its lane's place in a fragment.
-template <int kTile>
-struct Place {
-  int row, col;  // of the quarter's first element
-  int lane;
-
-  __device__ Place() {
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    row = warp / kWarpsAcross * (kTile / kWarpsDown);
-    col = warp % kWarpsAcross * (kTile / kWarpsAcross);
-    lane = static_cast<int>(threadIdx.x) % 32;
-  }
-};
-
-// A tile of one operand in shared memory: rows of `kCols` elements and padding.
-template <int kTile, bool kKMajor>
-struct OperandTile {
-  static constexpr int kDepth = SmallProductPlan::depth(kTile);
-  static constexpr int kRows = kKMajor ? kTile : kDepth;
-  static constexpr int kCols = kKMajor ? kDepth : kTile;
-  static constexpr int kStride = kCols + kPad;
-  static constexpr int kElements = kRows * kStride;
-
-  // The block of 16 x 16 whose first row (or column) of the operand is `first`.
-  template <class T>
-  static __device__ const T* block(const T* tile, int first, int k) {
-    return tile + (kKMajor ? first * kStride + k : k * kStride + first);
-  }
-};
-
-__device__ inline int clamped(std::int64_t n, int most) {
-  return n < 0 ? 0 : n < most ? static_cast<int>(n) : most;
-}
-
-// Starts to copy the first `count` of 8 elements. The others become 0.
-template <class T>
-__device__ void copy_chunk(T* to, const T* from, int count, int copy_bytes) {
-  constexpr int kBytes = static_cast<int>(sizeof(T));
-  if (copy_bytes == 16) return copy_async<16>(to, from, count * kBytes);
-  if (copy_bytes == 4) {
-#pragma unroll
-    for (int i = 0; i < kChunk; i += 2) {
-      const int pair = clamped(count - i, 2);
-      copy_async<4>(to + i, pair > 0 ? from + i : from, pair * kBytes);
-    }
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < kChunk; ++i) to[i] = i < count ? from[i] : T(0);
-}
-
-// Starts to fill a tile, whose first element in the operand is (first, k), and with 0 beyond the
-// operand's edges.
-template <class Tile, class T>
-__device__ void load_tile(T* tile, const StoredRows& from, std::int64_t first, std::int64_t k) {
-  constexpr int kPerRow = Tile::kCols / kChunk;
-  const std::int64_t first_row = from.k_major ? first : k, first_col = from.k_major ? k : first;
-#pragma unroll
-  for (int round = 0; round < Tile::kRows * kPerRow / kThreads; ++round) {
-    const int chunk = round * kThreads + static_cast<int>(threadIdx.x);
-    const int row = chunk / kPerRow, col = chunk % kPerRow * kChunk;
-    const bool inside = first_row + row < from.rows;
-    const int count = inside ? clamped(from.length - first_col - col, kChunk) : 0;
-    const T* source = static_cast<const T*>(from.data);
-    if (count > 0) source += (first_row + row) * from.stride + first_col + col;
-    copy_chunk(tile + row * Tile::kStride + col, source, count, from.copy_bytes);
-  }
-}
-
-// sums += the warp's rows of A times its columns of B, for one step.
-template <class T, int kTile, bool kAKMajor, bool kBKMajor>
-__device__ void multiply_step(Sums<kTile>& sums, const T* a_tile, const T* b_tile,
-                              const Place<kTile>& at, bool with_row_sums) {
-  using ATile = OperandTile<kTile, kAKMajor>;
-  using BTile = OperandTile<kTile, kBKMajor>;
-#pragma unroll
-  for (int k = 0; k < ATile::kDepth; k += kBlock) {
-    Fragment a[Sums<kTile>::kDown], b[Sums<kTile>::kAcross];
-#pragma unroll
-    for (int i = 0; i < sums.kDown; ++i) {
-      const T* const block = ATile::block(a_tile, at.row + i * kBlock, k);
-      a[i] = kAKMajor ? load_a(block, ATile::kStride) : load_a_transposed(block, ATile::kStride);
-    }
-#pragma unroll
-    for (int j = 0; j < sums.kAcross; ++j) {
-      const T* const block = BTile::block(b_tile, at.col + j * kBlock, k);
-      b[j] = kBKMajor ? load_b_transposed(block, BTile::kStride) : load_b(block, BTile::kStride);
-    }
-#pragma unroll
-    for (int i = 0; i < sums.kDown; ++i) {
-#pragma unroll
-      for (int j = 0; j < sums.kAcross; ++j) {
-        multiply_add<T>(sums.product(i, j, 0), a[i], b[j].part[0], b[j].part[1]);
-        multiply_add<T>(sums.product(i, j, 1), a[i], b[j].part[2], b[j].part[3]);
-      }
-      if (with_row_sums) multiply_add<T>(sums.rows(i), a[i], PairOf<T>::kOnes, PairOf<T>::kOnes);
-    }
-  }
-}
 
 // Writes this block's sums. Returns whether it is the last block of its tile; then `sums` become
 // those of all parts, added in their order.
 template <int kTile>
-__device__ bool add_parts(const Params& p, Sums<kTile>& sums) {
+__device__ bool add_parts(const Params& p, ProductSums<kTile>& sums) {
   const auto thread = static_cast<std::int64_t>(threadIdx.x);
   const auto place = [&](unsigned part, int vector) {
     const std::int64_t tile = static_cast<std::int64_t>(part) * gridDim.x + blockIdx.x;
-    return p.sums_of_parts + (tile * sums.kVectors + vector) * kThreads + thread;
+    return p.sums_of_parts + (tile * sums.kVectors + vector) * kProductThreads + thread;
   };
 #pragma unroll
   for (int v = 0; v < sums.kVectors; ++v) {
@@ -210,7 +81,7 @@ __device__ bool add_parts(const Params& p, Sums<kTile>& sums) {
   return true;
 }
 
-// Memory of f32 elements if `wide`, else of T.
+// Element `at` of memory that holds f32 if `wide`, else T.
 template <class T>
 __device__ float load_element(const void* data, bool wide, std::int64_t at) {
   return wide ? static_cast<const float*>(data)[at]
@@ -255,8 +126,8 @@ __device__ void store_pair(const Params& p, std::int64_t row, std::int64_t col, 
 }
 
 template <class T, int kTile>
-__device__ void store_sums(const Params& p, Sums<kTile>& sums, std::int64_t first_row,
-                           std::int64_t first_col, const Place<kTile>& at, bool with_row_sums) {
+__device__ void store_sums(const Params& p, ProductSums<kTile>& sums, std::int64_t first_row,
+                           std::int64_t first_col, const WarpPlace<kTile>& at, bool with_row_sums) {
 #pragma unroll
   for (int i = 0; i < sums.kDown; ++i) {
 #pragma unroll
@@ -276,7 +147,7 @@ __device__ void store_sums(const Params& p, Sums<kTile>& sums, std::int64_t firs
 }
 
 template <class T, int kTile, bool kAKMajor, bool kBKMajor>
-__global__ void __launch_bounds__(kThreads) small_product(const Params p) {
+__global__ void __launch_bounds__(kProductThreads) small_product(const Params p) {
   using ATile = OperandTile<kTile, kAKMajor>;
   using BTile = OperandTile<kTile, kBKMajor>;
   constexpr int kStage = ATile::kElements + BTile::kElements;
@@ -288,7 +159,7 @@ __global__ void __launch_bounds__(kThreads) small_product(const Params p) {
   const std::int64_t all_steps = (p.k + ATile::kDepth - 1) / ATile::kDepth;
   const std::int64_t first_step = blockIdx.y * p.steps_per_part;
   const std::int64_t steps = min(p.steps_per_part, all_steps - first_step);
-  const Place<kTile> at;
+  const WarpPlace<kTile> at;
   const bool with_row_sums = p.row_sums != nullptr && first_col == 0 && at.col == 0;
 
   // Ends a group in any case, so that the newest groups are always those of the next steps.
@@ -301,7 +172,7 @@ __global__ void __launch_bounds__(kThreads) small_product(const Params p) {
     }
     end_group();
   };
-  Sums<kTile> sums;
+  ProductSums<kTile> sums;
   for (int step = 0; step < kStages - 1; ++step) begin_step(step);
   for (std::int64_t step = 0; step < steps; ++step) {
     wait_for_groups<kStages - 2>();
@@ -331,7 +202,7 @@ Kernel kernel_for(int tile, bool a_k_major, bool b_k_major) {
 }
 
 // The widest of 16 and 4 bytes, or else 2, to which every row is aligned.
-int copy_bytes(const StoredRows& rows) {
+int copy_bytes(const ProductOperand& rows) {
   const auto address = reinterpret_cast<std::uintptr_t>(rows.data);
   const std::int64_t stride = rows.rows == 1 ? 0 : rows.stride * 2;
   for (const int bytes : {16, 4}) {
@@ -342,13 +213,14 @@ int copy_bytes(const StoredRows& rows) {
 
 // Returns the view as rows of contiguous elements, or nothing if neither stride is 1. k runs along
 // the view's columns if `k_is_column`. The stride of a dimension of size 1 is not used.
-std::optional<StoredRows> stored_rows(const MatrixView& m, bool k_is_column) {
+std::optional<ProductOperand> as_operand(const MatrixView& m, bool k_is_column) {
   const bool by_rows = m.col_stride == 1 || m.cols == 1;
   const bool by_columns = m.row_stride == 1 || m.rows == 1;
   if (!by_rows && !by_columns) return std::nullopt;
   const bool rows = by_rows && (!by_columns || m.cols >= m.rows);
-  StoredRows stored = rows ? StoredRows{m.data, m.rows, m.cols, m.row_stride, k_is_column, 2}
-                           : StoredRows{m.data, m.cols, m.rows, m.col_stride, !k_is_column, 2};
+  ProductOperand stored =
+      rows ? ProductOperand{m.data, m.rows, m.cols, m.row_stride, k_is_column, 2}
+           : ProductOperand{m.data, m.cols, m.rows, m.col_stride, !k_is_column, 2};
   stored.copy_bytes = copy_bytes(stored);
   return stored;
 }
@@ -379,37 +251,35 @@ bool in_pairs(const MutableMatrixView& c) {
 
 bool multiply_small(const GemmCall& call) {
   if (!is_chosen(call) || !takes(call)) return false;
-  const auto a = stored_rows(call.a, true), b = stored_rows(call.b, false);
+  const auto a = as_operand(call.a, true), b = as_operand(call.b, false);
   if (!a || !b) return false;
   const MutableMatrixView& c = call.c;
   const Epilogue& e = call.epilogue;
   const std::int64_t m = c.rows, n = c.cols, k = call.a.cols;
   const SmallProductPlan plan = plan_small_product(m, n, k);
-  Params params{*a,
-                *b,
-                m,
-                n,
-                k,
-                c.data,
-                c.row_stride,
-                c.col_stride,
-                c.dtype == DType::f32,
-                in_pairs(c),
-                e.bias.data,
-                e.bias.dtype == DType::f32,
-                e.activation == Activation::relu,
-                e.relu_output,
-                e.row_sums_of_a,
-                plan.steps_per_part,
-                plan.tiles_across,
-                nullptr,
-                nullptr};
+  Params params{.a = *a,
+                .b = *b,
+                .m = m,
+                .n = n,
+                .k = k,
+                .c = c.data,
+                .c_row = c.row_stride,
+                .c_col = c.col_stride,
+                .wide = c.dtype == DType::f32,
+                .in_pairs = in_pairs(c),
+                .bias = e.bias.data,
+                .wide_bias = e.bias.dtype == DType::f32,
+                .relu = e.activation == Activation::relu,
+                .relu_output = e.relu_output,
+                .row_sums = e.row_sums_of_a,
+                .steps_per_part = plan.steps_per_part,
+                .tiles_across = plan.tiles_across};
   const Launch launch(c.device, "gemm", {m, n});
-  Array sums_of_parts;  // freed to this stream: the next use of the block is queued after the kernel
+  Array sums_of_parts;  // freed to this stream, which uses its block again after the kernel
   if (plan.parts > 1) {
-    const int vectors = plan.tile == 64 ? Sums<64>::kVectors : Sums<32>::kVectors;
-    sums_of_parts = Array::empty({plan.parts, plan.tiles(), vectors, kThreads, 4}, DType::f32,
-                                 c.device);
+    const int vectors = plan.tile == 64 ? ProductSums<64>::kVectors : ProductSums<32>::kVectors;
+    sums_of_parts =
+        Array::empty({plan.parts, plan.tiles(), vectors, kProductThreads, 4}, DType::f32, c.device);
     params.sums_of_parts = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
     params.tickets = tickets_for(current_stream(c.device));
   }
@@ -417,7 +287,7 @@ bool multiply_small(const GemmCall& call) {
                             ? kernel_for<__half>(plan.tile, a->k_major, b->k_major)
                             : kernel_for<__nv_bfloat16>(plan.tile, a->k_major, b->k_major);
   const dim3 grid(static_cast<unsigned>(plan.tiles()), static_cast<unsigned>(plan.parts));
-  kernel<<<grid, kThreads, 0, launch.stream()>>>(params);
+  kernel<<<grid, kProductThreads, 0, launch.stream()>>>(params);
   launch.check();
   return true;
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Which products our own kernel computes (gemm_small.cu), and how it divides them among blocks.
-/// Both depend on the shape alone, so a product has the same bits on every GPU. The limits below
-/// are estimates: nothing has been timed on a GPU.
+/// The rule that chooses our own kernel for a product (gemm_small.cu), and the way in which the
+/// kernel divides a product among blocks. Both depend on the shape alone, so the order of a sum is
+/// the same on every GPU. The limits below are estimates: nothing has been timed on a GPU.
 namespace halfgrad::detail {
 
 /// Returns whether our kernel should compute C [m, n] with sums of k terms.
@@ -37,14 +37,14 @@ struct SmallProductPlan {
 /// The plan with the given tile.
 inline SmallProductPlan plan_small_product(int tile, std::int64_t m, std::int64_t n,
                                            std::int64_t k) {
-  constexpr std::int64_t kBlocks = 128;      // about one for each multiprocessor
-  constexpr std::int64_t kMostParts = 32;    // one block adds them
+  constexpr std::int64_t kBlocks = 128;        // about one for each multiprocessor
+  constexpr std::int64_t kMostParts = 32;      // one block adds them
   constexpr std::int64_t kShortestPart = 256;  // terms: computing fewer takes less than adding
   const auto divided = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
   SmallProductPlan plan{tile, divided(m, tile), divided(n, tile), 0, 1};
   const std::int64_t steps = divided(k, plan.depth(tile));
-  const std::int64_t wanted = std::clamp<std::int64_t>(
-      std::min(kBlocks / plan.tiles(), k / kShortestPart), 1, kMostParts);
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(std::min(kBlocks / plan.tiles(), k / kShortestPart), 1, kMostParts);
   plan.steps_per_part = divided(steps, wanted);
   plan.parts = static_cast<int>(divided(steps, plan.steps_per_part));
   return plan;

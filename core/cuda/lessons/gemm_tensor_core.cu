@@ -19,8 +19,9 @@
 //   memory     A block computes 128 x 128 of C in steps of 32 along k: 64 FLOP a byte. At 3.35 TB/s
 //              that is 214 TFLOP/s. Neighbouring blocks share tiles, which stay in the L2 cache, so
 //              memory does not bound a large matrix product.
-//   latency    Double buffering: cp.async copies the next step's tiles from memory to shared memory
-//              while this step's are used. The copy needs no registers, and no thread waits for it.
+//   latency    Double buffering: cp.async (engines/async_copy.h) copies the next step's tiles from
+//              memory to shared memory while this step's are used. The copy needs no registers, and
+//              no thread waits for it.
 //   shared     A warp loads 4 + 2 fragments for 8 WMMA operations: 21 FLOP a byte. 132
 //              multiprocessors at 128 bytes a clock of 1.76 GHz give a roofline of 634 TFLOP/s.
 //              Each tile row is padded by 16 bytes to avoid bank conflicts: the 8 rows of 16 bytes
@@ -28,10 +29,12 @@
 //   tensor     132 x 2048 multiply-adds a clock: 952 TFLOP/s, out of reach of shared memory.
 //
 // cuBLASLt goes further on compute capability 9.0: its tensor cores read shared memory directly
-// (wgmma), and hardware copies whole tiles (TMA).
+// (wgmma), and hardware copies whole tiles (TMA). A C of a few tiles needs another remedy, since
+// most multiprocessors have no block: kernels/gemm_small.cu.
 
 #include <mma.h>
 
+#include <halfgrad/core/cuda/engines/async_copy.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/lessons/gemm_lesson_device.h>
 
@@ -78,17 +81,6 @@ struct SharedTile {
   static constexpr int kElements = kRows * kStride;
 };
 
-// Starts to copy 16 bytes from memory to shared memory; those after the first `bytes` become 0.
-__device__ void copy_async(__half* to, const __half* from, int bytes) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
-               : "memory");
-}
-// Ends a group of copies. A group may be empty.
-__device__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Waits until the copies of all groups but the last have arrived.
-__device__ void wait_for_previous_groups() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
-
 // Starts to fill a tile with the elements from (first_row, first_col) on, and with 0 beyond the
 // edges.
 template <int kRows, int kCols>
@@ -107,7 +99,7 @@ __device__ void load_tile(__half* tile, const StoredRows& from, std::int64_t fir
     const __half* const source =
         count > 0 ? from.data + row * from.stride + col * from.step : from.data;
     if (in_chunks) {
-      copy_async(to, source, count * static_cast<int>(sizeof(__half)));
+      copy_async<16>(to, source, count * static_cast<int>(sizeof(__half)));
     } else {
 #pragma unroll
       for (int i = 0; i < kChunk; ++i) to[i] = i < count ? source[i * from.step] : __half(0);
@@ -220,7 +212,7 @@ __global__ void __launch_bounds__(kThreads) tensor_core(GemmParams params) {
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step + 1 < steps) begin_step(step + 1);
     end_group();  // empty in the last step: the wait below always leaves out the last group
-    wait_for_previous_groups();
+    wait_for_groups<1>();
     __syncthreads();
     const __half* const tile = tiles + step % 2 * kStage;
     multiply_step<kAKMajor, kBKMajor>(sums, tile, tile + kAElements, row, col);

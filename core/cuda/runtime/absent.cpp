@@ -7,6 +7,7 @@
 #include <halfgrad/core/cuda/kernels/copy.h>
 #include <halfgrad/core/cuda/kernels/cross_entropy.h>
 #include <halfgrad/core/cuda/kernels/gemm.h>
+#include <halfgrad/core/cuda/kernels/gemm_small.h>
 #include <halfgrad/core/cuda/kernels/indices.h>
 #include <halfgrad/core/cuda/kernels/layer_norm.h>
 #include <halfgrad/core/cuda/kernels/mlp.h>
@@ -64,6 +65,7 @@ Array checked_indices_on_cuda(const char*, const Array&, std::int64_t,
 }
 void throw_reported_index(Device) {}
 bool gemm_on_cuda(const GemmCall&) { absent(); }
+bool multiply_small(const GemmCall&) { absent(); }
 bool normalize_on_cuda(bool, const Array&, const Array&, const Array&, double, const Array&,
                        const Array&) {
   absent();

@@ -279,8 +279,8 @@ TEST_P(SmallProductChoiceOnCuda, LeavesOtherProductsToCublaslt) {
   GemmCall gelu = call(a, b, c), biased = call(a, b, c);
   gelu.epilogue.activation = Activation::gelu_tanh;
   biased.epilogue.bias = {bias.view().data, kFloat64};
-  for (const GemmCall& other : {scaled, added, batch, gelu, biased, call(scattered, b, c),
-                                call(wide_a, wide_b, wide_c)}) {
+  for (const GemmCall& other :
+       {scaled, added, batch, gelu, biased, call(scattered, b, c), call(wide_a, wide_b, wide_c)}) {
     EXPECT_FALSE(detail::multiply_small(other));
   }
   EXPECT_TRUE(detail::multiply_small(call(a, b, c)));

@@ -1,5 +1,8 @@
-// Which products our kernel for a small C computes, and how it divides them. Runs without a GPU.
+// The rule that chooses our kernel for a small C, and its division of a product. Runs without a
+// GPU.
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
+
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -7,26 +10,35 @@ namespace halfgrad::detail {
 namespace {
 
 TEST(SmallProductPlan, IsForAFewTilesOfC) {
-  EXPECT_TRUE(is_small_product(256, 512, 784));       // forward of a layer 784-512
-  EXPECT_TRUE(is_small_product(512, 784, 256));       // and its gradient
-  EXPECT_TRUE(is_small_product(64, 64, 1 << 18));     // the gradient of a narrow layer
+  EXPECT_TRUE(is_small_product(256, 512, 784));    // forward of a layer 784-512
+  EXPECT_TRUE(is_small_product(512, 784, 256));    // and its gradient
+  EXPECT_TRUE(is_small_product(64, 64, 1 << 18));  // the gradient of a narrow layer
   EXPECT_TRUE(is_small_product(1, 1, 1));
-  EXPECT_FALSE(is_small_product(1 << 18, 64, 64));    // a large batch makes many tiles
-  EXPECT_FALSE(is_small_product(512, 512, 8192));     // enough arithmetic for cuBLASLt
+  EXPECT_FALSE(is_small_product(1 << 18, 64, 64));  // a large batch makes many tiles
+  EXPECT_FALSE(is_small_product(512, 512, 8192));   // enough arithmetic for cuBLASLt
   EXPECT_FALSE(is_small_product(4096, 4096, 4096));
 }
 
-TEST(SmallProductPlan, DividesLongSumsOfASmallC) {
-  const SmallProductPlan narrow = plan_small_product(64, 64, 1 << 18);
-  EXPECT_EQ(narrow.tile, 32);
-  EXPECT_EQ(narrow.tiles() * narrow.parts, 128);
-  const SmallProductPlan wider = plan_small_product(128, 128, 1 << 18);
-  EXPECT_EQ(wider.tile, 64);
-  EXPECT_EQ(wider.tiles() * wider.parts, 128);
-  const SmallProductPlan one_pass = plan_small_product(256, 512, 784);
-  EXPECT_EQ(one_pass.tile, 32);
-  EXPECT_EQ(one_pass.tiles(), 128);
-  EXPECT_EQ(one_pass.parts, 1);
+// The table of docs/performance.md.
+TEST(SmallProductPlan, GivesMostMultiprocessorsABlock) {
+  struct Case {
+    std::int64_t m, n, k;
+    int tile;
+    std::int64_t tiles;
+    int parts;
+  };
+  for (const Case& each :
+       {Case{256, 512, 784, 32, 128, 1}, Case{256, 512, 512, 32, 128, 1},
+        Case{256, 10, 512, 32, 8, 2}, Case{256, 512, 10, 32, 128, 1}, Case{10, 512, 256, 32, 16, 1},
+        Case{512, 512, 256, 32, 256, 1}, Case{512, 784, 256, 64, 104, 1},
+        Case{64, 64, 1 << 18, 32, 4, 32}, Case{128, 128, 1 << 18, 64, 4, 32}}) {
+    SCOPED_TRACE(std::to_string(each.m) + " " + std::to_string(each.n));
+    EXPECT_TRUE(is_small_product(each.m, each.n, each.k));
+    const SmallProductPlan plan = plan_small_product(each.m, each.n, each.k);
+    EXPECT_EQ(plan.tile, each.tile);
+    EXPECT_EQ(plan.tiles(), each.tiles);
+    EXPECT_EQ(plan.parts, each.parts);
+  }
 }
 
 TEST(SmallProductPlan, CoversEveryElementOnce) {
