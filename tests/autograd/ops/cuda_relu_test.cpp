@@ -17,7 +17,7 @@
 namespace halfgrad {
 namespace {
 
-using LinearOnCuda = OnCuda;
+using ReluOnCuda = OnCuda;
 
 // Y = relu(X W1^T + b1) W2^T, its gradients for dY, and the launches of forward and backward.
 struct TwoLayers {
@@ -53,7 +53,7 @@ std::vector<std::vector<double>> values_of(const TwoLayers& r) {
 }
 
 // Our own kernel has relu, and the mask of its gradient, as epilogues.
-TEST_F(LinearOnCuda, ReluCostsNoLaunchInSmallProducts) {
+TEST_F(ReluOnCuda, CostsNoLaunchInSmallProducts) {
   for (const DType dtype : {kHalf, kBFloat16}) {
     const TwoLayers fused = run_two_layers(48, 40, dtype, true, 0);
     const TwoLayers separate = run_two_layers(48, 40, dtype, false, 0);
@@ -79,7 +79,7 @@ class AllowReluMask {
 };
 
 // cuBLASLt's mask of one bit for each element, for products that our own kernel does not take.
-TEST_F(LinearOnCuda, ReluMaskSavesTheLaunchesOfReluInLargeProducts) {
+TEST_F(ReluOnCuda, MaskSavesLaunchesInLargeProducts) {
   struct Case {
     std::int64_t rows, width;
     DType dtype;
@@ -112,7 +112,7 @@ TEST_F(LinearOnCuda, ReluMaskSavesTheLaunchesOfReluInLargeProducts) {
   }
 }
 
-TEST_F(LinearOnCuda, ReluMaskIsOffByDefaultAndForSmallProducts) {
+TEST_F(ReluOnCuda, MaskIsOffByDefaultAndForSmallProducts) {
   const Array large = Array::empty({1024, 520}, kHalf, kCUDA);
   EXPECT_FALSE(backends::cuda::matmul::allow_relu_mask());
   EXPECT_FALSE(detail::relu_mask(large, 8).defined());
