@@ -1,18 +1,16 @@
 #include <halfgrad/autograd/backward.h>
 
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
+#include <halfgrad/autograd/graph/waiting_gradient.h>
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
-#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>
@@ -25,7 +23,6 @@ using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
 using halfgrad::detail::conform_to_leaf;
-using halfgrad::detail::Deferred;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
@@ -41,6 +38,7 @@ using halfgrad::detail::ReadyNodes;
 using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
 using halfgrad::detail::ScaledLossNode;
+using halfgrad::detail::WaitingGradient;
 
 // One backward pass.
 class Run {
@@ -67,12 +65,8 @@ class Run {
   void run() {
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
-      const std::shared_ptr<Deferred> deferred = std::exchange(deferred_, nullptr);
-      const bool is_next = entry.grad.defined() && entry.grad.impl()->deferred == deferred;
-      if (deferred != nullptr && !is_next) deferred->settle();
       scale_.now = entry.scale;
-      process(entry);
-      if (deferred != nullptr) deferred->settle();
+      waiting_.around(*entry.node, entry.grad, [&] { process(entry); });
     }
     for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
   }
@@ -147,22 +141,6 @@ class Run {
     }
   }
 
-  // A gradient that an op has left uncomputed waits for the next node, which may need something
-  // else (pending_product.h). It waits only if no code of the user's runs before that: such code
-  // could change what the gradient is computed from.
-  void defer(const Edge& edge, const Tensor& gradient) {
-    const std::shared_ptr<Deferred>& deferred = gradient.impl()->deferred;
-    if (deferred == nullptr) return;
-    const bool may_wait = edge.node != nullptr && edge.node->outputs() == 1 && !captured_ &&
-                          deferred_ == nullptr && edge.node->hooks.empty() &&
-                          edge.node->retained.empty() && !edge.node->is_user_function();
-    if (may_wait) {
-      deferred_ = deferred;
-    } else {
-      deferred->settle();
-    }
-  }
-
   // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
   // Returns false if somebody would miss the gradient 1, or the node as a step of its own.
   bool pass_on_scale(Node& node) {
@@ -222,7 +200,7 @@ class Run {
     if (op_observer != nullptr) notify_backward({node, grads, grad_inputs});
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (!grad_inputs[i].defined()) continue;
-      defer(edges[i], grad_inputs[i]);
+      waiting_.offer(edges[i], grad_inputs[i], captured_.has_value());
       send(edges[i], std::move(grad_inputs[i]));
     }
   }
@@ -253,7 +231,7 @@ class Run {
   AutoGradMode grad_mode_;
   halfgrad::detail::BackwardScale scale_;
   ReadyNodes ready_;
-  std::shared_ptr<Deferred> deferred_;  // computes a gradient that waits for the next node
+  WaitingGradient waiting_;
   LeafGradients leaves_;
   std::optional<CapturedGradients> captured_;
 };

@@ -29,16 +29,18 @@ TwoLayers run_two_layers(std::int64_t rows, std::int64_t width, DType dtype, boo
   manual_seed(8);
   constexpr std::int64_t kEnds = 8;
   const auto there = [&](const Shape& sizes) { return randn(sizes).to(dtype).to(kCUDA); };
-  const Tensor x = there({rows, kEnds}), w1 = there({width, kEnds}).requires_grad_();
-  const Tensor b1 = there({width}), w2 = there({kEnds, width}).requires_grad_();
-  const Tensor dy = there({rows, kEnds});
+  const auto parameter = [&](const Shape& sizes) { return there(sizes).to(kFloat); };
+  const Tensor x = there({rows, kEnds}), dy = there({rows, kEnds});
+  const Tensor w1 = parameter({width, kEnds}), b1 = parameter({width});
+  const Tensor w2 = parameter({kEnds, width});
   b1[1].fill_(b);
-  b1.requires_grad_();
+  for (const Tensor& p : {w1, b1, w2}) p.requires_grad_();
+  const Tensor w1_cast = w1.to(dtype), b1_cast = b1.to(dtype);
   TwoLayers result;
   std::int64_t launches = detail::launches;
-  result.hidden = fused ? linear_relu(x, w1, b1) : relu(linear(x, w1, b1));
+  result.hidden = fused ? linear_relu(x, w1_cast, b1_cast) : relu(linear(x, w1_cast, b1_cast));
   result.forward = detail::launches - launches;
-  result.y = linear(result.hidden, w2);
+  result.y = linear(result.hidden, w2.to(dtype));  // cast after relu, as autocast does
   launches = detail::launches;
   result.y.backward(dy);
   result.backward = detail::launches - launches;
