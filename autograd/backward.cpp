@@ -1,20 +1,18 @@
 #include <halfgrad/autograd/backward.h>
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <utility>
 
 #include <halfgrad/autograd/graph/accumulate.h>
 #include <halfgrad/autograd/graph/captured_gradients.h>
 #include <halfgrad/autograd/graph/ready_nodes.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
 #include <halfgrad/autograd/graph/side_work.h>
+#include <halfgrad/autograd/graph/waiting_gradient.h>
 #include <halfgrad/autograd/op_observer.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/precision.h>
-#include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
 #include <halfgrad/core/running_op.h>
 #include <halfgrad/core/scoped_value.h>
@@ -27,7 +25,6 @@ using halfgrad::detail::accumulate_into_leaf;
 using halfgrad::detail::CapturedGradients;
 using halfgrad::detail::conform;
 using halfgrad::detail::conform_to_leaf;
-using halfgrad::detail::Deferred;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
@@ -45,6 +42,7 @@ using halfgrad::detail::run_hooks;
 using halfgrad::detail::scale_of_sum;
 using halfgrad::detail::ScaledLossNode;
 using halfgrad::detail::SideWork;
+using halfgrad::detail::WaitingGradient;
 
 // One backward pass.
 class Run {
@@ -69,20 +67,13 @@ class Run {
   }
 
   void run() {
-    SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
-                  !detail::modes.anomaly);
+    const SideWork side(!captured_ && op_observer == nullptr && !GradMode::is_enabled() &&
+                        !detail::modes.anomaly);
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
-      const bool is_simple = runs_no_user_code(*entry.node);
-      const bool is_awaited =
-          deferred_ != nullptr && entry.grad.defined() && entry.grad.impl()->deferred == deferred_;
-      const std::shared_ptr<Deferred> settled =
-          is_awaited || !is_simple ? std::exchange(deferred_, nullptr) : nullptr;
-      if (settled != nullptr && !is_awaited) settled->settle();
-      if (!is_simple || !is_cast(*entry.node)) join_if_pending(side, entry);
+      if (reads_gradients(*entry.node)) join_if_pending(side, entry);
       scale_.now = entry.scale;
-      process(entry);
-      if (settled != nullptr) settled->settle();
+      waiting_.around(*entry.node, entry.grad, [&] { process(entry); });
     }
     SideWork::join();
     for (LeafGradients::Entry& entry : leaves_) deliver(std::move(entry));
@@ -158,8 +149,8 @@ class Run {
     }
   }
 
-  static bool runs_no_user_code(const Node& node) {
-    return node.hooks.empty() && node.retained.empty() && !node.is_user_function();
+  static bool reads_gradients(const Node& node) {
+    return !is_cast(node) || !node.hooks.empty() || !node.retained.empty();
   }
 
   static void join_if_pending(const SideWork& side, const ReadyNodes::Entry& entry) {
@@ -167,21 +158,6 @@ class Run {
                             std::any_of(entry.more.begin(), entry.more.end(),
                                         [&](const Tensor& g) { return side.is_pending(g); });
     if (is_pending) SideWork::join();
-  }
-
-  // A gradient that an op has left uncomputed waits for the node that gets it, which may need
-  // something else (pending_product.h). It waits only until code of the user's runs: such code
-  // could change what the gradient is computed from.
-  void defer(const Edge& edge, const Tensor& gradient) {
-    const std::shared_ptr<Deferred>& deferred = gradient.impl()->deferred;
-    if (deferred == nullptr) return;
-    const bool may_wait = edge.node != nullptr && edge.node->outputs() == 1 && !captured_ &&
-                          deferred_ == nullptr && runs_no_user_code(*edge.node);
-    if (may_wait) {
-      deferred_ = deferred;
-    } else {
-      deferred->settle();
-    }
   }
 
   // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
@@ -243,7 +219,7 @@ class Run {
     if (op_observer != nullptr) notify_backward({node, grads, grad_inputs});
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (!grad_inputs[i].defined()) continue;
-      defer(edges[i], grad_inputs[i]);
+      waiting_.offer(edges[i], grad_inputs[i], captured_.has_value());
       send(edges[i], std::move(grad_inputs[i]));
     }
   }
@@ -274,7 +250,7 @@ class Run {
   AutoGradMode grad_mode_;
   halfgrad::detail::BackwardScale scale_;
   ReadyNodes ready_;
-  std::shared_ptr<Deferred> deferred_;  // computes a gradient that waits for the next node
+  WaitingGradient waiting_;
   LeafGradients leaves_;
   std::optional<CapturedGradients> captured_;
 };

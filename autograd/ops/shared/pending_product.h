@@ -10,7 +10,8 @@
 ///     dZ = dY  where Y > 0 or Y is NaN, else 0        relu, whose output is Y
 ///
 /// One kernel can do both. So linear's backward returns dY as a tensor whose elements are computed
-/// when something looks at them, and relu's backward computes dZ instead, if it is the next node.
+/// when something looks at them, and relu's backward computes dZ instead, if dY has waited for it
+/// (graph/waiting_gradient.h).
 namespace halfgrad::detail {
 
 /// Returns a b, computed when something looks at it, for a contiguous a [..., n] and b [n, k]. The

@@ -141,7 +141,9 @@ bool activated_product(Activation activation, const Array& a, const Array& b, co
 
 Array relu_mask(const Array& output, std::int64_t k) {
   if (output.device().is_cpu() || !backends::cuda::matmul::allow_relu_mask()) return {};
-  if (is_reduced(output.dtype()) && is_small_product(output.size(0), output.size(1), k)) return {};
+  const bool is_ours = gemm_backend() != GemmBackend::cublaslt && is_reduced(output.dtype()) &&
+                       is_small_product(output.size(0), output.size(1), k);
+  if (is_ours) return {};
   constexpr std::int64_t kBytes = 128 / kBitsPerByte;  // cuBLASLt's rows are multiples of 128 bits
   const std::int64_t bytes = (output.size(1) + 127) / 128 * kBytes;
   return Array::empty({output.size(0), bytes}, DType::u8, output.device());

@@ -179,15 +179,18 @@ TEST_P(PendingProductsInANet, KeepTheBits) {
 // Fewer by relu's gradient, for which a hook makes the pass allocate memory of its own.
 TEST_P(PendingProductsInANet, SaveAnAllocation) {
   for (const bool fused : {false, true}) {
-    const Net net{random({kRows, kWidth}),
-                  parameter({kWidth, kWidth}, kFloat),
-                  parameter({kWidth}, kFloat),
+    const Net net{random({kRows, kWidth}, kHalf),
+                  parameter({kWidth, kWidth}, kHalf),
+                  parameter({kWidth}, kHalf),
                   parameter({kWidth, kWidth}, kFloat),
                   parameter({kWidth}, kFloat),
                   {},
                   fused};
     const auto allocations = [&](bool hooked) {
-      const Tensor h = net.activation(), y = linear(h, net.w2, net.b2), dy = cotangent(y);
+      for (const Tensor& p : {net.x, net.w1, net.b1, net.w2, net.b2}) p.set_grad({});
+      const Tensor h = net.activation();
+      // The nodes of the casts run between those of the product and of relu.
+      const Tensor y = linear(h, net.w2.to(kHalf), net.b2.to(kHalf)), dy = cotangent(y);
       if (hooked) h.register_hook([](const Tensor&) { return Tensor(); });
       const std::int64_t before = allocator::stats(device()).allocations;
       y.backward(dy);

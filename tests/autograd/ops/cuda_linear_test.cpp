@@ -11,7 +11,6 @@
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/core/gemm.h>
-#include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/stream.h>
 #include <halfgrad/tests/devices.h>
@@ -136,109 +135,6 @@ void expect_activations_as_on_the_cpu() {
       }
     }
   }
-}
-
-// Y = relu(X W1^T + b1) W2^T, its gradients for dY, and the launches of forward and backward.
-struct TwoLayers {
-  Tensor hidden, y, dw1, db1, dw2;
-  std::int64_t forward = 0, backward = 0;
-};
-
-TwoLayers run_two_layers(std::int64_t rows, std::int64_t width, DType dtype, bool fused, double b) {
-  manual_seed(8);
-  constexpr std::int64_t kEnds = 8;
-  const auto there = [&](const Shape& sizes) { return randn(sizes).to(dtype).to(kCUDA); };
-  const Tensor x = there({rows, kEnds}), w1 = there({width, kEnds}).requires_grad_();
-  const Tensor b1 = there({width}), w2 = there({kEnds, width}).requires_grad_();
-  const Tensor dy = there({rows, kEnds});
-  b1[1].fill_(b);
-  b1.requires_grad_();
-  TwoLayers result;
-  std::int64_t launches = detail::launches;
-  result.hidden = fused ? linear_relu(x, w1, b1) : relu(linear(x, w1, b1));
-  result.forward = detail::launches - launches;
-  result.y = linear(result.hidden, w2);
-  launches = detail::launches;
-  result.y.backward(dy);
-  result.backward = detail::launches - launches;
-  result.dw1 = w1.grad(), result.db1 = b1.grad(), result.dw2 = w2.grad();
-  return result;
-}
-
-std::vector<std::vector<double>> values_of(const TwoLayers& r) {
-  std::vector<std::vector<double>> all;
-  for (const Tensor& t : {r.hidden, r.y, r.dw1, r.db1, r.dw2}) all.push_back(t.to_vector<double>());
-  return all;
-}
-
-// Our own kernel has relu, and the mask of its gradient, as epilogues.
-TEST_F(LinearOnCuda, ReluCostsNoLaunchInSmallProducts) {
-  for (const DType dtype : {kHalf, kBFloat16}) {
-    const TwoLayers fused = run_two_layers(48, 40, dtype, true, 0);
-    const TwoLayers separate = run_two_layers(48, 40, dtype, false, 0);
-    EXPECT_EQ(values_of(fused), values_of(separate));
-    EXPECT_EQ(fused.forward, 1);
-    EXPECT_EQ(separate.forward, 2);
-    EXPECT_EQ(separate.backward, fused.backward);
-    // Weight and bias of the first layer, weight of the second, and the hidden layer's gradient.
-    EXPECT_EQ(fused.backward, 3);
-    const TwoLayers with_nan = run_two_layers(48, 40, dtype, true, std::nan(""));
-    EXPECT_TRUE(isnan(with_nan.hidden.select(1, 1)).all().item<bool>());
-    EXPECT_EQ(with_nan.db1.to_vector<double>()[1],
-              run_two_layers(48, 40, dtype, false, std::nan("")).db1.to_vector<double>()[1]);
-  }
-}
-
-class AllowReluMask {
- public:
-  AllowReluMask() { backends::cuda::matmul::set_allow_relu_mask(true); }
-  ~AllowReluMask() { backends::cuda::matmul::set_allow_relu_mask(false); }
-  AllowReluMask(const AllowReluMask&) = delete;
-  AllowReluMask& operator=(const AllowReluMask&) = delete;
-};
-
-// cuBLASLt's mask of one bit for each element, for products that our own kernel does not take.
-TEST_F(LinearOnCuda, ReluMaskSavesTheLaunchesOfReluInLargeProducts) {
-  struct Case {
-    std::int64_t rows, width;
-    DType dtype;
-  };
-  for (const auto& [rows, width, dtype] : {Case{48, 40, kFloat}, Case{1024, 520, kHalf}}) {
-    SCOPED_TRACE(name(dtype));
-    const TwoLayers separate = run_two_layers(rows, width, dtype, false, 0);
-    const AllowReluMask allow;
-    const TwoLayers fused = run_two_layers(rows, width, dtype, true, 0);
-    EXPECT_EQ(values_of(fused), values_of(separate));
-    const Array out = Array::empty({rows, width}, dtype, kCUDA);
-    const Array a = Array::full({rows, 8}, 1, dtype, kCUDA);
-    const Array b = Array::full({8, width}, 1, dtype, kCUDA);
-    const Array mask = detail::relu_mask(out, 8);
-    ASSERT_TRUE(mask.defined());
-    if (detail::activated_product(detail::Activation::relu, a, b, {}, out, mask)) {
-      EXPECT_EQ(fused.forward, 1);
-      EXPECT_EQ(separate.forward, 2);
-      EXPECT_EQ(separate.backward - fused.backward, 1);
-    } else {
-      EXPECT_EQ(separate.forward, 3);  // a cuBLASLt that cannot even add a bias
-      EXPECT_EQ(separate.backward, fused.backward);
-    }
-    // NaN may become 0; then its gradient is 0, too.
-    const TwoLayers with_nan = run_two_layers(rows, width, dtype, true, std::nan(""));
-    const Tensor column = with_nan.hidden.select(1, 1);
-    const bool is_zero = (column == 0).all().item<bool>();
-    EXPECT_TRUE(is_zero || isnan(column).all().item<bool>());
-    EXPECT_TRUE(!is_zero || with_nan.db1.to_vector<double>()[1] == 0);
-  }
-}
-
-TEST_F(LinearOnCuda, ReluMaskIsOffByDefaultAndForSmallProducts) {
-  const Array large = Array::empty({1024, 520}, kHalf, kCUDA);
-  EXPECT_FALSE(backends::cuda::matmul::allow_relu_mask());
-  EXPECT_FALSE(detail::relu_mask(large, 8).defined());
-  const AllowReluMask allow;
-  EXPECT_EQ(detail::relu_mask(large, 8).sizes(), (Shape{1024, 80}));
-  EXPECT_FALSE(detail::relu_mask(Array::empty({48, 40}, kHalf, kCUDA), 8).defined());
-  EXPECT_FALSE(detail::relu_mask(Array::empty({1024, 520}, kHalf), 8).defined());
 }
 
 TEST_F(LinearOnCuda, WithAnActivationAgreesWithTheCpu) {
