@@ -47,7 +47,7 @@ struct ClassRowsCall {
 // Forward, a thread a row.
 template <int kMost>
 __global__ void __launch_bounds__(kRowThreads)
-    few_classes(const ClassRowsCall op, const LossSum sum) {
+    few_classes(const __grid_constant__ ClassRowsCall op, const __grid_constant__ LossSum sum) {
   extern __shared__ float staged[];
   const StagedRows rows(op.x, staged);
   rows.load(op.x);
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(kRowThreads)
 
 // Forward, a warp or a block a row.
 __global__ void __launch_bounds__(kMostClassThreads)
-    many_classes(const ClassRowsCall op, const LossSum sum, bool by_block) {
+    many_classes(const __grid_constant__ ClassRowsCall op, const __grid_constant__ LossSum sum,
+                 bool by_block) {
   const Group group(by_block);
   const std::int64_t row = by_block ? blockIdx.x : row_of(group);
   if (row < op.x.rows) {

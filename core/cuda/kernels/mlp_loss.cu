@@ -18,7 +18,7 @@ namespace halfgrad::detail {
 namespace {
 
 template <class T, int kWidth>
-__global__ void __launch_bounds__(kMlpThreads)
+__global__ void __launch_bounds__(kMlpThreads, 2)
     mlp_loss(const __grid_constant__ MlpOperands op, const __grid_constant__ MlpLossOperands loss) {
   constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock;
   extern __shared__ __align__(16) std::byte memory[];

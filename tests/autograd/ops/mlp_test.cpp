@@ -168,6 +168,26 @@ TEST_F(MlpOnCuda, KeepsInfAndNaNWhereTheyBelong) {
   }
 }
 
+// A kernel computes whole blocks of 16 rows. Here the rows outside the batch, whose x is 0, have
+// infinite activations, and the others do not. Their gradient 0 must not become 0 * inf in a sum.
+TEST_F(MlpOnCuda, ARowOutsideTheBatchAddsNothing) {
+  manual_seed(8);
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    const double root = dtype == kHalf ? 128 : std::ldexp(1, 63);
+    const Layers layers = draw_layers({16, 16, 16, 4}, dtype, kCUDA, true);
+    layers.weights[0].detach().fill_(-root / 8);  // -root^2, in all, for x = root / 2
+    layers.biases[0].detach().fill_(root * root);
+    layers.weights[1].detach().fill_(4);
+    layers.biases[1].detach().fill_(1);
+    const Tensor x = full({5, 16}, root / 2).to(kCUDA).to(dtype);
+    const std::vector<Tensor> gradients =
+        autograd::grad({sum(mlp(x, layers.weights, layers.biases))}, layers.all());
+    for (const Tensor& gradient : gradients) {
+      EXPECT_TRUE(all(isfinite(gradient)).item<bool>()) << name(dtype);
+    }
+  }
+}
+
 TEST_F(MlpOnCuda, TakesOneLaunchForwardAndTwoBackward) {
   const Layers layers = draw_layers({64, 64, 64, 10}, kHalf, kCUDA, true);
   const Tensor x = randn({256, 64}).to(kCUDA).to(kHalf), dy = ones({256, 10}).to(kCUDA).to(kHalf);
