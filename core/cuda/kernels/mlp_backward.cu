@@ -239,7 +239,8 @@ bool mlp_fits_cuda(const MlpArrays& mlp) {
   launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
                "cudaDeviceGetAttribute");
   const MlpOperands op = mlp_operands(mlp);
-  constexpr std::size_t kStaticBytes = kGroupBytes + kLargestCombined;  // of the sum of the losses
+  constexpr std::size_t kStaticBytes =
+      kGroupBytes + kLargestCombined;  // the sum of the losses takes them
   bool fits = false;
   with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
     fits = backward_bytes<T, kWidth>(op) + kStaticBytes <= static_cast<std::size_t>(available);

@@ -16,7 +16,7 @@ namespace halfgrad::detail {
 struct MlpLossOperands {
   const std::int64_t* targets = nullptr;  ///< null: the kernel has no loss
   IndexCheck check = {};
-  float* losses = nullptr;  ///< of the rows; null: not wanted
+  float* losses = nullptr;  ///< one for each row; null: not wanted
   LossSum sum = {};
   const std::byte* dloss = nullptr;
   DType dloss_dtype = DType::f32;
@@ -60,8 +60,8 @@ struct TileLogits {
   }
 };
 
-/// What the gradient of a row needs. Lane r < 16 of a warp has that of row r; the others, and the
-/// lanes of rows outside the batch, have target -1.
+/// The values that the gradient of a row needs. Lane r < 16 of a warp has that of row r; the
+/// others, and the lanes of rows outside the batch, have target -1.
 struct RowOfLoss {
   float lse;
   int target;
