@@ -16,14 +16,32 @@ namespace halfgrad {
 /// Only sums over the batch, for weights and biases, may be added in another order.
 ///
 /// Layers of at most 128 features run fused: no activation goes to memory, and backward computes
-/// them again. On a GPU, f16 and bf16 take one launch forward and two backward, if the weights fit
-/// into the shared memory of a multiprocessor: for 128 features and five layers an H100's, for 64
-/// features an A100's. On a CPU, tiles of the batch stay in the cache. Everything else is composed
-/// of linear_relu and linear.
+/// them again. In an autocast region a fused op rounds a float32 input as it loads it, and backward
+/// loads it again: changing the input in place before is an error. On a GPU, f16 and bf16 take one
+/// launch forward and two backward, if the weights fit into the shared memory of a multiprocessor:
+/// for 128 features and five layers an H100's, for 64 features an A100's. On a CPU, tiles of the
+/// batch stay in the cache. Everything else is composed of linear_relu and linear.
 ///
 /// Throws std::invalid_argument if there is no layer, or if shapes, dtypes or the number of biases
 /// do not fit.
 Tensor mlp(const Tensor& input, const std::vector<Tensor>& weights,
            const std::vector<Tensor>& biases = {});
+
+/// cross_entropy(mlp(input, weights, biases), target) as one op: the mean loss of classes, where
+/// `target` is int64 `[...]` with the leading dimensions of the input. Loss and gradients have the
+/// bits of the two ops.
+///
+/// If mlp runs fused, so does this op, and the logits never go to memory. It computes nothing at
+/// first if a gradient is needed. backward() then takes one pass over the batch for the loss and
+/// all gradients. If somebody looks at the loss before that, a forward pass of its own computes it.
+/// A change of an operand by a function with a trailing `_` computes it, too; after another change,
+/// such as an optimizer's step, looking at a loss without backward() throws std::runtime_error. On
+/// a GPU, the loss is ready in the order of the stream that was current at the call.
+///
+/// There is no ignore_index: throws std::out_of_range for a target that is not a class. As with
+/// cross_entropy, a GPU reports that when the host next waits for it. Throws std::invalid_argument
+/// where mlp does, and for a target of another dtype or shape.
+Tensor mlp_cross_entropy(const Tensor& input, const std::vector<Tensor>& weights,
+                         const std::vector<Tensor>& biases, const Tensor& target);
 
 }  // namespace halfgrad

@@ -44,7 +44,7 @@ inline nn::Sequential layers(const Work& work) {
 
 struct AmpStepOptions {
   bool scales_loss = true;
-  bool fused = false;  ///< FusedMLP instead of Sequential
+  bool fused = false;  ///< FusedMLP, with its loss, instead of Sequential
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
@@ -53,7 +53,17 @@ class AmpStep {
   AmpStep(const Work& work, const AmpStepOptions& options, Device device)
       : device_(device), scaler_({.enabled = options.scales_loss}) {
     manual_seed(0);
-    options.fused ? use(nn::FusedMLP(work.sizes)) : use(layers(work));
+    if (options.fused) {
+      const nn::FusedMLP model(work.sizes);
+      module_ = model;
+      loss_ = [model](const Tensor& x, const Tensor& y) { return model.cross_entropy(x, y); };
+    } else {
+      const nn::Sequential model = layers(work);
+      module_ = model;
+      loss_ = [model](const Tensor& x, const Tensor& y) {
+        return nn::functional::cross_entropy(model(x), y);
+      };
+    }
     module_.to(device);
     optimizer_.emplace(module_.parameters(), optim::AdamOptions{.lr = 1e-3});
     x_ = randn({work.batch, work.sizes.front()}).to(device);
@@ -65,7 +75,7 @@ class AmpStep {
     Tensor loss;
     {
       const amp::Autocast autocast(device_.type(), {.dtype = kHalf});
-      loss = nn::functional::cross_entropy(model_(x_), y_);
+      loss = loss_(x_, y_);
     }
     scaler_.scale(loss).backward();
     static_cast<void>(scaler_.step_and_update(*optimizer_, {.max_norm = 1.0}));
@@ -78,15 +88,9 @@ class AmpStep {
   }
 
  private:
-  template <class Model>
-  void use(Model model) {
-    module_ = model;
-    model_ = model;
-  }
-
   Device device_;
   nn::Module module_;
-  std::function<Tensor(const Tensor&)> model_;
+  std::function<Tensor(const Tensor&, const Tensor&)> loss_;
   std::optional<optim::Adam> optimizer_;
   amp::GradScaler scaler_;
   Tensor x_, y_;

@@ -12,6 +12,7 @@
 //   bench_count_step S 3            # three eager steps of work S
 //   bench_count_step S 3 --graph    # one eager step, then a captured one replayed three times
 //   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
+//   bench_count_step W64x14 3 --batch 512        # with another batch
 int main(int argc, char** argv) {
   using namespace halfgrad;
   const std::string name = argc > 2 ? argv[1] : "";
@@ -19,8 +20,10 @@ int main(int argc, char** argv) {
   const auto has = [&](const char* option) {
     return std::find(options.begin(), options.end(), option) != options.end();
   };
-  for (const bench::Work& work : bench::works()) {
+  const auto batch = std::find(options.begin(), options.end(), "--batch");
+  for (bench::Work work : bench::works()) {
     if (name != work.name) continue;
+    if (batch != options.end() && batch + 1 != options.end()) work.batch = std::stoll(*(batch + 1));
     const int steps = std::atoi(argv[2]);
     const Device device(kCUDA);
     bench::AmpStep step(work, {.fused = has("--fused")}, device);
@@ -36,7 +39,7 @@ int main(int argc, char** argv) {
     cuda::synchronize(device);
     return 0;
   }
-  std::cerr
-      << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph\n";
+  std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph, "
+               "--batch N\n";
   return 1;
 }

@@ -37,4 +37,17 @@ void settle_deferred() {
   }
 }
 
+void settle_readers(const Storage& elements) {
+  std::vector<std::shared_ptr<Deferred>> readers;
+  {
+    Remembered& known = remembered();
+    const std::lock_guard lock(known.mutex);
+    for (const auto& weak : known.all) {
+      const auto deferred = weak.lock();
+      if (deferred != nullptr && deferred->reads(elements)) readers.push_back(deferred);
+    }
+  }
+  for (const auto& reader : readers) reader->settle();
+}
+
 }  // namespace halfgrad::detail

@@ -3,7 +3,10 @@
 #include <memory>
 #include <mutex>
 
-namespace halfgrad::detail {
+namespace halfgrad {
+class Storage;
+
+namespace detail {
 
 /// A computation that waits until somebody looks at its result. If nobody does, it costs nothing.
 class Deferred {
@@ -17,6 +20,20 @@ class Deferred {
   void settle() {
     std::call_once(once_, [this] { compute(); });
   }
+  /// Runs `f` in its place, which computes the same result among others, and returns true; returns
+  /// false if it has run.
+  template <class F>
+  bool settle_by(const F& f) {
+    bool ran = false;
+    std::call_once(once_, [&] {
+      f();
+      ran = true;
+    });
+    return ran;
+  }
+  /// Returns whether the computation reads these elements, so that it must be settled before they
+  /// change.
+  virtual bool reads(const Storage& /*elements*/) const { return false; }
 
  private:
   virtual void compute() = 0;
@@ -32,4 +49,8 @@ void remember(const std::shared_ptr<Deferred>& deferred);
 /// must not become part of it, and work of the capture must not be left out.
 void settle_deferred();
 
-}  // namespace halfgrad::detail
+/// Settles those that read these elements. Call it before the elements are overwritten.
+void settle_readers(const Storage& elements);
+
+}  // namespace detail
+}  // namespace halfgrad

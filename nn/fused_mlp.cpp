@@ -30,13 +30,22 @@ FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, LinearOptions options
   }
 }
 
-Tensor FusedMLP::forward(const Tensor& input) const {
-  std::vector<Tensor> weights, biases;
-  for (const Linear& layer : layers) {
-    weights.push_back(layer.weight);
-    biases.push_back(layer.bias);
-  }
-  return mlp(input, weights, biases);
+std::vector<Tensor> FusedMLP::weights() const {
+  std::vector<Tensor> weights;
+  for (const Linear& layer : layers) weights.push_back(layer.weight);
+  return weights;
+}
+
+std::vector<Tensor> FusedMLP::biases() const {
+  std::vector<Tensor> biases;
+  for (const Linear& layer : layers) biases.push_back(layer.bias);
+  return biases;
+}
+
+Tensor FusedMLP::forward(const Tensor& input) const { return mlp(input, weights(), biases()); }
+
+Tensor FusedMLP::cross_entropy(const Tensor& input, const Tensor& target) const {
+  return mlp_cross_entropy(input, weights(), biases(), target);
 }
 
 }  // namespace halfgrad::nn

@@ -20,8 +20,16 @@ class FusedMLP : public Callable<FusedMLP> {
 
   /// Maps `[..., sizes.front()]` to `[..., sizes.back()]`.
   Tensor forward(const Tensor& input) const;
+  /// The mean cross entropy of the outputs and int64 classes `[...]`, without storing the outputs:
+  /// mlp_cross_entropy in autograd/mlp.h. It has the bits of `cross_entropy(model(input), target)`,
+  /// and a training step with it reads the batch once.
+  Tensor cross_entropy(const Tensor& input, const Tensor& target) const;
 
   std::vector<Linear> layers;
+
+ private:
+  std::vector<Tensor> weights() const;
+  std::vector<Tensor> biases() const;
 };
 
 }  // namespace halfgrad::nn

@@ -110,6 +110,7 @@ void assign_in_place(const Tensor& target, const Tensor& result, const char* op)
   const Tensor base = recorded ? recordable(target, op) : Tensor();
   Tensor converted = result.to(target.dtype());
   if (overlap(converted.array(), target.array())) converted = clone(converted);
+  settle_readers(*target.array().storage());
   target.array().copy_(converted.array());
   target.array().storage()->bump_version();
   if (recorded) rebase(base, target, converted);

@@ -1,5 +1,6 @@
 #include <halfgrad/autograd/graph/scaled_loss.h>
 
+#include <memory>
 #include <utility>
 
 #include <halfgrad/autograd/ops.h>
@@ -12,8 +13,10 @@ namespace {
 // out = loss scale, on the stream on which it was asked for.
 class ScaledValue final : public Deferred {
  public:
-  ScaledValue(Array loss, Array scale, Array out)
-      : loss_(std::move(loss)),
+  // `value` computes the loss, unless it is null.
+  ScaledValue(std::shared_ptr<Deferred> value, Array loss, Array scale, Array out)
+      : value_(std::move(value)),
+        loss_(std::move(loss)),
         scale_(std::move(scale)),
         out_(std::move(out)),
         stream_(current_stream(out_.device())) {}
@@ -23,12 +26,15 @@ class ScaledValue final : public Deferred {
     const Stream reader = current_stream(out_.device());
     {
       const StreamScope scope(stream_);
+      if (value_ != nullptr) value_->settle();
       mul_into(out_, loss_, scale_);
     }
     if (reader != stream_) reader.wait_stream(stream_);
+    value_ = nullptr;
     loss_ = scale_ = out_ = {};
   }
 
+  std::shared_ptr<Deferred> value_;
   Array loss_, scale_, out_;
   Stream stream_;
 };
@@ -83,7 +89,8 @@ Tensor scaled_loss(const Tensor& loss, const Tensor& scale,
   const Array kept =
       !loss.is_leaf() && loss._version() == 0 ? loss.grad_fn()->kept_output() : Array();
   if (kept.defined()) {
-    const auto value = std::make_shared<ScaledValue>(kept, scale.array(), scaled.array());
+    const auto value =
+        std::make_shared<ScaledValue>(loss.impl()->deferred, kept, scale.array(), scaled.array());
     scaled.impl()->deferred = value;
     remember(value);
   } else {

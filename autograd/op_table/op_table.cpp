@@ -122,6 +122,7 @@ OpEntry linear_entry();
 OpEntry linear_relu_entry();
 OpEntry linear_gelu_entry();
 OpEntry mlp_entry();
+OpEntry mlp_cross_entropy_entry();
 
 }  // namespace detail
 
@@ -256,6 +257,7 @@ const std::vector<OpEntry>& all_ops() {
       detail::linear_relu_entry(),
       detail::linear_gelu_entry(),
       detail::mlp_entry(),
+      detail::mlp_cross_entropy_entry(),
   };
   return ops;
 }

@@ -62,4 +62,8 @@ inline Elements matmul_reference(const AnyArithmetic& a, const std::vector<Value
   return matmul_reference_from(a, in, nullptr);
 }
 
+/// mlp of three layers: x, their weights and, if there are any, their biases. A kernel may store
+/// the activations between them in the dtype of the output.
+Elements mlp_reference(const AnyArithmetic& a, const std::vector<Values>& in);
+
 }  // namespace halfgrad::detail

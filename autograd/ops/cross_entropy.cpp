@@ -15,13 +15,6 @@ namespace halfgrad {
 namespace detail {
 namespace {
 
-struct Quotient {
-  template <class T>
-  HG_HD T operator()(T a, T b) const {
-    return a / b;
-  }
-};
-
 // dx = dloss (softmax(x) sum_j q_j - q), as differentiable ops
 Tensor composed_gradient(const Tensor& dloss, const Tensor& x, const Tensor& q) {
   const Tensor total = sum(q, {1}, true);

@@ -9,6 +9,12 @@ namespace {
 
 using OptionalDType = std::optional<DType>;
 
+std::vector<Tensor> all_or_undefined(const std::vector<OptionalTensor>& tensors) {
+  std::vector<Tensor> defined;
+  for (const OptionalTensor& tensor : tensors) defined.push_back(or_undefined(tensor));
+  return defined;
+}
+
 void bind_matrix_products(OpBinder& ops) {
   ops.both("matmul", &matmul, "other"_a, "The product of vectors, matrices or batches of them.");
   ops.both("mm", &mm, "mat2"_a, "[n, k] @ [k, m].");
@@ -44,13 +50,21 @@ void bind_matrix_products(OpBinder& ops) {
       "mlp",
       [](const Tensor& input, const std::vector<Tensor>& weights,
          const std::vector<OptionalTensor>& biases) {
-        std::vector<Tensor> defined;
-        for (const OptionalTensor& bias : biases) defined.push_back(or_undefined(bias));
-        return mlp(input, weights, defined);
+        return mlp(input, weights, all_or_undefined(biases));
       },
       "input"_a, "weights"_a, "biases"_a = std::vector<OptionalTensor>(),
       "Linear layers with relu between them as one op: linear_relu for each weight but the last,\n"
       "then linear. biases is empty, or has a tensor or None for each layer.");
+  ops.function(
+      "mlp_cross_entropy",
+      [](const Tensor& input, const std::vector<Tensor>& weights,
+         const std::vector<OptionalTensor>& biases, const Tensor& target) {
+        return mlp_cross_entropy(input, weights, all_or_undefined(biases), target);
+      },
+      "input"_a, "weights"_a, "biases"_a, "target"_a,
+      "cross_entropy(mlp(input, weights, biases), target) as one op. target is int64, with the\n"
+      "leading dimensions of the input, and has no index to ignore. If a gradient is needed, the\n"
+      "loss is computed by backward(), or when somebody looks at it.");
 }
 
 void bind_einsum(nb::module_& module) {

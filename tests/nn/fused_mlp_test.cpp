@@ -39,6 +39,27 @@ TEST(FusedMLP, IsASequentialOfLinearAndReLU) {
   sequential.load_state_dict(fused.state_dict());
 }
 
+TEST(FusedMLP, HasItsCrossEntropy) {
+  manual_seed(2);
+  const nn::FusedMLP model({6, 9, 3});
+  const Tensor x = randn({20, 6}), target = randint(3, {20});
+  const amp::Autocast scope(get_default_device().type());
+  const Tensor expected = cross_entropy(model(x), target);
+  const Tensor loss = model.cross_entropy(x, target);
+  expected.backward();
+  std::vector<std::vector<float>> gradients;
+  for (const Tensor& parameter : model.parameters()) {
+    gradients.push_back(parameter.grad().to_vector<float>());
+    parameter.set_grad(Tensor());
+  }
+  loss.backward();
+  EXPECT_EQ(loss.item(), expected.item());
+  std::size_t i = 0;
+  for (const Tensor& parameter : model.parameters()) {
+    EXPECT_EQ(parameter.grad().to_vector<float>(), gradients[i++]);
+  }
+}
+
 TEST(FusedMLP, LeavesOutBiasesAndRefusesBadSizes) {
   nn::FusedMLP fused({4, 3, 2}, {.bias = false});
   EXPECT_EQ(fused.parameters().size(), 2);

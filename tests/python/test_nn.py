@@ -109,6 +109,13 @@ def test_fused_mlp_is_a_sequential():
     weights, biases = parameters[0::2], parameters[1::2]
     assert hg.nn.functional.mlp(x, weights, biases).tolist() == fused(x).tolist()
     assert hg.nn.functional.mlp(x, weights).shape == (4, 3)
+    target = hg.tensor([0, 2, 1, 0])
+    expected = hg.nn.functional.cross_entropy(fused(x), target)
+    loss = fused.cross_entropy(x, target)
+    assert hg.nn.functional.mlp_cross_entropy(x, weights, biases, target).item() == expected.item()
+    loss.backward()
+    assert loss.item() == expected.item()
+    assert weights[0].grad is not None
     with pytest.raises(ValueError, match=r"mlp: expected weight 0 of shape \[out, 6\]"):
         hg.nn.functional.mlp(x, weights[1:])
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxClasses = 1 << 24;
 
 // Returns the classes, contiguous and -1 where ignored.
 Array checked_classes(const char* op, const Array& target, std::int64_t classes,
-                      std::int64_t ignore_index) {
+                      std::optional<std::int64_t> ignore_index) {
   if (target.device().is_cuda()) {
     return checked_indices_on_cuda(op, target.contiguous(), classes, ignore_index);
   }
@@ -82,7 +82,7 @@ void check_class_targets(const char* op, const Array& input, const Array& target
 }
 
 ClassTargets::ClassTargets(const char* op, const Array& input, const Array& target,
-                           const Array& weight, std::int64_t ignore_index) {
+                           const Array& weight, std::optional<std::int64_t> ignore_index) {
   check_class_targets(op, input, target, weight);
   const Array classes = checked_classes(op, target, input.sizes()[1], ignore_index);
   const DType compute = promote_types(input.dtype(), DType::f32);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <halfgrad/core/array.h>
 #include <halfgrad/core/engines/rows.h>
@@ -15,11 +16,12 @@ void check_class_targets(const char* op, const Array& input, const Array& target
 
 /// Class indices, checked and encoded for row kernels.
 struct ClassTargets {
-  /// input [n, c]; target [n] int64, each in [0, c) or `ignore_index`; weight [c] or undefined.
-  /// Throws std::invalid_argument for other shapes or dtypes, and std::out_of_range for another
-  /// class; a GPU reports that when the host next waits for it (core/cuda/kernels/indices.h).
+  /// input [n, c]; target [n] int64, each in [0, c) or `ignore_index`, if given; weight [c] or
+  /// undefined. Throws std::invalid_argument for other shapes or dtypes, and std::out_of_range for
+  /// another class; a GPU reports that when the host next waits for it
+  /// (core/cuda/kernels/indices.h).
   ClassTargets(const char* op, const Array& input, const Array& target, const Array& weight,
-               std::int64_t ignore_index);
+               std::optional<std::int64_t> ignore_index);
 
   /// The sum of the weights of all targets that are not ignored: 0-dimensional, in the compute
   /// type, on the targets' device. The host does not wait for it.

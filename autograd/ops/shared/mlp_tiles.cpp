@@ -1,11 +1,17 @@
 #include <halfgrad/autograd/ops/shared/mlp_tiles.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 
 #include <halfgrad/autograd/graph/elementwise_op.h>
+#include <halfgrad/autograd/ops/shared/cross_entropy_rows.h>
 #include <halfgrad/autograd/ops/shared/product.h>
 #include <halfgrad/autograd/ops/shared/relu.h>
+#include <halfgrad/autograd/ops/shared/total.h>
+#include <halfgrad/core/engines/reduce.h>
+#include <halfgrad/core/engines/rows.h>
 #include <halfgrad/core/thread_pool.h>
 
 namespace halfgrad::detail {
@@ -15,13 +21,18 @@ constexpr std::int64_t kTileRows = 256;
 
 Array empty_like(const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); }
 
+// Memory for some rows of the output of layer l.
+Array rows_of_output(const MlpArrays& mlp, std::size_t l, std::int64_t rows) {
+  return Array::empty({rows, mlp.weights[l].size(0)}, mlp.dtype(), mlp.x.device());
+}
+
 // h_l for every l, and y as the last, for some rows of x.
 std::vector<Array> activations(const MlpArrays& mlp, const Array& x, const Array& y) {
-  std::vector<Array> h{x};
+  std::vector<Array> h{x.dtype() == mlp.dtype() ? x : x.to(mlp.dtype())};
   for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
     const bool last = l + 1 == mlp.weights.size();
     const Array& weight = mlp.weights[l];
-    const Array z = last ? y : Array::empty({x.size(0), weight.size(0)}, x.dtype(), x.device());
+    const Array z = last ? y : rows_of_output(mlp, l, x.size(0));
     product(1, h.back(), weight.transpose(0, 1), 0, z, mlp.biases[l]);
     if (!last) elementwise(ValueKernel<Relu>{}, z.dtype(), z, z);
     h.push_back(z);
@@ -73,6 +84,86 @@ struct Sums {
   }
 };
 
+// Returns the gradient of y's rows [begin, end).
+using GradientOfRows =
+    std::function<Array(std::int64_t begin, std::int64_t end, const Array& rows_of_y)>;
+
+MlpGradients sum_gradients(const MlpArrays& mlp, bool with_dx, const GradientOfRows& gradient) {
+  constexpr std::int64_t kParts = 32;
+  const std::int64_t rows = mlp.x.size(0), tiles = (rows + kTileRows - 1) / kTileRows;
+  const std::int64_t tiles_each = (tiles + kParts - 1) / kParts;
+  const std::int64_t parts = (tiles + tiles_each - 1) / tiles_each;
+  const Array dx = with_dx ? Array::empty(mlp.x.sizes(), mlp.dtype(), mlp.x.device()) : Array();
+  Sums sums{.dx = dx, .weights = {}, .biases = {}};
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    sums.weights.push_back(zero_parts(mlp.weights[l], parts));
+    sums.biases.push_back(mlp.biases[l].defined() ? zero_parts(mlp.biases[l], parts) : Array());
+  }
+  parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t part = first; part < last; ++part) {
+      const std::int64_t end = std::min(rows, (part + 1) * tiles_each * kTileRows);
+      for (std::int64_t row = part * tiles_each * kTileRows; row < end; row += kTileRows) {
+        const std::int64_t next = std::min(end, row + kTileRows);
+        const Array y = rows_of_output(mlp, mlp.weights.size() - 1, next - row);
+        const std::vector<Array> h = activations(mlp, mlp.x.slice(0, row, next), y);
+        sums.add(mlp, h, gradient(row, next, y), with_dx ? dx.slice(0, row, next) : Array(), part);
+      }
+    }
+  });
+  MlpGradients result{.dx = dx, .weights = {}, .biases = {}};
+  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
+    result.weights.push_back(total_of(sums.weights[l], mlp.weights[l]));
+    const Array& bias = mlp.biases[l];
+    result.biases.push_back(bias.defined() ? total_of(sums.biases[l], bias) : Array());
+  }
+  return result;
+}
+
+// The losses of rows of logits y, in the steps of cross_entropy.cpp.
+class RowLosses {
+ public:
+  RowLosses(const MlpArrays& mlp, const MlpLoss& loss)
+      : loss_(loss),
+        compute_(promote_types(mlp.dtype(), DType::f32)),
+        losses_(Array::empty({mlp.x.size(0), 1}, compute_, mlp.x.device())),
+        lse_(empty_like(losses_)),
+        rows_(Array::full({}, mlp.x.size(0), compute_, mlp.x.device())) {}
+
+  void compute(std::int64_t begin, std::int64_t end, const Array& y) const {
+    const Array targets = loss_.targets.slice(0, begin, end);
+    const Array losses = losses_.slice(0, begin, end), lse = lse_.slice(0, begin, end);
+    parallel_rows(ClassLossRow{}, compute_, end - begin, std::array{&y, &targets},
+                  std::array{&losses, &lse});
+  }
+  // dloss / rows
+  Array factor(const Array& dloss) const {
+    const Array factor = Array::empty({}, compute_, dloss.device());
+    elementwise(Quotient{}, compute_, factor, dloss, rows_);
+    return factor;
+  }
+  Array gradient(std::int64_t begin, std::int64_t end, const Array& y, const Array& factor) const {
+    const Array targets = loss_.targets.slice(0, begin, end), lse = lse_.slice(0, begin, end);
+    const Array factors = factor.expand({end - begin, 1});
+    const Array dy = empty_like(y);
+    parallel_rows(ClassGradientRow{}, compute_, end - begin,
+                  std::array{&factors, &y, &targets, &lse}, std::array{&dy});
+    return dy;
+  }
+  // Stores the mean of all losses, if it is wanted.
+  void finish() const {
+    if (!loss_.loss.defined()) return;
+    const Array total = Array::empty({}, compute_, rows_.device());
+    reduce(Total{}, compute_, total, losses_, kAllDims);
+    elementwise(Quotient{}, compute_, loss_.loss, total, rows_);
+    if (loss_.kept.defined()) loss_.kept.copy_(loss_.loss);
+  }
+
+ private:
+  const MlpLoss& loss_;
+  DType compute_;
+  Array losses_, lse_, rows_;
+};
+
 }  // namespace
 
 bool mlp_fits_cpu(const MlpArrays& mlp) {
@@ -92,32 +183,31 @@ void mlp_on_cpu(const MlpArrays& mlp, const Array& y) {
 }
 
 MlpGradients mlp_gradient_on_cpu(const MlpArrays& mlp, const Array& dy, bool with_dx) {
-  constexpr std::int64_t kParts = 32;
-  const std::int64_t rows = dy.size(0), tiles = (rows + kTileRows - 1) / kTileRows;
-  const std::int64_t tiles_each = (tiles + kParts - 1) / kParts;
-  const std::int64_t parts = (tiles + tiles_each - 1) / tiles_each;
-  Sums sums{.dx = with_dx ? empty_like(mlp.x) : Array(), .weights = {}, .biases = {}};
-  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
-    sums.weights.push_back(zero_parts(mlp.weights[l], parts));
-    sums.biases.push_back(mlp.biases[l].defined() ? zero_parts(mlp.biases[l], parts) : Array());
-  }
-  parallel_for(0, parts, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t part = first; part < last; ++part) {
-      const std::int64_t end = std::min(rows, (part + 1) * tiles_each * kTileRows);
-      for (std::int64_t row = part * tiles_each * kTileRows; row < end; row += kTileRows) {
-        const std::int64_t next = std::min(end, row + kTileRows);
-        const Array g = dy.slice(0, row, next), x = mlp.x.slice(0, row, next);
-        sums.add(mlp, activations(mlp, x, empty_like(g)), g,
-                 with_dx ? sums.dx.slice(0, row, next) : Array(), part);
-      }
-    }
+  return sum_gradients(mlp, with_dx, [&](std::int64_t begin, std::int64_t end, const Array&) {
+    return dy.slice(0, begin, end);
   });
-  MlpGradients result{.dx = sums.dx, .weights = {}, .biases = {}};
-  for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
-    result.weights.push_back(total_of(sums.weights[l], mlp.weights[l]));
-    const Array& bias = mlp.biases[l];
-    result.biases.push_back(bias.defined() ? total_of(sums.biases[l], bias) : Array());
-  }
+}
+
+void mlp_loss_on_cpu(const MlpArrays& mlp, const MlpLoss& loss) {
+  const RowLosses losses(mlp, loss);
+  parallel_for(0, mlp.x.size(0), kTileRows, [&](std::int64_t begin, std::int64_t end) {
+    const Array y = rows_of_output(mlp, mlp.weights.size() - 1, end - begin);
+    static_cast<void>(activations(mlp, mlp.x.slice(0, begin, end), y));
+    losses.compute(begin, end, y);
+  });
+  losses.finish();
+}
+
+MlpGradients mlp_loss_gradient_on_cpu(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
+                                      bool with_dx) {
+  const RowLosses losses(mlp, loss);
+  const Array factor = losses.factor(dloss);
+  const MlpGradients result =
+      sum_gradients(mlp, with_dx, [&](std::int64_t begin, std::int64_t end, const Array& y) {
+        losses.compute(begin, end, y);
+        return losses.gradient(begin, end, y, factor);
+      });
+  losses.finish();
   return result;
 }
 

@@ -15,4 +15,10 @@ void mlp_on_cpu(const MlpArrays& mlp, const Array& y);
 /// not on the number of threads.
 MlpGradients mlp_gradient_on_cpu(const MlpArrays& mlp, const Array& dy, bool with_dx);
 
+/// The loss of mlp.h, and its gradients, with the bits of cross_entropy. Here `loss.targets` is
+/// ClassTargets::encoded.
+void mlp_loss_on_cpu(const MlpArrays& mlp, const MlpLoss& loss);
+MlpGradients mlp_loss_gradient_on_cpu(const MlpArrays& mlp, const MlpLoss& loss, const Array& dloss,
+                                      bool with_dx);
+
 }  // namespace halfgrad::detail

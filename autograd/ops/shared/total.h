@@ -25,4 +25,12 @@ struct Total : SumReduction {
   }
 };
 
+/// The elementwise a / b that makes a mean of a total.
+struct Quotient {
+  template <class T>
+  HG_HD T operator()(T a, T b) const {
+    return a / b;
+  }
+};
+
 }  // namespace halfgrad::detail

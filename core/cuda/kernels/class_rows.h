@@ -160,9 +160,10 @@ struct LogitRows {
 };
 
 /// The logsumexp of a row in a group. Whole packs are read once, and the maximum grows along the
-/// row. Other rows are read twice, and their terms are added in double, as row functors do.
-inline __device__ LogSumExp log_sum_exp_of(const Group& group, const LogitRows& x,
-                                           std::int64_t row) {
+/// row. Other rows are read twice, and their terms are added in double, as row functors do. Rows is
+/// LogitRows, or a type with the same members.
+template <class Rows>
+__device__ LogSumExp log_sum_exp_of(const Group& group, const Rows& x, std::int64_t row) {
   if (x.in_packs()) {
     OnlineLogSumExp online;
     x.each(group, row, [&](std::int64_t, std::int64_t, const auto& values) {

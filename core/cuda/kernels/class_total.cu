@@ -5,27 +5,19 @@
 //     n a multiple of 8   a warp or a block, packs of 8 elements, one pass (online logsumexp)
 //     other n             a warp or a block, element by element, two passes
 //
-// The sum over the rows finishes in the last block (tickets.h). Up to 4096 rows are one part. The
-// last block of a part adds its losses, and the last part's block adds the parts: each in the order
-// of the reduction engine, so that the total has its bits.
+// The last block of the forward kernel adds the losses of the rows: see loss_sum.h.
 
 #include <halfgrad/core/cuda/kernels/class_total.h>
 
 #include <halfgrad/core/cuda/engines/grid_group.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/row_packs.h>
-#include <halfgrad/core/cuda/engines/tickets.h>
 #include <halfgrad/core/cuda/kernels/class_rows.h>
 #include <halfgrad/core/cuda/kernels/index_check.h>
-#include <halfgrad/core/engines/reduce.h>
-#include <halfgrad/core/engines/sum_reduction.h>
+#include <halfgrad/core/cuda/kernels/loss_sum.h>
 
 namespace halfgrad::detail {
 namespace {
-
-constexpr std::int64_t kRowsInPart = 4096;
-constexpr std::int64_t kMostRows = (kTickets - 1) * kRowsInPart;
-constexpr int kSumThreads = 256;  // as many as the reduction engine uses in a block
 
 // The operands of both kernels.
 struct ClassRowsCall {
@@ -52,86 +44,10 @@ struct ClassRowsCall {
   }
 };
 
-struct Sum : SumReduction {
-  __device__ float map(float x) const { return x; }
-};
-
-struct Sums {
-  double loss;
-  std::int64_t count;
-};
-
-__device__ double add(double a, double b) { return a + b; }
-__device__ std::int64_t add_counts(std::int64_t a, std::int64_t b) { return a + b; }
-
-// Adds the losses of rows [begin, end) in the order of reduce_rows, and counts the rows that are
-// not ignored. All threads of a block call it; threads beyond those of reduce_rows add zeros.
-__device__ Sums sum_part(const ClassRowsCall& op, std::int64_t begin, std::int64_t end) {
-  const int threads = op.x.rows > 1024 ? kSumThreads : kWarp;
-  const int rank = static_cast<int>(threadIdx.x);
-  const Sum sum;
-  Accumulator<float, Sum> loss(sum);
-  for (std::int64_t at = begin + rank * kPerThread; rank < threads && at < end;
-       at += threads * kPerThread) {
-    for (std::int64_t i = at; i < at + kPerThread && i < end; ++i) loss.add(op.losses[i]);
-  }
-  std::int64_t count = 0;
-  for (std::int64_t i = begin + rank; i < end; i += blockDim.x) count += op.classes[i] >= 0 ? 1 : 0;
-  const Group block(true);
-  return {block.combine(loss.total(), add), block.combine(count, add_counts)};
-}
-
-struct ClassSum {
-  std::byte* loss;
-  std::byte* kept;  // a second place for the loss, or null
-  DType dtype;
-  Sums* parts;        // null if there is one part
-  unsigned* tickets;  // the first one counts parts
-  std::int64_t rows_in_block;
-
-  __device__ void finish(const ClassRowsCall& op, Sums sums) const {
-    if (threadIdx.x != 0) return;
-    const auto count = static_cast<float>(sums.count);
-    *op.count = count;
-    for (std::byte* const out : {loss, kept}) {
-      if (out == nullptr) continue;
-      if (op.mean) {
-        store(out, dtype, 0, static_cast<float>(sums.loss) / count);
-      } else {
-        store(out, dtype, 0, sums.loss);
-      }
-    }
-  }
-
-  // Adds the parts as reduce_parts does, with a warp.
-  __device__ Sums sum_parts(std::int64_t count) const {
-    Sums sums{0, 0};
-    for (std::int64_t i = threadIdx.x; threadIdx.x < kWarp && i < count; i += kWarp) {
-      sums = {sums.loss + parts[i].loss, sums.count + parts[i].count};
-    }
-    const Group block(true);
-    return {block.combine(sums.loss, add), block.combine(sums.count, add_counts)};
-  }
-
-  __device__ void add_block(const ClassRowsCall& op) const {
-    const std::int64_t first = blockIdx.x * rows_in_block;
-    const std::int64_t part = first / kRowsInPart;
-    const std::int64_t begin = part * kRowsInPart;
-    const std::int64_t end = std::min(op.x.rows, begin + kRowsInPart);
-    const auto blocks = static_cast<unsigned>((end - begin + rows_in_block - 1) / rows_in_block);
-    if (!is_last_block(tickets + 1 + part, blocks)) return;
-    const Sums sums = sum_part(op, begin, end);
-    if (parts == nullptr) return finish(op, sums);
-    if (threadIdx.x == 0) parts[part] = sums;
-    const std::int64_t all = (op.x.rows + kRowsInPart - 1) / kRowsInPart;
-    if (is_last_block(tickets, static_cast<unsigned>(all))) finish(op, sum_parts(all));
-  }
-};
-
 // Forward, a thread a row.
 template <int kMost>
 __global__ void __launch_bounds__(kRowThreads)
-    few_classes(const ClassRowsCall op, const ClassSum sum) {
+    few_classes(const __grid_constant__ ClassRowsCall op, const __grid_constant__ LossSum sum) {
   extern __shared__ float staged[];
   const StagedRows rows(op.x, staged);
   rows.load(op.x);
@@ -143,12 +59,13 @@ __global__ void __launch_bounds__(kRowThreads)
     const std::int64_t index = op.take_class(row);
     op.put(row, of_row, x[index < 0 ? 0 : index], index < 0);
   }
-  sum.add_block(op);
+  sum.add_block(static_cast<std::int64_t>(blockIdx.x) * sum.rows_in_block);
 }
 
 // Forward, a warp or a block a row.
 __global__ void __launch_bounds__(kMostClassThreads)
-    many_classes(const ClassRowsCall op, const ClassSum sum, bool by_block) {
+    many_classes(const __grid_constant__ ClassRowsCall op, const __grid_constant__ LossSum sum,
+                 bool by_block) {
   const Group group(by_block);
   const std::int64_t row = by_block ? blockIdx.x : row_of(group);
   if (row < op.x.rows) {
@@ -158,7 +75,7 @@ __global__ void __launch_bounds__(kMostClassThreads)
       op.put(row, of_row, op.x.at(row, index < 0 ? 0 : index), index < 0);
     }
   }
-  sum.add_block(op);
+  sum.add_block(static_cast<std::int64_t>(blockIdx.x) * sum.rows_in_block);
 }
 
 struct RootGradient {
@@ -237,7 +154,7 @@ ClassRowsCall call_of(const Array& x, bool mean, const ClassTotal& total) {
 }  // namespace
 
 bool class_total_takes(const Array& x, const Array& target) {
-  return x.ndim() == 2 && x.numel() > 0 && x.size(0) <= kMostRows && x.is_contiguous() &&
+  return x.ndim() == 2 && x.numel() > 0 && x.size(0) <= kMostSummedRows && x.is_contiguous() &&
          (x.dtype() == DType::f32 || is_reduced(x.dtype())) && target.is_contiguous() &&
          reinterpret_cast<std::uintptr_t>(x.data()) % 16 == 0 &&
          blocks_sharing(x.size(0), x.size(1)) == 1;
@@ -247,21 +164,17 @@ void class_total_on_cuda(const Array& x, const Array& target, std::int64_t ignor
                          const ClassTotal& out) {
   constexpr auto kName = "cross_entropy";
   const Launch launch(x, kName);
-  const std::int64_t parts = (x.size(0) + kRowsInPart - 1) / kRowsInPart;
   const Array losses = Array::empty({x.size(0)}, DType::f32, x.device());
-  const Array part_sums = Array::empty({parts > 1 ? 2 * parts : 0}, DType::f64, x.device());
+  const Array parts = LossSum::parts_for(losses);
   ClassRowsCall op = call_of(x, mean, out);
   op.target = target.data_as<std::int64_t>();
   op.ignore_index = ignore_index;
   op.check = {kName, x.size(1), index_report_of(x.device())};
   op.losses = losses.data_as<float>();
   const Grid grid(op.x);
-  const ClassSum sum{out.loss.data(),
-                     out.kept.defined() ? out.kept.data() : nullptr,
-                     out.loss.dtype(),
-                     parts > 1 ? reinterpret_cast<Sums*>(part_sums.data()) : nullptr,
-                     tickets_for(current_stream(x.device())),
-                     grid.rows_in_block};
+  LossSum sum(losses, parts, mean, out.loss, out.kept, grid.rows_in_block);
+  sum.classes = op.classes;
+  sum.count = op.count;
   if (!grid.few) {
     many_classes<<<grid.blocks, grid.threads, 0, launch.stream()>>>(op, sum, grid.by_block);
   } else if (x.size(1) <= 16) {

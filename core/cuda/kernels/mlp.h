@@ -18,17 +18,20 @@ inline constexpr int kMostMlpLayers = 8;
 inline constexpr int kWidestMlp = 128;
 
 /// x [rows, n_0], weights[l] [n_{l+1}, n_l] and biases[l] [n_{l+1}], which may be undefined. All
-/// are contiguous and have one dtype.
+/// are contiguous and have one dtype. Only x may be float32 beside 16-bit weights: it is rounded to
+/// their dtype as it is loaded.
 struct MlpArrays {
   Array x;
   std::vector<Array> weights, biases;
+
+  DType dtype() const { return weights.front().dtype(); }
 };
 
 /// Returns whether the kernels take these operands: f16 or bf16, at most kMostMlpLayers layers of
 /// 1 to kWidestMlp features, at least one row, and a GPU whose shared memory holds the weights.
 bool mlp_fits_cuda(const MlpArrays& mlp);
 
-/// Computes y [rows, n_L].
+/// Computes y [rows, n_L] in the weights' dtype.
 void mlp_on_cuda(const MlpArrays& mlp, const Array& y);
 
 struct MlpGradients {
@@ -39,5 +42,28 @@ struct MlpGradients {
 /// Returns the gradients for dy [rows, n_L], contiguous. The sums over rows are added in an order
 /// that depends on the shapes and on the number of the GPU's multiprocessors.
 MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx);
+
+/// The mean cross entropy of y, for n_L classes:
+///
+///     loss = sum_r (log(sum_j exp(y_rj)) - y_rt) / rows
+///
+/// y is rounded to the weights' dtype, and so is its gradient: the results have the bits of
+/// mlp_on_cuda, class_total.h and mlp_gradient_on_cuda one after the other. But y stays on the
+/// chip.
+struct MlpLoss {
+  Array targets;  ///< int64 [rows], contiguous; indices.h says how a class out of range is reported
+  Array loss = {};  ///< [], float32 or the weights' dtype: the output; undefined if not wanted
+  Array kept = {};  ///< undefined, or a copy of `loss`
+};
+
+/// Returns whether the kernels below take these operands: mlp_fits_cuda(), and at most 2^23 rows.
+bool mlp_loss_fits_cuda(const MlpArrays& mlp);
+
+void mlp_loss_on_cuda(const MlpArrays& mlp, const MlpLoss& loss);
+
+/// Computes the loss, if it is wanted, and returns the gradients for dloss [], of any floating
+/// dtype. x is read once.
+MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays& mlp, const MlpLoss& loss,
+                                       const Array& dloss, bool with_dx);
 
 }  // namespace halfgrad::detail

@@ -15,12 +15,16 @@
 // A GPU has registers for the sums of `kGroup` layers. If there are more, blockIdx.y selects the
 // layers whose gradients a block computes, and the others' activations are computed for each group.
 //
+// With a loss (mlp_loss.h), this kernel is the whole pass: step 1 also computes the logits and the
+// losses, and dy is the gradient of the logits, which never leaves the chip.
+//
 // A row moves 2 (n_0 + n_L) bytes again. The partial sums are 4 bytes a parameter for each block:
 // 9 MB for 64-64-64-64-64-10 on 132 multiprocessors, written and read once.
 
 #include <algorithm>
 
 #include <halfgrad/core/cuda/engines/launch.h>
+#include <halfgrad/core/cuda/kernels/mlp_loss.h>
 #include <halfgrad/core/cuda/kernels/mlp_sums.h>
 #include <halfgrad/core/cuda/kernels/mlp_tile.h>
 
@@ -34,9 +38,9 @@ constexpr int kGroup = kWidth <= 32   ? kMostMlpLayers
                                       : 1;
 
 struct Gradients {
-  const void* dy;
-  void* dx;      // null if not needed
-  float* parts;  // [gridDim.x, parameters]: the layers in order, a weight before its bias
+  const void* dy;  // null: the gradient of the loss
+  void* dx;        // null if not needed
+  float* parts;    // [gridDim.x, parameters]: the layers in order, a weight before its bias
   std::int64_t parameters;
 };
 
@@ -91,7 +95,8 @@ __device__ Fragment mask(const float (&sums)[2][4], std::uint32_t passes) {
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kMlpThreads, 1)
     mlp_backward(const __grid_constant__ MlpOperands op,
-                 const __grid_constant__ Gradients gradients) {
+                 const __grid_constant__ Gradients gradients,
+                 const __grid_constant__ MlpLossOperands loss) {
   constexpr int kStride = kWidth + kPad, kBlocks = kWidth / kBlock, kLayers = kGroup<kWidth>;
   extern __shared__ __align__(16) std::byte memory[];
   const SharedLayers<T, kWidth> layers(memory, op);
@@ -105,16 +110,16 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   const int first_of_warp = warp * kBlock * kStride;
   T* const own_g = tiles.g + first_of_warp;
   const int in = op.sizes[0], out = op.sizes[op.layers];
+  // The blocks of one group store the losses.
+  float* const losses = begin == 0 ? loss.losses : nullptr;
   LayerSums<kWidth> sums[kLayers];
 
   for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows; tile < op.rows;
        tile += static_cast<std::int64_t>(gridDim.x) * kMlpTileRows) {
     const std::int64_t first = tile + warp * kBlock;
-    const int rows = static_cast<int>(
-        max(std::int64_t{0}, min(op.rows - first, static_cast<std::int64_t>(kBlock))));
+    const int rows = rows_of_warp(op, first);
     // 1. The activations again.
-    load_rows<T, kStride>(own_g, kBlock, op.blocks(0) * kBlock,
-                          static_cast<const T*>(op.x) + first * in, rows, in, lane, 32);
+    load_x<T, kStride>(own_g, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, own_g, op.blocks(0));
@@ -139,12 +144,26 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
       for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
     }
     // 2. to 4., from the last layer to the first that this block or dx needs.
-    load_rows<T, kStride>(own_g, kBlock, op.blocks(op.layers) * kBlock,
-                          static_cast<const T*>(gradients.dy) + first * out, rows, out, lane, 32);
-    __syncwarp();
     Fragment g[kBlocks] = {};
-    load_fragments<T, kWidth>(g, own_g, op.blocks(op.layers));
-    __syncwarp();
+    if (loss.targets == nullptr) {
+      load_rows<T, kStride>(own_g, kBlock, op.blocks(op.layers) * kBlock,
+                            static_cast<const T*>(gradients.dy) + first * out, rows, out, lane, 32);
+      __syncwarp();
+      load_fragments<T, kWidth>(g, own_g, op.blocks(op.layers));
+      __syncwarp();
+    } else {
+      const int last = op.layers - 1;
+      multiply_rows<T, kWidth, true>(h, op.blocks(last), layers.weight(op, last),
+                                     op.blocks(op.layers),
+                                     [&](int j, const float(&products)[2][4]) {
+                                       g[j] = add_bias<T>(products, layers.bias(last) + j * kBlock);
+                                     });
+      store_fragments<T, kWidth>(own_g, g, op.blocks(op.layers));
+      __syncwarp();
+      const RowOfLoss of_row = loss_of_rows<T, kWidth>(loss, losses, own_g, out, first, rows);
+      __syncwarp();
+      to_gradient<T>(g, out, loss.factor(op.rows), of_row);
+    }
     // 4. From g of layer l to g of the layer before, or to dx.
     const auto step_back = [&](int l) {
       std::uint32_t passes[tiles.kWords];
@@ -179,6 +198,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
       store_rows<T, kStride>(static_cast<T*>(gradients.dx) + first * in, own_g, rows, in, lane);
       __syncwarp();
     }
+    if (losses != nullptr) loss.sum.add_block(tile);
   }
 
   float* part = gradients.parts + blockIdx.x * gradients.parameters;
@@ -192,36 +212,7 @@ __global__ void __launch_bounds__(kMlpThreads, 1)
   }
 }
 
-struct SummedGradients {
-  void* weights[kMostMlpLayers];
-  void* biases[kMostMlpLayers];  // null: no bias
-};
-
-// Adds the parts of each parameter, in order.
-template <class T>
-__global__ void __launch_bounds__(kMlpThreads)
-    sum_parts(const __grid_constant__ MlpOperands op, const __grid_constant__ Gradients gradients,
-              const __grid_constant__ SummedGradients to, int parts) {
-  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kMlpThreads + threadIdx.x;
-  if (i >= gradients.parameters) return;
-  float sum = 0;
-#pragma unroll 8
-  for (int part = 0; part < parts; ++part) sum += gradients.parts[part * gradients.parameters + i];
-  for (int l = 0; l < op.layers; ++l) {
-    const int out = op.sizes[l + 1], weights = out * op.sizes[l];
-    if (i < weights) {
-      static_cast<T*>(to.weights[l])[i] = T(sum);
-      return;
-    }
-    i -= weights;
-    if (i < out) {
-      if (to.biases[l] != nullptr) static_cast<T*>(to.biases[l])[i] = T(sum);
-      return;
-    }
-    i -= out;
-  }
-}
-
+// The dynamic shared memory of a block.
 template <class T, int kWidth>
 std::size_t backward_bytes(const MlpOperands& op) {
   return bytes_of_layers<kWidth>(op) +
@@ -229,8 +220,9 @@ std::size_t backward_bytes(const MlpOperands& op) {
 }
 
 bool has_sizes_of_kernels(const MlpArrays& mlp) {
-  if (!is_reduced(mlp.x.dtype()) || mlp.x.numel() == 0) return false;
-  if (mlp.weights.empty() || mlp.weights.size() > kMostMlpLayers) return false;
+  if (mlp.x.numel() == 0 || mlp.weights.empty() || mlp.weights.size() > kMostMlpLayers)
+    return false;
+  if (!is_reduced(mlp.dtype())) return false;
   if (mlp.x.size(1) > kWidestMlp) return false;
   return std::all_of(mlp.weights.begin(), mlp.weights.end(), [](const Array& weight) {
     return weight.size(0) >= 1 && weight.size(0) <= kWidestMlp;
@@ -247,20 +239,26 @@ bool mlp_fits_cuda(const MlpArrays& mlp) {
   launch.check(cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
                "cudaDeviceGetAttribute");
   const MlpOperands op = mlp_operands(mlp);
+  constexpr std::size_t kStaticBytes =
+      kGroupBytes + kLargestCombined;  // the sum of the losses takes them
   bool fits = false;
   with_mlp_kernel(mlp, [&]<class T, int kWidth>(T, std::integral_constant<int, kWidth>) {
-    fits = backward_bytes<T, kWidth>(op) <= static_cast<std::size_t>(available);
+    fits = backward_bytes<T, kWidth>(op) + kStaticBytes <= static_cast<std::size_t>(available);
   });
   return fits;
 }
 
-MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx) {
+namespace {
+
+// Either dy or `loss` is given.
+MlpGradients gradients_of(const MlpArrays& mlp, const void* dy, const MlpLossOperands& loss,
+                          bool with_dx) {
   const MlpOperands op = mlp_operands(mlp);
   const Launch launch(mlp.x, "mlp");
   const auto like = [](const Array& a) { return Array::empty(a.sizes(), a.dtype(), a.device()); };
   MlpGradients result;
   SummedGradients to{};
-  if (with_dx) result.dx = like(mlp.x);
+  if (with_dx) result.dx = Array::empty(mlp.x.sizes(), mlp.dtype(), mlp.x.device());
   std::int64_t parameters = 0;
   for (std::size_t l = 0; l < mlp.weights.size(); ++l) {
     result.weights.push_back(like(mlp.weights[l]));
@@ -277,15 +275,29 @@ MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool wi
     const dim3 blocks(std::min(processors, blocks_for(op.rows, kMlpTileRows)),
                       blocks_for(op.layers, kGroup<kWidth>));
     const Array parts = Array::empty({blocks.x, parameters}, DType::f32, mlp.x.device());
-    const Gradients gradients{dy.data(), with_dx ? result.dx.data() : nullptr,
-                              parts.data_as<float>(), parameters};
-    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients);
+    const Gradients gradients{dy, with_dx ? result.dx.data() : nullptr, parts.data_as<float>(),
+                              parameters};
+    kernel<<<blocks, kMlpThreads, bytes, launch.stream()>>>(op, gradients, loss);
     launch.check();
     sum_parts<T><<<blocks_for(parameters, kMlpThreads), kMlpThreads, 0, launch.stream()>>>(
-        op, gradients, to, static_cast<int>(blocks.x));
+        op, gradients.parts, parameters, to, static_cast<int>(blocks.x));
   });
   launch.check();
   return result;
+}
+
+}  // namespace
+
+MlpGradients mlp_gradient_on_cuda(const MlpArrays& mlp, const Array& dy, bool with_dx) {
+  return gradients_of(mlp, dy.data(), {}, with_dx);
+}
+
+MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays& mlp, const MlpLoss& loss,
+                                       const Array& dloss, bool with_dx) {
+  MlpLossCall call(mlp, loss);
+  call.operands.dloss = dloss.data();
+  call.operands.dloss_dtype = dloss.dtype();
+  return gradients_of(mlp, nullptr, call.operands, with_dx);
 }
 
 }  // namespace halfgrad::detail

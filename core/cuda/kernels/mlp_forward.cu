@@ -32,28 +32,17 @@ __global__ void __launch_bounds__(kMlpThreads)
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   T* const staged = layers.end(op) + warp * kBlock * kStride;
-  const int in = op.sizes[0], out = op.sizes[op.layers];
+  const int out = op.sizes[op.layers];
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kMlpTileRows;
   for (std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMlpTileRows + warp * kBlock;
        first < op.rows; first += step) {
     const int rows = static_cast<int>(min(op.rows - first, static_cast<std::int64_t>(kBlock)));
-    load_rows<T, kStride>(staged, kBlock, op.blocks(0) * kBlock,
-                          static_cast<const T*>(op.x) + first * in, rows, in, lane, 32);
+    load_x<T, kStride>(staged, op, first, rows, lane);
     __syncwarp();
     Fragment h[kBlocks] = {};
     load_fragments<T, kWidth>(h, staged, op.blocks(0));
     __syncwarp();
-    for (int l = 0; l < op.layers; ++l) {
-      const bool last = l + 1 == op.layers;
-      Fragment next[kBlocks] = {};
-      multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
-                                     [&](int j, const float(&sums)[2][4]) {
-                                       next[j] = add_bias<T>(sums, layers.bias(l) + j * kBlock);
-                                       if (!last) apply_relu<T>(next[j]);
-                                     });
-#pragma unroll
-      for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
-    }
+    compute_layers(h, op, layers);
     store_fragments<T, kWidth>(staged, h, op.blocks(op.layers));
     __syncwarp();
     store_rows<T, kStride>(y + first * out, staged, rows, out, lane);
@@ -72,6 +61,7 @@ int mlp_width(const MlpArrays& mlp) {
 MlpOperands mlp_operands(const MlpArrays& mlp) {
   MlpOperands op{};
   op.x = mlp.x.data();
+  op.x_is_float = mlp.x.dtype() == DType::f32;
   op.rows = mlp.x.size(0);
   op.layers = static_cast<int>(mlp.weights.size());
   const int stride = mlp_width(mlp) + kPad;

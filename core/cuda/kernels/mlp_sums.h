@@ -71,4 +71,36 @@ __device__ void store_sums(const LayerSums<kWidth>& sums, const Ownership<kWidth
   }
 }
 
+/// The gradients of the parameters.
+struct SummedGradients {
+  void* weights[kMostMlpLayers];
+  void* biases[kMostMlpLayers];  ///< null: no bias
+};
+
+/// Adds the parts of each parameter, in order. `parts` is [count, parameters]: the layers in order,
+/// a weight before its bias.
+template <class T>
+__global__ void __launch_bounds__(kMlpThreads)
+    sum_parts(const __grid_constant__ MlpOperands op, const float* parts, std::int64_t parameters,
+              const __grid_constant__ SummedGradients to, int count) {
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kMlpThreads + threadIdx.x;
+  if (i >= parameters) return;
+  float sum = 0;
+#pragma unroll 8
+  for (int part = 0; part < count; ++part) sum += parts[part * parameters + i];
+  for (int l = 0; l < op.layers; ++l) {
+    const int out = op.sizes[l + 1], weights = out * op.sizes[l];
+    if (i < weights) {
+      static_cast<T*>(to.weights[l])[i] = T(sum);
+      return;
+    }
+    i -= weights;
+    if (i < out) {
+      if (to.biases[l] != nullptr) static_cast<T*>(to.biases[l])[i] = T(sum);
+      return;
+    }
+    i -= out;
+  }
+}
+
 }  // namespace halfgrad::detail

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include <halfgrad/core/array.h>
+#include <halfgrad/core/cuda/engines/group.h>
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/kernels/mlp.h>
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
@@ -20,6 +21,7 @@ inline constexpr int kMlpTileRows =
 /// The operands as a kernel's parameter.
 struct MlpOperands {
   const void* x;
+  bool x_is_float;  ///< x is float32, and is rounded to the weights' dtype as it is loaded
   const void* weights[kMostMlpLayers];
   const void* biases[kMostMlpLayers];  ///< null: no bias
   std::int64_t rows;
@@ -32,21 +34,38 @@ struct MlpOperands {
   __device__ int blocks(int l) const { return (sizes[l] + kBlock - 1) / kBlock; }
 };
 
+/// Returns how many of a warp's 16 rows, from row `first`, are in the batch.
+inline __device__ int rows_of_warp(const MlpOperands& op, std::int64_t first) {
+  return static_cast<int>(
+      max(std::int64_t{0}, min(op.rows - first, static_cast<std::int64_t>(kBlock))));
+}
+
+/// Loads eight elements, 16 bytes of a tile; float elements are rounded.
+template <class T>
+__device__ uint4 load_chunk(const T* from) {
+  return *reinterpret_cast<const uint4*>(from);
+}
+template <class T>
+__device__ uint4 load_chunk(const float* from) {
+  const float4 low = reinterpret_cast<const float4*>(from)[0];
+  const float4 high = reinterpret_cast<const float4*>(from)[1];
+  return {PairOf<T>::narrow(low.x, low.y), PairOf<T>::narrow(low.z, low.w),
+          PairOf<T>::narrow(high.x, high.y), PairOf<T>::narrow(high.z, high.w)};
+}
+
 /// Copies `rows` rows of `columns` contiguous elements to a tile in shared memory, and fills the
-/// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. The threads of a warp
-/// or of a block share the work; `rank` is this one's.
-template <class T, int kStride>
-__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const T* from, int rows,
+/// tile's other rows and columns, up to tile_rows x tile_columns, with zeros. From is T, or float,
+/// which is rounded to T. The threads of a warp or of a block share the work; `rank` is this one's.
+template <class T, int kStride, class From>
+__device__ void load_rows(T* tile, int tile_rows, int tile_columns, const From* from, int rows,
                           int columns, int rank, int threads) {
-  constexpr int kChunk = 8;  // 16 bytes
+  constexpr int kChunk = 8;
   if (columns % kChunk == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
     const int per_row = tile_columns / kChunk;
     for (int i = rank; i < tile_rows * per_row; i += threads) {
       const int row = i / per_row, column = i % per_row * kChunk;
       uint4 chunk = {};
-      if (row < rows && column < columns) {
-        chunk = *reinterpret_cast<const uint4*>(from + row * columns + column);
-      }
+      if (row < rows && column < columns) chunk = load_chunk<T>(from + row * columns + column);
       *reinterpret_cast<uint4*>(tile + row * kStride + column) = chunk;
     }
     return;
@@ -54,7 +73,20 @@ __device__ void load_rows(T* tile, int tile_rows, int tile_columns, const T* fro
   for (int i = rank; i < tile_rows * tile_columns; i += threads) {
     const int row = i / tile_columns, column = i % tile_columns;
     const bool inside = row < rows && column < columns;
-    tile[row * kStride + column] = inside ? from[row * columns + column] : T(0);
+    tile[row * kStride + column] = inside ? T(from[row * columns + column]) : T(0);
+  }
+}
+
+/// Loads 16 rows of x, from row `first`, to a warp's tile: `rows` of them are in the batch.
+template <class T, int kStride>
+__device__ void load_x(T* tile, const MlpOperands& op, std::int64_t first, int rows, int lane) {
+  const int in = op.sizes[0], columns = op.blocks(0) * kBlock;
+  if (op.x_is_float) {
+    load_rows<T, kStride>(tile, kBlock, columns, static_cast<const float*>(op.x) + first * in, rows,
+                          in, lane, kWarp);
+  } else {
+    load_rows<T, kStride>(tile, kBlock, columns, static_cast<const T*>(op.x) + first * in, rows, in,
+                          lane, kWarp);
   }
 }
 
@@ -180,6 +212,24 @@ __device__ void load_fragments(Fragment (&rows)[kWidth / kBlock], const T* tile,
   }
 }
 
+/// Takes a warp's rows through all layers. The last one has no relu.
+template <class T, int kWidth>
+__device__ void compute_layers(Fragment (&h)[kWidth / kBlock], const MlpOperands& op,
+                               const SharedLayers<T, kWidth>& layers) {
+  constexpr int kBlocks = kWidth / kBlock;
+  for (int l = 0; l < op.layers; ++l) {
+    const bool last = l + 1 == op.layers;
+    Fragment next[kBlocks] = {};
+    multiply_rows<T, kWidth, true>(h, op.blocks(l), layers.weight(op, l), op.blocks(l + 1),
+                                   [&](int j, const float(&sums)[2][4]) {
+                                     next[j] = add_bias<T>(sums, layers.bias(l) + j * kBlock);
+                                     if (!last) apply_relu<T>(next[j]);
+                                   });
+#pragma unroll
+    for (int j = 0; j < kBlocks; ++j) h[j] = next[j];
+  }
+}
+
 /// The operands for the kernels of this width.
 MlpOperands mlp_operands(const MlpArrays& mlp);
 
@@ -199,7 +249,7 @@ void with_mlp_kernel(const MlpArrays& mlp, const F& f) {
         return f(element, std::integral_constant<int, 128>());
     }
   };
-  if (mlp.x.dtype() == DType::f16) return with_width(__half());
+  if (mlp.dtype() == DType::f16) return with_width(__half());
   with_width(__nv_bfloat16());
 }
 

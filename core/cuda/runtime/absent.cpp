@@ -77,6 +77,11 @@ NormalizeGradient normalize_gradient_on_cuda(bool, const Array&, const Array&, c
 bool mlp_fits_cuda(const MlpArrays&) { absent(); }
 void mlp_on_cuda(const MlpArrays&, const Array&) { absent(); }
 MlpGradients mlp_gradient_on_cuda(const MlpArrays&, const Array&, bool) { absent(); }
+bool mlp_loss_fits_cuda(const MlpArrays&) { absent(); }
+void mlp_loss_on_cuda(const MlpArrays&, const MlpLoss&) { absent(); }
+MlpGradients mlp_loss_gradient_on_cuda(const MlpArrays&, const MlpLoss&, const Array&, bool) {
+  absent();
+}
 bool class_total_takes(const Array&, const Array&) { absent(); }
 void class_total_on_cuda(const Array&, const Array&, std::int64_t, bool, const ClassTotal&) {
   absent();

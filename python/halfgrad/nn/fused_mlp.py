@@ -2,7 +2,7 @@
 
 from typing import Optional, Sequence
 
-from .._halfgrad import Tensor, device as Device, dtype as DType, mlp
+from .._halfgrad import Tensor, device as Device, dtype as DType, mlp, mlp_cross_entropy
 from .._halfgrad.nn import Linear, Module
 
 
@@ -24,6 +24,16 @@ class FusedMLP(Module):
             self.add_module(str(2 * i), Linear(features, next_features, bias, device, dtype))
 
     def forward(self, input: Tensor) -> Tensor:
+        return mlp(input, *self._operands())
+
+    def cross_entropy(self, input: Tensor, target: Tensor) -> Tensor:
+        """The mean cross entropy of the outputs and int64 classes, without storing the outputs.
+
+        It has the bits of cross_entropy(model(input), target), and a training step with it reads the
+        batch once: nn.functional.mlp_cross_entropy().
+        """
+        return mlp_cross_entropy(input, *self._operands(), target)
+
+    def _operands(self):
         layers = list(self.children())
-        return mlp(input, [layer.weight for layer in layers],
-                   [layer.bias for layer in layers])
+        return [layer.weight for layer in layers], [layer.bias for layer in layers]

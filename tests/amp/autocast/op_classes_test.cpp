@@ -29,11 +29,13 @@ const std::map<Precision, std::vector<std::string>> kLists{
 
 // Fused ops of this library that PyTorch does not list: cross_entropy is log_softmax and nll_loss
 // there, in float32 from the logits on; linear with an activation, and mlp, keep the dtype of
-// linear.
-const std::map<std::string, Precision> kComposedInPyTorch{{"cross_entropy", Precision::wide_range},
-                                                          {"linear_relu", Precision::tensor_core},
-                                                          {"linear_gelu", Precision::tensor_core},
-                                                          {"mlp", Precision::tensor_core}};
+// linear. mlp_cross_entropy is mlp and cross_entropy: its operands are those of mlp.
+const std::map<std::string, Precision> kComposedInPyTorch{
+    {"cross_entropy", Precision::wide_range},
+    {"linear_relu", Precision::tensor_core},
+    {"linear_gelu", Precision::tensor_core},
+    {"mlp", Precision::tensor_core},
+    {"mlp_cross_entropy", Precision::tensor_core}};
 
 Precision expected(const std::string& op) {
   for (const auto& [precision, names] : kLists) {

@@ -14,45 +14,12 @@
 #include <halfgrad/core/launches.h>
 #include <halfgrad/core/random.h>
 #include <halfgrad/core/thread_pool.h>
+#include <halfgrad/tests/autograd/ops/mlp_layers.h>
 #include <halfgrad/tests/devices.h>
 #include <halfgrad/tests/message_of.h>
 
 namespace halfgrad {
 namespace {
-
-struct Layers {
-  std::vector<Tensor> weights, biases;
-
-  Tensor one_by_one(const Tensor& x) const {
-    Tensor h = x;
-    for (std::size_t l = 0; l < weights.size(); ++l) {
-      const Tensor bias = biases.empty() ? Tensor() : biases[l];
-      h = l + 1 < weights.size() ? linear_relu(h, weights[l], bias) : linear(h, weights[l], bias);
-    }
-    return h;
-  }
-  std::vector<Tensor> all() const {
-    std::vector<Tensor> result = weights;
-    for (const Tensor& bias : biases) {
-      if (bias.defined()) result.push_back(bias);
-    }
-    return result;
-  }
-};
-
-// Weights of a usual size, so that activations neither grow nor vanish.
-Layers draw(const std::vector<std::int64_t>& sizes, DType dtype, Device device, bool biases) {
-  Layers layers;
-  for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
-    const double scale = std::sqrt(2.0 / static_cast<double>(sizes[l]));
-    layers.weights.push_back(
-        (randn({sizes[l + 1], sizes[l]}) * scale).to(device).to(dtype).requires_grad_());
-    if (biases) {
-      layers.biases.push_back(randn({sizes[l + 1]}).to(device).to(dtype).requires_grad_());
-    }
-  }
-  return layers;
-}
 
 // Compares sums that were added in another order, in float or double. A 16-bit sum may be rounded
 // to a neighbour, and so may the activations that it adds up: `roundings` roundoffs of the largest
@@ -74,7 +41,7 @@ void compare(const std::vector<std::int64_t>& sizes, std::int64_t rows, DType dt
   SCOPED_TRACE(std::string(name(dtype)) + " rows " + std::to_string(rows) + " first " +
                std::to_string(sizes[0]) + " last " + std::to_string(sizes.back()) + " layers " +
                std::to_string(sizes.size() - 1) + (biases ? " biases" : ""));
-  const Layers layers = draw(sizes, dtype, device, biases);
+  const Layers layers = draw_layers(sizes, dtype, device, biases);
   const Tensor x = randn({rows, sizes.front()}).to(device).to(dtype).requires_grad_();
   const Tensor dy = randn({rows, sizes.back()}).to(device).to(dtype);
   std::vector<Tensor> inputs = layers.all();
@@ -112,7 +79,7 @@ TEST(Mlp, IsLinearAndReluLayerByLayer) {
 // A second gradient, of the gradients' sum of squares, against finite differences.
 TEST(Mlp, CanBeDifferentiatedTwice) {
   manual_seed(2);
-  const Layers layers = draw({3, 5, 2}, kDouble, get_default_device(), true);
+  const Layers layers = draw_layers({3, 5, 2}, kDouble, get_default_device(), true);
   const Tensor x = randn({4, 3}, {.dtype = kDouble}).requires_grad_();
   std::vector<Tensor> inputs = layers.all();
   inputs.push_back(x);
@@ -131,7 +98,7 @@ TEST(Mlp, CanBeDifferentiatedTwice) {
 
 TEST(Mlp, HasTheSameBitsWithAnyNumberOfThreads) {
   manual_seed(3);
-  const Layers layers = draw({16, 32, 4}, kFloat, get_default_device(), true);
+  const Layers layers = draw_layers({16, 32, 4}, kFloat, get_default_device(), true);
   const Tensor x = randn({3000, 16});
   const int threads = get_num_threads();
   std::vector<std::vector<float>> first;
@@ -176,7 +143,7 @@ TEST_F(MlpOnCuda, KeepsInfAndNaNWhereTheyBelong) {
   manual_seed(6);
   for (const DType dtype : {kHalf, kBFloat16}) {
     SCOPED_TRACE(name(dtype));
-    const Layers layers = draw({16, 16, 16, 4}, dtype, kCUDA, true);
+    const Layers layers = draw_layers({16, 16, 16, 4}, dtype, kCUDA, true);
     Tensor x = randn({100, 16});
     x[7][3].fill_(std::numeric_limits<float>::infinity());
     x[9][3].fill_(std::nan(""));
@@ -201,8 +168,28 @@ TEST_F(MlpOnCuda, KeepsInfAndNaNWhereTheyBelong) {
   }
 }
 
+// A kernel computes whole blocks of 16 rows. Here the rows outside the batch, whose x is 0, have
+// infinite activations, and the others do not. Their gradient 0 must not become 0 * inf in a sum.
+TEST_F(MlpOnCuda, ARowOutsideTheBatchAddsNothing) {
+  manual_seed(8);
+  for (const DType dtype : {kHalf, kBFloat16}) {
+    const double root = dtype == kHalf ? 128 : std::ldexp(1, 63);
+    const Layers layers = draw_layers({16, 16, 16, 4}, dtype, kCUDA, true);
+    layers.weights[0].detach().fill_(-root / 8);  // -root^2, in all, for x = root / 2
+    layers.biases[0].detach().fill_(root * root);
+    layers.weights[1].detach().fill_(4);
+    layers.biases[1].detach().fill_(1);
+    const Tensor x = full({5, 16}, root / 2).to(kCUDA).to(dtype);
+    const std::vector<Tensor> gradients =
+        autograd::grad({sum(mlp(x, layers.weights, layers.biases))}, layers.all());
+    for (const Tensor& gradient : gradients) {
+      EXPECT_TRUE(all(isfinite(gradient)).item<bool>()) << name(dtype);
+    }
+  }
+}
+
 TEST_F(MlpOnCuda, TakesOneLaunchForwardAndTwoBackward) {
-  const Layers layers = draw({64, 64, 64, 10}, kHalf, kCUDA, true);
+  const Layers layers = draw_layers({64, 64, 64, 10}, kHalf, kCUDA, true);
   const Tensor x = randn({256, 64}).to(kCUDA).to(kHalf), dy = ones({256, 10}).to(kCUDA).to(kHalf);
   std::int64_t before = detail::launches;
   const Tensor y = mlp(x, layers.weights, layers.biases);
@@ -234,7 +221,7 @@ TEST(Mlp, RefusesOperandsThatDoNotFit) {
 
 TEST(Mlp, TakesAnyLeadingDimensionsAndAnEmptyBatch) {
   manual_seed(7);
-  const Layers layers = draw({3, 5, 2}, kFloat, get_default_device(), true);
+  const Layers layers = draw_layers({3, 5, 2}, kFloat, get_default_device(), true);
   for (const Shape& sizes : {Shape{3}, Shape{2, 4, 3}, Shape{0, 3}, Shape{2, 0, 3}}) {
     const Tensor x = randn(sizes).requires_grad_();
     const Tensor y = mlp(x, layers.weights, layers.biases), z = layers.one_by_one(x);
