@@ -158,7 +158,6 @@ class StatelessDataLoader {
     for (auto& job : jobs_) job.wait();
     jobs_.clear();
     batch_.reset();
-    joined_ = true;
   }
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
@@ -226,7 +225,6 @@ class StatelessDataLoader {
   std::size_t next_worker_ = 0;
   std::vector<std::future<std::optional<BatchType>>> jobs_;  // in the order of the batches
   std::optional<BatchType> batch_;
-  bool joined_ = false;
 };
 
 namespace detail {

@@ -154,7 +154,7 @@ SharedBatchDataset<D> make_shared_dataset(Args&&... args) {
 class TensorDataset : public Dataset<TensorDataset, TensorExample> {
  public:
   explicit TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(stack(tensors)) {}
-  explicit TensorDataset(Tensor tensor) : tensor(std::move(tensor)) {}
+  explicit TensorDataset(Tensor rows) : tensor(std::move(rows)) {}
 
   TensorExample get(std::size_t index) override { return tensor[static_cast<std::int64_t>(index)]; }
   std::optional<std::size_t> size() const override {
