@@ -1,9 +1,20 @@
 #pragma once
 
+#include <concepts>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <halfgrad/autograd/tensor.h>
+
+namespace halfgrad::detail {
+
+/// bool or std::optional<bool>, without conversions.
+template <class T>
+concept OptionalBool = std::same_as<T, bool> || std::same_as<T, std::optional<bool>> ||
+    std::same_as<T, std::nullopt_t>;
+
+}  // namespace halfgrad::detail
 
 namespace halfgrad::autograd {
 
@@ -25,6 +36,16 @@ void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& gra
 void backward(std::span<const Tensor> tensors, std::span<const Tensor> grad_tensors,
               BackwardOptions options);
 
+/// libtorch's form, with separate arguments: retain_graph is as create_graph when absent. Adds the
+/// gradients to grad() of `inputs` only, if there are any.
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              std::optional<bool> retain_graph, bool create_graph,
+              const std::vector<Tensor>& inputs = {});
+void backward(const std::vector<Tensor>& tensors, const std::vector<Tensor>& grad_tensors,
+              halfgrad::detail::OptionalBool auto retain_graph) {
+  backward(tensors, grad_tensors, std::optional<bool>(retain_graph), false);
+}
+
 struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
@@ -37,5 +58,13 @@ struct GradOptions {
 /// input that is not used, unless allow_unused is set, and std::invalid_argument for no inputs.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, GradOptions options = {});
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs, std::optional<bool> retain_graph,
+                         bool create_graph, bool allow_unused = false);
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& grad_outputs,
+                         halfgrad::detail::OptionalBool auto retain_graph) {
+  return grad(outputs, inputs, grad_outputs, std::optional<bool>(retain_graph), false);
+}
 
 }  // namespace halfgrad::autograd

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <any>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -83,6 +84,29 @@ void collect(Arguments& arguments, const Argument& argument) {
 
 }  // namespace detail
 
+/// A value of any type that forward saved: std::any_cast reads it, or one of libtorch's functions.
+/// Those throw std::bad_any_cast for another type.
+class SavedValue : public std::any {
+ public:
+  using std::any::any;
+
+  std::int64_t toInt() const { return number<std::int64_t>(); }
+  double toDouble() const { return number<double>(); }
+  bool toBool() const { return std::any_cast<bool>(*this); }
+  Tensor toTensor() const { return std::any_cast<Tensor>(*this); }
+
+ private:
+  template <class T>
+  T number() const {
+    if (const auto* value = std::any_cast<int>(this)) return static_cast<T>(*value);
+    if (const auto* value = std::any_cast<std::int64_t>(this)) return static_cast<T>(*value);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (const auto* value = std::any_cast<float>(this)) return *value;
+    }
+    return std::any_cast<T>(*this);
+  }
+};
+
 /// Passes tensors and other values from forward to backward.
 class AutogradContext {
  public:
@@ -103,7 +127,7 @@ class AutogradContext {
   bool needs_input_grad(std::size_t i) const { return needs_input_grad_.at(i); }
 
   /// Values that are not tensors.
-  std::map<std::string, std::any> saved_data;
+  std::map<std::string, SavedValue> saved_data;
 
  private:
   friend class FunctionNode;

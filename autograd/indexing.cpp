@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,15 @@
 
 // Indexing as PyTorch defines it, composed of views, nonzero, index_select and scatter_add.
 namespace halfgrad::indexing {
+
+TensorIndex::TensorIndex(const char* text) : value_(Ellipsis) {
+  if (std::string_view(text) != "...") {
+    detail::fail("TensorIndex", "expected \"...\", got \"{}\"", text);
+  }
+}
+
+Tensor TensorIndex::mask_of(bool value) { return tensor(value); }
+
 namespace {
 
 // A view, and one index tensor per dimension: undefined for a dimension that stays whole.

@@ -41,11 +41,18 @@ class TensorIndex {
       : value_(static_cast<std::int64_t>(index)) {}
   TensorIndex(Slice slice) : value_(slice) {}
   TensorIndex(Tensor tensor) : value_(std::move(tensor)) {}
+  /// "..." is Ellipsis. Throws std::invalid_argument for any other text.
+  TensorIndex(const char* text);
+  /// A mask without dimensions: true adds a dimension of size 1, false one of size 0.
+  template <std::same_as<bool> T>
+  TensorIndex(T mask) : value_(mask_of(mask)) {}
 
   using Value = std::variant<std::nullopt_t, EllipsisIndexType, std::int64_t, Slice, Tensor>;
   const Value& value() const { return value_; }
 
  private:
+  static Tensor mask_of(bool value);
+
   Value value_;
 };
 

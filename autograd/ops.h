@@ -125,6 +125,9 @@ Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int
 std::vector<Tensor> split(const Tensor& self, std::int64_t split_size, std::int64_t dim = 0);
 std::vector<Tensor> split(const Tensor& self, const std::vector<std::int64_t>& split_sizes,
                           std::int64_t dim = 0);
+std::vector<Tensor> split_with_sizes(const Tensor& self,
+                                     const std::vector<std::int64_t>& split_sizes,
+                                     std::int64_t dim = 0);
 /// Pieces of size(dim) / chunks, rounded up: there may be fewer than `chunks`.
 std::vector<Tensor> chunk(const Tensor& self, std::int64_t chunks, std::int64_t dim = 0);
 std::vector<Tensor> unbind(const Tensor& self, std::int64_t dim = 0);
@@ -174,6 +177,9 @@ Tensor bmm(const Tensor& self, const Tensor& mat2);
 Tensor mv(const Tensor& self, const Tensor& vec);
 Tensor dot(const Tensor& self, const Tensor& tensor);
 Tensor outer(const Tensor& self, const Tensor& vec2);
+/// The vector product along `dim`, of size 3; the first such dimension when absent.
+Tensor cross(const Tensor& self, const Tensor& other,
+             std::optional<std::int64_t> dim = std::nullopt);
 /// beta * self + alpha * mat1 @ mat2. With beta 0 self is not read, with alpha 0 not mat1 and mat2.
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, Scalar beta = 1,
              Scalar alpha = 1);

@@ -62,6 +62,21 @@ Tensor std(const Tensor& self, T dim, std::optional<Scalar> correction = std::nu
            bool keepdim = false) {
   return std(self, Shape{static_cast<std::int64_t>(dim)}, correction, keepdim);
 }
+/// The variance (var_mean) or its root (std_mean), and the mean.
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, const Shape& dim = {},
+                                    std::optional<Scalar> correction = std::nullopt,
+                                    bool keepdim = false);
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, const Shape& dim = {},
+                                    std::optional<Scalar> correction = std::nullopt,
+                                    bool keepdim = false);
+template <std::same_as<bool> T>
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, T unbiased) {
+  return var_mean(self, Shape(), unbiased);
+}
+template <std::same_as<bool> T>
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, T unbiased) {
+  return std_mean(self, Shape(), unbiased);
+}
 Tensor max(const Tensor& self);
 Tensor min(const Tensor& self);
 Tensor max(const Tensor& self, const Tensor& other);  // maximum(), minimum()

@@ -104,9 +104,22 @@ void Tensor::retain_grad() const {
   }
 }
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+bool Tensor::retains_grad() const {
+  if (is_leaf()) return false;
+  const auto is_this = [this](const auto& known) { return known.second.lock() == impl_; };
+  const auto& retained = impl_->grad_fn->retained;
+  return std::any_of(retained.begin(), retained.end(), is_this);
+}
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      const std::vector<Tensor>& inputs) const {
   const std::span<const Tensor> gradients(&gradient, gradient.defined() ? 1 : 0);
-  autograd::backward(std::span(this, 1), gradients, {retain_graph, create_graph});
+  const bool retain = retain_graph.value_or(create_graph);
+  if (!inputs.empty()) {
+    const std::vector<Tensor> given(gradients.begin(), gradients.end());
+    return autograd::backward({*this}, given, retain, create_graph, inputs);
+  }
+  autograd::backward(std::span(this, 1), gradients, {retain, create_graph});
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
@@ -146,6 +159,42 @@ Tensor& Tensor::detach_() const {
   detail::release(std::move(impl_->grad_fn));
   impl_->grad_fn = nullptr;
   impl_->requires_grad = false;
+  return const_cast<Tensor&>(*this);
+}
+
+void Tensor::set_data(const Tensor& data) const {
+  if (data.dtype() != dtype()) {
+    detail::fail("set_data", "expected a tensor of {}, got {}", dtype(), data.dtype());
+  }
+  const Array& array = data.array();
+  static_cast<void>(this->array());
+  impl_->array = array;
+}
+
+Tensor& Tensor::resize_(const Shape& new_sizes) const {
+  if (requires_grad()) {
+    throw std::invalid_argument(
+        "resize_: expected a tensor that does not require grad, got one that does");
+  }
+  const Array& old = array();
+  const auto bytes = static_cast<std::size_t>((old.storage_offset() + halfgrad::numel(new_sizes)) *
+                                              element_size());
+  if (bytes <= old.storage()->bytes()) {
+    impl_->array = old.as_strided(new_sizes, contiguous_strides(new_sizes), old.storage_offset());
+    return const_cast<Tensor&>(*this);
+  }
+  if (is_view()) {
+    detail::fail("resize_",
+                 "expected a tensor that owns its elements, got a view of {} to grow to {}",
+                 sizes(), new_sizes);
+  }
+  const Array grown = Array::empty(new_sizes, dtype(), device());
+  const Shape count{old.is_contiguous() ? old.numel() : 0};
+  const auto first = [&](const Array& of) {
+    return of.as_strided(count, {1}, of.storage_offset());
+  };
+  first(grown).copy_(first(old));
+  impl_->array = grown;
   return const_cast<Tensor&>(*this);
 }
 

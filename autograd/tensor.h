@@ -7,6 +7,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -132,17 +133,52 @@ class Tensor : public detail::TensorMethods {
   /// The number of in-place changes of the storage.
   std::uint32_t _version() const { return layout().storage()->version(); }
 
-  /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad().
-  /// The tensor has one element, or `gradient` has its shape. See autograd::backward.
-  void backward(const Tensor& gradient = {}, bool retain_graph = false,
-                bool create_graph = false) const;
+  /// Whether backward keeps the gradient of this non-leaf.
+  bool retains_grad() const;
+
+  /// Adds the gradient of this tensor with respect to every leaf that requires one to its grad(),
+  /// or to grad() of `inputs` only. The tensor has one element, or `gradient` has its shape.
+  /// retain_graph is as create_graph when absent. See autograd::backward.
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false, const std::vector<Tensor>& inputs = {}) const;
   /// Calls `hook` with the complete gradient during backward; what it returns, if defined, replaces
-  /// the gradient.
+  /// the gradient. A hook may return nothing.
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  template <class Hook>
+  requires std::is_void_v<std::invoke_result_t<Hook, Tensor>> HookHandle register_hook(Hook hook)
+  const {
+    return register_hook(std::function<Tensor(const Tensor&)>([hook](const Tensor& gradient) {
+      hook(gradient);
+      return Tensor();
+    }));
+  }
+  void remove_hook(HookHandle hook) const { hook.remove(); }
 
   /// Returns a tensor with the same memory outside the graph.
   Tensor detach() const;
   Tensor& detach_() const;
+  /// libtorch's names for detach(). A write to the result counts as one to this tensor: backward
+  /// throws if it needs the old elements.
+  Tensor data() const { return detach(); }
+  Tensor tensor_data() const { return detach(); }
+  Tensor variable_data() const { return detach(); }
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
+  }
+  /// Gives this tensor the array of another one of its dtype. Throws std::invalid_argument for
+  /// another dtype.
+  void set_data(const Tensor& data) const;
+  bool is_view() const { return existing().is_view; }
+  /// Whether both tensors are views of one storage.
+  bool is_alias_of(const Tensor& other) const {
+    return layout().storage() == other.layout().storage();
+  }
+  /// The index of this tensor among the outputs of its grad_fn().
+  std::int64_t output_nr() const { return existing().output; }
+  /// Changes the shape, and keeps the first elements in memory; new elements have any value. Throws
+  /// std::invalid_argument for a tensor that requires grad, and for a view that would grow.
+  Tensor& resize_(const Shape& sizes) const;
 
  private:
   /// The array, whose elements may not have been computed.

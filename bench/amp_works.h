@@ -65,7 +65,7 @@ class AmpStep {
       };
     }
     module_.to(device);
-    optimizer_.emplace(module_.parameters(), optim::AdamOptions{.lr = 1e-3});
+    optimizer_.emplace(module_.parameters(), optim::AdamArguments{.lr = 1e-3});
     x_ = randn({work.batch, work.sizes.front()}).to(device);
     y_ = randint(work.sizes.back(), {work.batch}).to(device);
   }

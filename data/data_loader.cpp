@@ -29,7 +29,7 @@ namespace {
 constexpr std::uint64_t kOrderStream = std::uint64_t{1} << 63;
 constexpr std::uint64_t kBatchStream = std::uint64_t{1} << 62;
 
-std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderOptions& options,
+std::vector<std::int64_t> sample_order(std::int64_t size, const DataLoaderArguments& options,
                                        std::int64_t epoch) {
   if (options.shuffle)
     return random_permutation(
@@ -48,7 +48,7 @@ RandomKey batch_key(std::uint64_t seed, std::int64_t epoch, std::int64_t batch) 
   return {.seed = halfgrad::detail::join(word[0], word[1]), .stream = kBatchStream};
 }
 
-std::int64_t batch_count(std::int64_t size, const DataLoaderOptions& options) {
+std::int64_t batch_count(std::int64_t size, const DataLoaderArguments& options) {
   const std::int64_t whole = size / options.batch_size;
   return options.drop_last || size % options.batch_size == 0 ? whole : whole + 1;
 }
@@ -75,7 +75,7 @@ class DefaultDeviceScope {
 /// exception.
 class Epoch {
  public:
-  Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderOptions& options,
+  Epoch(std::shared_ptr<const BatchSource> source, const DataLoaderArguments& options,
         std::int64_t epoch, std::int64_t first_batch)
       : source_(std::move(source)),
         options_(options),
@@ -169,7 +169,7 @@ class Epoch {
   }
 
   std::shared_ptr<const BatchSource> source_;
-  const DataLoaderOptions options_;
+  const DataLoaderArguments options_;
   const std::int64_t epoch_;
   const std::vector<std::int64_t> order_;
   const std::int64_t batches_;
@@ -190,7 +190,7 @@ class Epoch {
 
 }  // namespace detail
 
-DataLoader::DataLoader(detail::BatchSource source, DataLoaderOptions options)
+DataLoader::DataLoader(detail::BatchSource source, DataLoaderArguments options)
     : source_(std::make_shared<detail::BatchSource>(std::move(source))), options_(options) {
   const auto check = [](const char* name, std::int64_t value, std::int64_t least) {
     if (value < least)

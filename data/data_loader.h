@@ -24,7 +24,7 @@ struct BatchSource {
 
 }  // namespace detail
 
-struct DataLoaderOptions {
+struct DataLoaderArguments {
   std::int64_t batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;  ///< drops a last batch that is shorter than the others
@@ -51,7 +51,7 @@ class DataLoader {
   /// Keeps a copy of the dataset. Throws std::invalid_argument for batch_size < 1 or prefetch < 0.
   template <class D>
   requires(!std::same_as<D, DataLoader>) && Dataset<D>  // leaves copies to the copy constructor
-      explicit DataLoader(D dataset, DataLoaderOptions options = {})
+      explicit DataLoader(D dataset, DataLoaderArguments options = {})
       : DataLoader(detail::BatchSource{dataset.size(),
                                        [dataset](std::span<const std::int64_t> indices) -> Batch {
                                          return dataset.get_batch(indices);
@@ -75,10 +75,10 @@ class DataLoader {
   void set_epoch(std::int64_t epoch, std::int64_t first_batch = 0);
 
  private:
-  DataLoader(detail::BatchSource source, DataLoaderOptions options);
+  DataLoader(detail::BatchSource source, DataLoaderArguments options);
 
   std::shared_ptr<const detail::BatchSource> source_;
-  DataLoaderOptions options_;
+  DataLoaderArguments options_;
   std::int64_t epoch_ = 0;
   std::int64_t first_batch_ = 0;
 };

@@ -37,7 +37,7 @@ int compare(int steps) {
   const hg::Device device = hg::cuda::is_available() ? hg::kCUDA : hg::kCPU;
   const hg::CreationOptions here{.device = device};
   hg::manual_seed(0);
-  const hg::optim::AdamOptions options{.lr = 1e-2};
+  const hg::optim::AdamArguments options{.lr = 1e-2};
 
   // optim::Adam's parameter, and the kernel's arrays.
   const hg::Tensor theirs = hg::randn({kParameters}, here).requires_grad_();

@@ -1,6 +1,7 @@
 #include <halfgrad/io/safetensors.h>
 
 #include <algorithm>
+#include <ostream>
 #include <vector>
 
 #include <halfgrad/core/fail.h>
@@ -41,18 +42,9 @@ Safetensors read(const files::ByteSource& bytes, const std::string& name) {
   return result;
 }
 
-}  // namespace
-
-Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
-  return read(bytes, name);
-}
-
-Safetensors load_safetensors(const std::filesystem::path& path) {
-  return read(files::ByteSource::open(path, kReader), path.string());
-}
-
-void save_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
-                      const Metadata& metadata) {
+/// Calls `use` with the pieces of the file, in order.
+template <class Use>
+void format_file(const TensorMap& tensors, const Metadata& metadata, const Use& use) {
   for (const auto& [key, value] : metadata) {
     check_text(key, "a key");
     check_text(value, "a value");
@@ -87,7 +79,36 @@ void save_safetensors(const std::filesystem::path& path, const TensorMap& tensor
   const std::string first = detail::format_safetensors_header(header);
   std::vector<files::Bytes> pieces{std::as_bytes(std::span(first))};
   for (const Array& array : arrays) pieces.push_back(detail::bytes_of(array));
-  files::replace_file(path, pieces);
+  use(pieces);
+}
+
+}  // namespace
+
+Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::string& name) {
+  return read(bytes, name);
+}
+
+Safetensors load_safetensors(const std::filesystem::path& path) {
+  return read(files::ByteSource::open(path, kReader), path.string());
+}
+
+void save_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
+                      const Metadata& metadata) {
+  format_file(tensors, metadata, [&](const auto& pieces) { files::replace_file(path, pieces); });
+}
+
+void write_safetensors(std::ostream& stream, const TensorMap& tensors, const Metadata& metadata) {
+  format_file(tensors, metadata, [&](const auto& pieces) {
+    for (const files::Bytes& piece : pieces) {
+      stream.write(reinterpret_cast<const char*>(piece.data()),
+                   static_cast<std::streamsize>(piece.size()));
+    }
+  });
+  if (!stream) {
+    halfgrad::detail::fail<std::runtime_error>(
+        "write_safetensors", "expected a stream that takes {} tensors, got one that failed",
+        tensors.size());
+  }
 }
 
 }  // namespace halfgrad::io

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <iosfwd>
 #include <map>
 #include <span>
 #include <string>
@@ -35,5 +36,8 @@ Safetensors parse_safetensors(std::span<const std::byte> bytes, const std::strin
 /// writing fails.
 void save_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
                       const Metadata& metadata = {});
+/// Writes the same bytes to a stream. Throws std::runtime_error if the stream fails.
+void write_safetensors(std::ostream& stream, const TensorMap& tensors,
+                       const Metadata& metadata = {});
 
 }  // namespace halfgrad::io

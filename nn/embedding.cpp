@@ -9,7 +9,7 @@ namespace halfgrad::nn {
 
 namespace {
 
-std::optional<std::int64_t> padding_row(const EmbeddingOptions& options, std::int64_t rows) {
+std::optional<std::int64_t> padding_row(const EmbeddingArguments& options, std::int64_t rows) {
   if (!options.padding_idx) return std::nullopt;
   const std::int64_t index = *options.padding_idx;
   if (index < -rows || index >= rows) {
@@ -19,13 +19,13 @@ std::optional<std::int64_t> padding_row(const EmbeddingOptions& options, std::in
   return index < 0 ? index + rows : index;
 }
 
-std::string described(std::int64_t rows, std::int64_t columns, const EmbeddingOptions& options) {
+std::string described(std::int64_t rows, std::int64_t columns, const EmbeddingArguments& options) {
   const std::string sizes = detail::text(rows, ", ", columns);
   const auto padding = padding_row(options, rows);
   return padding ? detail::text(sizes, ", padding_idx=", *padding) : sizes;
 }
 
-std::string described(const Tensor& weight, const EmbeddingOptions& options) {
+std::string described(const Tensor& weight, const EmbeddingArguments& options) {
   if (!weight.defined() || weight.dim() != 2) {
     halfgrad::detail::fail("Embedding", "expected weight [num_embeddings, embedding_dim], got {}",
                            weight.defined() ? to_string(weight.sizes()) : "none");
@@ -41,7 +41,7 @@ void draw_embedding(const Tensor& weight, std::optional<std::int64_t> padding) {
 }  // namespace
 
 Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
-                     EmbeddingOptions options)
+                     EmbeddingArguments options)
     : Callable("Embedding", described(num_embeddings, embedding_dim, options)),
       padding_idx_(padding_row(options, num_embeddings)) {
   weight = register_parameter("weight", empty({num_embeddings, embedding_dim},

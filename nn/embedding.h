@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -8,7 +10,7 @@
 
 namespace halfgrad::nn {
 
-struct EmbeddingOptions {
+struct EmbeddingArguments {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< row of zeros that is not trained
   DType dtype = kFloat32;
   Device device = get_default_device();
@@ -17,9 +19,12 @@ struct EmbeddingOptions {
 /// A table of vectors: looks up int64 indices of shape `[...]`, returns `[..., embedding_dim]`.
 class Embedding : public Callable<Embedding> {
  public:
+  template <std::same_as<std::nullptr_t> T>
+  Embedding(T empty) : Callable(empty) {}
   /// A negative padding_idx counts from the end. Throws std::invalid_argument if it is out of
   /// range.
-  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, EmbeddingOptions options = {});
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
+            EmbeddingArguments options = {});
   /// Looks up rows of `weight`, `[num_embeddings, embedding_dim]`, trained if it requires a
   /// gradient: a pretrained table, or the weight of another layer. Throws std::invalid_argument for
   /// another number of dimensions, and as above.
@@ -28,6 +33,9 @@ class Embedding : public Callable<Embedding> {
   Tensor forward(const Tensor& indices) const;
   /// Draws the weight from the standard normal distribution and sets the padding row to zero.
   void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &Embedding::weight);
+  }
 
   Tensor weight;  ///< [num_embeddings, embedding_dim]
 

@@ -21,7 +21,7 @@ std::string described(const std::vector<std::int64_t>& sizes) {
 
 }  // namespace
 
-FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, LinearOptions options)
+FusedMLP::FusedMLP(const std::vector<std::int64_t>& sizes, LinearArguments options)
     : Callable("FusedMLP", described(sizes)) {
   for (std::size_t l = 0; l + 1 < sizes.size(); ++l) {
     // The names in a Sequential, where every second module is a ReLU.

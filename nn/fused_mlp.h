@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,9 +16,11 @@ namespace halfgrad::nn {
 /// from the same seed, and has the same state dict, so each loads the other's checkpoints.
 class FusedMLP : public Callable<FusedMLP> {
  public:
+  template <std::same_as<std::nullptr_t> T>
+  FusedMLP(T empty) : Callable(empty) {}
   /// `sizes`: the features of the input, of each hidden layer, and of the output. Throws
   /// std::invalid_argument for fewer than two sizes and for a negative one.
-  explicit FusedMLP(const std::vector<std::int64_t>& sizes, LinearOptions options = {});
+  explicit FusedMLP(const std::vector<std::int64_t>& sizes, LinearArguments options = {});
 
   /// Maps `[..., sizes.front()]` to `[..., sizes.back()]`.
   Tensor forward(const Tensor& input) const;

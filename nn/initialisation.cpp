@@ -26,7 +26,8 @@ class DrawingOrder {
   explicit DrawingOrder(std::initializer_list<const Module*> layers) {
     for (const Module* layer : layers) {
       if (layer == nullptr || layer->state_.use_count() > 1) continue;
-      std::vector<Module> inside = layer->modules();
+      std::vector<Module> inside;
+      for (const auto& module : layer->modules()) inside.push_back(*module);
       std::erase_if(inside, [](const Module& m) { return m.parameters(false).empty(); });
       std::ranges::stable_sort(inside, {}, stream);
       std::ranges::move(inside, std::back_inserter(modules_));

@@ -41,7 +41,7 @@ Linear::Linear(Tensor with_weight, Tensor with_bias)
   bias = register_parameter("bias", with_bias, with_bias.requires_grad());
 }
 
-Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options)
+Linear::Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments options)
     : Callable("Linear", described(in_features, out_features, options.bias)) {
   if (in_features < 0 || out_features < 0) {
     halfgrad::detail::fail("Linear", "expected sizes of at least 0, got {} and {}", in_features,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 
 #include <halfgrad/autograd/creation.h>
@@ -7,7 +9,7 @@
 
 namespace halfgrad::nn {
 
-struct LinearOptions {
+struct LinearArguments {
   bool bias = true;
   DType dtype = kFloat32;
   Device device = get_default_device();
@@ -18,8 +20,10 @@ struct LinearOptions {
 /// from `[..., in_features]` to `[..., out_features]`.
 class Linear : public Callable<Linear> {
  public:
+  template <std::same_as<std::nullptr_t> T>
+  Linear(T empty) : Callable(empty) {}
   /// Throws std::invalid_argument for a negative size.
-  Linear(std::int64_t in_features, std::int64_t out_features, LinearOptions options = {});
+  Linear(std::int64_t in_features, std::int64_t out_features, LinearArguments options = {});
   /// Computes with these parameters, trained if they require gradients. `Linear(table.weight)`
   /// shares the weight of an embedding: tied weights. Throws std::invalid_argument for other shapes
   /// than weight `[out_features, in_features]` and bias `[out_features]`.
@@ -28,6 +32,9 @@ class Linear : public Callable<Linear> {
   Tensor forward(const Tensor& input) const;
   /// Draws weight and bias uniformly from [-1, 1] / sqrt(in_features), PyTorch's default.
   void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &Linear::weight, &Linear::bias);
+  }
 
   Tensor weight;  ///< [out_features, in_features]
   Tensor bias;    ///< [out_features]; undefined if options.bias is false

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -28,6 +30,8 @@ class TargetLoss : public Callable<Derived> {
 /// cross_entropy() as a module: -log softmax(input)[target].
 class CrossEntropyLoss : public Callable<CrossEntropyLoss> {
  public:
+  template <std::same_as<std::nullptr_t> T>
+  CrossEntropyLoss(T empty) : Callable(empty) {}
   explicit CrossEntropyLoss(CrossEntropyOptions options = {})
       : Callable("CrossEntropyLoss"), options_(std::move(options)) {
     register_buffer("weight", options_.weight);
@@ -40,7 +44,7 @@ class CrossEntropyLoss : public Callable<CrossEntropyLoss> {
   CrossEntropyOptions options_;
 };
 
-struct NLLLossOptions {
+struct NLLLossArguments {
   Tensor weight = {};  ///< [c]
   std::int64_t ignore_index = -100;
   Reduction reduction = kMean;
@@ -49,7 +53,9 @@ struct NLLLossOptions {
 /// nll_loss() as a module: -input[target], where input has log-probabilities.
 class NLLLoss : public Callable<NLLLoss> {
  public:
-  explicit NLLLoss(NLLLossOptions options = {})
+  template <std::same_as<std::nullptr_t> T>
+  NLLLoss(T empty) : Callable(empty) {}
+  explicit NLLLoss(NLLLossArguments options = {})
       : Callable("NLLLoss"), options_(std::move(options)) {
     register_buffer("weight", options_.weight);
   }
@@ -58,44 +64,52 @@ class NLLLoss : public Callable<NLLLoss> {
   }
 
  private:
-  NLLLossOptions options_;
+  NLLLossArguments options_;
 };
 
-struct MSELossOptions {
+struct MSELossArguments {
   Reduction reduction = kMean;
 };
 
 /// mse_loss() as a module: (input - target)^2.
 class MSELoss : public detail::TargetLoss<MSELoss> {
  public:
-  explicit MSELoss(MSELossOptions options = {}) : TargetLoss("MSELoss"), options_(options) {}
+  template <std::same_as<std::nullptr_t> T>
+  MSELoss(T empty) : TargetLoss(empty) {}
+  explicit MSELoss(MSELossArguments options = {}) : TargetLoss("MSELoss"), options_(options) {}
+  explicit MSELoss(std::same_as<Reduction> auto reduction)
+      : MSELoss(MSELossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
     return mse_loss(input, target, options_.reduction, site);
   }
 
  private:
-  MSELossOptions options_;
+  MSELossArguments options_;
 };
 
-struct L1LossOptions {
+struct L1LossArguments {
   Reduction reduction = kMean;
 };
 
 /// l1_loss() as a module: |input - target|.
 class L1Loss : public detail::TargetLoss<L1Loss> {
  public:
-  explicit L1Loss(L1LossOptions options = {}) : TargetLoss("L1Loss"), options_(options) {}
+  template <std::same_as<std::nullptr_t> T>
+  L1Loss(T empty) : TargetLoss(empty) {}
+  explicit L1Loss(L1LossArguments options = {}) : TargetLoss("L1Loss"), options_(options) {}
+  explicit L1Loss(std::same_as<Reduction> auto reduction)
+      : L1Loss(L1LossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
     return l1_loss(input, target, options_.reduction, site);
   }
 
  private:
-  L1LossOptions options_;
+  L1LossArguments options_;
 };
 
-struct SmoothL1LossOptions {
+struct SmoothL1LossArguments {
   Reduction reduction = kMean;
   double beta = 1.0;
 };
@@ -103,18 +117,22 @@ struct SmoothL1LossOptions {
 /// smooth_l1_loss() as a module: a parabola up to a distance of beta, and a line beyond.
 class SmoothL1Loss : public detail::TargetLoss<SmoothL1Loss> {
  public:
-  explicit SmoothL1Loss(SmoothL1LossOptions options = {})
+  template <std::same_as<std::nullptr_t> T>
+  SmoothL1Loss(T empty) : TargetLoss(empty) {}
+  explicit SmoothL1Loss(SmoothL1LossArguments options = {})
       : TargetLoss("SmoothL1Loss"), options_(options) {}
+  explicit SmoothL1Loss(std::same_as<Reduction> auto reduction)
+      : SmoothL1Loss(SmoothL1LossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
     return smooth_l1_loss(input, target, options_.reduction, options_.beta, site);
   }
 
  private:
-  SmoothL1LossOptions options_;
+  SmoothL1LossArguments options_;
 };
 
-struct HuberLossOptions {
+struct HuberLossArguments {
   Reduction reduction = kMean;
   double delta = 1.0;
 };
@@ -122,17 +140,22 @@ struct HuberLossOptions {
 /// huber_loss() as a module: SmoothL1Loss times delta, with delta for beta.
 class HuberLoss : public detail::TargetLoss<HuberLoss> {
  public:
-  explicit HuberLoss(HuberLossOptions options = {}) : TargetLoss("HuberLoss"), options_(options) {}
+  template <std::same_as<std::nullptr_t> T>
+  HuberLoss(T empty) : TargetLoss(empty) {}
+  explicit HuberLoss(HuberLossArguments options = {})
+      : TargetLoss("HuberLoss"), options_(options) {}
+  explicit HuberLoss(std::same_as<Reduction> auto reduction)
+      : HuberLoss(HuberLossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
     return huber_loss(input, target, options_.reduction, options_.delta, site);
   }
 
  private:
-  HuberLossOptions options_;
+  HuberLossArguments options_;
 };
 
-struct BCELossOptions {
+struct BCELossArguments {
   Tensor weight = {};  ///< broadcasts to the input
   Reduction reduction = kMean;
 };
@@ -140,7 +163,9 @@ struct BCELossOptions {
 /// binary_cross_entropy() as a module, for probabilities.
 class BCELoss : public Callable<BCELoss> {
  public:
-  explicit BCELoss(BCELossOptions options = {})
+  template <std::same_as<std::nullptr_t> T>
+  BCELoss(T empty) : Callable(empty) {}
+  explicit BCELoss(BCELossArguments options = {})
       : Callable("BCELoss"), options_(std::move(options)) {
     register_buffer("weight", options_.weight);
   }
@@ -149,10 +174,10 @@ class BCELoss : public Callable<BCELoss> {
   }
 
  private:
-  BCELossOptions options_;
+  BCELossArguments options_;
 };
 
-struct BCEWithLogitsLossOptions {
+struct BCEWithLogitsLossArguments {
   Tensor weight = {};      ///< broadcasts to the input
   Tensor pos_weight = {};  ///< weight of the positive examples
   Reduction reduction = kMean;
@@ -161,7 +186,9 @@ struct BCEWithLogitsLossOptions {
 /// binary_cross_entropy_with_logits() as a module: the sigmoid is part of the loss.
 class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
  public:
-  explicit BCEWithLogitsLoss(BCEWithLogitsLossOptions options = {})
+  template <std::same_as<std::nullptr_t> T>
+  BCEWithLogitsLoss(T empty) : Callable(empty) {}
+  explicit BCEWithLogitsLoss(BCEWithLogitsLossArguments options = {})
       : Callable("BCEWithLogitsLoss"), options_(std::move(options)) {
     register_buffer("weight", options_.weight);
     register_buffer("pos_weight", options_.pos_weight);
@@ -172,10 +199,10 @@ class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
   }
 
  private:
-  BCEWithLogitsLossOptions options_;
+  BCEWithLogitsLossArguments options_;
 };
 
-struct KLDivLossOptions {
+struct KLDivLossArguments {
   Reduction reduction = kMean;
   bool log_target = false;
 };
@@ -184,14 +211,19 @@ struct KLDivLossOptions {
 /// target.
 class KLDivLoss : public detail::TargetLoss<KLDivLoss> {
  public:
-  explicit KLDivLoss(KLDivLossOptions options = {}) : TargetLoss("KLDivLoss"), options_(options) {}
+  template <std::same_as<std::nullptr_t> T>
+  KLDivLoss(T empty) : TargetLoss(empty) {}
+  explicit KLDivLoss(KLDivLossArguments options = {})
+      : TargetLoss("KLDivLoss"), options_(options) {}
+  explicit KLDivLoss(std::same_as<Reduction> auto reduction)
+      : KLDivLoss(KLDivLossArguments{.reduction = reduction}) {}
   Tensor forward(const Tensor& input, const Tensor& target,
                  CallSite site = CallSite::here()) const {
     return kl_div(input, target, options_.reduction, options_.log_target, site);
   }
 
  private:
-  KLDivLossOptions options_;
+  KLDivLossArguments options_;
 };
 
 }  // namespace halfgrad::nn

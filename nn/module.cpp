@@ -1,8 +1,13 @@
 #include <halfgrad/nn/module.h>
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <ostream>
 #include <set>
+#include <typeinfo>
 
 #include <halfgrad/autograd/zero_grad.h>
 #include <halfgrad/core/fail.h>
@@ -14,12 +19,20 @@ struct Module::State {
   std::string extra;
   NamedTensors parameters = {};
   NamedTensors buffers = {};
-  ModuleList children = {};
+  Children children = {};
+  std::weak_ptr<Module> registered = {};  // the object that a parent keeps
   bool training = true;
   detail::Initialisation initialisation = {};
 };
 
 namespace {
+
+std::string class_name(const char* mangled) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
+  return text != nullptr ? text.get() : mangled;
+}
 
 std::string join(const std::string& prefix, const std::string& name) {
   return prefix.empty() || name.empty() ? prefix + name : prefix + "." + name;
@@ -49,42 +62,36 @@ void expect_leaf(const char* op, const std::string& name, const Tensor& tensor) 
                          tensor.grad_fn_name());
 }
 
-void append_names(std::string& text, const char* what, const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNames = 20, kMostBytes = 200;  // the names may come from any file
-  if (names.empty()) return;
-  text += std::string("\n  ") + what + ":";
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
-    const std::string& name = names[i];
-    text += " \"" + name.substr(0, kMostBytes) + (name.size() > kMostBytes ? "...\"" : "\"");
-  }
-  if (names.size() > kMostNames) {
-    text += " and " + std::to_string(names.size() - kMostNames) + " more";
-  }
-}
-
 }  // namespace
+
+void detail::refuse_empty_module() {
+  halfgrad::detail::fail("Module", "expected a module, got an empty one; assign it before use");
+}
 
 Module::Module(std::string name, std::string extra)
     : state_(std::make_shared<State>(State{std::move(name), std::move(extra)})) {}
 
-const std::string& Module::name() const { return state_->name; }
-const std::string& Module::extra() const { return state_->extra; }
+std::string Module::name() const {
+  if (!existing().name.empty()) return existing().name;
+  return typeid(*this) == typeid(Module) ? "Module" : class_name(typeid(*this).name());
+}
+const std::string& Module::extra() const { return existing().extra; }
 
 void Module::initialise(std::function<void()> draw) {
   const RandomKey first = default_generator().get_state();
   draw();
   const std::uint64_t keys = default_generator().get_state().stream - first.stream;
-  state_->initialisation = {first, keys, std::move(draw)};
+  existing().initialisation = {first, keys, std::move(draw)};
 }
 
-detail::Initialisation& Module::initialisation() const { return state_->initialisation; }
+detail::Initialisation& Module::initialisation() const { return existing().initialisation; }
 
 void Module::check_name(const std::string& name, const char* op) const {
   const auto has_name = [&](auto& list) { return find_entry(list, name) != list.end(); };
-  if (name.empty() || name.find('.') != std::string::npos || has_name(state_->parameters) ||
-      has_name(state_->buffers) || has_name(state_->children)) {
+  if (name.empty() || name.find('.') != std::string::npos || has_name(existing().parameters) ||
+      has_name(existing().buffers) || has_name(existing().children)) {
     halfgrad::detail::fail(op, "expected a new name without dots, got \"{}\" in {}", name,
-                           state_->name);
+                           this->name());
   }
 }
 
@@ -93,24 +100,24 @@ Tensor Module::register_parameter(const std::string& name, Tensor tensor, bool r
   if (!tensor.defined()) return tensor;
   expect_leaf("register_parameter", name, tensor);
   tensor.requires_grad_(requires_grad);
-  state_->parameters.emplace_back(name, tensor);
+  existing().parameters.emplace_back(name, tensor);
   return tensor;
 }
 
 Tensor Module::register_buffer(const std::string& name, Tensor tensor) {
   check_name(name, "register_buffer");
-  if (tensor.defined()) state_->buffers.emplace_back(name, tensor);
+  if (tensor.defined()) existing().buffers.emplace_back(name, tensor);
   return tensor;
 }
 
 Tensor Module::replace_parameter(const std::string& name, Tensor tensor) {
   expect_leaf("replace_parameter", name, tensor);
-  replace_entry("replace_parameter", state_->parameters, name, tensor);
+  replace_entry("replace_parameter", existing().parameters, name, tensor);
   return tensor;
 }
 
 Tensor Module::replace_buffer(const std::string& name, Tensor tensor) {
-  replace_entry("replace_buffer", state_->buffers, name, tensor);
+  replace_entry("replace_buffer", existing().buffers, name, tensor);
   return tensor;
 }
 
@@ -121,45 +128,55 @@ void Module::unregister(const std::string& name) {
     list.erase(entry);
     return true;
   };
-  if (remove(state_->parameters) || remove(state_->buffers) || remove(state_->children)) return;
+  if (remove(existing().parameters) || remove(existing().buffers) || remove(existing().children))
+    return;
   halfgrad::detail::fail("unregister", "expected a known name, got \"{}\"", name);
 }
 
-void Module::add_child(const std::string& name, const Module& module) {
+void Module::add_child(const std::string& name, std::shared_ptr<Module> module) {
   check_name(name, "register_module");
-  check_child(name, module);
-  state_->children.emplace_back(name, module);
+  check_child(name, module.get());
+  existing().children.emplace_back(name, std::move(module));
 }
 
-void Module::replace_child(const std::string& name, const Module& module) {
-  check_child(name, module);
-  replace_entry("replace_module", state_->children, name, module);
+void Module::replace_child(const std::string& name, const std::shared_ptr<Module>& module) {
+  check_child(name, module.get());
+  replace_entry("replace_module", existing().children, name, module);
 }
 
-void Module::check_child(const std::string& name, const Module& module) const {
-  const auto is_this = [this](const auto& item) { return item.second.is_same(*this); };
-  if (std::ranges::any_of(module.paths(), is_this)) {
+void Module::check_child(const std::string& name, const Module* module) const {
+  if (module == nullptr) detail::refuse_empty_module();
+  const auto is_this = [this](const auto& item) { return item.second->is_same(*this); };
+  if (std::ranges::any_of(module->paths(), is_this)) {
     halfgrad::detail::fail(
         "register_module",
-        "expected a module that does not contain this {}, got \"{}\", which does", state_->name,
+        "expected a module that does not contain this {}, got \"{}\", which does", this->name(),
         name);
   }
 }
 
-Module::ModuleList Module::paths(bool recurse) const {
-  ModuleList result{{"", *this}};
+std::vector<std::pair<std::string, const Module*>> Module::paths(bool recurse) const {
+  std::vector<std::pair<std::string, const Module*>> result{{"", this}};
   if (!recurse) return result;
-  for (const auto& [name, child] : state_->children) {
-    for (const auto& [path, module] : child.paths()) result.emplace_back(join(name, path), module);
+  for (const auto& [name, child] : existing().children) {
+    for (const auto& [path, module] : child->paths()) result.emplace_back(join(name, path), module);
   }
   return result;
 }
 
-OrderedDict<Tensor> Module::distinct(NamedTensors State::*list, bool recurse) const {
-  OrderedDict<Tensor> result;
+std::weak_ptr<Module>& Module::registered() const { return existing().registered; }
+
+std::shared_ptr<Module> Module::shared() const {
+  if (const auto own = weak_from_this().lock()) return std::const_pointer_cast<Module>(own);
+  const auto known = registered().lock();
+  return known != nullptr ? known : new_handle();
+}
+
+OrderedDict<std::string, Tensor> Module::distinct(NamedTensors State::*list, bool recurse) const {
+  OrderedDict<std::string, Tensor> result;
   std::set<const halfgrad::detail::TensorImpl*> seen;
   for (const auto& [path, module] : paths(recurse)) {
-    for (const auto& [name, tensor] : module.state_.get()->*list) {
+    for (const auto& [name, tensor] : module->existing().*list) {
       if (seen.insert(tensor.impl().get()).second) result.insert(join(path, name), tensor);
     }
   }
@@ -169,38 +186,53 @@ OrderedDict<Tensor> Module::distinct(NamedTensors State::*list, bool recurse) co
 std::vector<Tensor> Module::parameters(bool recurse) const {
   return named_parameters(recurse).values();
 }
-OrderedDict<Tensor> Module::named_parameters(bool recurse) const {
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
   return distinct(&State::parameters, recurse);
 }
 std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
-OrderedDict<Tensor> Module::named_buffers(bool recurse) const {
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   return distinct(&State::buffers, recurse);
 }
 
-std::vector<Module> Module::children() const { return named_children().values(); }
-OrderedDict<Module> Module::named_children() const {
-  OrderedDict<Module> result;
+std::vector<std::shared_ptr<Module>> Module::children() const { return named_children().values(); }
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const {
+  OrderedDict<std::string, std::shared_ptr<Module>> result;
   std::set<const State*> seen;
-  for (const auto& [name, child] : state_->children) {
-    if (seen.insert(child.state_.get()).second) result.insert(name, child);
+  for (const auto& [name, child] : existing().children) {
+    if (seen.insert(&child->existing()).second) result.insert(name, child);
   }
   return result;
 }
 
-std::vector<Module> Module::modules() const { return named_modules().values(); }
-OrderedDict<Module> Module::named_modules() const {
-  OrderedDict<Module> result;
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
+  return named_modules("", include_self).values();
+}
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const std::string& prefix,
+                                                                        bool include_self) const {
+  OrderedDict<std::string, std::shared_ptr<Module>> result;
   std::set<const State*> seen;
+  if (!include_self) seen.insert(&existing());
   for (const auto& [path, module] : paths()) {
-    if (seen.insert(module.state_.get()).second) result.insert(path, module);
+    if (seen.insert(&module->existing()).second)
+      result.insert(join(prefix, path), module->shared());
   }
   return result;
+}
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>& /*device*/) const {
+  halfgrad::detail::fail("clone", "expected a class derived from nn::Cloneable, got {}", name());
+}
+
+void Module::start_anew() {
+  const State& old = existing();
+  state_ = std::make_shared<State>(State{old.name, old.extra});
+  state_->training = old.training;
 }
 
 void Module::train(bool on) {
-  for (const Module& module : modules()) module.state_->training = on;
+  for (const auto& [path, module] : paths()) module->existing().training = on;
 }
-bool Module::is_training() const { return state_->training; }
+bool Module::is_training() const { return existing().training; }
 
 void Module::to(Device device) {
   for (const Tensor& tensor : parameters()) convert(tensor, device);
@@ -217,74 +249,37 @@ void Module::to(DType dtype) {
   }
 }
 
+void Module::to(Device device, DType dtype) {
+  to(dtype);
+  to(device);
+}
+
 void Module::zero_grad(bool set_to_none) {
   for (const Tensor& parameter : parameters()) {
     halfgrad::detail::zero_grad(parameter, set_to_none);
   }
 }
 
-void Module::apply(const std::function<void(Module&)>& function) {
-  for (auto& child : children()) child.apply(function);
-  function(*this);
-}
-
 StateDict Module::state_dict() const {
   StateDict result;
   for (const auto& [path, module] : paths()) {
-    for (const NamedTensors* list : {&module.state_->parameters, &module.state_->buffers}) {
+    for (const NamedTensors* list : {&module->existing().parameters, &module->existing().buffers}) {
       for (const auto& [name, tensor] : *list) result.insert(join(path, name), tensor.detach());
     }
   }
   return result;
 }
 
-IncompatibleKeys Module::load_state_dict(const StateDict& state, LoadStateDictOptions options) {
-  const StateDict own = state_dict();
-  IncompatibleKeys keys;
-  std::string mismatches;
-  std::vector<std::pair<Array, Array>>
-      copies;  // made before any copy_, so an error changes nothing
-  for (const auto& [name, target] : own) {
-    const Tensor* source = state.find(name);
-    if (source == nullptr || !source->defined()) {
-      keys.missing_keys.push_back(name);
-    } else if (source->sizes() != target.sizes()) {
-      mismatches += "\n  size mismatch for \"" + name + "\": expected " +
-                    to_string(target.sizes()) + ", got " + to_string(source->sizes());
-    } else {
-      const Array converted = source->array().to(target.device()).to(target.dtype());
-      copies.emplace_back(target.array(), converted);
-    }
-  }
-  for (const auto& [name, tensor] : state) {
-    if (!own.contains(name)) keys.unexpected_keys.push_back(name);
-  }
-
-  std::string errors;
-  if (options.strict) {
-    append_names(errors, "missing", keys.missing_keys);
-    append_names(errors, "unexpected", keys.unexpected_keys);
-  }
-  errors += mismatches;
-  if (!errors.empty()) {
-    halfgrad::detail::fail("load_state_dict", "expected the state of this {}, got{}", state_->name,
-                           errors);
-  }
-  for (const auto& [target, source] : copies) {
-    target.copy_(source);
-    target.storage()->bump_version();
-  }
-  return keys;
-}
+void Module::pretty_print(std::ostream& out) const { out << name() << '(' << extra() << ')'; }
 
 void Module::print(std::ostream& out, int depth) const {
-  out << state_->name << '(' << state_->extra;
-  for (const auto& [name, child] : state_->children) {
+  if (existing().children.empty()) return pretty_print(out);
+  out << name() << '(' << extra();
+  for (const auto& [name, child] : existing().children) {
     out << '\n' << std::string(2 * depth + 2, ' ') << '(' << name << "): ";
-    child.print(out, depth + 1);
+    child->print(out, depth + 1);
   }
-  if (!state_->children.empty()) out << '\n' << std::string(2 * depth, ' ');
-  out << ')';
+  out << '\n' << std::string(2 * depth, ' ') << ')';
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module) {

@@ -21,7 +21,7 @@ class ErrorInModule : public Error {
   /// Keeps the old path if that module is not registered below `module`.
   ErrorInModule seen_from(const Module& module) const {
     for (const auto& [path, below] : module.named_modules()) {
-      if (!below.is_same(outermost_)) continue;
+      if (!below->is_same(outermost_)) continue;
       return {module, path_.empty() ? path : path + "." + path_, innermost_, message_};
     }
     return *this;

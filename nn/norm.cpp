@@ -9,7 +9,7 @@
 
 namespace halfgrad::nn {
 
-LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormOptions options)
+LayerNorm::LayerNorm(const Shape& normalized_shape, LayerNormArguments options)
     : Callable("LayerNorm", detail::text(to_string(normalized_shape), ", eps=", options.eps,
                                          ", elementwise_affine=", options.elementwise_affine,
                                          ", bias=", options.elementwise_affine && options.bias)),
@@ -30,7 +30,7 @@ void LayerNorm::reset_parameters() {
   if (bias.defined()) init::zeros_(bias);
 }
 
-RMSNorm::RMSNorm(const Shape& normalized_shape, RMSNormOptions options)
+RMSNorm::RMSNorm(const Shape& normalized_shape, RMSNormArguments options)
     : Callable("RMSNorm",
                detail::text(to_string(normalized_shape), ", eps=",
                             options.eps ? detail::text(*options.eps) : std::string("none"),
@@ -50,7 +50,7 @@ void RMSNorm::reset_parameters() {
   if (weight.defined()) init::ones_(weight);
 }
 
-BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options)
+BatchNorm1d::BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options)
     : Callable("BatchNorm1d",
                detail::text(num_features, ", eps=", options.eps, ", momentum=",
                             options.momentum ? detail::text(*options.momentum) : "none",

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -9,7 +11,7 @@
 
 namespace halfgrad::nn {
 
-struct LayerNormOptions {
+struct LayerNormArguments {
   double eps = 1e-5;
   bool elementwise_affine = true;
   bool bias = true;
@@ -21,25 +23,30 @@ struct LayerNormOptions {
 /// applies weight and bias (Ba, Kiros and Hinton, 2016).
 class LayerNorm : public Callable<LayerNorm> {
  public:
-  explicit LayerNorm(const Shape& normalized_shape, LayerNormOptions options = {});
+  template <std::same_as<std::nullptr_t> T>
+  LayerNorm(T empty) : Callable(empty) {}
+  explicit LayerNorm(const Shape& normalized_shape, LayerNormArguments options = {});
   /// Takes `LayerNorm({8})`, which g++ 12 could also parse as a copy of `LayerNorm(8)`.
   explicit LayerNorm(std::initializer_list<std::int64_t> normalized_shape,
-                     LayerNormOptions options = {})
+                     LayerNormArguments options = {})
       : LayerNorm(Shape(normalized_shape), options) {}
 
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones and bias to zeros.
   void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &LayerNorm::weight, &LayerNorm::bias);
+  }
 
   Tensor weight;  ///< [normalized_shape]; undefined unless elementwise_affine
   Tensor bias;    ///< [normalized_shape]; undefined unless elementwise_affine and options.bias
 
  private:
   Shape normalized_shape_;
-  double eps_;
+  double eps_ = 0;
 };
 
-struct RMSNormOptions {
+struct RMSNormArguments {
   std::optional<double> eps = std::nullopt;  ///< default: machine epsilon of the compute dtype
   bool elementwise_affine = true;
   DType dtype = kFloat32;
@@ -50,15 +57,20 @@ struct RMSNormOptions {
 /// multiplies by weight (Zhang and Sennrich, 2019).
 class RMSNorm : public Callable<RMSNorm> {
  public:
-  explicit RMSNorm(const Shape& normalized_shape, RMSNormOptions options = {});
+  template <std::same_as<std::nullptr_t> T>
+  RMSNorm(T empty) : Callable(empty) {}
+  explicit RMSNorm(const Shape& normalized_shape, RMSNormArguments options = {});
   /// Takes `RMSNorm({8})`, which g++ 12 could also parse as a copy of `RMSNorm(8)`.
   explicit RMSNorm(std::initializer_list<std::int64_t> normalized_shape,
-                   RMSNormOptions options = {})
+                   RMSNormArguments options = {})
       : RMSNorm(Shape(normalized_shape), options) {}
 
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones.
   void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &RMSNorm::weight);
+  }
 
   Tensor weight;  ///< [normalized_shape]; undefined unless elementwise_affine
 
@@ -67,7 +79,7 @@ class RMSNorm : public Callable<RMSNorm> {
   std::optional<double> eps_;
 };
 
-struct BatchNorm1dOptions {
+struct BatchNorm1dArguments {
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  ///< nullopt: running statistics are plain averages
   bool affine = true;
@@ -81,13 +93,19 @@ struct BatchNorm1dOptions {
 /// mode or if no running statistics are tracked, else the running statistics.
 class BatchNorm1d : public Callable<BatchNorm1d> {
  public:
-  explicit BatchNorm1d(std::int64_t num_features, BatchNorm1dOptions options = {});
+  template <std::same_as<std::nullptr_t> T>
+  BatchNorm1d(T empty) : Callable(empty) {}
+  explicit BatchNorm1d(std::int64_t num_features, BatchNorm1dArguments options = {});
 
   /// Updates the running statistics in training mode. Throws std::invalid_argument for other
   /// shapes.
   Tensor forward(const Tensor& input) const;
   /// Sets weight to ones and bias to zeros, and resets the running statistics.
   void reset_parameters();
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    return clone_with(device, &BatchNorm1d::weight, &BatchNorm1d::bias, &BatchNorm1d::running_mean,
+                      &BatchNorm1d::running_var, &BatchNorm1d::num_batches_tracked);
+  }
 
   Tensor weight;               ///< [c]; undefined unless affine
   Tensor bias;                 ///< [c]; undefined unless affine
@@ -98,9 +116,9 @@ class BatchNorm1d : public Callable<BatchNorm1d> {
  private:
   Tensor forward_averaging(const Tensor& input) const;
 
-  std::int64_t num_features_;
+  std::int64_t num_features_ = 0;
   std::optional<double> momentum_;
-  double eps_;
+  double eps_ = 0;
 };
 
 }  // namespace halfgrad::nn

@@ -131,7 +131,7 @@ Array count_and_correct(const std::vector<const Array*>& steps, const detail::Gr
   return corrections;
 }
 
-ParamGroup to_group(const AdamOptions& options) {
+ParamGroup to_group(const AdamArguments& options) {
   return {.lr = options.lr,
           .betas = options.betas,
           .eps = options.eps,
@@ -140,7 +140,7 @@ ParamGroup to_group(const AdamOptions& options) {
           .maximize = options.maximize};
 }
 
-AdamOptions adam_options(const ParamGroup& group) {
+AdamArguments adam_options(const ParamGroup& group) {
   return {.lr = group.lr.value(),
           .betas = group.betas.value(),
           .eps = group.eps.value(),
@@ -151,22 +151,22 @@ AdamOptions adam_options(const ParamGroup& group) {
 
 }  // namespace
 
-Adam::Adam(std::vector<Tensor> params, const AdamOptions& options)
+Adam::Adam(std::vector<Tensor> params, const AdamArguments& options)
     : Adam("Adam", options, Decay::into_gradient) {
   add_params(std::move(params));
 }
 
-Adam::Adam(std::vector<ParamGroup> groups, const AdamOptions& options)
+Adam::Adam(std::vector<ParamGroup> groups, const AdamArguments& options)
     : Adam("Adam", options, Decay::into_gradient) {
   add_param_groups(std::move(groups));
 }
 
-Adam::Adam(std::string name, const AdamOptions& options, Decay decay)
+Adam::Adam(std::string name, const AdamArguments& options, Decay decay)
     : Optimizer(std::move(name), to_group(options)), decay_(decay) {}
 
 void Adam::check_options(const ParamGroup& group) const {
   using detail::check_option;
-  const AdamOptions o = adam_options(group);
+  const AdamArguments o = adam_options(group);
   const auto [beta1, beta2] = o.betas;
   check_option(o.lr >= 0, name(), "lr >= 0", o.lr);
   check_option(o.eps >= 0, name(), "eps >= 0", o.eps);

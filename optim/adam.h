@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -7,7 +8,7 @@
 
 namespace halfgrad::optim {
 
-struct AdamOptions {
+struct AdamArguments {
   double lr = 1e-3;
   std::pair<double, double> betas = {0.9, 0.999};
   double eps = 1e-8;
@@ -32,15 +33,18 @@ class Adam : public Optimizer {
  public:
   /// Throws std::invalid_argument if lr, eps or weight_decay is negative or NaN or a beta is
   /// outside [0, 1), and as add_param_group().
-  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {});
-  explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& options = {});
+  explicit Adam(std::vector<Tensor> params, const AdamArguments& options = {});
+  explicit Adam(std::vector<ParamGroup> groups, const AdamArguments& options = {});
+  /// libtorch's short form: `Adam(parameters, 0.1)` for {.lr = 0.1}.
+  Adam(std::vector<Tensor> params, std::floating_point auto lr)
+      : Adam(std::move(params), AdamArguments{.lr = lr}) {}
 
  protected:
   enum class Decay {
     into_gradient,  ///< g + weight_decay * p
     decoupled,      ///< p * (1 - lr * weight_decay)
   };
-  Adam(std::string name, const AdamOptions& options, Decay decay);
+  Adam(std::string name, const AdamArguments& options, Decay decay);
 
  private:
   void check_options(const ParamGroup& group) const override;

@@ -3,7 +3,7 @@
 namespace halfgrad::optim {
 namespace {
 
-AdamOptions adam_options(const AdamWOptions& options) {
+AdamArguments adam_options(const AdamWArguments& options) {
   return {.lr = options.lr,
           .betas = options.betas,
           .eps = options.eps,
@@ -14,12 +14,12 @@ AdamOptions adam_options(const AdamWOptions& options) {
 
 }  // namespace
 
-AdamW::AdamW(std::vector<Tensor> params, const AdamWOptions& options)
+AdamW::AdamW(std::vector<Tensor> params, const AdamWArguments& options)
     : Adam("AdamW", adam_options(options), Decay::decoupled) {
   add_params(std::move(params));
 }
 
-AdamW::AdamW(std::vector<ParamGroup> groups, const AdamWOptions& options)
+AdamW::AdamW(std::vector<ParamGroup> groups, const AdamWArguments& options)
     : Adam("AdamW", adam_options(options), Decay::decoupled) {
   add_param_groups(std::move(groups));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -7,7 +8,7 @@
 
 namespace halfgrad::optim {
 
-struct AdamWOptions {
+struct AdamWArguments {
   double lr = 1e-3;
   std::pair<double, double> betas = {0.9, 0.999};
   double eps = 1e-8;
@@ -20,8 +21,11 @@ struct AdamWOptions {
 /// decay leaves the gradient alone, and p * (1 - lr * weight_decay) takes the place of p.
 class AdamW : public Adam {
  public:
-  explicit AdamW(std::vector<Tensor> params, const AdamWOptions& options = {});
-  explicit AdamW(std::vector<ParamGroup> groups, const AdamWOptions& options = {});
+  explicit AdamW(std::vector<Tensor> params, const AdamWArguments& options = {});
+  explicit AdamW(std::vector<ParamGroup> groups, const AdamWArguments& options = {});
+  /// libtorch's short form: `AdamW(parameters, 0.1)` for {.lr = 0.1}.
+  AdamW(std::vector<Tensor> params, std::floating_point auto lr)
+      : AdamW(std::move(params), AdamWArguments{.lr = lr}) {}
 };
 
 }  // namespace halfgrad::optim

@@ -58,7 +58,7 @@ struct AddOne {
   }
 };
 
-ParamGroup to_group(const SGDOptions& options) {
+ParamGroup to_group(const SGDArguments& options) {
   return {.lr = options.lr,
           .momentum = options.momentum,
           .dampening = options.dampening,
@@ -67,7 +67,7 @@ ParamGroup to_group(const SGDOptions& options) {
           .maximize = options.maximize};
 }
 
-SGDOptions sgd_options(const ParamGroup& group) {
+SGDArguments sgd_options(const ParamGroup& group) {
   return {.lr = group.lr.value(),
           .momentum = group.momentum.value(),
           .dampening = group.dampening.value(),
@@ -78,19 +78,19 @@ SGDOptions sgd_options(const ParamGroup& group) {
 
 }  // namespace
 
-SGD::SGD(std::vector<Tensor> params, const SGDOptions& options)
+SGD::SGD(std::vector<Tensor> params, const SGDArguments& options)
     : Optimizer("SGD", to_group(options)) {
   add_params(std::move(params));
 }
 
-SGD::SGD(std::vector<ParamGroup> groups, const SGDOptions& options)
+SGD::SGD(std::vector<ParamGroup> groups, const SGDArguments& options)
     : Optimizer("SGD", to_group(options)) {
   add_param_groups(std::move(groups));
 }
 
 void SGD::check_options(const ParamGroup& group) const {
   using detail::check_option;
-  const SGDOptions o = sgd_options(group);
+  const SGDArguments o = sgd_options(group);
   check_option(o.lr >= 0, name(), "lr >= 0", o.lr);
   check_option(o.momentum >= 0, name(), "momentum >= 0", o.momentum);
   check_option(o.weight_decay >= 0, name(), "weight_decay >= 0", o.weight_decay);

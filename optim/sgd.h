@@ -1,12 +1,14 @@
 #pragma once
 
+#include <concepts>
+#include <utility>
 #include <vector>
 
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::optim {
 
-struct SGDOptions {
+struct SGDArguments {
   double lr = 1e-3;
   double momentum = 0;
   double dampening = 0;
@@ -26,8 +28,11 @@ class SGD : public Optimizer {
  public:
   /// Throws std::invalid_argument if lr, momentum or weight_decay is negative or NaN, for nesterov
   /// without momentum or with dampening, and as add_param_group().
-  explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {});
-  explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& options = {});
+  explicit SGD(std::vector<Tensor> params, const SGDArguments& options = {});
+  explicit SGD(std::vector<ParamGroup> groups, const SGDArguments& options = {});
+  /// libtorch's short form: `SGD(parameters, 0.1)` for {.lr = 0.1}.
+  SGD(std::vector<Tensor> params, std::floating_point auto lr)
+      : SGD(std::move(params), SGDArguments{.lr = lr}) {}
 
  private:
   void check_options(const ParamGroup& group) const override;

@@ -21,7 +21,7 @@ class NamedModel {
     for (const auto& [name, parameter] : model.named_parameters()) add_parameter(name, parameter);
     for (const auto& [name, buffer] : model.named_buffers()) buffers_.push_back(buffer);
     for (const auto& [path, module] : model.named_modules()) {
-      modules_.emplace(module.identity(), path);
+      modules_.emplace(module->identity(), path);
     }
   }
 

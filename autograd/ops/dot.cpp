@@ -1,5 +1,8 @@
 #include <array>
 
+#include <algorithm>
+#include <optional>
+
 #include <halfgrad/autograd/graph/op.h>
 #include <halfgrad/autograd/op_table/product_reference.h>
 #include <halfgrad/autograd/ops.h>
@@ -81,6 +84,19 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
 Tensor outer(const Tensor& self, const Tensor& vec2) {
   detail::expect_vectors("outer", self, vec2);
   return mul(unsqueeze(self, 1), unsqueeze(vec2, 0));
+}
+
+// (a x b)_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}, with indices modulo 3.
+Tensor cross(const Tensor& self, const Tensor& other, std::optional<std::int64_t> dim) {
+  const Shape sizes = broadcast_shapes(self.sizes(), other.sizes(), "cross");
+  const std::int64_t* const first = std::find(sizes.begin(), sizes.end(), 3);
+  const std::int64_t along = dim.value_or(first - sizes.begin());
+  if ((!dim && first == sizes.end()) || sizes[wrap_dim(along, sizes.size(), "cross")] != 3) {
+    detail::fail("cross", "expected a dimension of size 3, got {} and {}", self.sizes(),
+                 other.sizes());
+  }
+  const Tensor a = expand(self, sizes), b = expand(other, sizes);
+  return roll(a, -1, along) * roll(b, -2, along) - roll(a, -2, along) * roll(b, -1, along);
 }
 
 }  // namespace halfgrad

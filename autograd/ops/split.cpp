@@ -29,6 +29,12 @@ Tensor narrow(const Tensor& self, std::int64_t dim, std::int64_t start, std::int
   return slice(self, d, from, from + length);
 }
 
+std::vector<Tensor> split_with_sizes(const Tensor& self,
+                                     const std::vector<std::int64_t>& split_sizes,
+                                     std::int64_t dim) {
+  return split(self, split_sizes, dim);
+}
+
 std::vector<Tensor> split(const Tensor& self, const std::vector<std::int64_t>& split_sizes,
                           std::int64_t dim) {
   const int d = dim_to_split(self, dim, "split");

@@ -160,5 +160,13 @@ Tensor var(const Tensor& self, const Shape& dim, std::optional<Scalar> correctio
 Tensor std(const Tensor& self, const Shape& dim, std::optional<Scalar> correction, bool keepdim) {
   return detail::variance<true>(self, dim, correction, keepdim);
 }
+std::tuple<Tensor, Tensor> var_mean(const Tensor& self, const Shape& dim,
+                                    std::optional<Scalar> correction, bool keepdim) {
+  return {var(self, dim, correction, keepdim), mean(self, dim, keepdim)};
+}
+std::tuple<Tensor, Tensor> std_mean(const Tensor& self, const Shape& dim,
+                                    std::optional<Scalar> correction, bool keepdim) {
+  return {std(self, dim, correction, keepdim), mean(self, dim, keepdim)};
+}
 
 }  // namespace halfgrad

@@ -182,6 +182,9 @@ Tensor TensorMethods::bmm(const Tensor& mat2) const { return halfgrad::bmm(self(
 Tensor TensorMethods::mv(const Tensor& vec) const { return halfgrad::mv(self(), vec); }
 Tensor TensorMethods::dot(const Tensor& tensor) const { return halfgrad::dot(self(), tensor); }
 Tensor TensorMethods::outer(const Tensor& vec2) const { return halfgrad::outer(self(), vec2); }
+Tensor TensorMethods::cross(const Tensor& other, std::optional<std::int64_t> dim) const {
+  return halfgrad::cross(self(), other, dim);
+}
 Tensor TensorMethods::addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta,
                             Scalar alpha) const {
   return halfgrad::addmm(self(), mat1, mat2, beta, alpha);

@@ -125,6 +125,8 @@ class TensorMethods : public InPlaceMethods {
   std::vector<Tensor> split(std::int64_t split_size, std::int64_t dim = 0) const;
   std::vector<Tensor> split(const std::vector<std::int64_t>& split_sizes,
                             std::int64_t dim = 0) const;
+  std::vector<Tensor> split_with_sizes(const std::vector<std::int64_t>& split_sizes,
+                                       std::int64_t dim = 0) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const;
   std::vector<Tensor> unbind(std::int64_t dim = 0) const;
   Tensor diagonal(std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1) const;
@@ -221,6 +223,7 @@ class TensorMethods : public InPlaceMethods {
   Tensor mv(const Tensor& vec) const;
   Tensor dot(const Tensor& tensor) const;
   Tensor outer(const Tensor& vec2) const;
+  Tensor cross(const Tensor& other, std::optional<std::int64_t> dim = std::nullopt) const;
   Tensor addmm(const Tensor& mat1, const Tensor& mat2, Scalar beta = 1, Scalar alpha = 1) const;
   Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, Scalar beta = 1,
                  Scalar alpha = 1) const;

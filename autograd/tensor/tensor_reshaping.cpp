@@ -62,6 +62,10 @@ std::vector<Tensor> TensorMethods::split(const std::vector<std::int64_t>& split_
                                          std::int64_t dim) const {
   return halfgrad::split(self(), split_sizes, dim);
 }
+std::vector<Tensor> TensorMethods::split_with_sizes(const std::vector<std::int64_t>& split_sizes,
+                                                    std::int64_t dim) const {
+  return halfgrad::split_with_sizes(self(), split_sizes, dim);
+}
 std::vector<Tensor> TensorMethods::chunk(std::int64_t chunks, std::int64_t dim) const {
   return halfgrad::chunk(self(), chunks, dim);
 }

@@ -83,7 +83,7 @@ Corpus::Corpus(const Options& options, const std::string& text)
 }
 
 data::DataLoader Corpus::loader(const std::vector<std::int64_t>& text,
-                                data::DataLoaderOptions options) const {
+                                data::DataLoaderArguments options) const {
   if (by_line) return data::DataLoader(data::LineContexts(text, *line_end, context), options);
   return data::DataLoader(data::TextBlocks(text, context), options);
 }

@@ -23,7 +23,7 @@ struct Corpus {
   std::optional<std::int64_t> line_end;  ///< index of '\n'; always there if by_line
 
   halfgrad::data::DataLoader loader(const std::vector<std::int64_t>& text,
-                                    halfgrad::data::DataLoaderOptions options) const;
+                                    halfgrad::data::DataLoaderArguments options) const;
 
   /// The character that precedes a generated text.
   std::int64_t start() const { return line_end.value_or(train[0]); }

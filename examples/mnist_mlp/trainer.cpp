@@ -10,13 +10,13 @@ std::unique_ptr<hg::optim::Optimizer> make_optimizer(const Task& task, const Pre
                                                      const std::vector<hg::Tensor>& parameters) {
   const double eps = precision.weights == hg::kHalf && !precision.masters ? 1e-4 : 1e-8;
   if (task.optimizer == "sgd")
-    return std::make_unique<hg::optim::SGD>(parameters,
-                                            hg::optim::SGDOptions{.lr = task.lr, .momentum = 0.9});
+    return std::make_unique<hg::optim::SGD>(
+        parameters, hg::optim::SGDArguments{.lr = task.lr, .momentum = 0.9});
   if (task.optimizer == "adamw")
     return std::make_unique<hg::optim::AdamW>(parameters,
-                                              hg::optim::AdamWOptions{.lr = task.lr, .eps = eps});
+                                              hg::optim::AdamWArguments{.lr = task.lr, .eps = eps});
   return std::make_unique<hg::optim::Adam>(parameters,
-                                           hg::optim::AdamOptions{.lr = task.lr, .eps = eps});
+                                           hg::optim::AdamArguments{.lr = task.lr, .eps = eps});
 }
 
 /// Number of steps of which the scaler keeps a report, for the page. A checkpoint would contain

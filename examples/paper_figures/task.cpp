@@ -119,9 +119,9 @@ double train(const Task& task, const Method& method, std::uint64_t seed) {
   std::optional<hg::optim::SGD> sgd;
   std::optional<hg::optim::Adam> adam;
   if (method.sgd) {
-    sgd.emplace(parameters, hg::optim::SGDOptions{.lr = task.lr});
+    sgd.emplace(parameters, hg::optim::SGDArguments{.lr = task.lr});
   } else {
-    adam.emplace(parameters, hg::optim::AdamOptions{.lr = task.lr});
+    adam.emplace(parameters, hg::optim::AdamArguments{.lr = task.lr});
   }
   hg::optim::Optimizer& optimizer = method.sgd ? static_cast<hg::optim::Optimizer&>(*sgd) : *adam;
   std::optional<hg::amp::MasterWeights> masters;

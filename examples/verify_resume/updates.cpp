@@ -4,7 +4,7 @@ namespace hg = halfgrad;
 
 namespace {
 
-constexpr hg::optim::AdamWOptions kAdamW{.lr = 1e-2};
+constexpr hg::optim::AdamWArguments kAdamW{.lr = 1e-2};
 constexpr hg::optim::CosineAnnealingLROptions kCosine{.T_max = 50};
 constexpr double kLargestNorm = 1;
 

@@ -83,7 +83,7 @@ data::Split split_of(const std::string& name) {
   detail::fail("load_mnist", "expected split \"train\" or \"test\", got \"{}\"", name);
 }
 
-DataLoader loader_of(const nb::object& dataset, const data::DataLoaderOptions& options) {
+DataLoader loader_of(const nb::object& dataset, const data::DataLoaderArguments& options) {
   if (nb::isinstance<TensorDataset>(dataset)) {
     return DataLoader(nb::cast<const TensorDataset&>(dataset), options);
   }

@@ -90,7 +90,7 @@ void bind_norms(nb::module_& nn) {
       [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, bool affine,
          bool bias, OptionalDevice device, OptionalDType dtype) {
         new (self.p) nn::LayerNorm(
-            shape, nn::LayerNormOptions{eps, affine, bias, or_float(dtype), or_default(device)});
+            shape, nn::LayerNormArguments{eps, affine, bias, or_float(dtype), or_default(device)});
         keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
                               {"eps", nb::float_(eps)},
                               {"elementwise_affine", nb::bool_(affine)},
@@ -109,7 +109,7 @@ void bind_norms(nb::module_& nn) {
       [](nb::pointer_and_handle<nn::RMSNorm> self, const Shape& shape, std::optional<double> eps,
          bool affine, OptionalDevice device, OptionalDType dtype) {
         new (self.p) nn::RMSNorm(
-            shape, nn::RMSNormOptions{eps, affine, or_float(dtype), or_default(device)});
+            shape, nn::RMSNormArguments{eps, affine, or_float(dtype), or_default(device)});
         keep_options(self.h, {{"normalized_shape", nb::cast(shape)},
                               {"eps", nb::cast(eps)},
                               {"elementwise_affine", nb::bool_(affine)}});

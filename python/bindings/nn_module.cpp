@@ -6,7 +6,7 @@ namespace halfgrad::python {
 namespace {
 
 template <class Value>
-nb::dict dict_of(const OrderedDict<Value>& items) {
+nb::dict dict_of(const OrderedDict<std::string, Value>& items) {
   nb::dict dict;
   for (const auto& [name, value] : items) dict[name.c_str()] = nb::cast(value);
   return dict;

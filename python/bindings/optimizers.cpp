@@ -176,7 +176,7 @@ void bind_sgd(nb::module_& optim) {
              double weight_decay, bool nesterov, bool maximize, Ignored, Ignored) {
             new (self) optim::SGD(
                 groups_of(params),
-                optim::SGDOptions{lr, momentum, dampening, weight_decay, nesterov, maximize});
+                optim::SGDArguments{lr, momentum, dampening, weight_decay, nesterov, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0,
           "weight_decay"_a = 0.0, "nesterov"_a = false, nb::kw_only(), "maximize"_a = false,
@@ -205,9 +205,9 @@ void bind_optimizers(nb::module_& module) {
   bind_states(optim);
   bind_optimizer(optim);
   bind_sgd(optim);
-  bind_adam<optim::Adam, optim::AdamOptions, Optimizer>(optim, "Adam", 0,
-                                                        "Adam (Kingma and Ba 2015).");
-  bind_adam<optim::AdamW, optim::AdamWOptions, optim::Adam>(
+  bind_adam<optim::Adam, optim::AdamArguments, Optimizer>(optim, "Adam", 0,
+                                                          "Adam (Kingma and Ba 2015).");
+  bind_adam<optim::AdamW, optim::AdamWArguments, optim::Adam>(
       optim, "AdamW", 1e-2, "Adam with decoupled weight decay (Loshchilov and Hutter 2019).");
 }
 

@@ -51,7 +51,7 @@ std::vector<Values> drawn_epoch(DataLoader& loader) {
   return batches;
 }
 
-DataLoaderOptions options_of(int prefetch, std::uint64_t seed = 7) {
+DataLoaderArguments options_of(int prefetch, std::uint64_t seed = 7) {
   return {.batch_size = 4, .shuffle = true, .seed = seed, .prefetch = prefetch};
 }
 

@@ -120,7 +120,7 @@ TEST(DataLoader, OrderIsAFunctionOfSeedAndEpochAlone) {
 }
 
 TEST_P(Loader, StartsAtAnyBatchOfAnyEpoch) {
-  const DataLoaderOptions options{
+  const DataLoaderArguments options{
       .batch_size = 3, .shuffle = true, .seed = 1, .prefetch = GetParam()};
   DataLoader straight(Numbers{10}, options);
   one_epoch(straight);
@@ -200,7 +200,7 @@ TEST_P(Loader, PreparesAtMostPrefetchBatches) {
 }
 
 TEST(DataLoader, IteratorOutlivesItsLoader) {
-  auto loader = std::make_unique<DataLoader>(Numbers{10}, DataLoaderOptions{.batch_size = 3});
+  auto loader = std::make_unique<DataLoader>(Numbers{10}, DataLoaderArguments{.batch_size = 3});
   auto batch = loader->begin();
   loader.reset();
   int batches = 0;

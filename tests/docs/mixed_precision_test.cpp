@@ -100,7 +100,7 @@ void expect_step(Page& page) {
   page.expect("`m = " + shown(facts.m[0][0].item() / g) +
               " g` and `v = " + shown(facts.v[0][0].item() / (g * g), 3) + " g^2`");
   const double moved = facts.new_w[0][0].item() - facts.w[0][0].item();
-  const optim::AdamOptions options;
+  const optim::AdamArguments options;
   EXPECT_NEAR(moved / (1e-4 * -g / (-g + options.eps)), 1, 1e-4);
   page.expect("The step is `lr g / (|g| + eps)`: " + shown(1e-4 * -g / (-g + options.eps), 5) +
               " for");

@@ -18,7 +18,7 @@ struct AsyncTraining {
     manual_seed(seed);
     model = nn::Sequential(nn::Linear(3, 8), nn::Tanh(), nn::Linear(8, 2));
     model.to(kBFloat16);
-    adamw = std::make_unique<optim::AdamW>(model.parameters(), optim::AdamWOptions{.lr = 0.01});
+    adamw = std::make_unique<optim::AdamW>(model.parameters(), optim::AdamWArguments{.lr = 0.01});
     optimizer = std::make_unique<optim::AsyncOptimizer>(*adamw);
     scaler = std::make_unique<amp::AsyncGradScaler>(
         *optimizer, amp::GradScalerOptions{.init_scale = 1024, .growth_interval = 2, .history = 4});

@@ -19,7 +19,7 @@ struct Training {
     optimizer = std::make_unique<optim::Adam>(
         std::vector<optim::ParamGroup>{{.params = {model.parameters().at(0)}, .lr = 0.1},
                                        {.params = {model.parameters().at(2)}}},
-        optim::AdamOptions{.amsgrad = true});
+        optim::AdamArguments{.amsgrad = true});
     warmup = std::make_shared<optim::LinearLR>(*optimizer);
     decay = std::make_shared<optim::ExponentialLR>(*optimizer,
                                                    optim::ExponentialLROptions{.gamma = 0.9});

@@ -137,7 +137,7 @@ TEST(Module, TrainSetsTheModeOfEveryModule) {
   Net net;
   for (const bool training : {false, true}) {
     net.train(training);
-    for (const Module& module : net.modules()) EXPECT_EQ(module.is_training(), training);
+    for (const auto& module : net.modules()) EXPECT_EQ(module->is_training(), training);
     EXPECT_EQ(net.scale.is_training(), training);
   }
   net.eval();

@@ -56,7 +56,7 @@ TEST(Sequential, ReturnsItsLayers) {
   const Linear linear(2, 2);
   auto model = Sequential(linear, ReLU(), linear);
   EXPECT_EQ(model.size(), 3);
-  EXPECT_TRUE(model[2].is_same(linear));
+  EXPECT_TRUE(model[2]->is_same(linear));
   EXPECT_TRUE(model.at<Linear>(2).weight.is_same(linear.weight));
   EXPECT_THROW(model.at<Linear>(1), std::invalid_argument);
   const std::string beyond = "Sequential: expected a layer in [0, 3), got 3";

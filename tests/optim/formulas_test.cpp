@@ -83,9 +83,9 @@ struct Golden {
 };
 
 std::vector<Golden> goldens() {
-  const auto sgd = [](const SGDOptions& options) { return make<SGD>(options); };
-  const auto adam = [](const AdamOptions& options) { return make<Adam>(options); };
-  const auto adamw = [](const AdamWOptions& options) { return make<AdamW>(options); };
+  const auto sgd = [](const SGDArguments& options) { return make<SGD>(options); };
+  const auto adam = [](const AdamArguments& options) { return make<Adam>(options); };
+  const auto adamw = [](const AdamWArguments& options) { return make<AdamW>(options); };
   return {
       {"sgd", sgd({.lr = .1}), {{.99, -1.98, .47}, {.95, -2.03, .53}, {1.02, -2.11, .44}}},
       {"sgd momentum",
@@ -162,17 +162,18 @@ TEST(Formulas, AmsgradKeepsTheLargestRawV) {
   const Values gradients[] = {{1, -2}, {.1, .2}, {.01, -.02}};
   const Golden cases[] = {
       {"adam",
-       make<Adam>(AdamOptions{.lr = .1, .betas = {.5, .5}}),
+       make<Adam>(AdamArguments{.lr = .1, .betas = {.5, .5}}),
        {{.900000001, -1.9000000005},
         {.831400568119, -1.85426704485},
         {.785003832151, -1.8228369975}}},
       {"adam amsgrad",
-       make<Adam>(AdamOptions{.lr = .1, .betas = {.5, .5}, .amsgrad = true}),
+       make<Adam>(AdamArguments{.lr = .1, .betas = {.5, .5}, .amsgrad = true}),
        {{.900000001, -1.9000000005},
         {.851010206744, -1.86734013746},
         {.827576409728, -1.8514656297}}},
       {"adamw amsgrad",
-       make<AdamW>(AdamWOptions{.lr = .1, .betas = {.5, .5}, .weight_decay = .1, .amsgrad = true}),
+       make<AdamW>(
+           AdamWArguments{.lr = .1, .betas = {.5, .5}, .weight_decay = .1, .amsgrad = true}),
        {{.890000001, -1.8800000005},
         {.832110206734, -1.82854013746},
         {.80035530765, -1.79438022832}}},

@@ -79,7 +79,7 @@ Scheduler make_scheduler(const std::string& name, const json& o, Optimizer& opti
 
 std::unique_ptr<Optimizer> make_optimizer(const json& row) {
   if (row.value("optimizer", "sgd") == "adam") return std::make_unique<Adam>(two_groups());
-  return std::make_unique<SGD>(two_groups(), SGDOptions{.momentum = 0.9});
+  return std::make_unique<SGD>(two_groups(), SGDArguments{.momentum = 0.9});
 }
 
 // Recursive formulas add a few roundoffs in every step.

@@ -107,8 +107,9 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
   };
   const auto adam = stepped(std::make_unique<Adam>(std::vector{param}));
   const auto amsgrad =
-      stepped(std::make_unique<Adam>(std::vector{param}, AdamOptions{.amsgrad = true}));
-  const auto sgd = stepped(std::make_unique<SGD>(std::vector{param}, SGDOptions{.momentum = 0.5}));
+      stepped(std::make_unique<Adam>(std::vector{param}, AdamArguments{.amsgrad = true}));
+  const auto sgd =
+      stepped(std::make_unique<SGD>(std::vector{param}, SGDArguments{.momentum = 0.5}));
   const auto without = [](OptimizerState saved, const char* name) {
     saved.state.at(0).erase(name);
     return saved;
@@ -155,7 +156,7 @@ TEST(OptimizerState, LoadingRejectsAnotherOptimizersState) {
 
 // PyTorch saves the momentum_buffer alone.
 TEST(OptimizerState, SgdContinuesFromAMomentumBufferWithoutAStep) {
-  const SGDOptions options{.lr = 1, .momentum = 0.5, .dampening = 0.25};
+  const SGDArguments options{.lr = 1, .momentum = 0.5, .dampening = 0.25};
   Tensor param = parameter({8});
   SGD sgd({param}, options);
   give_grad(param, {4});

@@ -24,13 +24,13 @@ using Values = std::vector<double>;
 
 TEST(Optimizer, NamesTheOptionThatIsOutOfRange) {
   const std::vector<Tensor> params{parameter({1})};
-  const auto sgd = [&](const SGDOptions& o) {
+  const auto sgd = [&](const SGDArguments& o) {
     return message_of<std::invalid_argument>([&] { SGD(params, o); });
   };
-  const auto adam = [&](const AdamOptions& o) {
+  const auto adam = [&](const AdamArguments& o) {
     return message_of<std::invalid_argument>([&] { Adam(params, o); });
   };
-  const auto adamw = [&](const AdamWOptions& o) {
+  const auto adamw = [&](const AdamWArguments& o) {
     return message_of<std::invalid_argument>([&] { AdamW(params, o); });
   };
   const struct {

@@ -34,10 +34,10 @@ struct Case {
 
 std::vector<Case> cases() {
   return {
-      {"sgd", make<SGD>(SGDOptions{.lr = 0.1})},
-      {"sgd momentum", make<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
-      {"adam", make<Adam>(AdamOptions{.lr = 0.1, .weight_decay = 0.1})},
-      {"adamw amsgrad", make<AdamW>(AdamWOptions{.lr = 0.1, .amsgrad = true})},
+      {"sgd", make<SGD>(SGDArguments{.lr = 0.1})},
+      {"sgd momentum", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
+      {"adam", make<Adam>(AdamArguments{.lr = 0.1, .weight_decay = 0.1})},
+      {"adamw amsgrad", make<AdamW>(AdamWArguments{.lr = 0.1, .amsgrad = true})},
   };
 }
 

@@ -27,7 +27,7 @@ struct Training {
     manual_seed(3);
     model = nn::Sequential(nn::Linear(8, 16), nn::ReLU(), nn::Linear(16, 2));
     model.to(device);
-    optimizer.emplace(model.parameters(), optim::SGDOptions{.lr = 0.1});
+    optimizer.emplace(model.parameters(), optim::SGDArguments{.lr = 0.1});
     scaler.emplace(
         amp::GradScalerOptions{.init_scale = 0x1p24, .growth_interval = 5, .history = history});
   }

@@ -49,10 +49,10 @@ struct WeightsCase {
 std::vector<WeightsCase> weights_cases() {
   using namespace optim;
   return {
-      {"sgd", make<SGD>(SGDOptions{.lr = 0.1, .weight_decay = 0.1})},
-      {"sgd nesterov", make<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .nesterov = true})},
-      {"adam", make<Adam>(AdamOptions{.lr = 0.01})},
-      {"adamw amsgrad", make<AdamW>(AdamWOptions{.lr = 0.01, .amsgrad = true})},
+      {"sgd", make<SGD>(SGDArguments{.lr = 0.1, .weight_decay = 0.1})},
+      {"sgd nesterov", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .nesterov = true})},
+      {"adam", make<Adam>(AdamArguments{.lr = 0.01})},
+      {"adamw amsgrad", make<AdamW>(AdamWArguments{.lr = 0.01, .amsgrad = true})},
   };
 }
 

@@ -40,11 +40,11 @@ struct PassCase {
 std::vector<PassCase> pass_cases() {
   using namespace optim;
   return {
-      {"sgd", make<SGD>(SGDOptions{.lr = 0.1, .weight_decay = 0.1})},
-      {"sgd momentum", make<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
-      {"adam", make<Adam>(AdamOptions{.lr = 0.01, .weight_decay = 0.1})},
-      {"adam amsgrad", make<Adam>(AdamOptions{.lr = 0.01, .amsgrad = true, .maximize = true})},
-      {"adamw", make<AdamW>(AdamWOptions{.lr = 0.01})},
+      {"sgd", make<SGD>(SGDArguments{.lr = 0.1, .weight_decay = 0.1})},
+      {"sgd momentum", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
+      {"adam", make<Adam>(AdamArguments{.lr = 0.01, .weight_decay = 0.1})},
+      {"adam amsgrad", make<Adam>(AdamArguments{.lr = 0.01, .amsgrad = true, .maximize = true})},
+      {"adamw", make<AdamW>(AdamWArguments{.lr = 0.01})},
   };
 }
 

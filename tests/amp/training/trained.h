@@ -22,7 +22,7 @@ namespace halfgrad::amp {
 /// A parameter of ones with this gradient, and its SGD with lr 1.
 struct Trained {
   explicit Trained(const Values& gradient, DType dtype = kFloat,
-                   optim::SGDOptions options = {.lr = 1})
+                   optim::SGDArguments options = {.lr = 1})
       : param(filled({static_cast<std::int64_t>(gradient.size())}, 1, dtype).requires_grad_()),
         optimizer({param}, options) {
     set(gradient);

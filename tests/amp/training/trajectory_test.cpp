@@ -61,16 +61,17 @@ std::unique_ptr<optim::Optimizer> make_optimizer(const Json& run, std::vector<Te
   const Json& options = run["options"];
   const double lr = options["lr"].number;
   if (name == "adam")
-    return std::make_unique<optim::Adam>(parameters, optim::AdamOptions{.lr = lr});
+    return std::make_unique<optim::Adam>(parameters, optim::AdamArguments{.lr = lr});
   if (name == "adamw") {
     return std::make_unique<optim::AdamW>(
-        parameters, optim::AdamWOptions{.lr = lr, .weight_decay = options["weight_decay"].number});
+        parameters,
+        optim::AdamWArguments{.lr = lr, .weight_decay = options["weight_decay"].number});
   }
   return std::make_unique<optim::SGD>(
-      parameters, optim::SGDOptions{.lr = lr,
-                                    .momentum = options["momentum"].number,
-                                    .weight_decay = options.get("weight_decay", 0),
-                                    .nesterov = options.get("nesterov", 0) != 0});
+      parameters, optim::SGDArguments{.lr = lr,
+                                      .momentum = options["momentum"].number,
+                                      .weight_decay = options.get("weight_decay", 0),
+                                      .nesterov = options.get("nesterov", 0) != 0});
 }
 
 void expect_relative(double got, double expected, double tolerance, const std::string& what) {

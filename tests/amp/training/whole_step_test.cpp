@@ -31,12 +31,12 @@ struct StepCase {
 std::vector<StepCase> step_cases() {
   using namespace optim;
   return {
-      {"sgd", make<SGD>(SGDOptions{.lr = 0.1})},
-      {"sgd momentum", make<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
-      {"adam", make<Adam>(AdamOptions{.lr = 0.01, .weight_decay = 0.1})},
-      {"adam amsgrad", make<Adam>(AdamOptions{.lr = 0.01, .amsgrad = true})},
-      {"adamw", make<AdamW>(AdamWOptions{.lr = 0.01})},
-      {"adamw masters", make<AdamW>(AdamWOptions{.lr = 0.01}), true},
+      {"sgd", make<SGD>(SGDArguments{.lr = 0.1})},
+      {"sgd momentum", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
+      {"adam", make<Adam>(AdamArguments{.lr = 0.01, .weight_decay = 0.1})},
+      {"adam amsgrad", make<Adam>(AdamArguments{.lr = 0.01, .amsgrad = true})},
+      {"adamw", make<AdamW>(AdamWArguments{.lr = 0.01})},
+      {"adamw masters", make<AdamW>(AdamWArguments{.lr = 0.01}), true},
   };
 }
 

@@ -1,0 +1,272 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <halfgrad/compat/data/dataset.h>
+#include <halfgrad/compat/data/sampler.h>
+#include <halfgrad/compat/option.h>
+#include <halfgrad/core/fail.h>
+
+/// libtorch's data loader: `for (auto& batch : *make_data_loader(dataset, 64)) ...`
+namespace halfgrad::data {
+
+struct DataLoaderOptions {
+  DataLoaderOptions() = default;
+  DataLoaderOptions(std::size_t batch_size) : batch_size_(batch_size) {}
+
+  TORCH_ARG(std::size_t, batch_size) = 1;
+  /// Batches that are computed ahead, each in a thread; 0: in the caller's thread.
+  TORCH_ARG(std::size_t, workers) = 0;
+  TORCH_ARG(std::optional<std::size_t>, max_jobs) = std::nullopt;
+  TORCH_ARG(std::optional<std::chrono::milliseconds>, timeout) = std::nullopt;
+  /// Batches are always in order, for any value.
+  TORCH_ARG(bool, enforce_ordering) = true;
+  TORCH_ARG(bool, drop_last) = false;
+};
+
+/// DataLoaderOptions with all values chosen.
+struct FullDataLoaderOptions {
+  explicit FullDataLoaderOptions(const DataLoaderOptions& options)
+      : batch_size(options.batch_size()),
+        workers(options.workers()),
+        max_jobs(options.max_jobs().value_or(2 * workers)),
+        timeout(options.timeout()),
+        enforce_ordering(options.enforce_ordering()),
+        drop_last(options.drop_last()) {}
+
+  std::size_t batch_size, workers, max_jobs;
+  std::optional<std::chrono::milliseconds> timeout;
+  bool enforce_ordering, drop_last;
+};
+
+/// An exception of a dataset in a worker's thread.
+struct WorkerException : std::runtime_error {
+  explicit WorkerException(const std::exception_ptr& original)
+      : std::runtime_error("DataLoader: a worker threw: " + text_of(original)),
+        original_exception(original) {}
+
+  std::exception_ptr original_exception;
+
+ private:
+  static std::string text_of(const std::exception_ptr& error) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+      return e.what();
+    } catch (...) {
+      return "an unknown exception";
+    }
+  }
+};
+
+/// The current batch of a loader. An input iterator: all iterators of an epoch share its position.
+template <class Loader>
+class LoaderIterator {
+ public:
+  using BatchType = typename Loader::BatchType;
+  using value_type = BatchType;
+  using reference = BatchType&;
+  using pointer = BatchType*;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::input_iterator_tag;
+
+  LoaderIterator() = default;
+  explicit LoaderIterator(Loader* loader) : loader_(loader) {}
+
+  BatchType& operator*() const { return current(); }
+  BatchType* operator->() const { return &current(); }
+  LoaderIterator& operator++() {
+    current();
+    loader_->advance();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const LoaderIterator& a, const LoaderIterator& b) {
+    return a.at_end() == b.at_end() && (a.at_end() || a.loader_ == b.loader_);
+  }
+
+ private:
+  bool at_end() const { return loader_ == nullptr || !loader_->batch_; }
+  BatchType& current() const {
+    if (at_end())
+      halfgrad::detail::fail("DataLoader", "expected an iterator before the end, got {}", "end()");
+    return *loader_->batch_;
+  }
+
+  Loader* loader_ = nullptr;
+};
+
+namespace detail {
+
+template <class T>
+struct WithoutOptional {
+  using type = T;
+};
+template <class T>
+struct WithoutOptional<std::optional<T>> {
+  using type = T;
+};
+
+}  // namespace detail
+
+/// The batches of a dataset in the order of a sampler. make_data_loader() makes one.
+template <class D, class Sampler>
+class StatelessDataLoader {
+ public:
+  using BatchType = typename detail::WithoutOptional<typename D::BatchType>::type;
+  using Iterator = LoaderIterator<StatelessDataLoader>;
+
+  StatelessDataLoader(D dataset, Sampler sampler, const DataLoaderOptions& options)
+      : options_(options), dataset_(std::move(dataset)), sampler_(std::move(sampler)) {
+    if (options_.batch_size == 0) {
+      halfgrad::detail::fail("DataLoader", "expected batch_size of at least 1, got {}", 0);
+    }
+    for (std::size_t i = 0; i < options_.workers; ++i) add_copy();
+  }
+  StatelessDataLoader(const StatelessDataLoader&) = delete;
+  StatelessDataLoader& operator=(const StatelessDataLoader&) = delete;
+  ~StatelessDataLoader() { join(); }
+
+  /// Starts an epoch. Throws std::invalid_argument while another one has not ended.
+  Iterator begin() {
+    if (batch_) {
+      halfgrad::detail::fail("DataLoader::begin",
+                             "expected the last epoch to be at its end, got {}",
+                             "an iterator with batches left; call join() to give it up");
+    }
+    sampler_.reset(std::nullopt);
+    if constexpr (D::is_stateful) dataset_.reset();
+    next_worker_ = 0;
+    for (std::size_t i = 0; i < options_.workers; ++i) start_job();
+    advance();
+    return Iterator(this);
+  }
+  Iterator end() { return Iterator(); }
+  /// Waits for the workers, and ends the epoch.
+  void join() {
+    for (auto& job : jobs_) job.wait();
+    jobs_.clear();
+    batch_.reset();
+  }
+  const FullDataLoaderOptions& options() const noexcept { return options_; }
+
+ private:
+  friend Iterator;
+
+  std::optional<typename Sampler::BatchRequestType> next_request() {
+    auto request = sampler_.next(options_.batch_size);
+    const bool drop = request && options_.drop_last && size_of(*request) < options_.batch_size;
+    return drop ? std::nullopt : std::move(request);
+  }
+  void add_copy() {
+    if constexpr (std::is_copy_constructible_v<D>) {
+      copies_.push_back(dataset_);
+    } else {
+      halfgrad::detail::fail("DataLoader", "expected a dataset that can be copied, got {}",
+                             "another one; make_shared_dataset() shares it between workers");
+    }
+  }
+  template <class Request>
+  static std::size_t size_of(const Request& request) {
+    if constexpr (std::is_integral_v<Request>) {
+      return static_cast<std::size_t>(request);
+    } else {
+      return request.size();
+    }
+  }
+
+  void start_job() {
+    auto request = next_request();
+    if (!request) return;
+    D& dataset = copies_[next_worker_++ % copies_.size()];
+    jobs_.push_back(std::async(std::launch::async, [&dataset, request = std::move(*request)] {
+      return std::optional<BatchType>(dataset.get_batch(request));
+    }));
+  }
+
+  void advance() {
+    batch_.reset();
+    if (options_.workers == 0) {
+      if (auto request = next_request()) batch_ = dataset_.get_batch(std::move(*request));
+      return;
+    }
+    if (jobs_.empty()) return;
+    auto job = std::move(jobs_.front());
+    jobs_.erase(jobs_.begin());
+    if (options_.timeout && job.wait_for(*options_.timeout) != std::future_status::ready) {
+      jobs_.insert(jobs_.begin(), std::move(job));
+      halfgrad::detail::fail<std::runtime_error>(
+          "DataLoader", "expected a batch within {} ms, got {}", options_.timeout->count(), "none");
+    }
+    try {
+      batch_ = job.get();
+    } catch (...) {
+      start_job();
+      throw WorkerException(std::current_exception());
+    }
+    start_job();  // after the worker of this job is free
+  }
+
+  FullDataLoaderOptions options_;
+  D dataset_;
+  Sampler sampler_;
+  std::vector<D> copies_;  // one for each worker
+  std::size_t next_worker_ = 0;
+  std::vector<std::future<std::optional<BatchType>>> jobs_;  // in the order of the batches
+  std::optional<BatchType> batch_;
+};
+
+namespace detail {
+
+/// Numbers of samples without end: the dataset ends the epoch.
+struct BatchSizes {
+  using BatchRequestType = std::size_t;
+  void reset(std::optional<std::size_t>) {}
+  std::optional<std::size_t> next(std::size_t batch_size) { return batch_size; }
+};
+
+}  // namespace detail
+
+template <class D>
+using StatefulDataLoader = StatelessDataLoader<D, detail::BatchSizes>;
+
+/// Makes a loader whose sampler is constructed from the size of the dataset.
+template <class Sampler = samplers::RandomSampler, class D>
+requires(!D::is_stateful) std::unique_ptr<StatelessDataLoader<D, Sampler>> make_data_loader(
+    D dataset, DataLoaderOptions options = {}) {
+  const std::optional<std::size_t> size = dataset.size();
+  if (!size) {
+    halfgrad::detail::fail("make_data_loader", "expected a dataset with a size, got {}",
+                           "none; pass a sampler");
+  }
+  using Size = std::conditional_t<std::is_same_v<Sampler, samplers::RandomSampler>, std::int64_t,
+                                  std::size_t>;
+  return make_data_loader(std::move(dataset), Sampler(static_cast<Size>(*size)), options);
+}
+
+template <class D, class Sampler>
+requires(!D::is_stateful && !std::is_convertible_v<Sampler, DataLoaderOptions>)
+    std::unique_ptr<StatelessDataLoader<D, Sampler>> make_data_loader(
+        D dataset, Sampler sampler, DataLoaderOptions options = {}) {
+  return std::make_unique<StatelessDataLoader<D, Sampler>>(std::move(dataset), std::move(sampler),
+                                                           options);
+}
+
+template <class D>
+requires(D::is_stateful) std::unique_ptr<StatefulDataLoader<D>> make_data_loader(
+    D dataset, DataLoaderOptions options = {}) {
+  return std::make_unique<StatefulDataLoader<D>>(std::move(dataset), detail::BatchSizes(), options);
+}
+
+}  // namespace halfgrad::data

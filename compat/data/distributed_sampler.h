@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include <halfgrad/compat/data/sampler.h>
+
+namespace halfgrad::data::samplers {
+namespace detail {
+
+/// This process's samples: every num_replicas-th of a permutation, or one contiguous block.
+class LocalSamples : public DistributedSampler<> {
+ public:
+  using DistributedSampler<>::DistributedSampler;
+
+  void reset(std::optional<std::size_t> new_size = std::nullopt) override {
+    size_ = new_size.value_or(size_);
+    samples_ = chosen();
+    positions_.reset(samples_.size());
+  }
+  std::optional<std::vector<std::size_t>> next(std::size_t batch_size) override {
+    const auto first = samples_.begin() + static_cast<std::ptrdiff_t>(positions_.index());
+    const std::size_t count = positions_.take(batch_size);
+    if (count == 0) return std::nullopt;
+    return std::vector<std::size_t>(first, first + static_cast<std::ptrdiff_t>(count));
+  }
+  std::size_t index() const noexcept { return positions_.index(); }
+
+ protected:
+  virtual std::vector<std::size_t> chosen() const = 0;
+
+ private:
+  std::vector<std::size_t> samples_;
+  Positions positions_{0};
+};
+
+}  // namespace detail
+
+/// A permutation that depends on the epoch alone, dealt out in turn to the processes.
+class DistributedRandomSampler : public detail::LocalSamples {
+ public:
+  explicit DistributedRandomSampler(std::size_t size, std::size_t num_replicas = 1,
+                                    std::size_t rank = 0, bool allow_duplicates = true)
+      : LocalSamples(size, num_replicas, rank, allow_duplicates) {
+    reset(size);
+  }
+
+ private:
+  std::vector<std::size_t> chosen() const override {
+    std::vector<std::size_t> order(size_), samples;
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(epoch_));
+    for (std::size_t i = 0; i < local_sample_count(); ++i) {
+      samples.push_back(order[(rank_ + i * num_replicas_) % size_]);
+    }
+    return samples;
+  }
+};
+
+/// One block of consecutive samples for each process.
+class DistributedSequentialSampler : public detail::LocalSamples {
+ public:
+  explicit DistributedSequentialSampler(std::size_t size, std::size_t num_replicas = 1,
+                                        std::size_t rank = 0, bool allow_duplicates = true)
+      : LocalSamples(size, num_replicas, rank, allow_duplicates) {
+    reset(size);
+  }
+
+ private:
+  std::vector<std::size_t> chosen() const override {
+    std::vector<std::size_t> samples;
+    const std::size_t first = rank_ * local_sample_count();
+    for (std::size_t i = 0; i < local_sample_count(); ++i) samples.push_back((first + i) % size_);
+    return samples;
+  }
+};
+
+}  // namespace halfgrad::data::samplers

@@ -1,0 +1,142 @@
+#include <halfgrad/compat/functions.h>
+
+#include <cmath>
+#include <numbers>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/fail.h>
+
+namespace halfgrad {
+namespace {
+
+// Klambauer et al. 2017, equation 14.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
+void expect_probability(const char* op, double p) {
+  if (!(p >= 0 && p <= 1)) detail::fail(op, "expected 0 <= p <= 1, got {}", p);
+}
+
+/// 1 with probability 1 - p, else 0.
+Tensor kept(const Shape& sizes, double p, const Tensor& like) {
+  return (rand(sizes, {.dtype = kFloat32, .device = like.device()}) >= p).to(like.dtype());
+}
+
+/// The shape of one value for each channel.
+Shape channels_of(const char* op, const Tensor& input) {
+  if (input.dim() < 2) detail::fail(op, "expected shape [n, c, ...], got {}", input.sizes());
+  Shape sizes{input.size(0), input.size(1)};
+  for (std::int64_t i = 2; i < input.dim(); ++i) sizes.push_back(1);
+  return sizes;
+}
+
+/// Dropped elements become -scale * alpha, the value of selu at -infinity; an affine map then
+/// restores mean 0 and variance 1.
+Tensor alpha_drop(const Tensor& input, double p, const Shape& mask_sizes) {
+  if (p == 1) return input * 0;
+  const double saturated = kSeluAlpha * kSeluScale;
+  const double a = 1 / std::sqrt((saturated * saturated * p + 1) * (1 - p));
+  const Tensor keep = kept(mask_sizes, p, input);
+  return (input * keep + (keep - 1) * saturated) * a + saturated * a * p;
+}
+
+}  // namespace
+
+Tensor selu(const Tensor& self) { return elu(self, kSeluAlpha) * kSeluScale; }
+Tensor celu(const Tensor& self, double alpha) {
+  if (alpha == 0) detail::fail("celu", "expected an alpha other than 0, got {}", alpha);
+  return where(self > 0, self, expm1(clamp_max(self, 0) / alpha) * alpha);
+}
+Tensor hardtanh(const Tensor& self, double min_val, double max_val) {
+  return clamp(self, min_val, max_val);
+}
+Tensor relu6(const Tensor& self) { return clamp(self, 0, 6); }
+Tensor hardshrink(const Tensor& self, double lambd) {
+  return masked_fill(self, abs(self) <= lambd, 0);
+}
+Tensor hardsigmoid(const Tensor& self) { return relu6(self + 3) / 6; }
+Tensor hardswish(const Tensor& self) { return self * hardsigmoid(self); }
+Tensor tanhshrink(const Tensor& self) { return self - tanh(self); }
+Tensor softsign(const Tensor& self) { return self / (abs(self) + 1); }
+Tensor log_sigmoid(const Tensor& self) { return -softplus(-self); }
+Tensor mish(const Tensor& self) { return self * tanh(softplus(self)); }
+Tensor threshold(const Tensor& self, double threshold, double value) {
+  return masked_fill(self, self <= threshold, value);
+}
+
+Tensor prelu(const Tensor& self, const Tensor& weight) {
+  Shape sizes;
+  for (std::int64_t i = 0; i < self.dim(); ++i) sizes.push_back(1);
+  if (weight.numel() != 1) {
+    if (self.dim() < 2 || self.size(1) != weight.numel()) {
+      detail::fail("prelu", "expected one weight or one for each channel, got {} for {}",
+                   weight.sizes(), self.sizes());
+    }
+    sizes[1] = weight.numel();
+  }
+  return where(self > 0, self, self * weight.reshape(sizes));
+}
+
+Tensor rrelu(const Tensor& self, double lower, double upper, bool training) {
+  if (!training) return leaky_relu(self, (lower + upper) / 2);
+  const Tensor slope = rand_like(self.detach()) * (upper - lower) + lower;
+  return where(self > 0, self, self * slope);
+}
+
+Tensor glu(const Tensor& self, std::int64_t dim) {
+  if (self.dim() == 0 || self.size(dim) % 2 != 0) {
+    detail::fail("glu", "expected an even size of dimension {}, got {}", dim, self.sizes());
+  }
+  const std::vector<Tensor> halves = chunk(self, 2, dim);
+  return halves[0] * sigmoid(halves[1]);
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, std::int64_t dim, double eps) {
+  const Shape common = broadcast_shapes(x1.sizes(), x2.sizes(), "cosine_similarity");
+  const Tensor a = x1.expand(common), b = x2.expand(common);
+  const Tensor squares = sum(a * a, dim) * sum(b * b, dim);
+  return sum(a * b, dim) / sqrt(clamp_min(squares, eps * eps));
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  return norm(x1 - x2 + eps, p, -1, keepdim);
+}
+
+Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+  const Tensor y = einsum("...i,oij,...j->...o", {x1, weight, x2});
+  return bias.defined() ? y + bias : y;
+}
+
+Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  expect_probability("alpha_dropout", p);
+  return train && p > 0 ? alpha_drop(input, p, input.sizes()) : input;
+}
+
+Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  expect_probability("feature_alpha_dropout", p);
+  if (!train || p == 0) return input;
+  return alpha_drop(input, p, channels_of("feature_alpha_dropout", input));
+}
+
+Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  expect_probability("feature_dropout", p);
+  if (!train || p == 0) return input;
+  if (p == 1) return input * 0;
+  return input * kept(channels_of("feature_dropout", input), p, input) / (1 - p);
+}
+
+Tensor group_norm(const Tensor& input, std::int64_t num_groups, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  if (input.dim() < 2 || num_groups < 1 || input.size(1) % num_groups != 0) {
+    detail::fail("group_norm", "expected channels that {} divides, got {}", num_groups,
+                 input.sizes());
+  }
+  const Tensor groups = input.reshape({input.size(0), num_groups, -1});
+  Tensor y = layer_norm(groups, {groups.size(2)}, {}, {}, eps).reshape(input.sizes());
+  Shape channels = channels_of("group_norm", input);
+  channels[0] = 1;
+  if (weight.defined()) y = y * weight.reshape(channels);
+  return bias.defined() ? y + bias.reshape(channels) : y;
+}
+
+}  // namespace halfgrad

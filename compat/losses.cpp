@@ -1,0 +1,122 @@
+#include <cmath>
+#include <numbers>
+
+#include <halfgrad/autograd/creation.h>
+#include <halfgrad/compat/functions.h>
+#include <halfgrad/core/fail.h>
+
+namespace halfgrad {
+namespace {
+
+void expect_same_shape(const char* op, const Tensor& input, const Tensor& target) {
+  if (input.sizes() == target.sizes()) return;
+  detail::fail(op, "expected input and target of one shape, got {} and {}", input.sizes(),
+               target.sizes());
+}
+
+/// [n, c] of [n, c] or [c].
+Tensor rows_of(const char* op, const Tensor& input) {
+  if (input.dim() < 1 || input.dim() > 2) {
+    detail::fail(op, "expected shape [n, c] or [c], got {}", input.sizes());
+  }
+  return input.dim() == 1 ? input.unsqueeze(0) : input;
+}
+
+}  // namespace
+
+Tensor detail::reduced(const Tensor& losses, Reduction reduction) {
+  if (reduction == kNone) return losses;
+  return reduction == kMean ? losses.mean() : losses.sum();
+}
+
+Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin,
+                            Reduction reduction) {
+  const Tensor zero = zeros_like(self.detach());
+  const Tensor far = where(target != 1, clamp_min(margin - self, 0), zero);
+  const Tensor near = where(target != -1, self, zero);
+  return detail::reduced(far + near, reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                           double margin, Reduction reduction) {
+  return detail::reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             double margin, Reduction reduction) {
+  constexpr double kEpsilon = 1e-12;
+  const Tensor squares =
+      (sum(input1 * input1, -1) + kEpsilon) * (sum(input2 * input2, -1) + kEpsilon);
+  const Tensor cosine = sum(input1 * input2, -1) / sqrt(squares);
+  const Tensor zero = zeros_like(cosine.detach());
+  const Tensor losses = where(target == 1, 1 - cosine, zero) +
+                        where(target == -1, clamp_min(cosine - margin, 0), zero);
+  return detail::reduced(losses, reduction);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin, double p, double eps, bool swap, Reduction reduction) {
+  const Tensor near = pairwise_distance(anchor, positive, p, eps);
+  Tensor far = pairwise_distance(anchor, negative, p, eps);
+  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps));
+  return detail::reduced(clamp_min(near - far + margin, 0), reduction);
+}
+
+Tensor soft_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  return detail::reduced(softplus(-target * self), reduction);
+}
+
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, Scalar p, Scalar margin,
+                         const Tensor& weight, Reduction reduction) {
+  const double exponent = p.to<double>();
+  if (exponent != 1 && exponent != 2) {
+    detail::fail("multi_margin_loss", "expected p of 1 or 2, got {}", exponent);
+  }
+  const Tensor x = rows_of("multi_margin_loss", self);
+  const Tensor classes = target.dim() == 0 ? target.unsqueeze(0) : target;
+  const Tensor index = classes.unsqueeze(1);
+  Tensor losses = pow(clamp_min(margin.to<double>() - gather(x, 1, index) + x, 0), p);
+  if (weight.defined()) losses = losses * index_select(weight, 0, classes).unsqueeze(1);
+  const Tensor own = one_hot(classes, x.size(1)).to(kBool);
+  losses = masked_fill(losses, own, 0).sum(1) / static_cast<double>(x.size(1));
+  if (self.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
+  return detail::reduced(losses, reduction);
+}
+
+Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, Reduction reduction) {
+  expect_same_shape("multilabel_margin_loss", self, target);
+  const Tensor x = rows_of("multilabel_margin_loss", self);
+  const Tensor labels = rows_of("multilabel_margin_loss", target);
+  // The labels of a row end at its first -1.
+  const Tensor valid = cumsum((labels < 0).to(kInt64), 1) == 0;
+  const Tensor index = masked_fill(labels, ~valid, 0);
+  const Tensor count = scatter_add(zeros_like(x.detach()), 1, index, valid.to(x.dtype()));
+  const Tensor own = gather(x, 1, index);  // [n, c]: the outputs of the labels
+  const Tensor differences = clamp_min(1 - own.unsqueeze(2) + x.unsqueeze(1), 0);
+  const Tensor counted = (valid.unsqueeze(2) & (count == 0).unsqueeze(1));
+  Tensor losses =
+      masked_fill(differences, ~counted, 0).sum({1, 2}) / static_cast<double>(x.size(1));
+  if (self.dim() == 1 && reduction == kNone) losses = losses.squeeze(0);
+  return detail::reduced(losses, reduction);
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
+                                   Reduction reduction) {
+  Tensor losses = -(target * log_sigmoid(self) + (1 - target) * log_sigmoid(-self));
+  if (weight.defined()) losses = losses * weight;
+  return detail::reduced(losses.mean(-1), reduction);
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                        double eps, Reduction reduction) {
+  Tensor losses = log_input ? exp(input) - target * input : input - target * log(input + eps);
+  if (full) {
+    // Stirling's approximation of log(target!), for targets above 1.
+    const Tensor safe = clamp_min(target, 1);
+    const Tensor stirling = safe * log(safe) - safe + log(safe * (2 * std::numbers::pi)) * 0.5;
+    losses = losses + masked_fill(stirling, target <= 1, 0);
+  }
+  return detail::reduced(losses, reduction);
+}
+
+}  // namespace halfgrad
