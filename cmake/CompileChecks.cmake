@@ -8,13 +8,15 @@
 #                 only the host has, kernels contain the instructions they are meant to use, and in a
 #                 build of plain PTX they do not spill registers
 
-set(public_headers halfgrad.h)
-foreach(folder IN LISTS HALFGRAD_FOLDERS)
+set(public_headers "")
+foreach(folder IN ITEMS compat LISTS HALFGRAD_FOLDERS)  # compat comes first: see compat/names.h
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
        "${PROJECT_SOURCE_DIR}/${folder}/*.h")
   list(APPEND public_headers ${headers})
 endforeach()
 
+list(APPEND public_headers halfgrad.h)
+list(REMOVE_DUPLICATES public_headers)
 if(TARGET Eigen3::Eigen)
   list(APPEND public_headers eigen.h)
 endif()

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <array>
 #include <cstddef>
 #include <initializer_list>

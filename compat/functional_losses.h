@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <halfgrad/compat/functions.h>
 #include <halfgrad/compat/loss_options.h>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <halfgrad/compat/layers.h>
 #include <halfgrad/compat/loss_layers.h>
 #include <halfgrad/compat/module_dict.h>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>

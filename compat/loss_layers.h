@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <halfgrad/compat/functional_losses.h>
 #include <halfgrad/compat/layers.h>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <concepts>
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <tuple>
 #include <utility>
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 // NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot be in parentheses
 /// libtorch's macro for one option of a class of options: `TORCH_ARG(double, momentum) = 0;`
 /// declares the function that sets it and returns the options, and the functions that read it.

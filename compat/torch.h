@@ -2,6 +2,8 @@
 
 /// libtorch's spellings: a program that was written for libtorch includes this header, and writes
 /// `namespace torch = halfgrad;`. docs/libtorch.md lists what is the same and what differs.
+#include <halfgrad/compat/names.h>
+
 #include <halfgrad/amp/autocast.h>
 #include <halfgrad/amp/custom_function.h>
 #include <halfgrad/amp/grad_scaler.h>

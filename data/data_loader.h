@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/data/dataset.h>
 
 namespace halfgrad::data {
@@ -32,6 +33,7 @@ struct DataLoaderArguments {
                            ///< random numbers of its batch b as a function of (seed, e, b)
   int prefetch = 2;        ///< batches that a thread prepares ahead; 0: no thread
 };
+HALFGRAD_PLAIN_NAME(DataLoaderOptions, DataLoaderArguments)
 
 /// The batches of a dataset, epoch after epoch:
 ///

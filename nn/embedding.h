@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -15,6 +16,7 @@ struct EmbeddingArguments {
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
+HALFGRAD_PLAIN_NAME(EmbeddingOptions, EmbeddingArguments)
 
 /// A table of vectors: looks up int64 indices of shape `[...]`, returns `[..., embedding_dim]`.
 class Embedding : public Callable<Embedding> {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -14,6 +15,7 @@ struct LinearArguments {
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
+HALFGRAD_PLAIN_NAME(LinearOptions, LinearArguments)
 
 /// The affine map
 ///     y = x weight^T + bias

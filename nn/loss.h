@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <halfgrad/autograd/ops.h>
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/nn/module.h>
 
 /// The losses of ops.h as modules: `criterion(input, target)`. Weights are buffers, so that to()
@@ -49,6 +50,7 @@ struct NLLLossArguments {
   std::int64_t ignore_index = -100;
   Reduction reduction = kMean;
 };
+HALFGRAD_PLAIN_NAME(NLLLossOptions, NLLLossArguments)
 
 /// nll_loss() as a module: -input[target], where input has log-probabilities.
 class NLLLoss : public Callable<NLLLoss> {
@@ -70,6 +72,7 @@ class NLLLoss : public Callable<NLLLoss> {
 struct MSELossArguments {
   Reduction reduction = kMean;
 };
+HALFGRAD_PLAIN_NAME(MSELossOptions, MSELossArguments)
 
 /// mse_loss() as a module: (input - target)^2.
 class MSELoss : public detail::TargetLoss<MSELoss> {
@@ -136,6 +139,7 @@ struct HuberLossArguments {
   Reduction reduction = kMean;
   double delta = 1.0;
 };
+HALFGRAD_PLAIN_NAME(HuberLossOptions, HuberLossArguments)
 
 /// huber_loss() as a module: SmoothL1Loss times delta, with delta for beta.
 class HuberLoss : public detail::TargetLoss<HuberLoss> {
@@ -159,6 +163,7 @@ struct BCELossArguments {
   Tensor weight = {};  ///< broadcasts to the input
   Reduction reduction = kMean;
 };
+HALFGRAD_PLAIN_NAME(BCELossOptions, BCELossArguments)
 
 /// binary_cross_entropy() as a module, for probabilities.
 class BCELoss : public Callable<BCELoss> {
@@ -182,6 +187,7 @@ struct BCEWithLogitsLossArguments {
   Tensor pos_weight = {};  ///< weight of the positive examples
   Reduction reduction = kMean;
 };
+HALFGRAD_PLAIN_NAME(BCEWithLogitsLossOptions, BCEWithLogitsLossArguments)
 
 /// binary_cross_entropy_with_logits() as a module: the sigmoid is part of the loss.
 class BCEWithLogitsLoss : public Callable<BCEWithLogitsLoss> {
@@ -206,6 +212,7 @@ struct KLDivLossArguments {
   Reduction reduction = kMean;
   bool log_target = false;
 };
+HALFGRAD_PLAIN_NAME(KLDivLossOptions, KLDivLossArguments)
 
 /// kl_div() as a module: the Kullback-Leibler divergence of input, log-probabilities, from
 /// target.

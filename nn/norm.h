@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <halfgrad/autograd/creation.h>
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/nn/module.h>
 
 namespace halfgrad::nn {
@@ -18,6 +19,7 @@ struct LayerNormArguments {
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
+HALFGRAD_PLAIN_NAME(LayerNormOptions, LayerNormArguments)
 
 /// Normalizes the last dimensions, whose sizes are normalized_shape, to mean 0 and variance 1, then
 /// applies weight and bias (Ba, Kiros and Hinton, 2016).
@@ -52,6 +54,7 @@ struct RMSNormArguments {
   DType dtype = kFloat32;
   Device device = get_default_device();
 };
+HALFGRAD_PLAIN_NAME(RMSNormOptions, RMSNormArguments)
 
 /// Divides by the root mean square over the last dimensions, whose sizes are normalized_shape, then
 /// multiplies by weight (Zhang and Sennrich, 2019).

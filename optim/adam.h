@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::optim {
@@ -16,6 +17,7 @@ struct AdamArguments {
   bool amsgrad = false;
   bool maximize = false;
 };
+HALFGRAD_PLAIN_NAME(AdamOptions, AdamArguments)
 
 /// Adam (Kingma and Ba 2015, section 2), as torch.optim.Adam:
 ///

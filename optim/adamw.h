@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/optim/adam.h>
 
 namespace halfgrad::optim {
@@ -16,6 +17,7 @@ struct AdamWArguments {
   bool amsgrad = false;
   bool maximize = false;
 };
+HALFGRAD_PLAIN_NAME(AdamWOptions, AdamWArguments)
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019), as torch.optim.AdamW: weight
 /// decay leaves the gradient alone, and p * (1 - lr * weight_decay) takes the place of p.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/core/plain_names.h>
 #include <halfgrad/optim/optimizer.h>
 
 namespace halfgrad::optim {
@@ -16,6 +17,7 @@ struct SGDArguments {
   bool nesterov = false;
   bool maximize = false;
 };
+HALFGRAD_PLAIN_NAME(SGDOptions, SGDArguments)
 
 /// Stochastic gradient descent with momentum, as torch.optim.SGD:
 ///

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <halfgrad/compat/names.h>
+
 #include <functional>
 #include <type_traits>
 #include <utility>
