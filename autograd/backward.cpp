@@ -1,6 +1,5 @@
 #include <halfgrad/autograd/backward.h>
 
-#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -28,7 +27,6 @@ using halfgrad::detail::conform_to_leaf;
 using halfgrad::detail::Edge;
 using halfgrad::detail::fail;
 using halfgrad::detail::gradient_edge;
-using halfgrad::detail::is_cast;
 using halfgrad::detail::kMixedScales;
 using halfgrad::detail::kUnknownScale;
 using halfgrad::detail::LeafGradients;
@@ -71,7 +69,7 @@ class Run {
                         !detail::modes.anomaly);
     while (!ready_.empty()) {
       ReadyNodes::Entry entry = ready_.take_first();
-      if (reads_gradients(*entry.node)) join_if_pending(side, entry);
+      side.before(*entry.node, entry.grad, entry.more);
       scale_.now = entry.scale;
       waiting_.around(*entry.node, entry.grad, [&] { process(entry); });
     }
@@ -149,17 +147,6 @@ class Run {
     }
   }
 
-  static bool reads_gradients(const Node& node) {
-    return !is_cast(node) || !node.hooks.empty() || !node.retained.empty();
-  }
-
-  static void join_if_pending(const SideWork& side, const ReadyNodes::Entry& entry) {
-    const bool is_pending = side.is_pending(entry.grad) ||
-                            std::any_of(entry.more.begin(), entry.more.end(),
-                                        [&](const Tensor& g) { return side.is_pending(g); });
-    if (is_pending) SideWork::join();
-  }
-
   // Starts the pass at a scaled loss: its gradient is 1, so the scale is the gradient of the loss.
   // Returns false if somebody would miss the gradient 1, or the node as a step of its own.
   bool pass_on_scale(Node& node) {
@@ -212,7 +199,7 @@ class Run {
       node.backward(grads, grad_inputs);
     }
     if (!retain_graph_) node.release_saved();
-    if (detail::modes.anomaly) check_for_nan(node, grad_inputs);
+    if (detail::modes.anomaly) halfgrad::detail::refuse_nan(node.name(), grad_inputs);
     for (std::size_t i = 0; i < edges.size(); ++i) {
       if (grad_inputs[i].defined()) conform_to(edges[i], grad_inputs[i], node.name());
     }
@@ -221,19 +208,6 @@ class Run {
       if (!grad_inputs[i].defined()) continue;
       waiting_.offer(edges[i], grad_inputs[i], captured_.has_value());
       send(edges[i], std::move(grad_inputs[i]));
-    }
-  }
-
-  static void check_for_nan(const Node& node, std::span<Tensor> gradients) {
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i].defined()) continue;
-      if (any(isnan(gradients[i])).item<bool>()) {
-        fail<std::runtime_error>(
-            "backward",
-            "expected finite gradients, got nan from the derivative of '{}' with "
-            "respect to its input {}",
-            node.name(), i);
-      }
     }
   }
 

@@ -204,6 +204,11 @@ void Tensor::check_dtype(DType wanted, const char* op) const {
   }
 }
 
+std::byte* Tensor::address(bool is_const) const {
+  if (!is_const) array().storage()->expose();
+  return array().data();
+}
+
 void Tensor::check_accessor(DType wanted, std::size_t dims) const {
   check_dtype(wanted, "accessor");
   if (sizes().size() != static_cast<int>(dims)) {

@@ -89,7 +89,7 @@ class Tensor : public detail::TensorMethods {
   template <class T>
   T* data_ptr() const {
     check_dtype(dtype_of<std::remove_const_t<T>>(), "data_ptr");
-    return address<T>();
+    return reinterpret_cast<T*>(address(std::is_const_v<T>));
   }
   /// The elements by their indices, in this tensor's memory. As with data_ptr, a write is not
   /// recorded in the graph and does not change the version. Throws std::invalid_argument unless T
@@ -97,7 +97,7 @@ class Tensor : public detail::TensorMethods {
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const& {
     check_accessor(dtype_of<std::remove_const_t<T>>(), N);
-    return {address<T>(), sizes().data(), strides().data()};
+    return {reinterpret_cast<T*>(address(std::is_const_v<T>)), sizes().data(), strides().data()};
   }
   template <class T, std::size_t N>
   TensorAccessor<T, N> accessor() const&& = delete;  // its memory may end with the statement
@@ -191,11 +191,7 @@ class Tensor : public detail::TensorMethods {
     if (impl_ == nullptr) detail::refuse_undefined();
     return *impl_;
   }
-  template <class T>
-  T* address() const {
-    if (!std::is_const_v<T>) array().storage()->expose();
-    return array().data_as<T>();
-  }
+  std::byte* address(bool is_const) const;
   void expect_seen_elsewhere() const;
   void check_dtype(DType wanted, const char* op) const;
   void check_accessor(DType wanted, std::size_t dims) const;

@@ -26,7 +26,6 @@
 ///   SGD momentum, float32     4 r (4 w)  4 r 4 w             4 r 4 w            20 (24)
 ///   SGD momentum, masters     2 r (2 w)  4 r 4 w             4 r 4 w    2 w     20 (22)
 ///   Adam, shadow              2 r        4 r 4 w             8 r 8 w    2 w     28
-///
 /// With a shadow, autocast does not cast the parameter, which would take 4 r and 2 w more. amsgrad
 /// moves 8 more. At 3.35 TB/s (H100 SXM, data sheet) 30 bytes take 9.0 ps.
 namespace halfgrad::detail {

@@ -53,6 +53,16 @@ void accumulate(Tensor& total, Tensor&& gradient) {
   }
 }
 
+void refuse_nan(const char* op, std::span<const Tensor> gradients) {
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined() || !any(isnan(gradients[i])).item<bool>()) continue;
+    fail<std::runtime_error>("backward",
+                             "expected finite gradients, got nan from the derivative of '{}' with "
+                             "respect to its input {}",
+                             op, i);
+  }
+}
+
 void conform(Tensor& gradient, const Shape& sizes, DType dtype, Device device, const char* op) {
   if (gradient.device() != device) {
     fail<std::runtime_error>(std::string(op) + " backward",

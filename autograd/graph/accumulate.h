@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 
@@ -9,6 +11,9 @@ namespace halfgrad::detail {
 
 /// total += gradient. An undefined total counts as zero.
 void accumulate(Tensor& total, Tensor&& gradient);
+
+/// Throws std::runtime_error if a gradient that `op` made has a NaN: anomaly mode. Waits for a GPU.
+void refuse_nan(const char* op, std::span<const Tensor> gradients);
 
 /// Sums `gradient` to the shape, and casts it to the dtype, of the tensor that it belongs to. This
 /// is the backward of broadcasting and of casts. `op` names the op whose backward made it, for

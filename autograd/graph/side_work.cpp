@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <halfgrad/autograd/graph/node.h>
 #include <halfgrad/autograd/graph/tensor_impl.h>
 #include <halfgrad/core/graph.h>
 
@@ -52,6 +53,13 @@ void SideWork::join() {
   const Job& last = innermost->jobs_.back();  // the side stream runs in order
   last.done.wait(current_stream(last.operands.front().device()));
   innermost->jobs_.clear();
+}
+
+void SideWork::before(const Node& node, const Tensor& gradient,
+                      const std::vector<Tensor>& more) const {
+  const bool reads = !is_cast(node) || !node.hooks.empty() || !node.retained.empty();
+  const auto is_one = [this](const Tensor& each) { return is_pending(each); };
+  if (reads && (is_one(gradient) || std::any_of(more.begin(), more.end(), is_one))) join();
 }
 
 bool SideWork::is_pending(const Tensor& gradient) const {

@@ -35,6 +35,9 @@ class SideWork {
   /// Makes the current stream wait for all results of run(). Call it before reading one.
   static void join();
 
+  /// Call it before the backward of `node`, which gets these gradients: joins if it may read one
+  /// that nothing has waited for.
+  void before(const Node& node, const Tensor& gradient, const std::vector<Tensor>& more) const;
   /// True if nothing has waited for this gradient yet.
   bool is_pending(const Tensor& gradient) const;
 

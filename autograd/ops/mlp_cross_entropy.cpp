@@ -292,7 +292,8 @@ OpEntry mlp_cross_entropy_entry() {
   return {.name = kLossName,
           .precision = Precision::tensor_core,
           .roundoffs = 16,
-          .examples = {std::move(example)}};
+          .examples = {std::move(example)},
+          .bounded_reference = mlp_loss_reference};
 }
 
 }  // namespace detail
