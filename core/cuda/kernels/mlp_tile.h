@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <halfgrad/core/array.h>
@@ -36,8 +37,7 @@ struct MlpOperands {
 
 /// Returns how many of a warp's 16 rows, from row `first`, are in the batch.
 inline __device__ int rows_of_warp(const MlpOperands& op, std::int64_t first) {
-  return static_cast<int>(
-      max(std::int64_t{0}, min(op.rows - first, static_cast<std::int64_t>(kBlock))));
+  return static_cast<int>(std::clamp<std::int64_t>(op.rows - first, 0, kBlock));
 }
 
 /// Loads eight elements, 16 bytes of a tile; float elements are rounded.
