@@ -8,9 +8,18 @@
 /// The losses of functional_losses.h as modules, constructed from their options.
 namespace halfgrad::nn {
 
+namespace detail {
+
+template <class LossOptions>
+using LossFunction = Tensor (*)(const Tensor&, const Tensor&, const LossOptions&);
+template <class LossOptions>
+using LossFunction3 = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const LossOptions&);
+
+}  // namespace detail
+
 /// A loss without parameters: function(inputs..., options). The tensors of its options do not move
 /// with to().
-template <detail::LayerName name, class LossOptions, auto function>
+template <detail::LayerName name, class LossOptions, detail::LossFunction<LossOptions> function>
 class OptionsLoss : public Callable<OptionsLoss<name, LossOptions, function>> {
  public:
   using Base = Callable<OptionsLoss>;
@@ -28,7 +37,7 @@ class OptionsLoss : public Callable<OptionsLoss<name, LossOptions, function>> {
 };
 
 /// A loss of three tensors.
-template <detail::LayerName name, class LossOptions, auto function>
+template <detail::LayerName name, class LossOptions, detail::LossFunction3<LossOptions> function>
 class OptionsLoss3 : public Callable<OptionsLoss3<name, LossOptions, function>> {
  public:
   using Base = Callable<OptionsLoss3>;
@@ -45,46 +54,27 @@ class OptionsLoss3 : public Callable<OptionsLoss3<name, LossOptions, function>> 
   LossOptions options;
 };
 
-namespace detail {
-
-template <class LossOptions>
-using LossFunction = Tensor (*)(const Tensor&, const Tensor&, const LossOptions&);
-template <class LossOptions>
-using LossFunction3 = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const LossOptions&);
-
-}  // namespace detail
-
 using HingeEmbeddingLoss =
-    OptionsLoss<"HingeEmbeddingLoss", HingeEmbeddingLossOptions,
-                detail::LossFunction<HingeEmbeddingLossOptions>(functional::hinge_embedding_loss)>;
+    OptionsLoss<"HingeEmbeddingLoss", HingeEmbeddingLossOptions, functional::hinge_embedding_loss>;
 using MultiMarginLoss =
-    OptionsLoss<"MultiMarginLoss", MultiMarginLossOptions,
-                detail::LossFunction<MultiMarginLossOptions>(functional::multi_margin_loss)>;
+    OptionsLoss<"MultiMarginLoss", MultiMarginLossOptions, functional::multi_margin_loss>;
 using MultiLabelMarginLoss = OptionsLoss<"MultiLabelMarginLoss", MultiLabelMarginLossOptions,
-                                         detail::LossFunction<MultiLabelMarginLossOptions>(
-                                             functional::multilabel_margin_loss)>;
+                                         functional::multilabel_margin_loss>;
 using SoftMarginLoss =
-    OptionsLoss<"SoftMarginLoss", SoftMarginLossOptions,
-                detail::LossFunction<SoftMarginLossOptions>(functional::soft_margin_loss)>;
+    OptionsLoss<"SoftMarginLoss", SoftMarginLossOptions, functional::soft_margin_loss>;
 using MultiLabelSoftMarginLoss =
     OptionsLoss<"MultiLabelSoftMarginLoss", MultiLabelSoftMarginLossOptions,
-                detail::LossFunction<MultiLabelSoftMarginLossOptions>(
-                    functional::multilabel_soft_margin_loss)>;
+                functional::multilabel_soft_margin_loss>;
 using PoissonNLLLoss =
-    OptionsLoss<"PoissonNLLLoss", PoissonNLLLossOptions,
-                detail::LossFunction<PoissonNLLLossOptions>(functional::poisson_nll_loss)>;
+    OptionsLoss<"PoissonNLLLoss", PoissonNLLLossOptions, functional::poisson_nll_loss>;
 using CosineEmbeddingLoss = OptionsLoss3<"CosineEmbeddingLoss", CosineEmbeddingLossOptions,
-                                         detail::LossFunction3<CosineEmbeddingLossOptions>(
-                                             functional::cosine_embedding_loss)>;
+                                         functional::cosine_embedding_loss>;
 using TripletMarginLoss =
-    OptionsLoss3<"TripletMarginLoss", TripletMarginLossOptions,
-                 detail::LossFunction3<TripletMarginLossOptions>(functional::triplet_margin_loss)>;
+    OptionsLoss3<"TripletMarginLoss", TripletMarginLossOptions, functional::triplet_margin_loss>;
 using TripletMarginWithDistanceLoss =
     OptionsLoss3<"TripletMarginWithDistanceLoss", TripletMarginWithDistanceLossOptions,
-                 detail::LossFunction3<TripletMarginWithDistanceLossOptions>(
-                     functional::triplet_margin_with_distance_loss)>;
+                 functional::triplet_margin_with_distance_loss>;
 using MarginRankingLoss =
-    OptionsLoss3<"MarginRankingLoss", MarginRankingLossOptions,
-                 detail::LossFunction3<MarginRankingLossOptions>(functional::margin_ranking_loss)>;
+    OptionsLoss3<"MarginRankingLoss", MarginRankingLossOptions, functional::margin_ranking_loss>;
 
 }  // namespace halfgrad::nn
