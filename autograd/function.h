@@ -90,10 +90,12 @@ class SavedValue : public std::any {
  public:
   using std::any::any;
 
+  // NOLINTBEGIN(readability-identifier-naming): libtorch's names
   std::int64_t toInt() const { return number<std::int64_t>(); }
   double toDouble() const { return number<double>(); }
   bool toBool() const { return std::any_cast<bool>(*this); }
   Tensor toTensor() const { return std::any_cast<Tensor>(*this); }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   template <class T>

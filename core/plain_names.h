@@ -8,5 +8,5 @@
 #define HALFGRAD_PLAIN_NAME(name, type)
 #else
 #define HALFGRAD_HAS_PLAIN_NAMES
-#define HALFGRAD_PLAIN_NAME(name, type) using name = type;
+#define HALFGRAD_PLAIN_NAME(name, type) using name = type;  // NOLINT(bugprone-macro-parentheses)
 #endif

@@ -13,17 +13,17 @@ namespace {
 // More would keep the operands of more layers alive.
 constexpr std::size_t kMostJobs = 2;
 
-thread_local constinit SideWork* innermost = nullptr;
+thread_local constinit SideWork* current_side_work = nullptr;
 
 }  // namespace
 
 SideWork::SideWork(bool enabled)
-    : outer_(std::exchange(innermost, this)),
+    : outer_(std::exchange(current_side_work, this)),
       enabled_(enabled && Graph::side_stream() != nullptr) {}
 
-SideWork::~SideWork() { innermost = outer_; }
+SideWork::~SideWork() { current_side_work = outer_; }
 
-bool SideWork::is_enabled() { return innermost != nullptr && innermost->enabled_; }
+bool SideWork::is_enabled() { return current_side_work != nullptr && current_side_work->enabled_; }
 
 void SideWork::run(const std::vector<Array>& operands,
                    const std::function<std::vector<Array>()>& queue) {
@@ -41,7 +41,7 @@ void SideWork::run(const std::vector<Array>& operands,
     for (const Array& result : queue()) job.results.push_back(result.storage());
   }
   job.done.record(*side);
-  std::deque<Job>& jobs = innermost->jobs_;
+  std::deque<Job>& jobs = current_side_work->jobs_;
   jobs.push_back(std::move(job));
   if (jobs.size() <= kMostJobs) return;
   jobs.front().done.wait(main);
@@ -49,10 +49,10 @@ void SideWork::run(const std::vector<Array>& operands,
 }
 
 void SideWork::join() {
-  if (innermost == nullptr || innermost->jobs_.empty()) return;
-  const Job& last = innermost->jobs_.back();  // the side stream runs in order
+  if (current_side_work == nullptr || current_side_work->jobs_.empty()) return;
+  const Job& last = current_side_work->jobs_.back();  // the side stream runs in order
   last.done.wait(current_stream(last.operands.front().device()));
-  innermost->jobs_.clear();
+  current_side_work->jobs_.clear();
 }
 
 void SideWork::before(const Node& node, const Tensor& gradient,

@@ -118,7 +118,7 @@ const std::vector<Pass>& passes() {
          Tensor y = x.to(kHalf);
          for (std::size_t i = 0; i < net.weights.size(); ++i) {
            const Tensor w = net.weights[i].to(kHalf);
-           if (w.requires_grad()) w.register_hook([](const Tensor& g) { return g + g; });
+           if (!w.is_leaf()) w.register_hook([](const Tensor& g) { return g + g; });
            y = linear_relu(y, w, net.biases[i].to(kHalf));
          }
          y.sum(kFloat).backward();
