@@ -24,7 +24,8 @@ class FusedMLP(Module):
             self.add_module(str(2 * i), Linear(features, next_features, bias, device, dtype))
 
     def forward(self, input: Tensor) -> Tensor:
-        return mlp(input, *self._operands())
+        weights, biases = self._operands()
+        return mlp(input, weights, biases)
 
     def cross_entropy(self, input: Tensor, target: Tensor) -> Tensor:
         """The mean cross entropy of the outputs and int64 classes, without storing the outputs.
@@ -32,7 +33,8 @@ class FusedMLP(Module):
         It has the bits of cross_entropy(model(input), target), and a training step with it reads the
         batch once: nn.functional.mlp_cross_entropy().
         """
-        return mlp_cross_entropy(input, *self._operands(), target)
+        weights, biases = self._operands()
+        return mlp_cross_entropy(input, weights, biases, target)
 
     def _operands(self):
         layers = list(self.children())
