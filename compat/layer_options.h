@@ -18,8 +18,12 @@
 namespace halfgrad {
 namespace enumtype {
 
-struct kMax {};        // NOLINT(readability-identifier-naming): libtorch's names
-struct kBatchMean {};  // NOLINT(readability-identifier-naming)
+// NOLINTBEGIN(readability-identifier-naming): libtorch's names
+/// EmbeddingBagOptions::mode: the largest row of a bag.
+struct kMax {};
+/// KLDivFuncOptions::reduction: the sum divided by the size of the first dimension.
+struct kBatchMean {};
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace enumtype
 

@@ -163,6 +163,7 @@ class FeatureAlphaDropout : public Callable<FeatureAlphaDropout> {
 using AlphaDropoutOptions = DropoutOptions;
 using FeatureAlphaDropoutOptions = DropoutOptions;
 
+/// x1 . x2 / max(|x1| |x2|, eps) along options.dim().
 class CosineSimilarity : public Callable<CosineSimilarity> {
  public:
   CosineSimilarity(std::nullptr_t empty) : Callable(empty) {}
@@ -175,6 +176,7 @@ class CosineSimilarity : public Callable<CosineSimilarity> {
   CosineSimilarityOptions options;
 };
 
+/// The p-norm of x1 - x2 + eps along the last dimension.
 class PairwiseDistance : public Callable<PairwiseDistance> {
  public:
   PairwiseDistance(std::nullptr_t empty) : Callable(empty) {}
@@ -238,6 +240,7 @@ class Bilinear : public Callable<Bilinear> {
   Tensor bias;    ///< [out]; undefined without bias
 };
 
+/// Normalises groups of channels of an input [n, channels, ...] (Wu and He 2018).
 class GroupNorm : public Callable<GroupNorm> {
  public:
   GroupNorm(std::nullptr_t empty) : Callable(empty), options(0, 0) {}

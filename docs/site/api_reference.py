@@ -205,9 +205,9 @@ class Reference:
 
     def _section(self, header, entity, text, level, up):
         blocks = [block for part in entity.description for block in text.blocks(part)]
-        # An XOptions is described by X.
+        # An XOptions, or XArguments, is described by X.
         if not blocks and level == 2 and entity.kind in ("class", "struct") and (
-                not entity.title.endswith("Options")):
+                not entity.title.endswith(("Options", "Arguments"))):
             self.undocumented.append(f"{header}:{entity.first}: {entity.kind} {entity.title}")
         kind = f"{entity.kind} " if entity.kind in ("class", "struct", "enum", "concept") else ""
         title = entity.title if len(entity.title) < 70 else entity.names[0] + ", ..."

@@ -59,12 +59,16 @@ class SiteTest(unittest.TestCase):
         self.assertEqual(elsewhere, [])
 
     def search(self, words):
-        """Types into the search box, and returns the addresses of the results."""
+        """Types a word into the search box, and returns the addresses of its results.
+
+        While it is being typed, the page shows the results of its first letters. Each address names
+        the letters searched for.
+        """
         self.browser.wait_for("document.querySelector('.md-search__input') !== null")
         self.browser.run("document.querySelector('.md-search__input').focus()")
         self.browser.type(words)
         return self.browser.wait_for(f"(() => {{ const all = {SEARCH_RESULTS}; "
-                                     "return all.length > 0 && all; })()")
+                                     f"return all.some(a => a.includes('h={words.lower()}')) && all; }})()")
 
     def test_home_page_is_light_or_dark_as_the_system_is(self):
         backgrounds = {}
