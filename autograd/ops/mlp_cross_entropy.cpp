@@ -258,7 +258,7 @@ namespace {
 Elements mlp_loss_reference(const AnyArithmetic& a, const std::vector<Values>& in) {
   const std::vector<double>& classes = in.back().data;
   const Elements y = mlp_reference(a, {in.begin(), in.end() - 1});
-  const std::size_t columns = y.size() / classes.size();
+  const std::size_t columns = classes.empty() ? 0 : y.size() / classes.size();
   Elements losses;
   for (std::size_t row = 0; row < classes.size(); ++row) {
     Elements logits;

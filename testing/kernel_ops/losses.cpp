@@ -70,6 +70,19 @@ KernelOp loss_of_classes(const char* name) {
       scalar)));
 }
 
+KernelOp loss_of_mlp() {
+  return needs_rows(judged(
+      "mlp_cross_entropy", "[m, k], [16, k], [16, 16], [n, 16], [16], [16], [n], classes [m] -> []",
+      [](const Dims& d) {
+        constexpr std::int64_t kHidden = 16;
+        return Specs{
+            {.sizes = {d.m, d.k}},     {.sizes = {kHidden, d.k}}, {.sizes = {kHidden, kHidden}},
+            {.sizes = {d.n, kHidden}}, {.sizes = {kHidden}},      {.sizes = {kHidden}},
+            {.sizes = {d.n}},          indices_below(d.n, {d.m})};
+      },
+      scalar));
+}
+
 KernelOp loss_of_elements(const char* name) { return takes_reduction(mean_loss(name)); }
 
 /// Draws operand i from [low[i], high[i]], and replaces a hostile input x by f(i, x).
@@ -92,6 +105,7 @@ std::vector<KernelOp> loss_ops() {
   return {
       loss_of_classes("cross_entropy"),
       loss_of_classes("nll_loss"),
+      loss_of_mlp(),
       loss_of_elements("mse_loss"),
       loss_of_elements("l1_loss"),
       loss_of_elements("smooth_l1_loss"),
