@@ -71,7 +71,7 @@ KernelOp loss_of_classes(const char* name) {
 }
 
 KernelOp loss_of_mlp() {
-  return needs_rows(judged(
+  KernelOp op = needs_rows(judged(
       "mlp_cross_entropy", "[m, k], [16, k], [16, 16], [n, 16], [16], [16], [n], classes [m] -> []",
       [](const Dims& d) {
         constexpr std::int64_t kHidden = 16;
@@ -81,6 +81,8 @@ KernelOp loss_of_mlp() {
             {.sizes = {d.n}},          indices_below(d.n, {d.m})};
       },
       scalar));
+  op.least.n = 1;
+  return op;
 }
 
 KernelOp loss_of_elements(const char* name) { return takes_reduction(mean_loss(name)); }

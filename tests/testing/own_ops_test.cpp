@@ -54,10 +54,6 @@ const std::map<std::string, Run>& own_composites() {
        [](const In& in) {
          return mlp(in[0], {in[1], in[2], in[3]}, {in[4], in[5], in[6]});
        }},
-      {"mlp_cross_entropy",
-       [](const In& in) {
-         return mlp_cross_entropy(in[0], {in[1], in[2], in[3]}, {in[4], in[5], in[6]}, in[7]);
-       }},
       {"addmm", [](const In& in) { return addmm(in[0], in[1], in[2]); }},
       {"baddbmm", [](const In& in) { return baddbmm(in[0], in[1], in[2]); }},
       {"cross_entropy", [](const In& in) { return cross_entropy(in[0], in[1]); }},
