@@ -85,7 +85,7 @@ void collect(Arguments& arguments, const Argument& argument) {
 }  // namespace detail
 
 /// A value of any type that forward saved: std::any_cast reads it, or one of libtorch's functions.
-/// Those throw std::bad_any_cast for another type.
+/// Each throws std::bad_any_cast for another type.
 class SavedValue : public std::any {
  public:
   using std::any::any;
