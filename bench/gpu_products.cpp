@@ -8,9 +8,9 @@
 #include <halfgrad/halfgrad.h>
 #include "amp_works.h"
 
-// Products of 16-bit matrices on a GPU, each alone, by cuBLASLt and by our kernel for a small C: what
-// the rule of core/cuda/kernels/gemm_small_plan.h must choose between. A product's time is that of a
-// node in a CUDA graph whose nodes wait for each other, as in a captured training step.
+// Products of 16-bit matrices on a GPU, each alone, by cuBLASLt and by our kernel for a small C:
+// what the rule of core/cuda/kernels/gemm_small_plan.h must choose between. A product's time is
+// that of a node in a CUDA graph whose nodes wait for each other, as in a captured training step.
 namespace halfgrad {
 namespace {
 

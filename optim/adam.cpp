@@ -26,19 +26,20 @@ struct AdamFormula {
   template <class T>
   HG_HD T direction(T parameter, T gradient) const {
     const T g = maximize ? -gradient : gradient;
-    return weight_decay != 0 ? g + T(weight_decay) * parameter : g;
+    return weight_decay != 0 ? math::multiply_add(T(weight_decay), parameter, g) : g;
   }
 
   // a + weight * (b - a), computed from the nearer of a and b: it is exact at both ends.
   template <class T>
   HG_HD static T lerp(T a, T b, double weight) {
-    return weight < 0.5 ? a + T(weight) * (b - a) : b - T(1 - weight) * (b - a);
+    return weight < 0.5 ? math::multiply_add(T(weight), b - a, a)
+                        : math::multiply_add(T(weight - 1), b - a, b);
   }
 
   template <class T>
   HG_HD void move(T& parameter, T m, T v) const {
-    parameter = T(keep) * parameter -
-                T(step_size) * m / (math::sqrt(v) * T(inv_sqrt_bias_correction2) + T(eps));
+    const T denominator = math::multiply_add(math::sqrt(v), T(inv_sqrt_bias_correction2), T(eps));
+    parameter = math::multiply_add(T(keep), parameter, -(T(step_size) * m / denominator));
   }
 
   template <class T>

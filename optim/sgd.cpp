@@ -19,20 +19,21 @@ struct SGDFormula {
   template <class T>
   HG_HD T direction(T parameter, T gradient) const {
     const T g = options.maximize ? -gradient : gradient;
-    return options.weight_decay != 0 ? g + T(options.weight_decay) * parameter : g;
+    return options.weight_decay != 0 ? math::multiply_add(T(options.weight_decay), parameter, g)
+                                     : g;
   }
 
   template <class T>
   HG_HD void operator()(T& parameter, T gradient) const {
-    parameter = parameter - T(options.lr) * direction(parameter, gradient);
+    parameter = math::multiply_add(T(-options.lr), direction(parameter, gradient), parameter);
   }
 
   template <class T>
   HG_HD void operator()(T& parameter, T gradient, T& buffer) const {
     const T g = direction(parameter, gradient);
     buffer = math::multiply_add(T(options.momentum), buffer, T(gradient_weight) * g);
-    const T update = options.nesterov ? g + T(options.momentum) * buffer : buffer;
-    parameter = parameter - T(options.lr) * update;
+    const T update = options.nesterov ? math::multiply_add(T(options.momentum), buffer, g) : buffer;
+    parameter = math::multiply_add(T(-options.lr), update, parameter);
   }
 };
 

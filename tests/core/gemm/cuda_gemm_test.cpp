@@ -102,6 +102,8 @@ TEST_P(GemmOnCuda, AlphaBetaBias) {
       for (const Layout layout : kLayouts) {
         const Matrix a = operand(64, 32), b = operand(32, 80), c = result(64, 80, layout);
         const Matrix bias = Matrix(dtype, 1, 80).randomize(3);
+        SCOPED_TRACE(::testing::Message() << "beta " << beta << ", bias of " << name(dtype)
+                                          << ", layout " << static_cast<int>(layout));
         expect_product(-2.5, a, b, beta, c, &bias, multiplied(-2.5, a, b, beta, c, &bias));
       }
     }
