@@ -65,9 +65,9 @@ struct UpdateScale {
   std::int32_t* event;
   std::int64_t* counters;
 
-  HG_HD void operator()(std::int64_t) const {
-    const bool bad = *found_inf != 0;
-    const LossScale before{*next_scale, *next_scale, *growth_tracker, *bad_steps};
+  HG_HD LossScale before() const { return {*next_scale, *next_scale, *growth_tracker, *bad_steps}; }
+  HG_HD void operator()(std::int64_t) const { update(before(), *found_inf != 0); }
+  HG_HD void update(const LossScale& before, bool bad) const {
     const ScaleUpdate update = halfgrad::next_scale(before, bad, options, has_foreign_rule);
     *scale = static_cast<float>(update.state.scale);
     *next_scale = static_cast<float>(update.state.next_scale);

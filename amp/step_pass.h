@@ -43,17 +43,23 @@ struct FinishStep {
   std::int64_t* counters;
   std::int64_t* optimizer_skipped_steps;
 
-  HG_HD void once(float norm, bool nonfinite) const {
+  struct Before {
+    amp::LossScale scale;
+    float inv_scale;
+  };
+  HG_HD Before before() const { return {update_scale.before(), *inv_scale}; }
+
+  HG_HD void once(float norm, bool nonfinite, const Before& before) const {
     *total_norm = norm;
     *found_inf = nonfinite ? 1 : 0;
-    factors[0] = nonfinite ? 1 : *inv_scale;
+    factors[0] = nonfinite ? 1 : before.inv_scale;
     factors[1] = nonfinite ? 1 : clip_coefficient(norm);
     ++counters[nonfinite ? ScaleState::skipped_steps : ScaleState::steps];
     if (nonfinite) ++*optimizer_skipped_steps;
-    update_scale(0);
+    update_scale.update(before.scale, nonfinite);
   }
-  HG_HD void each(const StepCount& count) const {
-    if (*found_inf == 0) count.advance();
+  HG_HD void each(const StepCount& count, bool nonfinite) const {
+    if (!nonfinite) count.advance();
   }
 
  private:

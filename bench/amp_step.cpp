@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <halfgrad/core/gemm.h>
 #include <halfgrad/core/graph.h>
 #include "amp_works.h"
 
@@ -22,6 +23,7 @@ struct Mode {
   bool graph;
   bool scaler;
   bool fused = false;  // FusedMLP instead of Sequential; for narrow layers
+  GemmBackend backend = GemmBackend::automatic;
 };
 
 constexpr Mode kModes[] = {{"eager", false, true},
@@ -29,7 +31,8 @@ constexpr Mode kModes[] = {{"eager", false, true},
                            {"eager_no_scaler", false, false},
                            {"graph_no_scaler", true, false},
                            {"eager_fused", false, true, true},
-                           {"graph_fused", true, true, true}};
+                           {"graph_fused", true, true, true},
+                           {"graph_cublaslt", true, true, false, GemmBackend::cublaslt}};
 
 // Queues several calls between waits, so that the GPU is never idle.
 template <class F>
@@ -42,6 +45,7 @@ void measure(benchmark::State& state, Device device, const F& f) {
 }
 
 void amp_step(benchmark::State& state, const Work& work, const Mode& mode, Device device) {
+  set_gemm_backend(mode.backend);
   AmpStep step(work, {.scales_loss = mode.scaler, .fused = mode.fused}, device);
   step.run();
   if (!mode.graph) return measure(state, device, [&step] { step.run(); });

@@ -49,8 +49,8 @@ void multi_tensor_norm_on_cpu(const R& r,
   }
   const Array total = Array::empty({}, DType::f32);
   reduce_on_cpu<float>(r, total, norms, kAllDims);
-  finish.once(*total.data_as<float>(), found_inf != 0);
-  for (const auto& tensor : tensors) finish.each(tensor.item);
+  finish.once(*total.data_as<float>(), found_inf != 0, finish.before());
+  for (const auto& tensor : tensors) finish.each(tensor.item, found_inf != 0);
 }
 
 /// Runs on a GPU: core/cuda/engines/multi_tensor_norm_cuda.h.
@@ -63,12 +63,13 @@ bool multi_tensor_norm_on_cuda(const R& r,
 /// bits are those of multi_tensor_reduce() after a multiplication in place. Then calls, on the
 /// device,
 ///
-///   finish.once(float total, bool found_inf);     // on one thread
-///   finish.each(item);                            // then for every tensor, in any order
+///   auto before = finish.before();                 // reads what once() will change
+///   finish.once(float total, bool found_inf, before);
+///   finish.each(item, found_inf);                  // for every tensor
 ///
-/// where found_inf tells whether an element, not multiplied, is inf or NaN. `ticket` is an int32
-/// of 0 on the device of the tensors, and 0 again afterwards. Returns false, and does nothing, if
-/// the list does not fit in one launch.
+/// each on one thread, the last two in any order, where found_inf tells whether an element, not
+/// multiplied, is inf or NaN. `ticket` is an int32 of 0 on the device of the tensors, and 0 again
+/// afterwards. Returns false, and does nothing, if the list does not fit in one launch.
 template <class R, class Finish>
 bool multi_tensor_norm(const R& r, const std::vector<NormedTensor<typename Finish::Item>>& tensors,
                        const float* factor, const Array& ticket, const Finish& finish) {

@@ -12,6 +12,7 @@
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/load_store.h>
 #include <halfgrad/core/cuda/engines/pack_view.h>
+#include <halfgrad/core/cuda/engines/stored_pack.h>
 #include <halfgrad/core/engines/multi_tensor.h>
 
 /// The engine for lists of tensors on a GPU. The list is a kernel parameter, of at most 32764
@@ -33,9 +34,20 @@ struct DenseView {
       : data(view.data), dtype(view.dtype), repeated(view.packs == PackView::Packs::repeated) {}
   static bool fits(const PackView& view) { return view.can_load() && view.dims == 1; }
 
-  __device__ void load(std::int64_t at, int count, float (&x)[kElements]) const {
+  /// Sends the loads of a pack of `count` elements. After that, load() does not wait for others.
+  __device__ void fetch(std::int64_t at, int count, StoredPack& pack) const {
+    if (!repeated && count == kElements) pack.load(data, dtype, at);
+  }
+  __device__ void load(std::int64_t at, int count, const StoredPack& fetched,
+                       float (&x)[kElements]) const {
     if (repeated) return load_repeated(data, dtype, 0, x);
+    if (count == kElements) return fetched.widen(dtype, x);
     load_packed(data, dtype, at, count, x);
+  }
+  __device__ void load(std::int64_t at, int count, float (&x)[kElements]) const {
+    StoredPack pack;
+    fetch(at, count, pack);
+    load(at, count, pack, x);
   }
   __device__ void store(std::int64_t at, int count, const float (&x)[kElements]) const {
     store_packed(data, dtype, at, count, x);
@@ -44,6 +56,9 @@ struct DenseView {
 
 inline constexpr int kUpdateThreads = 256;
 inline constexpr std::int64_t kUpdateChunk = 4096;
+/// For lists so short that twice as many blocks are at work at once: one pack a thread.
+inline constexpr std::int64_t kShortChunk = kUpdateThreads * kPerThread;
+inline constexpr std::int64_t kShortList = 132 * 4 * kShortChunk;
 
 template <class View, class Update, std::size_t N>
 struct UpdateEntry {
@@ -52,12 +67,12 @@ struct UpdateEntry {
   std::int64_t n;
   unsigned first_block;
 
-  /// The range of elements that `block` takes.
-  __device__ std::int64_t begin(unsigned block) const {
-    return (block - first_block) * kUpdateChunk;
+  /// The range of elements that `block` takes, of those that take `chunk` each.
+  __device__ std::int64_t begin(unsigned block, std::int64_t chunk = kUpdateChunk) const {
+    return (block - first_block) * chunk;
   }
-  __device__ std::int64_t end(unsigned block) const {
-    return std::min(n, begin(block) + kUpdateChunk);
+  __device__ std::int64_t end(unsigned block, std::int64_t chunk = kUpdateChunk) const {
+    return std::min(n, begin(block, chunk) + chunk);
   }
 };
 
@@ -69,7 +84,8 @@ class UpdateTable {
   static constexpr std::size_t kCapacity = 32 * 1000 / sizeof(Entry);
   static_assert(kCapacity > 0);
 
-  explicit UpdateTable(const float* skip) : skip_(skip) {}
+  explicit UpdateTable(const float* skip, std::int64_t chunk = kUpdateChunk)
+      : skip_(skip), chunk_(chunk) {}
 
   bool full() const { return count_ == kCapacity; }
   unsigned size() const { return count_; }
@@ -78,9 +94,10 @@ class UpdateTable {
   void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
     ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};
     ++count_;
-    blocks_ += blocks_for(n, kUpdateChunk);
+    blocks_ += blocks_for(n, chunk_);
   }
 
+  __device__ std::int64_t chunk() const { return chunk_; }
   __device__ bool skipped() const { return skip_ != nullptr && *skip_ != 0; }
   __device__ const Entry& entry(unsigned index) const {
     return reinterpret_cast<const Entry*>(entries_)[index];
@@ -98,6 +115,7 @@ class UpdateTable {
  private:
   alignas(Entry) std::byte entries_[kCapacity * sizeof(Entry)];
   const float* skip_;
+  std::int64_t chunk_;
   unsigned count_ = 0;
   unsigned blocks_ = 0;
 };
@@ -112,29 +130,73 @@ __device__ auto make_formula(const Update& update) {
   return *reinterpret_cast<const Formula*>(storage);
 }
 
-template <class T, class Formula, class View, std::size_t N, std::size_t... I>
-__device__ void update_elements(const Formula& formula, const std::array<View, N>& operands,
-                                std::int64_t at, int count, std::index_sequence<I...>) {
-  T x[N][View::kElements];
-  ((reads_operand<Formula>(I) ? operands[I].load(at, count, x[I]) : void()), ...);
-#pragma unroll
-  for (int k = 0; k < View::kElements; ++k) {
-    if (k < count) formula(x[I][k]...);
-  }
-  ((Formula::kWrites >> I & 1U ? operands[I].store(at, count, x[I]) : void()), ...);
-}
+/// The elements of all operands that a thread takes at a time.
+template <class T, class Formula, class View, std::size_t N>
+class UpdatedElements {
+ public:
+  __device__ explicit UpdatedElements(const std::array<View, N>& operands) : operands_(operands) {}
 
+  /// Sends the loads of those that start at `at` and are below `end`.
+  __device__ void fetch(std::int64_t at, std::int64_t end) {
+    at_ = at;
+    count_ = pack_count(at, end);
+    if constexpr (kFetches) each([&](auto i) { operands_[i].fetch(at_, count_, fetched_[i]); });
+  }
+  __device__ void update(const Formula& formula) const {
+    update(formula, std::make_index_sequence<N>());
+  }
+
+ private:
+  static constexpr bool kFetches = View::kElements == kPerThread;
+
+  // Calls f with the index of every operand that the formula reads.
+  template <class F>
+  __device__ static void each(const F& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((reads_operand<Formula>(I) ? f(std::integral_constant<std::size_t, I>()) : void()), ...);
+    }
+    (std::make_index_sequence<N>());
+  }
+
+  template <std::size_t... I>
+  __device__ void update(const Formula& formula, std::index_sequence<I...>) const {
+    T x[N][View::kElements];
+    each([&](auto i) {
+      if constexpr (kFetches) {
+        operands_[i].load(at_, count_, fetched_[i], x[i]);
+      } else {
+        operands_[i].load(at_, count_, x[i]);
+      }
+    });
+#pragma unroll
+    for (int k = 0; k < View::kElements; ++k) {
+      if (k < count_) formula(x[I][k]...);
+    }
+    ((Formula::kWrites >> I & 1U ? operands_[I].store(at_, count_, x[I]) : void()), ...);
+  }
+
+  const std::array<View, N>& operands_;
+  std::int64_t at_;
+  int count_;
+  StoredPack fetched_[N];
+};
+
+// The first elements are on their way while one thread of the block makes the formula.
 template <class T, class View, class Update, std::size_t N>
 __global__ void __launch_bounds__(kUpdateThreads)
     update_tensors(const __grid_constant__ UpdateTable<View, Update, N> table) {
-  if (table.skipped()) return;
   const auto& entry = table.entry_of(blockIdx.x);
+  using Formula = decltype(entry.update.make());
+  const std::int64_t end = entry.end(blockIdx.x, table.chunk());
+  std::int64_t at = entry.begin(blockIdx.x, table.chunk()) + threadIdx.x * View::kElements;
+  UpdatedElements<T, Formula, View, N> elements(entry.operands);
+  if (at < end) elements.fetch(at, end);
+  if (table.skipped()) return;
   const auto formula = make_formula(entry.update);
-  const std::int64_t end = entry.end(blockIdx.x);
-  for (std::int64_t at = entry.begin(blockIdx.x) + threadIdx.x * View::kElements; at < end;
-       at += kUpdateThreads * View::kElements) {
-    update_elements<T>(formula, entry.operands, at, pack_count(at, end),
-                       std::make_index_sequence<N>());
+  while (at < end) {
+    elements.update(formula);
+    at += kUpdateThreads * View::kElements;
+    if (at < end) elements.fetch(at, end);
   }
 }
 
@@ -142,7 +204,8 @@ __global__ void __launch_bounds__(kUpdateThreads)
 template <class T, class View, class Update, std::size_t N, class Run>
 class UpdateQueue {
  public:
-  UpdateQueue(const float* skip, const Run& run) : table_(skip), run_(run) {}
+  UpdateQueue(const float* skip, std::int64_t chunk, const Run& run)
+      : table_(skip, chunk), run_(run) {}
 
   void add(const Array& first, const Update& update, const std::array<View, N>& operands) {
     if (table_.full() || first.device() != device_) flush();
@@ -162,13 +225,14 @@ class UpdateQueue {
   Device device_;
 };
 
-/// Sorts the updates into tables by compute type and by the views that their operands allow.
+/// Sorts the updates into tables by compute type and by the views that their operands allow. A
+/// block takes a chunk of `chunk` elements.
 template <class Update, std::size_t N, class Run>
 void run_in_tables(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip,
-                   const Run& run) {
-  UpdateQueue<float, DenseView, Update, N, Run> dense(skip, run);
-  UpdateQueue<float, SingleView, Update, N, Run> strided(skip, run);
-  UpdateQueue<double, SingleView, Update, N, Run> in_double(skip, run);
+                   std::int64_t chunk, const Run& run) {
+  UpdateQueue<float, DenseView, Update, N, Run> dense(skip, chunk, run);
+  UpdateQueue<float, SingleView, Update, N, Run> strided(skip, chunk, run);
+  UpdateQueue<double, SingleView, Update, N, Run> in_double(skip, chunk, run);
   const auto add = [&]<std::size_t... I>(const TensorUpdate<Update, N>& tensor,
                                          std::index_sequence<I...>) {
     const Array& first = *tensor.operands[0];
@@ -199,7 +263,9 @@ struct RunUpdates {
 
 template <class Update, std::size_t N>
 void multi_tensor_on_cuda(const std::vector<TensorUpdate<Update, N>>& updates, const float* skip) {
-  run_in_tables(updates, skip, RunUpdates());
+  std::int64_t all = 0;
+  for (const auto& tensor : updates) all += tensor.operands[0]->numel();
+  run_in_tables(updates, skip, all <= kShortList ? kShortChunk : kUpdateChunk, RunUpdates());
 }
 
 }  // namespace halfgrad::detail

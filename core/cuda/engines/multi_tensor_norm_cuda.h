@@ -24,17 +24,28 @@ using NormTable = UpdateTable<DenseView, Item, 1>;
 
 /// Reduces the chunk of this block and stores its results.
 template <class R, class Item>
-__device__ void reduce_norm_chunk(const R& r, const NormTable<Item>& table, float factor,
+__device__ void reduce_norm_chunk(const R& r, const NormTable<Item>& table, const float* inv_scale,
                                   const NormChunks& chunks) {
   const auto& entry = table.entry_of(blockIdx.x);
   const std::int64_t end = entry.end(blockIdx.x);
+  const std::int64_t begin = entry.begin(blockIdx.x) + threadIdx.x * kPerThread;
+  constexpr int kPacks = kUpdateChunk / (kUpdateThreads * kPerThread);
+  const auto place = [&](int pack) {
+    return std::min(begin + pack * kUpdateThreads * kPerThread, end);
+  };
+  StoredPack fetched[kPacks];  // all packs are on their way before the first is used
+#pragma unroll
+  for (int pack = 0; pack < kPacks; ++pack) {
+    entry.operands[0].fetch(place(pack), pack_count(place(pack), end), fetched[pack]);
+  }
   Accumulator<float, R> accumulator(r);
+  const float factor = *inv_scale;
   int nonfinite = 0;
-  for (std::int64_t at = entry.begin(blockIdx.x) + threadIdx.x * kPerThread; at < end;
-       at += kUpdateThreads * kPerThread) {
+#pragma unroll
+  for (int pack = 0; pack < kPacks; ++pack) {
     float x[kPerThread];
-    const int count = pack_count(at, end);
-    entry.operands[0].load(at, count, x);
+    const int count = pack_count(place(pack), end);
+    entry.operands[0].load(place(pack), count, fetched[pack], x);
 #pragma unroll
     for (int k = 0; k < kPerThread; ++k) {
       if (k >= count) continue;
@@ -101,30 +112,36 @@ __global__ void __launch_bounds__(kUpdateThreads)
               const __grid_constant__ NormTable<typename Finish::Item> table, const float* factor,
               const int count, const NormChunks chunks) {
   __shared__ float norms[NormTable<typename Finish::Item>::kCapacity];
-  reduce_norm_chunk(r, table, *factor, chunks);
+  reduce_norm_chunk(r, table, factor, chunks);
   if (!is_last_block(chunks.ticket)) return;
 
-  for (int i = static_cast<int>(threadIdx.x) / kWarp; i < count; i += kUpdateThreads / kWarp) {
-    const auto& entry = table.entry(i);
-    const double total = combine_norm_chunks(r, chunks.totals + entry.first_block,
-                                             (entry.n + kUpdateChunk - 1) / kUpdateChunk);
-    if (threadIdx.x % kWarp == 0) norms[i] = static_cast<float>(r.finish(total, entry.n));
-  }
+  const auto before = finish.before();  // loaded while the chunks are added
   int nonfinite = 0;
   for (unsigned block = threadIdx.x; block < gridDim.x; block += kUpdateThreads) {
     nonfinite |= __ldcg(chunks.nonfinite + block);
   }
-  nonfinite = Group(true).combine(nonfinite, [](int a, int b) { return a | b; });
-  if (threadIdx.x < kWarp) {
-    const float total = reduce_norms(r, norms, count);
-    if (threadIdx.x == 0) {
-      finish.once(total, nonfinite != 0);
-      *chunks.ticket = 0;
+  const bool found_inf = __syncthreads_or(nonfinite) != 0;
+  // Half of the warps add chunks. What each tensor needs takes as long, and the others do it.
+  constexpr int kAdding = kUpdateThreads / 2;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < kAdding) {
+    for (int i = thread / kWarp; i < count; i += kAdding / kWarp) {
+      const auto& entry = table.entry(i);
+      const double total = combine_norm_chunks(r, chunks.totals + entry.first_block,
+                                               (entry.n + kUpdateChunk - 1) / kUpdateChunk);
+      if (thread % kWarp == 0) norms[i] = static_cast<float>(r.finish(total, entry.n));
+    }
+  } else {
+    for (int i = thread - kAdding; i < count; i += kUpdateThreads - kAdding) {
+      finish.each(table.entry(i).update, found_inf);
     }
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kUpdateThreads) {
-    finish.each(table.entry(i).update);
+  if (thread >= kWarp) return;
+  const float total = reduce_norms(r, norms, count);
+  if (thread == 0) {
+    finish.once(total, found_inf, before);
+    *chunks.ticket = 0;
   }
 }
 

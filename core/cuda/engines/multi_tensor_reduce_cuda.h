@@ -86,7 +86,7 @@ void multi_tensor_reduce_on_cuda(const R& r, std::span<const Array> in, const Ar
   for (std::size_t i = 0; i < in.size(); ++i) {
     slots.push_back({{static_cast<std::int64_t>(i), in[i].dtype()}, {&in[i]}});
   }
-  run_in_tables(slots, nullptr, RunReductions<R>{r, out});
+  run_in_tables(slots, nullptr, kUpdateChunk, RunReductions<R>{r, out});
 }
 
 }  // namespace halfgrad::detail

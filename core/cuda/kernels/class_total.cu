@@ -33,7 +33,9 @@ struct ClassRowsCall {
 
   // Stores the target of a row, or -1 if it is ignored, and returns it.
   __device__ std::int64_t take_class(std::int64_t row) const {
-    const std::int64_t index = target[row];
+    return take_class(row, target[row]);
+  }
+  __device__ std::int64_t take_class(std::int64_t row, std::int64_t index) const {
     const std::int64_t taken = index == ignore_index ? -1 : check(index);
     classes[row] = static_cast<std::int32_t>(taken);
     return taken;
@@ -50,13 +52,14 @@ __global__ void __launch_bounds__(kRowThreads)
     few_classes(const __grid_constant__ ClassRowsCall op, const __grid_constant__ LossSum sum) {
   extern __shared__ float staged[];
   const StagedRows rows(op.x, staged);
+  const std::int64_t row = rows.first + threadIdx.x;
+  const std::int64_t target = row < op.x.rows ? op.target[row] : 0;  // before the barrier
   rows.load(op.x);
   __syncthreads();
-  const std::int64_t row = rows.first + threadIdx.x;
   if (row < op.x.rows) {
     const float* const x = rows.row(threadIdx.x);
     const LogSumExp of_row = log_sum_exp_of_few<kMost>(x, rows.columns);
-    const std::int64_t index = op.take_class(row);
+    const std::int64_t index = op.take_class(row, target);
     op.put(row, of_row, x[index < 0 ? 0 : index], index < 0);
   }
   sum.add_block(static_cast<std::int64_t>(blockIdx.x) * sum.rows_in_block);
@@ -93,13 +96,16 @@ __global__ void __launch_bounds__(kRowThreads)
     few_class_gradients(const ClassRowsCall op, const RootGradient root, std::byte* dx) {
   extern __shared__ float staged[];
   const StagedRows rows(op.x, staged);
-  const float factor = root.factor(op);
+  const std::int64_t row = rows.first + threadIdx.x;
+  ClassGradient gradient{root.factor(op), 0, -1};
+  if (row < op.x.rows) {  // before the barrier
+    gradient.lse = op.lse[row];
+    gradient.target = op.classes[row];
+  }
   rows.load(op.x);
   __syncthreads();
-  const std::int64_t row = rows.first + threadIdx.x;
   if (row < op.x.rows) {
     float* const x = rows.row(threadIdx.x);
-    const ClassGradient gradient{factor, op.lse[row], op.classes[row]};
 #pragma unroll 4
     for (int i = 0; i < op.x.columns; ++i) x[i] = gradient(x[i], i);
   }
