@@ -56,9 +56,10 @@ struct DenseView {
 
 inline constexpr int kUpdateThreads = 256;
 inline constexpr std::int64_t kUpdateChunk = 4096;
-/// For lists so short that twice as many blocks are at work at once: one pack a thread.
+/// One pack a thread, for lists so short that all their blocks are at work at once on an H100: 2 on
+/// each of its 132 multiprocessors, with Adam's registers.
 inline constexpr std::int64_t kShortChunk = kUpdateThreads * kPerThread;
-inline constexpr std::int64_t kShortList = 132 * 4 * kShortChunk;
+inline constexpr std::int64_t kShortList = std::int64_t{2} * 132 * kShortChunk;
 
 template <class View, class Update, std::size_t N>
 struct UpdateEntry {
@@ -78,9 +79,8 @@ struct UpdateEntry {
 
 template <class View, class Update, std::size_t N>
 class UpdateTable {
-  using Entry = UpdateEntry<View, Update, N>;
-
  public:
+  using Entry = UpdateEntry<View, Update, N>;
   static constexpr std::size_t kCapacity = 32 * 1000 / sizeof(Entry);
   static_assert(kCapacity > 0);
 
@@ -89,7 +89,7 @@ class UpdateTable {
 
   bool full() const { return count_ == kCapacity; }
   unsigned size() const { return count_; }
-  unsigned blocks() const { return blocks_; }
+  HG_HD unsigned blocks() const { return blocks_; }
   void clear() { count_ = blocks_ = 0; }
   void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
     ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};

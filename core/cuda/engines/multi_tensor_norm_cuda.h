@@ -12,54 +12,78 @@
 /// that is. Bounded by memory.
 namespace halfgrad::detail {
 
-/// Results of the chunks, by block, and the number of blocks that have ended.
+/// Results of the chunks and of the blocks, and the number of blocks that have ended.
 struct NormChunks {
   double* totals;
   int* nonfinite;
   int* ticket;
 };
 
+/// Blocks of a long list take several chunks: each block waits for a ticket, which takes as long as
+/// a chunk.
+inline constexpr unsigned kMostNormBlocks = 132 * 6;
+
 template <class Item>
 using NormTable = UpdateTable<DenseView, Item, 1>;
 
-/// Reduces the chunk of this block and stores its results.
-template <class R, class Item>
-__device__ void reduce_norm_chunk(const R& r, const NormTable<Item>& table, const float* inv_scale,
-                                  const NormChunks& chunks) {
-  const auto& entry = table.entry_of(blockIdx.x);
-  const std::int64_t end = entry.end(blockIdx.x);
-  const std::int64_t begin = entry.begin(blockIdx.x) + threadIdx.x * kPerThread;
-  constexpr int kPacks = kUpdateChunk / (kUpdateThreads * kPerThread);
-  const auto place = [&](int pack) {
-    return std::min(begin + pack * kUpdateThreads * kPerThread, end);
-  };
-  StoredPack fetched[kPacks];  // all packs are on their way before the first is used
+/// The packs of a chunk that a thread reduces. All are on their way before the first is used.
+template <class Item>
+class NormedElements {
+ public:
+  __device__ NormedElements(const NormTable<Item>& table, unsigned chunk)
+      : entry_(table.entry_of(chunk)), begin_(entry_.begin(chunk)), end_(entry_.end(chunk)) {
 #pragma unroll
-  for (int pack = 0; pack < kPacks; ++pack) {
-    entry.operands[0].fetch(place(pack), pack_count(place(pack), end), fetched[pack]);
+    for (int i = 0; i < kPacks; ++i) entry_.operands[0].fetch(place(i), count(i), packs_[i]);
   }
-  Accumulator<float, R> accumulator(r);
-  const float factor = *inv_scale;
-  int nonfinite = 0;
+
+  /// Adds them, times `factor`. Returns whether one is inf or NaN.
+  template <class A>
+  __device__ bool add_to(A& accumulator, float factor) const {
+    bool nonfinite = false;
 #pragma unroll
-  for (int pack = 0; pack < kPacks; ++pack) {
-    float x[kPerThread];
-    const int count = pack_count(place(pack), end);
-    entry.operands[0].load(place(pack), count, fetched[pack], x);
+    for (int i = 0; i < kPacks; ++i) {
+      float x[kPerThread];
+      entry_.operands[0].load(place(i), count(i), packs_[i], x);
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      if (k >= count) continue;
-      nonfinite |= !math::isfinite(x[k]);
-      accumulator.add(x[k] * factor);
+      for (int k = 0; k < kPerThread; ++k) {
+        if (k >= count(i)) continue;
+        nonfinite = nonfinite || !math::isfinite(x[k]);
+        accumulator.add(x[k] * factor);
+      }
     }
+    return nonfinite;
   }
+
+ private:
+  static constexpr int kPacks = kUpdateChunk / (kUpdateThreads * kPerThread);
+
+  __device__ std::int64_t place(int i) const {
+    const auto pack = static_cast<std::int64_t>(i * kUpdateThreads + threadIdx.x);
+    return std::min(begin_ + pack * kPerThread, end_);
+  }
+  __device__ int count(int i) const { return pack_count(place(i), end_); }
+
+  const typename NormTable<Item>::Entry& entry_;
+  std::int64_t begin_, end_;
+  StoredPack packs_[kPacks];
+};
+
+/// Reduces the chunks of this block, every gridDim.x-th of all, and stores their results.
+template <class R, class Item>
+__device__ void reduce_norm_chunks(const R& r, const NormTable<Item>& table, const float* inv_scale,
+                                   const NormChunks& chunks) {
   const Group group(true);
-  const double total =
-      group.combine(accumulator.total(), [&r](auto a, auto b) { return r.combine(a, b); });
-  nonfinite = group.combine(nonfinite, [](int a, int b) { return a | b; });
-  if (group.rank() > 0) return;
-  chunks.totals[blockIdx.x] = total;
-  chunks.nonfinite[blockIdx.x] = nonfinite;
+  bool nonfinite = false;
+  for (unsigned chunk = blockIdx.x; chunk < table.blocks(); chunk += gridDim.x) {
+    const NormedElements<Item> elements(table, chunk);
+    Accumulator<float, R> accumulator(r);
+    nonfinite = elements.add_to(accumulator, *inv_scale) || nonfinite;
+    const double total =
+        group.combine(accumulator.total(), [&r](auto a, auto b) { return r.combine(a, b); });
+    if (group.rank() == 0) chunks.totals[chunk] = total;
+  }
+  const bool of_block = __syncthreads_or(nonfinite) != 0;
+  if (group.rank() == 0) chunks.nonfinite[blockIdx.x] = of_block;
 }
 
 /// True for the last block that gets here. It then sees what the others have stored.
@@ -112,7 +136,7 @@ __global__ void __launch_bounds__(kUpdateThreads)
               const __grid_constant__ NormTable<typename Finish::Item> table, const float* factor,
               const int count, const NormChunks chunks) {
   __shared__ float norms[NormTable<typename Finish::Item>::kCapacity];
-  reduce_norm_chunk(r, table, factor, chunks);
+  reduce_norm_chunks(r, table, factor, chunks);
   if (!is_last_block(chunks.ticket)) return;
 
   const auto before = finish.before();  // loaded while the chunks are added
@@ -155,16 +179,16 @@ bool multi_tensor_norm_on_cuda(const R& r,
     if (table.full() || !DenseView::fits(view)) return false;
     table.add(item, {DenseView(view)}, array->numel());
   }
-  const auto blocks = static_cast<std::int64_t>(table.blocks());
+  const unsigned blocks = std::min(table.blocks(), kMostNormBlocks);
   if (blocks == 0) return false;
   const Device device = ticket.device();
-  const Array totals = Array::empty({blocks}, DType::f64, device);
+  const Array totals = Array::empty({table.blocks()}, DType::f64, device);
   const Array nonfinite = Array::empty({blocks}, DType::i32, device);
   const NormChunks chunks{totals.data_as<double>(), nonfinite.data_as<int>(),
                           ticket.data_as<int>()};
   const Launch launch(device, "multi_tensor_norm", {table.size()});
-  norm_pass<<<table.blocks(), kUpdateThreads, 0, launch.stream()>>>(
-      r, finish, table, factor, static_cast<int>(table.size()), chunks);
+  norm_pass<<<blocks, kUpdateThreads, 0, launch.stream()>>>(r, finish, table, factor,
+                                                            static_cast<int>(table.size()), chunks);
   launch.check();
   return true;
 }

@@ -97,14 +97,15 @@ TEST_P(GemmOnCuda, OddSizes) {
 }
 
 TEST_P(GemmOnCuda, AlphaBetaBias) {
-  for (const double beta : {0.0, 0.75}) {
+  for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-2.5, 0.0}, {-2.5, 0.75}}) {
     for (const DType dtype : {kFloat64, kFloat32, kFloat16, kBFloat16}) {
       for (const Layout layout : kLayouts) {
         const Matrix a = operand(64, 32), b = operand(32, 80), c = result(64, 80, layout);
         const Matrix bias = Matrix(dtype, 1, 80).randomize(3);
-        SCOPED_TRACE(::testing::Message() << "beta " << beta << ", bias of " << name(dtype)
-                                          << ", layout " << static_cast<int>(layout));
-        expect_product(-2.5, a, b, beta, c, &bias, multiplied(-2.5, a, b, beta, c, &bias));
+        SCOPED_TRACE(::testing::Message()
+                     << alpha << " A B + " << beta << " C, bias of " << name(dtype) << ", layout "
+                     << static_cast<int>(layout));
+        expect_product(alpha, a, b, beta, c, &bias, multiplied(alpha, a, b, beta, c, &bias));
       }
     }
   }
