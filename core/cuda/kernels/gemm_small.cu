@@ -11,14 +11,17 @@
 //       +---------+---------+
 //
 // Each block writes its sums. The last one to finish adds them in the order of the parts, so the
-// result has the same bits every time.
+// result has the same bits every time (gemm_small_sums.h).
 //
-// Four warps compute a quarter of a tile each, by mma.sync (gemm_small_tile.h). Tiles of A and B
-// are copied to shared memory by cp.async, three steps ahead. They keep the layout of global
-// memory, and ldmatrix absorbs a transpose.
+// Eight warps compute 32 x 32 sums each, by mma.sync (gemm_small_tile.h). Those with the same sums
+// share the terms of each step, and the block adds theirs in the end. Tiles of A and B are copied
+// to shared memory by cp.async, three steps ahead: 48 KiB on their way to each multiprocessor,
+// about what it takes to load at full speed from an L2 cache that is 700 cycles away. They keep the
+// layout of global memory, and ldmatrix absorbs a transpose.
 
 #include <halfgrad/core/cuda/kernels/gemm_small.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -26,8 +29,9 @@
 #include <halfgrad/core/cuda/engines/launch.h>
 #include <halfgrad/core/cuda/engines/tickets.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_plan.h>
+#include <halfgrad/core/cuda/kernels/gemm_small_result.h>
+#include <halfgrad/core/cuda/kernels/gemm_small_sums.h>
 #include <halfgrad/core/cuda/kernels/gemm_small_tile.h>
-#include <halfgrad/core/math/math.h>
 
 namespace halfgrad::detail {
 namespace {
@@ -36,164 +40,98 @@ constexpr int kStages = 4;  // tiles in shared memory: one is used, three are on
 
 struct Params {
   ProductOperand a, b;
-  std::int64_t m, n, k;
-  void* c;
-  std::int64_t c_row, c_col;  // strides
-  bool wide;                  // C has f32 elements
-  bool in_pairs;              // two columns of C are one aligned store
-  const void* bias;           // or null
-  bool wide_bias;
-  bool relu;
-  const void* relu_output;  // or null
-  void* row_sums;           // or null
-  std::int64_t steps_per_part, tiles_across;
-  float4* sums_of_parts = nullptr;  // [parts, tiles, ProductSums::kVectors, kProductThreads]
-  unsigned* tickets = nullptr;      // one for each tile
+  std::int64_t k, steps_per_part;
+  ProductResult result;
+  PartialSums parts;  // if there is more than one
 };
 
-// Writes this block's sums. Returns whether it is the last block of its tile; then `sums` become
-// those of all parts, added in their order.
-template <int kTile>
-__device__ bool add_parts(const Params& p, ProductSums<kTile>& sums) {
-  const auto thread = static_cast<std::int64_t>(threadIdx.x);
-  const auto place = [&](unsigned part, int vector) {
-    const std::int64_t tile = static_cast<std::int64_t>(part) * gridDim.x + blockIdx.x;
-    return p.sums_of_parts + (tile * sums.kVectors + vector) * kProductThreads + thread;
-  };
-#pragma unroll
-  for (int v = 0; v < sums.kVectors; ++v) {
-    const float(&sum)[4] = sums.vector[v];
-    *place(blockIdx.y, v) = make_float4(sum[0], sum[1], sum[2], sum[3]);
-    sums.vector[v][0] = sums.vector[v][1] = sums.vector[v][2] = sums.vector[v][3] = 0;
-  }
-  if (!is_last_block(p.tickets + blockIdx.x, gridDim.y)) return false;
-#pragma unroll 2
-  for (unsigned part = 0; part < gridDim.y; ++part) {
-#pragma unroll
-    for (int v = 0; v < sums.kVectors; ++v) {
-      const float4 sum = __ldcg(place(part, v));
-      sums.vector[v][0] += sum.x;
-      sums.vector[v][1] += sum.y;
-      sums.vector[v][2] += sum.z;
-      sums.vector[v][3] += sum.w;
-    }
-  }
-  return true;
-}
-
-// Element `at` of memory that holds f32 if `wide`, else T.
-template <class T>
-__device__ float load_element(const void* data, bool wide, std::int64_t at) {
-  return wide ? static_cast<const float*>(data)[at]
-              : static_cast<float>(static_cast<const T*>(data)[at]);
-}
-template <class T>
-__device__ void store_element(void* data, bool wide, std::int64_t at, float value) {
-  if (wide) {
-    static_cast<float*>(data)[at] = value;
-  } else {
-    static_cast<T*>(data)[at] = static_cast<T>(value);
-  }
-}
-
-// The epilogue of one element inside C. relu before rounding gives the bits of relu after it.
-template <class T>
-__device__ float epilogue(const Params& p, std::int64_t row, std::int64_t col, float sum) {
-  if (p.bias != nullptr) sum += load_element<T>(p.bias, p.wide_bias, col);
-  if (p.relu) sum = math::maximum(sum, 0.0F);
-  if (p.relu_output == nullptr) return sum;
-  const float y = load_element<T>(p.relu_output, p.wide, row * p.c_row + col * p.c_col);
-  return y <= 0 ? 0 : sum;
-}
-
-// Rounds and stores two neighbours in a row of C, as far as they are inside.
-template <class T>
-__device__ void store_pair(const Params& p, std::int64_t row, std::int64_t col, float low,
-                           float high) {
-  if (row >= p.m || col >= p.n) return;
-  const std::int64_t at = row * p.c_row + col * p.c_col;
-  low = epilogue<T>(p, row, col, low);
-  if (col + 1 == p.n) return store_element<T>(p.c, p.wide, at, low);
-  high = epilogue<T>(p, row, col + 1, high);
-  if (!p.in_pairs) {
-    store_element<T>(p.c, p.wide, at, low);
-    store_element<T>(p.c, p.wide, at + p.c_col, high);
-  } else if (p.wide) {
-    *reinterpret_cast<float2*>(static_cast<float*>(p.c) + at) = make_float2(low, high);
-  } else {
-    *reinterpret_cast<std::uint32_t*>(static_cast<T*>(p.c) + at) = PairOf<T>::narrow(low, high);
-  }
-}
-
-template <class T, int kTile>
-__device__ void store_sums(const Params& p, ProductSums<kTile>& sums, std::int64_t first_row,
-                           std::int64_t first_col, const WarpPlace<kTile>& at, bool with_row_sums) {
-#pragma unroll
-  for (int i = 0; i < sums.kDown; ++i) {
-#pragma unroll
-    for (int down = 0; down < 2; ++down) {
-      const std::int64_t row = first_row + at.row + i * kBlock + down * 8 + at.lane / 4;
-#pragma unroll
-      for (int column = 0; column < sums.kAcross * 2; ++column) {
-        const std::int64_t col = first_col + at.col + column * 8 + at.lane % 4 * 2;
-        const float(&sum)[4] = sums.product(i, column / 2, column % 2);
-        store_pair<T>(p, row, col, sum[down * 2], sum[down * 2 + 1]);
-      }
-      if (with_row_sums && row < p.m && at.lane % 4 == 0) {
-        store_element<T>(p.row_sums, p.wide, row, sums.rows(i)[down * 2]);
-      }
-    }
-  }
-}
-
+// The grid has a block for each row of tiles, column of tiles and part.
 template <class T, int kTile, bool kAKMajor, bool kBKMajor>
-__global__ void __launch_bounds__(kProductThreads) small_product(const Params p) {
+__global__ void __launch_bounds__(kProductThreads, 2)
+    small_product(const __grid_constant__ Params p) {
   using ATile = OperandTile<kTile, kAKMajor>;
   using BTile = OperandTile<kTile, kBKMajor>;
   constexpr int kStage = ATile::kElements + BTile::kElements;
-  __shared__ __align__(16) T tiles[kStages * kStage];
+  extern __shared__ __align__(16) std::byte memory[];
+  T* const tiles = reinterpret_cast<T*>(memory);
 
-  const std::int64_t tile = blockIdx.x;
-  const std::int64_t first_row = tile / p.tiles_across * kTile;
-  const std::int64_t first_col = tile % p.tiles_across * kTile;
-  const std::int64_t all_steps = (p.k + ATile::kDepth - 1) / ATile::kDepth;
-  const std::int64_t first_step = blockIdx.y * p.steps_per_part;
-  const std::int64_t steps = min(p.steps_per_part, all_steps - first_step);
-  const WarpPlace<kTile> at;
-  const bool with_row_sums = p.row_sums != nullptr && first_col == 0 && at.col == 0;
-
+  const std::int64_t first_row = std::int64_t{blockIdx.x} * kTile;
+  const std::int64_t first_col = std::int64_t{blockIdx.y} * kTile;
+  const std::int64_t first_k = blockIdx.z * p.steps_per_part * ATile::kDepth;
+  const std::int64_t steps_left = (p.k - first_k + ATile::kDepth - 1) / ATile::kDepth;
+  const int steps = static_cast<int>(min(p.steps_per_part, steps_left));
+  TileCopy<T, kTile, kAKMajor> a(p.a, first_row, first_k);
+  TileCopy<T, kTile, kBKMajor> b(p.b, first_col, first_k);
   // Ends a group in any case, so that the newest groups are always those of the next steps.
-  const auto begin_step = [&](std::int64_t step) {
+  const auto begin_step = [&](int step) {
     if (step < steps) {
       T* const stage = tiles + step % kStages * kStage;
-      const std::int64_t k = (first_step + step) * ATile::kDepth;
-      load_tile<ATile>(stage, p.a, first_row, k);
-      load_tile<BTile>(stage + ATile::kElements, p.b, first_col, k);
+      a.begin_tile(stage);
+      b.begin_tile(stage + ATile::kElements);
     }
     end_group();
   };
-  ProductSums<kTile> sums;
+#pragma unroll 1
   for (int step = 0; step < kStages - 1; ++step) begin_step(step);
-  for (std::int64_t step = 0; step < steps; ++step) {
+
+  const WarpPlace<kTile> at;
+  const float4 bias = load_bias<T>(p.result, first_col + TileSums<kTile>::col());
+  const bool with_row_sums = p.result.row_sums != nullptr && first_col == 0;
+  WarpSums warp_sums;
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
     wait_for_groups<kStages - 2>();
     __syncthreads();  // this step's tiles are there, and those of the step before are not needed
     begin_step(step + kStages - 1);
     const T* const stage = tiles + step % kStages * kStage;
-    multiply_step<T, kTile, kAKMajor, kBKMajor>(sums, stage, stage + ATile::kElements, at,
-                                                with_row_sums);
+    multiply_step<T, kTile, kAKMajor, kBKMajor>(warp_sums, stage, stage + ATile::kElements, at,
+                                                with_row_sums && at.col == 0);
   }
-  if (gridDim.y > 1 && !add_parts(p, sums)) return;
-  store_sums<T>(p, sums, first_row, first_col, at, with_row_sums);
+  __syncthreads();  // the tiles are not needed
+
+  const SharedSums<kTile> shared(memory);
+  shared.store(warp_sums, at);
+  __syncthreads();
+  TileSums<kTile> sums = shared.added();
+  if (gridDim.z > 1 && !add_parts(p.parts, sums, with_row_sums)) return;
+#pragma unroll
+  for (int v = 0; v < sums.kVectors; ++v) {
+    const std::int64_t row = first_row + sums.row(v), col = first_col + sums.col();
+    store_result<T>(p.result, row, col, sums.vector[v], bias);
+  }
+  const std::int64_t row_of_a = first_row + threadIdx.x;
+  if (with_row_sums && sums.has_row_of_a() && row_of_a < p.result.rows) {
+    store_element<T>(p.result.row_sums, p.result.wide, row_of_a, sums.row_of_a);
+  }
 }
 
-using Kernel = void (*)(Params);
+// A kernel and what its launch needs.
+struct Kernel {
+  void (*function)(Params);
+  std::size_t bytes_of_stage, bytes_of_sums;  // in shared memory, which both use in turn
+  int slots;                                  // float4 of a thread in PartialSums
+
+  // The stages of a short sum need less memory, so that more blocks fit on a multiprocessor.
+  std::size_t bytes(std::int64_t steps) const {
+    const auto stages = static_cast<std::size_t>(std::min<std::int64_t>(steps, kStages));
+    return std::max(stages * bytes_of_stage, bytes_of_sums);
+  }
+};
+
+template <class T, int kTile, bool kAKMajor, bool kBKMajor>
+Kernel kernel_of() {
+  constexpr int kStage =
+      OperandTile<kTile, kAKMajor>::kElements + OperandTile<kTile, kBKMajor>::kElements;
+  return {small_product<T, kTile, kAKMajor, kBKMajor>, kStage * sizeof(T),
+          SharedSums<kTile>::kBytes, TileSums<kTile>::kSlots};
+}
 
 template <class T, int kTile>
 Kernel kernel_for(bool a_k_major, bool b_k_major) {
   if (a_k_major) {
-    return b_k_major ? small_product<T, kTile, true, true> : small_product<T, kTile, true, false>;
+    return b_k_major ? kernel_of<T, kTile, true, true>() : kernel_of<T, kTile, true, false>();
   }
-  return b_k_major ? small_product<T, kTile, false, true> : small_product<T, kTile, false, false>;
+  return b_k_major ? kernel_of<T, kTile, false, true>() : kernel_of<T, kTile, false, false>();
 }
 template <class T>
 Kernel kernel_for(int tile, bool a_k_major, bool b_k_major) {
@@ -235,17 +173,39 @@ bool takes(const GemmCall& call) {
   const Epilogue& e = call.epilogue;
   const bool takes_bias =
       e.bias.data == nullptr || e.bias.dtype == call.a.dtype || e.bias.dtype == DType::f32;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  // The limits of a grid are 2^31 - 1 blocks by 65,535.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max(), kMostAcross = 65'535;
   return is_reduced(call.a.dtype) && call.count == 1 && call.alpha == 1 && call.beta == 0 &&
          call.a.cols > 0 && takes_bias && e.aux == nullptr &&
-         e.activation != Activation::gelu_tanh &&
-         call.c.rows <= kMost / call.c.cols;  // so that the grid has enough blocks
+         e.activation != Activation::gelu_tanh && call.c.rows <= kMost / call.c.cols &&
+         call.c.cols <= kMostAcross * 32;
 }
 
-bool in_pairs(const MutableMatrixView& c) {
-  const auto pair = static_cast<std::uintptr_t>(2 * item_size(c.dtype));
-  return c.col_stride == 1 && (c.row_stride % 2 == 0 || c.rows == 1) &&
-         reinterpret_cast<std::uintptr_t>(c.data) % pair == 0;
+// Whether four columns, the first a multiple of four, are one aligned access of C and relu_output.
+bool in_fours(const MutableMatrixView& c, const void* relu_output) {
+  const auto four = static_cast<std::uintptr_t>(4 * item_size(c.dtype));
+  const auto is_aligned = [&](const void* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % four == 0;  // so is null
+  };
+  return c.col_stride == 1 && (c.row_stride % 4 == 0 || c.rows == 1) && is_aligned(c.data) &&
+         is_aligned(relu_output);
+}
+
+ProductResult result_of(const GemmCall& call) {
+  const MutableMatrixView& c = call.c;
+  const Epilogue& e = call.epilogue;
+  return {.c = c.data,
+          .rows = c.rows,
+          .cols = c.cols,
+          .row_stride = c.row_stride,
+          .col_stride = c.col_stride,
+          .wide = c.dtype == DType::f32,
+          .in_fours = in_fours(c, e.relu_output),
+          .bias = e.bias.data,
+          .wide_bias = e.bias.dtype == DType::f32,
+          .relu = e.activation == Activation::relu,
+          .relu_output = e.relu_output,
+          .row_sums = e.row_sums_of_a};
 }
 
 }  // namespace
@@ -255,40 +215,32 @@ bool multiply_small(const GemmCall& call) {
   const auto a = as_operand(call.a, true), b = as_operand(call.b, false);
   if (!a || !b) return false;
   const MutableMatrixView& c = call.c;
-  const Epilogue& e = call.epilogue;
-  const std::int64_t m = c.rows, n = c.cols, k = call.a.cols;
-  const SmallProductPlan plan = plan_small_product(m, n, k);
-  Params params{.a = *a,
-                .b = *b,
-                .m = m,
-                .n = n,
-                .k = k,
-                .c = c.data,
-                .c_row = c.row_stride,
-                .c_col = c.col_stride,
-                .wide = c.dtype == DType::f32,
-                .in_pairs = in_pairs(c),
-                .bias = e.bias.data,
-                .wide_bias = e.bias.dtype == DType::f32,
-                .relu = e.activation == Activation::relu,
-                .relu_output = e.relu_output,
-                .row_sums = e.row_sums_of_a,
-                .steps_per_part = plan.steps_per_part,
-                .tiles_across = plan.tiles_across};
-  const Launch launch(c.device, "gemm", {m, n});
-  Array sums_of_parts;  // freed to this stream, which uses its block again after the kernel
-  if (plan.parts > 1) {
-    const int vectors = plan.tile == 64 ? ProductSums<64>::kVectors : ProductSums<32>::kVectors;
-    sums_of_parts =
-        Array::empty({plan.parts, plan.tiles(), vectors, kProductThreads, 4}, DType::f32, c.device);
-    params.sums_of_parts = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
-    params.tickets = tickets_for(current_stream(c.device));
-  }
+  const SmallProductPlan plan = plan_small_product(c.rows, c.cols, call.a.cols);
   const Kernel kernel = call.a.dtype == DType::f16
                             ? kernel_for<__half>(plan.tile, a->k_major, b->k_major)
                             : kernel_for<__nv_bfloat16>(plan.tile, a->k_major, b->k_major);
-  const dim3 grid(static_cast<unsigned>(plan.tiles()), static_cast<unsigned>(plan.parts));
-  kernel<<<grid, kProductThreads, 0, launch.stream()>>>(params);
+  Params params{.a = *a,
+                .b = *b,
+                .k = call.a.cols,
+                .steps_per_part = plan.steps_per_part,
+                .result = result_of(call),
+                .parts = {}};
+  const Launch launch(c.device, "gemm", {c.rows, c.cols});
+  Array sums_of_parts;  // freed to this stream, which uses its block again after the kernel
+  if (plan.parts > 1) {
+    sums_of_parts = Array::empty({plan.parts, plan.tiles(), kernel.slots, kProductThreads, 4},
+                                 DType::f32, c.device);
+    params.parts.data = reinterpret_cast<float4*>(sums_of_parts.data_as<float>());
+    params.parts.tickets = tickets_for(current_stream(c.device));
+  }
+  launch.check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel.function),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(kernel.bytes(kStages))),
+               "cudaFuncSetAttribute");
+  const dim3 grid(static_cast<unsigned>(plan.tiles_down), static_cast<unsigned>(plan.tiles_across),
+                  static_cast<unsigned>(plan.parts));
+  kernel.function<<<grid, kProductThreads, kernel.bytes(plan.steps_per_part), launch.stream()>>>(
+      params);
   launch.check();
   return true;
 }

@@ -7,12 +7,10 @@
 #include <halfgrad/core/cuda/kernels/mlp_fragments.h>
 
 /// The inner part of gemm_small.cu: tiles of A and B in shared memory, and the sums of their
-/// products in the registers of a block's four warps, each of which computes a quarter of a tile of
-/// C.
+/// products in the registers of a block's eight warps, each of which computes 32 x 32 sums.
 namespace halfgrad::detail {
 
-inline constexpr int kProductWarpsDown = 2, kProductWarpsAcross = 2;
-inline constexpr int kProductThreads = 32 * kProductWarpsDown * kProductWarpsAcross;
+inline constexpr int kProductWarps = 8, kProductThreads = 32 * kProductWarps;
 inline constexpr int kProductChunk = 8;  ///< elements that a thread copies at once
 
 /// A or B as it is stored: rows of contiguous elements, either along k (K-major) or across it.
@@ -23,36 +21,34 @@ struct ProductOperand {
   int copy_bytes;  ///< 16, 4 or 2, to which every row is aligned
 };
 
-/// The sums of one thread: of its warp's fragments, and of A's rows.
-template <int kTile>
-struct ProductSums {
-  static constexpr int kDown = kTile / kProductWarpsDown / kBlock;
-  static constexpr int kAcross = kTile / kProductWarpsAcross / kBlock;
-  static constexpr int kProducts = kDown * kAcross * 2;
-  static constexpr int kVectors = kProducts + kDown;
-
-  float vector[kVectors][4] = {};
-
-  /// Rows 16 i to 16 i + 15, columns 16 j + 8 half to 16 j + 8 half + 7.
-  __device__ float (&product(int i, int j, int half))[4] {
-    return vector[(i * kAcross + j) * 2 + half];
-  }
-  /// The sums of rows 16 i to 16 i + 15 of A, in 8 equal columns.
-  __device__ float (&rows(int i))[4] { return vector[kProducts + i]; }
-};
-
-/// A warp's quarter of the tile, and its lane's place in a fragment.
+/// The 32 x 32 sums of a warp, and its lane's place in a fragment. The warps that compute the same
+/// square of the tile take different terms of each step: group 0 the first ones. So a tile of
+/// 32 x 32 keeps eight warps busy, and a warp waits less often for the result of its last mma.sync.
 template <int kTile>
 struct WarpPlace {
-  int row, col;  ///< the first element of the quarter
-  int lane;
+  static constexpr int kWidth = 32;
+  static constexpr int kAcross = kTile / kWidth;  ///< squares in a row of the tile
+  static constexpr int kGroups = kProductWarps / (kAcross * kAcross);
+  static constexpr int kDepth = SmallProductPlan::depth(kTile) / kGroups;  ///< terms of each step
+
+  int row, col;  ///< the first element of the square
+  int group, lane;
 
   __device__ WarpPlace() {
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    row = warp / kProductWarpsAcross * (kTile / kProductWarpsDown);
-    col = warp % kProductWarpsAcross * (kTile / kProductWarpsAcross);
+    const int warp = static_cast<int>(threadIdx.x) / 32, square = warp % (kAcross * kAcross);
+    row = square / kAcross * kWidth;
+    col = square % kAcross * kWidth;
+    group = warp / (kAcross * kAcross);
     lane = static_cast<int>(threadIdx.x) % 32;
   }
+};
+
+/// The sums of one thread: of its warp's fragments, and of A's rows.
+struct WarpSums {
+  static constexpr int kBlocks = 32 / kBlock;
+
+  float products[kBlocks][kBlocks * 2][4] = {};  ///< rows 16 i + ..., columns 8 j + ...
+  float rows[kBlocks][4] = {};  ///< row sums of A: rows 16 i + ..., in 8 equal columns
 };
 
 /// A tile of one operand in shared memory: rows of `kCols` elements and padding.
@@ -71,72 +67,122 @@ struct OperandTile {
   }
 };
 
+/// Returns n, but at least 0 and at most `most`.
 __device__ inline int clamped(std::int64_t n, int most) {
   return n < 0 ? 0 : n < most ? static_cast<int>(n) : most;
 }
 
-/// Starts to copy the first `count` of 8 elements. The others become 0.
-template <class T>
-__device__ void copy_chunk(T* to, const T* from, int count, int copy_bytes) {
-  constexpr int kBytes = static_cast<int>(sizeof(T));
-  if (copy_bytes == 16) return copy_async<16>(to, from, count * kBytes);
-  if (copy_bytes == 4) {
-#pragma unroll
-    for (int i = 0; i < kProductChunk; i += 2) {
-      const int pair = clamped(count - i, 2);
-      copy_async<4>(to + i, pair > 0 ? from + i : from, pair * kBytes);
+/// Copies the tiles of A or B to shared memory, one a step. A thread copies the same chunks of
+/// every tile, so it finds their places once, and counts the steps in which they are aligned and
+/// inside the operand. Such a step only copies and moves a pointer: with tests and index arithmetic
+/// in the loop a step took several times as long as its copies.
+template <class T, int kTile, bool kKMajor>
+class TileCopy {
+  using Tile = OperandTile<kTile, kKMajor>;
+  static constexpr int kPerRow = Tile::kCols / kProductChunk;
+  static constexpr int kRowsAtOnce = kProductThreads / kPerRow;
+  static constexpr int kChunks = Tile::kRows / kRowsAtOnce;  ///< chunks of a thread in each tile
+
+ public:
+  /// The first tile begins at row (or column) `first` of the operand and at term k of the sum.
+  __device__ TileCopy(const ProductOperand& from, std::int64_t first, std::int64_t k)
+      : to_(row() * Tile::kStride + col()),
+        chunk_stride_(kRowsAtOnce * from.stride),
+        step_stride_(kKMajor ? Tile::kDepth : Tile::kDepth * from.stride),
+        copy_bytes_(from.copy_bytes) {
+    constexpr int kMost = 1 << 30;  // terms: more than a part has
+    const std::int64_t first_row = (kKMajor ? first : k) + row();
+    const std::int64_t first_col = (kKMajor ? k : first) + col();
+    from_ = static_cast<const T*>(from.data) + first_row * from.stride + first_col;
+    rows_left_ = clamped(from.rows - first_row, kMost);
+    cols_left_ = clamped(from.length - first_col, kMost);
+    const int rows_beside = rows_left_ - (kChunks - 1) * kRowsAtOnce - 1;
+    const int cols_beside = cols_left_ - kProductChunk;  // the last chunk; < 0 if it is outside
+    if (copy_bytes_ == 16 && rows_beside >= 0 && cols_beside >= 0) {
+      whole_steps_ = (kKMajor ? cols_beside : rows_beside) / Tile::kDepth + 1;
     }
-    return;
   }
-#pragma unroll
-  for (int i = 0; i < kProductChunk; ++i) to[i] = i < count ? from[i] : T(0);
-}
 
-/// Starts to fill a tile, whose first element in the operand is (first, k), and with 0 beyond the
-/// operand's edges.
-template <class Tile, class T>
-__device__ void load_tile(T* tile, const ProductOperand& from, std::int64_t first, std::int64_t k) {
-  constexpr int kPerRow = Tile::kCols / kProductChunk;
-  const std::int64_t first_row = from.k_major ? first : k, first_col = from.k_major ? k : first;
+  /// Starts to fill a tile, with 0 beyond the operand's edges, and moves on to the next.
+  __device__ void begin_tile(T* tile) {
+    if (whole_steps_ > 0) {
 #pragma unroll
-  for (int round = 0; round < Tile::kRows * kPerRow / kProductThreads; ++round) {
-    const int chunk = round * kProductThreads + static_cast<int>(threadIdx.x);
-    const int row = chunk / kPerRow, col = chunk % kPerRow * kProductChunk;
-    const bool inside = first_row + row < from.rows;
-    const int count = inside ? clamped(from.length - first_col - col, kProductChunk) : 0;
-    const T* source = static_cast<const T*>(from.data);
-    if (count > 0) source += (first_row + row) * from.stride + first_col + col;
-    copy_chunk(tile + row * Tile::kStride + col, source, count, from.copy_bytes);
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        copy_async<16>(to(tile, chunk), from(chunk), 16);
+      }
+    } else {
+#pragma unroll 1
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        begin_chunk(to(tile, chunk), from(chunk), count(chunk));
+      }
+    }
+    from_ += step_stride_;
+    (kKMajor ? cols_left_ : rows_left_) -= Tile::kDepth;
+    --whole_steps_;
   }
-}
 
-/// sums += the warp's rows of A times its columns of B, for one step.
+ private:
+  /// The place of the thread's first chunk in a tile. The others are below.
+  static __device__ int row() { return static_cast<int>(threadIdx.x) / kPerRow; }
+  static __device__ int col() { return static_cast<int>(threadIdx.x) % kPerRow * kProductChunk; }
+
+  __device__ T* to(T* tile, int chunk) const {
+    return tile + to_ + chunk * kRowsAtOnce * Tile::kStride;
+  }
+  __device__ const T* from(int chunk) const { return from_ + chunk * chunk_stride_; }
+  /// Elements of the chunk that are inside the operand.
+  __device__ int count(int chunk) const {
+    return chunk * kRowsAtOnce < rows_left_ ? clamped(cols_left_, kProductChunk) : 0;
+  }
+
+  /// Starts to copy the first `count` elements of a chunk. The others become 0.
+  __device__ void begin_chunk(T* to, const T* from, int count) const {
+    constexpr int kBytes = static_cast<int>(sizeof(T));
+    if (copy_bytes_ == 16) return copy_async<16>(to, from, count * kBytes);
+    if (copy_bytes_ == 4) {
+#pragma unroll
+      for (int i = 0; i < kProductChunk; i += 2) {
+        copy_async<4>(to + i, from + i, clamped(count - i, 2) * kBytes);
+      }
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kProductChunk; ++i) to[i] = i < count ? from[i] : T(0);
+  }
+
+  const T* from_;  ///< not read beyond the edges
+  int to_;
+  int rows_left_, cols_left_;  ///< from the first chunk to the operand's edges
+  int whole_steps_ = 0;        ///< steps left in which all chunks are aligned and inside
+  std::int64_t chunk_stride_, step_stride_;
+  int copy_bytes_;
+};
+
+/// sums += the warp's rows of A times its columns of B, for its terms of one step.
 template <class T, int kTile, bool kAKMajor, bool kBKMajor>
-__device__ void multiply_step(ProductSums<kTile>& sums, const T* a_tile, const T* b_tile,
+__device__ void multiply_step(WarpSums& sums, const T* a_tile, const T* b_tile,
                               const WarpPlace<kTile>& at, bool with_row_sums) {
   using ATile = OperandTile<kTile, kAKMajor>;
   using BTile = OperandTile<kTile, kBKMajor>;
 #pragma unroll
-  for (int k = 0; k < ATile::kDepth; k += kBlock) {
-    Fragment a[ProductSums<kTile>::kDown], b[ProductSums<kTile>::kAcross];
+  for (int term = 0; term < at.kDepth; term += kBlock) {
+    const int k = at.group * at.kDepth + term;
+    Fragment a[sums.kBlocks], b[sums.kBlocks];
 #pragma unroll
-    for (int i = 0; i < sums.kDown; ++i) {
-      const T* const block = ATile::block(a_tile, at.row + i * kBlock, k);
-      a[i] = kAKMajor ? load_a(block, ATile::kStride) : load_a_transposed(block, ATile::kStride);
+    for (int i = 0; i < sums.kBlocks; ++i) {
+      const T* const rows = ATile::block(a_tile, at.row + i * kBlock, k);
+      const T* const cols = BTile::block(b_tile, at.col + i * kBlock, k);
+      a[i] = kAKMajor ? load_a(rows, ATile::kStride) : load_a_transposed(rows, ATile::kStride);
+      b[i] = kBKMajor ? load_b_transposed(cols, BTile::kStride) : load_b(cols, BTile::kStride);
     }
 #pragma unroll
-    for (int j = 0; j < sums.kAcross; ++j) {
-      const T* const block = BTile::block(b_tile, at.col + j * kBlock, k);
-      b[j] = kBKMajor ? load_b_transposed(block, BTile::kStride) : load_b(block, BTile::kStride);
-    }
+    for (int i = 0; i < sums.kBlocks; ++i) {
 #pragma unroll
-    for (int i = 0; i < sums.kDown; ++i) {
-#pragma unroll
-      for (int j = 0; j < sums.kAcross; ++j) {
-        multiply_add<T>(sums.product(i, j, 0), a[i], b[j].part[0], b[j].part[1]);
-        multiply_add<T>(sums.product(i, j, 1), a[i], b[j].part[2], b[j].part[3]);
+      for (int j = 0; j < sums.kBlocks; ++j) {
+        multiply_add<T>(sums.products[i][j * 2], a[i], b[j].part[0], b[j].part[1]);
+        multiply_add<T>(sums.products[i][j * 2 + 1], a[i], b[j].part[2], b[j].part[3]);
       }
-      if (with_row_sums) multiply_add<T>(sums.rows(i), a[i], PairOf<T>::kOnes, PairOf<T>::kOnes);
+      if (with_row_sums) multiply_add<T>(sums.rows[i], a[i], PairOf<T>::kOnes, PairOf<T>::kOnes);
     }
   }
 }

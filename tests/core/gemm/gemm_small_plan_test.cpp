@@ -29,8 +29,9 @@ TEST(SmallProductPlan, GivesMostMultiprocessorsABlock) {
   };
   for (const Case& each :
        {Case{256, 512, 784, 32, 128, 1}, Case{256, 512, 512, 32, 128, 1},
-        Case{256, 10, 512, 32, 8, 2}, Case{256, 512, 10, 32, 128, 1}, Case{10, 512, 256, 32, 16, 1},
+        Case{256, 10, 512, 32, 8, 1}, Case{256, 512, 10, 32, 128, 1}, Case{10, 512, 256, 32, 16, 1},
         Case{512, 512, 256, 32, 256, 1}, Case{512, 784, 256, 64, 104, 1},
+        Case{64, 64, 1 << 14, 32, 4, 16}, Case{128, 128, 1 << 14, 32, 16, 8},
         Case{64, 64, 1 << 18, 32, 4, 32}, Case{128, 128, 1 << 18, 64, 4, 32}}) {
     SCOPED_TRACE(std::to_string(each.m) + " " + std::to_string(each.n));
     EXPECT_TRUE(is_small_product(each.m, each.n, each.k));
