@@ -8,8 +8,8 @@
 #include <halfgrad/halfgrad.h>
 #include "amp_works.h"
 
-// The latency of inference in fp16 on a GPU: one call and the wait for it, as a server does it, eager
-// and as a captured graph. The models are those of bench/amp_works.h, FusedMLP where it fits.
+// The latency of inference in fp16 on a GPU: one call and the wait for it, as a server does it,
+// eager and as a captured graph. The models are those of bench/amp_works.h, FusedMLP where it fits.
 // bench/inference_pytorch.py times PyTorch's.
 namespace halfgrad {
 namespace {
@@ -56,9 +56,10 @@ const bool registered = [] {
       for (const Mode mode : {Mode::eager, Mode::graph}) {
         const std::string full = "inference/" + name + "/" + std::to_string(batch) +
                                  (mode == Mode::graph ? "/graph" : "/eager");
-        benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) {
-          infer(state, work, batch, mode);
-        })->UseRealTime()->Unit(benchmark::kMicrosecond);
+        benchmark::RegisterBenchmark(
+            full.c_str(), [=](benchmark::State& state) { infer(state, work, batch, mode); })
+            ->UseRealTime()
+            ->Unit(benchmark::kMicrosecond);
       }
     }
   }

@@ -81,7 +81,7 @@ template <class View, class Update, std::size_t N>
 class UpdateTable {
  public:
   using Entry = UpdateEntry<View, Update, N>;
-  static constexpr std::size_t kCapacity = 32 * 1000 / sizeof(Entry);
+  static constexpr std::size_t kCapacity = 32 * 1000 / (sizeof(Entry) + sizeof(unsigned));
   static_assert(kCapacity > 0);
 
   explicit UpdateTable(const float* skip, std::int64_t chunk = kUpdateChunk)
@@ -93,6 +93,7 @@ class UpdateTable {
   void clear() { count_ = blocks_ = 0; }
   void add(const Update& update, const std::array<View, N>& operands, std::int64_t n) {
     ::new (entries_ + count_ * sizeof(Entry)) Entry{update, operands, n, blocks_};
+    first_blocks_[count_] = blocks_;
     ++count_;
     blocks_ += blocks_for(n, chunk_);
   }
@@ -107,13 +108,14 @@ class UpdateTable {
     unsigned low = 0;
     for (unsigned high = count_; high - low > 1;) {
       const unsigned middle = (low + high) / 2;
-      (entry(middle).first_block <= block ? low : high) = middle;
+      (first_blocks_[middle] <= block ? low : high) = middle;
     }
     return entry(low);
   }
 
  private:
   alignas(Entry) std::byte entries_[kCapacity * sizeof(Entry)];
+  unsigned first_blocks_[kCapacity];  // of the entries, side by side: a search reads few lines
   const float* skip_;
   std::int64_t chunk_;
   unsigned count_ = 0;

@@ -140,14 +140,16 @@ bool is_plain(const Epilogue& e) {
          e.relu_output == nullptr && e.relu_mask == nullptr;
 }
 
-// On an H100, cuBLASLt 13.0 has rounded alpha A B + beta C to 16 bits before it added the bias, for
-// factors other than 1 and 0.
+// On an H100, cuBLASLt 13.0 rounds to 16 bits before it adds the bias if beta is not 0 or if rows
+// of C are not aligned.
 bool can_add(const GemmCall& call) {
   const RowBias& bias = call.epilogue.bias;
   if (bias.data == nullptr) return true;
-  const bool rounds_twice = is_reduced(call.c.dtype) && (call.alpha != 1 || call.beta != 0);
-  return bias.dtype == call.c.dtype && !rounds_twice &&
-         reinterpret_cast<std::uintptr_t>(bias.data) % 16 == 0;
+  const auto is_aligned = [](std::uintptr_t bytes) { return bytes % 16 == 0; };
+  const auto row = static_cast<std::uintptr_t>(call.c.row_stride * item_size(call.c.dtype));
+  const bool rounds_once = !is_reduced(call.c.dtype) || (call.beta == 0 && is_aligned(row));
+  return bias.dtype == call.c.dtype && rounds_once &&
+         is_aligned(reinterpret_cast<std::uintptr_t>(bias.data));
 }
 
 // cuBLASLt's kernels that add rows do not divide long sums among blocks, so a small C would leave
