@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@
 #include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::detail {
+class UnscalePass;
+struct StepParts;
+}  // namespace halfgrad::detail
 
 namespace halfgrad::amp {
 
@@ -195,7 +201,11 @@ class GradScaler {
     const optim::Optimizer* optimizer;
     Stage stage;
     detail::StepEntry entry;
+    std::shared_ptr<detail::UnscalePass> pass{};  // of unscale_(), if it could wait
   };
+
+  // Gradients that two passes accept: all contiguous float32 ones, or those kept in 16 bits.
+  enum class Accepted : std::uint8_t { all, narrow };
 
   void initialize(Device device);
   static void copy_records(const std::map<std::string, Array>& records,
@@ -205,7 +215,13 @@ class GradScaler {
   detail::StepEntry new_entry(const optim::Optimizer& optimizer) const;
   Array begin_step(const optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
                    Stage stage);
-  std::optional<StepOutcome> step_in_two_passes(optim::Optimizer& optimizer, double max_norm);
+  bool may_defer() const;
+  bool finish_unscale(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                      detail::UnscalePass& pass);
+  bool takes_two_passes(const optim::Optimizer& optimizer, Accepted accepted) const;
+  std::optional<StepOutcome> step_in_two_passes(optim::Optimizer& optimizer,
+                                                const std::vector<Tensor>& gradients,
+                                                const detail::StepParts& parts);
   void undo_step(const optim::Optimizer& optimizer, Stage stage);
   template <class F>
   void end_iteration(const F& change);

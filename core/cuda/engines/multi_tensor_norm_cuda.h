@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <halfgrad/core/cuda/engines/multi_tensor_cuda.h>
@@ -126,6 +127,16 @@ __global__ void __launch_bounds__(kUpdateThreads)
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kUpdateThreads) {
     finish.each(table.entry(i).update);
   }
+}
+
+template <class Item>
+bool fits_multi_tensor_norm_on_cuda(std::span<const Array> tensors) {
+  std::int64_t total = 0;
+  for (const Array& array : tensors) {
+    if (!DenseView::fits(PackView(array, array.sizes()))) return false;
+    total += array.numel();
+  }
+  return total > 0 && tensors.size() <= NormTable<Item>::kCapacity;
 }
 
 template <class R, class Finish>
