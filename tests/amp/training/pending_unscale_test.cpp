@@ -74,6 +74,21 @@ std::vector<GivenCalls> calls_with_clipping() {
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          step_and_update_scale(t);
        }},
+      {"norm, then clip twice",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
+      {"clip by a norm of the user's",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = full({}, 7, {.device = t.parameters[0].device()});
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
       {"two norms, of which one is changed",
        [](GivenGradients& t) {
          t.scaler.unscale_(*t.optimizer);
