@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -41,8 +42,16 @@ bool fit_two_passes(const optim::Optimizer& optimizer, Device device, bool takes
 
 }  // namespace
 
-// A history needs more figures of the gradients, and check_after_unscale another check.
-bool GradScaler::may_defer() const { return !log_.enabled() && check() == detail::Check::scaled; }
+// A history needs more figures of the gradients, and check_after_unscale another check. Passes that
+// wait on different streams would write the scaler's memory at once.
+bool GradScaler::may_defer() const {
+  const Stream now = current_stream(state_.scale.device());
+  const auto is_here = [&](const OptState& other) {
+    return other.pass == nullptr || other.pass->stream() == now;
+  };
+  return !log_.enabled() && check() == detail::Check::scaled &&
+         std::all_of(opt_states_.begin(), opt_states_.end(), is_here);
+}
 
 bool GradScaler::takes_two_passes(const optim::Optimizer& optimizer, Accepted accepted) const {
   return may_defer() && fit_two_passes(optimizer, state_.scale.device(), accepted == Accepted::all);

@@ -16,12 +16,6 @@ bool follows_replays(const Tensor& gradient) {
   return gradient.impl()->narrow->is_captured && !Graph::is_capturing();
 }
 
-bool share_memory(std::span<const Array> elements) {
-  std::vector<WrittenMemory> memory;
-  for (std::size_t i = 0; i < elements.size(); ++i) add_written(memory, elements[i], i);
-  return !passes_of(std::move(memory), elements.size()).empty();
-}
-
 }  // namespace
 
 UnscalePass::UnscalePass(std::vector<Array> elements, const ScaleState& state,
@@ -68,7 +62,7 @@ std::shared_ptr<UnscalePass> defer_unscale(std::span<const Tensor> gradients,
     if (follows_replays(gradient)) return nullptr;
     elements.push_back(*stored);
   }
-  if (share_memory(elements) || !fits_step_pass(elements)) return nullptr;
+  if (!fits_step_pass(elements)) return nullptr;
   auto pass = std::make_shared<UnscalePass>(std::move(elements), state, options);
   set_pending_unscale(gradients, pass);
   return pass;

@@ -44,7 +44,7 @@ inline nn::Sequential layers(const Work& work) {
 
 struct AmpStepOptions {
   bool scales_loss = true;
-  bool fused = false;  ///< FusedMLP, with its loss, instead of Sequential
+  bool fused = false;       ///< FusedMLP, with its loss, instead of Sequential
   bool four_calls = false;  ///< unscale_, clip_grad_norm_, step, update instead of step_and_update
 };
 

@@ -21,7 +21,7 @@ namespace halfgrad::detail {
 /// latest before the scale changes: see settle_deferred().
 class PendingUnscale : public Deferred {
  public:
-  /// 16-bit gradients of one device, none of which share memory.
+  /// The elements of narrow gradients on one device.
   explicit PendingUnscale(std::vector<Array> elements);
 
   /// The results; settle() computes their elements. float32, on the gradients' device.

@@ -23,6 +23,13 @@ inline void step_and_update_scale(GivenGradients& t) {
   t.scaler.update();
 }
 
+inline const GivenCalls kFourCalls{"unscale, clip, step", [](GivenGradients& t) {
+                                     t.scaler.unscale_(*t.optimizer);
+                                     t.total_norm = nn::utils::clip_grad_norm_(t.parameters, 1.5);
+                                     step_and_update_scale(t);
+                                   }};
+inline const GivenCalls kTwoCalls{"step", step_and_update_scale};
+
 // A scale that is no power of two shows every rounding.
 inline const GradScalerOptions kGivenOptions{.init_scale = 333.7, .growth_interval = 3};
 using PrepareTraining = std::function<void(GivenGradients&)>;

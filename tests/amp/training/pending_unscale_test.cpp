@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
-#include <halfgrad/core/graph.h>
 #include <halfgrad/core/launches.h>
 
 #include <halfgrad/tests/amp/training/given_calls.h>
@@ -23,14 +22,16 @@ HALFGRAD_ON_DEVICES(PendingUnscales);
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+const GivenCalls kClipAndLook{"clip, look at the norm", [](GivenGradients& t) {
+                                t.scaler.unscale_(*t.optimizer);
+                                t.total_norm = clip_grad_norm_(t.parameters, 1.5);
+                                static_cast<void>(t.total_norm.item());
+                                step_and_update_scale(t);
+                              }};
+
 std::vector<GivenCalls> calls_with_clipping() {
   return {
-      {"unscale, clip",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         step_and_update_scale(t);
-       }},
+      kFourCalls,
       {"clip to a large norm",
        [](GivenGradients& t) {
          t.scaler.unscale_(*t.optimizer);
@@ -96,13 +97,7 @@ std::vector<GivenCalls> calls_with_clipping() {
          t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
          step_and_update_scale(t);
        }},
-      {"clip, look at the norm",
-       [](GivenGradients& t) {
-         t.scaler.unscale_(*t.optimizer);
-         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
-         static_cast<void>(t.total_norm.item());
-         step_and_update_scale(t);
-       }},
+      kClipAndLook,
       {"clip by an error for norms that are not finite",
        [](GivenGradients& t) {
          t.scaler.unscale_(*t.optimizer);
@@ -150,7 +145,7 @@ std::vector<GivenCalls> calls_with_clipping() {
 
 std::vector<GivenCalls> calls_without_clipping() {
   return {
-      {"step", step_and_update_scale},
+      kTwoCalls,
       {"unscale, step",
        [](GivenGradients& t) {
          t.scaler.unscale_(*t.optimizer);
@@ -183,8 +178,8 @@ std::vector<GivenCalls> calls_without_clipping() {
 TEST_P(PendingUnscales, GiveTheBitsOfPassesOfTheirOwn) {
   for (const PassCase& c : pass_cases()) {
     for (const Kept kept : {Kept::half, Kept::bfloat16}) {
-      expect_same_steps(calls_with_clipping()[0], c, kept, device());
-      expect_same_steps(calls_without_clipping()[0], c, kept, device());
+      expect_same_steps(kFourCalls, c, kept, device());
+      expect_same_steps(kTwoCalls, c, kept, device());
       expect_same_steps(calls_without_clipping()[1], c, kept, device());
     }
   }
@@ -246,12 +241,13 @@ std::int64_t launches_of(const GivenCalls& calls, GivenGradients& t) {
 TEST_P(PendingUnscales, TakeThreeLaunchesOnAGpu) {
   if (device().is_cpu()) GTEST_SKIP();
   for (const PassCase& c : pass_cases()) {
-    for (const GivenCalls& calls :
-         {calls_with_clipping()[0], calls_without_clipping()[0], calls_without_clipping()[1]}) {
+    for (const GivenCalls& calls : {kFourCalls, kTwoCalls, calls_without_clipping()[1]}) {
       GivenGradients t(c, kGradientShapes, device(), kGivenOptions);
       EXPECT_EQ(launches_of(calls, t), 3) << c.name << ", " << calls.name;
     }
   }
+  GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);
+  EXPECT_EQ(launches_of(kClipAndLook, t), 6);
 }
 
 TEST_P(PendingUnscales, TakeListsOfAnyLength) {
@@ -263,59 +259,10 @@ TEST_P(PendingUnscales, TakeListsOfAnyLength) {
     for (GivenGradients* training : {&looked, &waiting}) {
       training->backward(values, Kept::half);
       if (training == &looked) training->look();
-      calls_with_clipping()[0].run(*training);
+      kFourCalls.run(*training);
     }
     EXPECT_EQ(looked.state(), waiting.state());
     EXPECT_EQ(looked.gradients(), waiting.gradients());
-  }
-}
-
-TEST_P(PendingUnscales, AreCapturedByAGraph) {
-  for (const GivenCalls& calls : {calls_with_clipping()[0], calls_without_clipping()[0]}) {
-    const PassCase adam = pass_cases()[2];
-    GivenGradients eager(adam, kGradientShapes, device(), kGivenOptions),
-        captured(adam, kGradientShapes, device(), kGivenOptions);
-    const std::vector<Tensor> values = draw_values(kGradientShapes, 1, device());
-    const auto step = [&](GivenGradients& training) {
-      training.backward(values, Kept::half);
-      calls.run(training);
-    };
-    step(eager);
-    step(captured);
-    Graph graph(device());
-    graph.capture([&] { step(captured); });
-    for (int replay = 0; replay < 6; ++replay) {
-      const std::vector<Tensor> drawn = draw_values(kGradientShapes, 1, device());
-      for (std::size_t i = 0; i < values.size(); ++i) values[i].array().copy_(drawn[i].array());
-      if (replay == 3) values[0].fill_(kNoLimit);
-      step(eager);
-      graph.replay();
-      ASSERT_EQ(eager.state(), captured.state()) << calls.name << ", " << replay;
-      ASSERT_EQ(eager.gradients(), captured.gradients()) << calls.name << ", " << replay;
-    }
-  }
-}
-
-// PyTorch's pattern: every replay makes new gradients, which eager calls unscale and clip.
-TEST_P(PendingUnscales, FollowACapturedBackwardPass) {
-  const PassCase adam = pass_cases()[2];
-  for (const GivenCalls& calls : {calls_with_clipping()[0], calls_without_clipping()[0]}) {
-    GivenGradients eager(adam, {{40}}, device(), kGivenOptions),
-        captured(adam, {{40}}, device(), kGivenOptions);
-    const Tensor values = full({40}, 1, {.device = device()});
-    const auto queue = [&] { captured.backward({values}, Kept::half); };
-    queue();
-    Graph graph(device());
-    graph.capture(queue);
-    for (int step = 0; step < 4; ++step) {
-      values.array().fill_(step + 1);
-      eager.backward({values}, Kept::half);
-      graph.replay();
-      calls.run(eager);
-      calls.run(captured);
-      ASSERT_EQ(eager.state(), captured.state()) << calls.name << ", " << step;
-      ASSERT_EQ(eager.gradients(), captured.gradients()) << calls.name << ", " << step;
-    }
   }
 }
 
