@@ -203,7 +203,7 @@ class GradScaler {
     const optim::Optimizer* optimizer;
     Stage stage;
     detail::StepEntry entry;
-    std::shared_ptr<detail::UnscalePass> pass{};  // of unscale_(), if it could wait
+    std::shared_ptr<detail::UnscalePass> pass{};  // null if unscale_() did not wait
   };
 
   // Gradients that two passes accept: all contiguous float32 ones, or those kept in 16 bits.

@@ -53,10 +53,10 @@ class PendingUnscale : public Deferred {
 
  private:
   std::vector<Array> elements_;
-  std::vector<const Storage*> storages_;  // of the elements, for comparisons only
+  std::vector<const Storage*> storages_;  // those of the elements; for comparisons only
   Array factors_, found_inf_, total_norm_;
   Stream stream_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::optional<double> max_norm_;
   bool has_run_ = false, norm_is_given_ = false;
 };

@@ -12,7 +12,7 @@
 /// with the same calls on gradients in 16 bits, which may wait and then make one pass.
 namespace halfgrad::amp {
 
-/// What the user writes between backward() and the next iteration.
+/// The calls that a user writes between backward() and the next iteration.
 struct GivenCalls {
   const char* name;
   std::function<void(GivenGradients&)> run;
