@@ -53,7 +53,7 @@ class PendingUnscale : public Deferred {
 
  private:
   std::vector<Array> elements_;
-  std::vector<const Storage*> storages_;  // those of the elements; for comparisons only
+  std::vector<const Storage*> storages_;  // compared, and never read
   Array factors_, found_inf_, total_norm_;
   Stream stream_;
   mutable std::mutex mutex_;  // guards what follows
