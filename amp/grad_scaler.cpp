@@ -6,6 +6,8 @@
 #include <utility>
 
 #include <halfgrad/amp/gradient_checks.h>
+#include <halfgrad/amp/step_parts.h>
+#include <halfgrad/amp/unscale_pass.h>
 #include <halfgrad/autograd/graph/scaled_loss.h>
 #include <halfgrad/autograd/ops.h>
 #include <halfgrad/core/cuda/runtime/runtime.h>
@@ -124,9 +126,14 @@ void GradScaler::unscale_(optim::Optimizer& optimizer) {
   detail::expect_scale(gradients, scale_id_, "unscale_");
   detail::warn_of_unscaled_loss(gradients, "unscale_", warned_of_unscaled_loss_);
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  const detail::StepEntry entry = new_entry(optimizer);
-  detail::unscale(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
-  opt_states_.push_back({&optimizer, Stage::unscaled, entry});
+  if (const auto pass =
+          may_defer() ? detail::defer_unscale(gradients, state_, options_) : nullptr) {
+    opt_states_.push_back({&optimizer, Stage::unscaled, {.found_inf = pass->found_inf()}, pass});
+  } else {
+    const detail::StepEntry entry = new_entry(optimizer);
+    detail::unscale(detail::arrays_of(gradients), state_.inv_scale, entry.found_inf, check());
+    opt_states_.push_back({&optimizer, Stage::unscaled, entry});
+  }
   detail::mark_unscaled(known);
 }
 
@@ -155,19 +162,31 @@ StepOutcome GradScaler::step(optim::Optimizer& optimizer, const std::function<Te
                              optimizer.name(), optimizer.parameters().size());
   }
   detail::refuse_float16(optimizer, "step");
-  if (!unscaled) detail::warn_of_unscaled_loss(gradients, "step", warned_of_unscaled_loss_);
+  if (!unscaled) {
+    detail::warn_of_unscaled_loss(gradients, "step", warned_of_unscaled_loss_);
+    if (takes_two_passes(optimizer, Accepted::narrow)) {
+      if (auto outcome = step_in_two_passes(optimizer, gradients, {})) return *std::move(outcome);
+    }
+  }
   const std::int64_t steps = optimizer.steps();
   Array found_inf;
+  optim::StepControl control{unscaled ? nullptr : &state_.inv_scale, &found_inf};
   try {
     found_inf = begin_step(optimizer, gradients, stage);
-    optimizer.step(optim::StepControl{unscaled ? nullptr : &state_.inv_scale, &found_inf});
+    if (const auto pass = find_state(optimizer)->pass) {
+      control.factors = &pass->factors();
+      control.is_counted = finish_unscale(optimizer, gradients, *pass);
+    }
+    optimizer.step(control);
   } catch (...) {
     if (optimizer.steps() == steps) undo_step(optimizer, stage);
     throw;
   }
   detail::mark_unscaled(known);
-  detail::count_step(found_inf, state_.counters.select(0, detail::ScaleState::skipped_steps),
-                     state_.counters.select(0, detail::ScaleState::steps));
+  if (!control.is_counted) {
+    detail::count_step(found_inf, state_.counters.select(0, detail::ScaleState::skipped_steps),
+                       state_.counters.select(0, detail::ScaleState::steps));
+  }
   return StepOutcome(found_inf);
 }
 
@@ -223,7 +242,10 @@ void GradScaler::update() {
   if (!options_.enabled) return;
   expect_scaled_loss("update");
   std::vector<Array> found_infs;
-  for (const OptState& state : opt_states_) found_infs.push_back(state.entry.found_inf);
+  for (const OptState& state : opt_states_) {
+    if (state.pass != nullptr) state.pass->settle();
+    found_infs.push_back(state.entry.found_inf);
+  }
   if (found_infs.empty()) {
     fail<std::runtime_error>(
         "update",
@@ -259,31 +281,6 @@ void GradScaler::update(const Tensor& new_scale) {
 void GradScaler::abandon() {
   opt_states_.clear();
   if (log_.enabled()) log_.drop_losses();
-}
-
-LossScale GradScaler::loss_scale() const { return state_.initialized() ? state_.read() : first_; }
-
-double GradScaler::get_scale() const { return options_.enabled ? loss_scale().scale : 1; }
-
-std::int32_t GradScaler::get_growth_tracker() const {
-  return options_.enabled ? loss_scale().good_steps : 0;
-}
-
-GradScalerCounts GradScaler::counts() const {
-  const std::map<std::string, Array> all = records();
-  if (all.empty()) return {};
-  using detail::ScaleState;
-  const Array host = all.at("counters").to(Device());
-  const auto* const count = host.data_as<std::int64_t>();
-  return {count[ScaleState::steps], count[ScaleState::skipped_steps], count[ScaleState::growths],
-          count[ScaleState::backoffs]};
-}
-
-std::vector<StepReport> GradScaler::reports() const {
-  if (log_.enabled()) return detail::StepLog::read(log_.rows());
-  const auto loaded = first_records_.find("log");
-  return loaded != first_records_.end() ? detail::StepLog::read(loaded->second)
-                                        : std::vector<StepReport>();
 }
 
 }  // namespace halfgrad::amp

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@
 #include <halfgrad/autograd/graph/grad_scale.h>
 #include <halfgrad/autograd/tensor.h>
 #include <halfgrad/optim/optimizer.h>
+
+namespace halfgrad::detail {
+class UnscalePass;
+struct StepParts;
+}  // namespace halfgrad::detail
 
 namespace halfgrad::amp {
 
@@ -100,9 +106,10 @@ class GradScaler {
   std::vector<Tensor> scale(const std::vector<Tensor>& outputs);
 
   /// Divides the optimizer's gradients by the scale, in place. Once an iteration, before step().
-  /// Without any gradient it does nothing. Throws std::invalid_argument for float16 gradients of
-  /// parameters without MasterWeights, before any is changed. After an exception it may be called
-  /// again.
+  /// Gradients that are still in 16 bits (autograd/graph/narrow_gradient.h) are divided when
+  /// something looks at them, or by step(). Without any gradient it does nothing. Throws
+  /// std::invalid_argument for float16 gradients of parameters without MasterWeights, before any is
+  /// changed. After an exception it may be called again.
   void unscale_(optim::Optimizer& optimizer);
 
   /// Makes the optimizer's update with unscaled gradients, or none if a gradient was inf or NaN.
@@ -120,19 +127,20 @@ class GradScaler {
   ///   step(optimizer);
   ///   update();
   ///
-  /// in two passes over the gradients instead of four, and on a GPU in two launches instead of
-  /// twelve. Parameters, state and scale get the same bits. So do the gradients, except after a
-  /// skipped step, when they may keep their scale. The two passes are taken if all parameters and
-  /// gradients are float32, contiguous and on the scale's device, if there is a max_norm, no
-  /// history, no check_after_unscale, no pre-step hook, no other optimizer in the iteration, and no
-  /// more than 571 parameters on a GPU. Otherwise the calls above are made. Throws what they throw;
-  /// std::invalid_argument if max_norm is NaN.
+  /// in two passes over the gradients, and on a GPU in two launches. Parameters, state and scale
+  /// get the same bits. So do the gradients, except after a skipped step, when they may keep their
+  /// scale. The two passes are taken if all parameters and gradients are float32, contiguous and on
+  /// the scale's device, if there is no history, no check_after_unscale, no pre-step hook, no other
+  /// optimizer in the iteration, and no more than 571 parameters on a GPU. Otherwise the calls
+  /// above are made. Throws what they throw; std::invalid_argument if max_norm is NaN.
   ///
-  /// The second pass also keeps a 16-bit copy of each weight that autocast cast, so that the next
-  /// region casts nothing. Autocast uses it while nothing else has written the weight: not after
-  /// ops in place, Array::copy_ or fill_, and never again once data_ptr(), accessor(), DLPack or
-  /// NumPy has handed out the address. Only a write through the address that array().data()
-  /// returns is not seen: follow it by array().storage()->bump_version().
+  /// If all gradients are still in 16 bits, the calls above take the same two passes, and update()
+  /// a launch of one thread. For such gradients the optimizer's pass also keeps a 16-bit copy of
+  /// each weight that autocast cast, so that the next region casts nothing. Autocast uses it while
+  /// nothing else has written the weight: not after ops in place, Array::copy_ or fill_, and never
+  /// again once data_ptr(), accessor(), DLPack or NumPy has handed out the address. Only a write
+  /// through the address that array().data() returns is not seen: follow it by
+  /// array().storage()->bump_version().
   StepOutcome step_and_update(optim::Optimizer& optimizer, const StepOptions& options = {});
 
   /// Ends the iteration: grows the scale, or backs it off if an inf or a NaN was found.
@@ -195,7 +203,11 @@ class GradScaler {
     const optim::Optimizer* optimizer;
     Stage stage;
     detail::StepEntry entry;
+    std::shared_ptr<detail::UnscalePass> pass{};  // null if unscale_() did not wait
   };
+
+  // Gradients that two passes accept: all contiguous float32 ones, or those kept in 16 bits.
+  enum class Accepted : std::uint8_t { all, narrow };
 
   void initialize(Device device);
   static void copy_records(const std::map<std::string, Array>& records,
@@ -205,7 +217,13 @@ class GradScaler {
   detail::StepEntry new_entry(const optim::Optimizer& optimizer) const;
   Array begin_step(const optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
                    Stage stage);
-  std::optional<StepOutcome> step_in_two_passes(optim::Optimizer& optimizer, double max_norm);
+  bool may_defer() const;
+  bool finish_unscale(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                      detail::UnscalePass& pass);
+  bool takes_two_passes(const optim::Optimizer& optimizer, Accepted accepted) const;
+  std::optional<StepOutcome> step_in_two_passes(optim::Optimizer& optimizer,
+                                                const std::vector<Tensor>& gradients,
+                                                const detail::StepParts& parts);
   void undo_step(const optim::Optimizer& optimizer, Stage stage);
   template <class F>
   void end_iteration(const F& change);

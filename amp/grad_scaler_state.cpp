@@ -5,10 +5,35 @@
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/core/fail.h>
 
-/// The calls of GradScaler between iterations: options, saving and loading.
+/// The calls of GradScaler between iterations: figures, options, saving and loading.
 namespace halfgrad::amp {
 
 using halfgrad::detail::fail;
+
+LossScale GradScaler::loss_scale() const { return state_.initialized() ? state_.read() : first_; }
+
+double GradScaler::get_scale() const { return options_.enabled ? loss_scale().scale : 1; }
+
+std::int32_t GradScaler::get_growth_tracker() const {
+  return options_.enabled ? loss_scale().good_steps : 0;
+}
+
+GradScalerCounts GradScaler::counts() const {
+  const std::map<std::string, Array> all = records();
+  if (all.empty()) return {};
+  using detail::ScaleState;
+  const Array host = all.at("counters").to(Device());
+  const auto* const count = host.data_as<std::int64_t>();
+  return {count[ScaleState::steps], count[ScaleState::skipped_steps], count[ScaleState::growths],
+          count[ScaleState::backoffs]};
+}
+
+std::vector<StepReport> GradScaler::reports() const {
+  if (log_.enabled()) return detail::StepLog::read(log_.rows());
+  const auto loaded = first_records_.find("log");
+  return loaded != first_records_.end() ? detail::StepLog::read(loaded->second)
+                                        : std::vector<StepReport>();
+}
 
 void GradScaler::set_options(const GradScalerOptions& options, const char* method) {
   if (options.enabled) check_options(options, method);

@@ -124,23 +124,37 @@ void detail::update_scale(const ScaleState& state, std::span<const Array> found_
   state.scale.storage()->bump_version();  // a loss scaled before has saved its old scale
 }
 
-detail::StepFigures::StepFigures(Device device)
-    : factors(Array::empty({2}, kFloat, device)),
-      found_inf(Array::empty({}, kFloat, device)),
-      total_norm(Array::empty({}, kFloat, device)) {}
+detail::StepFigures detail::StepFigures::on(Device device) {
+  return {.factors = Array::empty({2}, kFloat, device),
+          .found_inf = Array::empty({}, kFloat, device),
+          .total_norm = Array::empty({}, kFloat, device)};
+}
 
-bool detail::check_and_update(const StepGradients& gradients, double max_norm,
-                              const ScaleState& state, const GradScalerOptions& options,
-                              const StepFigures& figures, const Array& optimizer_skipped_steps) {
-  const FinishStep<UpdateScale> finish{
-      functor(state, figures.found_inf, options), max_norm,
-      state.inv_scale.data_as<float>(),           figures.factors.data_as<float>(),
-      figures.found_inf.data_as<float>(),         figures.total_norm.data_as<float>(),
-      state.counters.data_as<std::int64_t>(),     optimizer_skipped_steps.data_as<std::int64_t>()};
+bool detail::run_step_pass(const StepGradients& gradients, const StepParts& parts,
+                           const ScaleState& state, const GradScalerOptions& options,
+                           const StepFigures& figures, const Array& optimizer_skipped_steps) {
+  std::int64_t* const skipped_steps =
+      parts.counts_step ? optimizer_skipped_steps.data_as<std::int64_t>() : nullptr;
+  const FinishStep<UpdateScale> finish{.update_scale = functor(state, figures.found_inf, options),
+                                       .max_norm = static_cast<float>(parts.max_norm.value_or(0)),
+                                       .clips = parts.max_norm.has_value(),
+                                       .counts_step = parts.counts_step,
+                                       .updates_scale = parts.updates_scale,
+                                       .unscales_skipped = parts.unscales_skipped,
+                                       .inv_scale = state.inv_scale.data_as<float>(),
+                                       .factors = figures.factors.data_as<float>(),
+                                       .found_inf = figures.found_inf.data_as<float>(),
+                                       .total_norm = figures.total_norm.data_as<float>(),
+                                       .counters = state.counters.data_as<std::int64_t>(),
+                                       .optimizer_skipped_steps = skipped_steps};
   const auto* const inv_scale = state.inv_scale.data_as<float>();
   if (!multi_tensor_norm(Squares(), gradients, inv_scale, state.ticket, finish)) return false;
-  state.scale.storage()->bump_version();  // a loss scaled before has saved its old scale
+  if (parts.updates_scale) state.scale.storage()->bump_version();  // as update_scale() does
   return true;
+}
+
+bool detail::fits_step_pass(std::span<const Array> elements) {
+  return fits_multi_tensor_norm<StepCount>(elements);
 }
 
 }  // namespace halfgrad

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <halfgrad/amp/grad_scaler.h>
 #include <halfgrad/amp/gradient_checks.h>
 #include <halfgrad/amp/step_pass.h>
+#include <halfgrad/amp/unscale_pass.h>
 #include <halfgrad/autograd/graph/narrow_gradient.h>
 #include <halfgrad/core/deferred.h>
 #include <halfgrad/core/fail.h>
@@ -18,19 +20,20 @@ const Array& stored(const Tensor& gradient) {
   return elements != nullptr ? *elements : gradient.array();
 }
 
-bool fits_two_passes(const Tensor& param, const Tensor& gradient, Device device) {
+bool fits_two_passes(const Tensor& param, const Tensor& gradient, Device device, bool takes_wide) {
   if (param.dtype() != kFloat || param.device() != device) return false;
   if (detail::narrow_elements(gradient) != nullptr) return true;
-  return gradient.dtype() == kFloat && gradient.is_contiguous() && gradient.device() == device;
+  return takes_wide && gradient.dtype() == kFloat && gradient.is_contiguous() &&
+         gradient.device() == device;
 }
 
-bool fit_two_passes(const optim::Optimizer& optimizer, Device device) {
+bool fit_two_passes(const optim::Optimizer& optimizer, Device device, bool takes_wide) {
   std::vector<detail::WrittenMemory> written;
   std::size_t count = 0;
   for (const Tensor& param : optimizer.parameters()) {
     const Tensor gradient = param.grad();
     if (!gradient.defined()) continue;
-    if (!fits_two_passes(param, gradient, device)) return false;
+    if (!fits_two_passes(param, gradient, device, takes_wide)) return false;
     detail::add_written(written, stored(gradient), count++);
   }
   // Gradients that share memory are unscaled several times.
@@ -39,16 +42,26 @@ bool fit_two_passes(const optim::Optimizer& optimizer, Device device) {
 
 }  // namespace
 
-// Makes no change if it returns no outcome.
-std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& optimizer,
-                                                          double max_norm) {
-  const Device device = state_.scale.device();
-  const bool is_usual = !log_.enabled() && check() == detail::Check::scaled && opt_states_.empty();
-  if (!is_usual || !fit_two_passes(optimizer, device)) return std::nullopt;
-  const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step_and_update");
-  detail::expect_scale(gradients, scale_id_, "step_and_update");
-  detail::warn_of_unscaled_loss(gradients, "step_and_update", warned_of_unscaled_loss_);
+// A history needs more figures of the gradients, and check_after_unscale another check. Passes that
+// wait on different streams would write the scaler's memory at once.
+bool GradScaler::may_defer() const {
+  const Stream now = current_stream(state_.scale.device());
+  const auto is_here = [&](const OptState& other) {
+    return other.pass == nullptr || other.pass->stream() == now;
+  };
+  return !log_.enabled() && check() == detail::Check::scaled &&
+         std::all_of(opt_states_.begin(), opt_states_.end(), is_here);
+}
 
+bool GradScaler::takes_two_passes(const optim::Optimizer& optimizer, Accepted accepted) const {
+  return may_defer() && fit_two_passes(optimizer, state_.scale.device(), accepted == Accepted::all);
+}
+
+// Runs the pass over the gradients, and the optimizer's. Makes no change if it returns no outcome.
+std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& optimizer,
+                                                          const std::vector<Tensor>& gradients,
+                                                          const detail::StepParts& parts) {
+  const Device device = state_.scale.device();
   std::vector<detail::StepCount> counts;
   if (!optimizer.prepare_counted_step(device, counts)) return std::nullopt;
   detail::StepGradients pass;
@@ -56,20 +69,37 @@ std::optional<StepOutcome> GradScaler::step_in_two_passes(optim::Optimizer& opti
     pass.push_back({&stored(gradients[i]), counts[i]});
   }
   const std::vector<Tensor> known = detail::of_known_scale(gradients);
-  const detail::StepFigures figures(device);
+  const auto figures = detail::StepFigures::on(device);
   halfgrad::detail::settle_deferred();  // a scaled loss keeps the scale that it was given
-  if (!detail::check_and_update(pass, max_norm, state_, options_, figures,
-                                optimizer.skipped_steps())) {
+  if (!detail::run_step_pass(pass, parts, state_, options_, figures, optimizer.skipped_steps())) {
     return std::nullopt;
   }
-  scale_id_ = detail::new_scale_id();
+  if (parts.updates_scale) {
+    scale_id_ = detail::new_scale_id();
+  } else {
+    opt_states_.push_back({&optimizer, Stage::stepped, {.found_inf = figures.found_inf}});
+  }
   const Array inv_scale = figures.factors.select(0, 0), clip = figures.factors.select(0, 1);
   optimizer.step(optim::StepControl{.inv_scale = &inv_scale,
                                     .found_inf = &figures.found_inf,
                                     .clip = &clip,
-                                    .factors = &figures.factors});
+                                    .factors = &figures.factors,
+                                    .is_counted = true});
   detail::mark_unscaled(known);
-  return StepOutcome(figures.found_inf, std::nullopt, Tensor(figures.total_norm));
+  return StepOutcome(figures.found_inf, std::nullopt,
+                     parts.max_norm ? Tensor(figures.total_norm) : Tensor());
+}
+
+// Counts the step in the pass of unscale_(), if that has not run. Returns false after running it
+// without.
+bool GradScaler::finish_unscale(optim::Optimizer& optimizer, const std::vector<Tensor>& gradients,
+                                detail::UnscalePass& pass) {
+  std::vector<detail::StepCount> counts;
+  const bool is_counted = !pass.has_run() && pass.covers(gradients) &&
+                          optimizer.prepare_counted_step(state_.scale.device(), counts) &&
+                          pass.run_and_count(counts, optimizer.skipped_steps());
+  pass.settle();
+  return is_counted;
 }
 
 StepOutcome GradScaler::step_and_update(optim::Optimizer& optimizer, const StepOptions& options) {
@@ -80,8 +110,14 @@ StepOutcome GradScaler::step_and_update(optim::Optimizer& optimizer, const StepO
   if (options_.enabled) {
     expect_scaled_loss("step_and_update");
     optimizer.expect_step_allowed("step_and_update");
-    if (max_norm) {
-      if (auto outcome = step_in_two_passes(optimizer, *max_norm)) return *std::move(outcome);
+    if (opt_states_.empty() && takes_two_passes(optimizer, Accepted::all)) {
+      const std::vector<Tensor> gradients = detail::gradients_of(optimizer, "step_and_update");
+      detail::expect_scale(gradients, scale_id_, "step_and_update");
+      detail::warn_of_unscaled_loss(gradients, "step_and_update", warned_of_unscaled_loss_);
+      const detail::StepParts parts{.max_norm = max_norm, .updates_scale = true};
+      if (auto outcome = step_in_two_passes(optimizer, gradients, parts)) {
+        return *std::move(outcome);
+      }
     }
   }
   Tensor total_norm;

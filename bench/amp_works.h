@@ -44,14 +44,17 @@ inline nn::Sequential layers(const Work& work) {
 
 struct AmpStepOptions {
   bool scales_loss = true;
-  bool fused = false;  ///< FusedMLP, with its loss, instead of Sequential
+  bool fused = false;       ///< FusedMLP, with its loss, instead of Sequential
+  bool four_calls = false;  ///< unscale_, clip_grad_norm_, step, update instead of step_and_update
 };
 
 /// A model, its optimizer and scaler, and a batch that stays on the device.
 class AmpStep {
  public:
   AmpStep(const Work& work, const AmpStepOptions& options, Device device)
-      : device_(device), scaler_({.enabled = options.scales_loss}) {
+      : device_(device),
+        four_calls_(options.four_calls),
+        scaler_({.enabled = options.scales_loss}) {
     manual_seed(0);
     if (options.fused) {
       const nn::FusedMLP model(work.sizes);
@@ -78,7 +81,14 @@ class AmpStep {
       loss = loss_(x_, y_);
     }
     scaler_.scale(loss).backward();
-    static_cast<void>(scaler_.step_and_update(*optimizer_, {.max_norm = 1.0}));
+    if (four_calls_) {
+      scaler_.unscale_(*optimizer_);
+      nn::utils::clip_grad_norm_(module_.parameters(), 1.0);
+      scaler_.step(*optimizer_);
+      scaler_.update();
+    } else {
+      static_cast<void>(scaler_.step_and_update(*optimizer_, {.max_norm = 1.0}));
+    }
   }
 
   std::int64_t parameters() const {
@@ -89,6 +99,7 @@ class AmpStep {
 
  private:
   Device device_;
+  bool four_calls_;
   nn::Module module_;
   std::function<Tensor(const Tensor&, const Tensor&)> loss_;
   std::optional<optim::Adam> optimizer_;

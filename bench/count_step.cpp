@@ -13,6 +13,7 @@
 //   bench_count_step S 3 --graph    # one eager step, then a captured one replayed three times
 //   bench_count_step W64x14 3 --fused --graph    # the same with FusedMLP
 //   bench_count_step W64x14 3 --batch 512        # with another batch
+//   bench_count_step S 3 --four-calls            # unscale_, clip_grad_norm_, step, update
 int main(int argc, char** argv) {
   using namespace halfgrad;
   const std::string name = argc > 2 ? argv[1] : "";
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
     if (batch != options.end() && batch + 1 != options.end()) work.batch = std::stoll(*(batch + 1));
     const int steps = std::atoi(argv[2]);
     const Device device(kCUDA);
-    bench::AmpStep step(work, {.fused = has("--fused")}, device);
+    bench::AmpStep step(work, {.fused = has("--fused"), .four_calls = has("--four-calls")}, device);
     std::cout << step.parameters() << " parameters\n";
     if (has("--graph")) {
       step.run();
@@ -40,6 +41,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::cerr << "bench_count_step: expected a work, a number of steps and perhaps --fused, --graph, "
-               "--batch N\n";
+               "--four-calls, --batch N\n";
   return 1;
 }

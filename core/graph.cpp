@@ -153,6 +153,7 @@ void Graph::replay() {
   if (native_ == nullptr) {
     detail::fail<std::logic_error>("replay", "expected capture before it");
   }
+  detail::settle_deferred();  // before the replay overwrites an operand
   ++replay_count;
   const detail::GraphReplay told{device_, launches_};
   const detail::ReplayHook tell = detail::replay_hook.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <halfgrad/autograd/graph/grad_scale.h>
+#include <halfgrad/autograd/graph/pending_unscale.h>
 #include <halfgrad/autograd/norms.h>
 #include <halfgrad/core/engines/elementwise.h>
 #include <halfgrad/core/engines/multi_tensor.h>
@@ -94,11 +95,26 @@ void bump_versions(const std::vector<Tensor>& gradients) {
   for (const Tensor& gradient : gradients) detail::bump_version_of_scaled(gradient);
 }
 
+// Clips gradients whose unscaling is pending, of which `total_norm` is the norm.
+bool clip_pending(const std::vector<Tensor>& gradients, double max_norm, const Tensor& total_norm) {
+  const auto pending = detail::pending_unscale_of(gradients);
+  if (pending == nullptr || !detail::is_norm_of(total_norm, *pending)) return false;
+  if (pending->clip(max_norm)) return true;
+  detail::elementwise(ClipCoefficient{max_norm}, kFloat, pending->factors().select(0, 1),
+                      total_norm.array());
+  return true;
+}
+
 }  // namespace
 
 Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
                       bool error_if_nonfinite) {
   if (tensors.empty()) return Tensor(Array::full({}, 0, DType::f32));
+  const Tensor pending = norm_type == 2 ? detail::pending_norm_of(tensors) : Tensor();
+  if (pending.defined()) {
+    if (error_if_nonfinite) expect_finite(pending, "get_total_norm");
+    return pending;
+  }
   DType dtype = tensors[0].dtype();
   for (const Tensor& tensor : tensors) dtype = promote_types(dtype, tensor.dtype());
   const Device device = tensors[0].device();
@@ -123,6 +139,7 @@ void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_nor
                            const Tensor& total_norm, ScaledGradients scaled) {
   const std::vector<Tensor> gradients =
       gradients_of(parameters, "clip_grads_with_norm_", {"max_norm", scaled});
+  if (clip_pending(gradients, max_norm, total_norm)) return;
   const Array coefficient = Array::empty({}, total_norm.dtype(), total_norm.device());
   detail::elementwise(ClipCoefficient{max_norm}, total_norm.dtype(), coefficient,
                       total_norm.array());

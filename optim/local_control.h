@@ -6,13 +6,20 @@
 namespace halfgrad::detail {
 
 /// A StepControl in the memory of `device`: the given control's arrays if they are there, else
-/// copies.
+/// copies. Factors belong to gradients of their own device only.
 class LocalControl {
  public:
   LocalControl(Device device, const optim::StepControl& control)
-      : inv_scale_(on(device, control.inv_scale)), found_inf_(on(device, control.found_inf)) {}
+      : inv_scale_(on(device, control.inv_scale)), found_inf_(on(device, control.found_inf)) {
+    const Array* const factors = control.factors;
+    if (factors != nullptr && factors->device() == device) factors_ = *factors;
+  }
 
-  optim::StepControl control() const { return {address(inv_scale_), address(found_inf_)}; }
+  optim::StepControl control() const {
+    return {.inv_scale = address(inv_scale_),
+            .found_inf = address(found_inf_),
+            .factors = address(factors_)};
+  }
 
  private:
   static Array on(Device device, const Array* array) {
@@ -20,7 +27,7 @@ class LocalControl {
   }
   static const Array* address(const Array& array) { return array.defined() ? &array : nullptr; }
 
-  Array inv_scale_, found_inf_;
+  Array inv_scale_, found_inf_, factors_;
 };
 
 }  // namespace halfgrad::detail

@@ -44,12 +44,16 @@ struct StepControl {
   const Array* found_inf = nullptr;
   /// Multiplies the gradients after inv_scale: the factor of clipping. A gradient that is still
   /// narrow (autograd/graph/narrow_gradient.h) stays so, and gets both factors when it is looked
-  /// at. Needs an optimizer of which prepare_counted_step() has returned true.
+  /// at.
   const Array* clip = nullptr;
-  /// Both factors, float32 [2]; not null if `clip` is not.
+  /// Both factors, float32 [2], on one device; not null if `clip` is not. Without `clip`: factors
+  /// that unscale_() has given to the narrow gradients on that device (pending_unscale.h).
   const Array* factors = nullptr;
-  /// For an optimizer's update(): corrections of the group's StepCounts, which a GradScaler's
-  /// kernel has advanced. Null: update() counts the step.
+  /// A GradScaler's kernel has advanced what prepare_counted_step() returned. All gradients are on
+  /// the device of `factors`. Always so with `clip`.
+  bool is_counted = false;
+  /// For an optimizer's update() of a step that is_counted: corrections of the group's StepCounts.
+  /// Null: update() counts the step.
   const Array* corrections = nullptr;
 };
 
@@ -101,10 +105,10 @@ class Optimizer {
   /// Makes one update under a GradScaler's control. Throws std::invalid_argument as above.
   void step(const StepControl& control);
 
-  /// Prepares a step with a StepControl::clip: stores in `counts` what the kernel that checks the
-  /// gradients has to advance, in the order of the parameters that have a gradient. All of them are
-  /// on `device`. Returns false if this optimizer needs its own kernels for that, or has a pre-step
-  /// hook, which might change gradients.
+  /// Prepares a step with StepControl::is_counted: stores in `counts` what the kernel that checks
+  /// the gradients has to advance, in the order of the parameters that have a gradient. All of them
+  /// are on `device`. Returns false if this optimizer needs its own kernels for that, or has a
+  /// pre-step hook, which might change gradients.
   bool prepare_counted_step(Device device, std::vector<detail::StepCount>& counts);
 
   /// Throws std::runtime_error, beginning with `method`, if the guard of set_step_guard() refuses a

@@ -94,16 +94,15 @@ void Optimizer::keep_skipped_steps_on(Device device) {
 void Optimizer::update_groups(const StepControl& control) {
   refuse_integers(name_, parameters());
   ++steps_;
-  const bool is_counted = control.clip != nullptr;
-  if (control.found_inf != nullptr && !is_counted) {
+  if (control.found_inf != nullptr && !control.is_counted) {
     keep_skipped_steps_on(control.found_inf->device());
     detail::count_step(*control.found_inf, skipped_steps_);
   }
   options_.resize(groups_.size());
-  if (!is_counted) Graph::before_replay([this] { send_options(); });
+  if (!control.is_counted) Graph::before_replay([this] { send_options(); });
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     StepControl of_group = control;
-    if (is_counted) of_group.corrections = &corrections_[i];
+    if (control.is_counted) of_group.corrections = &corrections_[i];
     update_group(groups_[i], options_[i], of_group);
   }
 }
@@ -112,8 +111,8 @@ void Optimizer::update_group(const ParamGroup& group, const detail::DeviceOption
                              const StepControl& control) {
   const std::vector<Device> devices = detail::devices_of(group.params);
   for (const Device device : devices) {
-    if (control.clip != nullptr) {
-      update(group, options.data(device), control);
+    if (control.is_counted) {
+      if (device == control.factors->device()) update(group, options.data(device), control);
       continue;
     }
     const detail::LocalControl there(device, control);

@@ -2,6 +2,12 @@
 
 namespace halfgrad::detail {
 
+const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control) {
+  if (control.factors == nullptr) return nullptr;
+  return control.clip != nullptr ? narrow_elements(gradient)
+                                 : elements_before(gradient, *control.factors);
+}
+
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group) {
   std::vector<Tensor> params;
   for (const Tensor& param : group.params) {

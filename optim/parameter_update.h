@@ -58,8 +58,8 @@ struct Unscaled {
   }
 };
 
-/// Multiplies the gradient by both factors of a StepControl with `clip`, each rounded, so that the
-/// bits are those of unscaling and clipping in place.
+/// Multiplies the gradient by both factors of a StepControl, each rounded, so that the bits are
+/// those of unscaling and clipping in place.
 template <class Formula, bool kWritesGradient>
 struct ClippedFormula {
   static constexpr unsigned kWrites =
@@ -166,7 +166,7 @@ void update_parameters(const std::vector<TensorUpdate<Update, N>>& updates,
   for (const auto& tensor : updates) tensor.operands[0]->storage()->bump_version();
 }
 
-/// Updates under a StepControl with `clip`. Writes the gradients too, if kWritesGradient.
+/// Updates under a StepControl with `factors`. Writes the gradients too, if kWritesGradient.
 template <bool kWritesGradient, class Update, std::size_t N>
 void update_clipped(const std::vector<TensorUpdate<Update, N>>& updates,
                     const optim::StepControl& control) {
@@ -181,6 +181,9 @@ void update_clipped(const std::vector<TensorUpdate<Update, N>>& updates,
     tensor.operands[kParameter]->storage()->bump_version();
   }
 }
+
+/// The elements of a narrow gradient that the pass multiplies by the control's factors, or null.
+const Array* elements_to_read(const Tensor& gradient, const optim::StepControl& control);
 
 std::vector<Tensor> params_with_gradient(const optim::ParamGroup& group);
 
@@ -204,7 +207,7 @@ class ParameterUpdates {
            const Moments& moments) {
     const Array* const weight = &param.array();
     const Tensor grad = param.grad();
-    const Array* const elements = control_.clip != nullptr ? narrow_elements(grad) : nullptr;
+    const Array* const elements = elements_to_read(grad, control_);
     const bool stays_narrow = elements != nullptr;
     const Array* const gradient = stays_narrow ? elements : &grad.array();
     const Array* const shadow = stays_narrow ? shadow_to_write(param, elements->dtype()) : nullptr;
@@ -226,16 +229,13 @@ class ParameterUpdates {
   }
 
   void run() const {
-    if (control_.clip == nullptr) {
-      update_parameters(plain_, control_);
-      update_parameters(mastered_, control_);
-      return;
-    }
-    update_clipped<true>(plain_, control_);
+    if (control_.clip != nullptr) update_clipped<true>(plain_, control_);
+    if (control_.clip == nullptr) update_parameters(plain_, control_);
+    update_parameters(mastered_, control_);
     update_clipped<false>(narrow_, control_);
     for (const Tensor& param : narrow_params_) {
       shadow_was_written(param);
-      set_factors(param.grad(), *control_.factors);
+      if (control_.clip != nullptr) set_factors(param.grad(), *control_.factors);
     }
   }
 

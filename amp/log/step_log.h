@@ -21,9 +21,9 @@ GradientFigures measure(const optim::Optimizer& optimizer, Device device);
 /// squares_at_step also if unscale_() was not called before step().
 struct StepEntry {
   bool stepped = false;
-  Array found_inf;          ///< float32, 0-dim
-  GradientFigures checked;  ///< figures of the scaled gradients
-  Array squares_at_step;    ///< at step(), of gradients that unscale_() had unscaled
+  Array found_inf{};          ///< float32, 0-dim
+  GradientFigures checked{};  ///< figures of the scaled gradients
+  Array squares_at_step{};    ///< at step(), of gradients that unscale_() had unscaled
 };
 
 /// The last reports, in a ring buffer on the scale's device. Its position is stored there too, so

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <halfgrad/autograd/graph/pending_unscale.h>
 #include <halfgrad/core/engines/elementwise.h>
 #include <halfgrad/core/graph.h>
 #include <halfgrad/core/stream.h>
@@ -83,6 +84,7 @@ void widen(TensorImpl& gradient) {
   NarrowGradient& narrow = *gradient.narrow;
   const bool stays_narrow = narrow.is_captured && !Graph::is_capturing();
   if (stays_narrow && is_up_to_date(gradient)) return;
+  if (narrow.pending != nullptr) narrow.pending->settle();
   const bool scale_is_known = gradient.scale_version == narrow.elements.storage()->version();
   if (!stays_narrow || !gradient.array.defined()) {
     gradient.array = Array::empty(narrow.elements.sizes(), kFloat, narrow.elements.device());
@@ -117,6 +119,15 @@ const Array* narrow_elements(const Tensor& gradient) {
   return is_changed ? nullptr : &narrow.elements;
 }
 
+const Array* elements_before(const Tensor& gradient, const Array& factors) {
+  if (!is_narrow(gradient)) return nullptr;
+  const NarrowGradient& narrow = *gradient.impl()->narrow;
+  const bool is_changed = !narrow.factors.defined() ||
+                          narrow.factors.storage() != factors.storage() ||
+                          (narrow.is_captured && is_up_to_date(*gradient.impl()));
+  return is_changed ? nullptr : &narrow.elements;
+}
+
 DType gradient_dtype(const Tensor& gradient) {
   return is_narrow(gradient) ? kFloat : gradient.dtype();
 }
@@ -129,6 +140,7 @@ std::uint32_t gradient_version(const Tensor& gradient) {
 void set_factors(const Tensor& gradient, const Array& factors) {
   NarrowGradient& narrow = *gradient.impl()->narrow;
   narrow.factors = factors;
+  narrow.pending = nullptr;
   if (!narrow.is_captured || Graph::is_capturing()) return;
   static_cast<void>(gradient.array());  // the factors are not those of the next replay
   narrow.factors = Array();

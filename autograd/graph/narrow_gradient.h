@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <halfgrad/autograd/tensor.h>
 
@@ -12,6 +13,8 @@
 /// looks at the gradient. To every caller it is a float32 tensor with the same bits.
 namespace halfgrad::detail {
 
+class PendingUnscale;
+
 struct NarrowGradient {
   NarrowGradient(TensorImpl& owner, Array stored, bool captured);
   ~NarrowGradient();
@@ -21,8 +24,9 @@ struct NarrowGradient {
   TensorImpl& gradient;
   Array elements;  ///< 16-bit, contiguous; nothing else refers to its storage
   /// float32 [2] on the same device: widen() multiplies by the first, then by the second. Undefined
-  /// before an optimizer has read the gradient.
+  /// before unscale_() is called, or an optimizer has read the gradient.
   Array factors = {};
+  std::shared_ptr<PendingUnscale> pending = {};  ///< computes the factors, unless it is null
   /// The backward pass was captured: each replay of the graph writes new elements.
   bool is_captured;
   std::uint64_t widened_at = 0;  ///< Graph::replays() when such a gradient was last widened
@@ -34,6 +38,9 @@ Tensor narrow_gradient(const Array& elements);
 /// The 16-bit elements of a gradient, if nothing has changed it since; else null. Unlike
 /// Tensor::array() this does not widen it.
 const Array* narrow_elements(const Tensor& gradient);
+
+/// The 16-bit elements of a gradient that widen() would multiply by these `factors`, else null.
+const Array* elements_before(const Tensor& gradient, const Array& factors);
 
 /// True while `gradient` is narrow, with factors or without.
 bool is_narrow(const Tensor& gradient);

@@ -58,6 +58,19 @@ template <class R, class Finish>
 bool multi_tensor_norm_on_cuda(const R& r,
                                const std::vector<NormedTensor<typename Finish::Item>>& tensors,
                                const float* factor, const Array& ticket, const Finish& finish);
+template <class Item>
+bool fits_multi_tensor_norm_on_cuda(std::span<const Array> tensors);
+
+/// Returns whether the list fits in one launch; always true on the CPU.
+template <class Item>
+bool fits_multi_tensor_norm(std::span<const Array> tensors) {
+  if constexpr (kWithCuda) {
+    if (!tensors.empty() && tensors[0].device().is_cuda()) {
+      return fits_multi_tensor_norm_on_cuda<Item>(tensors);
+    }
+  }
+  return true;
+}
 
 /// Reduces each tensor times *factor by `r`, rounds the results to float32, and reduces those. The
 /// bits are those of multi_tensor_reduce() after a multiplication in place. Then calls, on the

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <halfgrad/core/cuda/engines/multi_tensor_cuda.h>
@@ -167,6 +168,16 @@ __global__ void __launch_bounds__(kUpdateThreads)
     finish.once(total, found_inf, before);
     *chunks.ticket = 0;
   }
+}
+
+template <class Item>
+bool fits_multi_tensor_norm_on_cuda(std::span<const Array> tensors) {
+  std::int64_t total = 0;
+  for (const Array& array : tensors) {
+    if (!DenseView::fits(PackView(array, array.sizes()))) return false;
+    total += array.numel();
+  }
+  return total > 0 && tensors.size() <= NormTable<Item>::kCapacity;
 }
 
 template <class R, class Finish>

@@ -183,5 +183,25 @@ TEST(SeveralDevices, SkippedStepsFollowTheScale) {
   EXPECT_EQ(resumed.skipped_steps().item(), 2);
 }
 
+// The group's other device has no gradient, and no update of its own.
+TEST(SeveralDevices, TwoPassesUpdateAGroupOnce) {
+  for (const auto& devices : all_places()) {
+    if (devices[0] == devices[1]) continue;
+    for (const bool at_once : {false, true}) {
+      DeviceParameters parameters(devices, true);
+      optim::SGD optimizer(parameters.groups, {.lr = 1});
+      GradScaler scaler({.init_scale = 4});
+      const Tensor with_gradient = parameters.params[devices[0] == here() ? 0 : 1];
+      scaler.scale(with_gradient.to(kHalf).sum(kFloat)).backward();
+      if (at_once) {
+        EXPECT_FALSE(scaler.step_and_update(optimizer, {.max_norm = 10}).skipped());
+      } else {
+        EXPECT_FALSE(scaler.step(optimizer).skipped());
+      }
+      EXPECT_EQ(read(with_gradient), (Values{0, 1}));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace halfgrad::amp

@@ -15,114 +15,19 @@
 #include <halfgrad/core/launches.h>
 #include <halfgrad/optim/clip_grad.h>
 #include <halfgrad/optim/optim.h>
-#include <halfgrad/tests/optim/make_optimizer.h>
 
+#include <halfgrad/tests/amp/training/given_gradients.h>
 #include <halfgrad/tests/devices.h>
-#include <halfgrad/tests/optim/parameters.h>
 
 // step_and_update() gives the bits of unscale_, clip_grad_norm_, step and update.
 namespace halfgrad::amp {
 namespace {
-
-using testing::bytes_of;
 
 class StepAndUpdate : public OnDevice {};
 HALFGRAD_ON_DEVICES(StepAndUpdate);
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kQuietNaN = std::numeric_limits<float>::quiet_NaN();
-
-struct PassCase {
-  const char* name;
-  MakeOptimizer make;
-};
-
-std::vector<PassCase> pass_cases() {
-  using namespace optim;
-  return {
-      {"sgd", make<SGD>(SGDArguments{.lr = 0.1, .weight_decay = 0.1})},
-      {"sgd momentum", make<SGD>(SGDArguments{.lr = 0.1, .momentum = 0.9, .dampening = 0.5})},
-      {"adam", make<Adam>(AdamArguments{.lr = 0.01, .weight_decay = 0.1})},
-      {"adam amsgrad", make<Adam>(AdamArguments{.lr = 0.01, .amsgrad = true, .maximize = true})},
-      {"adamw", make<AdamW>(AdamWArguments{.lr = 0.01})},
-  };
-}
-
-/// The dtype in which a backward pass leaves a gradient of a float32 parameter.
-enum class Kept { wide, half, bfloat16 };
-
-/// Parameters of several sizes, and what one way of making a step does to them.
-class GivenGradients {
- public:
-  GivenGradients(const PassCase& c, const std::vector<Shape>& shapes, Device device,
-                 const GradScalerOptions& options)
-      : scaler(options) {
-    manual_seed(1);
-    for (const Shape& shape : shapes) {
-      parameters.push_back(randn(shape).to(device).requires_grad_());
-    }
-    optimizer = c.make(parameters);
-  }
-
-  /// Gives parameter i the gradient scale * values[i], as a backward pass does.
-  void backward(const std::vector<Tensor>& values, Kept kept) {
-    optimizer->zero_grad();
-    Tensor loss = zeros({}, {.device = parameters[0].device()});
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!values[i].defined()) continue;  // a parameter without a gradient
-      const DType dtype = kept == Kept::half ? kHalf : kept == Kept::bfloat16 ? kBFloat16 : kFloat;
-      loss = loss + (parameters[i].to(dtype) * values[i].to(dtype)).sum(kFloat);
-    }
-    scaler.scale(loss).backward();
-  }
-
-  void step_by_calls(double max_norm) {
-    scaler.unscale_(*optimizer);
-    total_norm = nn::utils::clip_grad_norm_(parameters, max_norm);
-    scaler.step(*optimizer);
-    scaler.update();
-  }
-  bool step_at_once(double max_norm) {
-    const StepOutcome outcome = scaler.step_and_update(*optimizer, {.max_norm = max_norm});
-    total_norm = outcome.total_norm();
-    return !outcome.skipped();
-  }
-
-  /// All that a step writes but the gradients.
-  std::vector<std::vector<std::byte>> state() const {
-    std::vector<std::vector<std::byte>> all;
-    for (const Tensor& parameter : parameters) {
-      all.push_back(bytes_of(parameter.array()));
-      for (const auto& [name, array] : std::as_const(*optimizer).state(parameter)) {
-        all.push_back(bytes_of(array));
-      }
-    }
-    for (const auto& [name, array] : scaler.records()) all.push_back(bytes_of(array));
-    all.push_back(bytes_of(total_norm.array()));
-    all.push_back(bytes_of(optimizer->skipped_steps()));
-    return all;
-  }
-  std::vector<std::vector<std::byte>> gradients() const {
-    std::vector<std::vector<std::byte>> all;
-    for (const Tensor& parameter : parameters) {
-      if (parameter.grad().defined()) all.push_back(bytes_of(parameter.grad().array()));
-    }
-    return all;
-  }
-
-  std::vector<Tensor> parameters;
-  std::unique_ptr<optim::Optimizer> optimizer;
-  GradScaler scaler;
-  Tensor total_norm;
-};
-
-std::vector<Tensor> draw_values(const std::vector<Shape>& shapes, double size, Device device) {
-  std::vector<Tensor> values;
-  for (const Shape& shape : shapes) {
-    values.push_back((randn(shape) * Scalar(size)).to(device));
-  }
-  return values;
-}
 
 /// Trains both ways on the same gradients, and compares every bit after each step.
 void expect_equal_bits(const PassCase& c, const std::vector<Shape>& shapes, Kept kept,
@@ -147,8 +52,6 @@ void expect_equal_bits(const PassCase& c, const std::vector<Shape>& shapes, Kept
     }
   }
 }
-
-const std::vector<Shape> kGradientShapes = {{3, 5}, {1}, {}, {0, 4}, {4097}, {70, 130}, {16, 8}};
 
 TEST_P(StepAndUpdate, GivesTheBitsOfTheFourCalls) {
   for (const PassCase& c : pass_cases()) {

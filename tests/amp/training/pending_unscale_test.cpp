@@ -1,0 +1,270 @@
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <halfgrad/autograd/graph/narrow_gradient.h>
+#include <halfgrad/core/launches.h>
+
+#include <halfgrad/tests/amp/training/given_calls.h>
+#include <halfgrad/tests/devices.h>
+
+// unscale_(), clip_grad_norm_() and step() may wait, and then make one pass over the gradients in
+// 16 bits. Nobody can tell: every order of calls gives the bits that it gives if each gradient has
+// been looked at before, so that each call makes a pass of its own.
+namespace halfgrad::amp {
+namespace {
+
+using nn::utils::clip_grad_norm_;
+
+class PendingUnscales : public OnDevice {};
+HALFGRAD_ON_DEVICES(PendingUnscales);
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+const GivenCalls kClipAndLook{"clip, look at the norm", [](GivenGradients& t) {
+                                t.scaler.unscale_(*t.optimizer);
+                                t.total_norm = clip_grad_norm_(t.parameters, 1.5);
+                                static_cast<void>(t.total_norm.item());
+                                step_and_update_scale(t);
+                              }};
+
+std::vector<GivenCalls> calls_with_clipping() {
+  return {
+      kFourCalls,
+      {"clip to a large norm",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = clip_grad_norm_(t.parameters, 1e9);
+         step_and_update_scale(t);
+       }},
+      {"clip to inf",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = clip_grad_norm_(t.parameters, kNoLimit);
+         step_and_update_scale(t);
+       }},
+      {"clip twice",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         clip_grad_norm_(t.parameters, 2);
+         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
+         step_and_update_scale(t);
+       }},
+      {"norm, then clip",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
+      {"norm, look at it, clip",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         static_cast<void>(t.total_norm.item());
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
+      {"norm, change it, clip",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         t.total_norm.mul_(Scalar(3));
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         step_and_update_scale(t);
+       }},
+      {"norm, then clip twice",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
+      {"clip by a norm of the user's",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = full({}, 7, {.device = t.parameters[0].device()});
+         nn::utils::clip_grads_with_norm_(t.parameters, 1.5, t.total_norm);
+         step_and_update_scale(t);
+       }},
+      {"two norms, of which one is changed",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         nn::utils::get_total_norm(t.defined_gradients()).mul_(Scalar(3));
+         t.total_norm = nn::utils::get_total_norm(t.defined_gradients());
+         step_and_update_scale(t);
+       }},
+      kClipAndLook,
+      {"clip by an error for norms that are not finite",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         try {
+           t.total_norm = clip_grad_norm_(t.parameters, 1.5, 2, true);
+         } catch (const std::runtime_error&) {
+         }
+         step_and_update_scale(t);
+       }},
+      {"clip by another norm",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         clip_grad_norm_(t.parameters, 0.5, kNoLimit);
+         t.total_norm = clip_grad_norm_(t.parameters, 1.5, 1);
+         step_and_update_scale(t);
+       }},
+      {"clip values",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         nn::utils::clip_grad_value_(t.parameters, 0.25);
+         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
+         step_and_update_scale(t);
+       }},
+      {"clip, then values",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = clip_grad_norm_(t.parameters, 1.5);
+         nn::utils::clip_grad_value_(t.parameters, 0.01);
+         step_and_update_scale(t);
+       }},
+      {"clip some",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         clip_grad_norm_({t.parameters[1], t.parameters[5]}, 0.5);
+         step_and_update_scale(t);
+       }},
+      {"clip in another order",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.total_norm = clip_grad_norm_({t.parameters.rbegin(), t.parameters.rend()}, 1.5);
+         step_and_update_scale(t);
+       }},
+  };
+}
+
+std::vector<GivenCalls> calls_without_clipping() {
+  return {
+      kTwoCalls,
+      {"unscale, step",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         step_and_update_scale(t);
+       }},
+      {"unscale, no step",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.scaler.update();
+       }},
+      {"unscale, set the scale",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.scaler.update(t.scaler.get_scale() + 1);
+       }},
+      {"unscale, abandon",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.scaler.abandon();
+       }},
+      {"step by itself",
+       [](GivenGradients& t) {
+         t.scaler.unscale_(*t.optimizer);
+         t.optimizer->step();
+         t.scaler.update();
+       }},
+  };
+}
+
+TEST_P(PendingUnscales, GiveTheBitsOfPassesOfTheirOwn) {
+  for (const PassCase& c : pass_cases()) {
+    for (const Kept kept : {Kept::half, Kept::bfloat16}) {
+      expect_same_steps(kFourCalls, c, kept, device());
+      expect_same_steps(kTwoCalls, c, kept, device());
+      expect_same_steps(calls_without_clipping()[1], c, kept, device());
+    }
+  }
+}
+
+TEST_P(PendingUnscales, GiveThemForEveryWayOfClipping) {
+  for (const GivenCalls& calls : calls_with_clipping()) {
+    expect_same_steps(calls, pass_cases()[2], Kept::half, device());
+  }
+}
+
+TEST_P(PendingUnscales, GiveThemWithoutClipping) {
+  for (const GivenCalls& calls : calls_without_clipping()) {
+    expect_same_steps(calls, pass_cases()[2], Kept::half, device());
+  }
+}
+
+std::vector<Tensor> ones_of(const std::vector<Shape>& shapes, Device device) {
+  std::vector<Tensor> values;
+  for (const Shape& shape : shapes) values.push_back(ones(shape, {.device = device}));
+  return values;
+}
+
+TEST_P(PendingUnscales, KeepGradientsIn16Bits) {
+  for (const PassCase& c : pass_cases()) {
+    GivenGradients t(c, kGradientShapes, device(), kGivenOptions);
+    t.backward(ones_of(kGradientShapes, device()), Kept::half);
+    t.scaler.unscale_(*t.optimizer);
+    clip_grad_norm_(t.parameters, 1);
+    step_and_update_scale(t);
+    for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+    EXPECT_EQ(t.parameters[0].grad().dtype(), kFloat);
+    t.backward(ones_of(kGradientShapes, device()), Kept::half);
+    step_and_update_scale(t);
+    for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+  }
+}
+
+// A look at a norm is no look at a gradient.
+TEST_P(PendingUnscales, KeepThemWhenTheNormIsLookedAt) {
+  GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);
+  t.backward(ones_of(kGradientShapes, device()), Kept::half);
+  t.scaler.unscale_(*t.optimizer);
+  EXPECT_GT(clip_grad_norm_(t.parameters, 1, 2, true).item(), 1);
+  step_and_update_scale(t);
+  for (const Tensor& gradient : t.defined_gradients()) EXPECT_TRUE(detail::is_narrow(gradient));
+}
+
+std::int64_t launches_of(const GivenCalls& calls, GivenGradients& t) {
+  for (int step = 0; step < 2; ++step) {
+    t.backward(ones_of(kGradientShapes, t.parameters[0].device()), Kept::half);
+    const auto before = detail::launches;
+    calls.run(t);
+    if (step == 1) return detail::launches - before;
+  }
+  return -1;
+}
+
+TEST_P(PendingUnscales, TakeThreeLaunchesOnAGpu) {
+  if (device().is_cpu()) GTEST_SKIP();
+  for (const PassCase& c : pass_cases()) {
+    for (const GivenCalls& calls : {kFourCalls, kTwoCalls, calls_without_clipping()[1]}) {
+      GivenGradients t(c, kGradientShapes, device(), kGivenOptions);
+      EXPECT_EQ(launches_of(calls, t), 3) << c.name << ", " << calls.name;
+    }
+  }
+  GivenGradients t(pass_cases()[2], kGradientShapes, device(), kGivenOptions);
+  EXPECT_EQ(launches_of(kClipAndLook, t), 6);
+}
+
+TEST_P(PendingUnscales, TakeListsOfAnyLength) {
+  for (const std::size_t count : {1U, 33U, 700U}) {
+    const std::vector<Shape> shapes(count, Shape{7});
+    GivenGradients looked(pass_cases()[2], shapes, device(), kGivenOptions),
+        waiting(pass_cases()[2], shapes, device(), kGivenOptions);
+    const std::vector<Tensor> values = draw_values(shapes, 1, device());
+    for (GivenGradients* training : {&looked, &waiting}) {
+      training->backward(values, Kept::half);
+      if (training == &looked) training->look();
+      kFourCalls.run(*training);
+    }
+    EXPECT_EQ(looked.state(), waiting.state());
+    EXPECT_EQ(looked.gradients(), waiting.gradients());
+  }
+}
+
+}  // namespace
+}  // namespace halfgrad::amp
